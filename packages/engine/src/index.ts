@@ -1,0 +1,3 @@
+export * from './command.ts';
+export * from './plan.ts';
+export * from './run.ts';

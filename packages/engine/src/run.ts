@@ -1,0 +1,83 @@
+import type { JsonObject, Owner, RunError, RunStatus } from '@gantry/protocol';
+
+/** What a run is created from. Fixed for its life. */
+export interface RunFacts {
+  readonly runId: string;
+  readonly workflowId: string;
+  readonly workflowHash: string;
+  readonly owner: Owner;
+  readonly createdAt: number;
+  readonly inputs: JsonObject;
+  readonly configurable: JsonObject;
+  readonly tags: readonly string[];
+  readonly metadata: JsonObject;
+  /** Host ceilings at creation; the run's own options can only lower them. */
+  readonly limits: RunLimits;
+}
+
+export interface RunLimits {
+  readonly maxNodeExecutions: number;
+  readonly maxRunDurationMs: number;
+}
+
+/** One node's latest visit. A node without a state is pending. */
+export type NodeState =
+  | {
+      readonly status: 'running';
+      readonly attempt: number;
+      readonly startedAt: number;
+      /** When a delay ends. */
+      readonly dueAt?: number;
+      /** When this attempt times out. */
+      readonly timeoutAt?: number;
+      /** Resolved inputs, kept for work that leaves the process. */
+      readonly inputs?: JsonObject;
+    }
+  | {
+      readonly status: 'retrying';
+      readonly attempt: number;
+      readonly retryAt: number;
+      readonly lastError: RunError;
+    }
+  | {
+      readonly status: 'completed';
+      readonly attempt: number;
+      readonly startedAt: number;
+      readonly endedAt: number;
+      readonly outputs: JsonObject;
+    }
+  | {
+      readonly status: 'failed';
+      readonly attempts: number;
+      readonly endedAt: number;
+      readonly error: RunError;
+    }
+  | { readonly status: 'skipped'; readonly endedAt: number; readonly reason: string }
+  | { readonly status: 'cancelled'; readonly endedAt: number; readonly reason: string };
+
+/**
+ * A run, folded from its events. Plain data: `JSON.parse(JSON.stringify(run))` is the same run.
+ * `decide` and `apply` never change the run they are given.
+ */
+export interface Run {
+  readonly facts: RunFacts;
+  /** Sequence of the next event; also how many events were folded. */
+  readonly nextSeq: number;
+  readonly status: RunStatus;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly pausedAt?: number;
+  /** Time spent paused so far; it does not count against the run's time limit. */
+  readonly pausedMs: number;
+  readonly nodes: { readonly [nodeId: string]: NodeState };
+  /** How often each node was entered: loop iterations and ordinals of repeated visits. */
+  readonly visits: { readonly [nodeId: string]: number };
+  /** How often each back-edge was followed. */
+  readonly loopbacks: { readonly [edgeId: string]: number };
+  readonly nodeExecutions: number;
+  /** Clear values; what leaves the host is masked by `snapshot`. */
+  readonly variables: JsonObject;
+  readonly outputs?: JsonObject;
+  readonly error?: RunError;
+  readonly failedNodeId?: string;
+}

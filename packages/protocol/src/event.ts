@@ -1,0 +1,80 @@
+import type { JsonObject } from './json.ts';
+
+/** What the engine decides and folds. Its place in the log is its sequence; the store adds nothing. */
+export interface RunEvent {
+  readonly type: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly nodeId?: string;
+  readonly causationId?: string;
+  /** What readers see: sensitive values are already masked. */
+  readonly payload: JsonObject;
+  /** The clear values behind the mask, for folding only. Never leaves the host. */
+  readonly sealed?: JsonObject;
+}
+
+/** An event at rest: payloads are JSON text, so that reading a log is concatenation, not parsing. */
+export interface StoredEvent {
+  readonly sequence: number;
+  readonly type: string;
+  readonly at: number;
+  readonly nodeId: string | null;
+  readonly causationId: string | null;
+  readonly payload: string;
+  readonly sealed: string | null;
+}
+
+/** An event on the wire. */
+export interface RunEventDoc {
+  eventId: string;
+  runId: string;
+  type: string;
+  payload: JsonObject;
+  timestamp: string;
+  sequence: number;
+  nodeId?: string;
+  causationId?: string;
+  schemaVersion: number;
+  engineVersion: string;
+}
+
+export const ENGINE_VERSION = 1;
+export const EVENT_LOG_SCHEMA_VERSION = 2;
+export const EVENT_SCHEMA_VERSION = 1;
+
+/** Event ids are derived, so a crash between deciding and committing can never make two. */
+export const eventId = (runId: string, sequence: number): string => `${runId}.${sequence}`;
+
+export function toStored(event: RunEvent, sequence: number): StoredEvent {
+  return {
+    sequence,
+    type: event.type,
+    at: event.at,
+    nodeId: event.nodeId ?? null,
+    causationId: event.causationId ?? null,
+    payload: JSON.stringify(event.payload),
+    sealed: event.sealed ? JSON.stringify(event.sealed) : null,
+  };
+}
+
+export function fromStored(stored: StoredEvent): RunEvent {
+  return {
+    type: stored.type,
+    at: stored.at,
+    ...(stored.nodeId !== null && { nodeId: stored.nodeId }),
+    ...(stored.causationId !== null && { causationId: stored.causationId }),
+    payload: JSON.parse(stored.payload),
+    ...(stored.sealed !== null && { sealed: JSON.parse(stored.sealed) }),
+  };
+}
+
+/** The wire form as text, made without parsing the payload. */
+export function eventDocJson(runId: string, event: StoredEvent): string {
+  const node = event.nodeId === null ? '' : `,"nodeId":${JSON.stringify(event.nodeId)}`;
+  const cause = event.causationId === null ? '' : `,"causationId":${JSON.stringify(event.causationId)}`;
+  return (
+    `{"eventId":"${eventId(runId, event.sequence)}","runId":"${runId}","type":"${event.type}"${node}` +
+    `,"sequence":${event.sequence},"timestamp":"${new Date(event.at).toISOString()}"${cause}` +
+    `,"schemaVersion":${EVENT_SCHEMA_VERSION},"engineVersion":"${ENGINE_VERSION}","payload":${event.payload}}`
+  );
+}

@@ -1,0 +1,102 @@
+import Type, { type Static } from 'typebox';
+import type { JsonObject } from './json.ts';
+
+export const RUN_STATUSES = [
+  'pending',
+  'running',
+  'paused',
+  'waiting-approval',
+  'waiting-input',
+  'waiting-external',
+  'completed',
+  'failed',
+  'cancelling',
+  'cancelled',
+] as const;
+export const RunStatus = Type.Enum([...RUN_STATUSES]);
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+const TERMINAL: ReadonlySet<string> = new Set<RunStatus>(['completed', 'failed', 'cancelled']);
+export const isTerminal = (status: RunStatus): boolean => TERMINAL.has(status);
+
+export const Owner = Type.Object(
+  {
+    tenant: Type.String({ minLength: 1 }),
+    workspace: Type.Optional(Type.String({ minLength: 1 })),
+    principal: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  { additionalProperties: false },
+);
+export type Owner = Static<typeof Owner>;
+
+export const RunError = Type.Object(
+  {
+    code: Type.String({ minLength: 1 }),
+    message: Type.String({ minLength: 1 }),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { additionalProperties: false },
+);
+export type RunError = { code: string; message: string; details?: JsonObject };
+
+export const RUN_OPTION_LIMITS = {
+  tagsMax: 100,
+  tagLengthMax: 256,
+  metadataBytesMax: 8192,
+  metadataDepthMax: 4,
+} as const;
+
+/** Body of `POST /v1/runs`: closed as a whole. */
+export const CreateRunRequest = Type.Object(
+  {
+    workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+    inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    scopeId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    callbackUrl: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+    residency: Type.Optional(Type.Unknown()),
+    configurable: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    tags: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: RUN_OPTION_LIMITS.tagLengthMax }), {
+        maxItems: RUN_OPTION_LIMITS.tagsMax,
+      }),
+    ),
+    metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    mode: Type.Optional(Type.Literal('eval')),
+    evalSuiteRef: Type.Optional(Type.Unknown()),
+    agentId: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type CreateRunRequest = Static<typeof CreateRunRequest>;
+
+export const CreateRunResponse = Type.Object({
+  runId: Type.String(),
+  status: RunStatus,
+  eventsUrl: Type.String(),
+  statusUrl: Type.String(),
+});
+export type CreateRunResponse = Static<typeof CreateRunResponse>;
+
+/** What `GET /v1/runs/{runId}` answers. */
+export const RunSnapshot = Type.Object({
+  runId: Type.String({ minLength: 1, maxLength: 128 }),
+  workflowId: Type.String({ minLength: 1 }),
+  status: RunStatus,
+  owner: Type.Optional(Owner),
+  currentNodeId: Type.Optional(Type.String()),
+  startedAt: Type.Optional(Type.String()),
+  completedAt: Type.Optional(Type.String()),
+  nodeStates: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  outputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  channels: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  error: Type.Optional(RunError),
+  engineVersion: Type.Optional(Type.String()),
+  eventLogSchemaVersion: Type.Optional(Type.Integer()),
+  tags: Type.Optional(Type.Array(Type.String())),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  configurable: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+export type RunSnapshot = Static<typeof RunSnapshot>;

@@ -1,0 +1,198 @@
+/**
+ * The durable port. Everything that writes is a commit group; a batch of groups goes to disk in one
+ * synced transaction.
+ *
+ * I1  A group wins or loses as one; a losing group leaves nothing and harms no other group.
+ * I2  A run's events are dense from 0: an append wins only at `expectedSeq` (the next free sequence).
+ * I3  When `commit` resolves, everything that won survives power loss.
+ * I4  Every read names the tenant, or is one of the host-wide reads marked so.
+ */
+import type { RunStatus, StoredEvent } from '@gantry/protocol';
+
+/** Facts fixed when a run is created. `request` and `trace` are JSON text. */
+export interface RunFacts {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly workspace: string | null;
+  readonly principal: string | null;
+  readonly workflowId: string;
+  /** Content hash of the definition the run is pinned to. */
+  readonly workflowHash: string;
+  readonly scopeId: string | null;
+  readonly createdAt: number;
+  /** `{inputs, configurable, tags, metadata, ...}` as the host accepted them. */
+  readonly request: string;
+}
+
+/** The part of the run row that appends change. */
+export interface RunHead {
+  readonly status: RunStatus;
+  /** Lease epoch of the process that is working on it; null when it waits or is done. */
+  readonly owner: number | null;
+  /** When the run next has something to do by itself; null if never. */
+  readonly wakeAt: number | null;
+  readonly endedAt: number | null;
+}
+
+export interface RunRow extends RunFacts, RunHead {
+  /** The next free sequence; the log holds 0 .. nextSeq - 1. */
+  readonly nextSeq: number;
+}
+
+/** Folded state after `nextSeq` events, as JSON text. */
+export interface RunSnapshotRecord {
+  readonly nextSeq: number;
+  readonly state: string;
+}
+
+export interface IdempotencyRecord {
+  readonly tenant: string;
+  /** For example `POST /v1/runs`. */
+  readonly operation: string;
+  readonly key: string;
+  readonly digest: string;
+  readonly status: number;
+  readonly body: string;
+  readonly expiresAt: number;
+}
+
+/** Layer 2 of idempotency: one logical call out of a node. */
+export interface InvocationRecord {
+  readonly invocationId: string;
+  readonly tenant: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  /** JSON text of the outcome; null while claimed but not settled. */
+  readonly outcome: string | null;
+  readonly claimedAt: number;
+}
+
+export interface WorkflowRecord {
+  /** `*` for definitions that every tenant sees (loaded from the workflows folder). */
+  readonly tenant: string;
+  readonly workflowId: string;
+  readonly hash: string;
+  readonly version: string;
+  readonly name: string;
+  readonly registeredAt: number;
+}
+
+export interface KeyRecord {
+  readonly keyId: string;
+  readonly tenant: string;
+  readonly name: string;
+  /** SHA-256 of the key, hex. */
+  readonly hash: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export type Write =
+  /** Loses with `exists` when the id is taken. Events start at 0. */
+  | { kind: 'createRun'; facts: RunFacts; head: RunHead; events: readonly StoredEvent[] }
+  /** Loses with `stale` unless the run's next free sequence is `expectedSeq` and its owner is `expectedOwner`. */
+  | {
+      kind: 'append';
+      tenant: string;
+      runId: string;
+      expectedSeq: number;
+      expectedOwner: number | null;
+      events: readonly StoredEvent[];
+      head: RunHead;
+      snapshot?: RunSnapshotRecord;
+    }
+  /** Loses with `exists` while an unexpired record has the same tenant, operation and key. `now` judges expiry. */
+  | { kind: 'idempotency'; record: IdempotencyRecord; now: number }
+  /** Loses with `exists` when the id was claimed before. */
+  | { kind: 'claimInvocation'; record: InvocationRecord }
+  /** Loses with `stale` unless claimed and not settled. */
+  | { kind: 'settleInvocation'; tenant: string; invocationId: string; outcome: string }
+  /** Keeps the first body of a hash. `hash` is the content hash of `body`. */
+  | { kind: 'putDefinition'; hash: string; body: string }
+  /** Becomes the current version of its id; earlier ones stay listed. */
+  | { kind: 'putWorkflow'; record: WorkflowRecord }
+  /** Inserts or replaces by `keyId`. */
+  | { kind: 'putKey'; record: KeyRecord };
+
+export type CommitGroup = readonly Write[];
+export type CommitResult = { won: true } | { won: false; write: number; reason: 'stale' | 'exists' };
+
+export interface LoadedRun {
+  readonly row: RunRow;
+  readonly snapshot: RunSnapshotRecord | null;
+  /** The events after the snapshot. */
+  readonly tail: readonly StoredEvent[];
+}
+
+export interface RunFilter {
+  readonly status?: RunStatus;
+  readonly workflowId?: string;
+  /** Runs created before this run id (ids sort by time): the cursor of the list. */
+  readonly beforeRunId?: string;
+  readonly limit: number;
+}
+
+export interface RunReads {
+  row(tenant: string, runId: string): Promise<RunRow | null>;
+  load(tenant: string, runId: string): Promise<LoadedRun | null>;
+  /** Events with `sequence >= fromSequence`, in order, at most `limit`. */
+  events(tenant: string, runId: string, fromSequence: number, limit: number): Promise<StoredEvent[]>;
+  list(tenant: string, filter: RunFilter): Promise<RunRow[]>;
+  /** A run of this tenant and scope that has not ended, for `X-Dedup`. */
+  activeInScope(tenant: string, scopeId: string): Promise<string | null>;
+}
+
+export interface RecordReads {
+  idempotency(tenant: string, operation: string, key: string): Promise<IdempotencyRecord | null>;
+  invocation(tenant: string, invocationId: string): Promise<InvocationRecord | null>;
+  definition(hash: string): Promise<string | null>;
+  /** The tenant's own current version, else the shared one. */
+  workflow(tenant: string, workflowId: string): Promise<WorkflowRecord | null>;
+  /** Current versions, own and shared, by id. */
+  workflows(tenant: string): Promise<WorkflowRecord[]>;
+  /** Every version of one id, newest first. */
+  workflowVersions(tenant: string, workflowId: string): Promise<WorkflowRecord[]>;
+  keys(tenant: string): Promise<KeyRecord[]>;
+  /** Host-wide: authentication happens before a tenant is known. */
+  keyByHash(hash: string): Promise<KeyRecord | null>;
+}
+
+/** Who may work on which run. Host-wide. */
+export interface Leases {
+  /** Takes a new lease; epochs only grow. */
+  acquire(processId: string, now: number, ttlMs: number): Promise<number>;
+  /** False when the lease was lost: stop at once. */
+  renew(epoch: number, now: number, ttlMs: number): Promise<boolean>;
+  release(epoch: number): Promise<void>;
+  /** Claims for `epoch` up to `limit` runs that are due (`wakeAt <= now`) and unowned. */
+  claimDue(epoch: number, now: number, limit: number): Promise<RunKey[]>;
+  /** Claims for `epoch` up to `limit` runs whose owner's lease has ended. */
+  claimOrphans(epoch: number, now: number, limit: number): Promise<RunKey[]>;
+  /** Claims one unowned run (or one this epoch owns already). */
+  claim(epoch: number, tenant: string, runId: string): Promise<boolean>;
+  /** The earliest `wakeAt` of unowned runs. */
+  nextWakeAt(): Promise<number | null>;
+}
+
+export interface RunKey {
+  readonly tenant: string;
+  readonly runId: string;
+}
+
+export interface RetentionSweep {
+  /** Deletes up to `limit` runs that ended before `endedBefore`, with all that hangs on them. Answers how many. */
+  deleteEnded(endedBefore: number, limit: number): Promise<number>;
+  /** Deletes expired idempotency records and invocations claimed before `invocationsBefore`. */
+  deleteExpired(now: number, invocationsBefore: number): Promise<number>;
+}
+
+export interface Store {
+  commit(groups: readonly CommitGroup[]): Promise<CommitResult[]>;
+  readonly runs: RunReads;
+  readonly records: RecordReads;
+  readonly leases: Leases;
+  readonly retention: RetentionSweep;
+  close(): Promise<void>;
+}

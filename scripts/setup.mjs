@@ -1,0 +1,70 @@
+// Makes a fresh clone ready: installs what the lockfile names, once per lockfile.
+// Runs on any Node from 16 on and imports nothing that is not built in.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const modules = path.join(root, 'node_modules');
+const stampFile = path.join(modules, '.gantry-setup');
+const lockFile = path.join(root, '.gantry-setup.lock');
+const LOCK_STALE_MS = 15 * 60_000;
+
+const read = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+const wantedStamp = () =>
+  createHash('sha256')
+    .update(read(path.join(root, 'package-lock.json')))
+    .digest('hex');
+const isReady = () => read(stampFile) === wantedStamp();
+
+function takeLock() {
+  const deadline = Date.now() + LOCK_STALE_MS;
+  for (;;) {
+    try {
+      closeSync(openSync(lockFile, 'wx'));
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+      const ageMs = existsSync(lockFile) ? Date.now() - statSync(lockFile).mtimeMs : 0;
+      if (ageMs > LOCK_STALE_MS || Date.now() > deadline) rmSync(lockFile, { force: true });
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+    }
+  }
+}
+
+function install() {
+  console.log('gantry: installing dependencies (once; later starts skip this) ...');
+  const npm = process.env.npm_execpath;
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const run = npm
+    ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: 'inherit' })
+    : spawnSync('npm', args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  if (run.status !== 0) {
+    console.error(
+      'gantry: npm ci failed. Check the network and free disk space, then run the command again.',
+    );
+    process.exit(run.status ?? 1);
+  }
+  mkdirSync(modules, { recursive: true });
+  writeFileSync(stampFile, wantedStamp());
+}
+
+if (!isReady()) {
+  takeLock();
+  try {
+    if (!isReady()) install();
+  } finally {
+    rmSync(lockFile, { force: true });
+  }
+}

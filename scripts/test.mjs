@@ -1,0 +1,32 @@
+// Runs the test files with node:test. `--touched` keeps to the packages that differ from HEAD
+// (and the house rules); other arguments are file filters.
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+
+const args = process.argv.slice(2);
+const filters = args.filter((arg) => !arg.startsWith('--'));
+const rooms = args.includes('--touched') ? touchedRooms() : undefined;
+
+function touchedRooms() {
+  const git = (...words) => spawnSync('git', words, { encoding: 'utf8' }).stdout.split('\n');
+  const files = [...git('diff', '--name-only', 'HEAD'), ...git('ls-files', '--others', '--exclude-standard')];
+  return new Set(files.filter(Boolean).map((file) => file.split('/').slice(0, 2).join('/')));
+}
+
+const wanted = (file) =>
+  (filters.length === 0 || filters.some((filter) => file.includes(filter))) &&
+  (!rooms || file.startsWith('test/') || rooms.has(file.split('/').slice(0, 2).join('/')));
+
+const files = globSync(['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'])
+  .filter(wanted)
+  .sort();
+if (files.length === 0) {
+  console.error('no test file matches');
+  process.exit(1);
+}
+const run = spawnSync(
+  process.execPath,
+  ['--test', '--test-concurrency=2', '--test-timeout=300000', ...files],
+  { stdio: 'inherit', env: { ...process.env, NODE_NO_WARNINGS: '1' } },
+);
+process.exit(run.status ?? 1);

@@ -1,0 +1,6 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+test('the pinned Node runs the tests', () => {
+  assert.match(process.version, /^v26\./);
+});
