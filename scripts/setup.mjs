@@ -2,16 +2,7 @@
 // Runs on any Node from 16 on and imports nothing that is not built in.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,7 +10,6 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const modules = path.join(root, 'node_modules');
 const stampFile = path.join(modules, '.gantry-setup');
 const lockFile = path.join(root, '.gantry-setup.lock');
-const LOCK_STALE_MS = 15 * 60_000;
 
 const read = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 const wantedStamp = () =>
@@ -28,16 +18,25 @@ const wantedStamp = () =>
     .digest('hex');
 const isReady = () => read(stampFile) === wantedStamp();
 
+const isAlive = (pid) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+};
+
+/** One install at a time; a lock whose process is gone is nobody's. */
 function takeLock() {
-  const deadline = Date.now() + LOCK_STALE_MS;
   for (;;) {
     try {
-      closeSync(openSync(lockFile, 'wx'));
+      writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
       return;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
-      const ageMs = existsSync(lockFile) ? Date.now() - statSync(lockFile).mtimeMs : 0;
-      if (ageMs > LOCK_STALE_MS || Date.now() > deadline) rmSync(lockFile, { force: true });
+      const holder = Number(read(lockFile));
+      if (holder > 0 && !isAlive(holder)) rmSync(lockFile, { force: true });
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
     }
   }
@@ -54,7 +53,8 @@ function install() {
     console.error(
       'gantry: npm ci failed. Check the network and free disk space, then run the command again.',
     );
-    process.exit(run.status ?? 1);
+    process.exitCode = run.status ?? 1;
+    return;
   }
   mkdirSync(modules, { recursive: true });
   writeFileSync(stampFile, wantedStamp());
