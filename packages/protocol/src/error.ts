@@ -1,5 +1,13 @@
 import Type, { type Static } from 'typebox';
+import { ACCESS_ERRORS } from './errors/access.ts';
+import type { ErrorEntry } from './errors/entry.ts';
+import { NODE_ERRORS } from './errors/node.ts';
+import { REQUEST_ERRORS } from './errors/request.ts';
+import { RESOURCE_ERRORS } from './errors/resource.ts';
+import { RUN_ERRORS } from './errors/run.ts';
 import type { JsonObject } from './json.ts';
+
+export type { ErrorEntry };
 
 /** Every non-2xx body: exactly this, closed. */
 export const ErrorEnvelope = Type.Object(
@@ -12,42 +20,13 @@ export const ErrorEnvelope = Type.Object(
 );
 export type ErrorEnvelope = Static<typeof ErrorEnvelope>;
 
-export interface ErrorEntry {
-  /** HTTP status; 0 for codes that only a run carries. */
-  readonly status: number;
-  /** Whether sending the same request again can succeed. */
-  readonly retriable: boolean;
-  /** What happened, in one sentence that can stand in a response. */
-  readonly message: string;
-  /** What the reader should do next. */
-  readonly next: string;
-}
-
+/** The one catalogue. Where the protocol leaves a choice of status, this is the choice. */
 export const ERRORS = {
-  unauthenticated: {
-    status: 401,
-    retriable: false,
-    message: 'No valid API key was sent.',
-    next: 'Send `Authorization: Bearer <key>` with a key of this host.',
-  },
-  not_found: {
-    status: 404,
-    retriable: false,
-    message: 'There is nothing here that this key may see.',
-    next: 'Check the id and that the key belongs to the right tenant.',
-  },
-  validation_error: {
-    status: 400,
-    retriable: false,
-    message: 'The request is not valid.',
-    next: 'Correct the fields named in `details` and send it again.',
-  },
-  internal_error: {
-    status: 500,
-    retriable: true,
-    message: 'The host failed to answer this request.',
-    next: 'Try again; if it persists, look up `details.correlationId` in the host log.',
-  },
+  ...ACCESS_ERRORS,
+  ...REQUEST_ERRORS,
+  ...RESOURCE_ERRORS,
+  ...RUN_ERRORS,
+  ...NODE_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -70,7 +49,14 @@ export class OpenwopError extends Error {
     this.headers = options.headers ?? {};
   }
 
+  /** A run-level code that escapes to HTTP is the host's own fault. */
   get status(): number {
-    return ERRORS[this.code].status;
+    return ERRORS[this.code].status || 500;
   }
+}
+
+/** The response body of a failure. `details.retriable` tells machines whether trying again can help. */
+export function errorEnvelope(error: OpenwopError): ErrorEnvelope {
+  const { retriable } = ERRORS[error.code];
+  return { error: error.code, message: error.message, details: { retriable, ...error.details } };
 }

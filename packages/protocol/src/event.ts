@@ -1,4 +1,6 @@
+import Type, { type Static } from 'typebox';
 import type { JsonObject } from './json.ts';
+import { RunStatus } from './run.ts';
 
 /** What the engine decides and folds. Its place in the log is its sequence; the store adds nothing. */
 export interface RunEvent {
@@ -37,6 +39,33 @@ export interface RunEventDoc {
   schemaVersion: number;
   engineVersion: string;
 }
+
+/** `RunEventDoc` as a schema. Open: later versions may add fields. */
+export const RunEventDocSchema = Type.Object({
+  eventId: Type.String({ minLength: 1, maxLength: 128 }),
+  runId: Type.String({ minLength: 1, maxLength: 128 }),
+  type: Type.String({ minLength: 1 }),
+  payload: Type.Record(Type.String(), Type.Unknown()),
+  timestamp: Type.String({ format: 'date-time' }),
+  sequence: Type.Integer({ minimum: 0 }),
+  nodeId: Type.Optional(Type.String({ minLength: 1 })),
+  causationId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  schemaVersion: Type.Integer({ minimum: 0 }),
+  engineVersion: Type.String(),
+});
+
+/** Answer of `GET /v1/runs/{runId}/events/poll`: both documented shapes in one. */
+export const PollEventsResponse = Type.Object({
+  runId: Type.String(),
+  events: Type.Array(RunEventDocSchema),
+  /** Where to go on from: the last sequence that was returned; -1 while the caller has none. */
+  lastEventSeq: Type.Integer({ minimum: -1 }),
+  runStatus: RunStatus,
+  isTerminal: Type.Boolean(),
+  /** The same as `isTerminal`, under its other documented name. */
+  isComplete: Type.Boolean(),
+});
+export type PollEventsResponse = Static<typeof PollEventsResponse>;
 
 export const ENGINE_VERSION = 1;
 export const EVENT_LOG_SCHEMA_VERSION = 2;

@@ -39,6 +39,10 @@ export const RunError = Type.Object(
 );
 export type RunError = { code: string; message: string; details?: JsonObject };
 
+/** What a pause does with nodes at work: stop them, or let them finish (the default). */
+export const DrainPolicy = Type.Enum(['immediate', 'drain-current-node']);
+export type DrainPolicy = Static<typeof DrainPolicy>;
+
 export const RUN_OPTION_LIMITS = {
   tagsMax: 100,
   tagLengthMax: 256,
@@ -53,7 +57,7 @@ export const CreateRunRequest = Type.Object(
     inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
     scopeId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    callbackUrl: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+    callbackUrl: Type.Optional(Type.String({ maxLength: 2048, format: 'uri' })),
     residency: Type.Optional(Type.Unknown()),
     configurable: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     tags: Type.Optional(
@@ -78,6 +82,27 @@ export const CreateRunResponse = Type.Object({
 });
 export type CreateRunResponse = Static<typeof CreateRunResponse>;
 
+/** The cost of a run so far; model and provider are those of the last call. */
+export const OpenwopCost = Type.Object(
+  {
+    usd: Type.Optional(Type.Number({ minimum: 0 })),
+    tokens: Type.Optional(
+      Type.Object(
+        {
+          input: Type.Optional(Type.Integer({ minimum: 0 })),
+          output: Type.Optional(Type.Integer({ minimum: 0 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    model: Type.Optional(Type.String()),
+    provider: Type.Optional(Type.String()),
+    duration_ms: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { additionalProperties: false },
+);
+export type OpenwopCost = Static<typeof OpenwopCost>;
+
 /** What `GET /v1/runs/{runId}` answers. */
 export const RunSnapshot = Type.Object({
   runId: Type.String({ minLength: 1, maxLength: 128 }),
@@ -98,5 +123,6 @@ export const RunSnapshot = Type.Object({
   tags: Type.Optional(Type.Array(Type.String())),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   configurable: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  metrics: Type.Optional(Type.Object({ openwopCost: Type.Optional(OpenwopCost) })),
 });
 export type RunSnapshot = Static<typeof RunSnapshot>;

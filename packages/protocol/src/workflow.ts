@@ -186,6 +186,19 @@ export const WorkflowSettings = Type.Object({
   maxLoopbackIterations: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
+const PromptRef = Type.Optional(Type.Unknown());
+export const WorkflowDefaults = Type.Object(
+  {
+    promptRefs: Type.Optional(
+      Type.Object(
+        { system: PromptRef, user: PromptRef, 'few-shot': PromptRef, 'schema-hint': PromptRef },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
 /** A workflow as authors write it: closed objects, open `metadata` and `settings`. */
 export const WorkflowDefinition = Type.Object(
   {
@@ -206,7 +219,7 @@ export const WorkflowDefinition = Type.Object(
     groups: Type.Optional(Type.Array(NodeGroup)),
     channels: Type.Optional(Type.Record(Type.String(), ChannelDeclaration)),
     configurableSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    defaults: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    defaults: Type.Optional(WorkflowDefaults),
     acceptsInheritedArtifacts: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
     metadata: WorkflowMetadata,
     settings: WorkflowSettings,

@@ -1,0 +1,123 @@
+import Type, { type Static } from 'typebox';
+import type { EventType } from './event-catalogue.ts';
+import { DrainPolicy, Owner, RunError } from './run.ts';
+
+const Text = Type.String({ minLength: 1 });
+const Count = Type.Integer({ minimum: 0 });
+const Positive = Type.Integer({ minimum: 1 });
+const Values = Type.Record(Type.String(), Type.Unknown());
+const optional = Type.Optional;
+
+/** Like `RunSnapshot.error`, with a hint whether the attempt may be repeated. */
+const FailedWith = Type.Object({ ...RunError.properties, retryable: optional(Type.Boolean()) });
+
+export const CAP_KINDS = [
+  'clarification',
+  'schema',
+  'envelopes',
+  'node-executions',
+  'run-duration',
+  'loop-iterations',
+  'dispatch-iterations',
+  'orchestrator-iterations',
+  'wasm-memory',
+  'wasm-fuel',
+  'wasm-execution-time',
+  'budget-tokens',
+  'budget-cost',
+  'budget-tool-calls',
+  'budget-retries',
+] as const;
+export type CapKind = (typeof CAP_KINDS)[number];
+
+export const ChunkMeta = Type.Object(
+  {
+    finishReason: optional(Type.Enum(['stop', 'length', 'tool_calls', 'content_filter'])),
+    logprobs: optional(Type.Array(Type.Unknown())),
+    toolCalls: optional(Type.Array(Type.Unknown())),
+    model: optional(Type.String()),
+    usage: optional(
+      Type.Object({
+        promptTokens: optional(Count),
+        completionTokens: optional(Count),
+        totalTokens: optional(Count),
+      }),
+    ),
+    provider: optional(Type.String()),
+    providerExtensions: optional(Values),
+  },
+  { additionalProperties: false },
+);
+
+/** Payloads of the events that the engine writes. Open: readers tolerate what they do not know. */
+export const EVENT_PAYLOADS = {
+  'run.started': Type.Object({
+    workflowId: Text,
+    inputs: optional(Values),
+    transport: optional(Type.Enum(['rest', 'mcp', 'a2a', 'ui'])),
+    engineVersion: optional(Type.String()),
+    owner: optional(Owner),
+    tags: optional(Type.Array(Type.String())),
+    metadata: optional(Values),
+  }),
+  'run.completed': Type.Object({ outputs: optional(Values), durationMs: optional(Count) }),
+  'run.failed': Type.Object({
+    error: FailedWith,
+    failedNodeId: optional(Type.String()),
+    durationMs: optional(Count),
+  }),
+  'run.cancelled': Type.Object({
+    reason: optional(Type.String()),
+    cancelledBy: optional(Type.String()),
+    durationMs: optional(Count),
+    /** Only when the cancellation came down from the parent run. */
+    parentRunId: optional(Text),
+  }),
+  'run.paused': Type.Object({ reason: optional(Type.String()), drainPolicy: DrainPolicy }),
+  'run.resumed': Type.Object({ reason: optional(Type.String()) }),
+  'node.started': Type.Object({ nodeId: Text, typeId: Text, attempt: optional(Count) }),
+  'node.completed': Type.Object({ nodeId: Text, outputs: optional(Values), durationMs: optional(Count) }),
+  'node.failed': Type.Object({ nodeId: Text, error: FailedWith, attempts: optional(Positive) }),
+  'node.retried': Type.Object({
+    nodeId: Text,
+    attempt: Positive,
+    delayMs: optional(Count),
+    lastError: optional(FailedWith),
+  }),
+  'node.skipped': Type.Object({ nodeId: Text, reason: optional(Type.String()) }),
+  'node.cancelled': Type.Object({ nodeId: Text, reason: optional(Type.String()) }),
+  'variable.changed': Type.Object({
+    name: Text,
+    previous: optional(Type.Unknown()),
+    next: optional(Type.Unknown()),
+    nodeId: optional(Type.String()),
+  }),
+  'log.appended': Type.Object({
+    level: Type.Enum(['debug', 'info', 'warn', 'error']),
+    message: Type.String(),
+    nodeId: optional(Type.String()),
+    fields: optional(Values),
+  }),
+  'workflow.loopback-limit': Type.Object({
+    nodeId: Type.String(),
+    iterations: Positive,
+    limit: optional(Positive),
+  }),
+  'workflow.stalled': Type.Object({ stalledForMs: optional(Count), lastNodeId: optional(Type.String()) }),
+  'cap.breached': Type.Object({
+    kind: Type.Enum([...CAP_KINDS]),
+    limit: Type.Number({ minimum: 0 }),
+    observed: Type.Number({ minimum: 0 }),
+    nodeId: optional(Type.String()),
+  }),
+  'output.chunk': Type.Object({
+    nodeId: Text,
+    runId: Text,
+    chunk: Type.String(),
+    isLast: Type.Boolean(),
+    channel: optional(Type.String()),
+    meta: optional(ChunkMeta),
+  }),
+} as const satisfies { [T in EventType]?: unknown };
+
+export type EventPayloads = { [T in keyof typeof EVENT_PAYLOADS]: Static<(typeof EVENT_PAYLOADS)[T]> };

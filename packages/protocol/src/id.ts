@@ -1,0 +1,44 @@
+/** Longest id of a run or workflow on the wire. */
+export const RUN_ID_MAX = 128;
+
+export const isId = (text: string): boolean => text.length >= 1 && text.length <= RUN_ID_MAX;
+
+/** Crockford's base 32: no i, l, o, u. Its order is ASCII order, so ids sort by time as text. */
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME_DIGITS = 10;
+const RANDOM_BYTES = 10;
+
+/**
+ * `run_` and a lower-case ULID: 48 bits of milliseconds, then 80 random bits.
+ * @example newRunId(Date.now(), randomBytes) // 'run_01k5v2h0q8m3x9t4z7c6b1n0da'
+ */
+export function newRunId(now: number, random: (bytes: number) => Uint8Array): string {
+  return `run_${timeDigits(now)}${randomDigits(random(RANDOM_BYTES))}`;
+}
+
+function timeDigits(now: number): string {
+  let text = '';
+  // 48 bits do not fit the 32-bit operators, so the digits come off by division.
+  let rest = Math.floor(now);
+  for (let digit = 0; digit < TIME_DIGITS; digit++) {
+    text = DIGITS[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+function randomDigits(bytes: Uint8Array): string {
+  let text = '';
+  let buffer = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    // At most 4 bits wait here, so 12 bits hold them and the new byte.
+    buffer = ((buffer << 8) | byte) & 0xfff;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += DIGITS[(buffer >>> bits) & 31];
+    }
+  }
+  return text;
+}

@@ -1,0 +1,57 @@
+import Type, { type Static } from 'typebox';
+import { DrainPolicy, RunError, RunStatus } from './run.ts';
+
+const closed = { additionalProperties: false } as const;
+const RunId = Type.String({ minLength: 1, maxLength: 128 });
+
+export const CONTROL_LIMITS = { reasonLengthMax: 512, bulkRunIdsMax: 100 } as const;
+
+const Reason = Type.String({ maxLength: CONTROL_LIMITS.reasonLengthMax });
+
+export const CancelRunRequest = Type.Object({ reason: Type.Optional(Reason) }, closed);
+export type CancelRunRequest = Static<typeof CancelRunRequest>;
+
+export const CancelRunResponse = Type.Object({ runId: RunId, status: RunStatus });
+export type CancelRunResponse = Static<typeof CancelRunResponse>;
+
+export const BulkCancelRequest = Type.Object(
+  {
+    runIds: Type.Array(RunId, { minItems: 1, maxItems: CONTROL_LIMITS.bulkRunIdsMax }),
+    reason: Type.Optional(Reason),
+  },
+  closed,
+);
+export type BulkCancelRequest = Static<typeof BulkCancelRequest>;
+
+export const BulkCancelResult = Type.Union([
+  Type.Object({ runId: RunId, ok: Type.Literal(true), status: RunStatus }),
+  Type.Object({ runId: RunId, ok: Type.Literal(false), error: RunError }),
+]);
+export type BulkCancelResult = Static<typeof BulkCancelResult>;
+
+/** One result per id, in the order of the request. */
+export const BulkCancelResponse = Type.Object({ results: Type.Array(BulkCancelResult) });
+export type BulkCancelResponse = Static<typeof BulkCancelResponse>;
+
+export const PauseRunRequest = Type.Object(
+  { reason: Type.Optional(Reason), drainPolicy: Type.Optional(DrainPolicy) },
+  closed,
+);
+export type PauseRunRequest = Static<typeof PauseRunRequest>;
+
+export const PauseRunResponse = Type.Object({
+  runId: RunId,
+  status: Type.Literal('paused'),
+  pausedAt: Type.String(),
+});
+export type PauseRunResponse = Static<typeof PauseRunResponse>;
+
+export const ResumeRunRequest = Type.Object({ reason: Type.Optional(Reason) }, closed);
+export type ResumeRunRequest = Static<typeof ResumeRunRequest>;
+
+export const ResumeRunResponse = Type.Object({
+  runId: RunId,
+  status: Type.Literal('running'),
+  resumedAt: Type.String(),
+});
+export type ResumeRunResponse = Static<typeof ResumeRunResponse>;

@@ -1,0 +1,83 @@
+import type { ConfigurableRule } from './discovery.ts';
+import { OpenwopError } from './error.ts';
+import { isId } from './id.ts';
+import type { JsonObject } from './json.ts';
+import { type CreateRunRequest, RUN_OPTION_LIMITS } from './run.ts';
+
+/** Reserved `configurable` keys with a rule of their own; the host advertises those that it serves. */
+export const CONFIGURABLE_RULES = {
+  recursionLimit: { type: 'integer', min: 1 },
+  runTimeoutMs: { type: 'integer', min: 1 },
+  model: { type: 'string', min: 1 },
+  temperature: { type: 'number', min: 0, max: 2 },
+  maxTokens: { type: 'integer', min: 1 },
+  promptOverrides: { type: 'object' },
+} as const satisfies Record<string, ConfigurableRule>;
+
+/**
+ * The checks on `POST /v1/runs` that its schema cannot express. Answers nothing or throws; error
+ * details name the key and its bounds, and repeat no text but a provider id: it might be a secret.
+ */
+export function checkRunOptions(request: CreateRunRequest): void {
+  if (request.mode === 'eval') {
+    throw new OpenwopError('capability_not_provided', { details: { capability: 'agents.evalSuite' } });
+  }
+  if (request.configurable !== undefined) checkConfigurable(request.configurable);
+  if (request.metadata !== undefined) checkMetadata(request.metadata);
+}
+
+function checkConfigurable(configurable: Record<string, unknown>): void {
+  if (Object.hasOwn(configurable, 'mockProvider')) throw noMockProvider(configurable.mockProvider);
+  for (const [key, rule] of Object.entries<ConfigurableRule>(CONFIGURABLE_RULES)) {
+    if (!Object.hasOwn(configurable, key)) continue;
+    const value = configurable[key];
+    if (!obeys(value, rule)) {
+      const number = typeof value === 'number' ? { value } : {};
+      throw invalid({ key: `configurable.${key}`, ...number, ...rule });
+    }
+  }
+}
+
+function noMockProvider(mockProvider: unknown): OpenwopError {
+  const id = isObject(mockProvider) && 'id' in mockProvider ? mockProvider.id : undefined;
+  const requested = typeof id === 'string' && isId(id) ? { requestedProvider: id } : {};
+  return new OpenwopError('unsupported_mock_provider', { details: { ...requested, supportedProviders: [] } });
+}
+
+function obeys(value: unknown, rule: ConfigurableRule): boolean {
+  const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = rule;
+  switch (rule.type) {
+    case 'integer':
+      return Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
+    case 'number':
+      return typeof value === 'number' && value >= min && value <= max;
+    case 'string':
+      return typeof value === 'string' && value.length >= min && value.length <= max;
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'object':
+      return isObject(value) && Object.values(value).every((text) => typeof text === 'string');
+  }
+}
+
+function checkMetadata(metadata: Record<string, unknown>): void {
+  const { metadataDepthMax, metadataBytesMax } = RUN_OPTION_LIMITS;
+  if (deeperThan(metadataDepthMax, metadata)) {
+    throw invalid({ key: 'metadata', limit: 'depth', max: metadataDepthMax });
+  }
+  const bytes = new TextEncoder().encode(JSON.stringify(metadata)).length;
+  if (bytes > metadataBytesMax) {
+    throw invalid({ key: 'metadata', limit: 'bytes', max: metadataBytesMax, value: bytes });
+  }
+}
+
+/** Objects and arrays are a level each; it stops looking at the first value that is too deep. */
+function deeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => deeperThan(levels - 1, inner));
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const invalid = (details: JsonObject): OpenwopError => new OpenwopError('validation_error', { details });
