@@ -1,5 +1,6 @@
 // Runs the test files with node:test. `--touched` keeps to the packages that differ from HEAD
-// (and the house rules); other arguments are file filters.
+// (and the house rules); other arguments are file filters. Debian packages that some tests need are
+// installed only with CI=true or GANTRY_TEST_INSTALL=1, never by surprise.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
@@ -24,6 +25,16 @@ if (files.length === 0) {
   console.error('no test file matches');
   process.exit(1);
 }
+const PACKAGES = { strace: 'strace' };
+if (process.env.CI || process.env.GANTRY_TEST_INSTALL) {
+  const missing = Object.keys(PACKAGES).filter((command) => spawnSync(command, ['-V']).error);
+  if (missing.length > 0) {
+    const apt = (...words) => spawnSync('apt-get', words, { stdio: 'inherit' });
+    apt('update', '-qq');
+    apt('install', '-y', '-qq', ...missing.map((command) => PACKAGES[command]));
+  }
+}
+
 const run = spawnSync(
   process.execPath,
   ['--test', '--test-concurrency=2', '--test-timeout=300000', ...files],

@@ -5,6 +5,8 @@ export type Outcome =
   | { readonly ok: true; readonly outputs: JsonObject; readonly variables?: JsonObject }
   | { readonly ok: false; readonly error: RunError; readonly retryable: boolean };
 
+export type DrainPolicy = 'immediate' | 'drain-current-node';
+
 /** Time arrives as `now`, in milliseconds since the epoch. */
 export type Command =
   | { readonly type: 'start'; readonly now: number }
@@ -25,6 +27,6 @@ export type Command =
       readonly type: 'pause';
       readonly now: number;
       readonly reason?: string;
-      readonly drainPolicy: 'immediate' | 'drain-current-node';
+      readonly drainPolicy: DrainPolicy;
     }
   | { readonly type: 'resume'; readonly now: number; readonly reason?: string };

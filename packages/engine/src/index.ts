@@ -1,3 +1,13 @@
+export * from './apply.ts';
 export * from './command.ts';
+export { DefinitionError, type DefinitionIssue } from './compilation.ts';
+export * from './compile.ts';
+export * from './decide.ts';
+export * from './explain.ts';
+export { checkInputs, type InputIssue } from './inputs.ts';
+export type { Sha256 } from './mask.ts';
+export { NODE_TYPES } from './nodes/index.ts';
 export * from './plan.ts';
+export * from './queries.ts';
 export * from './run.ts';
+export * from './snapshot.ts';

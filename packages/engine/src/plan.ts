@@ -1,6 +1,104 @@
-import type { WorkflowDefinition } from '@gantry/protocol';
+import type {
+  Json,
+  JsonObject,
+  TriggerRule,
+  WorkflowDefinition,
+  WorkflowNode,
+  WorkflowVariable,
+} from '@gantry/protocol';
+import type { Condition } from './condition.ts';
+import type { Expression } from './expression.ts';
+import type { Mask } from './mask.ts';
+import type { Execute } from './nodes/node-type.ts';
 
 /** A definition made ready to run: indexed, ordered, its conditions and expressions compiled. */
 export interface Plan {
   readonly definition: WorkflowDefinition;
+  readonly nodes: ReadonlyMap<string, PlanNode>;
+  /** All nodes in drain order: how deep a node lies, then its id. Forward edges only ever point onwards. */
+  readonly order: readonly PlanNode[];
+  readonly loops: readonly Loop[];
+  readonly variables: ReadonlyMap<string, WorkflowVariable>;
+  readonly mask: Mask;
+  /** The author's time limit for a whole run. */
+  readonly timeoutMs?: number;
 }
+
+export interface PlanNode {
+  readonly id: string;
+  readonly typeId: string;
+  readonly definition: WorkflowNode;
+  /** Place in drain order. */
+  readonly index: number;
+  readonly disabled: boolean;
+  readonly execute: Execute;
+  /** Its work leaves the process and comes back as a `settle` command. */
+  readonly leavesProcess: boolean;
+  /** Its resolved inputs are part of the log: another process, or another attempt, needs the same. */
+  readonly keepsInputs: boolean;
+  readonly inputs: readonly InputPort[];
+  /** Judged over the forward edges; without any, the node is ready at the start. */
+  readonly rule: TriggerRule;
+  readonly incoming: readonly PlanEdge[];
+  readonly outgoing: readonly PlanEdge[];
+  /** Edges that close a loop at this node, and that close one from it. */
+  readonly loopbacksIn: readonly PlanEdge[];
+  readonly loopbacksOut: readonly PlanEdge[];
+  /** Outgoing edges of either kind that have a condition. */
+  readonly conditional: readonly PlanEdge[];
+  readonly retry: RetryPolicy;
+  readonly sensitiveOutputs: ReadonlySet<string>;
+}
+
+export interface PlanEdge {
+  readonly id: string;
+  readonly source: PlanNode;
+  readonly target: PlanNode;
+  readonly sourceOutput: string;
+  readonly targetInput: string;
+  readonly condition?: Condition;
+  /** A failure of the source that takes this edge is dealt with by the target. */
+  readonly handlesFailure: boolean;
+  /** The loop that this edge closes. */
+  readonly loop?: Loop;
+  /** How often this edge may be followed each time its loop is entered. */
+  readonly loopbacksMax: number;
+  /** Loops that this edge leads out of. */
+  readonly exits: readonly Loop[];
+}
+
+/** The nodes that run again when a loop is followed back to its head; inner loops are part of the outer. */
+export interface Loop {
+  readonly head: PlanNode;
+  readonly body: readonly PlanNode[];
+  readonly bodyIds: readonly string[];
+  /** Back-edges of loops inside this one: their counts start again. */
+  readonly innerEdgeIds: readonly string[];
+}
+
+export type InputPort =
+  | { readonly type: 'static'; readonly name: string; readonly value: Json }
+  | { readonly type: 'expression'; readonly name: string; readonly expression: Expression }
+  | {
+      readonly type: 'connection';
+      readonly name: string;
+      readonly nodeId: string;
+      readonly outputKey: string;
+      readonly optional: boolean;
+    }
+  | {
+      readonly type: 'variable';
+      readonly name: string;
+      readonly variableName: string;
+      readonly optional: boolean;
+    };
+
+export interface RetryPolicy {
+  readonly maxRetries: number;
+  readonly backoffMs: number;
+  readonly backoffFactor: number;
+  readonly maxBackoffMs: number;
+  readonly timeoutMs?: number;
+}
+
+export const nodeConfig = (node: PlanNode): JsonObject => node.definition.config as JsonObject;

@@ -1,4 +1,5 @@
 import type { JsonObject, Owner, RunError, RunStatus } from '@gantry/protocol';
+import type { DrainPolicy } from './command.ts';
 
 /** What a run is created from. Fixed for its life. */
 export interface RunFacts {
@@ -11,6 +12,8 @@ export interface RunFacts {
   readonly configurable: JsonObject;
   readonly tags: readonly string[];
   readonly metadata: JsonObject;
+  /** W3C trace context the run belongs to. */
+  readonly traceparent?: string;
   /** Host ceilings at creation; the run's own options can only lower them. */
   readonly limits: RunLimits;
 }
@@ -19,6 +22,9 @@ export interface RunLimits {
   readonly maxNodeExecutions: number;
   readonly maxRunDurationMs: number;
 }
+
+/** Which conditions of a node's outgoing edges held when it settled: judged once, then part of the log. */
+export type EdgeVerdicts = { readonly [edgeId: string]: boolean };
 
 /** One node's latest visit. A node without a state is pending. */
 export type NodeState =
@@ -30,14 +36,17 @@ export type NodeState =
       readonly dueAt?: number;
       /** When this attempt times out. */
       readonly timeoutAt?: number;
-      /** Resolved inputs, kept for work that leaves the process. */
+      /** Resolved inputs, kept for work that leaves the process and for repeated attempts. */
       readonly inputs?: JsonObject;
     }
   | {
       readonly status: 'retrying';
+      /** The attempt that will start. */
       readonly attempt: number;
+      readonly failedAt: number;
       readonly retryAt: number;
       readonly lastError: RunError;
+      readonly inputs?: JsonObject;
     }
   | {
       readonly status: 'completed';
@@ -45,12 +54,14 @@ export type NodeState =
       readonly startedAt: number;
       readonly endedAt: number;
       readonly outputs: JsonObject;
+      readonly conditions?: EdgeVerdicts;
     }
   | {
       readonly status: 'failed';
       readonly attempts: number;
       readonly endedAt: number;
       readonly error: RunError;
+      readonly conditions?: EdgeVerdicts;
     }
   | { readonly status: 'skipped'; readonly endedAt: number; readonly reason: string }
   | { readonly status: 'cancelled'; readonly endedAt: number; readonly reason: string };
@@ -67,12 +78,14 @@ export interface Run {
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly pausedAt?: number;
+  /** Only while paused: whether work under way may finish. */
+  readonly drainPolicy?: DrainPolicy;
   /** Time spent paused so far; it does not count against the run's time limit. */
   readonly pausedMs: number;
   readonly nodes: { readonly [nodeId: string]: NodeState };
   /** How often each node was entered: loop iterations and ordinals of repeated visits. */
   readonly visits: { readonly [nodeId: string]: number };
-  /** How often each back-edge was followed. */
+  /** How often each back-edge was followed since its loop was entered. */
   readonly loopbacks: { readonly [edgeId: string]: number };
   readonly nodeExecutions: number;
   /** Clear values; what leaves the host is masked by `snapshot`. */
@@ -81,3 +94,16 @@ export interface Run {
   readonly error?: RunError;
   readonly failedNodeId?: string;
 }
+
+/** A run that has no events yet. */
+export const newRun = (facts: RunFacts): Run => ({
+  facts,
+  nextSeq: 0,
+  status: 'pending',
+  pausedMs: 0,
+  nodes: {},
+  visits: {},
+  loopbacks: {},
+  nodeExecutions: 0,
+  variables: {},
+});

@@ -1,0 +1,51 @@
+/** The servers that are measured. */
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import path from 'node:path';
+import { type Server, startServer } from './children.ts';
+import type { Target } from './load/http.ts';
+import { SLOW_COMMIT_MS } from './settings.ts';
+
+export const API_KEY = 'bench-key-of-one-run';
+
+const here = import.meta.dirname;
+const script = {
+  bare: path.join(here, 'bare/server.ts'),
+  host: path.join(here, '../packages/host/src/main.ts'),
+  slowHost: path.join(here, 'slow-disk-host.ts'),
+};
+
+export type Disk = 'fast' | 'slow';
+
+export const targetOf = (server: Server): Target => ({ port: server.port, apiKey: API_KEY });
+
+export function freshFolder(dataDir: string): string {
+  mkdirSync(dataDir, { recursive: true });
+  return mkdtempSync(path.join(dataDir, 'server-'));
+}
+
+export function startBare(folder: string, disk: Disk): Promise<Server> {
+  const delay = disk === 'slow' ? ['--commit-delay-ms', String(SLOW_COMMIT_MS)] : [];
+  return startServer({
+    args: [script.bare, '--file', path.join(folder, 'bare.db'), ...delay],
+    readyPath: '/',
+  });
+}
+
+export function startHost(folder: string, disk: Disk): Promise<Server> {
+  const args = ['--port', '0', '--data', folder, '--workflows', path.join(here, 'workflows')];
+  return startServer({
+    args: [disk === 'slow' ? script.slowHost : script.host, ...args],
+    env: { GANTRY_API_KEY: API_KEY },
+    readyPath: '/readyz',
+  });
+}
+
+/** Runs `use` with a server on a fresh folder, and stops the server whatever happens. */
+export async function withHost<T>(dataDir: string, use: (server: Server) => Promise<T>): Promise<T> {
+  const server = await startHost(freshFolder(dataDir), 'fast');
+  try {
+    return await use(server);
+  } finally {
+    await server.stop();
+  }
+}

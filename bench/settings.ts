@@ -1,0 +1,57 @@
+/** What a slow disk adds to every commit. */
+export const SLOW_COMMIT_MS = 6;
+
+/** How long and how large each part measures. `--quick` answers "does it work", not "how fast". */
+export interface Settings {
+  /** Folder for databases; on the disk that should be measured, removed at the end. */
+  readonly dataDir: string;
+  readonly rounds: number;
+  readonly roundMs: number;
+  readonly warmUpMs: number;
+  readonly connections: readonly number[];
+  readonly drainTimeoutMs: number;
+  readonly followOneIn: number;
+  readonly fanOutClients: number;
+  readonly coldStarts: number;
+  readonly idleMs: number;
+  readonly settleMs: number;
+  readonly waitingRuns: number;
+  readonly longRunEvents: number;
+  readonly longRunTimeoutMs: number;
+  readonly reads: number;
+}
+
+const FULL = {
+  rounds: 3,
+  roundMs: 4000,
+  warmUpMs: 2000,
+  connections: [32, 128],
+  drainTimeoutMs: 30_000,
+  followOneIn: 100,
+  fanOutClients: 1000,
+  coldStarts: 5,
+  idleMs: 5000,
+  settleMs: 2000,
+  waitingRuns: 10_000,
+  longRunEvents: 100_000,
+  longRunTimeoutMs: 120_000,
+  reads: 200,
+} as const;
+
+const QUICK = {
+  ...FULL,
+  rounds: 1,
+  roundMs: 1000,
+  warmUpMs: 500,
+  coldStarts: 1,
+  idleMs: 1000,
+  settleMs: 500,
+  waitingRuns: 1000,
+  longRunEvents: 10_000,
+  reads: 50,
+} as const;
+
+export const settingsFor = (dataDir: string, quick: boolean): Settings => ({
+  dataDir,
+  ...(quick ? QUICK : FULL),
+});

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { runCli } from './cli.ts';
+import { COMMANDS } from './commands/index.ts';
+import { commandHelp, overview } from './help.ts';
+import {
+  cli,
+  type Finished,
+  KEY,
+  memoryIo,
+  RUN,
+  runLog,
+  startCli,
+  startTestHost,
+} from './testing/test-host.ts';
+
+const bare = (...args: string[]): Promise<Finished> => startCli(args).finished;
+const SHIM = fileURLToPath(new URL('../bin/gantry.js', import.meta.url));
+
+test('help: the first lines say what to type, and every command has its line', () => {
+  const text = overview(COMMANDS, '1.2.3');
+  assert.ok(text.startsWith('Gantry 1.2.3'));
+  assert.match(text, /Start here:\n {2}gantry start\n {2}gantry run hello --watch\n/);
+  for (const { name, summary } of COMMANDS)
+    assert.ok(text.includes(`  ${name} `) && text.includes(summary), name);
+});
+
+test('help of each command: usage, every option, examples that start with the command', () => {
+  for (const command of COMMANDS) {
+    const text = commandHelp(command);
+    assert.ok(text.includes(`Usage: gantry ${command.usage}`), command.name);
+    assert.ok(command.usage.startsWith(command.name), command.name);
+    for (const option of Object.keys(command.options))
+      assert.ok(text.includes(`--${option}`), `${command.name} ${option}`);
+    for (const example of command.examples) assert.ok(example.startsWith(`gantry ${command.name}`), example);
+  }
+});
+
+test('help of cancel, whole', async () => {
+  const expected = [
+    'End a run for good.',
+    '',
+    'Usage: gantry cancel <runId> [--reason TEXT]',
+    '',
+    'Options:',
+    '  --reason TEXT  kept in the log of the run',
+    '  --url URL      the host (GANTRY_URL; http://127.0.0.1:7070)',
+    '  --key KEY      API key (GANTRY_API_KEY; better there than in shell history)',
+    "  --data DIR     the host's data folder (GANTRY_DATA_DIR; ./.gantry)",
+    '  -h, --help     show help',
+    '',
+    'Examples:',
+    '  gantry cancel RUN --reason "wrong input"',
+    '',
+  ].join('\n');
+  for (const args of [
+    ['help', 'cancel'],
+    ['cancel', '--help'],
+    ['cancel', '-h'],
+  ]) {
+    const { io, out } = memoryIo();
+    assert.equal(await runCli(args, io), 0);
+    assert.equal(out.text, expected);
+  }
+});
+
+test('usage errors exit 2, name the nearest, and leave stdout empty', async () => {
+  const cases: [string[], RegExp][] = [
+    [['rnus'], /no command "rnus"\. Did you mean runs\?/],
+    [['frobnicate'], /no command "frobnicate"\. See `gantry help`/],
+    [['runs', '--limt', '5'], /no option --limt\. Did you mean --limit\?/],
+    [['runs', '--limit', 'many'], /--limit must be a whole number from 1 to 100, not "many"/],
+    [['runs', '--limit'], /--limit needs a value: --limit N/],
+    [['runs', '--json=yes'], /--json takes no value/],
+    [['runs', '--status', 'faild'], /no status "faild"\. Did you mean failed\?/],
+    [['events'], /missing\. Usage: gantry events <runId>/],
+    [['events', 'a', 'b'], /"b" is too much/],
+    [['run', 'hello', '--input', 'nonsense'], /--input takes name=value/],
+    [['run', 'hello', '--timeout', '3'], /use it with --watch/],
+    [['keys', 'crate', 'x'], /Did you mean create\?/],
+    [['keys', 'create', 'x', '--scopes', 'runs:raed'], /no scope "runs:raed"\. Did you mean runs:read\?/],
+    [['--url', 'http://x'], /A command is missing/],
+    [['runs', '--url', 'localhost:7070'], /not an http\(s\) URL/],
+  ];
+  for (const [args, message] of cases) {
+    const { io, out, err } = memoryIo();
+    assert.equal(await runCli(args, io), 2, args.join(' '));
+    assert.match(err.text, message);
+    assert.equal(out.text, '');
+  }
+});
+
+test('a host that is not there exits 2 and says what to do', async () => {
+  const done = await bare('runs', '--url', 'http://127.0.0.1:2');
+  assert.equal(done.code, 2);
+  assert.match(
+    done.stderr,
+    /Cannot reach the host at http:\/\/127\.0\.0\.1:2.*Is it running\?.*gantry start/,
+  );
+});
+
+test('the key comes from the flag, the environment, or the data folder of this machine', async (t) => {
+  const host = await startTestHost(t);
+  const folder = await mkdtemp(path.join(tmpdir(), 'gantry-cli-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await writeFile(path.join(folder, 'admin.key'), `${KEY}\n`);
+  const GANTRY_URL = host.url;
+  const codeWith = async (env: Record<string, string>, ...args: string[]) =>
+    (await startCli(['runs', ...args], { env: { GANTRY_URL, ...env } }).finished).code;
+  assert.equal(await codeWith({ GANTRY_API_KEY: 'wrong' }, '--key', KEY), 0);
+  assert.equal(await codeWith({ GANTRY_API_KEY: KEY }), 0);
+  assert.equal(await codeWith({}, '--data', folder), 0);
+  const none = await startCli(['runs', '--data', path.join(folder, 'none')], { env: { GANTRY_URL } })
+    .finished;
+  assert.equal(none.code, 2);
+  assert.match(none.stderr, /GANTRY_API_KEY or --key/);
+});
+
+test('runs lists as a table or JSON, and sends its filters', async (t) => {
+  const run = { runId: RUN, workflowId: 'hello', status: 'completed' };
+  const page = {
+    runs: [{ ...run, createdAt: '2026-01-01T00:00:00.000Z', endedAt: '2026-01-01T00:00:02.500Z' }],
+    nextBefore: 'cursor',
+  };
+  const host = await startTestHost(t, { 'GET /v1/host/gantry/runs': { status: 200, body: page } });
+  const done = await cli(host, 'runs', '--status', 'completed', '--workflow', 'hello', '--limit', '1');
+  assert.match(
+    done.stdout,
+    /^RUN +WORKFLOW +STATUS +CREATED +TOOK\nrun-1 +hello +completed +\S.* ago +2\.5s\n/,
+  );
+  assert.match(done.stdout, /More: gantry runs --before cursor\n$/);
+  assert.equal(String(host.seen[0]?.query), 'status=completed&workflowId=hello&limit=1');
+  assert.deepEqual(JSON.parse((await cli(host, 'runs', '--json')).stdout), page);
+});
+
+test('events prints what is recorded; --follow streams to the end', async (t) => {
+  const log = runLog(
+    ['run.started', { workflowId: 'w' }],
+    ['node.completed', { nodeId: 'a' }],
+    ['run.completed', {}],
+  );
+  const host = await startTestHost(t, {
+    [`GET /v1/runs/${RUN}/events/poll`]: { status: 200, body: { runId: RUN, events: log, isTerminal: true } },
+    [`GET /v1/runs/${RUN}/events`]: { stream: log },
+  });
+  const expected = [
+    '    0  00:00:00.000  run.started         {"workflowId":"w"}',
+    '    1  00:00:00.100  node.completed      a',
+    '    2  00:00:00.200  run.completed',
+    '',
+  ].join('\n');
+  const [recorded, followed, json] = await Promise.all([
+    cli(host, 'events', RUN),
+    cli(host, 'events', RUN, '--follow'),
+    cli(host, 'events', RUN, '--json'),
+  ]);
+  assert.equal(recorded.stdout, expected);
+  assert.equal(followed.stdout, expected);
+  assert.deepEqual(
+    json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+    log,
+  );
+});
+
+test('cancel, pause and resume say the new status', async (t) => {
+  const host = await startTestHost(t, {
+    [`POST /v1/runs/${RUN}/cancel`]: { status: 200, body: { runId: RUN, status: 'cancelling' } },
+    [`POST /v1/runs/${RUN}:pause`]: { status: 202, body: { runId: RUN, status: 'paused' } },
+    [`POST /v1/runs/${RUN}:resume`]: { status: 202, body: { runId: RUN, status: 'running' } },
+  });
+  assert.equal((await cli(host, 'cancel', RUN, '--reason', 'x')).stdout, `${RUN} cancelling\n`);
+  assert.match(
+    (await cli(host, 'pause', RUN, '--now')).stdout,
+    /^run-1 paused\nGo on: gantry resume run-1\n$/,
+  );
+  assert.equal((await cli(host, 'resume', RUN)).stdout, `${RUN} running\n`);
+  assert.deepEqual(
+    host.seen.map(({ body }) => body),
+    [{ reason: 'x' }, { drainPolicy: 'immediate' }, {}],
+  );
+});
+
+test('a refusal shows message and details and exits 2', async (t) => {
+  const body = {
+    error: 'conflict',
+    message: 'The run is over.',
+    details: { retriable: false, runStatus: 'completed' },
+  };
+  const host = await startTestHost(t, { [`POST /v1/runs/${RUN}:pause`]: { status: 409, body } });
+  const done = await cli(host, 'pause', RUN);
+  assert.equal(done.code, 2);
+  assert.match(done.stderr, /gantry: The run is over\.\n\{\n {2}"runStatus": "completed"\n\}\n/);
+});
+
+test('a new key goes to stdout alone', async (t) => {
+  const made = { keyId: 'k1', key: 'hk_new', name: 'ci', tenant: 't', scopes: ['runs:read'], createdAt: '' };
+  const host = await startTestHost(t, { 'POST /v1/host/gantry/keys': { status: 201, body: made } });
+  const done = await cli(
+    host,
+    'keys',
+    'create',
+    'ci',
+    '--scopes',
+    'runs:read',
+    '--expires-in',
+    '60',
+    '--test',
+  );
+  assert.equal(done.stdout, 'hk_new\n');
+  assert.match(done.stderr, /shown this once/);
+  assert.deepEqual(host.seen[0]?.body, {
+    name: 'ci',
+    scopes: ['runs:read'],
+    test: true,
+    expiresInSeconds: 60,
+  });
+});
+
+test('explain says what the run waits for, why it failed, and what to type', async (t) => {
+  const body = {
+    runId: RUN,
+    status: 'failed',
+    summary: 'The run failed.',
+    waitingFor: [{ kind: 'retry', text: 'a is tried again.', since: 0 }],
+    cause: { nodeId: 'a', sequence: 4, error: { code: 'node_failed', message: 'no luck' } },
+    actions: [
+      { action: 'read-events', method: 'GET', path: '/x', text: 'Read what happened.' },
+      { action: 'rewind', method: 'POST', path: '/v1/rewind', text: 'Try the future.' },
+    ],
+  };
+  const host = await startTestHost(t, { [`GET /v1/host/gantry/runs/${RUN}/explain`]: { status: 200, body } });
+  const expected = [
+    'failed  run-1',
+    'The run failed.',
+    '  … a is tried again.',
+    '  ✗ node_failed: no luck (at a, event 4)',
+    'You can:',
+    '  gantry events run-1  Read what happened.',
+    '  POST /v1/rewind  Try the future.',
+    '',
+  ].join('\n');
+  assert.equal((await cli(host, 'explain', RUN)).stdout, expected);
+});
+
+test('doctor: all well is exit 0, a missing host exit 1 with the next step', async (t) => {
+  const host = await startTestHost(t);
+  const well = await cli(host, 'doctor', '--data', tmpdir());
+  assert.equal(well.code, 0, well.stdout);
+  for (const name of ['node', 'data', 'host', 'ready', 'clock', 'discovery', 'key']) {
+    assert.match(well.stdout, new RegExp(`^ok +${name} `, 'm'));
+  }
+  const ill = await bare('doctor', '--url', 'http://127.0.0.1:2');
+  assert.equal(ill.code, 1);
+  assert.match(ill.stdout, /^fail +host +.*ECONNREFUSED.*\n +Next: Start it with `gantry start`/m);
+});
+
+test('the shim finds the pinned Node and passes output and exit codes on', async () => {
+  const shim = (...args: string[]) => startCli(args, { command: [process.execPath, SHIM] }).finished;
+  const version = await shim('--version');
+  assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+  assert.equal(version.code, 0, version.stderr);
+  assert.equal((await shim('nonsense')).code, 2);
+});
+
+test('start passes flags and exit code through to the host', async () => {
+  const done = await bare('start', '--no-such-setting', 'x');
+  assert.equal(done.code, 2, done.stderr);
+  assert.match(done.stderr, /no-such-setting/);
+});

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { ApiError, createClient } from '@gantry/client';
+import { readArgs, splitCommand } from './args.ts';
+import type { Command } from './command.ts';
+import { COMMANDS } from './commands/index.ts';
+import { commandHelp, overview } from './help.ts';
+import { EXIT, type Io, UsageError } from './io.ts';
+import { readSettings } from './settings.ts';
+import { printable, styleFor } from './style.ts';
+import { didYouMean } from './suggest.ts';
+
+const version = (): string =>
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+
+/** Runs one command line and answers its exit code; never throws. */
+export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    return await dispatch(argv, io);
+  } catch (error) {
+    return report(error, io);
+  }
+}
+
+async function dispatch(argv: readonly string[], io: Io): Promise<number> {
+  const { name, rest } = splitCommand(argv);
+  if (name === undefined) return withoutCommand(rest, io);
+  if (name === 'help') return help(rest[0], io);
+  const command = commandNamed(name);
+  if (rest.includes('--help') || rest.includes('-h')) return help(name, io);
+  const args = readArgs(command, rest);
+  const settings = readSettings(args, io);
+  return command.run({
+    args,
+    io,
+    settings,
+    style: styleFor(io),
+    get client() {
+      return createClient({
+        baseUrl: settings.url,
+        fetch: interruptible(io.signal),
+        ...(settings.apiKey !== undefined && { apiKey: settings.apiKey }),
+      });
+    },
+  });
+}
+
+/** Ctrl-C ends whatever call is under way. */
+const interruptible =
+  (signal: AbortSignal): typeof fetch =>
+  (url, init) =>
+    fetch(url, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, signal]) : signal });
+
+function withoutCommand(rest: readonly string[], io: Io): number {
+  if (rest.includes('--version')) {
+    io.stdout.write(`${version()}\n`);
+    return EXIT.ok;
+  }
+  const asked = rest.includes('--help') || rest.includes('-h');
+  if (rest.length > 0 && !asked) throw new UsageError('A command is missing. See `gantry help`.');
+  (asked ? io.stdout : io.stderr).write(overview(COMMANDS, version()));
+  return asked ? EXIT.ok : EXIT.error;
+}
+
+function help(name: string | undefined, io: Io): number {
+  io.stdout.write(name === undefined ? overview(COMMANDS, version()) : commandHelp(commandNamed(name)));
+  return EXIT.ok;
+}
+
+function commandNamed(name: string): Command {
+  const found = COMMANDS.find((command) => command.name === name);
+  if (found) return found;
+  const names = [...COMMANDS.map((command) => command.name), 'help'];
+  throw new UsageError(`There is no command "${name}".${didYouMean(name, names) || ' See `gantry help`.'}`);
+}
+
+function report(error: unknown, io: Io): number {
+  if (io.signal.aborted) return EXIT.interrupted;
+  const text = error instanceof Error ? error.message : String(error);
+  io.stderr.write(`gantry: ${printable(text)}${nextStep(error)}\n`);
+  const { retriable: _, ...details } = (error instanceof ApiError && error.details) || {};
+  if (Object.keys(details).length > 0) io.stderr.write(`${JSON.stringify(details, null, 2)}\n`);
+  return EXIT.error;
+}
+
+/** What only the command line knows about going on. */
+function nextStep(error: unknown): string {
+  if (!(error instanceof ApiError)) return '';
+  if (error.status === 401)
+    return '\nPass a key with GANTRY_API_KEY or --key; the host printed one at its first start.';
+  if (error.status === 403)
+    return '\nUse a key with the scope this needs: `gantry keys create NAME --scopes ...`.';
+  if (error.code === 'workflow_not_found') return '\nSee what there is: gantry workflows';
+  if (error.retryAfterMs) return `\nTry again in ${Math.ceil(error.retryAfterMs / 1000)} s.`;
+  return '';
+}

@@ -1,0 +1,49 @@
+import type { Client } from '@gantry/client';
+import type { Args } from './args.ts';
+import type { Io } from './io.ts';
+import type { Settings } from './settings.ts';
+import type { Style } from './style.ts';
+
+export interface OptionSpec {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+  readonly multiple?: true;
+  /** Placeholder of the value in help. */
+  readonly value?: string;
+  readonly text: string;
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+/** What a command is run with. */
+export interface Call {
+  readonly args: Args;
+  readonly io: Io;
+  readonly style: Style;
+  readonly settings: Settings;
+  readonly client: Client;
+}
+
+/** A command as data: dispatch, checking and help derive from it. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** What follows `gantry ` on the command line. */
+  readonly usage: string;
+  /** Said in the command's own help, below the summary. */
+  readonly details?: string;
+  readonly options: OptionSpecs;
+  readonly examples: readonly string[];
+  /** How many words follow the name; `passthrough` hands everything on unread. */
+  readonly words: { readonly min: number; readonly max: number } | 'passthrough';
+  /** Answers the exit code. */
+  run(call: Call): Promise<number>;
+}
+
+/** Options every command takes. */
+export const COMMON_OPTIONS: OptionSpecs = {
+  url: { type: 'string', value: 'URL', text: 'the host (GANTRY_URL; http://127.0.0.1:7070)' },
+  key: { type: 'string', value: 'KEY', text: 'API key (GANTRY_API_KEY; better there than in shell history)' },
+  data: { type: 'string', value: 'DIR', text: "the host's data folder (GANTRY_DATA_DIR; ./.gantry)" },
+  help: { type: 'boolean', short: 'h', text: 'show help' },
+};

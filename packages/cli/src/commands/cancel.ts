@@ -1,0 +1,20 @@
+import type { Command } from '../command.ts';
+import { EXIT } from '../io.ts';
+
+export const cancel: Command = {
+  name: 'cancel',
+  summary: 'end a run for good',
+  usage: 'cancel <runId> [--reason TEXT]',
+  options: { reason: { type: 'string', value: 'TEXT', text: 'kept in the log of the run' } },
+  examples: ['gantry cancel RUN --reason "wrong input"'],
+  words: { min: 1, max: 1 },
+  async run({ args, io, client }) {
+    const reason = args.text('reason');
+    const { runId, status } = await client.runs.cancel(
+      args.words[0] ?? '',
+      reason === undefined ? {} : { reason },
+    );
+    io.stdout.write(`${runId} ${status}\n`);
+    return EXIT.ok;
+  },
+};

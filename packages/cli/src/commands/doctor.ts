@@ -1,0 +1,103 @@
+import { ApiError } from '@gantry/client';
+import { profilesOf } from '@gantry/protocol';
+import type { Call, Command } from '../command.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { checkData, checkNode } from '../doctor/local.ts';
+import { checkClock, probe } from '../doctor/probe.ts';
+import { EXIT } from '../io.ts';
+import { type Colour, printable, type Style } from '../style.ts';
+
+const COLOURS: Readonly<Record<Finding['level'], Colour>> = { ok: 'green', warn: 'yellow', fail: 'red' };
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'check this machine, the host and the key',
+  usage: 'doctor [--json]',
+  details: 'Exit code 1 when something fails; warnings do not count.',
+  options: { json: { type: 'boolean', text: 'print JSON' } },
+  examples: ['gantry doctor', 'gantry doctor --url https://gantry.example.com'],
+  words: { min: 0, max: 0 },
+  async run(call) {
+    const findings = [
+      checkNode(process.versions.node),
+      await checkData(call.settings.dataDir),
+      ...(await checkHost(call)),
+    ];
+    const text = call.args.flag('json')
+      ? JSON.stringify(findings, null, 2)
+      : findings.map((finding) => renderFinding(finding, call.style)).join('\n');
+    call.io.stdout.write(`${text}\n`);
+    return findings.some(({ level }) => level === 'fail') ? EXIT.failed : EXIT.ok;
+  },
+};
+
+/** Nothing behind a host that cannot be reached is worth a line. */
+async function checkHost(call: Call): Promise<Finding[]> {
+  const { settings, io } = call;
+  const health = await probe(settings.url, '/healthz');
+  if (health.kind !== 'answer' || !health.ok) {
+    return [
+      {
+        name: 'host',
+        level: 'fail',
+        detail: health.kind === 'answer' ? `${settings.url} answered ${health.status}` : health.reason,
+        next: 'Start it with `gantry start`, or name the right one with --url.',
+      },
+    ];
+  }
+  return [
+    { name: 'host', level: 'ok', detail: `${settings.url} answers` },
+    await checkReady(settings.url),
+    checkClock(health.date, io.now()),
+    await checkDiscovery(call),
+    await checkKey(call),
+  ];
+}
+
+async function checkReady(url: string): Promise<Finding> {
+  const ready = await probe(url, '/readyz');
+  if (ready.kind === 'answer' && ready.ok) return { name: 'ready', level: 'ok', detail: 'serving' };
+  return {
+    name: 'ready',
+    level: 'fail',
+    detail: ready.kind === 'answer' ? `answered ${ready.status}` : ready.reason,
+    next: 'It may still be recovering: wait a moment, then look at the host log.',
+  };
+}
+
+async function checkDiscovery({ client }: Call): Promise<Finding> {
+  const next = 'Check that the URL is that of an OpenWOP host, without /v1.';
+  try {
+    const profiles = profilesOf(await client.discovery());
+    if (profiles.length > 0) return { name: 'discovery', level: 'ok', detail: profiles.join(', ') };
+    return { name: 'discovery', level: 'fail', detail: 'the document does not satisfy openwop-core', next };
+  } catch (error) {
+    return { name: 'discovery', level: 'fail', detail: messageOf(error), next };
+  }
+}
+
+async function checkKey({ client, settings }: Call): Promise<Finding> {
+  if (settings.keySource === 'none') {
+    const next = 'Set GANTRY_API_KEY; the host printed a key at its first start.';
+    return { name: 'key', level: 'fail', detail: 'none given', next };
+  }
+  const detail = `from ${settings.keySource}`;
+  try {
+    await client.runs.list({ limit: 1 });
+    return { name: 'key', level: 'ok', detail };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) {
+      const next = 'Fine if it only starts runs; else create one with runs:read.';
+      return { name: 'key', level: 'warn', detail: `${detail}: valid, but may not read runs`, next };
+    }
+    const next = 'Set GANTRY_API_KEY to a key of this host.';
+    return { name: 'key', level: 'fail', detail: `${detail}: ${messageOf(error)}`, next };
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export function renderFinding({ name, level, detail, next }: Finding, style: Style): string {
+  const line = `${style(COLOURS[level], level.padEnd(4))}  ${name.padEnd(10)} ${printable(detail)}`;
+  return next === undefined ? line : `${line}\n${' '.repeat(17)}Next: ${next}`;
+}

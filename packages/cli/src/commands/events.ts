@@ -1,0 +1,46 @@
+import type { Client, StreamEvent } from '@gantry/client';
+import { isTerminalEvent } from '@gantry/protocol';
+import type { Command } from '../command.ts';
+import { EXIT } from '../io.ts';
+import { printable } from '../style.ts';
+
+export const events: Command = {
+  name: 'events',
+  summary: 'show the events of a run',
+  usage: 'events <runId> [--follow] [--json]',
+  options: {
+    follow: { type: 'boolean', short: 'f', text: 'go on until the run ends' },
+    json: { type: 'boolean', text: 'one event per line, as JSON' },
+  },
+  examples: ['gantry events RUN', 'gantry events RUN --follow', 'gantry events RUN --json | jq .type'],
+  words: { min: 1, max: 1 },
+  async run({ args, io, client }) {
+    const runId = args.words[0] ?? '';
+    const source = args.flag('follow')
+      ? client.runs.events(runId, { streamMode: 'debug', signal: io.signal })
+      : recorded(client, runId, io.signal);
+    const render = args.flag('json') ? (event: StreamEvent) => JSON.stringify(event) : renderEvent;
+    for await (const event of source) io.stdout.write(`${render(event)}\n`);
+    return EXIT.ok;
+  },
+};
+
+/** What the log holds now: pages until one is empty or holds the end. */
+async function* recorded(client: Client, runId: string, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  let cursor: { lastSequence?: number } = {};
+  for (;;) {
+    const page = await client.runs.poll(runId, { ...cursor, timeoutSeconds: 1, signal });
+    yield* page.events;
+    const last = page.events.at(-1);
+    if (!last || isTerminalEvent(last.type)) return;
+    cursor = { lastSequence: last.sequence };
+  }
+}
+
+export function renderEvent(event: StreamEvent): string {
+  const time = event.timestamp?.slice(11, 23) ?? '';
+  const payload = Object.entries(event.payload ?? {}).filter(([name]) => name !== 'nodeId');
+  const body = payload.length === 0 ? '' : JSON.stringify(Object.fromEntries(payload));
+  const cells = [String(event.sequence).padStart(5), time, event.type.padEnd(18), event.nodeId ?? '', body];
+  return printable(cells.filter((cell) => cell !== '').join('  ')).trimEnd();
+}

@@ -1,0 +1,58 @@
+import type { RunExplanation } from '@gantry/client';
+import type { Command } from '../command.ts';
+import { EXIT } from '../io.ts';
+import { duration, printable, type Style } from '../style.ts';
+
+export const explain: Command = {
+  name: 'explain',
+  summary: 'say why a run is where it is, and what to do',
+  usage: 'explain <runId> [--json]',
+  options: { json: { type: 'boolean', text: 'print JSON' } },
+  examples: ['gantry explain RUN'],
+  words: { min: 1, max: 1 },
+  async run({ args, io, style, client }) {
+    const explanation = await client.runs.explain(args.words[0] ?? '');
+    const text = args.flag('json')
+      ? JSON.stringify(explanation, null, 2)
+      : renderExplanation(explanation, io.now(), style);
+    io.stdout.write(`${text}\n`);
+    return EXIT.ok;
+  },
+};
+
+/** How each action is typed here; one the CLI does not know is shown as its request. */
+const TYPED: Readonly<Record<string, (runId: string) => string>> = {
+  cancel: (runId) => `gantry cancel ${runId}`,
+  pause: (runId) => `gantry pause ${runId}`,
+  resume: (runId) => `gantry resume ${runId}`,
+  'read-events': (runId) => `gantry events ${runId}`,
+  'start-again': () => 'gantry run <workflow>',
+};
+
+export function renderExplanation(explanation: RunExplanation, now: number, style: Style): string {
+  const { runId, status, summary, since, waitingFor, cause, actions } = explanation;
+  const age = since === undefined ? '' : ` (for ${duration(now - since)})`;
+  const where = [
+    cause?.nodeId && `at ${cause.nodeId}`,
+    cause?.sequence !== undefined && `event ${cause.sequence}`,
+  ];
+  const lines = [
+    `${style('bold', status)}${age}  ${runId}`,
+    printable(summary),
+    ...waitingFor.map(({ text }) => `  … ${printable(text)}`),
+    ...(cause
+      ? [`  ✗ ${printable(`${cause.error.code}: ${cause.error.message}`)} ${placeOf(where)}`.trimEnd()]
+      : []),
+    ...(actions.length > 0 ? ['You can:'] : []),
+    ...actions.map(({ action, method, path, text }) => {
+      const command = TYPED[action]?.(runId) ?? `${method} ${path}`;
+      return `  ${printable(command)}  ${style('dim', printable(text))}`;
+    }),
+  ];
+  return lines.join('\n');
+}
+
+function placeOf(parts: readonly (string | false | undefined)[]): string {
+  const known = parts.filter((part) => typeof part === 'string' && part !== '');
+  return known.length === 0 ? '' : `(${known.join(', ')})`;
+}

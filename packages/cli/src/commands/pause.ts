@@ -1,0 +1,23 @@
+import type { Command } from '../command.ts';
+import { EXIT } from '../io.ts';
+
+export const pause: Command = {
+  name: 'pause',
+  summary: 'hold a run until it is resumed',
+  usage: 'pause <runId> [--now] [--reason TEXT]',
+  options: {
+    now: { type: 'boolean', text: 'do not wait for the steps under way' },
+    reason: { type: 'string', value: 'TEXT', text: 'kept in the log of the run' },
+  },
+  examples: ['gantry pause RUN', 'gantry pause RUN --now --reason "looking into it"'],
+  words: { min: 1, max: 1 },
+  async run({ args, io, client }) {
+    const reason = args.text('reason');
+    const { runId, status } = await client.runs.pause(args.words[0] ?? '', {
+      ...(reason !== undefined && { reason }),
+      ...(args.flag('now') && { drainPolicy: 'immediate' }),
+    });
+    io.stdout.write(`${runId} ${status}\nGo on: gantry resume ${runId}\n`);
+    return EXIT.ok;
+  },
+};

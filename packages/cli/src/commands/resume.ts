@@ -1,0 +1,20 @@
+import type { Command } from '../command.ts';
+import { EXIT } from '../io.ts';
+
+export const resume: Command = {
+  name: 'resume',
+  summary: 'let a paused run go on',
+  usage: 'resume <runId> [--reason TEXT]',
+  options: { reason: { type: 'string', value: 'TEXT', text: 'kept in the log of the run' } },
+  examples: ['gantry resume RUN'],
+  words: { min: 1, max: 1 },
+  async run({ args, io, client }) {
+    const reason = args.text('reason');
+    const { runId, status } = await client.runs.resume(
+      args.words[0] ?? '',
+      reason === undefined ? {} : { reason },
+    );
+    io.stdout.write(`${runId} ${status}\n`);
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Client } from '@gantry/client';
+import type { Json, JsonObject } from '@gantry/protocol';
+import type { Call, Command } from '../command.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { nodeNames, printEvents, renderEnd, watchRun } from '../watch.ts';
+
+export const run: Command = {
+  name: 'run',
+  summary: 'start a run of a workflow',
+  usage: 'run <workflow> [--input k=v]... [--input-file FILE] [--watch] [--json] [--timeout S]',
+  details:
+    '<workflow> is an id, or the path of a .json definition, which is registered first.\n' +
+    'A value is read as JSON when it is JSON, else as text: --input count=3 --input name=Ada',
+  options: {
+    input: { type: 'string', multiple: true, short: 'i', value: 'K=V', text: 'one input; may be repeated' },
+    'input-file': { type: 'string', value: 'FILE', text: 'a JSON object of inputs; --input wins over it' },
+    watch: { type: 'boolean', short: 'w', text: 'show the steps until the run ends' },
+    json: { type: 'boolean', text: 'print JSON; with --watch one event per line' },
+    timeout: {
+      type: 'string',
+      value: 'S',
+      text: 'with --watch: stop watching after S seconds; the run goes on',
+    },
+  },
+  examples: [
+    'gantry run hello --watch',
+    'gantry run report --input city="Zürich" --input days=7 --watch',
+    'gantry run ./flows/report.json --input-file inputs.json --watch --json',
+  ],
+  words: { min: 1, max: 1 },
+  async run(call) {
+    const { args, io, client } = call;
+    if (args.text('timeout') !== undefined && !args.flag('watch')) {
+      throw new UsageError('--timeout limits watching; use it with --watch.');
+    }
+    const timeoutSeconds = args.whole('timeout', 1, 1_000_000);
+    const inputs = await readInputs(args.text('input-file'), args.list('input'), io.cwd);
+    const workflowId = await workflowIdOf(client, args.words[0] ?? '', io.cwd);
+    const created = await client.runs.create({ workflowId, inputs });
+    if (args.flag('watch')) return watch(call, workflowId, created.runId, timeoutSeconds);
+    if (args.flag('json')) io.stdout.write(`${JSON.stringify(created)}\n`);
+    else io.stdout.write(`${created.runId}\nWatch it: gantry events ${created.runId} --follow\n`);
+    return EXIT.ok;
+  },
+};
+
+async function watch(
+  call: Call,
+  workflowId: string,
+  runId: string,
+  timeoutSeconds: number | undefined,
+): Promise<number> {
+  const { args, io, style, client } = call;
+  const timeout = timeoutSeconds === undefined ? undefined : AbortSignal.timeout(timeoutSeconds * 1000);
+  const signal = timeout ? AbortSignal.any([io.signal, timeout]) : io.signal;
+  const json = args.flag('json');
+  if (!json) io.stdout.write(`${style('bold', workflowId)} ${style('dim', runId)}\n`);
+  try {
+    const end = json
+      ? await printEvents(call, runId, signal)
+      : await watchRun(call, runId, await nodeNames(client, workflowId), signal);
+    if (!end)
+      throw new Error(`The events of ${runId} ended before the run did. See \`gantry explain ${runId}\`.`);
+    if (!json) io.stdout.write(renderEnd(runId, end, style));
+    return end.exitCode;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const why = timeout?.aborted ? `Not finished after ${timeoutSeconds} s` : 'Stopped watching';
+    io.stderr.write(
+      `${why}; the run goes on.\nWatch it: gantry events ${runId} --follow\nEnd it: gantry cancel ${runId}\n`,
+    );
+    return timeout?.aborted ? EXIT.error : EXIT.interrupted;
+  }
+}
+
+/** Ids have neither dots nor slashes, so anything with one is a file. */
+async function workflowIdOf(client: Client, word: string, cwd: string): Promise<string> {
+  if (!/[./\\]/.test(word)) return word;
+  return (await client.workflows.register(await readJson(path.resolve(cwd, word)))).workflowId;
+}
+
+async function readInputs(
+  file: string | undefined,
+  pairs: readonly string[],
+  cwd: string,
+): Promise<JsonObject> {
+  const fromFile = file === undefined ? {} : await readJson(path.resolve(cwd, file));
+  if (fromFile === null || typeof fromFile !== 'object' || Array.isArray(fromFile)) {
+    throw new UsageError(`${file} must hold a JSON object of inputs.`);
+  }
+  return { ...fromFile, ...Object.fromEntries(pairs.map(readPair)) };
+}
+
+/** @example readPair('n=3') // ['n', 3] */
+export function readPair(pair: string): [string, Json] {
+  const equals = pair.indexOf('=');
+  if (equals < 1) throw new UsageError(`--input takes name=value, not "${pair}".`);
+  const value = pair.slice(equals + 1);
+  try {
+    return [pair.slice(0, equals), JSON.parse(value)];
+  } catch {
+    return [pair.slice(0, equals), value];
+  }
+}
+
+export async function readJson(file: string): Promise<Json> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    throw new UsageError(`Cannot read ${file} (${error.code}). Check the path.`);
+  });
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${file} is not JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,56 @@
+import { RUN_STATUSES, type RunStatus } from '@gantry/protocol';
+import type { Command } from '../command.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { duration, table } from '../style.ts';
+import { didYouMean } from '../suggest.ts';
+
+export const runs: Command = {
+  name: 'runs',
+  summary: 'list runs, newest first',
+  usage: 'runs [--status S] [--workflow ID] [--limit N] [--before CURSOR] [--json]',
+  options: {
+    status: { type: 'string', value: 'S', text: RUN_STATUSES.join(', ') },
+    workflow: { type: 'string', value: 'ID', text: 'only runs of this workflow' },
+    limit: { type: 'string', value: 'N', text: 'how many, 1 to 100 (20)' },
+    before: { type: 'string', value: 'CURSOR', text: 'go on where an earlier page ended' },
+    json: { type: 'boolean', text: 'print JSON' },
+  },
+  examples: ['gantry runs', 'gantry runs --status failed --limit 5'],
+  words: { min: 0, max: 0 },
+  async run({ args, io, client }) {
+    const status = readStatus(args.text('status'));
+    const workflowId = args.text('workflow');
+    const before = args.text('before');
+    const page = await client.runs.list({
+      ...(status && { status }),
+      ...(workflowId && { workflowId }),
+      ...(before && { before }),
+      limit: args.whole('limit', 1, 100) ?? 20,
+    });
+    if (args.flag('json')) {
+      io.stdout.write(`${JSON.stringify(page, null, 2)}\n`);
+      return EXIT.ok;
+    }
+    if (page.runs.length === 0) {
+      io.stdout.write('No runs match. Start one: gantry run <workflow>\n');
+      return EXIT.ok;
+    }
+    const rows = page.runs.map((run) => {
+      const createdAt = Date.parse(run.createdAt);
+      const endedAt = run.endedAt === undefined ? io.now() : Date.parse(run.endedAt);
+      const age = `${duration(io.now() - createdAt)} ago`;
+      return [run.runId, run.workflowId, run.status, age, duration(endedAt - createdAt)];
+    });
+    io.stdout.write(table(['RUN', 'WORKFLOW', 'STATUS', 'CREATED', 'TOOK'], rows));
+    if (page.nextBefore) io.stdout.write(`More: gantry runs --before ${page.nextBefore}\n`);
+    return EXIT.ok;
+  },
+};
+
+function readStatus(word: string | undefined): RunStatus | undefined {
+  if (word === undefined) return undefined;
+  const status = RUN_STATUSES.find((known) => known === word);
+  if (status) return status;
+  const hint = didYouMean(word, RUN_STATUSES) || ` One of: ${RUN_STATUSES.join(', ')}.`;
+  throw new UsageError(`There is no status "${word}".${hint}`);
+}

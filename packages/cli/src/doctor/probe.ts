@@ -1,0 +1,36 @@
+import { duration } from '../style.ts';
+import type { Finding } from './finding.ts';
+
+const PROBE_TIMEOUT_MS = 5_000;
+const CLOCK_SKEW_MAX_MS = 30_000;
+
+export type Probe =
+  | { readonly kind: 'answer'; readonly ok: boolean; readonly status: number; readonly date: string | null }
+  | { readonly kind: 'silence'; readonly reason: string };
+
+/** One request without retries: a doctor reports what is, not what is after a minute. */
+export async function probe(url: string, path: string): Promise<Probe> {
+  try {
+    const response = await fetch(url.replace(/\/+$/, '') + path, {
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    return { kind: 'answer', ok: response.ok, status: response.status, date: response.headers.get('date') };
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    return { kind: 'silence', reason: `${url} cannot be reached (${code ?? cause})` };
+  }
+}
+
+/** `Date` has whole seconds, so small differences mean nothing. */
+export function checkClock(date: string | null, now: number): Finding {
+  const skewMs = date === null ? Number.NaN : Math.abs(Date.parse(date) - now);
+  if (Number.isNaN(skewMs)) {
+    const next = 'A proxy may remove the Date header; compare the clocks by hand.';
+    return { name: 'clock', level: 'warn', detail: 'the host does not tell its time', next };
+  }
+  if (skewMs <= CLOCK_SKEW_MAX_MS) return { name: 'clock', level: 'ok', detail: 'agrees with the host' };
+  const next = 'Synchronise both clocks (NTP): timers and signatures depend on them.';
+  return { name: 'clock', level: 'warn', detail: `${duration(skewMs)} apart from the host`, next };
+}

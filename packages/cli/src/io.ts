@@ -1,0 +1,22 @@
+/** The world as a command sees it. */
+export interface Output {
+  write(text: string): void;
+  readonly isTTY: boolean;
+  readonly columns: number;
+}
+
+export interface Io {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly now: () => number;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+/** What the shell learns. A run that failed differs from a command that could not be carried out. */
+export const EXIT = { ok: 0, failed: 1, error: 2, cancelled: 3, interrupted: 130 } as const;
+
+/** A command line that cannot be carried out as written. */
+export class UsageError extends Error {}

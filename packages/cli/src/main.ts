@@ -1,0 +1,31 @@
+import process from 'node:process';
+import { runCli } from './cli.ts';
+import type { Output } from './io.ts';
+
+const interrupted = new AbortController();
+process.once('SIGINT', () => interrupted.abort(new Error('interrupted')));
+
+// `gantry events ID | head` closes the pipe early: that is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
+const output = (stream: NodeJS.WriteStream): Output => ({
+  write: (text) => void stream.write(text),
+  get isTTY() {
+    return stream.isTTY === true;
+  },
+  get columns() {
+    return stream.columns ?? 80;
+  },
+});
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  stdout: output(process.stdout),
+  stderr: output(process.stderr),
+  env: process.env,
+  cwd: process.cwd(),
+  now: Date.now,
+  signal: interrupted.signal,
+});

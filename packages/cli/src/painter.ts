@@ -1,0 +1,45 @@
+import type { Output } from './io.ts';
+
+/** Final lines above, a block that is drawn over below. Without a terminal only the final lines exist. */
+export interface Painter {
+  print(lines: readonly string[]): void;
+  live(lines: readonly string[]): void;
+  /** Takes the block away and gives the cursor back. */
+  close(): void;
+}
+
+const HIDE_CURSOR = '\x1b[?25l';
+const SHOW_CURSOR = '\x1b[?25h';
+const upAndClear = (count: number) => (count === 0 ? '' : `\x1b[${count}A\x1b[0J`);
+const joined = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
+
+export function createPainter(out: Output): Painter {
+  return out.isTTY ? terminalPainter(out) : plainPainter(out);
+}
+
+function plainPainter(out: Output): Painter {
+  return {
+    print(lines) {
+      if (lines.length > 0) out.write(joined(lines));
+    },
+    live() {},
+    close() {},
+  };
+}
+
+function terminalPainter(out: Output): Painter {
+  let block: readonly string[] = [];
+  const draw = (above: readonly string[], below: readonly string[]) => {
+    out.write(upAndClear(block.length) + joined(above) + joined(below));
+    block = below;
+  };
+  out.write(HIDE_CURSOR);
+  return {
+    print: (lines) => draw(lines, block),
+    live: (lines) => draw([], lines),
+    close() {
+      draw([], []);
+      out.write(SHOW_CURSOR);
+    },
+  };
+}

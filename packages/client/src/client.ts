@@ -1,0 +1,51 @@
+import type { DiscoveryDocument } from '@gantry/protocol';
+import { createKeys, type Keys } from './keys.ts';
+import { RECONNECT, REQUEST_RETRY, type RetryPolicy } from './retry.ts';
+import { createRuns, type Runs } from './runs.ts';
+import { createTransport, type Fetch } from './transport.ts';
+import { createWorkflows, type Workflows } from './workflows.ts';
+
+export interface ClientOptions {
+  /** Without `/v1`: `http://127.0.0.1:7070`. */
+  baseUrl: string;
+  /** Only `discovery` works without one. */
+  apiKey?: string;
+  fetch?: Fetch;
+  /** How single calls are retried. */
+  retry?: Partial<RetryPolicy>;
+  /** How event streams reconnect. */
+  reconnect?: Partial<RetryPolicy>;
+}
+
+export interface Client {
+  readonly baseUrl: string;
+  readonly runs: Runs;
+  readonly workflows: Workflows;
+  readonly keys: Keys;
+  /** What the host can do: `/.well-known/openwop`. */
+  discovery(): Promise<DiscoveryDocument>;
+}
+
+/**
+ * Speaks to a host.
+ *
+ * @example
+ * const gantry = createClient({ baseUrl: 'http://127.0.0.1:7070', apiKey });
+ * const { runId } = await gantry.runs.create({ workflowId: 'hello', inputs: { name: 'Ada' } });
+ * for await (const event of gantry.runs.events(runId)) console.log(event.type);
+ */
+export function createClient(options: ClientOptions): Client {
+  const transport = createTransport({
+    baseUrl: options.baseUrl,
+    apiKey: options.apiKey,
+    fetch: options.fetch ?? globalThis.fetch,
+    retry: { ...REQUEST_RETRY, ...options.retry },
+  });
+  return {
+    baseUrl: transport.baseUrl,
+    runs: createRuns(transport, { ...RECONNECT, ...options.reconnect }),
+    workflows: createWorkflows(transport),
+    keys: createKeys(transport),
+    discovery: () => transport.request({ method: 'GET', path: '/.well-known/openwop' }),
+  };
+}

@@ -1,0 +1,137 @@
+import type {
+  BulkCancelResponse,
+  CancelRunRequest,
+  CancelRunResponse,
+  CreateRunRequest,
+  CreateRunResponse,
+  DebugBundle,
+  PauseRunRequest,
+  PauseRunResponse,
+  PollEventsResponse,
+  ResumeRunRequest,
+  ResumeRunResponse,
+  RunError,
+  RunEventDoc,
+  RunSnapshot,
+  RunStatus,
+} from '@gantry/protocol';
+import { type EventsOptions, streamEvents } from './events.ts';
+import type { RetryPolicy } from './retry.ts';
+import type { StreamEvent } from './stream-event.ts';
+import { randomKey, type Transport } from './transport.ts';
+
+/** For any call: how to abandon it. */
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+export interface CreateOptions extends CallOptions {
+  /** Default: a random key, so that a retry never makes a second run. */
+  idempotencyKey?: string;
+}
+
+export interface RunSummary {
+  runId: string;
+  workflowId: string;
+  status: RunStatus;
+  createdAt: string;
+  endedAt?: string;
+}
+
+export interface RunPage {
+  runs: RunSummary[];
+  /** Pass as `before` to get the next, older page. */
+  nextBefore?: string;
+}
+
+export interface RunFilter extends CallOptions {
+  status?: RunStatus;
+  workflowId?: string;
+  before?: string;
+  limit?: number;
+}
+
+export interface PollOptions extends CallOptions {
+  /** Sequence of the last event already seen. */
+  lastSequence?: number;
+  /** How long the host may wait for an event, 1 to 60. */
+  timeoutSeconds?: number;
+}
+
+export type PollResult = Omit<PollEventsResponse, 'events'> & { events: RunEventDoc[] };
+
+/** Why a run is where it is, in plain words, and what can be done about it. */
+export interface RunExplanation {
+  runId: string;
+  status: RunStatus;
+  summary: string;
+  /** Since when it has been so, in milliseconds since the epoch. */
+  since?: number;
+  waitingFor: { kind: string; text: string; nodeId?: string; since: number; wakesAt?: number }[];
+  cause?: { error: RunError; nodeId?: string; sequence?: number };
+  actions: { action: string; method: string; path: string; text: string }[];
+}
+
+export interface Runs {
+  create(request: CreateRunRequest, options?: CreateOptions): Promise<CreateRunResponse>;
+  get(runId: string, options?: CallOptions): Promise<RunSnapshot>;
+  list(filter?: RunFilter): Promise<RunPage>;
+  cancel(runId: string, request?: CancelRunRequest): Promise<CancelRunResponse>;
+  bulkCancel(runIds: readonly string[], request?: CancelRunRequest): Promise<BulkCancelResponse>;
+  pause(runId: string, request?: PauseRunRequest): Promise<PauseRunResponse>;
+  resume(runId: string, request?: ResumeRunRequest): Promise<ResumeRunResponse>;
+  explain(runId: string): Promise<RunExplanation>;
+  debugBundle(runId: string): Promise<DebugBundle>;
+  poll(runId: string, options?: PollOptions): Promise<PollResult>;
+  /** Every event once, across lost connections and host restarts, up to the end of the run. */
+  events(runId: string, options?: EventsOptions): AsyncGenerator<StreamEvent, void, undefined>;
+  /** The run once it has completed, failed or been cancelled. */
+  wait(runId: string, options?: CallOptions): Promise<RunSnapshot>;
+}
+
+export function createRuns(transport: Transport, reconnect: RetryPolicy): Runs {
+  const runPath = (runId: string) => `/v1/runs/${encodeURIComponent(runId)}`;
+  const read = <T>(path: string, options: CallOptions = {}) =>
+    transport.request<T>({ method: 'GET', path, signal: options.signal });
+  const send = <T>(path: string, body: unknown, options: CreateOptions = {}) =>
+    transport.request<T>({
+      method: 'POST',
+      path,
+      body,
+      headers: { 'idempotency-key': options.idempotencyKey ?? randomKey() },
+      signal: options.signal,
+    });
+  const get: Runs['get'] = (runId, options) => read(runPath(runId), options);
+  const events: Runs['events'] = (runId, options) =>
+    streamEvents(
+      { transport, reconnect, readRun: (id, signal) => get(id, signal && { signal }) },
+      runId,
+      options,
+    );
+
+  return {
+    get,
+    events,
+    create: (request, options) => send('/v1/runs', request, options),
+    list: ({ signal, ...query } = {}) =>
+      transport.request({ method: 'GET', path: '/v1/host/gantry/runs', query, signal }),
+    cancel: (runId, request = {}) => send(`${runPath(runId)}/cancel`, request),
+    bulkCancel: (runIds, request = {}) => send('/v1/runs:bulk-cancel', { runIds, ...request }),
+    pause: (runId, request = {}) => send(`${runPath(runId)}:pause`, request),
+    resume: (runId, request = {}) => send(`${runPath(runId)}:resume`, request),
+    explain: (runId) => read(`/v1/host/gantry/runs/${encodeURIComponent(runId)}/explain`),
+    debugBundle: (runId) => read(`${runPath(runId)}/debug-bundle`),
+    poll: (runId, { lastSequence, timeoutSeconds = 30, signal } = {}) =>
+      transport.request({
+        method: 'GET',
+        path: `${runPath(runId)}/events/poll`,
+        query: { lastSequence, timeout: timeoutSeconds },
+        timeoutMs: (timeoutSeconds + 30) * 1000,
+        signal,
+      }),
+    async wait(runId, options) {
+      for await (const event of events(runId, options)) void event;
+      return get(runId, options);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { WorkflowDefinition } from '@gantry/protocol';
+import { randomKey, type Transport } from './transport.ts';
+
+export interface WorkflowSummary {
+  workflowId: string;
+  name: string;
+  version: string;
+  /** Of the content; runs are pinned to it. */
+  hash: string;
+  registeredAt: string;
+  /** Visible to every tenant of the host. */
+  shared: boolean;
+}
+
+export interface Workflows {
+  /** Makes a definition the current version of its id. The same content again changes nothing. */
+  register(definition: unknown): Promise<WorkflowSummary>;
+  list(): Promise<WorkflowSummary[]>;
+  get(workflowId: string): Promise<WorkflowDefinition>;
+  versions(workflowId: string): Promise<WorkflowSummary[]>;
+}
+
+const REGISTRY = '/v1/host/gantry/workflows';
+
+export function createWorkflows(transport: Transport): Workflows {
+  const read = <T>(path: string) => transport.request<T>({ method: 'GET', path });
+  return {
+    register: (definition) =>
+      transport.request({
+        method: 'POST',
+        path: REGISTRY,
+        body: definition,
+        headers: { 'idempotency-key': randomKey() },
+      }),
+    list: async () => (await read<{ workflows: WorkflowSummary[] }>(REGISTRY)).workflows,
+    get: (workflowId) => read(`/v1/workflows/${encodeURIComponent(workflowId)}`),
+    versions: async (workflowId) => {
+      const path = `${REGISTRY}/${encodeURIComponent(workflowId)}/versions`;
+      return (await read<{ versions: WorkflowSummary[] }>(path)).versions;
+    },
+  };
+}

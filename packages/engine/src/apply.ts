@@ -1,0 +1,194 @@
+/**
+ * Folding events into a run. Needs no plan: whatever the fold must know stands in the event.
+ *
+ * I1  Never throws: an event that is unknown or malformed only counts the sequence.
+ * I2  `decide` folds its own events through `foldInto`, so what it returns is what the log says.
+ */
+import type { JsonObject, RunEvent } from '@gantry/protocol';
+import { isObject } from './json.ts';
+import { errorAt, numberAt, objectAt, textAt, textsAt } from './payload.ts';
+import type { EdgeVerdicts, NodeState, Run } from './run.ts';
+
+/** A run that one `decide` or `fold` owns and may change. Node states are replaced, never changed. */
+export type Draft = { -readonly [Key in keyof Omit<Run, 'nodes' | 'visits' | 'loopbacks'>]: Run[Key] } & {
+  nodes: { [nodeId: string]: NodeState };
+  visits: { [nodeId: string]: number };
+  loopbacks: { [edgeId: string]: number };
+};
+
+export const draftOf = (run: Run): Draft => ({
+  ...run,
+  nodes: { ...run.nodes },
+  visits: { ...run.visits },
+  loopbacks: { ...run.loopbacks },
+});
+
+export const apply = (run: Run, event: RunEvent): Run => foldInto(draftOf(run), event);
+
+export function fold(run: Run, events: readonly RunEvent[]): Run {
+  const draft = draftOf(run);
+  for (const event of events) foldInto(draft, event);
+  return draft;
+}
+
+export function foldInto(run: Draft, event: RunEvent): Draft {
+  run.nextSeq++;
+  const payload: unknown = event?.payload;
+  if (!isObject(payload) || typeof event.at !== 'number' || typeof event.type !== 'string') return run;
+  if (event.type.startsWith('node.')) foldNode(run, event, payload);
+  else foldRun(run, event, payload);
+  return run;
+}
+
+function foldRun(run: Draft, event: RunEvent, payload: JsonObject): void {
+  switch (event.type) {
+    case 'run.started':
+      run.status = 'running';
+      run.startedAt = event.at;
+      run.variables = objectAt(event.sealed, 'variables') ?? objectAt(payload, 'inputs') ?? {};
+      break;
+    case 'run.paused':
+      run.status = 'paused';
+      run.pausedAt = event.at;
+      run.drainPolicy = payload.drainPolicy === 'immediate' ? 'immediate' : 'drain-current-node';
+      break;
+    case 'run.resumed':
+      resume(run, event.at);
+      break;
+    case 'run.completed':
+      run.outputs = objectAt(event.sealed, 'outputs') ?? objectAt(payload, 'outputs') ?? {};
+      end(run, 'completed', event.at);
+      break;
+    case 'run.failed':
+      run.error = errorAt(payload, 'error');
+      if (typeof payload.failedNodeId === 'string') run.failedNodeId = payload.failedNodeId;
+      end(run, 'failed', event.at);
+      break;
+    case 'run.cancelled':
+      end(run, 'cancelled', event.at);
+      break;
+    case 'variable.changed':
+      changeVariable(run, event, payload);
+      break;
+  }
+}
+
+function end(run: Draft, status: 'completed' | 'failed' | 'cancelled', at: number): void {
+  run.status = status;
+  run.endedAt = at;
+}
+
+/** Time limits of nodes stand still while a run is paused; delays and retries keep their due time. */
+function resume(run: Draft, at: number): void {
+  run.status = 'running';
+  const pausedMs = Math.max(0, at - (run.pausedAt ?? at));
+  run.pausedMs += pausedMs;
+  delete run.pausedAt;
+  delete run.drainPolicy;
+  for (const nodeId in run.nodes) {
+    const state = run.nodes[nodeId]!;
+    if (state.status === 'running' && state.timeoutAt !== undefined)
+      run.nodes[nodeId] = { ...state, timeoutAt: state.timeoutAt + pausedMs };
+  }
+}
+
+function changeVariable(run: Draft, event: RunEvent, payload: JsonObject): void {
+  const name = payload.name;
+  const next = isObject(event.sealed) && 'next' in event.sealed ? event.sealed.next : payload.next;
+  // Replaced, not changed: inputs and outputs of nodes may hold the object.
+  if (typeof name === 'string' && next !== undefined) run.variables = { ...run.variables, [name]: next };
+}
+
+function foldNode(run: Draft, event: RunEvent, payload: JsonObject): void {
+  const nodeId = payload.nodeId;
+  if (typeof nodeId !== 'string') return;
+  switch (event.type) {
+    case 'node.started':
+      startNode(run, nodeId, event, payload);
+      break;
+    case 'node.completed':
+      run.nodes[nodeId] = completedState(run, nodeId, event, payload);
+      break;
+    case 'node.retried':
+      run.nodes[nodeId] = retryingState(run.nodes[nodeId], event.at, payload);
+      break;
+    case 'node.failed':
+      run.nodes[nodeId] = withConditions<Extract<NodeState, { status: 'failed' }>>(
+        {
+          status: 'failed',
+          attempts: numberAt(payload, 'attempts', 1),
+          endedAt: event.at,
+          error: errorAt(payload, 'error'),
+        },
+        payload,
+      );
+      break;
+    case 'node.skipped':
+    case 'node.cancelled':
+      run.nodes[nodeId] = {
+        status: event.type === 'node.skipped' ? 'skipped' : 'cancelled',
+        endedAt: event.at,
+        reason: textAt(payload, 'reason'),
+      };
+  }
+}
+
+function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject): void {
+  if (isObject(payload.loopback)) followLoop(run, payload.loopback);
+  const state: { -readonly [Key in keyof Running]: Running[Key] } = {
+    status: 'running',
+    attempt: numberAt(payload, 'attempt', 0),
+    startedAt: event.at,
+  };
+  if (typeof payload.dueAt === 'number') state.dueAt = payload.dueAt;
+  if (typeof payload.timeoutAt === 'number') state.timeoutAt = payload.timeoutAt;
+  const inputs = objectAt(event.sealed, 'inputs');
+  if (inputs) state.inputs = inputs;
+  run.nodes[nodeId] = state;
+  run.visits[nodeId] = numberAt(payload, 'visit', 1);
+  run.nodeExecutions++;
+}
+
+type Running = Extract<NodeState, { status: 'running' }>;
+
+function followLoop(run: Draft, loopback: JsonObject): void {
+  const edgeId = textAt(loopback, 'edgeId');
+  run.loopbacks[edgeId] = (run.loopbacks[edgeId] ?? 0) + 1;
+  for (const nodeId of textsAt(loopback, 'resets')) delete run.nodes[nodeId];
+  for (const inner of textsAt(loopback, 'innerEdges')) delete run.loopbacks[inner];
+}
+
+function completedState(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject): NodeState {
+  const before = run.nodes[nodeId];
+  const running = before?.status === 'running' ? before : undefined;
+  return withConditions<Extract<NodeState, { status: 'completed' }>>(
+    {
+      status: 'completed',
+      attempt: running?.attempt ?? 0,
+      startedAt: running?.startedAt ?? event.at,
+      endedAt: event.at,
+      outputs: objectAt(event.sealed, 'outputs') ?? objectAt(payload, 'outputs') ?? {},
+    },
+    payload,
+  );
+}
+
+function retryingState(before: NodeState | undefined, at: number, payload: JsonObject): NodeState {
+  const inputs = before?.status === 'running' ? before.inputs : undefined;
+  return {
+    status: 'retrying',
+    attempt: numberAt(payload, 'attempt', 1),
+    failedAt: at,
+    retryAt: at + numberAt(payload, 'delayMs', 0),
+    lastError: errorAt(payload, 'lastError'),
+    ...(inputs && { inputs }),
+  };
+}
+
+function withConditions<State extends { readonly conditions?: EdgeVerdicts }>(
+  state: State,
+  payload: JsonObject,
+): State {
+  const conditions = objectAt(payload, 'conditions');
+  return conditions ? { ...state, conditions: conditions as EdgeVerdicts } : state;
+}

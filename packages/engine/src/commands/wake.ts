@@ -1,0 +1,29 @@
+import { drain } from '../drain.ts';
+import { completeNode, failNode, runNode } from '../node-run.ts';
+import type { PlanNode } from '../plan.ts';
+import type { NodeState } from '../run.ts';
+import type { Step } from '../step.ts';
+
+export function wake(step: Step, maxEvents: number): void {
+  for (const node of step.plan.order) {
+    if (step.run.status !== 'running' || step.events.length >= maxEvents) return;
+    const state = step.run.nodes[node.id];
+    if (state) wakeNode(step, node, state);
+  }
+  drain(step, maxEvents);
+}
+
+function wakeNode(step: Step, node: PlanNode, state: NodeState): void {
+  if (state.status === 'retrying') {
+    if (state.retryAt <= step.now) runNode(step, node);
+  } else if (state.status === 'running') {
+    const { dueAt = Number.POSITIVE_INFINITY, timeoutAt = Number.POSITIVE_INFINITY } = state;
+    if (dueAt <= step.now && dueAt <= timeoutAt) completeNode(step, node, {});
+    else if (timeoutAt <= step.now) timeOut(step, node);
+  }
+}
+
+function timeOut(step: Step, node: PlanNode): void {
+  const message = `The node took longer than its limit of ${node.retry.timeoutMs} ms.`;
+  failNode(step, node, { code: 'node_timeout', message }, true);
+}

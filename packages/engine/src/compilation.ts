@@ -1,0 +1,118 @@
+import type { EdgeCondition, Json, JsonObject, WorkflowDefinition, WorkflowVariable } from '@gantry/protocol';
+import type { Condition, Path } from './condition.ts';
+import { compileExpression, type Expression } from './expression.ts';
+import { asJson } from './json.ts';
+import { compileRegex } from './regex.ts';
+import { EDGE_ROOTS } from './scope.ts';
+
+export interface DefinitionIssue {
+  /** JSON Pointer into the definition. */
+  readonly path: string;
+  readonly message: string;
+  readonly code?: 'capability_required' | 'validation_error';
+  readonly details?: JsonObject;
+}
+
+/** A definition that cannot run, with all that is wrong with it. */
+export class DefinitionError extends Error {
+  readonly issues: readonly DefinitionIssue[];
+
+  constructor(issues: readonly DefinitionIssue[]) {
+    super(issues.map((issue) => `${issue.path}: ${issue.message}`).join('\n'));
+    this.name = 'DefinitionError';
+    this.issues = issues;
+  }
+}
+
+/** Bounds on what compiling one definition may cost in total. */
+const EXPRESSION_CHARS_MAX = 262_144;
+const REGEXES_MAX = 200;
+
+/** One definition being compiled: collects what is wrong, compiles each distinct text once. */
+export class Compilation {
+  readonly definition: WorkflowDefinition;
+  readonly variables: ReadonlyMap<string, WorkflowVariable>;
+  readonly nodeIds: ReadonlySet<string>;
+  readonly #issues: DefinitionIssue[] = [];
+  readonly #expressions = new Map<string, Expression>();
+  #expressionChars = 0;
+  #regexes = 0;
+
+  constructor(definition: WorkflowDefinition) {
+    this.definition = definition;
+    this.variables = new Map(definition.variables.map((variable) => [variable.name, variable]));
+    this.nodeIds = new Set(definition.nodes.map((node) => node.id));
+  }
+
+  issue(path: string, message: string, rest: Pick<DefinitionIssue, 'code' | 'details'> = {}): void {
+    this.#issues.push({ path, message, ...rest });
+  }
+
+  throwIfWrong(): void {
+    if (this.#issues.length > 0) throw new DefinitionError(this.#issues);
+  }
+
+  expression(path: string, text: Json | undefined, roots: readonly string[]): Expression | undefined {
+    if (typeof text !== 'string' || text === '') {
+      this.issue(path, 'An expression must be a text');
+      return;
+    }
+    const key = `${roots.length} ${text}`;
+    const known = this.#expressions.get(key);
+    if (known) return known;
+    this.#expressionChars += text.length;
+    if (this.#expressionChars > EXPRESSION_CHARS_MAX) {
+      this.issue(
+        path,
+        `The expressions of a workflow have at most ${EXPRESSION_CHARS_MAX} characters in all`,
+      );
+      return;
+    }
+    const expression = this.#attempt(path, () => compileExpression(text, roots));
+    if (!expression) return;
+    for (const id of expression.nodeIds)
+      if (!this.nodeIds.has(id))
+        this.issue(path, `The expression reads the node ${id}, which does not exist`);
+    this.#expressions.set(key, expression);
+    return expression;
+  }
+
+  /** A condition on an edge, or on a node that judges its inputs (`roots` says what its expression sees). */
+  condition(path: string, spec: EdgeCondition, roots: readonly string[] = EDGE_ROOTS): Condition | undefined {
+    const type = spec.type ?? (spec.expression === undefined ? 'truthy' : 'expression');
+    if (type === 'expression') {
+      const expression = this.expression(`${path}/expression`, spec.expression, roots);
+      return expression && { type, expression };
+    }
+    if (typeof spec.left !== 'string' || spec.left === '') {
+      this.issue(`${path}/left`, `A condition of type ${type} needs the path of a value in \`left\``);
+      return;
+    }
+    const left: Path = spec.left.split('.');
+    if (type === 'truthy' || type === 'falsy') return { type, path: left };
+    if (type === 'regex') return this.#regexCondition(path, left, spec.right);
+    if (spec.right === undefined) {
+      this.issue(`${path}/right`, `A condition of type ${type} needs a value in \`right\``);
+      return;
+    }
+    return { type, path: left, right: asJson(spec.right) };
+  }
+
+  #regexCondition(path: string, left: Path, pattern: unknown): Condition | undefined {
+    if (typeof pattern !== 'string' || ++this.#regexes > REGEXES_MAX) {
+      this.issue(`${path}/right`, `A pattern must be a text; a workflow has at most ${REGEXES_MAX} of them`);
+      return;
+    }
+    const regex = this.#attempt(`${path}/right`, () => compileRegex(pattern));
+    return regex && { type: 'regex', path: left, regex };
+  }
+
+  #attempt<Value>(path: string, make: () => Value): Value | undefined {
+    try {
+      return make();
+    } catch (error) {
+      this.issue(path, error instanceof Error ? error.message : String(error));
+      return;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import type { EdgeCondition, Json, PortValue, WorkflowNode } from '@gantry/protocol';
+import type { Compilation } from './compilation.ts';
+import { asJson, isObject, isReservedName, own } from './json.ts';
+import { NODE_TYPES } from './nodes/index.ts';
+import type { Preparation } from './nodes/node-type.ts';
+import type { InputPort, PlanNode, RetryPolicy } from './plan.ts';
+import { PORT_ROOTS } from './scope.ts';
+
+const MS_MAX = 2 ** 31 - 1;
+type OwnParts = Omit<
+  PlanNode,
+  'index' | 'rule' | 'incoming' | 'outgoing' | 'loopbacksIn' | 'loopbacksOut' | 'conditional'
+>;
+
+/** Everything about a node that does not depend on its edges. */
+export function nodeParts(compilation: Compilation, node: WorkflowNode, position: number): OwnParts {
+  const path = `/nodes/${position}`;
+  const type = NODE_TYPES.get(node.typeId)!;
+  const sensitiveOutputs = new Set<string>();
+  const execute = type.prepare(preparationOf(compilation, node, `${path}/config`, sensitiveOutputs));
+  for (const [port, sensitive] of Object.entries(node.outputSensitivity ?? {})) {
+    if (sensitive) sensitiveOutputs.add(port);
+    else sensitiveOutputs.delete(port);
+  }
+  const retry = retryPolicy(compilation, node, `${path}/settings`);
+  return {
+    id: node.id,
+    typeId: node.typeId,
+    definition: node,
+    disabled: node.disabled === true,
+    execute,
+    leavesProcess: type.leavesProcess === true,
+    keepsInputs: type.leavesProcess === true || retry.maxRetries > 0,
+    inputs: Object.entries(node.inputs).flatMap(([name, port]) => {
+      const compiled = inputPort(compilation, `${path}/inputs/${name}`, name, port);
+      return compiled ? [compiled] : [];
+    }),
+    retry,
+    sensitiveOutputs,
+  };
+}
+
+function preparationOf(
+  compilation: Compilation,
+  node: WorkflowNode,
+  path: string,
+  sensitiveOutputs: Set<string>,
+): Preparation {
+  const config = asJson(node.config);
+  return {
+    node,
+    config: isObject(config) ? config : {},
+    variables: compilation.variables,
+    issue: (key, message) =>
+      compilation.issue(key === '' ? path : `${path}/${key.replaceAll('', '/')}`, message),
+    expression: (key, text) => compilation.expression(`${path}/${key}`, text, PORT_ROOTS),
+    condition: (spec) => compilation.condition(path, spec as EdgeCondition, PORT_ROOTS),
+    markSensitive: (output) => sensitiveOutputs.add(output),
+  };
+}
+
+function inputPort(
+  compilation: Compilation,
+  path: string,
+  name: string,
+  port: PortValue,
+): InputPort | undefined {
+  if (isReservedName(name)) compilation.issue(path, `${name} is a reserved name`);
+  switch (port.type) {
+    case 'static':
+      return { type: 'static', name, value: asJson(port.value) };
+    case 'expression': {
+      const expression = compilation.expression(`${path}/expression`, port.expression, PORT_ROOTS);
+      return expression && { type: 'expression', name, expression };
+    }
+    case 'connection': {
+      const { nodeId, outputKey, optional = false } = port;
+      if (!compilation.nodeIds.has(nodeId)) compilation.issue(`${path}/nodeId`, `There is no node ${nodeId}`);
+      return { type: 'connection', name, nodeId, outputKey, optional };
+    }
+    case 'variable': {
+      const { variableName, optional = false } = port;
+      if (!compilation.variables.has(variableName))
+        compilation.issue(`${path}/variableName`, `The workflow declares no variable ${variableName}`);
+      return { type: 'variable', name, variableName, optional };
+    }
+  }
+}
+
+function retryPolicy(compilation: Compilation, node: WorkflowNode, path: string): RetryPolicy {
+  const settings = asJson(node.settings ?? {});
+  const numberOf = (key: string, range: { min: number; max: number }, fallback: number): number => {
+    const value: Json | undefined = isObject(settings) ? own(settings, key) : undefined;
+    if (value === undefined) return fallback;
+    if (typeof value === 'number' && value >= range.min && value <= range.max) return value;
+    compilation.issue(`${path}/${key}`, `${key} must be a number from ${range.min} to ${range.max}`);
+    return fallback;
+  };
+  const maxRetries = numberOf(
+    'maxRetries',
+    { min: 0, max: 1_000 },
+    compilation.definition.settings.maxRetries ?? 0,
+  );
+  const timeoutMs = numberOf('timeoutMs', { min: 1, max: MS_MAX }, 0);
+  return {
+    maxRetries,
+    backoffMs: numberOf('backoffMs', { min: 0, max: MS_MAX }, 1_000),
+    backoffFactor: numberOf('backoffFactor', { min: 1, max: 100 }, 2),
+    maxBackoffMs: numberOf('maxBackoffMs', { min: 0, max: MS_MAX }, 60_000),
+    ...(timeoutMs > 0 && { timeoutMs }),
+  };
+}

@@ -1,0 +1,86 @@
+import type { Compilation } from './compilation.ts';
+import { hasType } from './inputs.ts';
+import { asJson, isReservedName } from './json.ts';
+import { GATED_TYPES, NODE_TYPES } from './nodes/index.ts';
+
+const NODES_MAX = 2_000;
+const EDGES_MAX = 10_000;
+
+/** What must be right before the graph can be looked at. */
+export function checkShape(compilation: Compilation, canHash: boolean): void {
+  const { definition } = compilation;
+  if (definition.nodes.length > NODES_MAX)
+    compilation.issue('/nodes', `A workflow has at most ${NODES_MAX} nodes`);
+  if (definition.edges.length > EDGES_MAX)
+    compilation.issue('/edges', `A workflow has at most ${EDGES_MAX} edges`);
+  checkNames(
+    compilation,
+    '/nodes',
+    'id',
+    definition.nodes.map((node) => node.id),
+  );
+  checkNames(
+    compilation,
+    '/edges',
+    'id',
+    definition.edges.map((edge) => edge.id),
+  );
+  checkNames(
+    compilation,
+    '/variables',
+    'name',
+    definition.variables.map((variable) => variable.name),
+  );
+  checkTypes(compilation);
+  checkEdges(compilation);
+  checkVariables(compilation);
+  if ('compensation' in definition.settings)
+    compilation.issue('/settings/compensation', 'This host does not offer compensation', {
+      code: 'capability_required',
+      details: { requiredCapability: 'compensation' },
+    });
+  if (definition.metadata.complianceConfig?.maskingMode === 'hash' && !canHash)
+    compilation.issue('/metadata/complianceConfig/maskingMode', 'This host does not mask by hashing');
+}
+
+function checkNames(compilation: Compilation, list: string, key: string, names: readonly string[]): void {
+  const seen = new Set<string>();
+  names.forEach((name, position) => {
+    const path = `${list}/${position}/${key}`;
+    if (seen.has(name)) compilation.issue(path, `${name} is used more than once`);
+    if (isReservedName(name)) compilation.issue(path, `${name} is a reserved name`);
+    seen.add(name);
+  });
+}
+
+function checkTypes(compilation: Compilation): void {
+  compilation.definition.nodes.forEach(({ id, typeId }, position) => {
+    if (NODE_TYPES.has(typeId)) return;
+    const requiredCapability = GATED_TYPES.get(typeId) ?? typeId;
+    compilation.issue(`/nodes/${position}/typeId`, `This host does not offer nodes of type ${typeId}`, {
+      code: 'capability_required',
+      details: { requiredCapability, offendingTypeId: typeId, nodeId: id },
+    });
+  });
+}
+
+function checkEdges(compilation: Compilation): void {
+  const { definition, nodeIds } = compilation;
+  definition.edges.forEach((edge, position) => {
+    const path = `/edges/${position}`;
+    for (const key of ['sourceNodeId', 'targetNodeId'] as const)
+      if (!nodeIds.has(edge[key])) compilation.issue(`${path}/${key}`, `There is no node ${edge[key]}`);
+    if (edge.targetInput !== undefined && isReservedName(edge.targetInput))
+      compilation.issue(`${path}/targetInput`, `${edge.targetInput} is a reserved name`);
+  });
+}
+
+function checkVariables(compilation: Compilation): void {
+  compilation.definition.variables.forEach(({ name, type, defaultValue }, position) => {
+    if (defaultValue === undefined || defaultValue === null || hasType(asJson(defaultValue), type)) return;
+    compilation.issue(
+      `/variables/${position}/defaultValue`,
+      `The default of ${name} must be of type ${type}`,
+    );
+  });
+}

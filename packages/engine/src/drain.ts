@@ -1,0 +1,68 @@
+import { runNode, skipNode } from './node-run.ts';
+import type { PlanNode } from './plan.ts';
+import { readinessOf } from './readiness.ts';
+import type { Run } from './run.ts';
+import { completeRun, failRun } from './run-end.ts';
+import type { Step } from './step.ts';
+
+/**
+ * Decides nodes until nothing can be decided or about `maxEvents` events are made, then ends the run if all
+ * are settled. One pass in drain order is enough for what only points onwards; ways out of loops may need
+ * another.
+ */
+export function drain(step: Step, maxEvents: number): void {
+  const going = () => step.run.status === 'running' && step.events.length < maxEvents;
+  while (going()) {
+    const before = step.events.length;
+    pass(step, maxEvents);
+    if (!going()) return;
+    if (step.events.length > before) continue;
+    if (isWaiting(step)) return;
+    settleRest(step);
+  }
+}
+
+function pass(step: Step, maxEvents: number): void {
+  const { order } = step.plan;
+  for (let i = 0; i < order.length; i++) {
+    if (step.run.status !== 'running' || step.events.length >= maxEvents) return;
+    const node = order[i]!;
+    if (step.run.nodes[node.id] !== undefined) continue;
+    step.rewindTo = Number.POSITIVE_INFINITY;
+    decideNode(step, node, false);
+    if (step.rewindTo <= i) i = step.rewindTo;
+  }
+}
+
+function decideNode(step: Step, node: PlanNode, loopsAreOver: boolean): boolean {
+  const readiness = readinessOf(node, step.run, loopsAreOver);
+  if (readiness === 'waiting') return false;
+  if (readiness === 'skip') skipNode(step, node, 'not-triggered');
+  else if (node.disabled) skipNode(step, node, 'disabled');
+  else runNode(step, node);
+  return true;
+}
+
+function isWaiting(step: Step): boolean {
+  return step.plan.order.some((node) => isActive(step.run, node));
+}
+
+const isActive = (run: Run, node: PlanNode): boolean => {
+  const status = run.nodes[node.id]?.status;
+  return status === 'running' || status === 'retrying';
+};
+
+/** Nothing moves any more. Loops that are still open are over now; with none, the run is at its end. */
+function settleRest(step: Step): void {
+  const undecided = step.plan.order.filter((node) => step.run.nodes[node.id] === undefined);
+  if (undecided.length === 0) completeRun(step);
+  else if (!undecided.some((node) => decideNode(step, node, true))) failStalled(step, undecided);
+}
+
+function failStalled(step: Step, undecided: readonly PlanNode[]): void {
+  failRun(step, {
+    code: 'internal_error',
+    message: `Nothing can run any more, yet ${undecided.length} nodes are undecided.`,
+    details: { nodeIds: undecided.slice(0, 20).map((node) => node.id) },
+  });
+}

@@ -1,0 +1,164 @@
+import type { RunError, RunStatus } from '@gantry/protocol';
+import { isTerminal } from '@gantry/protocol';
+import { deadlineOf, runDurationMax } from './limits.ts';
+import type { Plan, PlanNode } from './plan.ts';
+import { isReady } from './queries.ts';
+import type { NodeState, Run } from './run.ts';
+
+/** A run in plain words: what it waits for or why it ended, and what can be done about it. */
+export interface Explanation {
+  readonly status: RunStatus;
+  readonly summary: string;
+  /** Since when it has been so, in milliseconds since the epoch. */
+  readonly since?: number;
+  readonly waitingFor: readonly Wait[];
+  readonly cause?: { readonly sequence?: number; readonly nodeId?: string; readonly error: RunError };
+  readonly actions: readonly Action[];
+}
+
+export interface Wait {
+  readonly kind: 'timer' | 'retry' | 'invocation' | 'resume' | 'capacity';
+  readonly nodeId?: string;
+  readonly since: number;
+  readonly wakesAt?: number;
+  readonly text: string;
+}
+
+export interface Action {
+  readonly action: 'cancel' | 'pause' | 'resume' | 'start-again' | 'read-events';
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly text: string;
+}
+
+export function explain(plan: Plan, run: Run, now: number): Explanation {
+  const waitingFor = waitsOf(plan, run, now);
+  const since = sinceOf(run, waitingFor);
+  return {
+    status: run.status,
+    summary: summaryOf(plan, run, waitingFor, now),
+    ...(since !== undefined && { since }),
+    waitingFor,
+    ...(run.error && { cause: causeOf(run, run.error) }),
+    actions: actionsOf(run),
+  };
+}
+
+function causeOf(run: Run, error: RunError): NonNullable<Explanation['cause']> {
+  return {
+    sequence: run.nextSeq - 1,
+    ...(run.failedNodeId !== undefined && { nodeId: run.failedNodeId }),
+    error,
+  };
+}
+
+function sinceOf(run: Run, waits: readonly Wait[]): number | undefined {
+  if (isTerminal(run.status)) return run.endedAt;
+  if (waits.length > 0) return Math.min(...waits.map((wait) => wait.since));
+  return run.startedAt ?? run.facts.createdAt;
+}
+
+function waitsOf(plan: Plan, run: Run, now: number): Wait[] {
+  if (run.status === 'pending')
+    return [{ kind: 'capacity', since: run.facts.createdAt, text: 'The host has not started the run yet.' }];
+  if (run.status === 'paused')
+    return [
+      { kind: 'resume', since: run.pausedAt ?? now, text: 'The run is paused until someone resumes it.' },
+    ];
+  if (run.status !== 'running') return [];
+  const waits = plan.order.flatMap((node) => {
+    const state = run.nodes[node.id];
+    return state ? nodeWait(node, state, now) : [];
+  });
+  if (isReady(plan, run))
+    waits.push({
+      kind: 'capacity',
+      since: now,
+      text: 'Nodes are ready and will run as soon as the host comes to it.',
+    });
+  return waits;
+}
+
+function nodeWait(node: PlanNode, state: NodeState, now: number): Wait[] {
+  if (state.status === 'retrying') {
+    const text = `${node.id} failed (${state.lastError.code}) and is tried again ${inTime(state.retryAt, now)}.`;
+    return [{ kind: 'retry', nodeId: node.id, since: state.failedAt, wakesAt: state.retryAt, text }];
+  }
+  if (state.status !== 'running') return [];
+  const { startedAt: since, dueAt, timeoutAt } = state;
+  if (dueAt !== undefined) {
+    const text = `${node.id} is a delay that ends ${inTime(dueAt, now)}.`;
+    return [{ kind: 'timer', nodeId: node.id, since, wakesAt: Math.min(dueAt, timeoutAt ?? dueAt), text }];
+  }
+  const limit = timeoutAt === undefined ? '' : `; its time is over ${inTime(timeoutAt, now)}`;
+  const text = `${node.id} is at work outside the engine, attempt ${state.attempt + 1}${limit}.`;
+  return [
+    {
+      kind: 'invocation',
+      nodeId: node.id,
+      since,
+      ...(timeoutAt !== undefined && { wakesAt: timeoutAt }),
+      text,
+    },
+  ];
+}
+
+function inTime(at: number, now: number): string {
+  const ms = at - now;
+  if (ms <= 0) return 'now';
+  return ms < 1_000 ? `in ${ms} ms` : `in ${Math.round(ms / 100) / 10} s`;
+}
+
+function summaryOf(plan: Plan, run: Run, waits: readonly Wait[], now: number): string {
+  switch (run.status) {
+    case 'completed':
+      return `The run completed after ${run.nodeExecutions} node executions.`;
+    case 'cancelled':
+      return 'The run was cancelled.';
+    case 'failed': {
+      const where = run.failedNodeId === undefined ? '' : ` at ${run.failedNodeId}`;
+      return `The run failed${where}: ${run.error?.message ?? 'no reason was recorded.'}`;
+    }
+    case 'running': {
+      const deadline = deadlineOf(plan, run);
+      const limit = Number.isFinite(runDurationMax(plan, run))
+        ? ` Its time is over ${inTime(deadline, now)}.`
+        : '';
+      return `${waits.map((wait) => wait.text).join(' ')}${limit}`;
+    }
+    default:
+      return waits.map((wait) => wait.text).join(' ') || `The run is ${run.status}.`;
+  }
+}
+
+function actionsOf(run: Run): Action[] {
+  const path = `/v1/runs/${run.facts.runId}`;
+  const read: Action = {
+    action: 'read-events',
+    method: 'GET',
+    path: `${path}/events`,
+    text: 'Read what happened.',
+  };
+  const cancel: Action = {
+    action: 'cancel',
+    method: 'POST',
+    path: `${path}/cancel`,
+    text: 'End the run now.',
+  };
+  const pause: Action = { action: 'pause', method: 'POST', path: `${path}:pause`, text: 'Hold the run.' };
+  const resume: Action = {
+    action: 'resume',
+    method: 'POST',
+    path: `${path}:resume`,
+    text: 'Let the run go on.',
+  };
+  const again: Action = {
+    action: 'start-again',
+    method: 'POST',
+    path: '/v1/runs',
+    text: `Start a new run of ${run.facts.workflowId}.`,
+  };
+  if (isTerminal(run.status)) return [read, again];
+  if (run.status === 'paused') return [resume, cancel, read];
+  return run.status === 'running' ? [pause, cancel, read] : [cancel, read];
+}

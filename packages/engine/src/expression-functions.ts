@@ -1,0 +1,234 @@
+/** What the expression language can do to values. Every entry pays for what it touches. */
+import type { Json } from '@gantry/protocol';
+import { includesText, indexOfText, isObject } from './json.ts';
+
+/** The one error that evaluation throws. Its message never holds data of the run. */
+export class ExpressionError extends Error {
+  /** Ends the evaluation for good, wherever it happens. */
+  readonly final: boolean;
+
+  constructor(message: string, final = false) {
+    super(message);
+    this.name = 'ExpressionError';
+    this.final = final;
+  }
+}
+
+export interface Frame {
+  readonly roots: { readonly [name: string]: Json };
+  readonly locals: Json[];
+  stepsLeft: number;
+}
+
+export type Evaluate = (frame: Frame) => Json;
+type Native = (frame: Frame, target: Json, args: readonly Json[]) => Json;
+
+export const fail = (message: string): never => {
+  throw new ExpressionError(message);
+};
+
+export function pay(frame: Frame, steps: number): void {
+  frame.stepsLeft -= steps;
+  if (frame.stepsLeft < 0) throw new ExpressionError('The expression takes too many steps.', true);
+}
+
+/** A step is worth about ten nanoseconds; so are sixteen characters moved or compared. */
+const payText = (frame: Frame, length: number): void => pay(frame, 1 + (length >> 4));
+
+/** Listing the keys of a large object takes some 170 ns for each. */
+export const payKeys = (frame: Frame, count: number): void => pay(frame, 1 + 12 * count);
+
+export function truth(frame: Frame, value: Json): boolean {
+  pay(frame, 1);
+  return typeof value === 'boolean' ? value : fail('A condition must be true or false.');
+}
+
+const text = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : fail('This works on text only.');
+
+const finite = (value: number): number =>
+  Number.isFinite(value) ? value : fail('The result is not a number.');
+
+/** Pays as it goes, so that comparing never costs more than was paid. */
+function equal(frame: Frame, left: Json, right: Json, depth = 0): boolean {
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) {
+    payText(frame, typeof left === 'string' && typeof right === 'string' ? left.length : 0);
+    return left === right;
+  }
+  if (depth > 400) return fail('The values are nested too deeply to be compared.');
+  if (Array.isArray(left) && Array.isArray(right)) {
+    pay(frame, 1);
+    return left.length === right.length && left.every((item, i) => equal(frame, item, right[i]!, depth + 1));
+  }
+  if (Array.isArray(left) || Array.isArray(right)) return false;
+  const keys = Object.keys(left);
+  const others = Object.keys(right);
+  payKeys(frame, keys.length + others.length);
+  if (keys.length !== others.length) return false;
+  return keys.every((key) => Object.hasOwn(right, key) && equal(frame, left[key]!, right[key]!, depth + 1));
+}
+
+function add(frame: Frame, left: Json, right: Json): Json {
+  if (typeof left === 'number' && typeof right === 'number') {
+    pay(frame, 1);
+    return finite(left + right);
+  }
+  if (typeof left === 'string' && typeof right === 'string') {
+    payText(frame, left.length + right.length);
+    return left + right;
+  }
+  if (Array.isArray(left) && Array.isArray(right)) {
+    pay(frame, 1 + left.length + right.length);
+    return [...left, ...right];
+  }
+  return fail('`+` joins two numbers, two texts or two lists.');
+}
+
+function contains(frame: Frame, item: Json, collection: Json): boolean {
+  if (Array.isArray(collection)) return collection.some((member) => equal(frame, member, item));
+  if (!isObject(collection)) return fail('`in` looks into a list or a map.');
+  pay(frame, 1);
+  return typeof item === 'string' && Object.hasOwn(collection, item);
+}
+
+function compare(frame: Frame, left: Json, right: Json): number {
+  if (typeof left === 'number' && typeof right === 'number') {
+    pay(frame, 1);
+    return left - right;
+  }
+  if (typeof left === 'string' && typeof right === 'string') {
+    payText(frame, Math.min(left.length, right.length));
+    return left < right ? -1 : left > right ? 1 : 0;
+  }
+  return fail('Only two numbers or two texts can be ordered.');
+}
+
+const arithmetic =
+  (apply: (left: number, right: number) => number) =>
+  (frame: Frame, left: Json, right: Json): Json => {
+    pay(frame, 1);
+    if (typeof left !== 'number' || typeof right !== 'number') return fail('Arithmetic needs two numbers.');
+    return finite(apply(left, right));
+  };
+
+export const OPERATORS: ReadonlyMap<string, (frame: Frame, left: Json, right: Json) => Json> = new Map([
+  ['==', (frame: Frame, left: Json, right: Json) => equal(frame, left, right)],
+  ['!=', (frame: Frame, left: Json, right: Json) => !equal(frame, left, right)],
+  ['<', (frame: Frame, left: Json, right: Json) => compare(frame, left, right) < 0],
+  ['<=', (frame: Frame, left: Json, right: Json) => compare(frame, left, right) <= 0],
+  ['>', (frame: Frame, left: Json, right: Json) => compare(frame, left, right) > 0],
+  ['>=', (frame: Frame, left: Json, right: Json) => compare(frame, left, right) >= 0],
+  ['in', contains],
+  ['+', add],
+  ['-', arithmetic((left, right) => left - right)],
+  ['*', arithmetic((left, right) => left * right)],
+  ['/', arithmetic((left, right) => left / right)],
+  ['%', arithmetic((left, right) => left % right)],
+]);
+
+function size(frame: Frame, value: Json): number {
+  pay(frame, 1);
+  if (Array.isArray(value)) return value.length;
+  if (isObject(value)) {
+    const keys = Object.keys(value).length;
+    payKeys(frame, keys);
+    return keys;
+  }
+  const string = text(value);
+  payText(frame, 16 * string.length);
+  let count = 0;
+  for (const _ of string) count++;
+  return count;
+}
+
+function toNumber(frame: Frame, value: Json): number {
+  pay(frame, 1);
+  if (typeof value === 'number') return value;
+  const string = text(value);
+  if (string.length > 40 || string.trim() === '') return fail('This text is not a number.');
+  return finite(Number(string));
+}
+
+function toText(frame: Frame, value: Json): string {
+  if (typeof value === 'object') return fail('Only text, numbers, true and false can become text.');
+  const string = String(value);
+  payText(frame, string.length);
+  return string;
+}
+
+function toBoolean(frame: Frame, value: Json): boolean {
+  pay(frame, 1);
+  if (typeof value === 'boolean') return value;
+  if (value === 'true' || value === 'false') return value === 'true';
+  return fail('Only true, false and their texts can become true or false.');
+}
+
+export const FUNCTIONS: ReadonlyMap<string, Native> = new Map<string, Native>([
+  ['size', size],
+  ['string', toText],
+  ['double', toNumber],
+  ['int', (frame, value) => Math.trunc(toNumber(frame, value))],
+  ['bool', toBoolean],
+]);
+
+/** Letters A to Z only, as the name says. */
+function recase(frame: Frame, value: Json, first: number, shift: number): string {
+  const string = text(value);
+  pay(frame, 1 + string.length);
+  let result = '';
+  for (let i = 0; i < string.length; i++) {
+    const code = string.charCodeAt(i);
+    result += String.fromCharCode(code >= first && code < first + 26 ? code + shift : code);
+  }
+  return result;
+}
+
+function trim(frame: Frame, value: Json): string {
+  payText(frame, text(value).length);
+  return text(value).trim();
+}
+
+function split(frame: Frame, value: Json, separator: string): string[] {
+  const string = text(value);
+  payText(frame, 4 * (string.length + separator.length));
+  if (separator === '') return fail('split() needs a separator.');
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = indexOfText(string, separator, 0); at !== -1; at = indexOfText(string, separator, from)) {
+    payText(frame, separator.length * 8);
+    parts.push(string.slice(from, at));
+    from = at + separator.length;
+  }
+  parts.push(string.slice(from));
+  return parts;
+}
+
+function join(frame: Frame, value: Json, separator: string): string {
+  if (!Array.isArray(value)) return fail('join() works on a list of texts.');
+  for (const part of value) payText(frame, text(part).length + separator.length);
+  return value.join(separator);
+}
+
+function lookup(frame: Frame, value: Json, part: Json | undefined): [string, string] {
+  const pair: [string, string] = [text(value), text(part)];
+  payText(frame, 4 * (pair[0].length + pair[1].length));
+  return pair;
+}
+
+export const METHODS: ReadonlyMap<string, { readonly arity: number; readonly run: Native }> = new Map<
+  string,
+  { arity: number; run: Native }
+>([
+  ['size', { arity: 0, run: size }],
+  ['trim', { arity: 0, run: trim }],
+  ['lowerAscii', { arity: 0, run: (frame, value) => recase(frame, value, 65, 32) }],
+  ['upperAscii', { arity: 0, run: (frame, value) => recase(frame, value, 97, -32) }],
+  ['contains', { arity: 1, run: (frame, value, [part]) => includesText(...lookup(frame, value, part)) }],
+  ['startsWith', { arity: 1, run: (frame, value, [part]) => starts(...lookup(frame, value, part)) }],
+  ['endsWith', { arity: 1, run: (frame, value, [part]) => ends(...lookup(frame, value, part)) }],
+  ['split', { arity: 1, run: (frame, value, [separator]) => split(frame, value, text(separator)) }],
+  ['join', { arity: 1, run: (frame, value, [separator]) => join(frame, value, text(separator)) }],
+]);
+
+const starts = (value: string, part: string): boolean => value.startsWith(part);
+const ends = (value: string, part: string): boolean => value.endsWith(part);

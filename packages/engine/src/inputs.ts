@@ -1,0 +1,111 @@
+import type { Json, JsonObject, RunError, WorkflowVariable } from '@gantry/protocol';
+import { type Expression, ExpressionError } from './expression.ts';
+import { isObject, isTooLarge, own, tooLarge } from './json.ts';
+import type { InputPort, Plan, PlanEdge, PlanNode } from './plan.ts';
+import { isTaken } from './readiness.ts';
+import type { Run } from './run.ts';
+import { scopeFor } from './scope.ts';
+
+export type ResolvedInputs =
+  | { readonly ok: true; readonly inputs: JsonObject }
+  | { readonly ok: false; readonly error: RunError };
+
+/** What taken edges bring, then what the node's own ports say. */
+export function resolveInputs(plan: Plan, node: PlanNode, run: Run): ResolvedInputs {
+  const inputs: JsonObject = {};
+  for (const edge of node.incoming) copyEdge(edge, run, inputs);
+  for (const edge of node.loopbacksIn) copyEdge(edge, run, inputs);
+  for (const port of node.inputs) {
+    const error = resolvePort(plan, port, run, inputs);
+    if (error) return { ok: false, error };
+  }
+  if (node.keepsInputs && isTooLarge(inputs)) return { ok: false, error: tooLarge('The inputs of the node') };
+  return { ok: true, inputs };
+}
+
+function copyEdge(edge: PlanEdge, run: Run, inputs: JsonObject): void {
+  const state = run.nodes[edge.source.id];
+  if (state?.status !== 'completed' || !isTaken(edge, state)) return;
+  const value = own(state.outputs, edge.sourceOutput);
+  if (value !== undefined) inputs[edge.targetInput] = value;
+}
+
+function resolvePort(plan: Plan, port: InputPort, run: Run, inputs: JsonObject): RunError | undefined {
+  switch (port.type) {
+    case 'static':
+      inputs[port.name] = port.value;
+      return;
+    case 'variable': {
+      const value = own(run.variables, port.variableName);
+      return put(port, value, inputs, `the variable ${port.variableName} has no value`);
+    }
+    case 'connection': {
+      const state = run.nodes[port.nodeId];
+      const value = state?.status === 'completed' ? own(state.outputs, port.outputKey) : undefined;
+      return put(port, value, inputs, `the node ${port.nodeId} gave no output ${port.outputKey}`);
+    }
+    case 'expression':
+      try {
+        inputs[port.name] = evaluate(plan, port.expression, run, {});
+        return;
+      } catch (error) {
+        if (!(error instanceof ExpressionError)) throw error;
+        return { code: 'expression_failed', message: `The input ${port.name}: ${error.message}` };
+      }
+  }
+}
+
+function put(
+  port: { readonly name: string; readonly optional: boolean },
+  value: Json | undefined,
+  inputs: JsonObject,
+  reason: string,
+): RunError | undefined {
+  if (value !== undefined) inputs[port.name] = value;
+  else if (!port.optional)
+    return { code: 'input_unresolved', message: `The input ${port.name} has no value: ${reason}.` };
+  return;
+}
+
+/** Evaluates an expression of a port or an edge, where `inputs` are those of the run. */
+export function evaluate(plan: Plan, expression: Expression, run: Run, local: JsonObject): Json {
+  const scope = scopeFor(expression, run, local);
+  if (expression.roots.has('inputs')) scope.inputs = declaredInputs(plan, run.facts.inputs);
+  return expression.evaluate(scope);
+}
+
+/** Inputs that no variable declares are kept with the run's facts and go nowhere else. */
+export function declaredInputs(plan: Plan, inputs: JsonObject): JsonObject {
+  const declared: JsonObject = {};
+  for (const name of plan.variables.keys()) {
+    const value = own(inputs, name);
+    if (value !== undefined) declared[name] = value;
+  }
+  return declared;
+}
+
+export interface InputIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What is wrong with the inputs that a run is to be created with. */
+export function checkInputs(plan: Plan, inputs: JsonObject): InputIssue[] {
+  const issues: InputIssue[] = [];
+  for (const variable of plan.variables.values()) {
+    const path = `/inputs/${variable.name}`;
+    const value = own(inputs, variable.name);
+    if (value === undefined) {
+      if (variable.required && variable.defaultValue === undefined)
+        issues.push({ path, message: `${variable.name} is required` });
+    } else if (!hasType(value, variable.type))
+      issues.push({ path, message: `${variable.name} must be of type ${variable.type}` });
+  }
+  return issues;
+}
+
+/** The declared type is binding; `format` is advice and never checked. */
+export function hasType(value: Json, type: WorkflowVariable['type']): boolean {
+  if (type === 'array') return Array.isArray(value);
+  return type === 'object' ? isObject(value) : typeof value === type;
+}

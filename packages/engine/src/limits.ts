@@ -1,0 +1,48 @@
+import type { Json } from '@gantry/protocol';
+import type { Plan } from './plan.ts';
+import type { Run } from './run.ts';
+import { failRun } from './run-end.ts';
+import { emit, type Step } from './step.ts';
+
+const atMost = (ceiling: number, wish: Json | undefined): number =>
+  typeof wish === 'number' && wish > 0 && wish < ceiling ? wish : ceiling;
+
+export const nodeExecutionsMax = (run: Run): number =>
+  atMost(run.facts.limits.maxNodeExecutions, run.facts.configurable.recursionLimit);
+
+export function runDurationMax(plan: Plan, run: Run): number {
+  const { configurable, limits } = run.facts;
+  return atMost(atMost(limits.maxRunDurationMs, plan.timeoutMs), configurable.runTimeoutMs);
+}
+
+/** When the run's time is over, provided that it is not paused before. */
+export const deadlineOf = (plan: Plan, run: Run): number =>
+  (run.startedAt ?? Number.POSITIVE_INFINITY) + run.pausedMs + runDurationMax(plan, run);
+
+/** Ends a run whose time is over. Answers whether it did. */
+export function enforceDeadline(step: Step): boolean {
+  const { plan, run } = step;
+  if (run.status !== 'running' || step.now < deadlineOf(plan, run)) return false;
+  const limit = runDurationMax(plan, run);
+  const elapsedMs = Math.max(limit + 1, step.now - run.startedAt! - run.pausedMs);
+  emit(step, 'cap.breached', { kind: 'run-duration', limit, observed: elapsedMs });
+  failRun(step, {
+    code: 'run_timeout',
+    message: `The run took longer than its limit of ${limit} ms.`,
+    details: { elapsedMs, limitMs: limit },
+  });
+  return true;
+}
+
+/** Ends a run that would start one node too many. Answers whether it did. */
+export function enforceNodeExecutions(step: Step, nodeId: string): boolean {
+  const limit = nodeExecutionsMax(step.run);
+  if (step.run.nodeExecutions < limit) return false;
+  emit(step, 'cap.breached', { kind: 'node-executions', limit, observed: limit + 1, nodeId });
+  failRun(step, {
+    code: 'recursion_limit_exceeded',
+    message: `The run started ${limit} nodes, which is its limit.`,
+    details: { limit, nodeId },
+  });
+  return true;
+}

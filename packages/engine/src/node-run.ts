@@ -1,0 +1,176 @@
+/** The life of one node: it starts, then completes, fails, waits, or is skipped. */
+import type { JsonObject, RunError } from '@gantry/protocol';
+import { judgeEdges } from './edge-verdicts.ts';
+import { type ResolvedInputs, resolveInputs } from './inputs.ts';
+import { isTooLarge, tooLarge } from './json.ts';
+import { enforceNodeExecutions } from './limits.ts';
+import type { Result } from './nodes/node-type.ts';
+import type { PlanEdge, PlanNode } from './plan.ts';
+import { isTaken } from './readiness.ts';
+import type { EdgeVerdicts, NodeState, Run } from './run.ts';
+import { cancelActive, failRun, maskOutputs } from './run-end.ts';
+import { emitNode, type Step } from './step.ts';
+import { changeVariables, refusalOf, type VariableWrites } from './variable-writes.ts';
+
+/** Starts a pending node, or the next attempt of one that is retrying. */
+export function runNode(step: Step, node: PlanNode): void {
+  followLoops(step, enter(step, node, undefined));
+}
+
+export function completeNode(
+  step: Step,
+  node: PlanNode,
+  outputs: JsonObject,
+  variables?: VariableWrites,
+): void {
+  followLoops(step, complete(step, node, outputs, variables));
+}
+
+export function skipNode(step: Step, node: PlanNode, reason: string): void {
+  emitNode(step, node.id, 'node.skipped', { nodeId: node.id, reason });
+}
+
+/** A loop whose head closes a loop itself is followed here, one turn after the other, not by recursion. */
+function followLoops(step: Step, first: PlanEdge | undefined): void {
+  let edge = first;
+  while (edge) edge = followLoop(step, edge);
+}
+
+function followLoop(step: Step, edge: PlanEdge): PlanEdge | undefined {
+  const { run } = step;
+  const loop = edge.loop!;
+  const iterations = (run.loopbacks[edge.id] ?? 0) + 1;
+  const limit = edge.loopbacksMax;
+  if (iterations > limit) {
+    emitNode(step, loop.head.id, 'workflow.loopback-limit', { nodeId: loop.head.id, iterations, limit });
+    const message = `The loop at ${loop.head.id} was followed ${limit} times, which is its limit.`;
+    failRun(
+      step,
+      { code: 'loop_limit_exceeded', message, details: { iteration: iterations, limit } },
+      loop.head.id,
+    );
+    return;
+  }
+  cancelActive(step, loop.body, 'loop-followed');
+  step.rewindTo = Math.min(step.rewindTo, loop.head.index);
+  return enter(step, loop.head, edge);
+}
+
+/** Answers the back-edge to follow next, if the node completed at once and closes a loop. */
+function enter(step: Step, node: PlanNode, loopback: PlanEdge | undefined): PlanEdge | undefined {
+  if (enforceNodeExecutions(step, node.id)) return;
+  const { run } = step;
+  const before = run.nodes[node.id];
+  const retrying = before?.status === 'retrying' ? before : undefined;
+  const resolved = retrying?.inputs
+    ? ({ ok: true, inputs: retrying.inputs } as const)
+    : resolveInputs(step.plan, node, run);
+  const result = resolved.ok
+    ? node.execute({ inputs: resolved.inputs, run, iteration: iterationOf(node, run, loopback) })
+    : ({ kind: 'failed', error: resolved.error, retryable: false } as const);
+  emitStarted(step, node, retrying?.attempt ?? 0, resolved, result, loopback);
+  switch (result.kind) {
+    case 'completed':
+      return complete(step, node, result.outputs, result.variables);
+    case 'failed':
+      failNode(step, node, result.error, result.retryable);
+  }
+  return;
+}
+
+function iterationOf(node: PlanNode, run: Run, loopback: PlanEdge | undefined): number {
+  let iteration = loopback ? 1 : 0;
+  for (const edge of node.loopbacksIn) iteration += run.loopbacks[edge.id] ?? 0;
+  return iteration;
+}
+
+function emitStarted(
+  step: Step,
+  node: PlanNode,
+  attempt: number,
+  resolved: ResolvedInputs,
+  result: Result,
+  loopback: PlanEdge | undefined,
+): void {
+  const payload: JsonObject = { nodeId: node.id, typeId: node.typeId, attempt };
+  const visit = (step.run.visits[node.id] ?? 0) + (attempt === 0 ? 1 : 0);
+  if (visit > 1) payload.visit = visit;
+  if (result.kind === 'delayed') payload.dueAt = step.now + result.ms;
+  if (node.retry.timeoutMs !== undefined) payload.timeoutAt = step.now + node.retry.timeoutMs;
+  if (loopback) payload.loopback = loopbackPayload(loopback);
+  const kept = resolved.ok && node.keepsInputs ? { inputs: resolved.inputs } : undefined;
+  emitNode(step, node.id, 'node.started', payload, kept);
+}
+
+function loopbackPayload(edge: PlanEdge): JsonObject {
+  const { bodyIds, innerEdgeIds } = edge.loop!;
+  const payload: JsonObject = { edgeId: edge.id, resets: [...bodyIds] };
+  if (innerEdgeIds.length > 0) payload.innerEdges = [...innerEdgeIds];
+  return payload;
+}
+
+function complete(
+  step: Step,
+  node: PlanNode,
+  outputs: JsonObject,
+  variables: VariableWrites | undefined,
+): PlanEdge | undefined {
+  const refusal = isTooLarge(outputs)
+    ? tooLarge('The outputs of the node')
+    : variables && refusalOf(step.plan, variables);
+  if (refusal) {
+    failNode(step, node, refusal, false);
+    return;
+  }
+  if (variables) changeVariables(step, node, variables);
+  const verdicts = judgeEdges(step.plan, node, step.run, { status: 'completed', outputs });
+  emitCompleted(step, node, outputs, verdicts.conditions);
+  if (verdicts.error) failRun(step, verdicts.error, node.id);
+  else if (node.loopbacksOut.length > 0) return loopToFollow(node, step.run.nodes[node.id]!);
+  return;
+}
+
+const loopToFollow = (node: PlanNode, state: NodeState): PlanEdge | undefined =>
+  node.loopbacksOut.find((edge) => isTaken(edge, state));
+
+function emitCompleted(
+  step: Step,
+  node: PlanNode,
+  outputs: JsonObject,
+  conditions: EdgeVerdicts | undefined,
+): void {
+  const state = step.run.nodes[node.id];
+  const startedAt = state?.status === 'running' ? state.startedAt : step.now;
+  const shown = maskOutputs(step, node, outputs);
+  const payload: JsonObject = {
+    nodeId: node.id,
+    outputs: shown,
+    durationMs: Math.max(0, step.now - startedAt),
+  };
+  if (conditions) payload.conditions = conditions;
+  emitNode(step, node.id, 'node.completed', payload, shown === outputs ? undefined : { outputs });
+}
+
+/** Retries while attempts are left; else the failure is final, and the run's too unless an edge handles it. */
+export function failNode(step: Step, node: PlanNode, error: RunError, retryable: boolean): void {
+  const state = step.run.nodes[node.id];
+  const attempt = state?.status === 'running' ? state.attempt : 0;
+  if (retryable && attempt < node.retry.maxRetries) {
+    const delayMs = backoffOf(node, attempt);
+    const payload = { nodeId: node.id, attempt: attempt + 1, delayMs, lastError: error };
+    emitNode(step, node.id, 'node.retried', payload);
+    return;
+  }
+  const { conditions } = judgeEdges(step.plan, node, step.run, { status: 'failed', error });
+  const payload: JsonObject = { nodeId: node.id, error, attempts: attempt + 1 };
+  if (conditions) payload.conditions = conditions;
+  emitNode(step, node.id, 'node.failed', payload);
+  const settled = step.run.nodes[node.id]!;
+  if (!node.outgoing.some((edge) => edge.handlesFailure && isTaken(edge, settled)))
+    failRun(step, error, node.id);
+}
+
+function backoffOf(node: PlanNode, attempt: number): number {
+  const { backoffMs, backoffFactor, maxBackoffMs } = node.retry;
+  return Math.round(Math.min(maxBackoffMs, backoffMs * backoffFactor ** attempt));
+}

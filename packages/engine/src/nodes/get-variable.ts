@@ -1,0 +1,16 @@
+import { own } from '../json.ts';
+import { completed, failed, type NodeType } from './node-type.ts';
+
+export const getVariable: NodeType = {
+  typeId: 'core.getVariable',
+  prepare({ config, variables, issue, markSensitive }) {
+    const name = String(config.name ?? '');
+    if (!variables.has(name)) issue('name', 'name must name a variable of the workflow');
+    if (variables.get(name)?.sensitive) markSensitive('value');
+    return ({ run }) => {
+      const value = own(run.variables, name);
+      if (value === undefined) return failed('input_unresolved', `The variable ${name} has no value.`);
+      return completed({ value });
+    };
+  },
+};

@@ -1,0 +1,31 @@
+import type { Json, JsonObject } from '@gantry/protocol';
+import { completed, failed, type NodeType } from './node-type.ts';
+
+const isCount = (value: Json | undefined): value is number =>
+  Number.isInteger(value) && (value as number) >= 0;
+
+export const loop: NodeType = {
+  typeId: 'core.loop',
+  prepare({ config, issue }) {
+    if (Object.hasOwn(config, 'count') && !isCount(config.count))
+      issue('count', 'count must be a whole number from 0');
+    if (
+      Object.hasOwn(config, 'maxIterations') &&
+      !(isCount(config.maxIterations) && config.maxIterations > 0)
+    )
+      issue('maxIterations', 'maxIterations must be a whole number from 1');
+    return ({ inputs, iteration }) => {
+      const items = inputs.items;
+      const count = Array.isArray(items) ? items.length : countOf(inputs, config);
+      if (!isCount(count))
+        return failed('invalid_input', 'A loop needs a list `items` or a whole number `count`.');
+      if (iteration >= count) return completed({ done: true, index: count, count });
+      const turn: JsonObject = { index: iteration, count, done: false };
+      if (Array.isArray(items)) turn.item = items[iteration]!;
+      return completed(turn);
+    };
+  },
+};
+
+const countOf = (inputs: JsonObject, config: JsonObject): Json | undefined =>
+  Object.hasOwn(inputs, 'count') ? inputs.count : config.count;

@@ -1,0 +1,9 @@
+import { completed, type NodeType } from './node-type.ts';
+
+export const start: NodeType = {
+  typeId: 'core.start',
+  prepare({ variables, markSensitive }) {
+    for (const variable of variables.values()) if (variable.sensitive) markSensitive(variable.name);
+    return ({ run }) => completed({ ...run.variables });
+  },
+};

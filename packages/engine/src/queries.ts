@@ -1,0 +1,69 @@
+/** What the runtime asks of a run between commands. All of it follows from the state alone. */
+import type { JsonObject } from '@gantry/protocol';
+import { deadlineOf } from './limits.ts';
+import { nodeConfig, type Plan } from './plan.ts';
+import { readinessOf } from './readiness.ts';
+import type { Run } from './run.ts';
+
+/** When `wake` would next do something; undefined when nothing is ever due. */
+export function wakeAt(plan: Plan, run: Run): number | undefined {
+  if (run.status !== 'running') return;
+  let earliest = deadlineOf(plan, run);
+  for (const nodeId in run.nodes) {
+    const state = run.nodes[nodeId]!;
+    if (state.status === 'retrying') earliest = Math.min(earliest, state.retryAt);
+    else if (state.status === 'running')
+      earliest = Math.min(earliest, state.dueAt ?? earliest, state.timeoutAt ?? earliest);
+  }
+  return Number.isFinite(earliest) ? earliest : undefined;
+}
+
+/** Whether `advance` would produce events. */
+export function isReady(plan: Plan, run: Run): boolean {
+  if (run.status !== 'running') return false;
+  let active = false;
+  for (let i = 0; i < plan.order.length; i++) {
+    const node = plan.order[i]!;
+    const state = run.nodes[node.id];
+    if (state === undefined) {
+      if (readinessOf(node, run) !== 'waiting') return true;
+    } else if (state.status === 'running' || state.status === 'retrying') active = true;
+  }
+  return !active;
+}
+
+/** Work that is out of the process, or has to go there: the same for normal dispatch and after a crash. */
+export interface Invocation {
+  readonly nodeId: string;
+  readonly typeId: string;
+  readonly attempt: number;
+  readonly visit: number;
+  /** The node's calls are numbered from here, so that another visit never meets the records of this one. */
+  readonly ordinalBase: number;
+  readonly inputs: JsonObject;
+  readonly config: JsonObject;
+  readonly timeoutAt?: number;
+}
+
+export const ORDINALS_PER_VISIT = 1_000_000;
+
+export function invocations(plan: Plan, run: Run): Invocation[] {
+  if (run.status !== 'running') return [];
+  const found: Invocation[] = [];
+  for (const node of plan.order) {
+    const state = run.nodes[node.id];
+    if (!node.leavesProcess || state?.status !== 'running') continue;
+    const visit = run.visits[node.id] ?? 1;
+    found.push({
+      nodeId: node.id,
+      typeId: node.typeId,
+      attempt: state.attempt,
+      visit,
+      ordinalBase: (visit - 1) * ORDINALS_PER_VISIT,
+      inputs: state.inputs ?? {},
+      config: nodeConfig(node),
+      ...(state.timeoutAt !== undefined && { timeoutAt: state.timeoutAt }),
+    });
+  }
+  return found;
+}

@@ -1,0 +1,62 @@
+import type { Loop, PlanEdge, PlanNode } from './plan.ts';
+import type { NodeState, Run } from './run.ts';
+
+export type Readiness = 'waiting' | 'ready' | 'skip';
+type EdgeOutcome = 'pending' | 'success' | 'failed' | 'skipped';
+
+/**
+ * Whether a node without a state can be decided. An edge out of a loop that was not taken says nothing yet
+ * while the loop goes on: a later turn may still take it. `loopsAreOver` judges it all the same.
+ */
+export function readinessOf(node: PlanNode, run: Run, loopsAreOver = false): Readiness {
+  const edges = node.incoming;
+  if (edges.length === 0) return 'ready';
+  let pending = 0;
+  let success = 0;
+  let failed = 0;
+  for (let i = 0; i < edges.length; i++) {
+    const outcome = outcomeOf(edges[i]!, run, loopsAreOver);
+    if (outcome === 'pending') pending++;
+    else if (outcome === 'success') success++;
+    else if (outcome === 'failed') failed++;
+  }
+  switch (node.rule) {
+    case 'all_success':
+      if (pending > 0) return 'waiting';
+      return failed === 0 && success > 0 ? 'ready' : 'skip';
+    case 'any_success':
+      if (success > 0) return 'ready';
+      return pending > 0 ? 'waiting' : 'skip';
+    case 'all_complete':
+      return pending > 0 ? 'waiting' : 'ready';
+    case 'none_failed':
+      if (failed > 0) return 'skip';
+      return pending > 0 ? 'waiting' : 'ready';
+    case 'any_failed':
+      if (failed > 0) return 'ready';
+      return pending > 0 ? 'waiting' : 'skip';
+  }
+}
+
+/** Whether a settled source's edge was taken: it has no condition, or its condition held. */
+export const isTaken = (edge: PlanEdge, state: NodeState): boolean =>
+  (state.status === 'completed' || state.status === 'failed') &&
+  (edge.condition === undefined || state.conditions?.[edge.id] === true);
+
+function outcomeOf(edge: PlanEdge, run: Run, loopsAreOver: boolean): EdgeOutcome {
+  const state = run.nodes[edge.source.id];
+  if (state === undefined) return 'pending';
+  if (state.status === 'completed' || state.status === 'failed') {
+    if (isTaken(edge, state)) return state.status === 'completed' ? 'success' : 'failed';
+  } else if (state.status !== 'skipped') return 'pending';
+  if (edge.exits.length > 0 && !loopsAreOver && edge.exits.some((loop) => !isOver(loop, run)))
+    return 'pending';
+  return 'skipped';
+}
+
+function isOver(loop: Loop, run: Run): boolean {
+  return loop.body.every((node) => {
+    const status = run.nodes[node.id]?.status;
+    return status === 'completed' || status === 'failed' || status === 'skipped';
+  });
+}

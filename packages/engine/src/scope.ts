@@ -1,0 +1,26 @@
+import type { Json, JsonObject } from '@gantry/protocol';
+import type { Expression } from './expression.ts';
+import type { NodeState, Run } from './run.ts';
+
+/** The names an expression may start from, by where it stands. */
+export const PORT_ROOTS = ['variables', 'inputs', 'nodes'] as const;
+export const EDGE_ROOTS = ['status', 'output', 'outputs', 'error', 'variables', 'inputs', 'nodes'] as const;
+
+/** What the expression can see: the given names, the variables, and of `nodes` those it reads. */
+export function scopeFor(expression: Expression, run: Run, local: JsonObject): JsonObject {
+  const scope: JsonObject = { ...local, variables: run.variables };
+  if (expression.nodeIds.size > 0) {
+    const nodes: JsonObject = {};
+    for (const id of expression.nodeIds) nodes[id] = nodeView(run.nodes[id]);
+    scope.nodes = nodes;
+  }
+  return scope;
+}
+
+function nodeView(state: NodeState | undefined): Json {
+  if (!state) return { status: 'pending', outputs: {} };
+  const outputs = state.status === 'completed' ? state.outputs : {};
+  const view: JsonObject = { status: state.status, outputs };
+  if (state.status === 'failed') view.error = { ...state.error };
+  return view;
+}

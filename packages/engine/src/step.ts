@@ -1,0 +1,45 @@
+import type { JsonObject, RunEvent } from '@gantry/protocol';
+import { type Draft, draftOf, foldInto } from './apply.ts';
+import type { Plan } from './plan.ts';
+import type { Run } from './run.ts';
+
+/** One `decide` at work: it emits events, and each is folded at once. */
+export interface Step {
+  readonly plan: Plan;
+  readonly run: Draft;
+  readonly events: RunEvent[];
+  readonly now: number;
+  /** Place in drain order from which a followed loop makes nodes pending again. */
+  rewindTo: number;
+}
+
+export const openStep = (plan: Plan, run: Run, now: number): Step => ({
+  plan,
+  run: draftOf(run),
+  events: [],
+  now,
+  rewindTo: Number.POSITIVE_INFINITY,
+});
+
+export function emit(step: Step, type: string, payload: JsonObject, sealed?: JsonObject): void {
+  record(step, sealed ? { type, at: step.now, payload, sealed } : { type, at: step.now, payload });
+}
+
+export function emitNode(
+  step: Step,
+  nodeId: string,
+  type: string,
+  payload: JsonObject,
+  sealed?: JsonObject,
+): void {
+  const event = { type, at: step.now, nodeId, payload };
+  record(step, sealed ? { ...event, sealed } : event);
+}
+
+function record(step: Step, event: RunEvent): void {
+  step.events.push(event);
+  foldInto(step.run, event);
+}
+
+/** Milliseconds since the run started; a clock that went backwards counts as none. */
+export const durationOf = (step: Step): number => Math.max(0, step.now - (step.run.startedAt ?? step.now));

@@ -1,0 +1,38 @@
+import type { Json, JsonObject, RunError } from '@gantry/protocol';
+import { hasType } from './inputs.ts';
+import { own } from './json.ts';
+import type { Plan, PlanNode } from './plan.ts';
+import { emitNode, type Step } from './step.ts';
+
+export type VariableWrites = { readonly [name: string]: Json };
+
+/** Why these values cannot be written. Null clears a variable of any type. */
+export function refusalOf(plan: Plan, variables: VariableWrites): RunError | undefined {
+  for (const name of Object.keys(variables)) {
+    const variable = plan.variables.get(name);
+    if (!variable) return { code: 'unknown_variable', message: `The workflow declares no variable ${name}.` };
+    const value = variables[name]!;
+    if (value !== null && !hasType(value, variable.type))
+      return {
+        code: 'variable_type_mismatch',
+        message: `The variable ${name} holds a value of type ${variable.type}.`,
+      };
+  }
+  return;
+}
+
+export function changeVariables(step: Step, node: PlanNode, variables: VariableWrites): void {
+  for (const name of Object.keys(variables)) changeVariable(step, node, name, variables[name]!);
+}
+
+function changeVariable(step: Step, node: PlanNode, name: string, next: Json): void {
+  const previous = own(step.run.variables, name);
+  const sensitive = step.plan.variables.get(name)?.sensitive === true;
+  const shown = (value: Json): Json | undefined => (sensitive ? step.plan.mask(value) : value);
+  const payload: JsonObject = { name, nodeId: node.id };
+  const shownPrevious = previous === undefined ? undefined : shown(previous);
+  const shownNext = shown(next);
+  if (shownPrevious !== undefined) payload.previous = shownPrevious;
+  if (shownNext !== undefined) payload.next = shownNext;
+  emitNode(step, node.id, 'variable.changed', payload, shownNext === next ? undefined : { next });
+}

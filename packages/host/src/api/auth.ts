@@ -1,0 +1,55 @@
+/** Authentication and scopes, before anything else looks at a request. */
+
+import { hash } from 'node:crypto';
+import { OpenwopError } from '@gantry/protocol';
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
+import { setCaller } from './context.ts';
+import type { CachedKey, KeyCache } from './key-cache.ts';
+
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+
+export const hashSecret = (secret: string): string => hash('sha256', secret, 'hex');
+
+/** The secret in an `Authorization` header; null when there is none to be read. */
+export const bearerSecret = (header: string | undefined): string | null =>
+  (header !== undefined && BEARER.exec(header)?.[1]) || null;
+
+function unauthenticated(): OpenwopError {
+  return new OpenwopError('unauthenticated', { headers: { 'www-authenticate': 'Bearer' } });
+}
+
+/** Why this key may not call an operation that needs `scopes`; null when it may. */
+function refusal(key: CachedKey | null, scopes: readonly string[], now: number): OpenwopError | null {
+  if (key === null) return unauthenticated();
+  const { revokedAt, expiresAt } = key.record;
+  if (revokedAt !== null) return new OpenwopError('key_revoked');
+  if (expiresAt !== null && expiresAt <= now) return new OpenwopError('key_expired');
+  for (const scope of scopes) {
+    if (!key.caller.scopes.has(scope)) {
+      return new OpenwopError('forbidden', { details: { scopeRequired: scope } });
+    }
+  }
+  return null;
+}
+
+export type Authenticate = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+) => void;
+
+/** The hook of one route. It takes a callback, not a promise: a remembered key costs no extra turn. */
+export function authenticate(cache: KeyCache, now: () => number, scopes: readonly string[]): Authenticate {
+  const admit = (request: FastifyRequest, key: CachedKey | null, done: HookHandlerDoneFunction): void => {
+    const refused = refusal(key, scopes, now());
+    if (refused === null) setCaller(request, key!.caller);
+    done(refused ?? undefined);
+  };
+  return (request, _reply, done) => {
+    const secret = bearerSecret(request.headers.authorization);
+    const secretHash = secret === null ? null : hashSecret(secret);
+    const key = secretHash === null ? null : cache.recall(secretHash);
+    if (key !== undefined || secretHash === null) admit(request, key ?? null, done);
+    else cache.load(secretHash).then((loaded) => admit(request, loaded, done), done);
+  };
+}

@@ -1,0 +1,71 @@
+/** Reads a request body: JSON of bounded size and depth, in UTF-8, without prototype tricks. */
+import { isUtf8 } from 'node:buffer';
+import { type Json, OpenwopError } from '@gantry/protocol';
+
+export const BODY_DEPTH_MAX = 64;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACKETS = { open: [0x5b, 0x7b], close: [0x5d, 0x7d] } as const;
+
+/** The deepest nesting of objects and arrays; stops counting one past `limit`. */
+export function nestingDepth(json: Uint8Array, limit: number): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i];
+    if (inString) {
+      if (byte === BACKSLASH) i++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === BRACKETS.open[0] || byte === BRACKETS.open[1]) {
+      if (++depth > deepest) deepest = depth;
+      if (deepest > limit) return deepest;
+    } else if (byte === BRACKETS.close[0] || byte === BRACKETS.close[1]) depth--;
+  }
+  return deepest;
+}
+
+/** What storage or prototypes could not bear, wherever it is hidden; null when all is well. */
+function problemIn(value: Json): string | null {
+  if (typeof value === 'string')
+    return value.includes('\0') || !value.isWellFormed()
+      ? 'has text with NUL or half a surrogate pair'
+      : null;
+  if (value === null || typeof value !== 'object') return null;
+  if (Array.isArray(value)) return firstProblem(value);
+  if (Object.hasOwn(value, '__proto__')) return 'has a member named __proto__';
+  return firstProblem(Object.keys(value)) ?? firstProblem(Object.values(value));
+}
+
+function firstProblem(values: readonly Json[]): string | null {
+  for (const value of values) {
+    const problem = problemIn(value);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+const refused = (reason: string): OpenwopError =>
+  new OpenwopError('validation_error', { message: `The body ${reason}.`, details: { body: reason } });
+
+/** An empty body is `undefined`: verbs such as cancel take none. */
+export function parseBody(body: Buffer): Json | undefined {
+  if (body.length === 0) return undefined;
+  if (!isUtf8(body)) throw refused('is not valid UTF-8');
+  if (nestingDepth(body, BODY_DEPTH_MAX) > BODY_DEPTH_MAX) {
+    throw refused(`is nested deeper than ${BODY_DEPTH_MAX} levels`);
+  }
+  const text = body.toString('utf8');
+  let value: Json;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refused('is not valid JSON');
+  }
+  // Only an escape can spell NUL or half a surrogate pair, and most bodies have none: few are walked.
+  const problem = text.includes('\\u') || text.includes('__proto__') ? problemIn(value) : null;
+  if (problem !== null) throw refused(problem);
+  return value;
+}

@@ -1,0 +1,82 @@
+/** What this host can do. Only what it serves end to end is said. */
+
+import { hash } from 'node:crypto';
+import {
+  CONFIGURABLE_RULES,
+  DiscoveryDocument,
+  ENGINE_VERSION,
+  EVENT_LOG_SCHEMA_VERSION,
+  EVENT_SCHEMA_VERSION,
+  PROTOCOL_VERSION,
+} from '@gantry/protocol';
+import { RETRY_AFTER_SECONDS } from '../runtime/create-runtime.ts';
+import type { Api, ApiDeps } from './context.ts';
+import { RETENTION_SECONDS } from './idempotency.ts';
+import { ROTATION_GRACE_SECONDS } from './keys.ts';
+import { CONTENT_ENCODINGS, notModified, readPayload } from './reply.ts';
+
+const INVOCATION_RETENTION_SECONDS = 14 * 86_400;
+
+export function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
+  const { limits } = info;
+  const { recursionLimit, runTimeoutMs } = CONFIGURABLE_RULES;
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    supportedEnvelopes: [],
+    schemaVersions: { 'run-event': EVENT_SCHEMA_VERSION },
+    limits: {
+      clarificationRounds: 3,
+      schemaRounds: 2,
+      envelopesPerTurn: 5,
+      maxNodeExecutions: limits.maxNodeExecutions,
+      maxRunDurationMs: limits.maxRunDurationMs,
+      maxRequestBodyBytes: limits.maxRequestBodyBytes,
+    },
+    implementation: { name: info.name, version: info.version },
+    engineVersion: ENGINE_VERSION,
+    eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
+    supportedTransports: ['rest'],
+    idempotency: {
+      supported: true,
+      layer1RetentionSeconds: RETENTION_SECONDS,
+      layer2RetentionSeconds: INVOCATION_RETENTION_SECONDS,
+      crossRegion: 'single-region',
+    },
+    runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },
+    restTransport: { conditionalRunGet: true, contentEncodings: [...CONTENT_ENCODINGS] },
+    debugBundle: { supported: true },
+    production: {
+      supported: true,
+      backpressure: {
+        supported: true,
+        inflightCap: runtime.inflightCap,
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      },
+      retention: { supported: true, minWindowSeconds: info.retentionSeconds },
+      debugBundle: { supported: true, truncationMetadata: true },
+    },
+    auth: {
+      profiles: ['openwop-auth-api-key-rotation'],
+      rotation: { supported: true, minGraceSeconds: ROTATION_GRACE_SECONDS },
+    },
+    configurable: { recursionLimit, runTimeoutMs },
+    fixtures: [...info.fixtures],
+  };
+}
+
+export function discoveryRoute(app: Api, deps: ApiDeps): void {
+  const body = JSON.stringify(discoveryDocument(deps));
+  const etag = `"${hash('sha256', body, 'hex').slice(0, 32)}"`;
+  app.get(
+    '/.well-known/openwop',
+    {
+      exposeHeadRoute: true,
+      schema: { summary: 'What this host can do', response: { 200: DiscoveryDocument } },
+    },
+    async (request, reply) => {
+      void reply.header('cache-control', 'public, max-age=300');
+      if (notModified(request, reply, etag)) return '';
+      return readPayload(request, reply, body);
+    },
+  );
+}

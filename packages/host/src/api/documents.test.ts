@@ -1,0 +1,128 @@
+/** The documents that describe the host and its runs. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEBUG_BUNDLE_BYTES_MAX, DebugBundle, DiscoveryDocument } from '@gantry/protocol';
+import { Compile } from 'typebox/compile';
+import { node, workflow } from '../testing/definitions.ts';
+import { apiTest, assertError, assertPublic } from './testing.ts';
+
+const anonymous = { authorization: '' };
+const isDiscovery = Compile(DiscoveryDocument);
+const isBundle = Compile(DebugBundle);
+
+test('discovery is public, cacheable and valid', async (t) => {
+  const api = await apiTest(t);
+  const response = await api.get('/.well-known/openwop', anonymous);
+  const doc = response.json();
+  assert.equal(response.statusCode, 200);
+  assert.equal(response.headers['cache-control'], 'public, max-age=300');
+  assertPublic('capabilities.schema.json', doc);
+  assert.ok(isDiscovery.Check(doc), JSON.stringify(isDiscovery.Errors(doc)));
+  assert.equal(doc.protocolVersion, '1.0');
+  const etag = String(response.headers['etag']);
+  const same = await api.get('/.well-known/openwop', { ...anonymous, 'if-none-match': etag });
+  assert.deepEqual([same.statusCode, same.body], [304, '']);
+});
+
+test('the OpenAPI document describes every route, its errors and what it needs', async (t) => {
+  const api = await apiTest(t);
+  const doc = (await api.get('/v1/openapi.json', anonymous)).json();
+  assert.match(doc.openapi, /^3\.1\./);
+  const create = doc.paths['/v1/runs'].post;
+  assert.deepEqual(create.security, [{ bearer: ['runs:create'] }]);
+  assert.ok('workflowId' in create.requestBody.content['application/json'].schema.properties);
+  assert.deepEqual(Object.keys(create.responses).toSorted(), ['201', '400', '401', '403', 'default']);
+  assert.ok(doc.paths['/v1/runs/{runId}:pause'].post);
+  assert.ok(doc.paths['/v1/runs:bulk-cancel'].post);
+  const stream = doc.paths['/v1/runs/{runId}/events'].get;
+  assert.ok('text/event-stream' in stream.responses['200'].content);
+  assert.deepEqual(
+    stream.parameters.map((parameter: { name: string }) => parameter.name),
+    ['runId', 'streamMode', 'bufferMs', 'lastEventId', 'lastSequence'],
+  );
+  const ids = Object.values<Record<string, { operationId: string }>>(doc.paths)
+    .flatMap((methods) => Object.values(methods))
+    .map((operation) => operation.operationId);
+  assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');
+});
+
+test('workflows are registered, read, listed and kept by version', async (t) => {
+  const api = await apiTest(t);
+  const registry = '/v1/host/gantry/workflows';
+  const first = (await api.post(registry, workflow('w', [node('a', 'core.noop')]))).json();
+  const second = await api.post(registry, workflow('w', [node('b', 'core.noop')], { version: '2.0.0' }));
+  assert.equal(second.statusCode, 201, second.body);
+  const current = await api.get('/v1/workflows/w');
+  assertPublic('workflow-definition.schema.json', current.json());
+  assert.equal(current.json().version, '2.0.0');
+  const versions = (await api.get(`${registry}/w/versions`)).json().versions;
+  assert.deepEqual(
+    versions.map((version: { version: string }) => version.version),
+    ['2.0.0', '1.0.0'],
+  );
+  const old = (await api.get(`${registry}/w/versions/${first.hash}`)).json();
+  assert.equal(old.nodes[0].id, 'a');
+  assertError(await api.get(`${registry}/three/versions/${first.hash}`), 404, 'not_found');
+  const listed = (await api.get(registry)).json().workflows;
+  assert.equal(
+    listed.find((each: { workflowId: string }) => each.workflowId === 'w').hash,
+    second.json().hash,
+  );
+  assertError(await api.get('/v1/workflows/absent'), 404, 'not_found');
+  assertError(await api.get(`${registry}/absent/versions`), 404, 'not_found');
+  assertError(await api.post(registry, { id: 'broken' }), 400, 'validation_error');
+});
+
+test('the debug bundle holds the whole run, with what is sensitive masked', async (t) => {
+  const api = await apiTest(t);
+  const runId = await api.start('secretive', { inputs: { token: 'sk-canary-0123456789', count: 1 } });
+  await api.ended(runId);
+  const response = await api.get(`/v1/runs/${runId}/debug-bundle`);
+  const bundle = response.json();
+  assert.equal(response.headers['cache-control'], 'no-store');
+  assertPublic('debug-bundle.schema.json', bundle);
+  assert.ok(isBundle.Check(bundle), JSON.stringify(isBundle.Errors(bundle)));
+  assert.ok(!response.body.includes('sk-canary'));
+  assert.deepEqual([bundle.redactionApplied, bundle.redactionMode], [true, 'mask']);
+  const { events } = (await api.get(`/v1/runs/${runId}/events/poll`)).json();
+  assert.deepEqual(bundle.events, events);
+  assert.equal(bundle.metrics.eventCount, events.length);
+  assert.deepEqual(
+    bundle.spans.map((span: { name: string }) => span.name),
+    ['openwop.run', 'openwop.node.core.noop'],
+  );
+  assert.ok(bundle.spans.every((span: { endedAt: string | null }) => span.endedAt !== null));
+  assert.equal(bundle.truncated, undefined);
+});
+
+test('a bundle too large for one answer is a prefix that says so', async (t) => {
+  const nodes = Array.from({ length: 60 }, (_, i) =>
+    node(`n${i}`, 'core.noop', {}, { inputs: { text: { type: 'variable', variableName: 'text' } } }),
+  );
+  const wide = workflow('wide', nodes, { variables: [{ name: 'text', type: 'string' }] });
+  const api = await apiTest(t, { workflows: [wide] });
+  const runId = await api.start('wide', { inputs: { text: 'x'.repeat(400_000) } });
+  await api.ended(runId);
+  const response = await api.get(`/v1/runs/${runId}/debug-bundle`);
+  const bundle = response.json();
+  assert.ok(response.rawPayload.length <= DEBUG_BUNDLE_BYTES_MAX);
+  assert.equal(bundle.metrics.eventCount, bundle.events.length);
+  const { nextSeq } = {
+    nextSeq: Number(String((await api.get(`/v1/runs/${runId}`)).headers['etag']).match(/-(\d+)"$/)?.[1]),
+  };
+  assert.equal(bundle.truncated === true, bundle.events.length < nextSeq);
+  assert.deepEqual(
+    bundle.events.map((event: { sequence: number }) => event.sequence),
+    bundle.events.map((_: unknown, i: number) => i),
+  );
+});
+
+test('a waiting run explains what it waits for', async (t) => {
+  const api = await apiTest(t);
+  const runId = await api.start('slow');
+  const explained = await api.get(`/v1/host/gantry/runs/${runId}/explain`);
+  assert.equal(explained.statusCode, 200, explained.body);
+  assert.equal(explained.json().runId, runId);
+  assert.ok(explained.body.includes('wait'), explained.body);
+  assertError(await api.get('/v1/host/gantry/runs/absent/explain'), 404, 'not_found');
+});

@@ -1,0 +1,92 @@
+/** Every failure leaves as the closed envelope; what was not expected leaves as `internal_error`. */
+
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { errorEnvelope, OpenwopError } from '@gantry/protocol';
+import { StoreError } from '@gantry/store';
+import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { JSON_TYPE } from './reply.ts';
+
+const STORAGE_RETRY_SECONDS = 5;
+
+function fromFastify(error: FastifyError): OpenwopError | null {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new OpenwopError('payload_too_large');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new OpenwopError('unsupported_media_type');
+    case 'FST_ERR_BAD_URL':
+      return new OpenwopError('validation_error', { message: 'The path is not a valid URL.' });
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new OpenwopError('not_found');
+    default: {
+      // What else Fastify refuses before a handler runs, such as a body shorter than announced.
+      const status = error.statusCode ?? 500;
+      return status >= 400 && status < 500 ? new OpenwopError('validation_error') : null;
+    }
+  }
+}
+
+/** The failure to answer with, or null when nobody expected this error. */
+export function expectedError(error: unknown): OpenwopError | null {
+  if (error instanceof OpenwopError) return error;
+  if (error instanceof StoreError) {
+    if (error.code === 'invalid_text') {
+      return new OpenwopError('validation_error', {
+        message: 'Text must not hold NUL or half a surrogate pair.',
+      });
+    }
+    return new OpenwopError('storage_unavailable', {
+      details: { retryAfter: STORAGE_RETRY_SECONDS },
+      headers: { 'retry-after': String(STORAGE_RETRY_SECONDS) },
+    });
+  }
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
+    ? fromFastify(error as FastifyError)
+    : null;
+}
+
+export function sendError(error: OpenwopError, reply: FastifyReply): void {
+  void reply
+    .code(error.status)
+    .headers(error.headers)
+    .type(JSON_TYPE)
+    .send(JSON.stringify(errorEnvelope(error)));
+}
+
+export function createErrorHandler(log: FastifyBaseLogger) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const expected = expectedError(error);
+    if (expected !== null && expected.status < 500) {
+      sendError(expected, reply);
+      return;
+    }
+    const correlationId = randomUUID();
+    const route = request.routeOptions.url ?? 'unknown';
+    log.error({ err: error, correlationId, method: request.method, route }, 'request failed');
+    const { code, details, headers } = expected ?? { code: 'internal_error', details: {}, headers: {} };
+    sendError(new OpenwopError(code, { details: { ...details, correlationId }, headers }), reply);
+  };
+}
+
+const CLIENT_ERRORS: Record<string, { status: string; problem: string }> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    problem: 'Its headers are too large.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', problem: 'It did not arrive in time.' },
+};
+
+/** Answers bytes that are not HTTP. Nothing of Fastify exists yet, only the socket. */
+export function answerBrokenRequest(error: { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const { status, problem } = CLIENT_ERRORS[error.code ?? ''] ?? {
+    status: '400 Bad Request',
+    problem: 'It is not valid HTTP.',
+  };
+  const body = JSON.stringify(
+    errorEnvelope(new OpenwopError('validation_error', { message: `The request was not read. ${problem}` })),
+  );
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`);
+}

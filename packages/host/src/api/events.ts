@@ -1,0 +1,132 @@
+/** Reading a run's log: at once, or waiting for what comes next. */
+import {
+  eventDocJson,
+  isTerminal,
+  OpenwopError,
+  PollEventsResponse,
+  type StoredEvent,
+} from '@gantry/protocol';
+import type { RunKey, RunRow } from '@gantry/store';
+import Type from 'typebox';
+import { type Api, type ApiDeps, callerOf } from './context.ts';
+import { readPayload } from './reply.ts';
+import { RUN_URL, RunParams } from './runs.ts';
+
+const WAIT_DEFAULT_SECONDS = 30;
+const WAIT_MAX_SECONDS = 60;
+/** One answer holds about this much; the caller's next poll gets the rest. */
+const ANSWER_BYTES_MAX = 8_000_000;
+const PAGE = 500;
+
+const Sequence = Type.Optional(Type.Integer({ minimum: 0 }));
+const PollQuery = Type.Object(
+  {
+    lastSequence: Sequence,
+    since: Sequence,
+    timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: WAIT_MAX_SECONDS })),
+  },
+  { additionalProperties: false },
+);
+
+/** Part of a log that fits one answer. `row` is read first, so no event is newer than its status. */
+export interface LogPart {
+  readonly row: RunRow;
+  readonly events: readonly StoredEvent[];
+}
+
+/** All events from `fromSequence` that the row counts, up to `bytesMax`. Null when there is no such run. */
+export async function readLog(
+  { runs }: ApiDeps['store'],
+  { tenant, runId }: RunKey,
+  fromSequence: number,
+  bytesMax = ANSWER_BYTES_MAX,
+): Promise<LogPart | null> {
+  const row = await runs.row(tenant, runId);
+  if (row === null) return null;
+  const events: StoredEvent[] = [];
+  let bytes = 0;
+  for (let from = fromSequence; from < row.nextSeq && bytes < bytesMax; ) {
+    const page = await runs.events(tenant, runId, from, Math.min(PAGE, row.nextSeq - from));
+    if (page.length === 0) break;
+    events.push(...page);
+    for (const event of page) bytes += event.payload.length;
+    from += page.length;
+  }
+  return { row, events };
+}
+
+/** Both documented shapes in one. A run counts as ended only for those who have all of its events. */
+export function pollAnswer({ row, events }: LogPart, lastSequence: number): string {
+  const lastEventSeq = events.at(-1)?.sequence ?? lastSequence;
+  const ended = isTerminal(row.status) && lastEventSeq >= row.nextSeq - 1;
+  const docs = events.map((event) => eventDocJson(row.runId, event)).join(',');
+  return (
+    `{"runId":"${row.runId}","events":[${docs}],"lastEventSeq":${lastEventSeq}` +
+    `,"runStatus":"${row.status}","isTerminal":${ended},"isComplete":${ended}}`
+  );
+}
+
+/** Readers that wait for a run, so that closing the server can send them home. */
+export interface Waiting {
+  /** Resolves at the next commit of the run, after `ms`, when `gone` fires, or when the server closes. */
+  forChange(
+    runId: string,
+    ms: number,
+    gone: (callback: () => void) => void,
+  ): { change: Promise<void>; stop(): void };
+  close(): void;
+}
+
+export function createWaiting(runtime: ApiDeps['runtime']): Waiting {
+  const waiters = new Set<() => void>();
+  return {
+    forChange(runId, ms, gone) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, ms);
+      const unsubscribe = runtime.subscribe(runId, () => resolve());
+      gone(resolve);
+      waiters.add(resolve);
+      const stop = (): void => {
+        clearTimeout(timer);
+        unsubscribe();
+        waiters.delete(resolve);
+      };
+      return { change: promise, stop };
+    },
+    close() {
+      for (const resolve of waiters) resolve();
+    },
+  };
+}
+
+export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
+  app.get(
+    `${RUN_URL}/events/poll`,
+    {
+      schema: {
+        summary: 'Read events after a sequence, waiting for the first',
+        params: RunParams,
+        querystring: PollQuery,
+        response: { 200: PollEventsResponse },
+      },
+    },
+    async (request, reply) => {
+      const key = { tenant: callerOf(request).tenant, runId: request.params.runId };
+      const { lastSequence, since, timeout = WAIT_DEFAULT_SECONDS } = request.query;
+      const last = lastSequence ?? since ?? -1;
+      // Subscribed before the first look, or a commit in between would be waited for in vain.
+      const wait = waiting.forChange(key.runId, timeout * 1000, (gone) => reply.raw.once('close', gone));
+      try {
+        let part = await readLog(deps.store, key, last + 1);
+        if (part !== null && part.events.length === 0 && !isTerminal(part.row.status)) {
+          await wait.change;
+          part = await readLog(deps.store, key, last + 1);
+        }
+        if (part === null) throw new OpenwopError('not_found');
+        return await readPayload(request, reply, pollAnswer(part, last));
+      } finally {
+        wait.stop();
+      }
+    },
+  );
+}

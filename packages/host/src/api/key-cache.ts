@@ -1,0 +1,67 @@
+/** Keys by the hash of their secret, remembered for a moment so that a request costs no I/O. */
+
+import { timingSafeEqual } from 'node:crypto';
+import type { KeyRecord, RecordReads } from '@gantry/store';
+import type { Caller } from './context.ts';
+
+/** How long another process's change to a key may go unnoticed here. */
+const REMEMBERED_MS = 5_000;
+const KNOWN_MAX = 10_000;
+const UNKNOWN_MAX = 10_000;
+
+export interface CachedKey {
+  readonly record: KeyRecord;
+  readonly caller: Caller;
+}
+
+export interface KeyCache {
+  /** Undefined when the store has to be asked; null when there is no such key. */
+  recall(hash: string): CachedKey | null | undefined;
+  load(hash: string): Promise<CachedKey | null>;
+  /** After any change of a key by this process. */
+  clear(): void;
+}
+
+interface Remembered<T> {
+  readonly value: T;
+  readonly until: number;
+}
+
+function remember<T>(map: Map<string, Remembered<T>>, max: number, hash: string, entry: Remembered<T>): void {
+  map.delete(hash);
+  if (map.size >= max) map.delete(map.keys().next().value!);
+  map.set(hash, entry);
+}
+
+const sameHash = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+/** Known and unknown keys have room of their own: guessing never pushes out a real key. */
+export function createKeyCache(records: Pick<RecordReads, 'keyByHash'>, now: () => number): KeyCache {
+  const known = new Map<string, Remembered<CachedKey>>();
+  const unknown = new Map<string, Remembered<null>>();
+  return {
+    recall(hash) {
+      const entry = known.get(hash) ?? unknown.get(hash);
+      return entry !== undefined && entry.until > now() ? entry.value : undefined;
+    },
+    async load(hash) {
+      const until = now() + REMEMBERED_MS;
+      const record = await records.keyByHash(hash);
+      if (record === null || !sameHash(record.hash, hash)) {
+        known.delete(hash);
+        remember(unknown, UNKNOWN_MAX, hash, { value: null, until });
+        return null;
+      }
+      const caller = { keyId: record.keyId, tenant: record.tenant, scopes: new Set(record.scopes) };
+      const value = { record, caller };
+      unknown.delete(hash);
+      remember(known, KNOWN_MAX, hash, { value, until });
+      return value;
+    },
+    clear() {
+      known.clear();
+      unknown.clear();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/** `/v1/openapi.json`, made from the schemas that check the requests. */
+
+import { hash } from 'node:crypto';
+import { ErrorEnvelope } from '@gantry/protocol';
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
+import type { Api, HostInfo } from './context.ts';
+import { notModified, readPayload } from './reply.ts';
+import type { Route, Routes } from './routes.ts';
+
+const ERROR_REF = { $ref: '#/components/schemas/ErrorEnvelope' };
+const MUTATING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+const json = (schema: unknown) => ({ 'application/json': { schema } });
+const failure = (description: string) => ({ description, content: json(ERROR_REF) });
+
+/** Each member of an object schema as a parameter. */
+function parameters(schema: TSchema | undefined, place: 'path' | 'query'): object[] {
+  if (schema === undefined || !('properties' in schema)) return [];
+  const required = 'required' in schema ? (schema.required as string[]) : [];
+  return Object.entries(schema.properties as Record<string, TSchema>).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: property,
+  }));
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Repeat a request with the same key and body to get its first answer again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+/** A stream has two representations; everything else is JSON. */
+function content(route: Route, schema: TSchema): object {
+  if (!route.path.endsWith('/events')) return json(schema);
+  return { 'text/event-stream': { schema: { type: 'string' } }, ...json(schema) };
+}
+
+function responses(route: Route): object {
+  const answers = Object.entries(route.schema.response ?? {}).map(([status, schema]) => [
+    status,
+    { description: route.schema.summary ?? 'Done', content: content(route, schema) },
+  ]);
+  const guarded = {
+    '401': failure('No valid key was sent.'),
+    '403': failure('The key lacks the scope that this operation needs.'),
+  };
+  return {
+    ...Object.fromEntries(answers),
+    ...(route.access !== 'public' && guarded),
+    ...((route.schema.body || route.schema.querystring) && { '400': failure('The request is not valid.') }),
+    ...(route.schema.params && { '404': failure('There is nothing here that this key may see.') }),
+    default: failure('Any other failure.'),
+  };
+}
+
+const operationId = ({ method, path }: Route): string =>
+  `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w)?/g, (_, letter = '') => letter.toUpperCase())}`;
+
+function operation(route: Route): object {
+  const { schema, access, method } = route;
+  return {
+    operationId: operationId(route),
+    ...(schema.summary && { summary: schema.summary }),
+    ...(access !== 'public' && { description: `Needs ${access.map((scope) => `\`${scope}\``).join(', ')}.` }),
+    security: access === 'public' ? [] : [{ bearer: [...access] }],
+    parameters: [
+      ...parameters(schema.params, 'path'),
+      ...parameters(schema.querystring, 'query'),
+      ...(MUTATING.has(method) ? [IDEMPOTENCY_KEY] : []),
+    ],
+    ...(schema.body && { requestBody: { required: 'required' in schema.body, content: json(schema.body) } }),
+    responses: responses(route),
+  };
+}
+
+export function openapiDocument(info: HostInfo, routes: readonly Route[]): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    if (route.method === 'HEAD') continue;
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Gantry, an OpenWOP host', version: info.version },
+    paths,
+    components: {
+      schemas: { ErrorEnvelope },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key of this host.' },
+      },
+    },
+  };
+}
+
+/** The document is made at the first request, when every route is known. */
+export function openapiRoute(app: Api, info: HostInfo, routes: Routes): void {
+  let made: { body: string; etag: string } | undefined;
+  const document = (): { body: string; etag: string } => {
+    const body = JSON.stringify(openapiDocument(info, routes.all));
+    return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };
+  };
+  app.get(
+    '/v1/openapi.json',
+    {
+      schema: {
+        summary: 'This document',
+        response: {
+          200: Type.Object({ openapi: Type.String(), paths: Type.Record(Type.String(), Type.Unknown()) }),
+        },
+      },
+    },
+    async (request, reply) => {
+      made ??= document();
+      void reply.header('cache-control', 'public, max-age=300');
+      if (notModified(request, reply, made.etag)) return '';
+      return readPayload(request, reply, made.body);
+    },
+  );
+}

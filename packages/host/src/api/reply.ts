@@ -1,0 +1,68 @@
+/** How answers leave: JSON text that was made once, validators, and compression for large reads. */
+
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+const COMPRESS_FROM_BYTES = 1024;
+
+const gzipAsync = promisify(gzip);
+const brotliAsync = promisify(brotliCompress);
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+
+/** What the host serves, in the order of its preference. */
+export const CONTENT_ENCODINGS = ['gzip', 'br'] as const;
+export type ContentEncoding = (typeof CONTENT_ENCODINGS)[number];
+
+/** The best encoding that `Accept-Encoding` allows; null is identity. */
+export function chooseEncoding(accept: string | undefined): ContentEncoding | null {
+  if (accept === undefined) return null;
+  const weights = new Map<string, number>();
+  for (const part of accept.split(',')) {
+    const [name = '', ...params] = part.split(';').map((piece) => piece.trim().toLowerCase());
+    const weight = params.find((param) => param.startsWith('q='));
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)) || 0);
+  }
+  let best: ContentEncoding | null = null;
+  let bestWeight = 0;
+  for (const name of CONTENT_ENCODINGS) {
+    const weight = weights.get(name) ?? weights.get('*') ?? 0;
+    if (weight > bestWeight) {
+      best = name;
+      bestWeight = weight;
+    }
+  }
+  return best;
+}
+
+/** The payload of a read, compressed when that is wanted. Its decoded bytes are always the same. */
+export async function readPayload(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  json: string,
+): Promise<string | Buffer> {
+  void reply.type(JSON_TYPE).header('vary', 'Accept-Encoding');
+  if (json.length < COMPRESS_FROM_BYTES) return json;
+  const encoding = chooseEncoding(request.headers['accept-encoding']);
+  if (encoding === null) return json;
+  void reply.header('content-encoding', encoding);
+  return encoding === 'gzip' ? gzipAsync(json) : brotliAsync(json, BROTLI);
+}
+
+/** `If-None-Match` compares weakly and may list several validators (RFC 9110, 13.1.2). */
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(',').some((candidate) => {
+    const value = candidate.trim();
+    return value === '*' || value === etag || value === `W/${etag}`;
+  });
+}
+
+/** Sets the validator. When true, the answer is 304 and its payload empty. */
+export function notModified(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+  void reply.header('etag', etag).header('vary', 'Accept-Encoding');
+  if (!matchesEtag(request.headers['if-none-match'], etag)) return false;
+  void reply.code(304);
+  return true;
+}

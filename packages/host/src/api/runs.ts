@@ -1,0 +1,190 @@
+import { checkInputs, type InputIssue } from '@gantry/engine';
+import {
+  CreateRunRequest,
+  CreateRunResponse,
+  checkRunOptions,
+  type JsonObject,
+  OpenwopError,
+  RunSnapshot,
+  RunStatus,
+} from '@gantry/protocol';
+import type { RunRow } from '@gantry/store';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { NewRun } from '../runtime/runtime.ts';
+import { checkConfigurable } from '../workflows/configurable.ts';
+import { type Api, type ApiDeps, type Caller, callerOf, traceparentOf } from './context.ts';
+import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
+import { liveTenant } from './key-secret.ts';
+import { notModified, readPayload } from './reply.ts';
+import { createScopeGuard } from './run-scope.ts';
+
+const LIST_DEFAULT = 50;
+const LIST_MAX = 200;
+
+/** Where one run lives. An id has no colon: what follows one is a verb. */
+export const RUN_URL = '/v1/runs/:runId(^[^:/]+)';
+
+export const RunParams = Type.Object({ runId: Type.String({ minLength: 1, maxLength: 128 }) });
+
+const RunSummary = Type.Object({
+  runId: Type.String(),
+  workflowId: Type.String(),
+  status: RunStatus,
+  createdAt: Type.String(),
+  endedAt: Type.Optional(Type.String()),
+});
+
+const ListQuery = Type.Object(
+  {
+    status: Type.Optional(RunStatus),
+    workflowId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    before: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX })),
+  },
+  { additionalProperties: false },
+);
+
+/** Written by hand: ids and statuses need no escaping, and this is the busiest answer of the host. */
+const createdBody = (runId: string, status: string): string =>
+  `{"runId":"${runId}","status":"${status}","eventsUrl":"/v1/runs/${runId}/events","statusUrl":"/v1/runs/${runId}"}`;
+
+/** An evaluation names a suite instead of a workflow; that it is not served is the better answer. */
+function refusedBody(error: Error, body: unknown): Error {
+  const isEvaluation = typeof body === 'object' && body !== null && 'mode' in body && body.mode === 'eval';
+  if (!isEvaluation) return error;
+  return new OpenwopError('capability_not_provided', { details: { capability: 'agents.evalSuite' } });
+}
+
+/** What can be refused without looking anything up. The order of the checks is part of the API. */
+function checkRequest(caller: Caller, body: CreateRunRequest): void {
+  const { tenantId, callbackUrl } = body;
+  if (tenantId !== undefined && tenantId !== caller.tenant && tenantId !== liveTenant(caller.tenant)) {
+    throw new OpenwopError('run_forbidden', {
+      message: 'This key belongs to another tenant than `tenantId` names. Use a key of that tenant.',
+    });
+  }
+  if (callbackUrl !== undefined && !URL.canParse(callbackUrl)) {
+    throw new OpenwopError('validation_error', { details: { key: 'callbackUrl', problem: 'is not a URL' } });
+  }
+}
+
+function refuseInputs(issues: readonly InputIssue[]): void {
+  const [first] = issues;
+  if (first === undefined) return;
+  throw new OpenwopError('validation_error', {
+    message: `The inputs do not fit the workflow: ${first.message}`,
+    details: { fields: issues.map(({ path, message }) => ({ field: path, problem: message })) },
+  });
+}
+
+async function toNewRun(
+  deps: ApiDeps,
+  caller: Caller,
+  body: CreateRunRequest,
+  traceparent: string,
+): Promise<NewRun> {
+  checkRequest(caller, body);
+  const workflow = await deps.workflows.resolve(caller.tenant, body.workflowId);
+  if (workflow === null) throw new OpenwopError('not_found', { message: 'There is no such workflow.' });
+  if (body.residency !== undefined) {
+    throw new OpenwopError('residency_unavailable', { details: { availableRegions: [] } });
+  }
+  checkRunOptions(body);
+  const configurable = (body.configurable ?? {}) as JsonObject;
+  const inputs = (body.inputs ?? {}) as JsonObject;
+  checkConfigurable(workflow.definition, configurable);
+  refuseInputs(checkInputs(workflow.plan, inputs));
+  return {
+    owner: { tenant: caller.tenant, principal: caller.keyId },
+    workflow,
+    ...(body.scopeId !== undefined && { scopeId: body.scopeId }),
+    inputs,
+    configurable,
+    tags: body.tags ?? [],
+    metadata: (body.metadata ?? {}) as JsonObject,
+    traceparent,
+  };
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+const summary = (row: RunRow) => ({
+  runId: row.runId,
+  workflowId: row.workflowId,
+  status: row.status,
+  createdAt: isoTime(row.createdAt),
+  ...(row.endedAt !== null && { endedAt: isoTime(row.endedAt) }),
+});
+
+export function runRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+  const { runtime, store } = deps;
+  const scopes = createScopeGuard(store.runs);
+
+  async function commit(run: NewRun, record: RecordAnswer | undefined): Promise<Answer | 'duplicate'> {
+    const result = await runtime.create(
+      run,
+      record && ((created) => record(201, createdBody(created.facts.runId, created.status))),
+    );
+    if (result.kind === 'duplicate') return 'duplicate';
+    return { status: 201, body: createdBody(result.runId, result.run.status), recorded: true };
+  }
+
+  async function create(
+    request: FastifyRequest & { body: CreateRunRequest },
+    record: RecordAnswer | undefined,
+  ): Promise<Answer | 'duplicate'> {
+    const run = await toNewRun(deps, callerOf(request), request.body, traceparentOf(request));
+    if (request.headers['x-dedup'] !== 'enforce') return commit(run, record);
+    return scopes.onlyOne(run.owner.tenant, run.scopeId, () => commit(run, record));
+  }
+
+  app.post(
+    '/v1/runs',
+    {
+      attachValidation: true,
+      schema: { summary: 'Start a run', body: CreateRunRequest, response: { 201: CreateRunResponse } },
+    },
+    (request, reply) => {
+      if (request.validationError) throw refusedBody(request.validationError, request.body);
+      return idempotency.answer(request, reply, 'POST /v1/runs', (record) => create(request, record));
+    },
+  );
+
+  app.get(
+    RUN_URL,
+    { schema: { summary: 'Read a run', params: RunParams, response: { 200: RunSnapshot } } },
+    async (request, reply) => {
+      const { runId } = request.params;
+      const read = await runtime.read({ tenant: callerOf(request).tenant, runId });
+      if (read === null) throw new OpenwopError('not_found');
+      if (notModified(request, reply, `"${runId}-${read.run.nextSeq}"`)) return '';
+      return readPayload(request, reply, JSON.stringify(read.snapshot));
+    },
+  );
+
+  app.get(
+    '/v1/host/gantry/runs',
+    {
+      schema: {
+        summary: 'List runs, newest first',
+        querystring: ListQuery,
+        response: {
+          200: Type.Object({ runs: Type.Array(RunSummary), nextBefore: Type.Optional(Type.String()) }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { status, workflowId, before, limit = LIST_DEFAULT } = request.query;
+      const rows = await store.runs.list(callerOf(request).tenant, {
+        ...(status !== undefined && { status }),
+        ...(workflowId !== undefined && { workflowId }),
+        ...(before !== undefined && { beforeRunId: before }),
+        limit: limit + 1,
+      });
+      const page = rows.slice(0, limit);
+      const next = rows.length > limit ? { nextBefore: page.at(-1)!.runId } : {};
+      return readPayload(request, reply, JSON.stringify({ runs: page.map(summary), ...next }));
+    },
+  );
+}

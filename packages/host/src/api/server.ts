@@ -1,0 +1,141 @@
+/** The HTTP face of the host: one Fastify instance, every route behind the same doors. */
+
+import type { Socket } from 'node:net';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Logger } from 'pino';
+import { authenticate } from './auth.ts';
+import { parseBody } from './body.ts';
+import {
+  type Api,
+  type ApiDeps,
+  decorateRequests,
+  knownCaller,
+  setTraceparent,
+  type TypeBoxProvider,
+} from './context.ts';
+import { debugBundleRoute } from './debug-bundle.ts';
+import { discoveryRoute } from './discovery.ts';
+import { answerBrokenRequest, createErrorHandler } from './errors.ts';
+import { createWaiting, pollRoute } from './events.ts';
+import { explainRoute } from './explain.ts';
+import { forkRoute } from './fork.ts';
+import { healthRoutes } from './health.ts';
+import { createIdempotency } from './idempotency.ts';
+import { createKeyCache } from './key-cache.ts';
+import { keyRoutes } from './keys.ts';
+import { noRoute } from './not-found.ts';
+import { openapiRoute } from './openapi.ts';
+import { createRoutes, type Routes } from './routes.ts';
+import { runControlRoutes } from './run-control.ts';
+import { runRoutes } from './runs.ts';
+import { eventsRoute } from './sse.ts';
+import { createTracer } from './trace.ts';
+import { validatorCompiler } from './validation.ts';
+import { workflowRoutes } from './workflows.ts';
+
+const PARAM_LENGTH_MAX = 512;
+
+function createServer({ info, log }: ApiDeps): Api {
+  const onError = createErrorHandler(log);
+  const loggerInstance: FastifyBaseLogger = log;
+  const app = fastify({
+    loggerInstance,
+    // A child logger per request costs more than the one line that is written.
+    childLoggerFactory: (logger) => logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    exposeHeadRoutes: false,
+    bodyLimit: info.limits.maxRequestBodyBytes,
+    routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
+    frameworkErrors: onError,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket as Socket),
+  }).withTypeProvider<TypeBoxProvider>();
+  app.setErrorHandler(onError);
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseBody(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  return app;
+}
+
+/** Every route gets its access rule when it is registered, or the host does not start. */
+function guardRoutes(
+  app: Api,
+  deps: ApiDeps,
+  routes: Routes,
+  cache: ReturnType<typeof createKeyCache>,
+): void {
+  app.addHook('onRoute', (options) => {
+    const { access } = routes.add(options);
+    if (access !== 'public') options.onRequest = authenticate(cache, deps.now, access);
+  });
+}
+
+function traceRequests(app: Api, deps: ApiDeps): void {
+  const nextTraceparent = createTracer(deps.randomBytes);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { traceparent } = request.headers;
+    const own = nextTraceparent(typeof traceparent === 'string' ? traceparent : undefined);
+    setTraceparent(request, own);
+    void reply.header('traceparent', own);
+    done();
+  });
+}
+
+function logRequests(app: Api, log: Logger): void {
+  if (!log.isLevelEnabled('debug')) return;
+  app.addHook('onResponse', (request, reply, done) => {
+    log.debug(
+      {
+        keyId: knownCaller(request)?.keyId,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'request',
+    );
+    done();
+  });
+}
+
+export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
+  const app = createServer(deps);
+  const routes = createRoutes();
+  const cache = createKeyCache(deps.store.records, deps.now);
+  const idempotency = createIdempotency(deps.store, deps.now);
+  const waiting = createWaiting(deps.runtime);
+
+  decorateRequests(app);
+  traceRequests(app, deps);
+  logRequests(app, deps.log);
+  guardRoutes(app, deps, routes, cache);
+  app.setNotFoundHandler((request) => {
+    throw noRoute(routes, request);
+  });
+
+  healthRoutes(app, deps);
+  discoveryRoute(app, deps);
+  openapiRoute(app, deps.info, routes);
+  workflowRoutes(app, deps, idempotency);
+  runRoutes(app, deps, idempotency);
+  runControlRoutes(app, deps, idempotency);
+  forkRoute(app);
+  pollRoute(app, deps, waiting);
+  const streams = eventsRoute(app, deps);
+  debugBundleRoute(app, deps);
+  explainRoute(app, deps);
+  keyRoutes(app, deps, cache, idempotency);
+
+  app.addHook('preClose', async () => {
+    waiting.close();
+    streams.close();
+  });
+  await app.ready();
+  return app;
+}

@@ -1,0 +1,69 @@
+/** All open streams: one subscription per run, one keep-alive for all. */
+import type { StoredEvent } from '@gantry/protocol';
+import type { Runtime } from '../runtime/runtime.ts';
+import type { EventStream } from './sse-stream.ts';
+import type { SharedBytes } from './sse-writer.ts';
+
+const KEEP_ALIVE_MS = 15_000;
+
+/** The streams of one run. */
+interface Feed {
+  readonly streams: Set<EventStream>;
+  readonly unsubscribe: () => void;
+}
+
+export interface Streams {
+  readonly size: number;
+  add(runId: string, stream: EventStream): void;
+  remove(runId: string, stream: EventStream): void;
+  /** Ends every stream. */
+  close(): void;
+}
+
+export function createStreams(runtime: Pick<Runtime, 'subscribe'>): Streams {
+  const feeds = new Map<string, Feed>();
+  let size = 0;
+  let keepAlive: NodeJS.Timeout | undefined;
+
+  function all(visit: (stream: EventStream) => void): void {
+    for (const { streams } of [...feeds.values()]) for (const stream of [...streams]) visit(stream);
+  }
+
+  function openFeed(runId: string): Feed {
+    const streams = new Set<EventStream>();
+    const unsubscribe = runtime.subscribe(runId, (events: readonly StoredEvent[]) => {
+      const shared: SharedBytes = new Map();
+      for (const stream of streams) stream.receive(events, shared);
+    });
+    const feed = { streams, unsubscribe };
+    feeds.set(runId, feed);
+    return feed;
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    add(runId, stream) {
+      (feeds.get(runId) ?? openFeed(runId)).streams.add(stream);
+      size++;
+      keepAlive ??= setInterval(() => all((open) => open.keepAlive()), KEEP_ALIVE_MS).unref();
+    },
+    remove(runId, stream) {
+      const feed = feeds.get(runId);
+      if (feed === undefined || !feed.streams.delete(stream)) return;
+      size--;
+      if (feed.streams.size === 0) {
+        feed.unsubscribe();
+        feeds.delete(runId);
+      }
+      if (size === 0) {
+        clearInterval(keepAlive);
+        keepAlive = undefined;
+      }
+    },
+    close() {
+      all((stream) => stream.end());
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** Writes frames to one socket, each at once or gathered for `bufferMs`. */
+
+import type { Socket } from 'node:net';
+import type { StoredEvent } from '@gantry/protocol';
+import { batchText, type Frame, frameText, isUrgent, type Projection } from './sse-frames.ts';
+
+const GATHERED_MAX = 500;
+
+/** Bytes that several streams of a run send alike, made by the first of them. */
+export type SharedBytes = Map<string, Buffer>;
+
+export interface FrameWriter {
+  /** `shared` belongs to exactly these events. */
+  write(events: readonly StoredEvent[], shared: SharedBytes | null): void;
+  /** Sends what is gathered. */
+  flush(): void;
+}
+
+const encode = (frames: readonly Frame[]): Buffer => Buffer.from(frames.map(frameText).join(''));
+
+/** Sends every frame at once. Streams with the same `shareAs` send the same bytes. */
+export function directWriter(socket: Socket, project: Projection, shareAs: string | null): FrameWriter {
+  return {
+    write(events, shared) {
+      let bytes = shareAs === null ? undefined : shared?.get(shareAs);
+      if (bytes === undefined) {
+        bytes = encode(project(events));
+        if (shareAs !== null) shared?.set(shareAs, bytes);
+      }
+      if (bytes.length > 0) socket.write(bytes);
+    },
+    flush() {},
+  };
+}
+
+/** Gathers frames into batches; what ends or suspends a run never waits. */
+export function bufferedWriter(socket: Socket, project: Projection, bufferMs: number): FrameWriter {
+  let gathered: Frame[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (gathered.length > 0 && socket.writable) socket.write(batchText(gathered));
+    gathered = [];
+  };
+  return {
+    write(events) {
+      gathered.push(...project(events));
+      if (gathered.length >= GATHERED_MAX || events.some((event) => isUrgent(event.type))) flush();
+      else if (gathered.length > 0) timer ??= setTimeout(flush, bufferMs);
+    },
+    flush,
+  };
+}

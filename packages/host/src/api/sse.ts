@@ -1,0 +1,159 @@
+/** `GET /v1/runs/{runId}/events`: a stream of a run's events, or its log as JSON. */
+import { newRun } from '@gantry/engine';
+import {
+  isTerminal,
+  OpenwopError,
+  PollEventsResponse,
+  parseStreamMode,
+  type StreamMode,
+} from '@gantry/protocol';
+import type { RunKey } from '@gantry/store';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { type Api, type ApiDeps, callerOf } from './context.ts';
+import { pollAnswer, readLog } from './events.ts';
+import { readPayload } from './reply.ts';
+import { RUN_URL, RunParams } from './runs.ts';
+import { eventProjection, type Projection, valuesProjection } from './sse-frames.ts';
+import { EventStream } from './sse-stream.ts';
+import { createStreams, type Streams } from './sse-streams.ts';
+import { bufferedWriter, directWriter } from './sse-writer.ts';
+
+const BUFFER_MAX_MS = 5_000;
+const RETRY_AFTER_SECONDS = 5;
+const SEQUENCE = /^\d{1,15}$/;
+
+const StreamQuery = Type.Object(
+  {
+    streamMode: Type.Optional(Type.String()),
+    bufferMs: Type.Optional(Type.Integer({ minimum: 0, maximum: BUFFER_MAX_MS })),
+    lastEventId: Type.Optional(Type.String()),
+    lastSequence: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { additionalProperties: false },
+);
+
+interface Wanted {
+  readonly key: RunKey;
+  readonly modes: readonly StreamMode[];
+  readonly bufferMs: number;
+  /** The last sequence the reader has; -1 for none. */
+  readonly last: number;
+}
+
+/** Only a reader who asks for JSON and not for a stream gets JSON. */
+const wantsJson = (accept = '*/*'): boolean =>
+  accept.includes('application/json') && !accept.includes('text/event-stream');
+
+function lastSequence(
+  request: FastifyRequest,
+  query: { lastEventId?: string; lastSequence?: number },
+): number {
+  const text = request.headers['last-event-id'] ?? query.lastEventId;
+  if (text === undefined || text === '') return query.lastSequence ?? -1;
+  if (typeof text === 'string' && SEQUENCE.test(text)) return Number(text);
+  throw new OpenwopError('validation_error', {
+    message: 'Last-Event-ID must be the id of an event of this stream: its sequence.',
+    details: { key: 'Last-Event-ID' },
+  });
+}
+
+function tooManyStreams(limit: number): OpenwopError {
+  return new OpenwopError('rate_limited', {
+    message: `This host serves at most ${limit} event streams at once. Poll instead, or try again later.`,
+    details: {
+      retryAfter: RETRY_AFTER_SECONDS,
+      retryAfterMs: RETRY_AFTER_SECONDS * 1000,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+      scope: 'global',
+      limit,
+    },
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });
+}
+
+/** Sends the head of a body that ends with the connection: without chunks, a frame is one write. */
+function openStream(reply: FastifyReply) {
+  const { raw } = reply;
+  const { socket } = raw;
+  if (socket === null) {
+    throw new OpenwopError('validation_error', { message: 'A stream needs a connection of its own.' });
+  }
+  reply.hijack();
+  raw.removeHeader('transfer-encoding');
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    connection: 'close',
+    'x-accel-buffering': 'no',
+  });
+  raw.flushHeaders();
+  return { raw, socket };
+}
+
+export function eventsRoute(app: Api, deps: ApiDeps): Streams {
+  const { runtime, store, log } = deps;
+  const { sseSubscribersMax } = deps.info.limits;
+  const streams = createStreams(runtime);
+
+  /** `values` needs the run from its beginning, whatever the reader has seen. */
+  async function projection({ key, modes, last }: Wanted): Promise<{ project: Projection; cursor: number }> {
+    if (!modes.includes('values')) return { project: eventProjection(key.runId, modes), cursor: last + 1 };
+    const read = await runtime.read(key);
+    if (read === null) throw new OpenwopError('not_found');
+    return { project: valuesProjection(read.plan, newRun(read.run.facts), last), cursor: 0 };
+  }
+
+  async function stream(reply: FastifyReply, wanted: Wanted): Promise<void> {
+    const { key, modes, bufferMs, last } = wanted;
+    const row = await store.runs.row(key.tenant, key.runId);
+    if (row === null) throw new OpenwopError('not_found');
+    const { project, cursor } = await projection(wanted);
+    if (streams.size >= sseSubscribersMax) throw tooManyStreams(sseSubscribersMax);
+    const { raw, socket } = openStream(reply);
+    if (isTerminal(row.status) && last >= row.nextSeq - 1) return void raw.end();
+    const shareAs = modes.includes('values') ? null : modes.join(',');
+    const writer =
+      bufferMs > 0 ? bufferedWriter(socket, project, bufferMs) : directWriter(socket, project, shareAs);
+    const opened = new EventStream({
+      key,
+      runs: store.runs,
+      response: raw,
+      socket,
+      writer,
+      cursor,
+      onClose: () => streams.remove(key.runId, opened),
+      onError: (error) => log.error({ err: error, runId: key.runId }, 'an event stream failed'),
+    });
+    // Subscribed before the log is read: what commits in between is heard of, not lost.
+    streams.add(key.runId, opened);
+    opened.catchUp();
+  }
+
+  app.get(
+    `${RUN_URL}/events`,
+    {
+      schema: {
+        summary: 'Stream the events of a run (Server-Sent Events), or read them as JSON',
+        params: RunParams,
+        querystring: StreamQuery,
+        response: { 200: PollEventsResponse },
+      },
+    },
+    async (request, reply) => {
+      const { query } = request;
+      const wanted: Wanted = {
+        key: { tenant: callerOf(request).tenant, runId: request.params.runId },
+        modes: parseStreamMode(query.streamMode),
+        bufferMs: query.bufferMs ?? 0,
+        last: lastSequence(request, query),
+      };
+      if (!wantsJson(request.headers.accept)) return stream(reply, wanted);
+      const part = await readLog(store, wanted.key, wanted.last + 1);
+      if (part === null) throw new OpenwopError('not_found');
+      return readPayload(request, reply, pollAnswer(part, wanted.last));
+    },
+  );
+  return streams;
+}

@@ -1,0 +1,121 @@
+import { OpenwopError, WorkflowDefinition } from '@gantry/protocol';
+import type { WorkflowRecord } from '@gantry/store';
+import Type from 'typebox';
+import { SHARED } from '../workflows/workflows.ts';
+import { type Api, type ApiDeps, callerOf } from './context.ts';
+import type { Idempotency } from './idempotency.ts';
+import { notModified, readPayload } from './reply.ts';
+
+const WorkflowParams = Type.Object({ workflowId: Type.String({ minLength: 1, maxLength: 128 }) });
+const VersionParams = Type.Object({
+  workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+  hash: Type.String({ minLength: 1, maxLength: 128 }),
+});
+
+const WorkflowSummary = Type.Object({
+  workflowId: Type.String(),
+  hash: Type.String(),
+  version: Type.String(),
+  name: Type.String(),
+  registeredAt: Type.String(),
+  /** Visible to every tenant of the host. */
+  shared: Type.Boolean(),
+});
+
+const summary = (record: WorkflowRecord) => ({
+  workflowId: record.workflowId,
+  hash: record.hash,
+  version: record.version,
+  name: record.name,
+  registeredAt: new Date(record.registeredAt).toISOString(),
+  shared: record.tenant === SHARED,
+});
+
+export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+  const { store, workflows } = deps;
+  const { records } = store;
+
+  app.get(
+    '/v1/workflows/:workflowId',
+    {
+      schema: {
+        summary: 'Read the current definition of a workflow',
+        params: WorkflowParams,
+        response: { 200: WorkflowDefinition },
+      },
+    },
+    async (request, reply) => {
+      const workflow = await workflows.resolve(callerOf(request).tenant, request.params.workflowId);
+      if (workflow === null) throw new OpenwopError('not_found');
+      if (notModified(request, reply, `"${workflow.record.hash}"`)) return '';
+      return readPayload(request, reply, JSON.stringify(workflow.definition));
+    },
+  );
+
+  app.get(
+    '/v1/host/gantry/workflows',
+    {
+      schema: {
+        summary: 'List the workflows this key may run',
+        response: { 200: Type.Object({ workflows: Type.Array(WorkflowSummary) }) },
+      },
+    },
+    async (request, reply) => {
+      const listed = await records.workflows(callerOf(request).tenant);
+      return readPayload(request, reply, JSON.stringify({ workflows: listed.map(summary) }));
+    },
+  );
+
+  app.post(
+    '/v1/host/gantry/workflows',
+    {
+      schema: {
+        summary: 'Register a definition and make it current',
+        // Whole and bounded checks are the registry's; here the body only has to be an object.
+        body: Type.Record(Type.String(), Type.Unknown()),
+        response: { 201: WorkflowSummary },
+      },
+    },
+    (request, reply) =>
+      idempotency.answer(request, reply, 'POST /v1/host/gantry/workflows', async () => {
+        const record = await workflows.register(callerOf(request).tenant, request.body);
+        return { status: 201, body: JSON.stringify(summary(record)), recorded: false };
+      }),
+  );
+
+  app.get(
+    '/v1/host/gantry/workflows/:workflowId/versions',
+    {
+      schema: {
+        summary: 'List every version of a workflow, newest first',
+        params: WorkflowParams,
+        response: { 200: Type.Object({ versions: Type.Array(WorkflowSummary) }) },
+      },
+    },
+    async (request, reply) => {
+      const versions = await records.workflowVersions(callerOf(request).tenant, request.params.workflowId);
+      if (versions.length === 0) throw new OpenwopError('not_found');
+      return readPayload(request, reply, JSON.stringify({ versions: versions.map(summary) }));
+    },
+  );
+
+  app.get(
+    '/v1/host/gantry/workflows/:workflowId/versions/:hash',
+    {
+      schema: {
+        summary: 'Read one version of a workflow by its content hash',
+        params: VersionParams,
+        response: { 200: WorkflowDefinition },
+      },
+    },
+    async (request, reply) => {
+      const { workflowId, hash } = request.params;
+      const versions = await records.workflowVersions(callerOf(request).tenant, workflowId);
+      const isOwn = versions.some((version) => version.hash === hash);
+      const body = isOwn ? await records.definition(hash) : null;
+      if (body === null) throw new OpenwopError('not_found');
+      if (notModified(request, reply, `"${hash}"`)) return '';
+      return readPayload(request, reply, body);
+    },
+  );
+}

@@ -1,0 +1,92 @@
+/**
+ * Layer 2 of idempotency: every effect that leaves a node is claimed before it happens and recorded
+ * before anyone sees its result, so a node that runs again reads the record instead of acting twice.
+ */
+import { hash } from 'node:crypto';
+import type { Outcome } from '@gantry/engine';
+import type { Store } from '@gantry/store';
+import type { CommitPipeline } from './commit-pipeline.ts';
+
+export interface Effect {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  /** Fixed per logical effect of the node, never the attempt. */
+  readonly ordinal: number;
+  readonly providerKey: string;
+  /** The receiver ignores a second call with the same id, so doubt may be settled by asking again. */
+  readonly idempotent: boolean;
+}
+
+export function logicalInvocationId(effect: Effect): string {
+  const parts = [
+    'openwop:activity:v2',
+    effect.tenant,
+    effect.runId,
+    effect.nodeId,
+    String(effect.ordinal),
+    effect.providerKey,
+  ];
+  return hash('sha256', parts.join('\0'), 'base64url');
+}
+
+export class InvocationLog {
+  readonly #pipeline: CommitPipeline;
+  readonly #records: Pick<Store['records'], 'invocation'>;
+  readonly #now: () => number;
+  /** A node that is asked again while its first effect is under way waits for that one. */
+  readonly #underWay = new Map<string, Promise<Outcome>>();
+
+  constructor(pipeline: CommitPipeline, records: Pick<Store['records'], 'invocation'>, now: () => number) {
+    this.#pipeline = pipeline;
+    this.#records = records;
+    this.#now = now;
+  }
+
+  /** Performs the effect unless it is on record; answers its one recorded outcome. */
+  perform(effect: Effect, act: (invocationId: string) => Promise<Outcome>): Promise<Outcome> {
+    const invocationId = logicalInvocationId(effect);
+    const underWay = this.#underWay.get(invocationId);
+    if (underWay) return underWay;
+    const outcome = this.#claimAndAct(effect, invocationId, act).finally(() =>
+      this.#underWay.delete(invocationId),
+    );
+    this.#underWay.set(invocationId, outcome);
+    return outcome;
+  }
+
+  async #claimAndAct(
+    effect: Effect,
+    invocationId: string,
+    act: (invocationId: string) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const { tenant, runId, nodeId } = effect;
+    const record = { invocationId, tenant, runId, nodeId, outcome: null, claimedAt: this.#now() };
+    const claim = await this.#pipeline.commit([{ kind: 'claimInvocation', record }]);
+    if (!claim.won) {
+      const earlier = await this.#records.invocation(tenant, invocationId);
+      if (earlier?.outcome != null) return JSON.parse(earlier.outcome);
+      if (!effect.idempotent) return inDoubt(effect);
+    }
+    const outcome = await act(invocationId);
+    const settled = JSON.stringify(outcome);
+    await this.#pipeline.commit([{ kind: 'settleInvocation', tenant, invocationId, outcome: settled }]);
+    return outcome;
+  }
+}
+
+/** Claimed, but no result on record: the process died in between, and asking again might act twice. */
+function inDoubt(effect: Effect): Outcome {
+  return {
+    ok: false,
+    retryable: false,
+    error: {
+      code: 'effect_in_doubt',
+      message:
+        `The host stopped between starting an effect of node "${effect.nodeId}" and recording its result, ` +
+        'and the effect is not declared idempotent. Check whether it happened, then run the workflow again ' +
+        'or declare the effect idempotent.',
+      details: { ordinal: effect.ordinal },
+    },
+  };
+}

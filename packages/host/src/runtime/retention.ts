@@ -1,0 +1,35 @@
+/** Deletes what is past its time: ended runs, idempotency records, settled invocations. */
+import type { RetentionSweep } from '@gantry/store';
+import type { Logger } from 'pino';
+
+const SWEEP_EVERY_MS = 3_600_000;
+/** Small batches, so that a sweep never holds up the commits of live runs for long. */
+const BATCH = 200;
+const INVOCATION_RETENTION_MS = 14 * 86_400_000;
+
+export function startRetention(options: {
+  sweep: RetentionSweep;
+  retentionMs: number;
+  now: () => number;
+  log: Logger;
+}): { run(): Promise<number>; stop(): void } {
+  const { sweep, retentionMs, now, log } = options;
+
+  async function run(): Promise<number> {
+    let deleted = 0;
+    for (;;) {
+      const count = await sweep.deleteEnded(now() - retentionMs, BATCH);
+      deleted += count;
+      if (count < BATCH) break;
+    }
+    await sweep.deleteExpired(now(), now() - INVOCATION_RETENTION_MS);
+    if (deleted > 0) log.info({ runs: deleted }, 'deleted runs past their retention');
+    return deleted;
+  }
+
+  const timer = setInterval(() => {
+    run().catch((error) => log.error({ err: error }, 'the retention sweep failed; it will run again'));
+  }, SWEEP_EVERY_MS);
+  timer.unref();
+  return { run, stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,288 @@
+/**
+ * One claimed run in memory.
+ *
+ * I1  One decision at a time: the next is made only after the last one is on disk.
+ * I2  `run` is what is committed; nobody sees a decision that might still lose.
+ * I3  Work that leaves the process is derived from `run`, so a crash and a normal step look alike.
+ * I4  The commit that leaves nothing to do also gives up ownership; a waiting run costs no memory.
+ */
+import {
+  type Command,
+  type Decision,
+  decide,
+  type Invocation,
+  invocations,
+  isReady,
+  type Outcome,
+  type Plan,
+  type Run,
+  wakeAt,
+} from '@gantry/engine';
+import { isTerminal } from '@gantry/protocol';
+import type { CommitGroup, IdempotencyRecord, RunHead, RunKey } from '@gantry/store';
+import type { CommitPipeline } from './commit-pipeline.ts';
+import type { EventHub } from './event-hub.ts';
+import { toSnapshot, toStoredEvents } from './run-record.ts';
+import type { CommandResult, IdempotencyFor } from './runtime.ts';
+import type { Executor } from './side-effect.ts';
+
+/** A stretch of in-process nodes commits together, up to about this many events. */
+const STRETCH_EVENTS_MAX = 200;
+/** Longest delay setTimeout can take. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+/** A reader folds at most about this many events after a snapshot. */
+const SNAPSHOT_EVERY_EVENTS = 500;
+
+export interface ActorHost {
+  readonly epoch: number;
+  readonly pipeline: CommitPipeline;
+  readonly hub: EventHub;
+  readonly now: () => number;
+  readonly executor: (typeId: string) => Executor;
+  /** The run has nothing left to do here: it ended or waits until `wakeAt`. */
+  parked(actor: RunActor, wakeAt: number | null): void;
+  /** The store refused or someone else owns the run: what is in memory can't be trusted. */
+  lost(actor: RunActor, error: unknown): void;
+}
+
+interface Task {
+  readonly command: Command;
+  readonly record: IdempotencyFor<Run> | undefined;
+  readonly resolve: ((result: CommandResult) => void) | undefined;
+  readonly reject: ((error: unknown) => void) | undefined;
+}
+
+export class RunActor {
+  readonly key: RunKey;
+  readonly plan: Plan;
+  readonly #host: ActorHost;
+  readonly #inflight = new Map<string, AbortController>();
+  readonly #tasks: Task[] = [];
+  #run: Run;
+  /** What the run row says; part of the compare-and-set of every append. */
+  #owner: number | null;
+  #snapshotSeq: number;
+  #working = false;
+  #abandoned = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(host: ActorHost, plan: Plan, run: Run, owner: number | null, snapshotSeq: number) {
+    this.#host = host;
+    this.key = { tenant: run.facts.owner.tenant, runId: run.facts.runId };
+    this.plan = plan;
+    this.#run = run;
+    this.#owner = owner;
+    this.#snapshotSeq = snapshotSeq;
+  }
+
+  get run(): Run {
+    return this.#run;
+  }
+
+  /** Goes on with whatever is ready or due. */
+  proceed(): void {
+    if (!this.#working) void this.#work();
+  }
+
+  /** The clock claimed the run for this process and something is due. */
+  wake(): void {
+    this.#owner = this.#host.epoch;
+    this.#enqueue({ type: 'wake', now: this.#host.now(), maxEvents: STRETCH_EVENTS_MAX });
+  }
+
+  command(command: Command, record?: IdempotencyFor<Run>): Promise<CommandResult> {
+    return new Promise((resolve, reject) => {
+      this.#tasks.push({ command, record, resolve, reject });
+      this.proceed();
+    });
+  }
+
+  /** Stops what is under way; the log already says how to go on. */
+  abandon(error: unknown): void {
+    this.#abandoned = true;
+    clearTimeout(this.#timer);
+    for (const controller of this.#inflight.values()) controller.abort();
+    this.#inflight.clear();
+    for (const task of this.#tasks.splice(0)) task.reject?.(error);
+  }
+
+  #enqueue(command: Command): void {
+    this.#tasks.push({ command, record: undefined, resolve: undefined, reject: undefined });
+    this.proceed();
+  }
+
+  async #work(): Promise<void> {
+    this.#working = true;
+    clearTimeout(this.#timer);
+    try {
+      for (let task = this.#nextTask(); task; task = this.#nextTask()) {
+        const written = this.#decide(task);
+        if (written && !(await written)) return;
+      }
+    } catch (error) {
+      this.#host.lost(this, error);
+      return;
+    } finally {
+      this.#working = false;
+    }
+    this.#rest();
+  }
+
+  #nextTask(): Task | undefined {
+    if (this.#abandoned) return undefined;
+    const task = this.#tasks.shift();
+    if (task) return task;
+    if (!isReady(this.plan, this.#run)) return undefined;
+    const command: Command = { type: 'advance', now: this.#host.now(), maxEvents: STRETCH_EVENTS_MAX };
+    return { command, record: undefined, resolve: undefined, reject: undefined };
+  }
+
+  /** Answers at once when nothing is to be written; else a promise that is false when the run was lost. */
+  #decide(task: Task): Promise<boolean> | undefined {
+    let decision: Decision;
+    try {
+      decision = decide(this.plan, this.#run, task.command);
+    } catch (error) {
+      task.reject?.(error);
+      throw error;
+    }
+    if (decision.events.length > 0) return this.#commit(task, decision);
+    task.resolve?.({ kind: 'refused', run: this.#run });
+    return undefined;
+  }
+
+  async #commit(task: Task, decision: Decision): Promise<boolean> {
+    const next = decision.run;
+    const events = toStoredEvents(decision.events, this.#run.nextSeq);
+    const head = this.#headFor(next);
+    const snapshot =
+      next.nextSeq - this.#snapshotSeq >= SNAPSHOT_EVERY_EVENTS ? { snapshot: toSnapshot(next) } : undefined;
+    const group: CommitGroup[number][] = [
+      {
+        kind: 'append',
+        ...this.key,
+        expectedSeq: this.#run.nextSeq,
+        expectedOwner: this.#owner,
+        events,
+        head,
+        ...snapshot,
+      },
+    ];
+    const record: IdempotencyRecord | undefined = task.record?.(next);
+    if (record) group.push({ kind: 'idempotency', record, now: this.#host.now() });
+
+    let result: Awaited<ReturnType<CommitPipeline['commit']>>;
+    try {
+      result = await this.#host.pipeline.commit(group);
+    } catch (error) {
+      task.reject?.(error);
+      throw error;
+    }
+    if (!result.won) return this.#lose(task, result.reason);
+
+    this.#run = next;
+    this.#owner = head.owner;
+    if (snapshot) this.#snapshotSeq = next.nextSeq;
+    this.#host.hub.publish(this.key.runId, events);
+    task.resolve?.({ kind: 'done', run: next });
+    this.#follow();
+    return true;
+  }
+
+  #lose(task: Task, reason: 'stale' | 'exists'): boolean {
+    if (reason === 'exists') {
+      task.resolve?.({ kind: 'duplicate' });
+      return true;
+    }
+    const error = new Error(`run ${this.key.runId} was changed elsewhere`);
+    task.reject?.(error);
+    throw error;
+  }
+
+  #headFor(next: Run): RunHead {
+    const ended = isTerminal(next.status);
+    const rests = ended || !(isReady(this.plan, next) || this.#isOut(next) || this.#tasks.length > 0);
+    return {
+      status: next.status,
+      owner: rests ? null : this.#host.epoch,
+      wakeAt: ended ? null : (wakeAt(this.plan, next) ?? null),
+      endedAt: ended ? (next.endedAt ?? null) : null,
+    };
+  }
+
+  /** Some work of this run is outside the process, or is about to be. */
+  #isOut(run: Run): boolean {
+    return invocations(this.plan, run).length > 0 || (isDraining(run) && this.#inflight.size > 0);
+  }
+
+  /** Starts the work that the committed run asks for and stops what it no longer wants. */
+  #follow(): void {
+    const wanted = invocations(this.plan, this.#run);
+    if (wanted.length === 0 && this.#inflight.size === 0) return;
+    const ids = new Set(wanted.map(workId));
+    for (const [id, controller] of this.#inflight) {
+      if (ids.has(id) || isDraining(this.#run)) continue;
+      controller.abort();
+      this.#inflight.delete(id);
+    }
+    for (const invocation of wanted) if (!this.#inflight.has(workId(invocation))) this.#invoke(invocation);
+  }
+
+  #invoke(invocation: Invocation): void {
+    const id = workId(invocation);
+    const controller = new AbortController();
+    this.#inflight.set(id, controller);
+    const settle = (outcome: Outcome): void => {
+      if (this.#inflight.get(id) !== controller) return;
+      this.#inflight.delete(id);
+      const { nodeId, attempt, visit } = invocation;
+      this.#enqueue({ type: 'settle', now: this.#host.now(), nodeId, attempt, visit, outcome });
+    };
+    const run = this.#host.executor(invocation.typeId);
+    run(this.key, invocation, controller.signal).then(settle, (error: unknown) => {
+      if (controller.signal.aborted) return;
+      this.#inflight.delete(id);
+      this.#host.lost(this, error);
+    });
+  }
+
+  #rest(): void {
+    if (this.#abandoned) return;
+    const at = wakeAt(this.plan, this.#run);
+    if (this.#owner === null) {
+      this.#host.parked(this, at ?? null);
+      return;
+    }
+    this.#follow();
+    if (!this.#isOut(this.#run)) {
+      void this.#release();
+    } else if (at !== undefined) {
+      const delayMs = Math.max(0, Math.min(at - this.#host.now(), TIMER_MS_MAX));
+      this.#timer = setTimeout(() => this.wake(), delayMs);
+    }
+  }
+
+  /** Claimed, but there was nothing to do: give the run back without an event. */
+  async #release(): Promise<void> {
+    this.#working = true;
+    const { nextSeq } = this.#run;
+    const head = { ...this.#headFor(this.#run), owner: null };
+    const give = { ...this.key, expectedSeq: nextSeq, expectedOwner: this.#owner, events: [], head };
+    try {
+      const result = await this.#host.pipeline.commit([{ kind: 'append', ...give }]);
+      if (!result.won) throw new Error(`run ${this.key.runId} was changed elsewhere`);
+      this.#owner = null;
+    } catch (error) {
+      return this.#host.lost(this, error);
+    } finally {
+      this.#working = false;
+    }
+    void this.#work();
+  }
+}
+
+/** Paused, but work under way may finish; its result stays in the invocation log until the resume. */
+const isDraining = (run: Run): boolean => run.status === 'paused' && run.drainPolicy === 'drain-current-node';
+
+const workId = (invocation: Invocation): string =>
+  `${invocation.nodeId}\0${invocation.visit}\0${invocation.attempt}`;

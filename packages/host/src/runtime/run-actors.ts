@@ -1,0 +1,140 @@
+/** The runs this process is working on, and how a run comes into memory. */
+import type { Plan, Run } from '@gantry/engine';
+import type { RunKey, Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import { type ActorHost, RunActor } from './run-actor.ts';
+import { toRun } from './run-record.ts';
+
+const RETRY_MS_MIN = 500;
+const RETRY_MS_MAX = 30_000;
+
+export interface RunActorsOptions {
+  readonly store: Pick<Store, 'runs'>;
+  readonly planOf: (workflowHash: string) => Promise<Plan>;
+  readonly host: Omit<ActorHost, 'parked' | 'lost'>;
+  readonly log: Logger;
+  readonly onWait: (wakeAt: number) => void;
+}
+
+export class RunActors {
+  readonly #options: RunActorsOptions;
+  readonly #host: ActorHost;
+  readonly #active = new Map<string, RunActor>();
+  readonly #loading = new Map<string, Promise<RunActor | null>>();
+  readonly #retries = new Map<string, { timer: NodeJS.Timeout; delayMs: number }>();
+  #idle: (() => void)[] = [];
+  #stopped = false;
+
+  constructor(options: RunActorsOptions) {
+    this.#options = options;
+    this.#host = {
+      ...options.host,
+      parked: (actor, wakeAt) => this.#parked(actor, wakeAt),
+      lost: (actor, error) => this.#lost(actor, error),
+    };
+  }
+
+  get size(): number {
+    return this.#active.size;
+  }
+
+  /** The actor of a run that is in memory, if this tenant may see it. */
+  get(key: RunKey): RunActor | undefined {
+    const actor = this.#active.get(key.runId);
+    return actor?.key.tenant === key.tenant ? actor : undefined;
+  }
+
+  /** A run that was just created by this process and is owned by it. */
+  add(plan: Plan, run: Run): RunActor {
+    return this.#enter(new RunActor(this.#host, plan, run, this.#host.epoch, 0));
+  }
+
+  /** The run's actor, loaded if need be. Null when this tenant has no such run. */
+  async open(key: RunKey): Promise<RunActor | null> {
+    const actor = this.get(key);
+    if (actor) return actor;
+    const loading = this.#loading.get(key.runId) ?? this.#load(key);
+    this.#loading.set(key.runId, loading);
+    return loading.finally(() => this.#loading.delete(key.runId));
+  }
+
+  /** Runs that were claimed for this process: due ones and orphans. */
+  async adopt(keys: readonly RunKey[]): Promise<void> {
+    await Promise.all(
+      keys.map(async (key) => {
+        try {
+          (await this.open(key))?.wake();
+        } catch (error) {
+          this.#retryLater(key, error);
+        }
+      }),
+    );
+  }
+
+  /** Resolves when fewer than `count` runs are in memory. */
+  async below(count: number): Promise<void> {
+    while (this.#active.size >= count) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const { timer } of this.#retries.values()) clearTimeout(timer);
+    for (const actor of this.#active.values()) actor.abandon(new Error('the host is stopping'));
+    this.#active.clear();
+  }
+
+  async #load(key: RunKey): Promise<RunActor | null> {
+    const loaded = await this.#options.store.runs.load(key.tenant, key.runId);
+    if (!loaded) return null;
+    const plan = await this.#options.planOf(loaded.row.workflowHash);
+    const present = this.get(key);
+    if (present) return present;
+    const snapshotSeq = loaded.snapshot?.nextSeq ?? 0;
+    return this.#enter(new RunActor(this.#host, plan, toRun(loaded), loaded.row.owner, snapshotSeq));
+  }
+
+  #enter(actor: RunActor): RunActor {
+    this.#active.set(actor.key.runId, actor);
+    return actor;
+  }
+
+  #leave(actor: RunActor): void {
+    if (this.#active.get(actor.key.runId) === actor) this.#active.delete(actor.key.runId);
+    if (this.#idle.length === 0) return;
+    const idle = this.#idle;
+    this.#idle = [];
+    for (const resolve of idle) resolve();
+  }
+
+  #parked(actor: RunActor, wakeAt: number | null): void {
+    this.#leave(actor);
+    this.#retries.delete(actor.key.runId);
+    if (wakeAt !== null) this.#options.onWait(wakeAt);
+  }
+
+  #lost(actor: RunActor, error: unknown): void {
+    this.#leave(actor);
+    actor.abandon(error);
+    this.#retryLater(actor.key, error);
+  }
+
+  /** Nothing is lost when the store fails: the log says where the run stands, so read it again later. */
+  #retryLater(key: RunKey, error: unknown): void {
+    if (this.#stopped) return;
+    const delayMs = Math.min((this.#retries.get(key.runId)?.delayMs ?? RETRY_MS_MIN / 2) * 2, RETRY_MS_MAX);
+    this.#options.log.warn(
+      { runId: key.runId, tenant: key.tenant, err: error, delayMs },
+      'run will be read again',
+    );
+    const timer = setTimeout(() => void this.#retry(key), delayMs);
+    this.#retries.set(key.runId, { timer, delayMs });
+  }
+
+  async #retry(key: RunKey): Promise<void> {
+    try {
+      (await this.open(key))?.proceed();
+    } catch (error) {
+      this.#retryLater(key, error);
+    }
+  }
+}

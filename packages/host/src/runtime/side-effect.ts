@@ -1,0 +1,38 @@
+/**
+ * `core.conformance.side-effect`: the smallest effect that leaves the process. Each effect adds one
+ * line to `side-effects.log` in the data folder, outside the database.
+ */
+import { appendFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Invocation, Outcome } from '@gantry/engine';
+import type { RunKey } from '@gantry/store';
+import type { InvocationLog } from './invocation-log.ts';
+
+/** Ordinals of one visit; a later visit of the same node starts a new range. */
+const ORDINALS_PER_VISIT = 1_000_000;
+
+export type Executor = (key: RunKey, invocation: Invocation, signal: AbortSignal) => Promise<Outcome>;
+
+export function sideEffectExecutor(dataDir: string, log: InvocationLog): Executor {
+  const file = path.join(dataDir, 'side-effects.log');
+
+  const act = async (line: string): Promise<Outcome> => {
+    await appendFile(file, line);
+    return { ok: true, outputs: {} };
+  };
+
+  return async (key, invocation, signal) => {
+    const { nodeId, config, visit } = invocation;
+    const effects = typeof config.effects === 'number' ? config.effects : 1;
+    for (let n = 0; n < effects; n++) {
+      signal.throwIfAborted();
+      const ordinal = (visit - 1) * ORDINALS_PER_VISIT + n;
+      const outcome = await log.perform(
+        { ...key, nodeId, ordinal, providerKey: 'side-effect', idempotent: config.idempotent === true },
+        (invocationId) => act(`${JSON.stringify({ invocationId, runId: key.runId, nodeId, ordinal })}\n`),
+      );
+      if (!outcome.ok) return outcome;
+    }
+    return { ok: true, outputs: { effects } };
+  };
+}

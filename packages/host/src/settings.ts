@@ -1,0 +1,131 @@
+/** Settings from flags and environment. Flags win. What this version does not serve is refused by name. */
+import { parseArgs } from 'node:util';
+
+export interface Settings {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly dataDir: string;
+  /** `postgres://...`; undefined means SQLite in the data folder. */
+  readonly databaseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly workflowsDir: string;
+  readonly logLevel: string;
+  readonly retentionDays: number;
+  readonly inflightCap: number;
+}
+
+interface Setting {
+  readonly env: string;
+  readonly flag?: string;
+  readonly text: string;
+}
+
+const SERVED = {
+  host: { env: 'GANTRY_HOST', flag: 'host', text: 'address to listen on (127.0.0.1)' },
+  port: { env: 'GANTRY_PORT', flag: 'port', text: 'port to listen on (7070; 0 takes any free one)' },
+  dataDir: { env: 'GANTRY_DATA_DIR', flag: 'data', text: 'folder for everything durable (./.gantry)' },
+  databaseUrl: {
+    env: 'GANTRY_DATABASE_URL',
+    flag: 'database',
+    text: 'postgres://... (SQLite in the data folder)',
+  },
+  apiKey: { env: 'GANTRY_API_KEY', text: 'admin key that exists from the start (else one is made)' },
+  workflowsDir: {
+    env: 'GANTRY_WORKFLOWS_DIR',
+    flag: 'workflows',
+    text: 'folder of *.json definitions (./workflows)',
+  },
+  logLevel: { env: 'GANTRY_LOG', flag: 'log', text: 'debug, info, warn, error or silent (info)' },
+  retentionDays: {
+    env: 'GANTRY_RETENTION_DAYS',
+    flag: 'retention-days',
+    text: 'how long ended runs are kept (30; at least 7)',
+  },
+  inflightCap: {
+    env: 'GANTRY_INFLIGHT_CAP',
+    flag: 'inflight-cap',
+    text: 'runs worked on at once before 503 (2000)',
+  },
+} as const satisfies Record<keyof Settings, Setting>;
+
+/** Settings of the design that come with later versions. */
+const NOT_SERVED: readonly Setting[] = [
+  { env: 'GANTRY_PACKS', flag: 'packs', text: 'packs' },
+  { env: 'GANTRY_REGISTRY_URL', flag: 'registry', text: 'the pack registry' },
+  { env: 'GANTRY_SANDBOX', text: 'the pack sandbox' },
+  { env: 'GANTRY_MASTER_KEY', text: 'encryption at rest' },
+  { env: 'GANTRY_TEST_SEAMS', text: 'conformance seams' },
+];
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+
+/** A setting that can't be used, told in a way its writer can act on. */
+export class SettingsError extends Error {}
+
+export function readSettings(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Settings {
+  const flags = readFlags(args);
+  for (const { env: name, flag, text } of NOT_SERVED) {
+    if (env[name] !== undefined || (flag && flags[flag] !== undefined)) {
+      throw new SettingsError(
+        `${flag && flags[flag] !== undefined ? `--${flag}` : name}: ${text} is not served by this version. Remove it to start.`,
+      );
+    }
+  }
+  const value = (name: keyof typeof SERVED): string | undefined => {
+    const setting: Setting = SERVED[name];
+    return (setting.flag && flags[setting.flag]) || env[setting.env] || undefined;
+  };
+  const databaseUrl = value('databaseUrl');
+  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw new SettingsError('GANTRY_DATABASE_URL must start with postgres://. Leave it out to use SQLite.');
+  }
+  const logLevel = value('logLevel') ?? 'info';
+  if (!LOG_LEVELS.includes(logLevel))
+    throw new SettingsError(`GANTRY_LOG must be one of ${LOG_LEVELS.join(', ')}.`);
+  return {
+    host: value('host') ?? '127.0.0.1',
+    port: whole('port', value('port'), 7070, 0, 65_535),
+    dataDir: value('dataDir') ?? './.gantry',
+    databaseUrl,
+    apiKey: value('apiKey'),
+    workflowsDir: value('workflowsDir') ?? './workflows',
+    logLevel,
+    retentionDays: whole('retentionDays', value('retentionDays'), 30, 7, 36_500),
+    inflightCap: whole('inflightCap', value('inflightCap'), 2_000, 1, 1_000_000),
+  };
+}
+
+function readFlags(args: readonly string[]): Record<string, string | undefined> {
+  const names = [...Object.values(SERVED), ...NOT_SERVED].flatMap((setting: Setting) => setting.flag ?? []);
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
+  try {
+    return { ...parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values };
+  } catch (error) {
+    throw new SettingsError(`${error instanceof Error ? error.message : error}\n\n${usage()}`);
+  }
+}
+
+function whole(
+  name: keyof typeof SERVED,
+  text: string | undefined,
+  fallback: number,
+  min: number,
+  max: number,
+): number {
+  if (text === undefined) return fallback;
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= min && number <= max) return number;
+  throw new SettingsError(`${SERVED[name].env} must be a whole number from ${min} to ${max}, not "${text}".`);
+}
+
+export function usage(): string {
+  const rows = Object.values(SERVED).map((setting: Setting) => {
+    const flag = setting.flag ? `--${setting.flag}` : '';
+    return `  ${flag.padEnd(18)}${setting.env.padEnd(24)}${setting.text}`;
+  });
+  return `Settings (flag, environment, meaning):\n${rows.join('\n')}`;
+}

@@ -1,0 +1,66 @@
+/** A real host in a child process, for tests that kill it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export const TEST_KEY = 'gk_test_admin_0123456789abcdef0123456789abcdef';
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+const STARTED = /serving on (http:\/\/\S+)/;
+
+export interface HostProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** Ends it at once, as a power cut would. */
+  kill(): Promise<void>;
+  /** SIGTERM, and waits for the end. Answers the exit code. */
+  stop(): Promise<number | null>;
+}
+
+export async function startHostProcess(options: {
+  dataDir: string;
+  workflowsDir: string;
+  port?: number;
+  /** Words before `node`, for example `strace`. */
+  wrapper?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+}): Promise<HostProcess> {
+  const { dataDir, workflowsDir, port = 0, wrapper = [], env = {} } = options;
+  const words = [...wrapper, process.execPath, MAIN];
+  const args = ['--data', dataDir, '--workflows', workflowsDir, '--port', String(port), '--log', 'error'];
+  const child = spawn(words[0]!, [...words.slice(1), ...args], {
+    env: { ...process.env, GANTRY_API_KEY: TEST_KEY, NODE_NO_WARNINGS: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  const errors: string[] = [];
+  child.stderr!.on('data', (chunk) => errors.push(String(chunk)));
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout!).on('line', (line) => {
+      const found = STARTED.exec(line);
+      if (found) resolve(found[1]!);
+    });
+    ended.then(() => reject(new Error(`the host did not start: ${errors.join('')}`)));
+  });
+  return {
+    url,
+    child,
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      const [code] = await ended;
+      return code;
+    },
+  };
+}
+
+export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'gantry-test-'));
+  return { path: folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}

@@ -1,0 +1,46 @@
+/**
+ * Big texts are kept once, by content. A column holds the text itself or a reference to a blob; a text that
+ * looks like a reference becomes a blob whatever its size, so a reference is never ambiguous.
+ *
+ * `blob_uses` names who needs a blob. A blob goes with its last use.
+ */
+import { createHash } from 'node:crypto';
+
+const INLINE_BYTES_MAX = 64 * 1024;
+const UTF8_BYTES_PER_UNIT_MAX = 3;
+const PREFIX = 'blob:';
+
+const isReference = (text: string): boolean => text.startsWith(PREFIX);
+
+export const hashOf = (reference: string): string => reference.slice(PREFIX.length);
+
+/** What the column holds for `text`: itself, or a reference. */
+export function atRest(text: string): string {
+  if (!isBig(text) && !isReference(text)) return text;
+  return PREFIX + createHash('sha256').update(text).digest('hex');
+}
+
+function isBig(text: string): boolean {
+  if (text.length * UTF8_BYTES_PER_UNIT_MAX <= INLINE_BYTES_MAX) return false;
+  return Buffer.byteLength(text) > INLINE_BYTES_MAX;
+}
+
+/** Reads such a column back, in the statement that reads its row: nothing can vanish in between. */
+export function textColumn(table: string, column: string): string {
+  const stored = `${table}.${column}`;
+  return `
+    case substr(${stored}, 1, ${PREFIX.length})
+      when '${PREFIX}' then (select blobs.body from blobs where blobs.hash = substr(${stored}, ${PREFIX.length + 1}))
+      else ${stored}
+    end as ${column}`;
+}
+
+/** Who uses a blob, as the key of `blob_uses`. */
+export const holder = {
+  run: (runId: string) => JSON.stringify(['run', runId]),
+  snapshot: (runId: string) => JSON.stringify(['snapshot', runId]),
+  invocation: (tenant: string, invocationId: string) => JSON.stringify(['invocation', tenant, invocationId]),
+  idempotency: (tenant: string, operation: string, key: string) =>
+    JSON.stringify(['idempotency', tenant, operation, key]),
+  definition: (hash: string) => JSON.stringify(['definition', hash]),
+} as const;

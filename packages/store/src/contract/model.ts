@@ -1,0 +1,73 @@
+/** The port in its simplest form: one object, copied for each group and kept if the group wins. */
+import type { StoredEvent } from '@gantry/protocol';
+import type {
+  CommitGroup,
+  CommitResult,
+  IdempotencyRecord,
+  InvocationRecord,
+  RunRow,
+  RunSnapshotRecord,
+  Write,
+} from '../port.ts';
+
+interface ModelRun {
+  row: RunRow;
+  events: StoredEvent[];
+  snapshot: RunSnapshotRecord | null;
+}
+
+export interface Model {
+  runs: Record<string, ModelRun>;
+  idempotency: Record<string, IdempotencyRecord>;
+  invocations: Record<string, InvocationRecord>;
+}
+
+export const emptyModel = (): Model => ({ runs: {}, idempotency: {}, invocations: {} });
+
+export function commitToModel(model: Model, group: CommitGroup): { model: Model; result: CommitResult } {
+  const next = structuredClone(model);
+  for (const [write, each] of group.entries()) {
+    const reason = applyToModel(next, each);
+    if (reason) return { model, result: { won: false, write, reason } };
+  }
+  return { model: next, result: { won: true } };
+}
+
+function applyToModel(model: Model, write: Write): 'stale' | 'exists' | null {
+  switch (write.kind) {
+    case 'createRun': {
+      if (model.runs[write.facts.runId]) return 'exists';
+      const row = { ...write.facts, ...write.head, nextSeq: write.events.length };
+      model.runs[write.facts.runId] = { row, events: [...write.events], snapshot: null };
+      return null;
+    }
+    case 'append': {
+      const run = model.runs[write.runId];
+      if (run?.row.tenant !== write.tenant || run.row.nextSeq !== write.expectedSeq) return 'stale';
+      if (run.row.owner !== write.expectedOwner) return 'stale';
+      run.events.push(...write.events);
+      run.row = { ...run.row, ...write.head, nextSeq: run.events.length };
+      run.snapshot = write.snapshot ?? run.snapshot;
+      return null;
+    }
+    case 'idempotency': {
+      const earlier = model.idempotency[write.record.key];
+      if (earlier && earlier.expiresAt > write.now) return 'exists';
+      model.idempotency[write.record.key] = write.record;
+      return null;
+    }
+    case 'claimInvocation': {
+      if (model.invocations[write.record.invocationId]) return 'exists';
+      model.invocations[write.record.invocationId] = write.record;
+      return null;
+    }
+    case 'settleInvocation': {
+      const invocation = model.invocations[write.invocationId];
+      if (invocation?.outcome !== null) return 'stale';
+      model.invocations[write.invocationId] = { ...invocation, outcome: write.outcome };
+      return null;
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { CurrentStore } from '../contract.ts';
+import * as make from './fixtures.ts';
+import { bigText, MEGABYTE, TENANT, win } from './fixtures.ts';
+
+export function recordContract(current: CurrentStore): void {
+  describe('records', () => {
+    workflowTests(current);
+    keyTests(current);
+
+    test('a definition keeps its first body', async () => {
+      const { store } = current();
+      await win(store, { kind: 'putDefinition', hash: 'h', body: '{"a":1}' });
+      await win(store, { kind: 'putDefinition', hash: 'h', body: '{"a":2}' });
+      assert.equal(await store.records.definition('h'), '{"a":1}');
+      assert.equal(await store.records.definition('other'), null);
+    });
+
+    test('big bodies come back', async () => {
+      const { store } = current();
+      const big = bigText(MEGABYTE);
+      await win(
+        store,
+        { kind: 'putDefinition', hash: 'h', body: big },
+        make.idempotency('key', { body: big }),
+        make.claimInvocation('call'),
+        make.settleInvocation('call', big),
+      );
+      assert.equal(await store.records.definition('h'), big);
+      assert.equal((await store.records.idempotency(TENANT, 'POST /v1/runs', 'key'))?.body, big);
+      assert.equal((await store.records.invocation(TENANT, 'call'))?.outcome, big);
+    });
+
+    test('I4: idempotency records and invocations belong to their tenant', async () => {
+      const { store } = current();
+      await win(store, make.idempotency('key'), make.claimInvocation('call'));
+      await win(store, make.claimInvocation('call', { tenant: 'other' }));
+      assert.equal(await store.records.idempotency('other', 'POST /v1/runs', 'key'), null);
+      assert.equal(await store.records.invocation('third', 'call'), null);
+      assert.equal((await store.records.invocation('other', 'call'))?.tenant, 'other');
+    });
+  });
+}
+
+function workflowTests(current: CurrentStore): void {
+  const put = (workflowId: string, hash: string, over = {}) =>
+    ({ kind: 'putWorkflow', record: make.workflowRecord(workflowId, hash, over) }) as const;
+
+  test('the latest put is current, earlier versions stay listed, one that comes again is current again', async () => {
+    const { store } = current();
+    const hashes = async () =>
+      (await store.records.workflowVersions(TENANT, 'wf')).map((version) => version.hash);
+    await win(store, put('wf', 'h1'));
+    await win(store, put('wf', 'h2'), put('wf', 'h3', { version: '3.0.0' }));
+    assert.deepEqual(await hashes(), ['h3', 'h2', 'h1']);
+    assert.deepEqual(
+      await store.records.workflow(TENANT, 'wf'),
+      make.workflowRecord('wf', 'h3', { version: '3.0.0' }),
+    );
+    await win(store, put('wf', 'h1', { registeredAt: 9_000 }));
+    assert.deepEqual(await hashes(), ['h1', 'h3', 'h2']);
+    assert.equal((await store.records.workflow(TENANT, 'wf'))?.registeredAt, 9_000);
+  });
+
+  test('own workflows come before shared ones; those of others are not seen', async () => {
+    const { store } = current();
+    await win(store, put('both', 'own'), put('both', 'shared', { tenant: '*' }));
+    await win(store, put('shared', 's1', { tenant: '*' }), put('shared', 's2', { tenant: '*' }));
+    await win(store, put('alien', 'a', { tenant: 'other' }), put('mine', 'm1'), put('mine', 'm2'));
+    const current_ = (await store.records.workflows(TENANT)).map((each) => [each.workflowId, each.hash]);
+    assert.deepEqual(current_, [
+      ['both', 'own'],
+      ['mine', 'm2'],
+      ['shared', 's2'],
+    ]);
+    assert.equal((await store.records.workflow(TENANT, 'both'))?.hash, 'own');
+    assert.equal((await store.records.workflow('other', 'both'))?.hash, 'shared');
+    assert.equal(await store.records.workflow(TENANT, 'alien'), null);
+    assert.deepEqual(await store.records.workflowVersions(TENANT, 'alien'), []);
+    assert.equal((await store.records.workflowVersions(TENANT, 'shared')).length, 2);
+  });
+}
+
+function keyTests(current: CurrentStore): void {
+  test('keys are replaced by id, listed for their tenant and found by hash', async () => {
+    const { store } = current();
+    const first = make.keyRecord('k1');
+    const second = make.keyRecord('k2', { createdAt: 2_000, expiresAt: 5_000, scopes: [] });
+    const alien = make.keyRecord('k3', { tenant: 'other' });
+    await win(store, ...[first, second, alien].map((record) => ({ kind: 'putKey', record }) as const));
+    assert.deepEqual(await store.records.keys(TENANT), [first, second]);
+    assert.deepEqual(await store.records.keyByHash('hash-of-k3'), alien);
+    assert.equal(await store.records.keyByHash('none'), null);
+    const revoked = { ...first, revokedAt: 3_000 };
+    await win(store, { kind: 'putKey', record: revoked });
+    assert.deepEqual(await store.records.keys(TENANT), [revoked, second]);
+  });
+}

@@ -1,0 +1,23 @@
+/** Failures of the store that an operator can do something about. Anything else is a bug and stays a plain Error. */
+const NEXT = {
+  data_newer: 'Start the Gantry version that wrote it or a newer one, or restore a backup made before.',
+  locked: 'Stop the other process, or choose another data folder.',
+  disk_full: 'Free space or raise the limit; nothing of this commit was kept, and later ones work again.',
+  read_only: 'Give this user write access to it, or choose another place for the data.',
+  io: 'Check that it is there and reachable, then try again.',
+  corrupt: 'Stop, keep a copy of the data, and restore a backup.',
+  invalid_text: 'Refuse text with NUL or half a surrogate pair where it comes in.',
+} as const;
+
+export type StoreErrorCode = keyof typeof NEXT;
+
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  /** `happened` is one sentence; what to do about it is added. */
+  constructor(code: StoreErrorCode, happened: string, options: { cause?: unknown } = {}) {
+    super(`${happened} ${NEXT[code]}`, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,64 @@
+/** Reads and locks what the groups of a batch compare against, in one order, so that batches seldom deadlock. */
+import type { CommitGroup, InvocationRecord, RunRow, Write } from '../port.ts';
+import { idempotencyKey, invocationKey, type Known } from './decide.ts';
+import { rowsJson, type Tx } from './sql.ts';
+
+export async function lockKnown(tx: Tx, groups: readonly CommitGroup[]): Promise<Known> {
+  const writes = groups.flat();
+  return {
+    runs: await lockRuns(tx, writes),
+    idempotency: await lockIdempotency(tx, writes),
+    invocations: await lockInvocations(tx, writes),
+  };
+}
+
+async function lockRuns(tx: Tx, writes: readonly Write[]): Promise<Known['runs']> {
+  const runIds = writes.flatMap((write) => {
+    if (write.kind === 'createRun') return [write.facts.runId];
+    return write.kind === 'append' ? [write.runId] : [];
+  });
+  if (runIds.length === 0) return new Map();
+  const rows = await tx<Pick<RunRow, 'runId' | 'tenant' | 'nextSeq' | 'owner'>[]>`
+    select run_id as "runId", tenant, next_seq as "nextSeq", owner
+    from runs
+    where run_id = any(${runIds})
+    order by run_id
+    for update
+  `;
+  return new Map(rows.map(({ runId, ...state }) => [runId, state]));
+}
+
+async function lockIdempotency(tx: Tx, writes: readonly Write[]): Promise<Known['idempotency']> {
+  const records = writes.flatMap((write) => (write.kind === 'idempotency' ? [write.record] : []));
+  if (records.length === 0) return new Map();
+  const rows = await tx<{ tenant: string; operation: string; key: string; expiresAt: number }[]>`
+    select tenant, operation, key, expires_at as "expiresAt"
+    from idempotency
+    where (tenant, operation, key) in (
+      select tenant, operation, key
+      from json_to_recordset(${rowsJson(records)}::text::json) as wanted (tenant text, operation text, key text)
+    )
+    order by tenant, operation, key
+    for update
+  `;
+  return new Map(rows.map((row) => [idempotencyKey(row), row.expiresAt]));
+}
+
+async function lockInvocations(tx: Tx, writes: readonly Write[]): Promise<Known['invocations']> {
+  const wanted = writes.flatMap((write): Pick<InvocationRecord, 'tenant' | 'invocationId'>[] => {
+    if (write.kind === 'claimInvocation') return [write.record];
+    return write.kind === 'settleInvocation' ? [write] : [];
+  });
+  if (wanted.length === 0) return new Map();
+  const rows = await tx<{ tenant: string; invocationId: string; settled: boolean }[]>`
+    select tenant, invocation_id as "invocationId", outcome is not null as settled
+    from invocations
+    where (tenant, invocation_id) in (
+      select tenant, "invocationId"
+      from json_to_recordset(${rowsJson(wanted)}::text::json) as wanted (tenant text, "invocationId" text)
+    )
+    order by tenant, invocation_id
+    for update
+  `;
+  return new Map(rows.map((row) => [invocationKey(row), row.settled ? 'settled' : 'claimed']));
+}

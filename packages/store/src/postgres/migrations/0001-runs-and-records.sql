@@ -1,0 +1,118 @@
+-- ids compare by bytes ("C"), as they do in SQLite: the run list depends on it
+create table runs (
+  run_id text collate "C" not null primary key,
+  tenant text collate "C" not null,
+  workspace text collate "C",
+  principal text collate "C",
+  workflow_id text collate "C" not null,
+  workflow_hash text collate "C" not null,
+  scope_id text collate "C",
+  created_at bigint not null,
+  request text not null,
+  status text collate "C" not null,
+  owner bigint,
+  wake_at bigint,
+  ended_at bigint,
+  next_seq integer not null
+);
+
+create index runs_by_tenant on runs (tenant, run_id desc);
+create index runs_by_wake_at on runs (wake_at) where owner is null and wake_at is not null;
+create index runs_by_owner on runs (owner) where owner is not null;
+create index runs_by_ended_at on runs (ended_at) where ended_at is not null;
+create index runs_active_by_scope on runs (tenant, scope_id) where scope_id is not null and ended_at is null;
+
+create table events (
+  run_id text collate "C" not null,
+  sequence integer not null,
+  type text collate "C" not null,
+  at bigint not null,
+  node_id text collate "C",
+  causation_id text collate "C",
+  payload text not null,
+  sealed text,
+  primary key (run_id, sequence)
+);
+
+create table snapshots (
+  run_id text collate "C" not null primary key,
+  next_seq integer not null,
+  state text not null
+);
+
+create table idempotency (
+  tenant text collate "C" not null,
+  operation text collate "C" not null,
+  key text collate "C" not null,
+  digest text collate "C" not null,
+  status integer not null,
+  body text not null,
+  expires_at bigint not null,
+  primary key (tenant, operation, key)
+);
+
+create index idempotency_by_expires_at on idempotency (expires_at);
+
+create table invocations (
+  tenant text collate "C" not null,
+  invocation_id text collate "C" not null,
+  run_id text collate "C" not null,
+  node_id text collate "C" not null,
+  outcome text,
+  claimed_at bigint not null,
+  primary key (tenant, invocation_id)
+);
+
+create index invocations_by_run on invocations (run_id);
+create index invocations_by_claimed_at on invocations (claimed_at);
+
+create table definitions (
+  hash text collate "C" not null primary key,
+  body text not null
+);
+
+-- the highest place of a tenant's id is its current version
+create table workflows (
+  place bigint generated always as identity primary key,
+  tenant text collate "C" not null,
+  workflow_id text collate "C" not null,
+  hash text collate "C" not null,
+  version text collate "C" not null,
+  name text collate "C" not null,
+  registered_at bigint not null,
+  unique (tenant, workflow_id, hash)
+);
+
+create table keys (
+  key_id text collate "C" not null primary key,
+  tenant text collate "C" not null,
+  name text collate "C" not null,
+  hash text collate "C" not null,
+  scopes text not null,
+  created_at bigint not null,
+  expires_at bigint,
+  revoked_at bigint
+);
+
+create index keys_by_tenant on keys (tenant);
+create index keys_by_hash on keys (hash);
+
+-- epochs are never used twice
+create table leases (
+  epoch bigint generated always as identity primary key,
+  process_id text collate "C" not null,
+  expires_at bigint not null
+);
+
+create table blobs (
+  hash text collate "C" not null primary key,
+  body text not null
+);
+
+create table blob_uses (
+  holder text collate "C" not null,
+  hash text collate "C" not null,
+  primary key (holder, hash)
+);
+
+create index blob_uses_by_hash on blob_uses (hash);

@@ -1,0 +1,55 @@
+import type { Store } from '../port.ts';
+import { commit } from './commit.ts';
+import { explain } from './errors.ts';
+import { leases } from './leases.ts';
+import { migrate } from './migrate.ts';
+import { recordReads } from './read/records.ts';
+import { runReads } from './read/runs.ts';
+import { retention } from './retention.ts';
+import { connect } from './sql.ts';
+
+const CLOSE_TIMEOUT_S = 5;
+
+/**
+ * Opens (and makes or migrates) the store in a PostgreSQL database. Rejects with a `StoreError`.
+ *
+ * @example const store = await openPostgres({ url: 'postgres://gantry@localhost/gantry' });
+ */
+export async function openPostgres(options: { readonly url: string }): Promise<Store> {
+  const sql = connect(options.url);
+  const address = `${sql.options.host[0]}:${sql.options.port[0]}`;
+  try {
+    await migrate(sql, address);
+  } catch (error) {
+    await sql.end({ timeout: 0 });
+    throw explain(error, address);
+  }
+  return {
+    commit: explaining(address, (groups) => commit(sql, groups)),
+    runs: explainingAll(address, runReads(sql)),
+    records: explainingAll(address, recordReads(sql)),
+    leases: explainingAll(address, leases(sql)),
+    retention: explainingAll(address, retention(sql)),
+    close: () => sql.end({ timeout: CLOSE_TIMEOUT_S }),
+  };
+}
+
+type Operation<A extends unknown[], R> = (...args: A) => Promise<R>;
+
+function explaining<A extends unknown[], R>(address: string, operation: Operation<A, R>): Operation<A, R> {
+  return async (...args) => {
+    try {
+      return await operation(...args);
+    } catch (error) {
+      throw explain(error, address);
+    }
+  };
+}
+
+function explainingAll<T extends object>(address: string, operations: T): T {
+  const wrapped = Object.entries(operations).map(([name, operation]) => [
+    name,
+    explaining(address, operation),
+  ]);
+  return Object.fromEntries(wrapped) as T;
+}

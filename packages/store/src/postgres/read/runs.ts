@@ -1,0 +1,82 @@
+import type { StoredEvent } from '@gantry/protocol';
+import { isStorable } from '../../check.ts';
+import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
+import type { LoadedRun, RunFilter, RunReads, RunRow, RunSnapshotRecord } from '../../port.ts';
+import type { Queryable, Sql } from '../sql.ts';
+
+export const runReads = (sql: Sql): RunReads => ({
+  row: (tenant, runId) => row(sql, tenant, runId),
+  load: (tenant, runId) => load(sql, tenant, runId),
+  events: (tenant, runId, fromSequence, limit) => events(sql, tenant, runId, fromSequence, limit),
+  list: (tenant, filter) => list(sql, tenant, filter),
+  activeInScope: (tenant, scopeId) => activeInScope(sql, tenant, scopeId),
+});
+
+async function row(sql: Queryable, tenant: string, runId: string): Promise<RunRow | null> {
+  if (![tenant, runId].every(isStorable)) return null;
+  const [found] = await sql<RunRow[]>`
+    select ${sql.unsafe(RUN_COLUMNS)} from runs where run_id = ${runId} and tenant = ${tenant}
+  `;
+  return found ?? null;
+}
+
+/** One snapshot of the database, so that row, snapshot and tail are of the same moment. */
+async function load(sql: Sql, tenant: string, runId: string): Promise<LoadedRun | null> {
+  return sql.begin('isolation level repeatable read read only', async (tx): Promise<LoadedRun | null> => {
+    const found = await row(tx, tenant, runId);
+    if (!found) return null;
+    const [snapshot] = await tx<RunSnapshotRecord[]>`
+      select ${tx.unsafe(SNAPSHOT_COLUMNS)} from snapshots where run_id = ${runId}
+    `;
+    const tail = await events(tx, tenant, runId, snapshot?.nextSeq ?? 0, found.nextSeq);
+    return { row: found, snapshot: snapshot ?? null, tail };
+  });
+}
+
+async function events(
+  sql: Queryable,
+  tenant: string,
+  runId: string,
+  fromSequence: number,
+  limit: number,
+): Promise<StoredEvent[]> {
+  if (![tenant, runId].every(isStorable)) return [];
+  const rows = await sql<StoredEvent[]>`
+    select ${sql.unsafe(EVENT_COLUMNS)}
+    from events
+    where run_id = ${runId}
+      and sequence >= ${fromSequence}
+      and exists (select 1 from runs where run_id = ${runId} and tenant = ${tenant})
+    order by sequence
+    limit ${limit}
+  `;
+  return [...rows];
+}
+
+async function list(sql: Sql, tenant: string, filter: RunFilter): Promise<RunRow[]> {
+  const { beforeRunId, status, workflowId, limit } = filter;
+  if (![tenant, beforeRunId ?? '', workflowId ?? ''].every(isStorable)) return [];
+  const rows = await sql<RunRow[]>`
+    select ${sql.unsafe(RUN_COLUMNS)}
+    from runs
+    where tenant = ${tenant}
+      ${beforeRunId === undefined ? sql`` : sql`and run_id < ${beforeRunId}`}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${workflowId === undefined ? sql`` : sql`and workflow_id = ${workflowId}`}
+    order by run_id desc
+    limit ${limit}
+  `;
+  return [...rows];
+}
+
+async function activeInScope(sql: Sql, tenant: string, scopeId: string): Promise<string | null> {
+  if (![tenant, scopeId].every(isStorable)) return null;
+  const [found] = await sql<{ runId: string }[]>`
+    select run_id as "runId"
+    from runs
+    where tenant = ${tenant} and scope_id = ${scopeId} and ended_at is null
+    order by run_id
+    limit 1
+  `;
+  return found?.runId ?? null;
+}

@@ -1,0 +1,59 @@
+import { holder } from '../blob.ts';
+import type { IdempotencyRecord, InvocationRecord, RetentionSweep } from '../port.ts';
+import { type BlobChanges, collectBlobChanges } from './blobs.ts';
+import { type Sql, type Tx, transact } from './sql.ts';
+
+export const retention = (sql: Sql): RetentionSweep => ({
+  deleteEnded: (endedBefore, limit) => transact(sql, (tx) => deleteEnded(tx, endedBefore, limit)),
+  deleteExpired: (now, invocationsBefore) => transact(sql, (tx) => deleteExpired(tx, now, invocationsBefore)),
+});
+
+type InvocationKey = Pick<InvocationRecord, 'tenant' | 'invocationId'>;
+type IdempotencyKey = Pick<IdempotencyRecord, 'tenant' | 'operation' | 'key'>;
+
+async function deleteEnded(tx: Tx, endedBefore: number, limit: number): Promise<number> {
+  const ended = await tx<{ runId: string }[]>`
+    select run_id as "runId"
+    from runs
+    where ended_at < ${endedBefore}
+    order by ended_at
+    limit ${limit}
+    for update skip locked
+  `;
+  const runIds = ended.map((row) => row.runId);
+  if (runIds.length === 0) return 0;
+  await tx`delete from runs where run_id = any(${runIds})`;
+  await tx`delete from events where run_id = any(${runIds})`;
+  await tx`delete from snapshots where run_id = any(${runIds})`;
+  const invocations = await tx<InvocationKey[]>`
+    delete from invocations where run_id = any(${runIds}) returning tenant, invocation_id as "invocationId"
+  `;
+  const blobs = collectBlobChanges(tx);
+  for (const runId of runIds) {
+    blobs.drop(holder.run(runId));
+    blobs.drop(holder.snapshot(runId));
+  }
+  dropInvocations(blobs, invocations);
+  await blobs.flush();
+  return runIds.length;
+}
+
+async function deleteExpired(tx: Tx, now: number, invocationsBefore: number): Promise<number> {
+  const expired = await tx<IdempotencyKey[]>`
+    delete from idempotency where expires_at <= ${now} returning tenant, operation, key
+  `;
+  const invocations = await tx<InvocationKey[]>`
+    delete from invocations
+    where claimed_at < ${invocationsBefore}
+    returning tenant, invocation_id as "invocationId"
+  `;
+  const blobs = collectBlobChanges(tx);
+  for (const { tenant, operation, key } of expired) blobs.drop(holder.idempotency(tenant, operation, key));
+  dropInvocations(blobs, invocations);
+  await blobs.flush();
+  return expired.length + invocations.length;
+}
+
+function dropInvocations(blobs: BlobChanges, deleted: readonly InvocationKey[]): void {
+  for (const { tenant, invocationId } of deleted) blobs.drop(holder.invocation(tenant, invocationId));
+}

@@ -1,0 +1,65 @@
+import { holder } from '../../blob.ts';
+import type { KeyRecord, WorkflowRecord, Write } from '../../port.ts';
+import type { BlobChanges } from '../blobs.ts';
+import { rowsJson, type Tx } from '../sql.ts';
+
+export async function writeCatalogue(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
+  await putDefinitions(tx, won, blobs);
+  await putWorkflows(tx, won);
+  await putKeys(tx, won);
+}
+
+/** The holder is the hash of the body, so keeping the blob of a definition that exists already changes nothing. */
+async function putDefinitions(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
+  const bodies = new Map<string, string>();
+  for (const write of won) {
+    if (write.kind === 'putDefinition' && !bodies.has(write.hash)) bodies.set(write.hash, write.body);
+  }
+  if (bodies.size === 0) return;
+  const rows = [...bodies].map(([hash, body]) => ({ hash, body: blobs.put(holder.definition(hash), body) }));
+  await tx`
+    insert into definitions (hash, body)
+    select hash, body from json_to_recordset(${rowsJson(rows)}::text::json) as r (hash text, body text)
+    order by hash
+    on conflict do nothing
+  `;
+}
+
+/** A version that comes again takes a new place, so it is current again. */
+async function putWorkflows(tx: Tx, won: readonly Write[]): Promise<void> {
+  const latest = new Map<string, WorkflowRecord>();
+  for (const write of won) {
+    if (write.kind !== 'putWorkflow') continue;
+    const key = JSON.stringify([write.record.tenant, write.record.workflowId, write.record.hash]);
+    latest.delete(key);
+    latest.set(key, write.record);
+  }
+  for (const { tenant, workflowId, hash, version, name, registeredAt } of latest.values()) {
+    await tx`
+      insert into workflows (tenant, workflow_id, hash, version, name, registered_at)
+      values (${tenant}, ${workflowId}, ${hash}, ${version}, ${name}, ${registeredAt})
+      on conflict (tenant, workflow_id, hash) do update
+      set place = default, version = excluded.version, name = excluded.name,
+        registered_at = excluded.registered_at
+    `;
+  }
+}
+
+async function putKeys(tx: Tx, won: readonly Write[]): Promise<void> {
+  const latest = new Map<string, KeyRecord>();
+  for (const write of won) if (write.kind === 'putKey') latest.set(write.record.keyId, write.record);
+  if (latest.size === 0) return;
+  const rows = [...latest.values()].map((record) => ({ ...record, scopes: JSON.stringify(record.scopes) }));
+  await tx`
+    insert into keys (key_id, tenant, name, hash, scopes, created_at, expires_at, revoked_at)
+    select "keyId", tenant, name, hash, scopes, "createdAt", "expiresAt", "revokedAt"
+    from json_to_recordset(${rowsJson(rows)}::text::json) as r (
+      "keyId" text, tenant text, name text, hash text, scopes text, "createdAt" bigint, "expiresAt" bigint,
+      "revokedAt" bigint
+    )
+    order by "keyId"
+    on conflict (key_id) do update
+    set tenant = excluded.tenant, name = excluded.name, hash = excluded.hash, scopes = excluded.scopes,
+      created_at = excluded.created_at, expires_at = excluded.expires_at, revoked_at = excluded.revoked_at
+  `;
+}

@@ -1,0 +1,86 @@
+import { holder } from '../../blob.ts';
+import type { IdempotencyRecord, Write } from '../../port.ts';
+import type { BlobChanges } from '../blobs.ts';
+import { idempotencyKey } from '../decide.ts';
+import { Raced, rowsJson, type Tx } from '../sql.ts';
+
+/** `replaced` are the keys with an expired record, locked by this transaction. */
+export async function writeIdempotency(
+  tx: Tx,
+  won: readonly Write[],
+  replaced: ReadonlySet<string>,
+  blobs: BlobChanges,
+): Promise<void> {
+  const latest = new Map<string, IdempotencyRecord>();
+  for (const write of won) {
+    if (write.kind === 'idempotency') latest.set(idempotencyKey(write.record), write.record);
+  }
+  if (latest.size === 0) return;
+  const rows = [...latest].map(([key, record]) => {
+    const user = holder.idempotency(record.tenant, record.operation, record.key);
+    if (replaced.has(key)) blobs.drop(user);
+    return { ...record, body: blobs.put(user, record.body), replaced: replaced.has(key) };
+  });
+  await tx`
+    delete from idempotency
+    where (tenant, operation, key) in (
+      select tenant, operation, key
+      from json_to_recordset(${rowsJson(rows)}::text::json)
+        as r (tenant text, operation text, key text, replaced boolean)
+      where replaced
+    )
+  `;
+  const inserted = await tx`
+    insert into idempotency (tenant, operation, key, digest, status, body, expires_at)
+    select tenant, operation, key, digest, status, body, "expiresAt"
+    from json_to_recordset(${rowsJson(rows)}::text::json) as r (
+      tenant text, operation text, key text, digest text, status integer, body text, "expiresAt" bigint
+    )
+    order by tenant, operation, key
+    on conflict do nothing
+  `;
+  if (inserted.count !== rows.length) throw new Raced();
+}
+
+export async function writeInvocations(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
+  await claimInvocations(tx, won, blobs);
+  await settleInvocations(tx, won, blobs);
+}
+
+async function claimInvocations(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
+  const records = won.flatMap((write) => (write.kind === 'claimInvocation' ? [write.record] : []));
+  if (records.length === 0) return;
+  const rows = records.map((record) => ({
+    ...record,
+    outcome:
+      record.outcome === null
+        ? null
+        : blobs.put(holder.invocation(record.tenant, record.invocationId), record.outcome),
+  }));
+  const inserted = await tx`
+    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at)
+    select tenant, "invocationId", "runId", "nodeId", outcome, "claimedAt"
+    from json_to_recordset(${rowsJson(rows)}::text::json) as r (
+      tenant text, "invocationId" text, "runId" text, "nodeId" text, outcome text, "claimedAt" bigint
+    )
+    order by tenant, "invocationId"
+    on conflict do nothing
+  `;
+  if (inserted.count !== rows.length) throw new Raced();
+}
+
+async function settleInvocations(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
+  const settles = won.flatMap((write) => (write.kind === 'settleInvocation' ? [write] : []));
+  if (settles.length === 0) return;
+  const rows = settles.map(({ tenant, invocationId, outcome }) => ({
+    tenant,
+    invocationId,
+    outcome: blobs.put(holder.invocation(tenant, invocationId), outcome),
+  }));
+  await tx`
+    update invocations
+    set outcome = r.outcome
+    from json_to_recordset(${rowsJson(rows)}::text::json) as r (tenant text, "invocationId" text, outcome text)
+    where invocations.tenant = r.tenant and invocations.invocation_id = r."invocationId"
+  `;
+}

@@ -1,0 +1,110 @@
+/** Calls from the main thread to a worker thread that owns a database connection. */
+import { parentPort, Worker } from 'node:worker_threads';
+import { StoreError, type StoreErrorCode } from '../error.ts';
+
+type Operations = Record<string, (...args: never[]) => unknown>;
+interface WireError {
+  readonly code: StoreErrorCode | null;
+  readonly message: string;
+}
+type Request = readonly [id: number, name: string, args: readonly never[]];
+type Reply = readonly [id: number, value: unknown, error?: WireError];
+
+/** Thrown inside a worker; its text is final. */
+class RemoteStoreError extends StoreError {
+  constructor(code: StoreErrorCode, message: string) {
+    super(code, '');
+    this.message = message;
+  }
+}
+
+const OPENED = 0;
+
+/**
+ * Worker side: opens, reports how that went, then answers calls in their order until `close` was called.
+ * `explain` turns what was thrown into a StoreError where it can.
+ */
+export function serve(open: () => Operations, explain: (error: unknown) => unknown): void {
+  const port = parentPort;
+  if (!port) throw new Error('serve() runs in a worker thread');
+  const answer = (id: number, work: () => unknown): void => {
+    try {
+      port.postMessage([id, work()] satisfies Reply);
+    } catch (error) {
+      port.postMessage([id, undefined, toWire(explain(error))] satisfies Reply);
+    }
+  };
+  let operations: Operations = {};
+  answer(OPENED, () => {
+    operations = open();
+  });
+  port.on('message', ([id, name, args]: Request) => {
+    answer(id, () => operations[name]?.(...args));
+    if (name === 'close') port.close();
+  });
+}
+
+function toWire(error: unknown): WireError {
+  if (error instanceof StoreError) return { code: error.code, message: error.message };
+  return { code: null, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+const fromWire = (error: WireError): Error =>
+  error.code ? new RemoteStoreError(error.code, error.message) : new Error(error.message);
+
+export interface Channel<T extends Operations> {
+  call<K extends keyof T & string>(name: K, ...args: Parameters<T[K]>): Promise<ReturnType<T[K]>>;
+  close(): Promise<void>;
+}
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Main side: starts the worker; rejects with what its `open` threw. */
+export async function connect<T extends Operations>(entry: URL, workerData: unknown): Promise<Channel<T>> {
+  const worker = new Worker(entry, { workerData });
+  const pending = new Map<number, Pending>();
+  const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  let lost: Error | null = null;
+  let lastId = OPENED;
+
+  const lose = (error: Error): void => {
+    lost ??= error;
+    for (const call of pending.values()) call.reject(lost);
+    pending.clear();
+  };
+  worker.on('message', ([id, value, error]: Reply) => {
+    const call = pending.get(id);
+    pending.delete(id);
+    if (error) call?.reject(fromWire(error));
+    else call?.resolve(value);
+  });
+  worker.on('error', (cause) => lose(new StoreError('io', 'The database thread died.', { cause })));
+  worker.on('exit', () => lose(new StoreError('io', 'The store is closed.')));
+
+  const expect = (id: number): Promise<unknown> =>
+    new Promise((resolve, reject) => pending.set(id, { resolve, reject }));
+  const request = (name: string, args: readonly unknown[]): Promise<unknown> => {
+    if (lost) return Promise.reject(lost);
+    const id = ++lastId;
+    worker.postMessage([id, name, args]);
+    return expect(id);
+  };
+
+  try {
+    await expect(OPENED);
+  } catch (error) {
+    await worker.terminate();
+    throw error;
+  }
+  return {
+    call: (name, ...args) => request(name, args) as Promise<never>,
+    async close() {
+      if (!lost) void request('close', []).catch(() => {});
+      lost ??= new StoreError('io', 'The store is closed.');
+      await gone;
+    },
+  };
+}

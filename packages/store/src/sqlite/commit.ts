@@ -1,0 +1,30 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { CommitGroup, CommitResult } from '../port.ts';
+import { type Batch, decodeBatch, encodeResult } from './batch.ts';
+import type { Transaction } from './transaction.ts';
+import { prepareApply } from './write/apply.ts';
+
+/** One transaction, one sync per batch. A group of one write needs no savepoint: a losing write changes nothing. */
+export function prepareCommit(database: DatabaseSync, transaction: Transaction): (batch: Batch) => number[] {
+  const apply = prepareApply(database);
+  const savepoint = database.prepare('savepoint commit_group');
+  const undo = database.prepare('rollback to commit_group');
+  const release = database.prepare('release commit_group');
+
+  const applyGroup = (group: CommitGroup): CommitResult => {
+    for (const [write, each] of group.entries()) {
+      const verdict = apply(each);
+      if (verdict !== 'won') return { won: false, write, reason: verdict };
+    }
+    return { won: true };
+  };
+  const applyAsOne = (group: CommitGroup): CommitResult => {
+    if (group.length === 1) return applyGroup(group);
+    savepoint.run();
+    const result = applyGroup(group);
+    if (!result.won) undo.run();
+    release.run();
+    return result;
+  };
+  return (batch) => transaction(() => decodeBatch(batch).map((group) => encodeResult(applyAsOne(group))));
+}

@@ -1,0 +1,79 @@
+import { resolve } from 'node:path';
+import { checkGroups } from '../check.ts';
+import type { Leases, RecordReads, RetentionSweep, RunReads, Store } from '../port.ts';
+import { decodeResult, encodeBatch } from './batch.ts';
+import { type Channel, connect } from './channel.ts';
+import type { ReaderOperations } from './reader.ts';
+import type { WriterOperations } from './writer.ts';
+
+type Reader = Channel<ReaderOperations>;
+type Writer = Channel<WriterOperations>;
+
+/**
+ * Opens (and makes or migrates) the embedded store of one data folder. Rejects with a `StoreError`.
+ *
+ * @example const store = await openSqlite({ dataDir: './.gantry' });
+ */
+export async function openSqlite(options: { readonly dataDir: string }): Promise<Store> {
+  const workerData = { dataDir: resolve(options.dataDir) };
+  const writer: Writer = await connect(new URL('./writer.ts', import.meta.url), workerData);
+  const reader: Reader = await connectReader(writer, workerData);
+  return {
+    async commit(groups) {
+      checkGroups(groups);
+      const codes = await writer.call('commit', encodeBatch(groups));
+      return codes.map(decodeResult);
+    },
+    runs: runReads(reader),
+    records: recordReads(reader),
+    leases: leases(writer, reader),
+    retention: retention(writer),
+    async close() {
+      await reader.close();
+      await writer.close();
+    },
+  };
+}
+
+async function connectReader(writer: Writer, workerData: object): Promise<Reader> {
+  try {
+    return await connect(new URL('./reader.ts', import.meta.url), workerData);
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+}
+
+const runReads = (reader: Reader): RunReads => ({
+  row: (tenant, runId) => reader.call('row', tenant, runId),
+  load: (tenant, runId) => reader.call('load', tenant, runId),
+  events: (tenant, runId, fromSequence, limit) => reader.call('events', tenant, runId, fromSequence, limit),
+  list: (tenant, filter) => reader.call('list', tenant, filter),
+  activeInScope: (tenant, scopeId) => reader.call('activeInScope', tenant, scopeId),
+});
+
+const recordReads = (reader: Reader): RecordReads => ({
+  idempotency: (tenant, operation, key) => reader.call('idempotency', tenant, operation, key),
+  invocation: (tenant, invocationId) => reader.call('invocation', tenant, invocationId),
+  definition: (hash) => reader.call('definition', hash),
+  workflow: (tenant, workflowId) => reader.call('workflow', tenant, workflowId),
+  workflows: (tenant) => reader.call('workflows', tenant),
+  workflowVersions: (tenant, workflowId) => reader.call('workflowVersions', tenant, workflowId),
+  keys: (tenant) => reader.call('keys', tenant),
+  keyByHash: (hash) => reader.call('keyByHash', hash),
+});
+
+const leases = (writer: Writer, reader: Reader): Leases => ({
+  acquire: (processId, now) => writer.call('acquire', processId, now),
+  renew: (epoch) => writer.call('renew', epoch),
+  release: (epoch) => writer.call('release', epoch),
+  claimDue: (epoch, now, limit) => writer.call('claimDue', epoch, now, limit),
+  claimOrphans: (epoch, _now, limit) => writer.call('claimOrphans', epoch, limit),
+  claim: (epoch, tenant, runId) => writer.call('claim', epoch, tenant, runId),
+  nextWakeAt: () => reader.call('nextWakeAt'),
+});
+
+const retention = (writer: Writer): RetentionSweep => ({
+  deleteEnded: (endedBefore, limit) => writer.call('deleteEnded', endedBefore, limit),
+  deleteExpired: (now, invocationsBefore) => writer.call('deleteExpired', now, invocationsBefore),
+});

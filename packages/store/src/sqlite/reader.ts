@@ -1,0 +1,24 @@
+/** The reader thread: every read, on a connection of its own, so that a slow query never delays a commit. */
+import { workerData } from 'node:worker_threads';
+import { serve } from './channel.ts';
+import { openForReading } from './database.ts';
+import { explain } from './errors.ts';
+import { prepareRecordReads } from './read/records.ts';
+import { prepareRunReads } from './read/runs.ts';
+
+export type ReaderOperations = ReturnType<typeof openReader>;
+
+function openReader(dataDir: string) {
+  const database = openForReading(dataDir);
+  return {
+    ...prepareRunReads(database),
+    ...prepareRecordReads(database),
+    close: (): void => database.close(),
+  };
+}
+
+const { dataDir } = workerData as { dataDir: string };
+serve(
+  () => openReader(dataDir),
+  (error) => explain(error, dataDir),
+);

@@ -1,0 +1,57 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { holder } from '../blob.ts';
+import type { IdempotencyRecord, InvocationRecord } from '../port.ts';
+import { prepareBlobWrites } from './blobs.ts';
+import { selectAll } from './rows.ts';
+import type { Transaction } from './transaction.ts';
+
+type InvocationKey = Pick<InvocationRecord, 'tenant' | 'invocationId'>;
+type IdempotencyKey = Pick<IdempotencyRecord, 'tenant' | 'operation' | 'key'>;
+
+export function prepareRetention(database: DatabaseSync, transaction: Transaction) {
+  const blobs = prepareBlobWrites(database);
+  const selectEnded = database.prepare(`
+    select run_id as runId from runs where ended_at < ? order by ended_at limit ?
+  `);
+  const deleteRun = database.prepare('delete from runs where run_id = ?');
+  const deleteEvents = database.prepare('delete from events where run_id = ?');
+  const deleteSnapshot = database.prepare('delete from snapshots where run_id = ?');
+  const deleteInvocationsOfRun = database.prepare(`
+    delete from invocations where run_id = ? returning tenant, invocation_id as invocationId
+  `);
+  const deleteOldInvocations = database.prepare(`
+    delete from invocations where claimed_at < ? returning tenant, invocation_id as invocationId
+  `);
+  const deleteExpiredIdempotency = database.prepare(`
+    delete from idempotency where expires_at <= ? returning tenant, operation, key
+  `);
+
+  const deleteInvocations = (statement: StatementSync, of: string | number): number => {
+    const deleted = selectAll<InvocationKey>(statement, of);
+    for (const { tenant, invocationId } of deleted) blobs.drop(holder.invocation(tenant, invocationId));
+    return deleted.length;
+  };
+  const deleteWithAll = (runId: string): void => {
+    deleteRun.run(runId);
+    deleteEvents.run(runId);
+    deleteSnapshot.run(runId);
+    deleteInvocations(deleteInvocationsOfRun, runId);
+    blobs.drop(holder.run(runId));
+    blobs.drop(holder.snapshot(runId));
+  };
+  return {
+    deleteEnded: (endedBefore: number, limit: number): number =>
+      transaction(() => {
+        const ended = selectAll<{ runId: string }>(selectEnded, endedBefore, limit);
+        for (const { runId } of ended) deleteWithAll(runId);
+        return ended.length;
+      }),
+    deleteExpired: (now: number, invocationsBefore: number): number =>
+      transaction(() => {
+        const expired = selectAll<IdempotencyKey>(deleteExpiredIdempotency, now);
+        for (const { tenant, operation, key } of expired)
+          blobs.drop(holder.idempotency(tenant, operation, key));
+        return expired.length + deleteInvocations(deleteOldInvocations, invocationsBefore);
+      }),
+  };
+}

@@ -1,0 +1,22 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+export type Transaction = <T>(work: () => T) => T;
+
+/** `begin immediate`, the work, `commit`; on any error nothing of it stays. */
+export function prepareTransaction(database: DatabaseSync): Transaction {
+  const begin = database.prepare('begin immediate');
+  const commit = database.prepare('commit');
+  const rollback = database.prepare('rollback');
+  return (work) => {
+    begin.run();
+    try {
+      const result = work();
+      commit.run();
+      return result;
+    } catch (error) {
+      // SQLite rolls back by itself on some errors, such as a full disk
+      if (database.isTransaction) rollback.run();
+      throw error;
+    }
+  };
+}

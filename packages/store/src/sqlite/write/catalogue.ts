@@ -1,0 +1,40 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { atRest, holder } from '../../blob.ts';
+import type { BlobWrites } from '../blobs.ts';
+import type { Apply } from './apply.ts';
+
+export function preparePutDefinition(database: DatabaseSync, blobs: BlobWrites): Apply<'putDefinition'> {
+  const insert = database.prepare(
+    'insert into definitions (hash, body) values (?, ?) on conflict do nothing',
+  );
+  return ({ hash, body }) => {
+    const stored = atRest(body);
+    if (insert.run(hash, stored).changes > 0) blobs.keep(holder.definition(hash), body, stored);
+    return 'won';
+  };
+}
+
+/** A version that comes again takes a new place, so it is current again. */
+export function preparePutWorkflow(database: DatabaseSync): Apply<'putWorkflow'> {
+  const replace = database.prepare(`
+    insert or replace into workflows (tenant, workflow_id, hash, version, name, registered_at)
+    values (?, ?, ?, ?, ?, ?)
+  `);
+  return ({ record }) => {
+    const { tenant, workflowId, hash, version, name, registeredAt } = record;
+    replace.run(tenant, workflowId, hash, version, name, registeredAt);
+    return 'won';
+  };
+}
+
+export function preparePutKey(database: DatabaseSync): Apply<'putKey'> {
+  const replace = database.prepare(`
+    insert or replace into keys (key_id, tenant, name, hash, scopes, created_at, expires_at, revoked_at)
+    values (?, ?, ?, ?, ?, ?, ?, ?)
+  `);
+  return ({ record }) => {
+    const { keyId, tenant, name, hash, scopes, createdAt, expiresAt, revokedAt } = record;
+    replace.run(keyId, tenant, name, hash, JSON.stringify(scopes), createdAt, expiresAt, revokedAt);
+    return 'won';
+  };
+}

@@ -1,0 +1,37 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { atRest, holder } from '../../blob.ts';
+import type { BlobWrites } from '../blobs.ts';
+import type { Apply } from './apply.ts';
+
+export function prepareClaimInvocation(database: DatabaseSync, blobs: BlobWrites): Apply<'claimInvocation'> {
+  const insert = database.prepare(`
+    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at)
+    values (?, ?, ?, ?, ?, ?)
+    on conflict do nothing
+  `);
+  return ({ record }) => {
+    const { tenant, invocationId, runId, nodeId, outcome, claimedAt } = record;
+    const stored = outcome === null ? null : atRest(outcome);
+    const { changes } = insert.run(tenant, invocationId, runId, nodeId, stored, claimedAt);
+    if (changes === 0) return 'exists';
+    if (outcome !== null && stored !== null) {
+      blobs.keep(holder.invocation(tenant, invocationId), outcome, stored);
+    }
+    return 'won';
+  };
+}
+
+export function prepareSettleInvocation(
+  database: DatabaseSync,
+  blobs: BlobWrites,
+): Apply<'settleInvocation'> {
+  const update = database.prepare(`
+    update invocations set outcome = ? where tenant = ? and invocation_id = ? and outcome is null
+  `);
+  return ({ tenant, invocationId, outcome }) => {
+    const stored = atRest(outcome);
+    if (update.run(stored, tenant, invocationId).changes === 0) return 'stale';
+    blobs.keep(holder.invocation(tenant, invocationId), outcome, stored);
+    return 'won';
+  };
+}

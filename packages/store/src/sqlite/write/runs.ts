@@ -1,0 +1,101 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { StoredEvent } from '@gantry/protocol';
+import { atRest, holder } from '../../blob.ts';
+import type { RunSnapshotRecord } from '../../port.ts';
+import type { BlobWrites } from '../blobs.ts';
+import type { Apply } from './apply.ts';
+
+type AppendEvents = (runId: string, events: readonly StoredEvent[]) => void;
+
+function prepareAppendEvents(database: DatabaseSync, blobs: BlobWrites): AppendEvents {
+  const insert = database.prepare(`
+    insert into events (run_id, sequence, type, at, node_id, causation_id, payload, sealed)
+    values (?, ?, ?, ?, ?, ?, ?, ?)
+  `);
+  return (runId, events) => {
+    for (const { sequence, type, at, nodeId, causationId, payload, sealed } of events) {
+      const storedPayload = atRest(payload);
+      const storedSealed = sealed === null ? null : atRest(sealed);
+      if (storedPayload !== payload) blobs.keep(holder.run(runId), payload, storedPayload);
+      if (sealed !== null && storedSealed !== null) blobs.keep(holder.run(runId), sealed, storedSealed);
+      insert.run(runId, sequence, type, at, nodeId, causationId, storedPayload, storedSealed);
+    }
+  };
+}
+
+export function prepareCreateRun(database: DatabaseSync, blobs: BlobWrites): Apply<'createRun'> {
+  const insert = database.prepare(`
+    insert into runs (
+      run_id, tenant, workspace, principal, workflow_id, workflow_hash, scope_id, created_at, request,
+      status, owner, wake_at, ended_at, next_seq
+    )
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict do nothing
+  `);
+  const appendEvents = prepareAppendEvents(database, blobs);
+  return ({ facts, head, events }) => {
+    const { runId, tenant, workspace, principal, workflowId, workflowHash, scopeId, createdAt } = facts;
+    const request = atRest(facts.request);
+    const { changes } = insert.run(
+      runId,
+      tenant,
+      workspace,
+      principal,
+      workflowId,
+      workflowHash,
+      scopeId,
+      createdAt,
+      request,
+      head.status,
+      head.owner,
+      head.wakeAt,
+      head.endedAt,
+      events.length,
+    );
+    if (changes === 0) return 'exists';
+    blobs.keep(holder.run(runId), facts.request, request);
+    appendEvents(runId, events);
+    return 'won';
+  };
+}
+
+export function prepareAppend(database: DatabaseSync, blobs: BlobWrites): Apply<'append'> {
+  const update = database.prepare(`
+    update runs
+    set status = ?, owner = ?, wake_at = ?, ended_at = ?, next_seq = ?
+    where run_id = ? and tenant = ? and next_seq = ? and owner is ?
+  `);
+  const appendEvents = prepareAppendEvents(database, blobs);
+  const putSnapshot = preparePutSnapshot(database, blobs);
+  return ({ tenant, runId, expectedSeq, expectedOwner, events, head, snapshot }) => {
+    const { status, owner, wakeAt, endedAt } = head;
+    const nextSeq = expectedSeq + events.length;
+    const { changes } = update.run(
+      status,
+      owner,
+      wakeAt,
+      endedAt,
+      nextSeq,
+      runId,
+      tenant,
+      expectedSeq,
+      expectedOwner,
+    );
+    if (changes === 0) return 'stale';
+    appendEvents(runId, events);
+    if (snapshot) putSnapshot(runId, snapshot);
+    return 'won';
+  };
+}
+
+function preparePutSnapshot(database: DatabaseSync, blobs: BlobWrites) {
+  const replace = database.prepare(`
+    insert into snapshots (run_id, next_seq, state) values (?, ?, ?)
+    on conflict (run_id) do update set next_seq = excluded.next_seq, state = excluded.state
+  `);
+  return (runId: string, { nextSeq, state }: RunSnapshotRecord): void => {
+    const owner = holder.snapshot(runId);
+    blobs.drop(owner);
+    replace.run(runId, nextSeq, blobs.put(owner, state));
+  };
+}

@@ -1,0 +1,57 @@
+/** The writer thread: every commit, lease, claim and deletion. It alone holds the folder's lock. */
+
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { workerData } from 'node:worker_threads';
+import { readMigrations } from '../migration.ts';
+import { serve } from './channel.ts';
+import { prepareCommit } from './commit.ts';
+import { openForWriting } from './database.ts';
+import { explain } from './errors.ts';
+import { createFolder } from './files.ts';
+import { prepareClaims, prepareLeases } from './leases.ts';
+import { lockFolder } from './lock.ts';
+import { migrate } from './migrate.ts';
+import { prepareRetention } from './retention.ts';
+import { prepareTransaction } from './transaction.ts';
+
+export type WriterOperations = ReturnType<typeof openWriter>;
+
+function openWriter(dataDir: string) {
+  createFolder(dataDir);
+  const unlock = lockFolder(dataDir);
+  let database: DatabaseSync | null = null;
+  try {
+    database = openForWriting(dataDir);
+    migrate(database, {
+      dataDir,
+      migrations: readMigrations(join(import.meta.dirname, 'migrations')),
+      now: new Date(),
+    });
+    return prepareOperations(database, unlock);
+  } catch (error) {
+    database?.close();
+    unlock();
+    throw error;
+  }
+}
+
+function prepareOperations(database: DatabaseSync, unlock: () => void) {
+  const transaction = prepareTransaction(database);
+  return {
+    commit: prepareCommit(database, transaction),
+    ...prepareLeases(database, transaction),
+    ...prepareClaims(database),
+    ...prepareRetention(database, transaction),
+    close(): void {
+      database.close();
+      unlock();
+    },
+  };
+}
+
+const { dataDir } = workerData as { dataDir: string };
+serve(
+  () => openWriter(dataDir),
+  (error) => explain(error, dataDir),
+);

@@ -1,0 +1,79 @@
+/** Starts a private server that ends, and takes its data along, when this process does (kill -9 included). */
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Binaries } from './postgres-binaries.ts';
+
+/** Answers the address of its administrator. */
+export async function startServer(binaries: Binaries): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-postgres-data-'));
+  const password = randomBytes(16).toString('hex');
+  initialise(binaries, folder, password);
+  const port = await freePort();
+  await run(binaries, folder, port);
+  return `postgres://gantry:${password}@127.0.0.1:${port}/postgres`;
+}
+
+function initialise({ initdb, runAs }: Binaries, folder: string, password: string): void {
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (runAs.uid !== undefined && runAs.gid !== undefined) {
+    chownSync(folder, runAs.uid, runAs.gid);
+    chownSync(passwordFile, runAs.uid, runAs.gid);
+  }
+  const { status, stderr } = spawnSync(
+    initdb,
+    [
+      ...['--pgdata', join(folder, 'data'), '--username', 'gantry', '--pwfile', passwordFile],
+      ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'],
+    ],
+    { ...runAs, cwd: folder, encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+}
+
+/** The shell waits for the end of its input, which comes when this process is gone, whatever ended it. */
+const GUARD = `
+  folder=$0
+  "$@" &
+  server=$!
+  cat > /dev/null
+  kill -QUIT $server
+  wait $server
+  rm -rf "$folder"
+`;
+
+async function run({ postgres, runAs }: Binaries, folder: string, port: number): Promise<void> {
+  const settings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=200'];
+  const child = spawn(
+    'sh',
+    [
+      ...['-c', GUARD, folder, postgres, '-D', join(folder, 'data'), '-p', String(port), '-h', '127.0.0.1'],
+      ...[...settings, 'unix_socket_directories='].flatMap((setting) => ['-c', setting]),
+    ],
+    { ...runAs, cwd: folder, detached: true, stdio: ['pipe', 'ignore', 'pipe'] },
+  );
+  const seen: string[] = [];
+  for await (const line of createInterface(child.stderr)) {
+    seen.push(line);
+    if (line.includes('ready to accept connections')) break;
+    if (line.includes('FATAL')) throw new Error(`PostgreSQL did not start: ${seen.join('\n')}`);
+  }
+  child.stderr.resume();
+  child.unref();
+  for (const stream of [child.stdin, child.stderr]) if ('unref' in stream) (stream.unref as () => void)();
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  if (address === null || typeof address === 'string') throw new Error('no loopback port');
+  return address.port;
+}

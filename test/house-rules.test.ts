@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { isCode, isTestCode, readProject, root, select } from './house/files.ts';
+import { HOUSE } from './house/house.ts';
+import { checkImports, checkManifests, type Manifest } from './house/imports.ts';
+import { checkLength, type Ratchet, tooLong } from './house/length.ts';
+import { checkPurity } from './house/purity.ts';
+import { parse, type Trees } from './house/syntax.ts';
+import { checkArchitecture, checkSyntax, checkText } from './house/wording.ts';
+
+const files = readProject();
+const trees = parse(select(files, isCode));
+const rooms = readdirSync(path.join(root, 'packages'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name);
+
+const holds = (problems: string[]) => assert.equal(problems.join('\n'), '');
+const textOf = (file: string): string => files.get(file) ?? assert.fail(`${file} is missing`);
+
+function treesOf(keep: (file: string) => boolean): Trees {
+  const kept = new Map([...trees].filter(([file]) => keep(file)));
+  assert.ok(kept.size > 0, 'a rule that sees no file holds nothing');
+  return kept;
+}
+
+test('imports only point down the house', () => {
+  holds(checkImports(trees, HOUSE));
+});
+
+test('manifests name what is imported, and nothing that may not be', () => {
+  const manifests = new Map(
+    rooms.map((room): [string, Manifest] => [room, JSON.parse(textOf(`packages/${room}/package.json`))]),
+  );
+  holds(checkManifests(manifests, trees, HOUSE));
+});
+
+test('the core neither waits nor reads clocks, dice or the world', () => {
+  const isCore = (file: string) => /^packages\/(protocol|engine)\/src\//.test(file) && !isTestCode(file);
+  holds(checkPurity(treesOf(isCore)));
+});
+
+test('files and functions fit their limits', () => {
+  const ratchet: Ratchet = JSON.parse(textOf('test/house/length-ratchet.json'));
+  holds(checkLength(tooLong(files, trees), ratchet));
+});
+
+test('no leftovers, machine paths or registry hosts', () => {
+  // The rules and their samples have to spell out what they forbid.
+  holds(checkText(select(files, (file) => !file.startsWith('test/house'))));
+});
+
+test('no any, no double casts, no silent skips, no stray printing', () => {
+  holds(checkSyntax(trees));
+});
+
+test('ARCHITECTURE.md names every package', (t) => {
+  const page = files.get('ARCHITECTURE.md');
+  if (page === undefined) return t.skip('ARCHITECTURE.md does not exist yet');
+  holds(checkArchitecture(rooms, page));
+});

@@ -1,0 +1,87 @@
+import * as ast from 'typescript/unstable/ast';
+import { type Files, isTestCode } from './files.ts';
+import { descendants, place, type Trees } from './syntax.ts';
+
+interface TextRule {
+  readonly pattern: RegExp;
+  readonly says: string;
+  readonly where?: (file: string) => boolean;
+}
+
+const TEXT_RULES: readonly TextRule[] = [
+  { pattern: /\b(TODO|FIXME|XXX)\b/, says: 'is unfinished; finish it or drop it' },
+  { pattern: /@ts-(ignore|expect-error|nocheck)|biome-ignore|eslint-disable/, says: 'silences a checker' },
+  {
+    pattern: /(?<![\w.:/-])\/(work|root|home\/\w+|Users\/\w+|tmp\/probe)\//,
+    says: 'holds a path of one machine',
+  },
+  {
+    pattern: /registry\.npmjs\.org|registry\.yarnpkg\.com|npmmirror|artifactory|verdaccio/i,
+    says: 'names an npm registry host',
+  },
+  {
+    pattern: /"resolved": "[a-z+]+:\/\//,
+    says: 'pins a download address',
+    where: (file) => file.endsWith('package-lock.json'),
+  },
+  {
+    pattern: /^\s*(@[\w-]+:)?registry\s*=/,
+    says: 'sets a registry',
+    where: (file) => file.endsWith('.npmrc'),
+  },
+];
+
+/** Rules on plain text; `file:line: what is wrong`. */
+export function checkText(files: Files): string[] {
+  const problems: string[] = [];
+  for (const [file, text] of files) {
+    const rules = TEXT_RULES.filter(({ where }) => where?.(file) ?? true);
+    text.split('\n').forEach((line, index) => {
+      for (const rule of rules) {
+        if (rule.pattern.test(line)) problems.push(`${file}:${index + 1}: ${rule.says}`);
+      }
+    });
+  }
+  return problems;
+}
+
+const mayPrint = (file: string): boolean =>
+  /^(packages\/cli\/|bench\/|scripts\/|packages\/host\/src\/main\.ts$)/.test(file);
+
+const SKIPS = /^(test|it|describe|suite)\.(skip|only|todo)$/;
+
+function syntaxProblem(file: string, node: ast.Node): string | undefined {
+  if (node.kind === ast.SyntaxKind.AnyKeyword) return 'uses any';
+  if (ast.isAsExpression(node) && ast.isAsExpression(node.expression))
+    return 'casts twice, which checks nothing';
+  if (!ast.isPropertyAccessExpression(node)) return undefined;
+  const member = node.getText();
+  if (SKIPS.test(member)) return `uses ${member}; skip inside the test, with the reason: t.skip('...')`;
+  if (member === 'console.log' && !mayPrint(file) && !isTestCode(file)) return 'prints; use the log';
+  return undefined;
+}
+
+/** `t.skip()` says why, or it is a test that nobody misses. */
+function skipProblem(node: ast.Node): string | undefined {
+  if (!ast.isCallExpression(node) || !/^\w+\.skip$/.test(node.expression.getText())) return undefined;
+  return node.arguments.length === 0 ? 'skips without a reason' : undefined;
+}
+
+/** Rules that need the syntax, so that a string or a comment never trips them. */
+export function checkSyntax(trees: Trees): string[] {
+  const problems: string[] = [];
+  for (const [file, tree] of trees) {
+    for (const node of descendants(tree)) {
+      const problem = syntaxProblem(file, node) ?? skipProblem(node);
+      if (problem !== undefined) problems.push(`${place(file, tree, node)}: ${problem}`);
+    }
+  }
+  return problems;
+}
+
+/** Every package is named on the page that explains the house. */
+export function checkArchitecture(rooms: readonly string[], page: string): string[] {
+  return rooms
+    .filter((room) => !page.includes(`packages/${room}`))
+    .map((room) => `packages/${room}: not mentioned in ARCHITECTURE.md`);
+}
