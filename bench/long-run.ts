@@ -20,9 +20,10 @@ async function get(connection: Connection, target: Target, path: string) {
 async function waitForEnd(connection: Connection, target: Target, runId: string, timeoutMs: number) {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const { status } = JSON.parse((await get(connection, target, `/v1/runs/${runId}`)).toString());
+    const { status, error } = JSON.parse((await get(connection, target, `/v1/runs/${runId}`)).toString());
     if (status === 'completed') return;
-    if (status === 'failed' || status === 'cancelled') throw new Error(`the long run is ${status}`);
+    if (status === 'failed' || status === 'cancelled')
+      throw new Error(`the long run ${status}: ${error?.message}`);
     if (performance.now() > deadline) throw new Error('the long run did not end in time');
     await sleep(100);
   }
@@ -52,13 +53,16 @@ export function longRun(settings: Settings): Promise<Report> {
     const { runId } = JSON.parse(created.body.toString());
     await waitForEnd(connection, target, runId, settings.longRunTimeoutMs);
     const ranMs = performance.now() - startedAt;
-    const poll = `/v1/runs/${runId}/events/poll`;
-    const end = await get(connection, target, `${poll}?lastSequence=${Number.MAX_SAFE_INTEGER}`);
-    const events = Number(JSON.parse(end.toString()).lastEventSeq) + 1;
-    const page = `${poll}?lastSequence=${events - 1 - PAGE_EVENTS}`;
+    const page = `/v1/runs/${runId}/events/poll?lastSequence=${count * EVENTS_PER_TURN - PAGE_EVENTS}`;
+    const end = JSON.parse((await get(connection, target, page)).toString());
+    if (!end.isComplete) throw new Error('the page near the end of the log does not reach its end');
+    const events = Number(end.lastEventSeq) + 1;
     const rows: Row[] = [
       { read: 'snapshot', ...(await timed(connection, target, `/v1/runs/${runId}`, settings.reads)) },
-      { read: `last ${PAGE_EVENTS} events`, ...(await timed(connection, target, page, settings.reads)) },
+      {
+        read: `last ${end.events.length} events`,
+        ...(await timed(connection, target, page, settings.reads)),
+      },
     ];
     connection.close();
     return { title: `Reading a run of ${events} events (it ran ${Math.round(ranMs)} ms)`, rows };

@@ -10,7 +10,7 @@ export const API_KEY = 'bench-key-of-one-run';
 const here = import.meta.dirname;
 const script = {
   bare: path.join(here, 'bare/server.ts'),
-  host: path.join(here, '../packages/host/src/main.ts'),
+  host: path.join(here, '../packages/host/bin/start.mjs'),
   slowHost: path.join(here, 'slow-disk-host.ts'),
 };
 

@@ -89,7 +89,6 @@ function nextStep(error: unknown): string {
     return '\nPass a key with GANTRY_API_KEY or --key; the host printed one at its first start.';
   if (error.status === 403)
     return '\nUse a key with the scope this needs: `gantry keys create NAME --scopes ...`.';
-  if (error.code === 'workflow_not_found') return '\nSee what there is: gantry workflows';
   if (error.retryAfterMs) return `\nTry again in ${Math.ceil(error.retryAfterMs / 1000)} s.`;
   return '';
 }

@@ -17,7 +17,8 @@ const output = (stream: NodeJS.WriteStream): Output => ({
     return stream.isTTY === true;
   },
   get columns() {
-    return stream.columns ?? 80;
+    // Some pseudo-terminals report a width of 0.
+    return stream.columns || 80;
   },
 });
 

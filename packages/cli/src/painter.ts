@@ -19,9 +19,7 @@ export function createPainter(out: Output): Painter {
 
 function plainPainter(out: Output): Painter {
   return {
-    print(lines) {
-      if (lines.length > 0) out.write(joined(lines));
-    },
+    print: (lines) => out.write(joined(lines)),
     live() {},
     close() {},
   };

@@ -160,6 +160,12 @@ test('Ctrl-C ends the watch, not the run, with exit 130', async (t) => {
   assert.ok(host.seen.every(({ path }) => !path.includes('cancel')));
 });
 
+test('an unknown workflow is named, with where to look', async (t) => {
+  const done = await cli(await startTestHost(t), 'run', 'helo');
+  assert.equal(done.code, 2);
+  assert.equal(done.stderr, 'gantry: There is no workflow "helo". See what there is: gantry workflows\n');
+});
+
 test('files that cannot be used are named', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(path.join(folder, 'bad.json'), '{');

@@ -30,7 +30,8 @@ export async function watchRun(
     for await (const event of client.runs.events(runId, { streamMode: 'debug', signal })) {
       const step = advance(view, event);
       view = step.view;
-      painter.print(step.lines.map((line) => renderLine(view, line, style)));
+      if (step.lines.length > 0) painter.print(step.lines.map((line) => renderLine(view, line, style)));
+      if (animation) draw();
       if (endsRun(event)) return { exitCode: exitCodeOf(event), event };
     }
     return undefined;

@@ -51,8 +51,7 @@ function preparationOf(
     node,
     config: isObject(config) ? config : {},
     variables: compilation.variables,
-    issue: (key, message) =>
-      compilation.issue(key === '' ? path : `${path}/${key.replaceAll('', '/')}`, message),
+    issue: (key, message) => compilation.issue(key === '' ? path : `${path}/${key}`, message),
     expression: (key, text) => compilation.expression(`${path}/${key}`, text, PORT_ROOTS),
     condition: (spec) => compilation.condition(path, spec as EdgeCondition, PORT_ROOTS),
     markSensitive: (output) => sensitiveOutputs.add(output),

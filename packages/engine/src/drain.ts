@@ -18,7 +18,7 @@ export function drain(step: Step, maxEvents: number): void {
     if (!going()) return;
     if (step.events.length > before) continue;
     if (isWaiting(step)) return;
-    settleRest(step);
+    settleRun(step);
   }
 }
 
@@ -29,18 +29,17 @@ function pass(step: Step, maxEvents: number): void {
     const node = order[i]!;
     if (step.run.nodes[node.id] !== undefined) continue;
     step.rewindTo = Number.POSITIVE_INFINITY;
-    decideNode(step, node, false);
+    decideNode(step, node);
     if (step.rewindTo <= i) i = step.rewindTo;
   }
 }
 
-function decideNode(step: Step, node: PlanNode, loopsAreOver: boolean): boolean {
-  const readiness = readinessOf(node, step.run, loopsAreOver);
-  if (readiness === 'waiting') return false;
+function decideNode(step: Step, node: PlanNode): void {
+  const readiness = readinessOf(node, step.run);
+  if (readiness === 'waiting') return;
   if (readiness === 'skip') skipNode(step, node, 'not-triggered');
   else if (node.disabled) skipNode(step, node, 'disabled');
   else runNode(step, node);
-  return true;
 }
 
 function isWaiting(step: Step): boolean {
@@ -52,14 +51,13 @@ const isActive = (run: Run, node: PlanNode): boolean => {
   return status === 'running' || status === 'retrying';
 };
 
-/** Nothing moves any more. Loops that are still open are over now; with none, the run is at its end. */
-function settleRest(step: Step): void {
+/** Nothing moves any more: the run is at its end. That a node is still undecided only a bug can bring about. */
+function settleRun(step: Step): void {
   const undecided = step.plan.order.filter((node) => step.run.nodes[node.id] === undefined);
-  if (undecided.length === 0) completeRun(step);
-  else if (!undecided.some((node) => decideNode(step, node, true))) failStalled(step, undecided);
-}
-
-function failStalled(step: Step, undecided: readonly PlanNode[]): void {
+  if (undecided.length === 0) {
+    completeRun(step);
+    return;
+  }
   failRun(step, {
     code: 'internal_error',
     message: `Nothing can run any more, yet ${undecided.length} nodes are undecided.`,

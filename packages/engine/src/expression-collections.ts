@@ -1,6 +1,6 @@
 /** Going through lists and maps in expressions. */
 import type { Json } from '@gantry/protocol';
-import { ExpressionError, type Frame, fail, pay, truth } from './expression-functions.ts';
+import { ExpressionError, type Frame, fail, pay, payKeys, truth } from './expression-functions.ts';
 import { isObject } from './json.ts';
 
 export type Each = (frame: Frame, item: Json) => Json;

@@ -209,9 +209,10 @@ function join(frame: Frame, value: Json, separator: string): string {
   return value.join(separator);
 }
 
+/** Long parts are searched for with an algorithm of our own, about four times as slow as the built-in one. */
 function lookup(frame: Frame, value: Json, part: Json | undefined): [string, string] {
   const pair: [string, string] = [text(value), text(part)];
-  payText(frame, 4 * (pair[0].length + pair[1].length));
+  payText(frame, (pair[0].length + pair[1].length) * (pair[1].length < 8 ? 1 : 4));
   return pair;
 }
 

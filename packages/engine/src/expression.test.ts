@@ -8,7 +8,15 @@ const evaluate = (text: string, variables: JsonObject = {}): Json =>
   compileExpression(text, ROOTS).evaluate({ variables, inputs: {} });
 
 describe('the language', () => {
-  const order = { lines: [{ sku: 'a', price: 2 }, { sku: 'b', price: 5 }], note: 'Ünïcode', count: 3, nil: null };
+  const order = {
+    lines: [
+      { sku: 'a', price: 2 },
+      { sku: 'b', price: 5 },
+    ],
+    note: 'Ünïcode',
+    count: 3,
+    nil: null,
+  };
   const cases: [string, Json][] = [
     ['1 == 1.0', true],
     ['variables.count + 1', 4],
@@ -27,7 +35,13 @@ describe('the language', () => {
     ['variables.lines.exists(l, l.sku == "b")', true],
     ['variables.lines.all(l, l.price > 2)', false],
     ['variables.lines.exists_one(l, l.price == 5)', true],
-    ['[1, 2].map(x, [10, 20].map(y, x * y))', [[10, 20], [20, 40]]],
+    [
+      '[1, 2].map(x, [10, 20].map(y, x * y))',
+      [
+        [10, 20],
+        [20, 40],
+      ],
+    ],
     ['"b" in ["a", "b"] && "count" in variables && !("x" in variables)', true],
     ['{"a": [1, {"b": 2}]} == {"a": [1.0, {"b": 2}]}', true],
     ['[1] == {} || "1" == 1', false],
@@ -46,8 +60,7 @@ describe('the language', () => {
     ['string(1.5) + string(true)', '1.5true'],
     ['bool("true")', true],
   ];
-  for (const [text, expected] of cases)
-    test(text, () => assert.deepEqual(evaluate(text, order), expected));
+  for (const [text, expected] of cases) test(text, () => assert.deepEqual(evaluate(text, order), expected));
 
   test('reads nodes by id', () => {
     const expression = compileExpression('nodes.a.outputs.x + nodes["b-c"].outputs.x', ROOTS);
@@ -95,7 +108,8 @@ describe('the language', () => {
     `1${'+1'.repeat(400)}`,
     `"${'x'.repeat(5_000)}"`,
   ])
-    test(`is refused: ${text.slice(0, 60)}`, () => assert.throws(() => compileExpression(text, ROOTS), Error));
+    test(`is refused: ${text.slice(0, 60)}`, () =>
+      assert.throws(() => compileExpression(text, ROOTS), Error));
 });
 
 describe('only own data is reachable', () => {

@@ -4,18 +4,15 @@ import type { NodeState, Run } from './run.ts';
 export type Readiness = 'waiting' | 'ready' | 'skip';
 type EdgeOutcome = 'pending' | 'success' | 'failed' | 'skipped';
 
-/**
- * Whether a node without a state can be decided. An edge out of a loop that was not taken says nothing yet
- * while the loop goes on: a later turn may still take it. `loopsAreOver` judges it all the same.
- */
-export function readinessOf(node: PlanNode, run: Run, loopsAreOver = false): Readiness {
+/** Whether a node without a state can be decided. */
+export function readinessOf(node: PlanNode, run: Run): Readiness {
   const edges = node.incoming;
   if (edges.length === 0) return 'ready';
   let pending = 0;
   let success = 0;
   let failed = 0;
   for (let i = 0; i < edges.length; i++) {
-    const outcome = outcomeOf(edges[i]!, run, loopsAreOver);
+    const outcome = outcomeOf(edges[i]!, run);
     if (outcome === 'pending') pending++;
     else if (outcome === 'success') success++;
     else if (outcome === 'failed') failed++;
@@ -43,14 +40,17 @@ export const isTaken = (edge: PlanEdge, state: NodeState): boolean =>
   (state.status === 'completed' || state.status === 'failed') &&
   (edge.condition === undefined || state.conditions?.[edge.id] === true);
 
-function outcomeOf(edge: PlanEdge, run: Run, loopsAreOver: boolean): EdgeOutcome {
+/**
+ * An edge out of a loop that was not taken says nothing yet while the loop goes on: a later turn may still
+ * take it. That never waits in a circle, since nothing in a loop comes after its ways out.
+ */
+function outcomeOf(edge: PlanEdge, run: Run): EdgeOutcome {
   const state = run.nodes[edge.source.id];
   if (state === undefined) return 'pending';
   if (state.status === 'completed' || state.status === 'failed') {
     if (isTaken(edge, state)) return state.status === 'completed' ? 'success' : 'failed';
   } else if (state.status !== 'skipped') return 'pending';
-  if (edge.exits.length > 0 && !loopsAreOver && edge.exits.some((loop) => !isOver(loop, run)))
-    return 'pending';
+  if (edge.exits.length > 0 && edge.exits.some((loop) => !isOver(loop, run))) return 'pending';
   return 'skipped';
 }
 

@@ -43,7 +43,9 @@ async function createRun(url: string, workflowId: string): Promise<string> {
   return body.runId;
 }
 
-function checkLog(runId: string, events: readonly RunEventDoc[]): void {
+type Logged = Pick<RunEventDoc, 'sequence' | 'type'>;
+
+function checkLog(runId: string, events: readonly Logged[]): void {
   assert.deepEqual(
     events.map((event) => event.sequence),
     events.map((_, index) => index),
@@ -84,10 +86,10 @@ test(`kill -9 under load loses nothing and doubles nothing (seed ${SEED}, ${ROUN
   const start = () => startHostProcess({ dataDir, workflowsDir, port: PORT });
   const client = createClient({ baseUrl: `http://127.0.0.1:${PORT}`, apiKey: TEST_KEY });
   const accepted: string[] = [];
-  const followed = new Map<string, Promise<RunEventDoc[]>>();
+  const followed = new Map<string, Promise<Logged[]>>();
 
-  const follow = async (runId: string): Promise<RunEventDoc[]> => {
-    const events: RunEventDoc[] = [];
+  const follow = async (runId: string): Promise<Logged[]> => {
+    const events: Logged[] = [];
     for await (const event of client.runs.events(runId, { streamMode: 'debug' })) events.push(event);
     return events;
   };
@@ -95,7 +97,7 @@ test(`kill -9 under load loses nothing and doubles nothing (seed ${SEED}, ${ROUN
   for (let round = 0; round < ROUNDS; round++) {
     const host = await start();
     const killAtAnswer = round % 2 === 1;
-    const quota = 20 + Math.floor(next() * 150);
+    const quota = 50 + Math.floor(next() * 400);
     let killed: Promise<void> | undefined;
     let answered = 0;
     const creator = async (): Promise<void> => {
@@ -111,7 +113,7 @@ test(`kill -9 under load loses nothing and doubles nothing (seed ${SEED}, ${ROUN
         }
       }
     };
-    const timer = killAtAnswer ? undefined : setTimeout(() => (killed = host.kill()), 20 + next() * 300);
+    const timer = killAtAnswer ? undefined : setTimeout(() => (killed = host.kill()), 100 + next() * 500);
     await Promise.all(Array.from({ length: CREATORS }, creator));
     clearTimeout(timer);
     await killed;

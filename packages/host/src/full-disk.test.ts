@@ -29,7 +29,7 @@ test('a full disk refuses new runs, keeps serving, and loses nothing accepted', 
       headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
       body: JSON.stringify({ workflowId: 'big', inputs: { text: `${i} `.repeat(10_000) } }),
     });
-    const body = await response.json();
+    const body: { runId: string; error: string; message: string } = JSON.parse(await response.text());
     if (response.status === 201) accepted.push(body.runId);
     else refusal = { status: response.status, body };
   }

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { ensureAdminKey } from './api/keys.ts';
 import { createApi } from './api/server.ts';
-import { createRuntime, type RunningRuntime } from './runtime/create-runtime.ts';
+import { LocalRuntime } from './runtime/local-runtime.ts';
 import { startRetention } from './runtime/retention.ts';
 import type { Settings } from './settings.ts';
 import { HOST_NAME, HOST_VERSION } from './version.ts';
@@ -36,7 +36,7 @@ export interface HostOptions {
 
 export interface Host {
   readonly app: FastifyInstance;
-  readonly runtime: RunningRuntime;
+  readonly runtime: LocalRuntime;
   /** Set when this start made the first admin key. It is shown once and kept nowhere. */
   readonly newAdminKey: string | undefined;
   /** Workflow ids from the workflows folder. */
@@ -68,42 +68,28 @@ export async function createHost(options: HostOptions): Promise<Host> {
     now,
     randomBytes,
   });
-  const runtime = await createRuntime({
-    store,
-    dataDir: settings.dataDir,
+  const runtime = await LocalRuntime.open({
+    ...{ store, now, log, randomBytes, dataDir: settings.dataDir, inflightCap: settings.inflightCap },
     planOf: workflows.planOf,
     limits: HOST_LIMITS,
-    inflightCap: settings.inflightCap,
     lease: { ttlMs: LEASE_TTL_MS, renewEveryMs: shared ? LEASE_RENEW_MS : null },
-    now,
-    randomBytes,
-    log,
     onLeaseLost: () => {
       log.fatal('the lease was lost to another process; stopping');
       void stop();
     },
   });
-  const retention = startRetention({
-    sweep: store.retention,
-    retentionMs: settings.retentionDays * 86_400_000,
-    now,
-    log,
-  });
+  const retentionMs = settings.retentionDays * 86_400_000;
+  const retention = startRetention({ sweep: store.retention, retentionMs, now, log });
   let ready = false;
   const app = await createApi({
-    runtime,
-    workflows,
-    store,
+    ...{ runtime, workflows, store, now, randomBytes, log },
     info: {
       name: HOST_NAME,
       version: HOST_VERSION,
       fixtures: served,
       limits: HOST_LIMITS,
-      retentionSeconds: settings.retentionDays * 86_400,
+      retentionSeconds: retentionMs / 1000,
     },
-    now,
-    randomBytes,
-    log,
     isReady: () => ready,
   });
 

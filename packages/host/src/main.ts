@@ -4,10 +4,17 @@ import { HOST_VERSION } from './version.ts';
 
 /** Exit codes: 1 the host could not start, 2 a setting is wrong. */
 function fail(error: unknown): never {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = isPortTaken(error)
+    ? 'the port is in use. Choose another with --port, or 0 for any free one.'
+    : error instanceof Error
+      ? error.message
+      : String(error);
   process.stderr.write(`gantry: ${text}\n`);
   process.exit(error instanceof SettingsError ? 2 : 1);
 }
+
+const isPortTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 
 function greet(host: Host, url: string): void {
   const lines = [`Gantry ${HOST_VERSION} is serving on ${url}`];

@@ -3,7 +3,8 @@
  * Here the kernel tells: between two answers of 201, the log must have been synced.
  */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -12,6 +13,19 @@ import { startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-proc
 
 const CREATES = 15;
 const hasStrace = spawnSync('strace', ['-V']).status === 0;
+
+async function watchSystemCalls(pid: number, file: string): Promise<{ stop(): Promise<void> }> {
+  const calls = 'trace=fsync,fdatasync,write,writev,sendto,sendmsg';
+  const child = spawn('strace', ['-f', '-s', '32', '-e', calls, '-o', file, '-p', String(pid)]);
+  const ended = once(child, 'exit');
+  for await (const chunk of child.stderr) if (String(chunk).includes('attached')) break;
+  return {
+    async stop() {
+      child.kill('SIGINT');
+      await ended;
+    },
+  };
+}
 
 test('the log is synced to disk before a run is answered with 201', async (t) => {
   if (!hasStrace) {
@@ -28,20 +42,8 @@ test('the log is synced to disk before a run is answered with 201', async (t) =>
   ]);
   await writeFile(path.join(folder.path, 'three.json'), JSON.stringify(definition));
   const trace = path.join(folder.path, 'trace');
-  const host = await startHostProcess({
-    dataDir: path.join(folder.path, 'data'),
-    workflowsDir: folder.path,
-    wrapper: [
-      'strace',
-      '-f',
-      '-s',
-      '32',
-      '-e',
-      'trace=fsync,fdatasync,write,writev,sendto,sendmsg',
-      '-o',
-      trace,
-    ],
-  });
+  const host = await startHostProcess({ dataDir: path.join(folder.path, 'data'), workflowsDir: folder.path });
+  const watcher = await watchSystemCalls(host.child.pid!, trace);
   for (let i = 0; i < CREATES; i++) {
     const response = await fetch(`${host.url}/v1/runs`, {
       method: 'POST',
@@ -51,7 +53,7 @@ test('the log is synced to disk before a run is answered with 201', async (t) =>
     assert.equal(response.status, 201);
     await response.arrayBuffer();
   }
-  host.child.kill('SIGTERM');
+  await watcher.stop();
   await host.stop();
 
   let synced = 0;

@@ -13,11 +13,13 @@ export type StoreErrorCode = keyof typeof NEXT;
 
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
+  readonly happened: string;
 
   /** `happened` is one sentence; what to do about it is added. */
   constructor(code: StoreErrorCode, happened: string, options: { cause?: unknown } = {}) {
     super(`${happened} ${NEXT[code]}`, options);
     this.name = 'StoreError';
     this.code = code;
+    this.happened = happened;
   }
 }

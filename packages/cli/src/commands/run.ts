@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Client } from '@gantry/client';
+import { ApiError, type Client } from '@gantry/client';
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { Call, Command } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -38,7 +38,10 @@ export const run: Command = {
     const timeoutSeconds = args.whole('timeout', 1, 1_000_000);
     const inputs = await readInputs(args.text('input-file'), args.list('input'), io.cwd);
     const workflowId = await workflowIdOf(client, args.words[0] ?? '', io.cwd);
-    const created = await client.runs.create({ workflowId, inputs });
+    const created = await client.runs.create({ workflowId, inputs }).catch((error) => {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+      throw new UsageError(`There is no workflow "${workflowId}". See what there is: gantry workflows`);
+    });
     if (args.flag('watch')) return watch(call, workflowId, created.runId, timeoutSeconds);
     if (args.flag('json')) io.stdout.write(`${JSON.stringify(created)}\n`);
     else io.stdout.write(`${created.runId}\nWatch it: gantry events ${created.runId} --follow\n`);

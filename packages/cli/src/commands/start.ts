@@ -9,7 +9,7 @@ const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 /** The host stands above the CLI: it is started, never imported. */
 function hostMain(): string {
   try {
-    return fileURLToPath(new URL('./main.ts', import.meta.resolve('@gantry/host')));
+    return fileURLToPath(new URL('../bin/start.mjs', import.meta.resolve('@gantry/host')));
   } catch {
     throw new UsageError(
       'The host is not installed here. Install Gantry whole, or use --url with another host.',

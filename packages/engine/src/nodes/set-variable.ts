@@ -30,14 +30,14 @@ export const setVariable: NodeType = {
 const written = (variables: JsonObject): Result => ({ kind: 'completed', outputs: {}, variables });
 
 function writeAll(preparation: Preparation, variables: JsonObject): (visit: Visit) => Result {
-  for (const name of Object.keys(variables)) declared(preparation, `variables.${name}`, name);
+  for (const name of Object.keys(variables)) declared(preparation, `variables/${name}`, name);
   const result = written(variables);
   return () => result;
 }
 
 function declared({ variables, issue }: Preparation, key: string, name: Json | undefined): string {
   if (typeof name === 'string' && variables.has(name)) return name;
-  issue(key, `${key} must name a variable of the workflow`);
+  issue(key, 'this must name a variable of the workflow');
   return '';
 }
 

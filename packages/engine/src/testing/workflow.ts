@@ -1,6 +1,22 @@
 /** Short ways to write definitions and to run them, for tests. */
-import type { Json, JsonObject, RunEvent, WorkflowDefinition, WorkflowEdge, WorkflowNode } from '@gantry/protocol';
-import { type Command, compile, type Decision, decide, newRun, type Plan, type Run, type RunFacts } from '../index.ts';
+import type {
+  Json,
+  JsonObject,
+  RunEvent,
+  WorkflowDefinition,
+  WorkflowEdge,
+  WorkflowNode,
+} from '@gantry/protocol';
+import {
+  type Command,
+  compile,
+  type Decision,
+  decide,
+  newRun,
+  type Plan,
+  type Run,
+  type RunFacts,
+} from '../index.ts';
 
 type NodeExtras = Partial<Omit<WorkflowNode, 'id' | 'typeId'>>;
 
@@ -102,7 +118,14 @@ export class Trial {
   settle(nodeId: string, outcome: Extract<Command, { type: 'settle' }>['outcome']): this {
     const state = this.run.nodes[nodeId];
     const attempt = state?.status === 'running' ? state.attempt : 0;
-    this.give({ type: 'settle', now: this.now, nodeId, attempt, visit: this.run.visits[nodeId] ?? 1, outcome });
+    this.give({
+      type: 'settle',
+      now: this.now,
+      nodeId,
+      attempt,
+      visit: this.run.visits[nodeId] ?? 1,
+      outcome,
+    });
     return this.advance();
   }
 

@@ -13,14 +13,14 @@ async function newKey(api: ApiTest, body: Record<string, Json>, as?: string) {
   return response.json() as { key: string; keyId: string; tenant: string };
 }
 
-const revoke = (api: ApiTest, keyId: string, headers = {}) =>
+const revoke = (api: ApiTest, keyId: string, headers: Record<string, string> = {}) =>
   api.request({ method: 'DELETE', url: `${KEYS}/${keyId}`, headers });
 
 test('only a bearer header with one token has a secret', () => {
   assert.equal(bearerSecret('Bearer abc'), 'abc');
   assert.equal(bearerSecret('bearer  abc== '), 'abc==');
   for (const bad of [undefined, '', 'abc', 'Bearer', 'Bearer ', 'Bearer a b', 'Basic abc']) {
-    assert.equal(bearerSecret(bad), null, bad);
+    assert.equal(bearerSecret(bad), null, String(bad));
   }
 });
 
@@ -134,6 +134,6 @@ test('test keys live in a world of their own', async (t) => {
   assert.match(key, /^gk_test_/);
   const live = await api.start('three');
   assertError(await api.get(`/v1/runs/${live}`, bearer(key)), 404, 'not_found');
-  const escape = await api.post(KEYS, { name: 'x', scopes: ['runs:read'], test: false }, bearer(key));
-  assertError(escape, 403, 'forbidden');
+  const outside = await api.post(KEYS, { name: 'x', scopes: ['runs:read'], test: false }, bearer(key));
+  assertError(outside, 403, 'forbidden');
 });

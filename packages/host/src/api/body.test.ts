@@ -52,6 +52,8 @@ for (const [name, body] of [
   ['an escaped __proto__ member', String.raw`{"\u005f_proto__":{"b":1}}`],
   ['NUL in text', String.raw`{"a":"\u0000"}`],
   ['half a surrogate pair in a name', String.raw`{"\ud800":1}`],
+  ['a number past all bounds', '{"a":[1e999]}'],
+  ['a number of too many digits', `[-${'9'.repeat(400)}]`],
   ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
 ] as const) {
   test(`${name} is refused`, () => {
@@ -60,6 +62,6 @@ for (const [name, body] of [
 }
 
 test('text that only mentions __proto__, or a whole surrogate pair, is fine', () => {
-  assert.deepEqual(parseBody(Buffer.from('{"a":"__proto__"}')), { a: '__proto__' });
+  assert.deepEqual(parseBody(Buffer.from('{"a":"__proto__","b":1e300}')), { a: '__proto__', b: 1e300 });
   assert.deepEqual(parseBody(Buffer.from(String.raw`{"a":"\ud83d\ude00"}`)), { a: '😀' });
 });

@@ -8,6 +8,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const BRACKETS = { open: [0x5b, 0x7b], close: [0x5d, 0x7d] } as const;
 
+/**
+ * Only an escape spells NUL or half a surrogate pair, only an exponent or hundreds of digits a number
+ * past all bounds. Most bodies have none of it, so few are walked.
+ */
+const SUSPECT = /\\u|__proto__|\d[eE]\+?\d{3}|\d{309}/;
+
 /** The deepest nesting of objects and arrays; stops counting one past `limit`. */
 export function nestingDepth(json: Uint8Array, limit: number): number {
   let depth = 0;
@@ -33,6 +39,7 @@ function problemIn(value: Json): string | null {
     return value.includes('\0') || !value.isWellFormed()
       ? 'has text with NUL or half a surrogate pair'
       : null;
+  if (typeof value === 'number') return Number.isFinite(value) ? null : 'has a number that is too large';
   if (value === null || typeof value !== 'object') return null;
   if (Array.isArray(value)) return firstProblem(value);
   if (Object.hasOwn(value, '__proto__')) return 'has a member named __proto__';
@@ -64,8 +71,7 @@ export function parseBody(body: Buffer): Json | undefined {
   } catch {
     throw refused('is not valid JSON');
   }
-  // Only an escape can spell NUL or half a surrogate pair, and most bodies have none: few are walked.
-  const problem = text.includes('\\u') || text.includes('__proto__') ? problemIn(value) : null;
+  const problem = SUSPECT.test(text) ? problemIn(value) : null;
   if (problem !== null) throw refused(problem);
   return value;
 }

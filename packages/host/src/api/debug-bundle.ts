@@ -23,7 +23,12 @@ interface Source {
 }
 
 /** The bundle with a prefix of the events as JSON text. */
-function bundleText(info: HostInfo, generatedAt: number, source: Source, count: number): string {
+function bundleText(
+  info: Pick<HostInfo, 'name' | 'version'>,
+  generatedAt: number,
+  source: Source,
+  count: number,
+): string {
   const { read, more } = source;
   const { run, plan, snapshot } = read;
   const { definition } = plan;
@@ -49,7 +54,12 @@ function bundleText(info: HostInfo, generatedAt: number, source: Source, count: 
 }
 
 /** The longest prefix that fits, to within an eighth of the log. */
-export function debugBundle(info: HostInfo, generatedAt: number, source: Source, bytesMax: number): string {
+export function debugBundle(
+  info: Pick<HostInfo, 'name' | 'version'>,
+  generatedAt: number,
+  source: Source,
+  bytesMax: number,
+): string {
   let count = source.events.length;
   for (;;) {
     const text = bundleText(info, generatedAt, source, count);

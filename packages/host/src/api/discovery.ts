@@ -9,10 +9,10 @@ import {
   EVENT_SCHEMA_VERSION,
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
-import { RETRY_AFTER_SECONDS } from '../runtime/create-runtime.ts';
+import { RETRY_AFTER_SECONDS } from '../runtime/local-runtime.ts';
 import type { Api, ApiDeps } from './context.ts';
 import { RETENTION_SECONDS } from './idempotency.ts';
-import { ROTATION_GRACE_SECONDS } from './keys.ts';
+import { ROTATION_GRACE_SECONDS } from './key-desk.ts';
 import { CONTENT_ENCODINGS, notModified, readPayload } from './reply.ts';
 
 const INVOCATION_RETENTION_SECONDS = 14 * 86_400;

@@ -2,12 +2,14 @@
 import {
   eventDocJson,
   isTerminal,
+  isTerminalEvent,
   OpenwopError,
   PollEventsResponse,
   type StoredEvent,
 } from '@gantry/protocol';
 import type { RunKey, RunRow } from '@gantry/store';
 import Type from 'typebox';
+import type { Runtime } from '../runtime/runtime.ts';
 import { type Api, type ApiDeps, callerOf } from './context.ts';
 import { readPayload } from './reply.ts';
 import { RUN_URL, RunParams } from './runs.ts';
@@ -66,32 +68,37 @@ export function pollAnswer({ row, events }: LogPart, lastSequence: number): stri
   );
 }
 
-/** Readers that wait for a run, so that closing the server can send them home. */
+/** One reader that waits for a run to move past what it has. */
+interface Wait {
+  readonly moved: Promise<void>;
+  readonly giveUp: () => void;
+  stop(): void;
+}
+
+/** All readers that wait, so that closing the server can send them home. */
 export interface Waiting {
-  /** Resolves at the next commit of the run, after `ms`, when `gone` fires, or when the server closes. */
-  forChange(
-    runId: string,
-    ms: number,
-    gone: (callback: () => void) => void,
-  ): { change: Promise<void>; stop(): void };
+  /** `moved` resolves at a commit past `last`, at the run's end, after `ms`, or when the server closes. */
+  start(runId: string, last: number, ms: number): Wait;
   close(): void;
 }
 
-export function createWaiting(runtime: ApiDeps['runtime']): Waiting {
+export function createWaiting(runtime: Pick<Runtime, 'subscribe'>): Waiting {
   const waiters = new Set<() => void>();
   return {
-    forChange(runId, ms, gone) {
+    start(runId, last, ms) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, ms);
-      const unsubscribe = runtime.subscribe(runId, () => resolve());
-      gone(resolve);
+      const unsubscribe = runtime.subscribe(runId, (events) => {
+        const newest = events.at(-1);
+        if (newest && (newest.sequence > last || isTerminalEvent(newest.type))) resolve();
+      });
       waiters.add(resolve);
       const stop = (): void => {
         clearTimeout(timer);
         unsubscribe();
         waiters.delete(resolve);
       };
-      return { change: promise, stop };
+      return { moved: promise, stop, giveUp: resolve };
     },
     close() {
       for (const resolve of waiters) resolve();
@@ -115,11 +122,12 @@ export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
       const { lastSequence, since, timeout = WAIT_DEFAULT_SECONDS } = request.query;
       const last = lastSequence ?? since ?? -1;
       // Subscribed before the first look, or a commit in between would be waited for in vain.
-      const wait = waiting.forChange(key.runId, timeout * 1000, (gone) => reply.raw.once('close', gone));
+      const wait = waiting.start(key.runId, last, timeout * 1000);
+      reply.raw.once('close', wait.giveUp);
       try {
         let part = await readLog(deps.store, key, last + 1);
         if (part !== null && part.events.length === 0 && !isTerminal(part.row.status)) {
-          await wait.change;
+          await wait.moved;
           part = await readLog(deps.store, key, last + 1);
         }
         if (part === null) throw new OpenwopError('not_found');

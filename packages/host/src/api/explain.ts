@@ -1,9 +1,52 @@
-import { explain } from '@gantry/engine';
-import { OpenwopError, RunStatus } from '@gantry/protocol';
-import Type from 'typebox';
+import { type Explanation, explain } from '@gantry/engine';
+import { OpenwopError, RunError, RunStatus } from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
 import { type Api, type ApiDeps, callerOf } from './context.ts';
 import { readPayload } from './reply.ts';
 import { RunParams } from './runs.ts';
+
+const optionalText = Type.Optional(Type.String());
+
+const RunExplanation = Type.Object({
+  runId: Type.String(),
+  status: RunStatus,
+  summary: Type.String(),
+  since: optionalText,
+  waitingFor: Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      nodeId: optionalText,
+      since: Type.String(),
+      wakesAt: optionalText,
+      text: Type.String(),
+    }),
+  ),
+  cause: Type.Optional(
+    Type.Object({ sequence: Type.Optional(Type.Integer()), nodeId: optionalText, error: RunError }),
+  ),
+  actions: Type.Array(
+    Type.Object({ action: Type.String(), method: Type.String(), path: Type.String(), text: Type.String() }),
+  ),
+});
+type RunExplanation = Static<typeof RunExplanation>;
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+/** The engine counts milliseconds; readers get dates. */
+function toWire(runId: string, { since, waitingFor, cause, actions, ...rest }: Explanation): RunExplanation {
+  return {
+    runId,
+    ...rest,
+    ...(since !== undefined && { since: isoTime(since) }),
+    waitingFor: waitingFor.map(({ since: from, wakesAt, ...wait }) => ({
+      ...wait,
+      since: isoTime(from),
+      ...(wakesAt !== undefined && { wakesAt: isoTime(wakesAt) }),
+    })),
+    ...(cause && { cause }),
+    actions: [...actions],
+  };
+}
 
 export function explainRoute(app: Api, { runtime, now }: ApiDeps): void {
   app.get(
@@ -12,14 +55,14 @@ export function explainRoute(app: Api, { runtime, now }: ApiDeps): void {
       schema: {
         summary: 'Say what a run waits for, or why it ended as it did',
         params: RunParams,
-        response: { 200: Type.Object({ runId: Type.String(), status: RunStatus }) },
+        response: { 200: RunExplanation },
       },
     },
     async (request, reply) => {
       const { runId } = request.params;
       const read = await runtime.read({ tenant: callerOf(request).tenant, runId });
       if (read === null) throw new OpenwopError('not_found');
-      const explanation = { runId, status: read.run.status, ...explain(read.plan, read.run, now()) };
+      const explanation = toWire(runId, explain(read.plan, read.run, now()));
       return readPayload(request, reply, JSON.stringify(explanation));
     },
   );

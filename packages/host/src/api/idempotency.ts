@@ -41,11 +41,6 @@ interface Claim {
   readonly digest: string;
 }
 
-export interface Idempotency {
-  /** Runs `work`, or replays what it answered before, and sets status and headers of the reply. */
-  answer(request: FastifyRequest, reply: FastifyReply, operation: string, work: Work): Promise<string>;
-}
-
 function readKey(request: FastifyRequest): string | null {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return null;
@@ -60,97 +55,97 @@ function readKey(request: FastifyRequest): string | null {
 const digestOf = (body: unknown): string => hash('sha256', canonicalize(body ?? {}) ?? '', 'hex');
 
 /** A failure worth keeping: the same request can only fail the same way. */
-function keptFailure(error: unknown): Answer | null {
+function keptFailure(error: unknown): { status: number; body: string } | null {
   if (!(error instanceof OpenwopError)) return null;
   const { status, code } = error;
   if (status >= 500 || NEVER_STORED.has(status) || ERRORS[code].retriable) return null;
   if (code === 'idempotency_key_mismatch') return null;
-  return { status, body: JSON.stringify(errorEnvelope(error)), recorded: false };
+  return { status, body: JSON.stringify(errorEnvelope(error)) };
 }
 
-export function createIdempotency(store: Pick<Store, 'records' | 'commit'>, now: () => number): Idempotency {
-  const inFlight = new Map<string, Promise<unknown>>();
+const inFlightRefusal = (): OpenwopError =>
+  new OpenwopError('idempotency_in_flight', {
+    details: { retryAfter: IN_FLIGHT_RETRY_SECONDS },
+    headers: { 'retry-after': String(IN_FLIGHT_RETRY_SECONDS) },
+  });
 
-  async function stored({ tenant, operation, key, digest }: Claim): Promise<IdempotencyRecord | null> {
-    const record = await store.records.idempotency(tenant, operation, key);
-    if (record === null || record.expiresAt <= now()) return null;
-    if (record.digest !== digest) throw new OpenwopError('idempotency_key_mismatch');
-    return record;
+export class Idempotency {
+  readonly #store: Pick<Store, 'records' | 'commit'>;
+  readonly #now: () => number;
+  readonly #inFlight = new Map<string, Promise<unknown>>();
+
+  constructor(store: Pick<Store, 'records' | 'commit'>, now: () => number) {
+    this.#store = store;
+    this.#now = now;
   }
 
-  async function attempt(claim: Claim, work: Work): Promise<Answer | 'duplicate'> {
-    const record: RecordAnswer = (status, body) => ({
-      ...claim,
-      status,
-      body,
-      expiresAt: now() + RETENTION_SECONDS * 1000,
-    });
-    let answer: Answer | 'duplicate';
-    let failure: unknown;
+  /** Does the work, or replays what it answered before, and sets status and headers of the reply. */
+  async answer(request: FastifyRequest, reply: FastifyReply, operation: string, work: Work): Promise<string> {
+    const key = readKey(request);
+    const { tenant } = callerOf(request);
+    const answer =
+      key === null
+        ? await work(undefined)
+        : await this.#inTurn({ tenant, operation, key, digest: digestOf(request.body) }, work, reply);
+    if (answer === 'duplicate') throw new Error('only a request with a key can be a duplicate');
+    void reply.code(answer.status).type(JSON_TYPE);
+    return answer.body;
+  }
+
+  /** I2. */
+  async #inTurn(claim: Claim, work: Work, reply: FastifyReply): Promise<Answer> {
+    const id = `${claim.tenant}\n${claim.operation}\n${claim.key}`;
+    for (let before = this.#inFlight.get(id); before !== undefined; before = this.#inFlight.get(id)) {
+      await before.catch(() => undefined);
+    }
+    if (this.#inFlight.size >= IN_FLIGHT_MAX) throw inFlightRefusal();
+    const turn = this.#once(claim, work, reply);
+    this.#inFlight.set(id, turn);
     try {
-      answer = await work(record);
-    } catch (error) {
-      const kept = keptFailure(error);
-      if (kept === null) throw error;
-      failure = error;
-      answer = kept;
+      return await turn;
+    } finally {
+      this.#inFlight.delete(id);
     }
-    if (answer !== 'duplicate' && !answer.recorded) {
-      const [result] = await store.commit([
-        [{ kind: 'idempotency', record: record(answer.status, answer.body), now: now() }],
-      ]);
-      if (result?.won === false) return 'duplicate';
-    }
-    // Thrown rather than answered: the error brings its headers.
-    if (failure !== undefined) throw failure;
-    return answer;
   }
 
-  async function once(claim: Claim, work: Work, reply: FastifyReply): Promise<Answer> {
+  /** I3. */
+  async #once(claim: Claim, work: Work, reply: FastifyReply): Promise<Answer> {
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-      const record = await stored(claim);
+      const record = await this.#stored(claim);
       if (record !== null) {
         void reply.header('openwop-Idempotent-Replay', 'true');
         return { status: record.status, body: record.body, recorded: true };
       }
-      const answer = await attempt(claim, work);
+      const answer = await this.#attempt(claim, work);
       if (answer !== 'duplicate') return answer;
     }
     throw new Error('an idempotency record was lost to but could not be read');
   }
 
-  /** I2. */
-  async function inTurn(claim: Claim, work: Work, reply: FastifyReply): Promise<Answer> {
-    const id = `${claim.tenant}\n${claim.operation}\n${claim.key}`;
-    for (let before = inFlight.get(id); before !== undefined; before = inFlight.get(id)) {
-      await before.catch(() => undefined);
-    }
-    if (inFlight.size >= IN_FLIGHT_MAX) {
-      throw new OpenwopError('idempotency_in_flight', {
-        details: { retryAfter: IN_FLIGHT_RETRY_SECONDS },
-        headers: { 'retry-after': String(IN_FLIGHT_RETRY_SECONDS) },
-      });
-    }
-    const turn = once(claim, work, reply);
-    inFlight.set(id, turn);
+  async #stored({ tenant, operation, key, digest }: Claim): Promise<IdempotencyRecord | null> {
+    const record = await this.#store.records.idempotency(tenant, operation, key);
+    if (record === null || record.expiresAt <= this.#now()) return null;
+    if (record.digest !== digest) throw new OpenwopError('idempotency_key_mismatch');
+    return record;
+  }
+
+  async #attempt(claim: Claim, work: Work): Promise<Answer | 'duplicate'> {
+    const expiresAt = this.#now() + RETENTION_SECONDS * 1000;
+    const record: RecordAnswer = (status, body) => ({ ...claim, status, body, expiresAt });
     try {
-      return await turn;
-    } finally {
-      inFlight.delete(id);
+      const answer = await work(record);
+      if (answer === 'duplicate' || answer.recorded) return answer;
+      return (await this.#keep(record(answer.status, answer.body))) ? answer : 'duplicate';
+    } catch (error) {
+      const kept = keptFailure(error);
+      if (kept !== null && !(await this.#keep(record(kept.status, kept.body)))) return 'duplicate';
+      throw error;
     }
   }
 
-  return {
-    async answer(request, reply, operation, work) {
-      const key = readKey(request);
-      const { tenant } = callerOf(request);
-      const answer =
-        key === null
-          ? await work(undefined)
-          : await inTurn({ tenant, operation, key, digest: digestOf(request.body) }, work, reply);
-      if (answer === 'duplicate') throw new Error('only a request with a key can be a duplicate');
-      void reply.code(answer.status).type(JSON_TYPE);
-      return answer.body;
-    },
-  };
+  /** Writes a record that belongs to no commit of its own. False when another request was first. */
+  async #keep(record: IdempotencyRecord): Promise<boolean> {
+    const [result] = await this.#store.commit([[{ kind: 'idempotency', record, now: this.#now() }]]);
+    return result?.won !== false;
+  }
 }

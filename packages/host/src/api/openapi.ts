@@ -58,8 +58,11 @@ function responses(route: Route): object {
   };
 }
 
-const operationId = ({ method, path }: Route): string =>
-  `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w)?/g, (_, letter = '') => letter.toUpperCase())}`;
+/** `POST /v1/runs/{runId}:pause` is `postV1RunsRunIdVerbPause`: apart from `.../pause`, should both exist. */
+const operationId = ({ method, path }: Route): string => {
+  const words = path.replace(':', '/verb/').split(/[^A-Za-z0-9]+/);
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+};
 
 function operation(route: Route): object {
   const { schema, access, method } = route;

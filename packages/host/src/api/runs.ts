@@ -120,6 +120,7 @@ const summary = (row: RunRow) => ({
 export function runRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   const { runtime, store } = deps;
   const scopes = createScopeGuard(store.runs);
+  listRoute(app, deps);
 
   async function commit(run: NewRun, record: RecordAnswer | undefined): Promise<Answer | 'duplicate'> {
     const result = await runtime.create(
@@ -162,7 +163,9 @@ export function runRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
       return readPayload(request, reply, JSON.stringify(read.snapshot));
     },
   );
+}
 
+function listRoute(app: Api, { store }: ApiDeps): void {
   app.get(
     '/v1/host/gantry/runs',
     {

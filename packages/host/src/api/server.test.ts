@@ -14,10 +14,10 @@ test('paths and methods that are not served say so', async (t) => {
   assertError(await api.get('/v1/runs/%zz'), 400, 'validation_error');
   const wrong = await api.request({ method: 'PUT', url: '/v1/runs/x' });
   assertError(wrong, 405, 'method_not_allowed');
-  assert.equal(wrong.headers['allow'], 'GET');
+  assert.equal(wrong.headers.allow, 'GET');
   const verb = await api.get('/v1/runs/x:pause');
   assertError(verb, 405, 'method_not_allowed');
-  assert.equal(verb.headers['allow'], 'POST');
+  assert.equal(verb.headers.allow, 'POST');
 });
 
 test('an unknown verb is not taken for a run', async (t) => {
@@ -99,7 +99,7 @@ test('every answer carries the trace it belongs to', async (t) => {
   const api = await apiTest(t);
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const answer = await api.get('/healthz', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
-  assert.match(String(answer.headers['traceparent']), new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+  assert.match(String(answer.headers.traceparent), new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
   const refused = await api.get('/v1/runs/x', { authorization: '', traceparent: 'nonsense' });
-  assert.match(String(refused.headers['traceparent']), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  assert.match(String(refused.headers.traceparent), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
 });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import type { StoredEvent } from '@gantry/protocol';
 import fc from 'fast-check';
@@ -19,6 +17,7 @@ const event = (sequence: number, type = 'node.completed'): StoredEvent => ({
 
 /** A reader's socket, as far as a stream looks at it. */
 class FakeSocket extends EventEmitter {
+  readonly writable = true;
   writableLength = 0;
   write(): boolean {
     return true;
@@ -40,8 +39,8 @@ function setup(cursor: number) {
           reads.push(() => resolve(log.filter((e) => e.sequence >= from).slice(0, limit))),
         ),
     },
-    response: Object.assign(Object.create(ServerResponse.prototype), { end() {} }),
-    socket: socket as EventEmitter as Socket,
+    response: { end() {} },
+    socket,
     writer: { write: (events) => void seen.push(...events.map((e) => e.sequence)), flush() {} },
     cursor,
     onClose: () => closed++,

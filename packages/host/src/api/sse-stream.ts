@@ -6,12 +6,10 @@
  * I3  A reader that is slow costs no memory here: past a bound nothing is written until it has drained.
  */
 
-import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { isTerminalEvent, type StoredEvent } from '@gantry/protocol';
 import type { RunKey, RunReads } from '@gantry/store';
 import { KEEP_ALIVE } from './sse-frames.ts';
-import type { FrameWriter, SharedBytes } from './sse-writer.ts';
+import type { FrameWriter, SharedBytes, Sink } from './sse-writer.ts';
 
 const PAGE = 200;
 const UNSENT_BYTES_MAX = 1_048_576;
@@ -19,11 +17,18 @@ const UNSENT_BYTES_MAX = 1_048_576;
 /** `live` follows commits; the others read the log or wait for the reader. */
 type Phase = 'catching-up' | 'live' | 'draining' | 'closed';
 
+/** What a stream needs of its connection. */
+export interface StreamSocket extends Sink {
+  /** Bytes the reader has not taken yet. */
+  readonly writableLength: number;
+  once(event: 'close' | 'drain', listener: () => void): unknown;
+}
+
 export interface EventStreamOptions {
   readonly key: RunKey;
   readonly runs: Pick<RunReads, 'events'>;
-  readonly response: ServerResponse;
-  readonly socket: Socket;
+  readonly response: { end(): unknown };
+  readonly socket: StreamSocket;
   readonly writer: FrameWriter;
   /** The first sequence to read. */
   readonly cursor: number;

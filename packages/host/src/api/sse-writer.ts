@@ -1,6 +1,4 @@
 /** Writes frames to one socket, each at once or gathered for `bufferMs`. */
-
-import type { Socket } from 'node:net';
 import type { StoredEvent } from '@gantry/protocol';
 import { batchText, type Frame, frameText, isUrgent, type Projection } from './sse-frames.ts';
 
@@ -8,6 +6,12 @@ const GATHERED_MAX = 500;
 
 /** Bytes that several streams of a run send alike, made by the first of them. */
 export type SharedBytes = Map<string, Buffer>;
+
+/** What a writer needs of a socket. */
+export interface Sink {
+  readonly writable: boolean;
+  write(bytes: Buffer | string): boolean;
+}
 
 export interface FrameWriter {
   /** `shared` belongs to exactly these events. */
@@ -19,7 +23,7 @@ export interface FrameWriter {
 const encode = (frames: readonly Frame[]): Buffer => Buffer.from(frames.map(frameText).join(''));
 
 /** Sends every frame at once. Streams with the same `shareAs` send the same bytes. */
-export function directWriter(socket: Socket, project: Projection, shareAs: string | null): FrameWriter {
+export function directWriter(socket: Sink, project: Projection, shareAs: string | null): FrameWriter {
   return {
     write(events, shared) {
       let bytes = shareAs === null ? undefined : shared?.get(shareAs);
@@ -34,7 +38,7 @@ export function directWriter(socket: Socket, project: Projection, shareAs: strin
 }
 
 /** Gathers frames into batches; what ends or suspends a run never waits. */
-export function bufferedWriter(socket: Socket, project: Projection, bufferMs: number): FrameWriter {
+export function bufferedWriter(socket: Sink, project: Projection, bufferMs: number): FrameWriter {
   let gathered: Frame[] = [];
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {

@@ -1,7 +1,7 @@
 /** What tests of the API share: short requests, and answers held against the public schemas. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Json, JsonObject } from '@gantry/protocol';
+import type { JsonObject } from '@gantry/protocol';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
 import { node, workflow } from '../testing/definitions.ts';
@@ -24,7 +24,7 @@ export const secretive = workflow('secretive', [node('a', 'core.noop')], {
 });
 
 export interface ApiTest extends TestHost {
-  post(url: string, body?: Json, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
+  post(url: string, body?: unknown, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
   get(url: string, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
   /** Starts a run and answers its id. */
   start(workflowId: string, more?: JsonObject): Promise<string>;

@@ -34,6 +34,7 @@ const summary = (record: WorkflowRecord) => ({
 export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   const { store, workflows } = deps;
   const { records } = store;
+  versionRoutes(app, deps);
 
   app.get(
     '/v1/workflows/:workflowId',
@@ -82,7 +83,9 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
         return { status: 201, body: JSON.stringify(summary(record)), recorded: false };
       }),
   );
+}
 
+function versionRoutes(app: Api, { store: { records } }: ApiDeps): void {
   app.get(
     '/v1/host/gantry/workflows/:workflowId/versions',
     {

@@ -53,7 +53,7 @@ test('runs past their retention are gone, younger and waiting ones stay', async 
     settings: { retentionDays: 7 },
     workflows: [
       workflow('noop', [node('a', 'core.noop')]),
-      workflow('wait', [node('w', 'core.delay', { delayMs: 60 * DAY_MS }, {})], { settings: {} }),
+      workflow('wait', [node('w', 'core.delay', { delayMs: 20 * DAY_MS })]),
     ],
     now: () => clock,
   });

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const TEST_KEY = 'gk_test_admin_0123456789abcdef0123456789abcdef';
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../bin/start.mjs', import.meta.url));
 const STARTED = /serving on (http:\/\/\S+)/;
 
 export interface HostProcess {

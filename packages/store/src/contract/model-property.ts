@@ -9,43 +9,44 @@ import { commitToModel, emptyModel, type Model } from './model.ts';
 
 const RUNS = 25;
 
-/** Few ids and small numbers, so that writes often meet. `prefix` keeps one example apart from the next. */
-function batches(prefix: () => string): fc.Arbitrary<() => CommitGroup[][]> {
-  const id = fc.constantFrom('a', 'b', 'c');
-  const owner = fc.constantFrom(null, 1);
-  const payload = fc.string({ unit: 'grapheme' }).map((text) => JSON.stringify(text));
-  const create = fc.record({ id, owner, count: fc.nat(2) }).map(
-    ({ id, owner, count }) =>
-      (): Write =>
-        create_(prefix() + id, owner, count),
-  );
-  const append = fc
-    .record({ id, seq: fc.nat(4), expectedOwner: owner, owner, payload, snapshot: fc.boolean() })
-    .map(({ id, seq, expectedOwner, owner, payload, snapshot }) => (): Write => {
-      const events = [make.event(seq, { payload })];
-      const write = make.append(prefix() + id, seq, { expectedOwner, events, head: make.head({ owner }) });
-      return snapshot ? { ...write, snapshot: { nextSeq: seq + 1, state: payload } } : write;
-    });
-  const idempotency = fc.record({ id, now: fc.nat(3), body: payload }).map(
-    ({ id, now, body }) =>
-      (): Write =>
-        make.idempotency(prefix() + id, { now, expiresAt: now + 1, body }),
-  );
-  const claim = id.map((id) => (): Write => make.claimInvocation(prefix() + id));
-  const settle = fc.record({ id, payload }).map(
-    ({ id, payload }) =>
-      (): Write =>
-        make.settleInvocation(prefix() + id, payload),
-  );
-  const write = fc.oneof(create, { weight: 3, arbitrary: append }, idempotency, claim, settle);
-  const group = fc.array(write, { minLength: 1, maxLength: 3 });
-  return fc
-    .array(fc.array(group, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 })
-    .map((all) => () => all.map((batch) => batch.map((writes) => writes.map((make) => make()))));
-}
+/** A write whose ids begin with `prefix`, so that one example does not meet the next. */
+type MakeWrite = (prefix: string) => Write;
 
-const create_ = (runId: string, owner: number | null, count: number): Write =>
-  make.create(runId, { head: { owner }, events: make.events(0, count) });
+/** Few ids and small numbers, so that writes often meet. */
+const id = fc.constantFrom('a', 'b', 'c');
+const owner = fc.constantFrom(null, 1);
+const text = fc.string({ unit: 'grapheme' }).map((value) => JSON.stringify(value));
+
+const createRun = fc.tuple(id, owner, fc.nat(2)).map(([id, owner, count]): MakeWrite => {
+  return (prefix) => make.create(prefix + id, { head: { owner }, events: make.events(0, count) });
+});
+
+const append = fc
+  .record({ id, seq: fc.nat(4), expectedOwner: owner, owner, text, snapshot: fc.boolean() })
+  .map(({ id, seq, expectedOwner, owner, text, snapshot }): MakeWrite => {
+    const events = [make.event(seq, { payload: text })];
+    const over = { expectedOwner, events, head: make.head({ owner }) };
+    const withSnapshot = snapshot ? { ...over, snapshot: { nextSeq: seq + 1, state: text } } : over;
+    return (prefix) => make.append(prefix + id, seq, withSnapshot);
+  });
+
+const idempotency = fc.tuple(id, fc.nat(3), text).map(([id, now, body]): MakeWrite => {
+  return (prefix) => make.idempotency(prefix + id, { now, expiresAt: now + 1, body });
+});
+
+const claim = id.map(
+  (id): MakeWrite =>
+    (prefix) =>
+      make.claimInvocation(prefix + id),
+);
+
+const settle = fc.tuple(id, text).map(([id, outcome]): MakeWrite => {
+  return (prefix) => make.settleInvocation(prefix + id, outcome);
+});
+
+const write = fc.oneof(createRun, { weight: 3, arbitrary: append }, idempotency, claim, settle);
+const group = fc.array(write, { minLength: 1, maxLength: 3 });
+const batches = fc.array(fc.array(group, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
 
 export function modelContract(current: CurrentStore): void {
   describe('against the model', () => {
@@ -53,22 +54,20 @@ export function modelContract(current: CurrentStore): void {
       const { store } = current();
       let example = 0;
       await fc.assert(
-        fc.asyncProperty(
-          batches(() => `${example}-`),
-          async (generate) => {
-            example++;
-            let model = emptyModel();
-            for (const batch of generate()) {
-              const expected = batch.map((group) => {
-                const { model: next, result } = commitToModel(model, group);
-                model = next;
-                return result;
-              });
-              assert.deepEqual(await store.commit(batch), expected);
-            }
-            await assertStored(store, model);
-          },
-        ),
+        fc.asyncProperty(batches, async (generated) => {
+          const prefix = `${example++}-`;
+          let model = emptyModel();
+          for (const makers of generated) {
+            const batch = makers.map((group): CommitGroup => group.map((makeWrite) => makeWrite(prefix)));
+            const expected = batch.map((group) => {
+              const { model: next, result } = commitToModel(model, group);
+              model = next;
+              return result;
+            });
+            assert.deepEqual(await store.commit(batch), expected);
+          }
+          await assertStored(store, model);
+        }),
         { numRuns: RUNS },
       );
     });

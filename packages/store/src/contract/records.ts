@@ -68,8 +68,8 @@ function workflowTests(current: CurrentStore): void {
     await win(store, put('both', 'own'), put('both', 'shared', { tenant: '*' }));
     await win(store, put('shared', 's1', { tenant: '*' }), put('shared', 's2', { tenant: '*' }));
     await win(store, put('alien', 'a', { tenant: 'other' }), put('mine', 'm1'), put('mine', 'm2'));
-    const current_ = (await store.records.workflows(TENANT)).map((each) => [each.workflowId, each.hash]);
-    assert.deepEqual(current_, [
+    const listed = (await store.records.workflows(TENANT)).map((each) => [each.workflowId, each.hash]);
+    assert.deepEqual(listed, [
       ['both', 'own'],
       ['mine', 'm2'],
       ['shared', 's2'],

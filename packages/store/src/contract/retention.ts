@@ -68,6 +68,19 @@ function blobTests(current: CurrentStore): void {
     assert.equal(await blobCount(), 0);
   });
 
+  test('a blob that finds a new user while its last one is deleted stays', async () => {
+    const { store } = current();
+    const request = bigText(BIG);
+    for (let round = 0; round < 10; round++) {
+      await win(store, make.create(`old-${round}`, { head: ended(1), facts: { request } }));
+      await Promise.all([
+        store.retention.deleteEnded(2, 10),
+        win(store, make.create(`new-${round}`, { facts: { request } })),
+      ]);
+      assert.equal((await store.runs.row(TENANT, `new-${round}`))?.request, request);
+    }
+  });
+
   test('a snapshot that replaces another takes its blob away', async () => {
     const { store, blobCount } = current();
     await win(store, make.create('run-1'));

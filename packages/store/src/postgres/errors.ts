@@ -7,8 +7,9 @@ const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 /** Classes of SQLSTATE: connection, authorization, missing database, resources, shutdown. */
 const UNREACHABLE_CLASSES = ['08', '28', '3D', '53', '57'];
+const SQLSTATE_LENGTH = 5;
 const INVALID_TEXT = '22021';
-const CORRUPT_CLASS = 'XX';
+const CORRUPT = ['XX001', 'XX002'];
 
 /** `address` is host:port, never the password. Answers a StoreError for what an operator can mend. */
 export function explain(error: unknown, address: string): unknown {
@@ -21,10 +22,10 @@ export function explain(error: unknown, address: string): unknown {
   if (code === READ_ONLY) return new StoreError('read_only', `Only reads are allowed: ${detail}.`, { cause });
   if (code === INVALID_TEXT)
     return new StoreError('invalid_text', `A text was refused: ${detail}.`, { cause });
-  if (!isSqlState(code) || UNREACHABLE_CLASSES.includes(code.slice(0, 2))) {
+  if (isUnreachable(code)) {
     return new StoreError('io', `Cannot use ${detail}.`, { cause });
   }
-  if (code.startsWith(CORRUPT_CLASS)) {
+  if (CORRUPT.includes(code)) {
     return new StoreError('corrupt', `The database is damaged: ${detail}.`, { cause });
   }
   return error;
@@ -40,8 +41,11 @@ function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
-/** Five characters with a digit in front or a letter and digits; the driver's and the system's codes are longer. */
-const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && /[0-9]/.test(code);
+/** Reported by the server, by the driver (CONNECTION_CLOSED, ...) or by the system (ECONNREFUSED, ...). */
+function isUnreachable(code: string): boolean {
+  if (/^(CONNECT|AUTH|SASL)/.test(code) || /^E[A-Z]+$/.test(code)) return true;
+  return code.length === SQLSTATE_LENGTH && UNREACHABLE_CLASSES.includes(code.slice(0, 2));
+}
 
 const describe = (error: unknown, code: string): string =>
   error instanceof Error && error.message ? error.message : code;

@@ -3,20 +3,11 @@ import { parentPort, Worker } from 'node:worker_threads';
 import { StoreError, type StoreErrorCode } from '../error.ts';
 
 type Operations = Record<string, (...args: never[]) => unknown>;
-interface WireError {
-  readonly code: StoreErrorCode | null;
-  readonly message: string;
-}
+type WireError =
+  | { readonly code: StoreErrorCode; readonly happened: string }
+  | { readonly code: null; readonly stack: string };
 type Request = readonly [id: number, name: string, args: readonly never[]];
 type Reply = readonly [id: number, value: unknown, error?: WireError];
-
-/** Thrown inside a worker; its text is final. */
-class RemoteStoreError extends StoreError {
-  constructor(code: StoreErrorCode, message: string) {
-    super(code, '');
-    this.message = message;
-  }
-}
 
 const OPENED = 0;
 
@@ -45,12 +36,12 @@ export function serve(open: () => Operations, explain: (error: unknown) => unkno
 }
 
 function toWire(error: unknown): WireError {
-  if (error instanceof StoreError) return { code: error.code, message: error.message };
-  return { code: null, message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  if (error instanceof StoreError) return { code: error.code, happened: error.happened };
+  return { code: null, stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
 const fromWire = (error: WireError): Error =>
-  error.code ? new RemoteStoreError(error.code, error.message) : new Error(error.message);
+  error.code === null ? new Error(error.stack) : new StoreError(error.code, error.happened);
 
 export interface Channel<T extends Operations> {
   call<K extends keyof T & string>(name: K, ...args: Parameters<T[K]>): Promise<ReturnType<T[K]>>;

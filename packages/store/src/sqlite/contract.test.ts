@@ -7,15 +7,20 @@ import { openSqlite } from './open.ts';
 storeContract('sqlite', async () => {
   const folder = freshFolder();
   const store = await openSqlite({ dataDir: folder.path });
+  const database = new DatabaseSync(databasePath(folder.path), { timeout: 1_000 });
+  const tables = database
+    .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`)
+    .all();
   return {
     store,
+    async clear() {
+      for (const { name } of tables) database.exec(`delete from ${name}`);
+    },
     async blobCount() {
-      const database = new DatabaseSync(databasePath(folder.path), { readOnly: true });
-      const { count } = database.prepare('select count(*) as count from blobs').get() ?? {};
-      database.close();
-      return Number(count);
+      return Number(database.prepare('select count(*) as count from blobs').get()?.count);
     },
     async close() {
+      database.close();
       await store.close();
       folder.remove();
     },

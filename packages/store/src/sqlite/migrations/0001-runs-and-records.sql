@@ -40,6 +40,7 @@ create table snapshots (
   state text not null
 ) strict;
 
+-- keys come in any order: with a rowid the rows are appended, and only the small index is scattered
 create table idempotency (
   tenant text not null,
   operation text not null,
@@ -49,7 +50,7 @@ create table idempotency (
   body text not null,
   expires_at integer not null,
   primary key (tenant, operation, key)
-) strict, without rowid;
+) strict;
 
 create index idempotency_by_expires_at on idempotency (expires_at);
 
@@ -61,7 +62,7 @@ create table invocations (
   outcome text,
   claimed_at integer not null,
   primary key (tenant, invocation_id)
-) strict, without rowid;
+) strict;
 
 create index invocations_by_run on invocations (run_id);
 create index invocations_by_claimed_at on invocations (claimed_at);

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { RunEvent, TriggerRule, WorkflowDefinition, WorkflowEdge } from '@gantry/protocol';
+import fc from 'fast-check';
+import { apply, fold, invocations, isReady, newRun, type Run, wakeAt } from './index.ts';
+import { edge, effect, facts, node, Trial, workflow } from './testing/workflow.ts';
+
+const RULES: TriggerRule[] = ['all_success', 'any_success', 'all_complete', 'none_failed', 'any_failed'];
+const TERMINAL = ['run.completed', 'run.failed', 'run.cancelled'];
+
+interface Shape {
+  readonly size: number;
+  readonly edges: { from: number; to: number; rule: number; conditional: boolean }[];
+  readonly outside: boolean[];
+  readonly disabled: boolean[];
+  readonly fails: boolean[];
+}
+
+const shapes = (loops: boolean): fc.Arbitrary<Shape> =>
+  fc.integer({ min: 1, max: 9 }).chain((size) => {
+    const flags = fc.array(fc.boolean(), { minLength: size, maxLength: size });
+    const place = fc.nat(size - 1);
+    return fc.record({
+      size: fc.constant(size),
+      edges: fc
+        .array(fc.record({ from: place, to: place, rule: fc.nat(4), conditional: fc.boolean() }), {
+          maxLength: 18,
+        })
+        .map((edges) => (loops ? edges : edges.filter(({ from, to }) => from < to))),
+      outside: flags,
+      disabled: fc.array(
+        fc.integer({ min: 0, max: 5 }).map((die) => die === 0),
+        { minLength: size, maxLength: size },
+      ),
+      fails: fc.array(
+        fc.integer({ min: 0, max: 3 }).map((die) => die === 0),
+        { minLength: size, maxLength: size },
+      ),
+    });
+  });
+
+function definitionOf(shape: Shape): WorkflowDefinition {
+  const ids = Array.from({ length: shape.size }, (_, index) => `n${index}`);
+  const edges: WorkflowEdge[] = shape.edges.map(({ from, to, rule, conditional }, index) =>
+    edge(`n${from}>n${to}`, {
+      id: `e${index}`,
+      triggerRule: RULES[rule]!,
+      ...(conditional && { condition: { type: 'equals', left: 'output.even', right: true } }),
+    }),
+  );
+  // Every failure is handled, so that the end does not depend on which failure comes first.
+  const handler = ids.map((id) => edge(`${id}>handler`, { id: `h${id}`, triggerRule: 'all_complete' }));
+  const nodes = ids.map((id, index) => {
+    const disabled = shape.disabled[index]!;
+    return shape.outside[index] ? effect(id, { disabled }) : node(id, 'core.noop', { disabled });
+  });
+  return workflow([...nodes, node('handler')], [...edges, ...handler]);
+}
+
+/** Settles work in the order that `picks` says, until the run is over. */
+function play(shape: Shape, picks: readonly number[], maxEvents: number): Trial {
+  const trial = new Trial(definitionOf(shape)).start();
+  for (let turn = 0; turn < 500 && trial.run.status === 'running'; turn++) {
+    while (isReady(trial.plan, trial.run)) trial.advance(maxEvents);
+    const open = invocations(trial.plan, trial.run);
+    if (open.length === 0) break;
+    const { nodeId, attempt, visit } = open[picks[turn % picks.length]! % open.length]!;
+    const index = Number(nodeId.slice(1));
+    const outcome = shape.fails[index]
+      ? ({ ok: false, error: { code: 'x', message: 'x' }, retryable: false } as const)
+      : ({ ok: true, outputs: { even: (index + visit) % 2 === 0 } } as const);
+    trial.give({ type: 'settle', now: trial.now, nodeId, attempt, visit, outcome });
+  }
+  return trial;
+}
+
+const statesOf = (run: Run): object =>
+  Object.fromEntries(Object.entries(run.nodes).map(([id, state]) => [id, state.status]));
+const picks = fc.array(fc.nat(50), { minLength: 1, maxLength: 20 });
+
+describe('any workflow', () => {
+  test('any order of settlements and any stretch length lead to the same end', () => {
+    fc.assert(
+      fc.property(
+        shapes(false),
+        picks,
+        picks,
+        fc.integer({ min: 1, max: 5 }),
+        (shape, first, second, maxEvents) => {
+          const one = play(shape, first, 1_000);
+          const other = play(shape, second, maxEvents);
+          assert.equal(one.run.status, 'completed');
+          assert.equal(other.run.status, 'completed');
+          assert.deepEqual(statesOf(one.run), statesOf(other.run));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test('with loops or without, it ends, with one terminal event at the end', () => {
+    fc.assert(
+      fc.property(shapes(true), picks, fc.integer({ min: 1, max: 5 }), (shape, order, maxEvents) => {
+        const trial = play(shape, order, maxEvents);
+        assert.match(trial.run.status, /^(completed|failed)$/);
+        assert.notEqual(trial.run.error?.code, 'internal_error');
+        const terminal = trial.events.filter((event) => TERMINAL.includes(event.type));
+        assert.equal(terminal.length, 1);
+        assert.equal(trial.events.at(-1), terminal[0]);
+        assert.equal(trial.run.nextSeq, trial.events.length);
+        assert.equal(wakeAt(trial.plan, trial.run), undefined);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('the log folds to the run that was decided, also through JSON and from any snapshot', () => {
+    fc.assert(
+      fc.property(shapes(true), picks, fc.nat(), (shape, order, at) => {
+        const trial = play(shape, order, 3);
+        const events: RunEvent[] = JSON.parse(JSON.stringify(trial.events));
+        assert.deepEqual(fold(newRun(facts()), events), trial.run);
+        assert.deepEqual(events.reduce(apply, newRun(facts())), trial.run);
+        const cut = at % (events.length + 1);
+        const snapshot: Run = JSON.parse(JSON.stringify(fold(newRun(facts()), events.slice(0, cut))));
+        assert.deepEqual(fold(snapshot, events.slice(cut)), trial.run);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('apply', () => {
+  const types = [
+    ...TERMINAL,
+    ...['run.started', 'run.paused', 'run.resumed', 'variable.changed', 'cap.breached', 'future.event'],
+    ...[
+      'node.started',
+      'node.completed',
+      'node.failed',
+      'node.retried',
+      'node.skipped',
+      'node.cancelled',
+      'node.new',
+    ],
+  ];
+  const keys = [
+    'nodeId',
+    'name',
+    'next',
+    'attempt',
+    'error',
+    'outputs',
+    'loopback',
+    'resets',
+    'edgeId',
+    'inputs',
+  ];
+  const anything = fc.jsonValue();
+  const payload = fc.oneof(
+    fc.dictionary(
+      fc.constantFrom(...keys),
+      fc.oneof(anything, fc.constantFrom('a', '__proto__', 'constructor')),
+    ),
+    anything,
+    fc.constant(undefined),
+  );
+  const event = fc.record({
+    type: fc.oneof(fc.constantFrom(...types), anything),
+    at: fc.oneof(fc.nat(), anything),
+    payload,
+    sealed: payload,
+  });
+
+  test('never throws and counts every event, whatever it is', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof({ weight: 9, arbitrary: event }, anything), { maxLength: 30 }),
+        (events) => {
+          const run = fold(newRun(facts()), events as RunEvent[]);
+          assert.equal(run.nextSeq, events.length);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('an unknown event changes nothing else', () => {
+    const run = newRun(facts());
+    const unknown = { type: 'node.dreamt', at: 1, nodeId: 'a', payload: { nodeId: 'a' } };
+    assert.deepEqual(apply(run, unknown), { ...run, nextSeq: 1 });
+  });
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PollEventsResponse } from '@gantry/protocol';
+import { Compile } from 'typebox/compile';
+import { apiTest, assertError, assertPublic } from './testing.ts';
+
+const isPoll = Compile(PollEventsResponse);
+
+test('a finished run answers the same events each time, in order from 0', async (t) => {
+  const api = await apiTest(t);
+  const runId = await api.start('three');
+  await api.ended(runId);
+  const poll = await api.get(`/v1/runs/${runId}/events/poll`);
+  const answer = poll.json();
+  assert.ok(isPoll.Check(answer), JSON.stringify(isPoll.Errors(answer)));
+  for (const event of answer.events) assertPublic('run-event.schema.json', event);
+  assert.deepEqual(
+    answer.events.map((event: { sequence: number }) => event.sequence),
+    answer.events.map((_: unknown, i: number) => i),
+  );
+  assert.equal(answer.events.at(-1)?.type, 'run.completed');
+  assert.deepEqual(
+    [answer.runStatus, answer.isTerminal, answer.isComplete, answer.lastEventSeq],
+    ['completed', true, true, answer.events.length - 1],
+  );
+  assert.equal((await api.get(`/v1/runs/${runId}/events/poll`)).body, poll.body);
+  const asJson = await api.get(`/v1/runs/${runId}/events`, { accept: 'application/json' });
+  assert.equal(asJson.body, poll.body);
+});
+
+test('a cursor gives what comes after it; past the end is empty, not an error', async (t) => {
+  const api = await apiTest(t);
+  const runId = await api.start('three');
+  await api.ended(runId);
+  const all = (await api.get(`/v1/runs/${runId}/events/poll`)).json().events;
+  for (const name of ['lastSequence', 'since']) {
+    const { events } = (await api.get(`/v1/runs/${runId}/events/poll?${name}=1`)).json();
+    assert.deepEqual(events, all.slice(2));
+  }
+  const past = (await api.get(`/v1/runs/${runId}/events/poll?lastSequence=999`)).json();
+  assert.deepEqual([past.events, past.lastEventSeq, past.isTerminal], [[], 999, true]);
+});
+
+test('a poll waits for the next event and answers with it', async (t) => {
+  const api = await apiTest(t);
+  const runId = await api.start('slow');
+  const { lastEventSeq } = (await api.get(`/v1/runs/${runId}/events`, { accept: 'application/json' })).json();
+  let settled = false;
+  const waiting = api
+    .get(`/v1/runs/${runId}/events/poll?timeout=60&lastSequence=${lastEventSeq + 1}`)
+    .finally(() => {
+      settled = true;
+    });
+  const first = api.get(`/v1/runs/${runId}/events/poll?timeout=60&lastSequence=${lastEventSeq}`);
+  await new Promise(setImmediate);
+  assert.equal(settled, false);
+  await api.post(`/v1/runs/${runId}/cancel`);
+  for (const answer of await Promise.all([waiting, first])) {
+    assert.equal(answer.statusCode, 200);
+  }
+  assert.ok((await first).json().events.length > 0);
+});
+
+test('a poll that saw nothing answers when its time is over', async (t) => {
+  const api = await apiTest(t);
+  const runId = await api.start('slow');
+  const { lastEventSeq } = (await api.get(`/v1/runs/${runId}/events`, { accept: 'application/json' })).json();
+  const answer = await api.get(`/v1/runs/${runId}/events/poll?timeout=1&lastSequence=${lastEventSeq + 10}`);
+  assert.deepEqual([answer.statusCode, answer.json().events, answer.json().isTerminal], [200, [], false]);
+});
+
+test('closing the host sends waiting readers home', async (t) => {
+  const api = await apiTest(t);
+  const runId = await api.start('slow');
+  const waiting = api.get(`/v1/runs/${runId}/events/poll?timeout=60&lastSequence=100`);
+  await new Promise(setImmediate);
+  await api.host.app.close();
+  assert.equal((await waiting).statusCode, 200);
+});
+
+test('bad queries are refused', async (t) => {
+  const api = await apiTest(t);
+  const runId = await api.start('slow');
+  for (const query of [
+    'timeout=0',
+    'timeout=61',
+    'timeout=1.5',
+    'lastSequence=-1',
+    'lastSequence=x',
+    'odd=1',
+  ]) {
+    assertError(await api.get(`/v1/runs/${runId}/events/poll?${query}`), 400, 'validation_error');
+  }
+  assertError(await api.get('/v1/runs/absent/events/poll'), 404, 'not_found');
+  assertError(await api.get('/v1/runs/%00/events/poll'), 400, 'validation_error');
+});
+
+test('what a run keeps to itself is in no event', async (t) => {
+  const api = await apiTest(t);
+  const secret = 'sk-canary-0123456789abcdef';
+  const runId = await api.start('secretive', { inputs: { token: secret, undeclared: secret } });
+  await api.ended(runId);
+  assert.ok(!(await api.get(`/v1/runs/${runId}/events/poll`)).body.includes(secret));
+});

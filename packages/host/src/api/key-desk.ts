@@ -1,0 +1,187 @@
+/** What may be done with keys, and by whom. */
+import { OpenwopError } from '@gantry/protocol';
+import type { KeyRecord, Store } from '@gantry/store';
+import { HOST_ADMIN } from './access.ts';
+import { hashSecret } from './auth.ts';
+import type { Caller } from './context.ts';
+import type { Answer, RecordAnswer } from './idempotency.ts';
+import type { KeyCache } from './key-cache.ts';
+import { isTestTenant, liveTenant, newKeyId, newSecret, testTenant } from './key-secret.ts';
+
+export const ROTATION_GRACE_SECONDS = 86_400;
+
+export interface KeySummary {
+  keyId: string;
+  tenant: string;
+  name: string;
+  scopes: string[];
+  createdAt: string;
+  expiresAt?: string;
+  revokedAt?: string;
+}
+
+export interface WantedKey {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly tenant?: string;
+  readonly test?: boolean;
+  readonly expiresInSeconds?: number;
+}
+
+/** A key by its id, in the caller's tenant or the one an administrator names. */
+export interface KeyAddress {
+  readonly caller: Caller;
+  readonly tenant: string | undefined;
+  readonly keyId: string;
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+const summary = (key: KeyRecord): KeySummary => ({
+  keyId: key.keyId,
+  tenant: key.tenant,
+  name: key.name,
+  scopes: [...key.scopes],
+  createdAt: isoTime(key.createdAt),
+  ...(key.expiresAt !== null && { expiresAt: isoTime(key.expiresAt) }),
+  ...(key.revokedAt !== null && { revokedAt: isoTime(key.revokedAt) }),
+});
+
+const forbidden = (scopeRequired: string): OpenwopError =>
+  new OpenwopError('forbidden', { details: { scopeRequired } });
+
+/** Nobody handles a key that can do more than their own: that would be a way to get its power. */
+function checkScopes(caller: Caller, scopes: readonly string[]): void {
+  const missing = scopes.find((scope) => !caller.scopes.has(scope));
+  if (missing !== undefined) throw forbidden(missing);
+}
+
+/** The live tenant a caller means; its own unless it may act for all. */
+function namedTenant(caller: Caller, tenant: string | undefined): string {
+  const home = liveTenant(caller.tenant);
+  if (tenant === undefined || tenant === home) return home;
+  if (!caller.scopes.has(HOST_ADMIN)) throw forbidden(HOST_ADMIN);
+  return tenant;
+}
+
+/** A test key only ever makes test keys. */
+function keyTenant(caller: Caller, wanted: WantedKey): string {
+  const tenant = namedTenant(caller, wanted.tenant);
+  const { test = isTestTenant(caller.tenant) } = wanted;
+  if (!test && isTestTenant(caller.tenant)) {
+    throw new OpenwopError('forbidden', { message: 'A test key can only make test keys. Use a live key.' });
+  }
+  return test ? testTenant(tenant) : tenant;
+}
+
+/** A repeat must neither make a second key nor find the first one's secret at rest. */
+const SHOWN_ONCE = {
+  status: 409,
+  body: JSON.stringify({
+    error: 'conflict',
+    message: 'This request already made a key, which was shown once. Rotate that key to get a new secret.',
+    details: { retriable: false },
+  }),
+};
+
+export interface KeyDeskOptions {
+  readonly store: Pick<Store, 'records' | 'commit'>;
+  readonly cache: KeyCache;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+export class KeyDesk {
+  readonly #options: KeyDeskOptions;
+
+  constructor(options: KeyDeskOptions) {
+    this.#options = options;
+  }
+
+  async list(caller: Caller, tenant: string | undefined): Promise<KeySummary[]> {
+    return (await this.#keysOf(caller, tenant)).map(summary);
+  }
+
+  create(caller: Caller, wanted: WantedKey, record: RecordAnswer | undefined): Promise<Answer | 'duplicate'> {
+    const tenant = keyTenant(caller, wanted);
+    const { name, scopes, expiresInSeconds } = wanted;
+    checkScopes(caller, scopes);
+    const lifetimeMs = expiresInSeconds === undefined ? null : expiresInSeconds * 1000;
+    const { key, body } = this.#mint({ tenant, name, scopes, lifetimeMs });
+    return this.#put([key], record, { status: 201, body }, SHOWN_ONCE);
+  }
+
+  /** The new key lives as long as the old one was to live; the old one ends with its grace time. */
+  async rotate(
+    address: KeyAddress,
+    graceSeconds: number,
+    record: RecordAnswer | undefined,
+  ): Promise<Answer | 'duplicate'> {
+    const old = await this.#find(address);
+    const at = this.#options.now();
+    if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= at)) {
+      throw new OpenwopError('conflict', { message: 'This key no longer works. Make a new one.' });
+    }
+    const { tenant, name, scopes } = old;
+    const lifetimeMs = old.expiresAt === null ? null : old.expiresAt - old.createdAt;
+    const { key, body } = this.#mint({ tenant, name, scopes, lifetimeMs });
+    const graceEnd = at + graceSeconds * 1000;
+    const retired = { ...old, expiresAt: Math.min(old.expiresAt ?? graceEnd, graceEnd) };
+    return this.#put([key, retired], record, { status: 201, body }, SHOWN_ONCE);
+  }
+
+  async revoke(address: KeyAddress, record: RecordAnswer | undefined): Promise<Answer | 'duplicate'> {
+    const key = await this.#find(address);
+    const revoked = { ...key, revokedAt: key.revokedAt ?? this.#options.now() };
+    const answer = { status: 200, body: JSON.stringify(summary(revoked)) };
+    return this.#put([revoked], record, answer, answer);
+  }
+
+  async #keysOf(caller: Caller, tenant: string | undefined): Promise<KeyRecord[]> {
+    const { records } = this.#options.store;
+    const live = namedTenant(caller, tenant);
+    if (isTestTenant(caller.tenant)) return records.keys(testTenant(live));
+    const both = await Promise.all([records.keys(live), records.keys(testTenant(live))]);
+    return both.flat();
+  }
+
+  async #find({ caller, tenant, keyId }: KeyAddress): Promise<KeyRecord> {
+    const key = (await this.#keysOf(caller, tenant)).find((candidate) => candidate.keyId === keyId);
+    if (key === undefined) throw new OpenwopError('not_found');
+    checkScopes(caller, key.scopes);
+    return key;
+  }
+
+  #mint(wanted: Pick<KeyRecord, 'tenant' | 'name' | 'scopes'> & { readonly lifetimeMs: number | null }) {
+    const { now, randomBytes } = this.#options;
+    const { lifetimeMs, ...rest } = wanted;
+    const secret = newSecret(rest.tenant, randomBytes);
+    const createdAt = now();
+    const key: KeyRecord = {
+      ...rest,
+      keyId: newKeyId(randomBytes),
+      hash: hashSecret(secret),
+      createdAt,
+      expiresAt: lifetimeMs === null ? null : createdAt + lifetimeMs,
+      revokedAt: null,
+    };
+    return { key, body: JSON.stringify({ ...summary(key), key: secret }) };
+  }
+
+  /** Writes the keys, and what a repeat of the request will get, in one commit. */
+  async #put(
+    keys: readonly KeyRecord[],
+    record: RecordAnswer | undefined,
+    answer: Omit<Answer, 'recorded'>,
+    replay: Omit<Answer, 'recorded'>,
+  ): Promise<Answer | 'duplicate'> {
+    const { store, cache, now } = this.#options;
+    const writes = keys.map((key) => ({ kind: 'putKey', record: key }) as const);
+    const group = record
+      ? [...writes, { kind: 'idempotency', record: record(replay.status, replay.body), now: now() } as const]
+      : writes;
+    const [result] = await store.commit([group]);
+    cache.clear();
+    return result?.won === false ? 'duplicate' : { ...answer, recorded: true };
+  }
+}

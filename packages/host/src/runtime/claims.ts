@@ -1,0 +1,98 @@
+/** How this process comes to own runs: what is due, and what processes that ended left behind. */
+import type { Leases, RunKey } from '@gantry/store';
+import type { Logger } from 'pino';
+import type { RunActors } from './run-actors.ts';
+import { WakeClock } from './wake-clock.ts';
+
+/** How many runs are claimed at once. */
+const CLAIM_BATCH = 256;
+
+export interface LeaseTerms {
+  readonly ttlMs: number;
+  /** Null where no other process can share the store: nothing needs renewing then. */
+  readonly renewEveryMs: number | null;
+}
+
+export interface ClaimsOptions {
+  readonly epoch: number;
+  readonly leases: Leases;
+  readonly terms: LeaseTerms;
+  readonly actors: RunActors;
+  readonly inflightCap: number;
+  readonly now: () => number;
+  readonly log: Logger;
+  /** Another process may own our runs now. */
+  readonly onLeaseLost: () => void;
+}
+
+export class Claims {
+  readonly clock: WakeClock;
+  readonly #options: ClaimsOptions;
+  #keeper: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+    this.clock = new WakeClock(options.now, () => this.#takeDue());
+  }
+
+  /** Begins recovery and arms the clock. */
+  async start(): Promise<void> {
+    const { leases, terms, log } = this.#options;
+    void this.#takeOrphans().catch((error) => log.error({ err: error }, 'recovery stopped'));
+    const next = await leases.nextWakeAt();
+    if (next !== null) this.clock.note(next);
+    if (terms.renewEveryMs !== null) {
+      this.#keeper = setInterval(() => void this.#renew(), terms.renewEveryMs);
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.clock.stop();
+    clearInterval(this.#keeper);
+  }
+
+  async #takeDue(): Promise<number | null> {
+    const { leases, epoch, now } = this.#options;
+    try {
+      await this.#takeAll(() => leases.claimDue(epoch, now(), CLAIM_BATCH));
+      return this.#stopped ? null : await leases.nextWakeAt();
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'due runs could not be claimed; trying again');
+      return now() + 1_000;
+    }
+  }
+
+  #takeOrphans(): Promise<void> {
+    const { leases, epoch, now, log } = this.#options;
+    return this.#takeAll(async () => {
+      const orphans = await leases.claimOrphans(epoch, now(), CLAIM_BATCH);
+      if (orphans.length > 0) log.info({ runs: orphans.length }, 'taking over runs of an earlier process');
+      return orphans;
+    });
+  }
+
+  /** Claims batch after batch, never holding more runs than the cap allows. */
+  async #takeAll(claim: () => Promise<RunKey[]>): Promise<void> {
+    const { actors, inflightCap } = this.#options;
+    for (;;) {
+      await actors.below(inflightCap);
+      if (this.#stopped) return;
+      const keys = await claim();
+      await actors.adopt(keys);
+      if (keys.length < CLAIM_BATCH) return;
+    }
+  }
+
+  /** Processes that share a database also watch for each other's end. */
+  async #renew(): Promise<void> {
+    const { leases, epoch, now, terms, log, onLeaseLost } = this.#options;
+    try {
+      if (await leases.renew(epoch, now(), terms.ttlMs)) await this.#takeOrphans();
+      else onLeaseLost();
+    } catch (error) {
+      log.warn({ err: error }, 'the lease could not be renewed');
+    }
+  }
+}

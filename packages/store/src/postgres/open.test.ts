@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import postgres from 'postgres';
+import { create, TENANT, win } from '../contract/fixtures.ts';
+import { StoreError } from '../error.ts';
+import { freshDatabase } from '../testing/postgres-server.ts';
+import { openPostgres } from './open.ts';
+
+const database = await freshDatabase();
+const skip = 'skip' in database ? database.skip : false;
+const url = 'url' in database ? database.url : '';
+
+test('an unreachable server is an io error that names host and port, never the password', async () => {
+  const opening = openPostgres({ url: 'postgres://gantry:open-sesame@127.0.0.1:1/gantry' });
+  await assert.rejects(opening, (error) => {
+    assert.ok(error instanceof StoreError);
+    assert.equal(error.code, 'io');
+    assert.match(error.message, /127\.0\.0\.1:1\b/);
+    assert.doesNotMatch(error.message, /open-sesame/);
+    return true;
+  });
+});
+
+describe('a PostgreSQL database', { skip }, () => {
+  after(async () => {
+    if ('drop' in database) await database.drop();
+  });
+
+  test('a wrong password is an io error that does not repeat it', async () => {
+    const wrong = new URL(url);
+    wrong.password = 'open-sesame';
+    await assert.rejects(openPostgres({ url: wrong.href }), (error) => {
+      assert.ok(error instanceof StoreError);
+      assert.equal(error.code, 'io');
+      assert.doesNotMatch(error.message, /open-sesame/);
+      return true;
+    });
+  });
+
+  test('several processes may start at once; each sees what the others commit', async () => {
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openPostgres({ url })));
+    const [first, second] = stores;
+    assert.ok(first && second);
+    await win(first, create('shared'));
+    assert.equal((await second.runs.row(TENANT, 'shared'))?.runId, 'shared');
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test('leases of several processes live side by side until they expire', async () => {
+    const store = await openPostgres({ url });
+    await win(store, create('leased'));
+    const first = await store.leases.acquire('p1', 0, 1_000);
+    const second = await store.leases.acquire('p2', 0, 1_000);
+    assert.equal(await store.leases.claim(first, TENANT, 'leased'), true);
+    assert.equal(await store.leases.renew(first, 500, 1_000), true);
+    assert.deepEqual(await store.leases.claimOrphans(second, 1_200, 10), []);
+    assert.deepEqual(await store.leases.claimOrphans(second, 1_500, 10), [
+      { tenant: TENANT, runId: 'leased' },
+    ]);
+    assert.equal(await store.leases.renew(first, 1_500, 1_000), false);
+    await store.close();
+  });
+
+  test('data of a newer version is refused', async () => {
+    const sql = postgres(url, { max: 1 });
+    await sql`update gantry_schema set version = 999`;
+    await sql.end();
+    await assert.rejects(openPostgres({ url }), (error) => {
+      assert.ok(error instanceof StoreError);
+      assert.equal(error.code, 'data_newer');
+      assert.match(error.message, /999/);
+      return true;
+    });
+  });
+});

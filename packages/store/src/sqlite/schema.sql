@@ -1,0 +1,123 @@
+CREATE TABLE blob_uses (
+  holder text not null,
+  hash text not null,
+  primary key (holder, hash)
+) strict, without rowid;
+
+CREATE INDEX blob_uses_by_hash on blob_uses (hash);
+
+CREATE TABLE blobs (
+  hash text not null primary key,
+  body text not null
+) strict;
+
+CREATE TABLE definitions (
+  hash text not null primary key,
+  body text not null
+) strict;
+
+CREATE TABLE events (
+  run_id text not null,
+  sequence integer not null,
+  type text not null,
+  at integer not null,
+  node_id text,
+  causation_id text,
+  payload text not null,
+  sealed text,
+  primary key (run_id, sequence)
+) strict, without rowid;
+
+CREATE TABLE idempotency (
+  tenant text not null,
+  operation text not null,
+  key text not null,
+  digest text not null,
+  status integer not null,
+  body text not null,
+  expires_at integer not null,
+  primary key (tenant, operation, key)
+) strict;
+
+CREATE INDEX idempotency_by_expires_at on idempotency (expires_at);
+
+CREATE TABLE invocations (
+  tenant text not null,
+  invocation_id text not null,
+  run_id text not null,
+  node_id text not null,
+  outcome text,
+  claimed_at integer not null,
+  primary key (tenant, invocation_id)
+) strict;
+
+CREATE INDEX invocations_by_claimed_at on invocations (claimed_at);
+
+CREATE INDEX invocations_by_run on invocations (run_id);
+
+CREATE TABLE keys (
+  key_id text not null primary key,
+  tenant text not null,
+  name text not null,
+  hash text not null,
+  scopes text not null,
+  created_at integer not null,
+  expires_at integer,
+  revoked_at integer
+) strict;
+
+CREATE INDEX keys_by_hash on keys (hash);
+
+CREATE INDEX keys_by_tenant on keys (tenant);
+
+CREATE TABLE leases (
+  epoch integer primary key autoincrement,
+  process_id text not null,
+  acquired_at integer not null
+) strict;
+
+CREATE TABLE runs (
+  run_id text not null primary key,
+  tenant text not null,
+  workspace text,
+  principal text,
+  workflow_id text not null,
+  workflow_hash text not null,
+  scope_id text,
+  created_at integer not null,
+  request text not null,
+  status text not null,
+  owner integer,
+  wake_at integer,
+  ended_at integer,
+  next_seq integer not null
+) strict, without rowid;
+
+CREATE INDEX runs_active_by_scope on runs (tenant, scope_id) where scope_id is not null and ended_at is null;
+
+CREATE INDEX runs_by_ended_at on runs (ended_at) where ended_at is not null;
+
+CREATE INDEX runs_by_owner on runs (owner) where owner is not null;
+
+CREATE INDEX runs_by_tenant on runs (tenant, run_id desc);
+
+CREATE INDEX runs_by_wake_at on runs (wake_at) where owner is null and wake_at is not null;
+
+CREATE TABLE snapshots (
+  run_id text not null primary key,
+  next_seq integer not null,
+  state text not null
+) strict;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE TABLE workflows (
+  place integer primary key autoincrement,
+  tenant text not null,
+  workflow_id text not null,
+  hash text not null,
+  version text not null,
+  name text not null,
+  registered_at integer not null,
+  unique (tenant, workflow_id, hash)
+) strict;
