@@ -2,7 +2,7 @@ import type { EdgeCondition, Json, JsonObject, WorkflowDefinition, WorkflowVaria
 import type { Condition, Path } from './condition.ts';
 import { compileExpression, type Expression } from './expression.ts';
 import { asJson } from './json.ts';
-import { compileRegex } from './regex.ts';
+import { compileRegex, type Regex } from './regex.ts';
 import { EDGE_ROOTS } from './scope.ts';
 
 export interface DefinitionIssue {
@@ -24,9 +24,11 @@ export class DefinitionError extends Error {
   }
 }
 
+const CONDITION_TYPES = ['equals', 'notEquals', 'contains', 'regex', 'truthy', 'falsy'];
+
 /** Bounds on what compiling one definition may cost in total. */
 const EXPRESSION_CHARS_MAX = 262_144;
-const REGEXES_MAX = 200;
+const REGEXES_MAX = 100;
 
 /** One definition being compiled: collects what is wrong, compiles each distinct text once. */
 export class Compilation {
@@ -35,8 +37,8 @@ export class Compilation {
   readonly nodeIds: ReadonlySet<string>;
   readonly #issues: DefinitionIssue[] = [];
   readonly #expressions = new Map<string, Expression>();
+  readonly #regexes = new Map<string, Regex>();
   #expressionChars = 0;
-  #regexes = 0;
 
   constructor(definition: WorkflowDefinition) {
     this.definition = definition;
@@ -68,7 +70,9 @@ export class Compilation {
       );
       return;
     }
-    const expression = this.#attempt(path, () => compileExpression(text, roots));
+    const expression = this.#attempt(path, () =>
+      compileExpression(text, roots, (pattern) => this.#regex(pattern)),
+    );
     if (!expression) return;
     for (const id of expression.nodeIds)
       if (!this.nodeIds.has(id))
@@ -83,6 +87,10 @@ export class Compilation {
     if (type === 'expression') {
       const expression = this.expression(`${path}/expression`, spec.expression, roots);
       return expression && { type, expression };
+    }
+    if (!CONDITION_TYPES.includes(type)) {
+      this.issue(`${path}/type`, `A condition is of type expression, ${CONDITION_TYPES.join(', ')}`);
+      return;
     }
     if (typeof spec.left !== 'string' || spec.left === '') {
       this.issue(`${path}/left`, `A condition of type ${type} needs the path of a value in \`left\``);
@@ -99,12 +107,21 @@ export class Compilation {
   }
 
   #regexCondition(path: string, left: Path, pattern: unknown): Condition | undefined {
-    if (typeof pattern !== 'string' || ++this.#regexes > REGEXES_MAX) {
-      this.issue(`${path}/right`, `A pattern must be a text; a workflow has at most ${REGEXES_MAX} of them`);
+    if (typeof pattern !== 'string') {
+      this.issue(`${path}/right`, 'A pattern must be a text');
       return;
     }
-    const regex = this.#attempt(`${path}/right`, () => compileRegex(pattern));
+    const regex = this.#attempt(`${path}/right`, () => this.#regex(pattern));
     return regex && { type: 'regex', path: left, regex };
+  }
+
+  #regex(pattern: string): Regex {
+    const known = this.#regexes.get(pattern);
+    if (known) return known;
+    if (this.#regexes.size >= REGEXES_MAX) throw new Error(`A workflow has at most ${REGEXES_MAX} patterns`);
+    const regex = compileRegex(pattern);
+    this.#regexes.set(pattern, regex);
+    return regex;
   }
 
   #attempt<Value>(path: string, make: () => Value): Value | undefined {

@@ -86,13 +86,21 @@ function inputPort(
   }
 }
 
+interface Range {
+  readonly min: number;
+  readonly max: number;
+  readonly fraction?: boolean;
+}
+
 function retryPolicy(compilation: Compilation, node: WorkflowNode, path: string): RetryPolicy {
   const settings = asJson(node.settings ?? {});
-  const numberOf = (key: string, range: { min: number; max: number }, fallback: number): number => {
+  const numberOf = (key: string, range: Range, fallback: number): number => {
     const value: Json | undefined = isObject(settings) ? own(settings, key) : undefined;
     if (value === undefined) return fallback;
-    if (typeof value === 'number' && value >= range.min && value <= range.max) return value;
-    compilation.issue(`${path}/${key}`, `${key} must be a number from ${range.min} to ${range.max}`);
+    const fits = typeof value === 'number' && value >= range.min && value <= range.max;
+    if (fits && (range.fraction || Number.isInteger(value))) return value;
+    const kind = range.fraction ? 'number' : 'whole number';
+    compilation.issue(`${path}/${key}`, `${key} must be a ${kind} from ${range.min} to ${range.max}`);
     return fallback;
   };
   const maxRetries = numberOf(
@@ -104,7 +112,7 @@ function retryPolicy(compilation: Compilation, node: WorkflowNode, path: string)
   return {
     maxRetries,
     backoffMs: numberOf('backoffMs', { min: 0, max: MS_MAX }, 1_000),
-    backoffFactor: numberOf('backoffFactor', { min: 1, max: 100 }, 2),
+    backoffFactor: numberOf('backoffFactor', { min: 1, max: 100, fraction: true }, 2),
     maxBackoffMs: numberOf('maxBackoffMs', { min: 0, max: MS_MAX }, 60_000),
     ...(timeoutMs > 0 && { timeoutMs }),
   };

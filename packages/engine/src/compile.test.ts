@@ -98,6 +98,7 @@ describe('compile', () => {
         node('g', 'core.getVariable', { config: { name: 'none' } }),
         node('h', 'core.conditional', { config: { expression: 'variables.' } }),
         node('i', 'core.conditional', { config: { type: 'equals', right: 1 } }),
+        node('k', 'core.conditional', { config: { type: 'near', left: 'x', right: 1 } }),
         node('j', 'core.conformance.side-effect', { config: { effects: 101, idempotent: 1 } }),
       ]),
     );
@@ -112,8 +113,9 @@ describe('compile', () => {
       '/nodes/6/config/name',
       '/nodes/7/config/expression',
       '/nodes/8/config/left',
-      '/nodes/9/config/idempotent',
-      '/nodes/9/config/effects',
+      '/nodes/9/config/type',
+      '/nodes/10/config/idempotent',
+      '/nodes/10/config/effects',
     ]);
   });
 
@@ -176,6 +178,18 @@ describe('hostile definitions', () => {
     const text = `"${'x'.repeat(4_000)}"`;
     const inputs = Object.fromEntries(many(70).map(({ id }, index) => [id, formula(`${text} + "${index}"`)]));
     assert.equal(pathsOf(workflow([node('a', 'core.noop', { inputs })])).length, 5);
+  });
+
+  test('so are patterns, in number and in size', () => {
+    const patterns = Array.from({ length: 3_000 }, (_, index) =>
+      formula(`"".matches("x{${900 + (index % 90)}}${index}")`),
+    );
+    const inputs = Object.fromEntries(patterns.map((port, index) => [`p${index}`, port]));
+    const before = performance.now();
+    const issues = issuesOf(workflow([node('a', 'core.noop', { inputs })]));
+    assert.equal(issues.length, 2_900);
+    assert.match(issues[0]?.message ?? '', /at most 100 patterns/);
+    assert.ok(performance.now() - before < 2_000);
   });
 
   test('the largest allowed compile soon, chain or mesh', () => {

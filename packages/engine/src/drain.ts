@@ -1,7 +1,7 @@
 import { runNode, skipNode } from './node-run.ts';
 import type { PlanNode } from './plan.ts';
 import { readinessOf } from './readiness.ts';
-import type { Run } from './run.ts';
+import { isActive } from './run.ts';
 import { completeRun, failRun } from './run-end.ts';
 import type { Step } from './step.ts';
 
@@ -17,7 +17,7 @@ export function drain(step: Step, maxEvents: number): void {
     pass(step, maxEvents);
     if (!going()) return;
     if (step.events.length > before) continue;
-    if (isWaiting(step)) return;
+    if (step.plan.order.some((node) => isActive(step.run.nodes[node.id]))) return;
     settleRun(step);
   }
 }
@@ -41,15 +41,6 @@ function decideNode(step: Step, node: PlanNode): void {
   else if (node.disabled) skipNode(step, node, 'disabled');
   else runNode(step, node);
 }
-
-function isWaiting(step: Step): boolean {
-  return step.plan.order.some((node) => isActive(step.run, node));
-}
-
-const isActive = (run: Run, node: PlanNode): boolean => {
-  const status = run.nodes[node.id]?.status;
-  return status === 'running' || status === 'retrying';
-};
 
 /** Nothing moves any more: the run is at its end. That a node is still undecided only a bug can bring about. */
 function settleRun(step: Step): void {

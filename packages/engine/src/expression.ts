@@ -21,7 +21,7 @@ import {
   truth,
 } from './expression-functions.ts';
 import { isReservedName, jsonSize } from './json.ts';
-import { compileRegex } from './regex.ts';
+import { compileRegex, type Regex } from './regex.ts';
 
 export { ExpressionError } from './expression-functions.ts';
 
@@ -47,10 +47,14 @@ const environment = new Environment({
 });
 
 /** Throws an `Error` whose message says what is wrong with the text. */
-export function compileExpression(text: string, allowedRoots: readonly string[]): Expression {
+export function compileExpression(
+  text: string,
+  allowedRoots: readonly string[],
+  toRegex: (pattern: string) => Regex = compileRegex,
+): Expression {
   if (text.length > EXPRESSION_LIMITS.lengthMax)
     throw new Error(`The expression is longer than ${EXPRESSION_LIMITS.lengthMax} characters`);
-  const compiler = new Compiler(allowedRoots);
+  const compiler = new Compiler(allowedRoots, toRegex);
   const run = compiler.compile(parse(text), 0);
   return {
     text,
@@ -81,10 +85,12 @@ class Compiler {
   /** Whether it can make values larger than those it reads. */
   builds = false;
   readonly #allowed: readonly string[];
+  readonly #toRegex: (pattern: string) => Regex;
   readonly #locals: string[] = [];
 
-  constructor(allowedRoots: readonly string[]) {
+  constructor(allowedRoots: readonly string[], toRegex: (pattern: string) => Regex) {
     this.#allowed = allowedRoots;
+    this.#toRegex = toRegex;
   }
 
   compile(ast: ASTNode, depth: number): Evaluate {
@@ -218,7 +224,7 @@ class Compiler {
     const [pattern] = args;
     if (args.length !== 1 || pattern?.op !== 'value' || typeof pattern.args !== 'string')
       throw new Error('matches() takes a pattern in quotes');
-    const regex = compileRegex(pattern.args);
+    const regex = this.#toRegex(pattern.args);
     return (frame) => {
       const text = target(frame);
       if (typeof text !== 'string') return fail('matches() works on text.');

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, MaskingMode } from '@gantry/protocol';
+import type { Plan, PlanNode } from './plan.ts';
 
 /** Hex digest of a text. Passed in, so that the core stays free of platform modules. */
 export type Sha256 = (text: string) => string;
@@ -20,11 +21,7 @@ export function createMask(mode: MaskingMode, sha256: Sha256 | undefined): Mask 
 }
 
 /** The values as readers may see them. Gives back the same object when nothing in it is sensitive. */
-export function maskObject(
-  values: JsonObject,
-  isSensitive: (key: string) => boolean,
-  mask: Mask,
-): JsonObject {
+function maskObject(values: JsonObject, isSensitive: (key: string) => boolean, mask: Mask): JsonObject {
   let masked: JsonObject | undefined;
   for (const key in values) {
     if (!isSensitive(key)) continue;
@@ -34,4 +31,12 @@ export function maskObject(
     else masked[key] = shown;
   }
   return masked ?? values;
+}
+
+export const maskVariables = (plan: Plan, values: JsonObject): JsonObject =>
+  maskObject(values, (name) => plan.variables.get(name)?.sensitive === true, plan.mask);
+
+export function maskOutputs(plan: Plan, node: PlanNode, outputs: JsonObject): JsonObject {
+  if (node.sensitiveOutputs.size === 0) return outputs;
+  return maskObject(outputs, (port) => node.sensitiveOutputs.has(port), plan.mask);
 }

@@ -4,11 +4,12 @@ import { judgeEdges } from './edge-verdicts.ts';
 import { type ResolvedInputs, resolveInputs } from './inputs.ts';
 import { isTooLarge, tooLarge } from './json.ts';
 import { enforceNodeExecutions } from './limits.ts';
+import { maskOutputs } from './mask.ts';
 import type { Result } from './nodes/node-type.ts';
 import type { PlanEdge, PlanNode } from './plan.ts';
 import { isTaken } from './readiness.ts';
 import type { EdgeVerdicts, NodeState, Run } from './run.ts';
-import { cancelActive, failRun, maskOutputs } from './run-end.ts';
+import { cancelActive, failRun } from './run-end.ts';
 import { emitNode, type Step } from './step.ts';
 import { changeVariables, refusalOf, type VariableWrites } from './variable-writes.ts';
 
@@ -141,7 +142,7 @@ function emitCompleted(
 ): void {
   const state = step.run.nodes[node.id];
   const startedAt = state?.status === 'running' ? state.startedAt : step.now;
-  const shown = maskOutputs(step, node, outputs);
+  const shown = maskOutputs(step.plan, node, outputs);
   const payload: JsonObject = {
     nodeId: node.id,
     outputs: shown,

@@ -3,7 +3,7 @@ import type { JsonObject } from '@gantry/protocol';
 import { deadlineOf } from './limits.ts';
 import { nodeConfig, type Plan } from './plan.ts';
 import { readinessOf } from './readiness.ts';
-import type { Run } from './run.ts';
+import { isActive, type Run } from './run.ts';
 
 /** When `wake` would next do something; undefined when nothing is ever due. */
 export function wakeAt(plan: Plan, run: Run): number | undefined {
@@ -27,7 +27,7 @@ export function isReady(plan: Plan, run: Run): boolean {
     const state = run.nodes[node.id];
     if (state === undefined) {
       if (readinessOf(node, run) !== 'waiting') return true;
-    } else if (state.status === 'running' || state.status === 'retrying') active = true;
+    } else if (isActive(state)) active = true;
   }
   return !active;
 }

@@ -13,7 +13,7 @@ export interface Regex {
 /** Throws an `Error` whose message says what is wrong with the pattern. */
 export function compileRegex(pattern: string): Regex {
   if (pattern.length > REGEX_LIMITS.lengthMax)
-    throw new Error(`is longer than ${REGEX_LIMITS.lengthMax} characters`);
+    throw new Error(`The pattern is longer than ${REGEX_LIMITS.lengthMax} characters`);
   // RE2JS itself accepts programs of a million instructions, which take 300 ms to compile.
   if (new Estimate(pattern).size() > REGEX_LIMITS.programMax) throw new Error(TOO_LARGE);
   const regex = RE2JS.compile(pattern);
@@ -26,7 +26,7 @@ export function compileRegex(pattern: string): Regex {
   };
 }
 
-const TOO_LARGE = `repeats so much that it needs more than ${REGEX_LIMITS.programMax} steps`;
+const TOO_LARGE = `The pattern repeats so much that it needs more than ${REGEX_LIMITS.programMax} steps`;
 
 /** Counts the characters and classes that a pattern stands for once its repetitions are written out. */
 class Estimate {
@@ -92,7 +92,7 @@ class Estimate {
 
   #skipEscape(): number {
     const escaped = this.#pattern[this.#at++];
-    if (escaped === 'Q') throw new Error('quotes with \\Q, which is not supported: escape each character');
+    if (escaped === 'Q') throw new Error('\\Q is not supported in patterns; escape each character');
     if ((escaped === 'p' || escaped === 'P' || escaped === 'x') && this.#pattern[this.#at] === '{') {
       const end = this.#pattern.indexOf('}', this.#at);
       this.#at = end === -1 ? this.#pattern.length : end + 1;

@@ -66,6 +66,10 @@ export type NodeState =
   | { readonly status: 'skipped'; readonly endedAt: number; readonly reason: string }
   | { readonly status: 'cancelled'; readonly endedAt: number; readonly reason: string };
 
+/** Whether a node is under way: something will still come of it. */
+export const isActive = (state: NodeState | undefined): boolean =>
+  state?.status === 'running' || state?.status === 'retrying';
+
 /**
  * A run, folded from its events. Plain data: `JSON.parse(JSON.stringify(run))` is the same run.
  * `decide` and `apply` never change the run they are given.

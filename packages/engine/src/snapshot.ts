@@ -6,10 +6,10 @@ import {
   type RunSnapshot,
 } from '@gantry/protocol';
 import { declaredInputs } from './inputs.ts';
-import { copyInto } from './json.ts';
-import { maskObject } from './mask.ts';
+import { maskOutputs, maskVariables } from './mask.ts';
 import type { Plan, PlanNode } from './plan.ts';
-import type { NodeState, Run } from './run.ts';
+import { isActive, type NodeState, type Run } from './run.ts';
+import { runOutputs } from './run-end.ts';
 
 /** The run as readers may see it: sensitive values are masked. */
 export function snapshot(plan: Plan, run: Run): RunSnapshot {
@@ -26,7 +26,7 @@ export function snapshot(plan: Plan, run: Run): RunSnapshot {
     nodeStates: nodeStates(plan, run),
     inputs: maskVariables(plan, declaredInputs(plan, facts.inputs)),
     variables: maskVariables(plan, run.variables),
-    ...(run.outputs && { outputs: maskedRunOutputs(plan, run) }),
+    ...(run.outputs && { outputs: runOutputs(plan, run).shown }),
     ...(run.error && { error: run.error }),
     engineVersion: String(ENGINE_VERSION),
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
@@ -37,12 +37,8 @@ export function snapshot(plan: Plan, run: Run): RunSnapshot {
 }
 
 /** The first node at work, in drain order. */
-export function currentNodeId(plan: Plan, run: Run): string | undefined {
-  return plan.order.find((node) => {
-    const status = run.nodes[node.id]?.status;
-    return status === 'running' || status === 'retrying';
-  })?.id;
-}
+const currentNodeId = (plan: Plan, run: Run): string | undefined =>
+  plan.order.find((node) => isActive(run.nodes[node.id]))?.id;
 
 const iso = (at: number): string => new Date(at).toISOString();
 
@@ -51,23 +47,6 @@ const ownerOf = ({ tenant, workspace, principal }: Owner): Owner => ({
   ...(workspace !== undefined && { workspace }),
   ...(principal !== undefined && { principal }),
 });
-
-const maskVariables = (plan: Plan, values: JsonObject): JsonObject =>
-  maskObject(values, (name) => plan.variables.get(name)?.sensitive === true, plan.mask);
-
-const maskNodeOutputs = (plan: Plan, node: PlanNode, outputs: JsonObject): JsonObject =>
-  maskObject(outputs, (port) => node.sensitiveOutputs.has(port), plan.mask);
-
-/** Merged again from the nodes, since which output is sensitive depends on the node it came from. */
-function maskedRunOutputs(plan: Plan, run: Run): JsonObject {
-  const outputs: JsonObject = {};
-  for (const node of plan.order) {
-    const state = run.nodes[node.id];
-    if (node.outgoing.length === 0 && state?.status === 'completed')
-      copyInto(outputs, maskNodeOutputs(plan, node, state.outputs));
-  }
-  return outputs;
-}
 
 function nodeStates(plan: Plan, run: Run): JsonObject {
   const states: JsonObject = {};
@@ -104,7 +83,7 @@ function stateView(plan: Plan, node: PlanNode, state: NodeState): JsonObject {
         attempt: state.attempt,
         startedAt: iso(state.startedAt),
         endedAt: iso(state.endedAt),
-        outputs: maskNodeOutputs(plan, node, state.outputs),
+        outputs: maskOutputs(plan, node, state.outputs),
       };
     case 'failed':
       return {

@@ -10,6 +10,7 @@ import { LocalRuntime } from './runtime/local-runtime.ts';
 import { startRetention } from './runtime/retention.ts';
 import type { Settings } from './settings.ts';
 import { HOST_NAME, HOST_VERSION } from './version.ts';
+import { honouredFixtures } from './workflows/fixtures.ts';
 import { loadWorkflowsFolder } from './workflows/folder.ts';
 import { createWorkflows } from './workflows/workflows.ts';
 
@@ -86,7 +87,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     info: {
       name: HOST_NAME,
       version: HOST_VERSION,
-      fixtures: served,
+      fixtures: honouredFixtures(served),
       limits: HOST_LIMITS,
       retentionSeconds: retentionMs / 1000,
     },

@@ -14,7 +14,8 @@ export const cancel: Command = {
       args.words[0] ?? '',
       reason === undefined ? {} : { reason },
     );
-    io.stdout.write(`${runId} ${status}\n`);
+    const late = status === 'completed' || status === 'failed';
+    io.stdout.write(late ? `${runId} had already ${status}\n` : `${runId} ${status}\n`);
     return EXIT.ok;
   },
 };

@@ -1,8 +1,8 @@
-import type { Json, JsonObject } from '@gantry/protocol';
+import type { JsonObject } from '@gantry/protocol';
 import { ENGINE_VERSION } from '@gantry/protocol';
 import { declaredInputs } from '../inputs.ts';
 import { asJson, own } from '../json.ts';
-import { maskObject } from '../mask.ts';
+import { maskVariables } from '../mask.ts';
 import type { Plan } from '../plan.ts';
 import { emit, type Step } from '../step.ts';
 
@@ -12,7 +12,7 @@ export function start(step: Step): void {
   if (run.status !== 'pending') return;
   const { facts } = run;
   const inputs = declaredInputs(plan, facts.inputs);
-  const shown = maskObject(inputs, (name) => plan.variables.get(name)?.sensitive === true, plan.mask);
+  const shown = maskVariables(plan, inputs);
   const variables = withDefaults(plan, inputs);
   const payload = {
     workflowId: facts.workflowId,
@@ -31,8 +31,7 @@ function withDefaults(plan: Plan, inputs: JsonObject): JsonObject {
   for (const variable of plan.variables.values()) {
     if (variable.defaultValue === undefined || own(inputs, variable.name) !== undefined) continue;
     if (variables === inputs) variables = { ...inputs };
-    const value: Json = asJson(variable.defaultValue);
-    variables[variable.name] = value;
+    variables[variable.name] = asJson(variable.defaultValue);
   }
   return variables;
 }

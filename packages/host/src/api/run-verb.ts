@@ -1,6 +1,6 @@
 /** What cancel, pause and resume answer, done or refused. */
 import type { Run } from '@gantry/engine';
-import { type BulkCancelResult, ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
+import { type BulkCancelResult, ERRORS, type ErrorCode, isTerminal, OpenwopError } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import type { RunCommand, Runtime } from '../runtime/runtime.ts';
 import type { Answer, RecordAnswer } from './idempotency.ts';
@@ -10,7 +10,7 @@ type Commands = Pick<Runtime, 'command'>;
 export interface Verb {
   readonly status: number;
   body(run: Run): string;
-  /** Whether a run that refused is already where the verb leads. */
+  /** Whether a run that refused is already where the verb leads: for a cancel, at an end of any kind. */
   isThere(run: Run): boolean;
 }
 
@@ -22,7 +22,7 @@ export function verbs(now: () => number): Readonly<Record<'cancel' | 'pause' | '
     cancel: {
       status: 200,
       body: ({ facts: { runId }, status }) => JSON.stringify({ runId, status }),
-      isThere: isCancelled,
+      isThere: (run) => isTerminal(run.status) || isCancelled(run),
     },
     pause: {
       status: 202,

@@ -37,9 +37,8 @@ test('at the advertised cap, creates get 503 with the advertised Retry-After; wa
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => post(host, '/v1/runs', { workflowId: 'effects' })),
   );
-  const later = await post(host, '/v1/runs', { workflowId: 'effects' });
-  const refused = [...answers, later].filter((answer) => answer.statusCode === 503);
-  assert.ok(refused.length > 0, answers.map((answer) => answer.statusCode).join(' '));
+  const refused = answers.filter((answer) => answer.statusCode === 503);
+  assert.equal(refused.length, 10, answers.map((answer) => answer.statusCode).join(' '));
   for (const answer of refused) {
     const { retryAfterSeconds } = production.backpressure;
     assert.equal(Number(answer.headers['retry-after']), retryAfterSeconds);

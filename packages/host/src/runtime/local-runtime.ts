@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { decide, newRun, type Plan, type Run, type RunLimits, snapshot } from '@gantry/engine';
 import { newRunId, OpenwopError, type StoredEvent } from '@gantry/protocol';
-import type { CommitGroup, RunKey, Store } from '@gantry/store';
+import type { CommitGroup, CommitResult, RunKey, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { Claims, type LeaseTerms } from './claims.ts';
 import { CommitPipeline } from './commit-pipeline.ts';
@@ -43,6 +43,8 @@ export class LocalRuntime implements Runtime {
   readonly #hub = new EventHub();
   readonly #actors: RunActors;
   readonly #claims: Claims;
+  /** Creates on their way to the disk: they count against the cap before their actor exists. */
+  #creating = 0;
 
   /** Takes the lease that every run of this process will carry. */
   static async open(options: RuntimeOptions): Promise<LocalRuntime> {
@@ -77,7 +79,7 @@ export class LocalRuntime implements Runtime {
   }
 
   get inflight(): number {
-    return this.#actors.size;
+    return this.#actors.size + this.#creating;
   }
 
   get inflightCap(): number {
@@ -116,7 +118,7 @@ export class LocalRuntime implements Runtime {
     const storedFacts = toStoredFacts(facts, scopeId ?? null);
     const group: CommitGroup[number][] = [{ kind: 'createRun', facts: storedFacts, head, events: stored }];
     if (idempotency) group.push({ kind: 'idempotency', record: idempotency(run), now: at });
-    const result = await this.#pipeline.commit(group);
+    const result = await this.#commitNew(group);
     if (!result.won) return { kind: 'duplicate' };
     this.#hub.publish(facts.runId, stored);
     this.#actors.add(workflow.plan, run).proceed();
@@ -143,10 +145,19 @@ export class LocalRuntime implements Runtime {
     return this.#hub.subscribe(runId, listener);
   }
 
+  async #commitNew(group: CommitGroup): Promise<CommitResult> {
+    this.#creating++;
+    try {
+      return await this.#pipeline.commit(group);
+    } finally {
+      this.#creating--;
+    }
+  }
+
   #checkCapacity(): void {
-    if (this.#actors.size < this.#options.inflightCap) return;
+    if (this.inflight < this.#options.inflightCap) return;
     throw new OpenwopError('service_unavailable', {
-      message: `This host is working on ${this.#actors.size} runs, its limit. Try again in ${RETRY_AFTER_SECONDS} s.`,
+      message: `This host is working on ${this.inflight} runs, its limit. Try again in ${RETRY_AFTER_SECONDS} s.`,
       details: { retryAfter: RETRY_AFTER_SECONDS },
       headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
     });

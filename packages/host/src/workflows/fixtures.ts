@@ -1,0 +1,22 @@
+/** Which of the served workflows are public conformance fixtures that this host honours. */
+
+const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
+
+/** Fixtures that load, but whose meaning lies in capabilities this version does not offer. */
+const NOT_HONOURED_PREFIXES = [
+  'conformance-agent-',
+  'conformance-dispatch-',
+  'conformance-message-reducer',
+  'conformance-multi-agent-',
+  'conformance-subworkflow-',
+  'conformance-version-fold',
+];
+
+const startsWithOneOf = (id: string, prefixes: readonly string[]): boolean =>
+  prefixes.some((prefix) => id.startsWith(prefix));
+
+/** Suites run every fixture that is listed, so only what works is. */
+export const honouredFixtures = (workflowIds: readonly string[]): string[] =>
+  workflowIds.filter(
+    (id) => startsWithOneOf(id, FIXTURE_PREFIXES) && !startsWithOneOf(id, NOT_HONOURED_PREFIXES),
+  );
