@@ -1,6 +1,6 @@
-import { runNode, skipNode } from './node-run.ts';
+import { followLoop, runNode, skipNode } from './node-run.ts';
 import type { PlanNode } from './plan.ts';
-import { readinessOf } from './readiness.ts';
+import { loopToFollow, readinessOf } from './readiness.ts';
 import { isActive } from './run.ts';
 import { completeRun, failRun } from './run-end.ts';
 import type { Step } from './step.ts';
@@ -22,15 +22,17 @@ export function drain(step: Step, maxEvents: number): void {
   }
 }
 
+/** A followed loop sends the pass back to the loop's head, so the budget also ends loops that spin in place. */
 function pass(step: Step, maxEvents: number): void {
   const { order } = step.plan;
   for (let i = 0; i < order.length; i++) {
     if (step.run.status !== 'running' || step.events.length >= maxEvents) return;
     const node = order[i]!;
-    if (step.run.nodes[node.id] !== undefined) continue;
-    step.rewindTo = Number.POSITIVE_INFINITY;
-    decideNode(step, node);
-    if (step.rewindTo <= i) i = step.rewindTo;
+    if (step.run.nodes[node.id] === undefined) decideNode(step, node);
+    const loopback = loopToFollow(node, step.run);
+    if (!loopback || step.run.status !== 'running' || step.events.length >= maxEvents) continue;
+    followLoop(step, loopback);
+    i = loopback.target.index - 1;
   }
 }
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EdgeCondition, WorkflowDefinition } from '@gantry/protocol';
-import { edge, effect, fixed, formula, node, Trial, workflow } from './testing/workflow.ts';
+import { compile } from './compile.ts';
+import { decide } from './decide.ts';
+import { newRun } from './run.ts';
+import { edge, effect, facts, fixed, formula, node, Trial, workflow } from './testing/workflow.ts';
 
 const done: EdgeCondition = { type: 'truthy', left: 'output.done' };
 const going: EdgeCondition = { type: 'falsy', left: 'output.done' };
@@ -239,4 +242,19 @@ describe('any back-edge', () => {
     assert.deepEqual(trial.run.visits, { a: 1, b: 1 });
     assert.equal(trial.run.status, 'completed');
   });
+});
+
+test('a loop that spins in place stops at the budget of a stretch and goes on with the next', () => {
+  const plan = compile(
+    workflow([node('again')], [edge('again>again')], { settings: { maxLoopbackIterations: 500 } }),
+  );
+  let { run } = decide(plan, newRun(facts()), { type: 'start', now: 0 });
+  for (let stretches = 0; run.status === 'running'; stretches++) {
+    const decision = decide(plan, run, { type: 'advance', now: 0, maxEvents: 50 });
+    assert.ok(decision.events.length <= 54, `${decision.events.length} events in one stretch`);
+    assert.ok(stretches < 100);
+    run = decision.run;
+  }
+  assert.equal(run.error?.code, 'loop_limit_exceeded');
+  assert.equal(run.visits.again, 501);
 });

@@ -8,36 +8,21 @@ import { maskOutputs } from './mask.ts';
 import type { Result } from './nodes/node-type.ts';
 import type { PlanEdge, PlanNode } from './plan.ts';
 import { isTaken } from './readiness.ts';
-import type { EdgeVerdicts, NodeState, Run } from './run.ts';
+import type { EdgeVerdicts, Run } from './run.ts';
 import { cancelActive, failRun } from './run-end.ts';
 import { emitNode, type Step } from './step.ts';
 import { changeVariables, refusalOf, type VariableWrites } from './variable-writes.ts';
 
 /** Starts a pending node, or the next attempt of one that is retrying. */
 export function runNode(step: Step, node: PlanNode): void {
-  followLoops(step, enter(step, node, undefined));
-}
-
-export function completeNode(
-  step: Step,
-  node: PlanNode,
-  outputs: JsonObject,
-  variables?: VariableWrites,
-): void {
-  followLoops(step, complete(step, node, outputs, variables));
+  enter(step, node, undefined);
 }
 
 export function skipNode(step: Step, node: PlanNode, reason: string): void {
   emitNode(step, node.id, 'node.skipped', { nodeId: node.id, reason });
 }
 
-/** A loop whose head closes a loop itself is followed here, one turn after the other, not by recursion. */
-function followLoops(step: Step, first: PlanEdge | undefined): void {
-  let edge = first;
-  while (edge) edge = followLoop(step, edge);
-}
-
-function followLoop(step: Step, edge: PlanEdge): PlanEdge | undefined {
+export function followLoop(step: Step, edge: PlanEdge): void {
   const { run } = step;
   const loop = edge.loop!;
   const iterations = (run.loopbacks[edge.id] ?? 0) + 1;
@@ -53,12 +38,10 @@ function followLoop(step: Step, edge: PlanEdge): PlanEdge | undefined {
     return;
   }
   cancelActive(step, loop.body, 'loop-followed');
-  step.rewindTo = Math.min(step.rewindTo, loop.head.index);
-  return enter(step, loop.head, edge);
+  enter(step, loop.head, edge);
 }
 
-/** Answers the back-edge to follow next, if the node completed at once and closes a loop. */
-function enter(step: Step, node: PlanNode, loopback: PlanEdge | undefined): PlanEdge | undefined {
+function enter(step: Step, node: PlanNode, loopback: PlanEdge | undefined): void {
   if (enforceNodeExecutions(step, node.id)) return;
   const { run } = step;
   const before = run.nodes[node.id];
@@ -70,13 +53,8 @@ function enter(step: Step, node: PlanNode, loopback: PlanEdge | undefined): Plan
     ? node.execute({ inputs: resolved.inputs, run, iteration: iterationOf(node, run, loopback) })
     : ({ kind: 'failed', error: resolved.error, retryable: false } as const);
   emitStarted(step, node, retrying?.attempt ?? 0, resolved, result, loopback);
-  switch (result.kind) {
-    case 'completed':
-      return complete(step, node, result.outputs, result.variables);
-    case 'failed':
-      failNode(step, node, result.error, result.retryable);
-  }
-  return;
+  if (result.kind === 'completed') completeNode(step, node, result.outputs, result.variables);
+  else if (result.kind === 'failed') failNode(step, node, result.error, result.retryable);
 }
 
 function iterationOf(node: PlanNode, run: Run, loopback: PlanEdge | undefined): number {
@@ -110,12 +88,12 @@ function loopbackPayload(edge: PlanEdge): JsonObject {
   return payload;
 }
 
-function complete(
+export function completeNode(
   step: Step,
   node: PlanNode,
   outputs: JsonObject,
-  variables: VariableWrites | undefined,
-): PlanEdge | undefined {
+  variables?: VariableWrites,
+): void {
   const refusal = isTooLarge(outputs)
     ? tooLarge('The outputs of the node')
     : variables && refusalOf(step.plan, variables);
@@ -127,12 +105,7 @@ function complete(
   const verdicts = judgeEdges(step.plan, node, step.run, { status: 'completed', outputs });
   emitCompleted(step, node, outputs, verdicts.conditions);
   if (verdicts.error) failRun(step, verdicts.error, node.id);
-  else if (node.loopbacksOut.length > 0) return loopToFollow(node, step.run.nodes[node.id]!);
-  return;
 }
-
-const loopToFollow = (node: PlanNode, state: NodeState): PlanEdge | undefined =>
-  node.loopbacksOut.find((edge) => isTaken(edge, state));
 
 function emitCompleted(
   step: Step,

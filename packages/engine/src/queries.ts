@@ -2,7 +2,7 @@
 import type { JsonObject } from '@gantry/protocol';
 import { deadlineOf } from './limits.ts';
 import { nodeConfig, type Plan } from './plan.ts';
-import { readinessOf } from './readiness.ts';
+import { loopToFollow, readinessOf } from './readiness.ts';
 import { isActive, type Run } from './run.ts';
 
 /** When `wake` would next do something; undefined when nothing is ever due. */
@@ -28,6 +28,7 @@ export function isReady(plan: Plan, run: Run): boolean {
     if (state === undefined) {
       if (readinessOf(node, run) !== 'waiting') return true;
     } else if (isActive(state)) active = true;
+    else if (loopToFollow(node, run)) return true;
   }
   return !active;
 }

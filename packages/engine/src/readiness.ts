@@ -40,6 +40,14 @@ export const isTaken = (edge: PlanEdge, state: NodeState): boolean =>
   (state.status === 'completed' || state.status === 'failed') &&
   (edge.condition === undefined || state.conditions?.[edge.id] === true);
 
+/** The back-edge that a completed node asks to be followed; following it makes the node pending again. */
+export function loopToFollow(node: PlanNode, run: Run): PlanEdge | undefined {
+  if (node.loopbacksOut.length === 0) return;
+  const state = run.nodes[node.id];
+  if (state?.status !== 'completed') return;
+  return node.loopbacksOut.find((edge) => isTaken(edge, state));
+}
+
 /**
  * An edge out of a loop that was not taken says nothing yet while the loop goes on: a later turn may still
  * take it. That never waits in a circle, since nothing in a loop comes after its ways out.
@@ -57,6 +65,7 @@ function outcomeOf(edge: PlanEdge, run: Run): EdgeOutcome {
 function isOver(loop: Loop, run: Run): boolean {
   return loop.body.every((node) => {
     const status = run.nodes[node.id]?.status;
-    return status === 'completed' || status === 'failed' || status === 'skipped';
+    const settled = status === 'completed' || status === 'failed' || status === 'skipped';
+    return settled && !loopToFollow(node, run);
   });
 }

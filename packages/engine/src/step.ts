@@ -9,8 +9,6 @@ export interface Step {
   readonly run: Draft;
   readonly events: RunEvent[];
   readonly now: number;
-  /** Place in drain order from which a followed loop makes nodes pending again. */
-  rewindTo: number;
 }
 
 export const openStep = (plan: Plan, run: Run, now: number): Step => ({
@@ -18,7 +16,6 @@ export const openStep = (plan: Plan, run: Run, now: number): Step => ({
   run: draftOf(run),
   events: [],
   now,
-  rewindTo: Number.POSITIVE_INFINITY,
 });
 
 export function emit(step: Step, type: string, payload: JsonObject, sealed?: JsonObject): void {
