@@ -1,7 +1,11 @@
 import type { Json, JsonObject } from '@gantry/protocol';
-import { type Expression, ExpressionError } from './expression.ts';
-import { deepEqual, includesText, isObject } from './json.ts';
-import { REGEX_LIMITS, type Regex } from './regex.ts';
+import type { Expression } from './expression.ts';
+import { type Meter, pay } from './expression-functions.ts';
+import { deepEqual, includesText, isObject, jsonSize } from './json.ts';
+import type { Regex } from './regex.ts';
+
+/** A constant of a definition is never larger than this. */
+const SIZE_MAX = 16 * 1_048_576;
 
 /** An edge's condition, ready to be judged. `path` leads into the source's result. */
 export type Condition =
@@ -14,17 +18,17 @@ export type Path = readonly string[];
 export type PathCondition = Exclude<Condition, { type: 'expression' }>;
 
 /** Throws `ExpressionError` only. */
-export function holdsFor(condition: PathCondition, root: JsonObject): boolean {
+export function holdsFor(condition: PathCondition, root: JsonObject, meter: Meter): boolean {
   const value = resolvePath(root, condition.path);
   switch (condition.type) {
     case 'equals':
-      return deepEqual(value, condition.right);
+      return isEqual(value, condition.right, meter);
     case 'notEquals':
-      return !deepEqual(value, condition.right);
+      return !isEqual(value, condition.right, meter);
     case 'contains':
-      return contains(value, condition.right);
+      return contains(value, condition.right, meter);
     case 'regex':
-      return matches(value, condition.regex);
+      return matches(value, condition.regex, meter);
     case 'truthy':
       return Boolean(value);
     case 'falsy':
@@ -32,15 +36,22 @@ export function holdsFor(condition: PathCondition, root: JsonObject): boolean {
   }
 }
 
-function contains(value: Json | undefined, right: Json): boolean {
-  if (Array.isArray(value)) return value.some((item) => deepEqual(item, right));
-  return typeof value === 'string' && typeof right === 'string' && includesText(value, right);
+/** Comparing stops at the first difference, so it never costs more than the size of what is asked for. */
+function isEqual(value: Json | undefined, right: Json, meter: Meter): boolean {
+  pay({ meter }, 1 + (jsonSize(right, SIZE_MAX) >> 2));
+  return deepEqual(value, right);
 }
 
-function matches(value: Json | undefined, regex: Regex): boolean {
+function contains(value: Json | undefined, right: Json, meter: Meter): boolean {
+  if (Array.isArray(value)) return value.some((item) => isEqual(item, right, meter));
+  if (typeof value !== 'string' || typeof right !== 'string') return false;
+  pay({ meter }, 1 + ((value.length + right.length) >> 2));
+  return includesText(value, right);
+}
+
+function matches(value: Json | undefined, regex: Regex, meter: Meter): boolean {
   if (typeof value !== 'string') return false;
-  if (regex.work(value.length) > REGEX_LIMITS.workMax)
-    throw new ExpressionError('The text is too long for this pattern.');
+  pay({ meter }, regex.work(value.length));
   return regex.test(value);
 }
 

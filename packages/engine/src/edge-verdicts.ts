@@ -1,6 +1,6 @@
 import type { JsonObject, RunError } from '@gantry/protocol';
 import { holdsFor } from './condition.ts';
-import { ExpressionError } from './expression.ts';
+import { ExpressionError, type Meter, openMeter } from './expression.ts';
 import { evaluate } from './inputs.ts';
 import { own } from './json.ts';
 import type { Plan, PlanEdge, PlanNode } from './plan.ts';
@@ -20,11 +20,12 @@ export interface Verdicts {
 export function judgeEdges(plan: Plan, node: PlanNode, run: Run, settlement: Settlement): Verdicts {
   if (node.conditional.length === 0) return {};
   const root = resultOf(settlement);
+  const meter = openMeter();
   const conditions: { [edgeId: string]: boolean } = {};
   let error: RunError | undefined;
   for (const edge of node.conditional) {
     try {
-      conditions[edge.id] = holds(plan, edge, run, root);
+      conditions[edge.id] = holds(plan, edge, run, root, meter);
     } catch (cause) {
       if (!(cause instanceof ExpressionError)) throw cause;
       conditions[edge.id] = false;
@@ -38,10 +39,10 @@ export function judgeEdges(plan: Plan, node: PlanNode, run: Run, settlement: Set
   return error ? { conditions, error } : { conditions };
 }
 
-function holds(plan: Plan, edge: PlanEdge, run: Run, root: JsonObject): boolean {
+function holds(plan: Plan, edge: PlanEdge, run: Run, root: JsonObject, meter: Meter): boolean {
   const condition = edge.condition!;
-  if (condition.type !== 'expression') return holdsFor(condition, root);
-  const result = evaluate(plan, condition.expression, run, root);
+  if (condition.type !== 'expression') return holdsFor(condition, root, meter);
+  const result = evaluate(plan, condition.expression, run, root, meter);
   if (typeof result === 'boolean') return result;
   throw new ExpressionError('A condition must be true or false.');
 }

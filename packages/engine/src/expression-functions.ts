@@ -14,10 +14,15 @@ export class ExpressionError extends Error {
   }
 }
 
+/** What may still be spent. One meter serves everything that is evaluated for one node at one time. */
+export interface Meter {
+  stepsLeft: number;
+}
+
 export interface Frame {
   readonly roots: { readonly [name: string]: Json };
   readonly locals: Json[];
-  stepsLeft: number;
+  readonly meter: Meter;
 }
 
 export type Evaluate = (frame: Frame) => Json;
@@ -27,9 +32,9 @@ export const fail = (message: string): never => {
   throw new ExpressionError(message);
 };
 
-export function pay(frame: Frame, steps: number): void {
-  frame.stepsLeft -= steps;
-  if (frame.stepsLeft < 0) throw new ExpressionError('The expression takes too many steps.', true);
+export function pay({ meter }: { readonly meter: Meter }, steps: number): void {
+  meter.stepsLeft -= steps;
+  if (meter.stepsLeft < 0) throw new ExpressionError('The expression takes too many steps.', true);
 }
 
 /** A step is worth about ten nanoseconds; so are sixteen characters moved or compared. */

@@ -16,6 +16,7 @@ import {
   FUNCTIONS,
   fail,
   METHODS,
+  type Meter,
   OPERATORS,
   pay,
   truth,
@@ -23,7 +24,7 @@ import {
 import { isReservedName, jsonSize } from './json.ts';
 import { compileRegex, type Regex } from './regex.ts';
 
-export { ExpressionError } from './expression-functions.ts';
+export { ExpressionError, type Meter } from './expression-functions.ts';
 
 export const EXPRESSION_LIMITS = {
   lengthMax: 4_096,
@@ -32,6 +33,8 @@ export const EXPRESSION_LIMITS = {
   resultMax: 1_048_576,
 } as const;
 
+export const openMeter = (): Meter => ({ stepsLeft: EXPRESSION_LIMITS.stepsMax });
+
 export interface Expression {
   readonly text: string;
   /** The names it starts from, such as `variables`. */
@@ -39,7 +42,7 @@ export interface Expression {
   /** The nodes it reads through `nodes`. */
   readonly nodeIds: ReadonlySet<string>;
   /** Throws `ExpressionError` only. */
-  evaluate(roots: JsonObject): Json;
+  evaluate(roots: JsonObject, meter?: Meter): Json;
 }
 
 const environment = new Environment({
@@ -60,8 +63,8 @@ export function compileExpression(
     text,
     roots: compiler.roots,
     nodeIds: compiler.nodeIds,
-    evaluate(roots) {
-      const result = run({ roots, locals: [], stepsLeft: EXPRESSION_LIMITS.stepsMax });
+    evaluate(roots, meter = openMeter()) {
+      const result = run({ roots, locals: [], meter });
       if (compiler.builds && jsonSize(result, EXPRESSION_LIMITS.resultMax) > EXPRESSION_LIMITS.resultMax)
         throw new ExpressionError('The expression makes a value of more than 1 MiB.');
       return result;

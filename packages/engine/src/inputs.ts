@@ -1,5 +1,5 @@
 import type { Json, JsonObject, RunError, WorkflowVariable } from '@gantry/protocol';
-import { type Expression, ExpressionError } from './expression.ts';
+import { type Expression, ExpressionError, type Meter, openMeter } from './expression.ts';
 import { isObject, isTooLarge, own, tooLarge } from './json.ts';
 import type { InputPort, Plan, PlanEdge, PlanNode } from './plan.ts';
 import { isTaken } from './readiness.ts';
@@ -15,8 +15,9 @@ export function resolveInputs(plan: Plan, node: PlanNode, run: Run): ResolvedInp
   const inputs: JsonObject = {};
   for (const edge of node.incoming) copyEdge(edge, run, inputs);
   for (const edge of node.loopbacksIn) copyEdge(edge, run, inputs);
+  const meter = openMeter();
   for (const port of node.inputs) {
-    const error = resolvePort(plan, port, run, inputs);
+    const error = resolvePort(plan, port, run, inputs, meter);
     if (error) return { ok: false, error };
   }
   if (node.keepsInputs && isTooLarge(inputs)) return { ok: false, error: tooLarge('The inputs of the node') };
@@ -30,7 +31,13 @@ function copyEdge(edge: PlanEdge, run: Run, inputs: JsonObject): void {
   if (value !== undefined) inputs[edge.targetInput] = value;
 }
 
-function resolvePort(plan: Plan, port: InputPort, run: Run, inputs: JsonObject): RunError | undefined {
+function resolvePort(
+  plan: Plan,
+  port: InputPort,
+  run: Run,
+  inputs: JsonObject,
+  meter: Meter,
+): RunError | undefined {
   switch (port.type) {
     case 'static':
       inputs[port.name] = port.value;
@@ -46,7 +53,7 @@ function resolvePort(plan: Plan, port: InputPort, run: Run, inputs: JsonObject):
     }
     case 'expression':
       try {
-        inputs[port.name] = evaluate(plan, port.expression, run, {});
+        inputs[port.name] = evaluate(plan, port.expression, run, {}, meter);
         return;
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
@@ -68,10 +75,16 @@ function put(
 }
 
 /** Evaluates an expression of a port or an edge, where `inputs` are those of the run. */
-export function evaluate(plan: Plan, expression: Expression, run: Run, local: JsonObject): Json {
+export function evaluate(
+  plan: Plan,
+  expression: Expression,
+  run: Run,
+  local: JsonObject,
+  meter: Meter,
+): Json {
   const scope = scopeFor(expression, run, local);
   if (expression.roots.has('inputs')) scope.inputs = declaredInputs(plan, run.facts.inputs);
-  return expression.evaluate(scope);
+  return expression.evaluate(scope, meter);
 }
 
 /** Inputs that no variable declares are kept with the run's facts and go nowhere else. */

@@ -14,12 +14,9 @@ import { honouredFixtures } from './workflows/fixtures.ts';
 import { loadWorkflowsFolder } from './workflows/folder.ts';
 import { createWorkflows } from './workflows/workflows.ts';
 
-export const HOST_LIMITS = {
-  maxNodeExecutions: 100_000,
-  maxRunDurationMs: 30 * 86_400_000,
-  maxRequestBodyBytes: 1_048_576,
-  sseSubscribersMax: 10_000,
-} as const;
+/** Ceilings of every run; its own options can only lower them. */
+const RUN_LIMITS = { maxNodeExecutions: 100_000, maxRunDurationMs: 30 * 86_400_000 };
+const API_LIMITS = { maxRequestBodyBytes: 1_048_576, sseSubscribersMax: 10_000 };
 
 const LEASE_TTL_MS = 15_000;
 const LEASE_RENEW_MS = 5_000;
@@ -72,7 +69,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const runtime = await LocalRuntime.open({
     ...{ store, now, log, randomBytes, dataDir: settings.dataDir, inflightCap: settings.inflightCap },
     planOf: workflows.planOf,
-    limits: HOST_LIMITS,
+    limits: RUN_LIMITS,
     lease: { ttlMs: LEASE_TTL_MS, renewEveryMs: shared ? LEASE_RENEW_MS : null },
     onLeaseLost: () => {
       log.fatal('the lease was lost to another process; stopping');
@@ -88,7 +85,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       name: HOST_NAME,
       version: HOST_VERSION,
       fixtures: honouredFixtures(served),
-      limits: HOST_LIMITS,
+      limits: { ...RUN_LIMITS, ...API_LIMITS },
       retentionSeconds: retentionMs / 1000,
     },
     isReady: () => ready,

@@ -1,5 +1,5 @@
 import { holdsFor } from '../condition.ts';
-import { ExpressionError } from '../expression.ts';
+import { ExpressionError, openMeter } from '../expression.ts';
 import { scopeFor } from '../scope.ts';
 import { completed, failed, type NodeType } from './node-type.ts';
 
@@ -10,7 +10,8 @@ export const conditional: NodeType = {
     return ({ inputs, run }) => {
       if (!compiled) return failed('expression_failed', 'The condition did not compile.');
       try {
-        if (compiled.type !== 'expression') return completed({ result: holdsFor(compiled, inputs) });
+        if (compiled.type !== 'expression')
+          return completed({ result: holdsFor(compiled, inputs, openMeter()) });
         const result = compiled.expression.evaluate(scopeFor(compiled.expression, run, { inputs }));
         if (typeof result === 'boolean') return completed({ result });
         return failed('expression_failed', 'The condition must be true or false.');

@@ -3,6 +3,7 @@ import {
   CreateRunRequest,
   CreateRunResponse,
   checkRunOptions,
+  isTerminal,
   type JsonObject,
   OpenwopError,
   RunSnapshot,
@@ -45,9 +46,12 @@ const ListQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** Written by hand: ids and statuses need no escaping, and this is the busiest answer of the host. */
-const createdBody = (runId: string, status: string): string =>
-  `{"runId":"${runId}","status":"${status}","eventsUrl":"/v1/runs/${runId}/events","statusUrl":"/v1/runs/${runId}"}`;
+/**
+ * Written by hand: ids and statuses need no escaping, and this is the busiest answer of the host. A short run
+ * may have ended in the commit that created it; the protocol knows no such status here, and calls it running.
+ */
+const createdBody = (runId: string, status: RunStatus): string =>
+  `{"runId":"${runId}","status":"${isTerminal(status) ? 'running' : status}","eventsUrl":"/v1/runs/${runId}/events","statusUrl":"/v1/runs/${runId}"}`;
 
 /** An evaluation names a suite instead of a workflow; that it is not served is the better answer. */
 function refusedBody(error: Error, body: unknown): Error {

@@ -20,6 +20,7 @@ import type {
   Runtime,
 } from './runtime.ts';
 import { type Executor, sideEffectExecutor } from './side-effect.ts';
+import { headOf, stretch } from './stretch.ts';
 
 export const RETRY_AFTER_SECONDS = 1;
 
@@ -112,16 +113,18 @@ export class LocalRuntime implements Runtime {
       createdAt: at,
       limits,
     };
-    const { events, run } = decide(workflow.plan, newRun(facts), { type: 'start', now: at });
+    const { plan } = workflow;
+    const { events, run } = stretch(plan, decide(plan, newRun(facts), { type: 'start', now: at }), at);
     const stored = toStoredEvents(events, 0);
-    const head = { status: run.status, owner: this.#epoch, wakeAt: null, endedAt: null };
+    const head = headOf(plan, run, this.#epoch, false);
     const storedFacts = toStoredFacts(facts, scopeId ?? null);
     const group: CommitGroup[number][] = [{ kind: 'createRun', facts: storedFacts, head, events: stored }];
     if (idempotency) group.push({ kind: 'idempotency', record: idempotency(run), now: at });
     const result = await this.#commitNew(group);
     if (!result.won) return { kind: 'duplicate' };
     this.#hub.publish(facts.runId, stored);
-    this.#actors.add(workflow.plan, run).proceed();
+    if (head.owner !== null) this.#actors.add(plan, run).proceed();
+    else if (head.wakeAt !== null) this.#claims.clock.note(head.wakeAt);
     return { kind: 'created', runId: facts.runId, run };
   }
 

@@ -18,16 +18,14 @@ import {
   type Run,
   wakeAt,
 } from '@gantry/engine';
-import { isTerminal } from '@gantry/protocol';
-import type { CommitGroup, IdempotencyRecord, RunHead, RunKey } from '@gantry/store';
+import type { CommitGroup, IdempotencyRecord, RunKey } from '@gantry/store';
 import type { CommitPipeline } from './commit-pipeline.ts';
 import type { EventHub } from './event-hub.ts';
 import { toSnapshot, toStoredEvents } from './run-record.ts';
 import type { CommandResult, IdempotencyFor } from './runtime.ts';
 import type { Executor } from './side-effect.ts';
+import { BITE_EVENTS_MAX, headOf, stretch } from './stretch.ts';
 
-/** A stretch of in-process nodes commits together, up to about this many events. */
-const STRETCH_EVENTS_MAX = 200;
 /** Longest delay setTimeout can take. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 /** A reader folds at most about this many events after a snapshot. */
@@ -87,7 +85,7 @@ export class RunActor {
   /** The clock claimed the run for this process and something is due. */
   wake(): void {
     this.#owner = this.#host.epoch;
-    this.#enqueue({ type: 'wake', now: this.#host.now(), maxEvents: STRETCH_EVENTS_MAX });
+    this.#enqueue({ type: 'wake', now: this.#host.now(), maxEvents: BITE_EVENTS_MAX });
   }
 
   command(command: Command, record?: IdempotencyFor<Run>): Promise<CommandResult> {
@@ -133,7 +131,7 @@ export class RunActor {
     const task = this.#tasks.shift();
     if (task) return task;
     if (!isReady(this.plan, this.#run)) return undefined;
-    const command: Command = { type: 'advance', now: this.#host.now(), maxEvents: STRETCH_EVENTS_MAX };
+    const command: Command = { type: 'advance', now: this.#host.now(), maxEvents: BITE_EVENTS_MAX };
     return { command, record: undefined, resolve: undefined, reject: undefined };
   }
 
@@ -142,6 +140,7 @@ export class RunActor {
     let decision: Decision;
     try {
       decision = decide(this.plan, this.#run, task.command);
+      if (this.#tasks.length === 0) decision = stretch(this.plan, decision, task.command.now);
     } catch (error) {
       task.reject?.(error);
       throw error;
@@ -154,7 +153,7 @@ export class RunActor {
   async #commit(task: Task, decision: Decision): Promise<boolean> {
     const next = decision.run;
     const events = toStoredEvents(decision.events, this.#run.nextSeq);
-    const head = this.#headFor(next);
+    const head = headOf(this.plan, next, this.#host.epoch, this.#isBusy(next));
     const snapshot =
       next.nextSeq - this.#snapshotSeq >= SNAPSHOT_EVERY_EVENTS ? { snapshot: toSnapshot(next) } : undefined;
     const group: CommitGroup[number][] = [
@@ -199,20 +198,9 @@ export class RunActor {
     throw error;
   }
 
-  #headFor(next: Run): RunHead {
-    const ended = isTerminal(next.status);
-    const rests = ended || !(isReady(this.plan, next) || this.#isOut(next) || this.#tasks.length > 0);
-    return {
-      status: next.status,
-      owner: rests ? null : this.#host.epoch,
-      wakeAt: ended ? null : (wakeAt(this.plan, next) ?? null),
-      endedAt: ended ? (next.endedAt ?? null) : null,
-    };
-  }
-
-  /** Some work of this run is outside the process, or is about to be. */
-  #isOut(run: Run): boolean {
-    return invocations(this.plan, run).length > 0 || (isDraining(run) && this.#inflight.size > 0);
+  /** More commands wait, or work under way may finish while the run is paused. */
+  #isBusy(run: Run): boolean {
+    return this.#tasks.length > 0 || (isDraining(run) && this.#inflight.size > 0);
   }
 
   /** Starts the work that the committed run asks for and stops what it no longer wants. */
@@ -254,7 +242,7 @@ export class RunActor {
       return;
     }
     this.#follow();
-    if (!this.#isOut(this.#run)) {
+    if (invocations(this.plan, this.#run).length === 0 && !this.#isBusy(this.#run)) {
       void this.#release();
     } else if (at !== undefined) {
       const delayMs = Math.max(0, Math.min(at - this.#host.now(), TIMER_MS_MAX));
@@ -266,7 +254,7 @@ export class RunActor {
   async #release(): Promise<void> {
     this.#working = true;
     const { nextSeq } = this.#run;
-    const head = { ...this.#headFor(this.#run), owner: null };
+    const head = { ...headOf(this.plan, this.#run, this.#host.epoch, false), owner: null };
     const give = { ...this.key, expectedSeq: nextSeq, expectedOwner: this.#owner, events: [], head };
     try {
       const result = await this.#host.pipeline.commit([{ kind: 'append', ...give }]);

@@ -14,14 +14,8 @@ interface RequestRecord {
 }
 
 export function toStoredFacts(facts: RunFacts, scopeId: string | null): StoredFacts {
-  const request = {
-    inputs: facts.inputs,
-    configurable: facts.configurable,
-    tags: facts.tags,
-    metadata: facts.metadata,
-    limits: facts.limits,
-    ...(facts.traceparent !== undefined && { traceparent: facts.traceparent }),
-  };
+  const { inputs, configurable, tags, metadata, limits, traceparent } = facts;
+  const request = { inputs, configurable, tags, metadata, limits, traceparent };
   return {
     runId: facts.runId,
     tenant: facts.owner.tenant,

@@ -40,7 +40,7 @@ export function prepareClaims(database: DatabaseSync) {
     update runs set owner = ?
     where run_id in (
       select run_id from runs
-      where owner is not null and not exists (select 1 from leases where leases.epoch = runs.owner)
+      where ended_at is null and owner is not null and not exists (select 1 from leases where leases.epoch = runs.owner)
       limit ?
     )
     returning tenant, run_id as runId

@@ -97,11 +97,11 @@ CREATE INDEX runs_active_by_scope on runs (tenant, scope_id) where scope_id is n
 
 CREATE INDEX runs_by_ended_at on runs (ended_at) where ended_at is not null;
 
-CREATE INDEX runs_by_owner on runs (owner) where owner is not null;
-
-CREATE INDEX runs_by_tenant on runs (tenant, run_id desc);
+CREATE INDEX runs_by_tenant on runs (tenant, run_id);
 
 CREATE INDEX runs_by_wake_at on runs (wake_at) where owner is null and wake_at is not null;
+
+CREATE INDEX runs_open on runs (tenant, run_id) where ended_at is null;
 
 CREATE TABLE snapshots (
   run_id text not null primary key,

@@ -16,9 +16,10 @@ create table runs (
   next_seq integer not null
 );
 
-create index runs_by_tenant on runs (tenant, run_id desc);
+create index runs_by_tenant on runs (tenant, run_id);
 create index runs_by_wake_at on runs (wake_at) where owner is null and wake_at is not null;
 create index runs_by_owner on runs (owner) where owner is not null;
+create index runs_open on runs (tenant, run_id) where ended_at is null;
 create index runs_by_ended_at on runs (ended_at) where ended_at is not null;
 create index runs_active_by_scope on runs (tenant, scope_id) where scope_id is not null and ended_at is null;
 

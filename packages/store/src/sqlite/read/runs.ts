@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoredEvent } from '@gantry/protocol';
+import { isTerminal, type StoredEvent } from '@gantry/protocol';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
 import type { LoadedRun, RunFilter, RunRow, RunSnapshotRecord } from '../../port.ts';
 import { selectAll, selectOne } from '../rows.ts';
@@ -64,19 +64,25 @@ function prepareEvents(database: DatabaseSync) {
 /** Sorts behind every other text, so that the cursor is always a range of the index. */
 const AFTER_EVERY_ID = '\u{10ffff}';
 
+/** Runs that have not ended are few among many: asking for them reads an index that holds no others. */
 function prepareList(database: DatabaseSync) {
-  const select = database.prepare(`
-    select ${RUN_COLUMNS}
-    from runs
-    where tenant = ?1
-      and run_id < ?2
-      and (?3 is null or status = ?3)
-      and (?4 is null or workflow_id = ?4)
-    order by run_id desc
-    limit ?5
-  `);
+  const prepare = (condition: string) =>
+    database.prepare(`
+      select ${RUN_COLUMNS}
+      from runs
+      where tenant = ?1
+        and run_id < ?2
+        and (?3 is null or status = ?3)
+        and (?4 is null or workflow_id = ?4)
+        ${condition}
+      order by run_id desc
+      limit ?5
+    `);
+  const any = prepare('');
+  const open = prepare('and ended_at is null');
   return (tenant: string, { beforeRunId, status, workflowId, limit }: RunFilter): RunRow[] => {
     const values = [tenant, beforeRunId ?? AFTER_EVERY_ID, status ?? null, workflowId ?? null, limit];
+    const select = status === undefined || isTerminal(status) ? any : open;
     return selectAll<RunRow>(select, ...values);
   };
 }
