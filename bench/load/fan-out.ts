@@ -2,7 +2,8 @@
  * Many SSE clients on one run, in a process of their own: options as JSON in the first argument, the
  * result as JSON on stdout.
  */
-import { openEventStream } from './event-stream.ts';
+import net from 'node:net';
+import { eventSplitter } from './event-stream.ts';
 import { Connection, requestBytes, type Target } from './http.ts';
 import { type Spread, spreadOf } from './percentile.ts';
 
@@ -28,24 +29,58 @@ interface Client {
   readonly ended: Promise<readonly number[]>;
 }
 
+/** All sockets read into the same bytes: each chunk is copied before the next one arrives. */
+const READ_BUFFER = Buffer.alloc(65_536);
+
+/**
+ * Keeps each chunk with its arrival and reads them only after the end: with a thousand clients in one
+ * process, parsing as they arrive would measure the parser.
+ */
 function connect(target: Target, runId: string, since: { at: number }): Client {
   const opened = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<readonly number[]>();
-  const delays: number[] = [];
-  const fail = (error: Error): void => {
+  const chunks: Chunk[] = [];
+  const socket = net.connect({
+    port: target.port,
+    host: '127.0.0.1',
+    onread: {
+      buffer: READ_BUFFER,
+      callback: (length, buffer) => {
+        chunks.push({ at: epochMs(), text: Buffer.from(buffer.subarray(0, length)).toString('latin1') });
+        if (chunks.length === 1) opened.resolve();
+        return true;
+      },
+    },
+  });
+  const headers = ['Accept: text/event-stream', 'Connection: close'];
+  socket.on('connect', () =>
+    socket.write(requestBytes(target, 'GET', `/v1/runs/${runId}/events`, { headers })),
+  );
+  socket.on('error', (error) => {
     opened.reject(error);
     ended.reject(error);
-  };
-  openEventStream(target, `/v1/runs/${runId}/events`, {
-    onOpen: opened.resolve,
-    onEvent: ({ data }) => {
-      const arrivedAt = epochMs();
-      const happenedAt = Date.parse(/"timestamp":"([^"]+)"/.exec(data)?.[1] ?? '');
-      if (happenedAt > since.at) delays.push(arrivedAt - happenedAt);
-    },
-    onEnd: (error) => (error ? fail(error) : ended.resolve(delays)),
   });
+  socket.on('close', () => ended.resolve(delaysIn(chunks, since.at)));
   return { opened: opened.promise, ended: ended.promise };
+}
+
+interface Chunk {
+  readonly at: number;
+  readonly text: string;
+}
+
+function delaysIn(chunks: readonly Chunk[], since: number): number[] {
+  const delays: number[] = [];
+  let arrivedAt = 0;
+  const split = eventSplitter(({ data }) => {
+    const happenedAt = Date.parse(/"timestamp":"([^"]+)"/.exec(data)?.[1] ?? '');
+    if (happenedAt > since) delays.push(arrivedAt - happenedAt);
+  });
+  for (const chunk of chunks) {
+    arrivedAt = chunk.at;
+    split(chunk.text);
+  }
+  return delays;
 }
 
 async function createRun(target: Target, body: string): Promise<string> {

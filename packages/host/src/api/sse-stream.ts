@@ -76,11 +76,14 @@ export class EventStream {
     if (this.#phase === 'live' || this.#phase === 'catching-up') this.#options.socket.write(KEEP_ALIVE);
   }
 
-  /** Sends what is gathered and closes the connection behind it. */
+  /**
+   * Sends what is gathered and closes the connection behind it: in the next turn, so that the last event
+   * reaches a thousand readers before the first of their connections is taken down.
+   */
   end(): void {
     if (this.#phase === 'closed') return;
     this.#close();
-    this.#options.response.end();
+    setImmediate(() => this.#options.response.end());
   }
 
   async #readLog(): Promise<void> {
