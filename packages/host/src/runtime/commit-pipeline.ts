@@ -1,4 +1,7 @@
+import { setImmediate as setImmediateAsync } from 'node:timers/promises';
 import type { CommitGroup, CommitResult, Store } from '@gantry/store';
+
+const RESULTS_PER_TURN = 16;
 
 interface Pending {
   readonly group: CommitGroup;
@@ -45,11 +48,12 @@ export class CommitPipeline {
     this.#state = 'committing';
     try {
       const results = await this.#store.commit(batch.map((pending) => pending.group));
-      for (let i = 0; i < batch.length; i++) batch[i]!.resolve(results[i]!);
+      this.#next();
+      await resolveInTurns(batch, results);
     } catch (error) {
+      this.#next();
       for (const pending of batch) pending.reject(error);
     }
-    this.#next();
   }
 
   #next(): void {
@@ -59,8 +63,14 @@ export class CommitPipeline {
       return;
     }
     this.#state = 'idle';
-    const drained = this.#drained;
-    this.#drained = [];
-    for (const resolve of drained) resolve();
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+}
+
+/** What follows a commit is work too: a large batch is handed out over several turns of the loop. */
+async function resolveInTurns(batch: readonly Pending[], results: readonly CommitResult[]): Promise<void> {
+  for (let i = 0; i < batch.length; i++) {
+    if (i > 0 && i % RESULTS_PER_TURN === 0) await setImmediateAsync();
+    batch[i]!.resolve(results[i]!);
   }
 }
