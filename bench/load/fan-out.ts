@@ -74,7 +74,7 @@ function delaysIn(chunks: readonly Chunk[], since: number): number[] {
   let arrivedAt = 0;
   const split = eventSplitter(({ data }) => {
     const happenedAt = Date.parse(/"timestamp":"([^"]+)"/.exec(data)?.[1] ?? '');
-    if (happenedAt > since) delays.push(arrivedAt - happenedAt);
+    if (arrivedAt > since && happenedAt > since) delays.push(arrivedAt - happenedAt);
   });
   for (const chunk of chunks) {
     arrivedAt = chunk.at;

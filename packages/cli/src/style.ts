@@ -12,8 +12,7 @@ export const styleFor = (io: Io): Style => (io.stdout.isTTY && !io.env.NO_COLOR 
 
 /** Text from a run on one line: what would move the cursor or ring the bell is taken out. */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this removes
-  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+  return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, ' ');
 }
 
 /** @example duration(61_500) // '1m 2s' */
