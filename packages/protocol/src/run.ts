@@ -1,23 +1,11 @@
 import Type, { type Static } from 'typebox';
 import type { JsonObject } from './json.ts';
+import { RUN_STATUSES } from './run-status.ts';
 
-export const RUN_STATUSES = [
-  'pending',
-  'running',
-  'paused',
-  'waiting-approval',
-  'waiting-input',
-  'waiting-external',
-  'completed',
-  'failed',
-  'cancelling',
-  'cancelled',
-] as const;
+export { isTerminal, RUN_STATUSES } from './run-status.ts';
+
 export const RunStatus = Type.Enum([...RUN_STATUSES]);
 export type RunStatus = (typeof RUN_STATUSES)[number];
-
-const TERMINAL: ReadonlySet<string> = new Set<RunStatus>(['completed', 'failed', 'cancelled']);
-export const isTerminal = (status: RunStatus): boolean => TERMINAL.has(status);
 
 export const Owner = Type.Object(
   {

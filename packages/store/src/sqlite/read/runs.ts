@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { isTerminal, type StoredEvent } from '@gantry/protocol';
+import type { StoredEvent } from '@gantry/protocol';
+import { isTerminal } from '@gantry/protocol/run-status';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
 import type { LoadedRun, RunFilter, RunRow, RunSnapshotRecord } from '../../port.ts';
 import { selectAll, selectOne } from '../rows.ts';
