@@ -38,10 +38,9 @@ export class Claims {
 
   /** Begins recovery and arms the clock. */
   async start(): Promise<void> {
-    const { leases, terms, log } = this.#options;
+    const { terms, log } = this.#options;
     void this.#takeOrphans().catch((error) => log.error({ err: error }, 'recovery stopped'));
-    const next = await leases.nextWakeAt();
-    if (next !== null) this.clock.note(next);
+    await this.#armClock();
     if (terms.renewEveryMs !== null) {
       this.#keeper = setInterval(() => void this.#renew(), terms.renewEveryMs);
     }
@@ -51,6 +50,11 @@ export class Claims {
     this.#stopped = true;
     this.clock.stop();
     clearInterval(this.#keeper);
+  }
+
+  async #armClock(): Promise<void> {
+    const next = await this.#options.leases.nextWakeAt();
+    if (next !== null) this.clock.note(next);
   }
 
   async #takeDue(): Promise<number | null> {
@@ -85,12 +89,16 @@ export class Claims {
     }
   }
 
-  /** Processes that share a database also watch for each other's end. */
+  /** Processes that share a database also watch for each other's end, and for what falls due after it. */
   async #renew(): Promise<void> {
     const { leases, epoch, now, terms, log, onLeaseLost } = this.#options;
     try {
-      if (await leases.renew(epoch, now(), terms.ttlMs)) await this.#takeOrphans();
-      else onLeaseLost();
+      if (!(await leases.renew(epoch, now(), terms.ttlMs))) {
+        onLeaseLost();
+        return;
+      }
+      await this.#takeOrphans();
+      await this.#armClock();
     } catch (error) {
       log.warn({ err: error }, 'the lease could not be renewed');
     }
