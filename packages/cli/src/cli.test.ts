@@ -228,7 +228,7 @@ test('explain says what the run waits for, why it failed, and what to type', asy
     runId: RUN,
     status: 'failed',
     summary: 'The run failed.',
-    waitingFor: [{ kind: 'retry', text: 'a is tried again.', since: 0 }],
+    waitingFor: [{ kind: 'retry', text: 'a is tried again.', since: '2026-01-01T00:00:00.000Z' }],
     cause: { nodeId: 'a', sequence: 4, error: { code: 'node_failed', message: 'no luck' } },
     actions: [
       { action: 'read-events', method: 'GET', path: '/x', text: 'Read what happened.' },

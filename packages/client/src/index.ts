@@ -8,7 +8,6 @@ export type {
   CreateOptions,
   PollOptions,
   PollResult,
-  RunExplanation,
   RunFilter,
   RunPage,
   RunSummary,

@@ -10,8 +10,8 @@ import type {
   PollEventsResponse,
   ResumeRunRequest,
   ResumeRunResponse,
-  RunError,
   RunEventDoc,
+  RunExplanation,
   RunSnapshot,
   RunStatus,
 } from '@gantry/protocol';
@@ -59,18 +59,6 @@ export interface PollOptions extends CallOptions {
 }
 
 export type PollResult = Omit<PollEventsResponse, 'events'> & { events: RunEventDoc[] };
-
-/** Why a run is where it is, in plain words, and what can be done about it. */
-export interface RunExplanation {
-  runId: string;
-  status: RunStatus;
-  summary: string;
-  /** Since when it has been so, in milliseconds since the epoch. */
-  since?: number;
-  waitingFor: { kind: string; text: string; nodeId?: string; since: number; wakesAt?: number }[];
-  cause?: { error: RunError; nodeId?: string; sequence?: number };
-  actions: { action: string; method: string; path: string; text: string }[];
-}
 
 export interface Runs {
   create(request: CreateRunRequest, options?: CreateOptions): Promise<CreateRunResponse>;

@@ -31,10 +31,14 @@ export function fold(run: Run, events: readonly RunEvent[]): Run {
   return draft;
 }
 
+/** Events that a failed run can be traced back to: the last one before `run.failed` is the reason. */
+const CAUSES = new Set(['node.failed', 'cap.breached', 'workflow.loopback-limit']);
+
 export function foldInto(run: Draft, event: RunEvent): Draft {
   run.nextSeq++;
   const payload: unknown = event?.payload;
   if (!isObject(payload) || typeof event.at !== 'number' || typeof event.type !== 'string') return run;
+  if (CAUSES.has(event.type)) run.causeSeq = run.nextSeq - 1;
   if (event.type.startsWith('node.')) foldNode(run, event, payload);
   else foldRun(run, event, payload);
   return run;

@@ -46,7 +46,7 @@ export function explain(plan: Plan, run: Run, now: number): Explanation {
 
 function causeOf(run: Run, error: RunError): NonNullable<Explanation['cause']> {
   return {
-    sequence: run.nextSeq - 1,
+    sequence: run.causeSeq ?? run.nextSeq - 1,
     ...(run.failedNodeId !== undefined && { nodeId: run.failedNodeId }),
     error,
   };

@@ -97,6 +97,8 @@ export interface Run {
   readonly outputs?: JsonObject;
   readonly error?: RunError;
   readonly failedNodeId?: string;
+  /** Sequence of the last event that can make a run fail. */
+  readonly causeSeq?: number;
 }
 
 /** A run that has no events yet. */

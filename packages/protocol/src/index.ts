@@ -4,6 +4,7 @@ export * from './error.ts';
 export * from './event.ts';
 export * from './event-catalogue.ts';
 export * from './event-payload.ts';
+export * from './explanation.ts';
 export * from './id.ts';
 export * from './json.ts';
 export * from './profile.ts';

@@ -1,4 +1,4 @@
-import type { RunExplanation } from '@gantry/client';
+import type { RunExplanation } from '@gantry/protocol';
 import type { Command } from '../command.ts';
 import { EXIT } from '../io.ts';
 import { duration, printable, type Style } from '../style.ts';
@@ -31,7 +31,7 @@ const TYPED: Readonly<Record<string, (runId: string) => string>> = {
 
 export function renderExplanation(explanation: RunExplanation, now: number, style: Style): string {
   const { runId, status, summary, since, waitingFor, cause, actions } = explanation;
-  const age = since === undefined ? '' : ` (for ${duration(now - since)})`;
+  const age = since === undefined ? '' : ` (for ${duration(now - Date.parse(since))})`;
   const where = [
     cause?.nodeId && `at ${cause.nodeId}`,
     cause?.sequence !== undefined && `event ${cause.sequence}`,

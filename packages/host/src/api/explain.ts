@@ -1,34 +1,8 @@
 import { type Explanation, explain } from '@gantry/engine';
-import { OpenwopError, RunError, RunStatus } from '@gantry/protocol';
-import Type, { type Static } from 'typebox';
+import { OpenwopError, RunExplanation } from '@gantry/protocol';
 import { type Api, type ApiDeps, callerOf } from './context.ts';
 import { readPayload } from './reply.ts';
 import { RunParams } from './runs.ts';
-
-const optionalText = Type.Optional(Type.String());
-
-const RunExplanation = Type.Object({
-  runId: Type.String(),
-  status: RunStatus,
-  summary: Type.String(),
-  since: optionalText,
-  waitingFor: Type.Array(
-    Type.Object({
-      kind: Type.String(),
-      nodeId: optionalText,
-      since: Type.String(),
-      wakesAt: optionalText,
-      text: Type.String(),
-    }),
-  ),
-  cause: Type.Optional(
-    Type.Object({ sequence: Type.Optional(Type.Integer()), nodeId: optionalText, error: RunError }),
-  ),
-  actions: Type.Array(
-    Type.Object({ action: Type.String(), method: Type.String(), path: Type.String(), text: Type.String() }),
-  ),
-});
-type RunExplanation = Static<typeof RunExplanation>;
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 

@@ -1,0 +1,28 @@
+import Type, { type Static } from 'typebox';
+import { RunError, RunStatus } from './run.ts';
+
+const optionalText = Type.Optional(Type.String());
+
+/** Why a run is where it is, in plain words, and what can be done about it. A host extension of ours. */
+export const RunExplanation = Type.Object({
+  runId: Type.String(),
+  status: RunStatus,
+  summary: Type.String(),
+  since: optionalText,
+  waitingFor: Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      nodeId: optionalText,
+      since: Type.String(),
+      wakesAt: optionalText,
+      text: Type.String(),
+    }),
+  ),
+  cause: Type.Optional(
+    Type.Object({ sequence: Type.Optional(Type.Integer()), nodeId: optionalText, error: RunError }),
+  ),
+  actions: Type.Array(
+    Type.Object({ action: Type.String(), method: Type.String(), path: Type.String(), text: Type.String() }),
+  ),
+});
+export type RunExplanation = Static<typeof RunExplanation>;
