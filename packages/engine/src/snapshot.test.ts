@@ -142,7 +142,7 @@ describe('explain', () => {
     const trial = Trial.begin(definition).fail('call', 'refused');
     const { cause, summary, actions } = explain(trial.plan, trial.run, 2_000);
     assert.deepEqual(cause, {
-      sequence: trial.events.length - 1,
+      sequence: trial.events.findIndex((event) => event.type === 'node.failed'),
       nodeId: 'call',
       error: { code: 'refused', message: 'refused' },
     });
