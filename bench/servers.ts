@@ -10,6 +10,7 @@ export const API_KEY = 'bench-key-of-one-run';
 const here = import.meta.dirname;
 const script = {
   bare: path.join(here, 'bare/server.ts'),
+  bareFanOut: path.join(here, 'bare/fan-out-server.ts'),
   host: path.join(here, '../packages/host/bin/start.mjs'),
   slowHost: path.join(here, 'slow-disk-host.ts'),
 };
@@ -30,6 +31,9 @@ export function startBare(folder: string, disk: Disk): Promise<Server> {
     readyPath: '/',
   });
 }
+
+export const startBareFanOut = (): Promise<Server> =>
+  startServer({ args: [script.bareFanOut], readyPath: '/' });
 
 export function startHost(folder: string, disk: Disk): Promise<Server> {
   const args = ['--port', '0', '--data', folder, '--workflows', path.join(here, 'workflows')];

@@ -8,6 +8,7 @@ import { Claims, type LeaseTerms } from './claims.ts';
 import { CommitPipeline } from './commit-pipeline.ts';
 import { EventHub } from './event-hub.ts';
 import { InvocationLog } from './invocation-log.ts';
+import { StaleRunError } from './run-actor.ts';
 import { RunActors } from './run-actors.ts';
 import { toRun, toStoredEvents, toStoredFacts } from './run-record.ts';
 import type {
@@ -23,6 +24,8 @@ import { type Executor, sideEffectExecutor } from './side-effect.ts';
 import { headOf, stretch } from './stretch.ts';
 
 export const RETRY_AFTER_SECONDS = 1;
+/** A command can meet the clock, which claims a due run; more than once in a row is another process at work. */
+const COMMAND_TRIES_MAX = 3;
 
 export interface RuntimeOptions {
   readonly store: Store;
@@ -129,9 +132,15 @@ export class LocalRuntime implements Runtime {
   }
 
   async command(key: RunKey, command: RunCommand, idempotency?: IdempotencyFor<Run>): Promise<CommandResult> {
-    const actor = await this.#actors.open(key);
-    if (!actor) return { kind: 'not_found' };
-    return actor.command({ ...command, now: this.#options.now() }, idempotency);
+    for (let tries = 1; ; tries++) {
+      const actor = await this.#actors.open(key);
+      if (!actor) return { kind: 'not_found' };
+      try {
+        return await actor.command({ ...command, now: this.#options.now() }, idempotency);
+      } catch (error) {
+        if (!(error instanceof StaleRunError) || tries === COMMAND_TRIES_MAX) throw error;
+      }
+    }
   }
 
   async read(key: RunKey): Promise<ReadRun | null> {

@@ -43,6 +43,13 @@ export interface ActorHost {
   lost(actor: RunActor, error: unknown): void;
 }
 
+/** What is in memory is no longer what is committed; reading the run again puts it right. */
+export class StaleRunError extends Error {
+  constructor(runId: string) {
+    super(`run ${runId} was changed elsewhere`);
+  }
+}
+
 interface Task {
   readonly command: Command;
   readonly record: IdempotencyFor<Run> | undefined;
@@ -89,6 +96,7 @@ export class RunActor {
   }
 
   command(command: Command, record?: IdempotencyFor<Run>): Promise<CommandResult> {
+    if (this.#abandoned) return Promise.reject(new StaleRunError(this.key.runId));
     return new Promise((resolve, reject) => {
       this.#tasks.push({ command, record, resolve, reject });
       this.proceed();
@@ -115,7 +123,7 @@ export class RunActor {
     try {
       for (let task = this.#nextTask(); task; task = this.#nextTask()) {
         const written = this.#decide(task);
-        if (written && !(await written)) return;
+        if (written) await written;
       }
     } catch (error) {
       this.#host.lost(this, error);
@@ -135,12 +143,11 @@ export class RunActor {
     return { command, record: undefined, resolve: undefined, reject: undefined };
   }
 
-  /** Answers at once when nothing is to be written; else a promise that is false when the run was lost. */
-  #decide(task: Task): Promise<boolean> | undefined {
+  /** Answers undefined when nothing is to be written. The promise rejects when the run was lost. */
+  #decide(task: Task): Promise<void> | undefined {
     let decision: Decision;
     try {
-      decision = decide(this.plan, this.#run, task.command);
-      if (this.#tasks.length === 0) decision = stretch(this.plan, decision, task.command.now);
+      decision = this.#decideStretch(task.command);
     } catch (error) {
       task.reject?.(error);
       throw error;
@@ -150,7 +157,14 @@ export class RunActor {
     return undefined;
   }
 
-  async #commit(task: Task, decision: Decision): Promise<boolean> {
+  /** A command that does not apply makes nothing go on; waiting commands end the stretch. */
+  #decideStretch(command: Command): Decision {
+    const decision = decide(this.plan, this.#run, command);
+    if (decision.events.length === 0 || this.#tasks.length > 0) return decision;
+    return stretch(this.plan, decision, command.now);
+  }
+
+  async #commit(task: Task, decision: Decision): Promise<void> {
     const next = decision.run;
     const events = toStoredEvents(decision.events, this.#run.nextSeq);
     const head = headOf(this.plan, next, this.#host.epoch, this.#isBusy(next));
@@ -177,7 +191,10 @@ export class RunActor {
       task.reject?.(error);
       throw error;
     }
-    if (!result.won) return this.#lose(task, result.reason);
+    if (!result.won) {
+      this.#lose(task, result.reason);
+      return;
+    }
 
     this.#run = next;
     this.#owner = head.owner;
@@ -185,15 +202,14 @@ export class RunActor {
     this.#host.hub.publish(this.key.runId, events);
     task.resolve?.({ kind: 'done', run: next });
     this.#follow();
-    return true;
   }
 
-  #lose(task: Task, reason: 'stale' | 'exists'): boolean {
+  #lose(task: Task, reason: 'stale' | 'exists'): void {
     if (reason === 'exists') {
       task.resolve?.({ kind: 'duplicate' });
-      return true;
+      return;
     }
-    const error = new Error(`run ${this.key.runId} was changed elsewhere`);
+    const error = new StaleRunError(this.key.runId);
     task.reject?.(error);
     throw error;
   }
@@ -258,7 +274,7 @@ export class RunActor {
     const give = { ...this.key, expectedSeq: nextSeq, expectedOwner: this.#owner, events: [], head };
     try {
       const result = await this.#host.pipeline.commit([{ kind: 'append', ...give }]);
-      if (!result.won) throw new Error(`run ${this.key.runId} was changed elsewhere`);
+      if (!result.won) throw new StaleRunError(this.key.runId);
       this.#owner = null;
     } catch (error) {
       return this.#host.lost(this, error);
