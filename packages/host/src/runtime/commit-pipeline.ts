@@ -10,15 +10,23 @@ interface Pending {
 }
 
 /**
+ * Batches on their way at once: while one is on the disk, the next waits in the writer's queue, so the writer
+ * does not stand idle while this thread hands out results. Measured at 128 connections, of the bare limit:
+ * one 0.48, two 0.53, three 0.57; but more of them are smaller, and where a sync takes milliseconds, that costs.
+ */
+const ON_THEIR_WAY_MAX = 2;
+
+/**
  * Gathers commit groups into batches: one transaction, one sync, many runs.
  *
- * One batch is on its way at a time. What arrives meanwhile forms the next one, so a slow disk makes
+ * Few batches are on their way at a time. What arrives meanwhile forms the next one, so a slow disk makes
  * batches larger, never the queue of transactions longer.
  */
 export class CommitPipeline {
   readonly #store: Pick<Store, 'commit'>;
   #pending: Pending[] = [];
-  #state: 'idle' | 'scheduled' | 'committing' = 'idle';
+  #onTheirWay = 0;
+  #scheduled = false;
   #drained: (() => void)[] = [];
 
   constructor(store: Pick<Store, 'commit'>) {
@@ -29,41 +37,46 @@ export class CommitPipeline {
   commit(group: CommitGroup): Promise<CommitResult> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ group, resolve, reject });
-      if (this.#state === 'idle') {
-        this.#state = 'scheduled';
-        setImmediate(() => this.#flush());
-      }
+      this.#schedule();
     });
   }
 
   /** Resolves when nothing is waiting or on its way. */
   drained(): Promise<void> {
-    if (this.#state === 'idle') return Promise.resolve();
+    if (this.#isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  #isIdle(): boolean {
+    return this.#pending.length === 0 && this.#onTheirWay === 0;
+  }
+
+  /** The rest of this turn of the loop may still add to the batch. */
+  #schedule(): void {
+    if (this.#scheduled || this.#pending.length === 0 || this.#onTheirWay >= ON_THEIR_WAY_MAX) return;
+    this.#scheduled = true;
+    setImmediate(() => this.#flush());
   }
 
   async #flush(): Promise<void> {
     const batch = this.#pending;
     this.#pending = [];
-    this.#state = 'committing';
+    this.#scheduled = false;
+    this.#onTheirWay++;
     try {
       const results = await this.#store.commit(batch.map((pending) => pending.group));
-      this.#next();
+      this.#land();
       await resolveInTurns(batch, results);
     } catch (error) {
-      this.#next();
+      this.#land();
       for (const pending of batch) pending.reject(error);
     }
   }
 
-  #next(): void {
-    if (this.#pending.length > 0) {
-      this.#state = 'scheduled';
-      setImmediate(() => this.#flush());
-      return;
-    }
-    this.#state = 'idle';
-    for (const resolve of this.#drained.splice(0)) resolve();
+  #land(): void {
+    this.#onTheirWay--;
+    this.#schedule();
+    if (this.#isIdle()) for (const resolve of this.#drained.splice(0)) resolve();
   }
 }
 
