@@ -12,17 +12,18 @@ import { SLOW_COMMIT_MS } from './settings.ts';
 
 const NANOSECONDS_PER_MS = 1e6;
 
-const slowed = (store: Store, commitDelayMs: number): Store => ({
-  commit: async (groups) => {
-    await sleep(commitDelayMs);
-    return store.commit(groups);
-  },
-  runs: store.runs,
-  records: store.records,
-  leases: store.leases,
-  retention: store.retention,
-  close: () => store.close(),
-});
+/** As on a disk, one commit waits for the one before it. */
+function slowed(store: Store, commitDelayMs: number): Store {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    ...store,
+    commit: (groups) => {
+      const turn = last.then(() => sleep(commitDelayMs)).then(() => store.commit(groups));
+      last = turn.catch(() => undefined);
+      return turn;
+    },
+  };
+}
 
 const settings = readSettings(process.argv.slice(2), process.env);
 await mkdir(settings.dataDir, { recursive: true });

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { StoredEvent } from '@gantry/protocol';
 import { atRest, holder } from '../../blob.ts';
 import type { RunSnapshotRecord } from '../../port.ts';
@@ -7,18 +7,39 @@ import type { Apply } from './apply.ts';
 
 type AppendEvents = (runId: string, events: readonly StoredEvent[]) => void;
 
+/** Rows of one insert: measured for eight events, one statement costs 17 us where eight cost 23. */
+const ROWS_MAX = 16;
+const EVENT_ROW = '(?, ?, ?, ?, ?, ?, ?, ?)';
+
+/** One prepared insert for each number of rows, made when first needed. */
+function prepareInsertEvents(database: DatabaseSync): (rows: number) => StatementSync {
+  const statements: StatementSync[] = [];
+  return (rows) => {
+    statements[rows] ??= database.prepare(`
+      insert into events (run_id, sequence, type, at, node_id, causation_id, payload, sealed)
+      values ${Array(rows).fill(EVENT_ROW).join(', ')}
+    `);
+    return statements[rows];
+  };
+}
+
 function prepareAppendEvents(database: DatabaseSync, blobs: BlobWrites): AppendEvents {
-  const insert = database.prepare(`
-    insert into events (run_id, sequence, type, at, node_id, causation_id, payload, sealed)
-    values (?, ?, ?, ?, ?, ?, ?, ?)
-  `);
+  const insert = prepareInsertEvents(database);
+  const keep = (runId: string, text: string): string => {
+    const stored = atRest(text);
+    if (stored !== text) blobs.keep(holder.run(runId), text, stored);
+    return stored;
+  };
   return (runId, events) => {
-    for (const { sequence, type, at, nodeId, causationId, payload, sealed } of events) {
-      const storedPayload = atRest(payload);
-      const storedSealed = sealed === null ? null : atRest(sealed);
-      if (storedPayload !== payload) blobs.keep(holder.run(runId), payload, storedPayload);
-      if (sealed !== null && storedSealed !== null) blobs.keep(holder.run(runId), sealed, storedSealed);
-      insert.run(runId, sequence, type, at, nodeId, causationId, storedPayload, storedSealed);
+    for (let from = 0; from < events.length; from += ROWS_MAX) {
+      const rows = Math.min(ROWS_MAX, events.length - from);
+      const values: SQLInputValue[] = [];
+      for (let i = from; i < from + rows; i++) {
+        const { sequence, type, at, nodeId, causationId, payload, sealed } = events[i]!;
+        values.push(runId, sequence, type, at, nodeId, causationId, keep(runId, payload));
+        values.push(sealed === null ? null : keep(runId, sealed));
+      }
+      insert(rows).run(...values);
     }
   };
 }
