@@ -5,22 +5,34 @@
 import { mkdir } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSqlite, type Store } from '@gantry/store';
+import { type CommitGroup, type CommitResult, openSqlite, type Store } from '@gantry/store';
 import { createHost } from '../packages/host/src/host.ts';
 import { readSettings } from '../packages/host/src/settings.ts';
 import { SLOW_COMMIT_MS } from './settings.ts';
 
 const NANOSECONDS_PER_MS = 1e6;
 
-/** As on a disk, one commit waits for the one before it. */
+/** As with the writer and a slow disk: one commit at a time, and what came meanwhile goes together. */
 function slowed(store: Store, commitDelayMs: number): Store {
+  let groups: CommitGroup[] = [];
+  let next: Promise<CommitResult[]> | undefined;
   let last: Promise<unknown> = Promise.resolve();
+  const commitWaiting = async (): Promise<CommitResult[]> => {
+    await last;
+    next = undefined;
+    const taken = groups;
+    groups = [];
+    const turn = sleep(commitDelayMs).then(() => store.commit(taken));
+    last = turn.catch(() => undefined);
+    return turn;
+  };
   return {
     ...store,
-    commit: (groups) => {
-      const turn = last.then(() => sleep(commitDelayMs)).then(() => store.commit(groups));
-      last = turn.catch(() => undefined);
-      return turn;
+    commit: async (more) => {
+      const from = groups.length;
+      groups.push(...more);
+      next ??= commitWaiting();
+      return (await next).slice(from, from + more.length);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Calls from the main thread to a worker thread that owns a database connection. */
-import { parentPort, Worker } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { StoreError, type StoreErrorCode } from '../error.ts';
 
 type Operations = Record<string, (...args: never[]) => unknown>;
@@ -9,13 +9,23 @@ type WireError =
 type Request = readonly [id: number, name: string, args: readonly never[]];
 type Reply = readonly [id: number, value: unknown, error?: WireError];
 
+/**
+ * Which operation carries out several waiting calls of another at once: it takes the first argument of each and
+ * answers one value for each.
+ */
+type Together = Readonly<Record<string, string>>;
+
 const OPENED = 0;
 
 /**
  * Worker side: opens, reports how that went, then answers calls in their order until `close` was called.
  * `explain` turns what was thrown into a StoreError where it can.
  */
-export function serve(open: () => Operations, explain: (error: unknown) => unknown): void {
+export function serve(
+  open: () => Operations,
+  explain: (error: unknown) => unknown,
+  together: Together = {},
+): void {
   const port = parentPort;
   if (!port) throw new Error('serve() runs in a worker thread');
   const answer = (id: number, work: () => unknown): void => {
@@ -29,10 +39,41 @@ export function serve(open: () => Operations, explain: (error: unknown) => unkno
   answer(OPENED, () => {
     operations = open();
   });
-  port.on('message', ([id, name, args]: Request) => {
-    answer(id, () => operations[name]?.(...args));
-    if (name === 'close') port.close();
+  port.on('message', (first: Request) => {
+    const waiting = [first, ...queued(port)];
+    while (waiting.length > 0) {
+      const [id, name, args] = waiting.shift()!;
+      const more = together[name] ? takeWhile(waiting, name) : [];
+      if (more.length > 0) answerTogether(together[name]!, [[id, name, args], ...more]);
+      else answer(id, () => operations[name]?.(...args));
+      if (name === 'close') port.close();
+    }
   });
+
+  /** Several calls, one piece of work: they succeed or fail as one. */
+  function answerTogether(name: string, calls: readonly Request[]): void {
+    try {
+      const values = operations[name]?.(calls.map(([, , [argument]]) => argument) as never) as unknown[];
+      for (const [i, [id]] of calls.entries()) port?.postMessage([id, values[i]] satisfies Reply);
+    } catch (error) {
+      const wire = toWire(explain(error));
+      for (const [id] of calls) port?.postMessage([id, undefined, wire] satisfies Reply);
+    }
+  }
+}
+
+/** What has arrived already: while the disk was busy, more than one call may have. */
+function queued(port: MessagePort): Request[] {
+  const requests: Request[] = [];
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {
+    requests.push(next.message);
+  }
+  return requests;
+}
+
+function takeWhile(requests: Request[], name: string): Request[] {
+  const end = requests.findIndex((request) => request[1] !== name);
+  return requests.splice(0, end === -1 ? requests.length : end);
 }
 
 function toWire(error: unknown): WireError {

@@ -4,8 +4,14 @@ import { type Batch, decodeBatch, encodeResult } from './batch.ts';
 import type { Transaction } from './transaction.ts';
 import { prepareApply } from './write/apply.ts';
 
-/** One transaction, one sync per batch. A group of one write needs no savepoint: a losing write changes nothing. */
-export function prepareCommit(database: DatabaseSync, transaction: Transaction): (batch: Batch) => number[] {
+/**
+ * One transaction, one sync for all batches that wait. A group of one write needs no savepoint: a losing write
+ * changes nothing.
+ */
+export function prepareCommit(
+  database: DatabaseSync,
+  transaction: Transaction,
+): (batches: readonly Batch[]) => number[][] {
   const apply = prepareApply(database);
   const savepoint = database.prepare('savepoint commit_group');
   const undo = database.prepare('rollback to commit_group');
@@ -26,5 +32,7 @@ export function prepareCommit(database: DatabaseSync, transaction: Transaction):
     release.run();
     return result;
   };
-  return (batch) => transaction(() => decodeBatch(batch).map((group) => encodeResult(applyAsOne(group))));
+  const applyBatch = (batch: Batch): number[] =>
+    decodeBatch(batch).map((group) => encodeResult(applyAsOne(group)));
+  return (batches) => transaction(() => batches.map(applyBatch));
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { readMigrations } from '../migration.ts';
+import type { Batch } from './batch.ts';
 import { serve } from './channel.ts';
 import { prepareCommit } from './commit.ts';
 import { openForWriting } from './database.ts';
@@ -38,8 +39,10 @@ function openWriter(dataDir: string) {
 
 function prepareOperations(database: DatabaseSync, unlock: () => void) {
   const transaction = prepareTransaction(database);
+  const commitAll = prepareCommit(database, transaction);
   return {
-    commit: prepareCommit(database, transaction),
+    commit: (batch: Batch): number[] => commitAll([batch])[0]!,
+    commitAll,
     ...prepareLeases(database, transaction),
     ...prepareClaims(database),
     ...prepareRetention(database, transaction),
@@ -54,4 +57,5 @@ const { dataDir } = workerData as { dataDir: string };
 serve(
   () => openWriter(dataDir),
   (error) => explain(error, dataDir),
+  { commit: 'commitAll' },
 );
