@@ -34,11 +34,7 @@ export function checkShape(compilation: Compilation, canHash: boolean): void {
   checkTypes(compilation);
   checkEdges(compilation);
   checkVariables(compilation);
-  if ('compensation' in definition.settings)
-    compilation.issue('/settings/compensation', 'This host does not offer compensation', {
-      code: 'capability_required',
-      details: { requiredCapability: 'compensation' },
-    });
+  checkConstructs(compilation);
   if (definition.metadata.complianceConfig?.maskingMode === 'hash' && !canHash)
     compilation.issue('/metadata/complianceConfig/maskingMode', 'This host does not mask by hashing');
 }
@@ -61,6 +57,30 @@ function checkTypes(compilation: Compilation): void {
       code: 'capability_required',
       details: { requiredCapability, offendingTypeId: typeId, nodeId: id },
     });
+  });
+}
+
+/** What fixtures ask of `core.identity` beside passing inputs on. */
+const IDENTITY_HOOKS: Readonly<Record<string, string>> = {
+  memoryAction: 'memory.supported',
+  emitDuplicateMessageId: 'channels',
+};
+
+/** Constructs that mean something on other hosts are refused, never ignored. */
+function checkConstructs(compilation: Compilation): void {
+  const { definition } = compilation;
+  const refuse = (path: string, what: string, requiredCapability: string, nodeId?: string): void =>
+    compilation.issue(path, `This host does not offer ${what}`, {
+      code: 'capability_required',
+      details: nodeId === undefined ? { requiredCapability } : { requiredCapability, nodeId },
+    });
+  if ('compensation' in definition.settings) refuse('/settings/compensation', 'compensation', 'compensation');
+  if (Object.keys(definition.channels ?? {}).length > 0) refuse('/channels', 'channels', 'channels');
+  definition.nodes.forEach(({ id, typeId, agent, config }, position) => {
+    if (agent !== undefined) refuse(`/nodes/${position}/agent`, 'agents', 'agents.supported', id);
+    if (typeId !== 'core.identity') return;
+    for (const [key, capability] of Object.entries(IDENTITY_HOOKS))
+      if (key in config) refuse(`/nodes/${position}/config/${key}`, capability, capability, id);
   });
 }
 

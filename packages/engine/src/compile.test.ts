@@ -46,6 +46,21 @@ describe('compile', () => {
     assert.equal(issues[6]?.details?.requiredCapability, 'compensation');
   });
 
+  test('refuses what it does not serve rather than ignore it', () => {
+    const agent = { agentId: 'core.some.agent' };
+    const definition = workflow([node('a', 'core.identity', { config: { memoryAction: 'x' }, agent })], [], {
+      channels: { votes: { reducer: 'votes' } },
+    });
+    assert.deepEqual(
+      issuesOf(definition).map(({ path, code, details }) => [path, code, details?.requiredCapability]),
+      [
+        ['/channels', 'capability_required', 'channels'],
+        ['/nodes/0/agent', 'capability_required', 'agents.supported'],
+        ['/nodes/0/config/memoryAction', 'capability_required', 'memory.supported'],
+      ],
+    );
+  });
+
   test('checks ports, expressions, patterns and settings', () => {
     const definition = workflow(
       [

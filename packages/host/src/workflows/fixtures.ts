@@ -6,7 +6,6 @@ const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
 const NOT_HONOURED_PREFIXES = [
   'conformance-agent-',
   'conformance-dispatch-',
-  'conformance-message-reducer',
   'conformance-multi-agent-',
   'conformance-subworkflow-',
   'conformance-version-fold',
