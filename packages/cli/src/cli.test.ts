@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCli } from './cli.ts';
@@ -103,19 +101,14 @@ test('a host that is not there exits 2 and says what to do', async () => {
   );
 });
 
-test('the key comes from the flag, the environment, or the data folder of this machine', async (t) => {
+test('the key comes from the flag, else from the environment', async (t) => {
   const host = await startTestHost(t);
-  const folder = await mkdtemp(path.join(tmpdir(), 'gantry-cli-'));
-  t.after(() => rm(folder, { recursive: true }));
-  await writeFile(path.join(folder, 'admin.key'), `${KEY}\n`);
   const GANTRY_URL = host.url;
   const codeWith = async (env: Record<string, string>, ...args: string[]) =>
     (await startCli(['runs', ...args], { env: { GANTRY_URL, ...env } }).finished).code;
   assert.equal(await codeWith({ GANTRY_API_KEY: 'wrong' }, '--key', KEY), 0);
   assert.equal(await codeWith({ GANTRY_API_KEY: KEY }), 0);
-  assert.equal(await codeWith({}, '--data', folder), 0);
-  const none = await startCli(['runs', '--data', path.join(folder, 'none')], { env: { GANTRY_URL } })
-    .finished;
+  const none = await startCli(['runs'], { env: { GANTRY_URL } }).finished;
   assert.equal(none.code, 2);
   assert.match(none.stderr, /GANTRY_API_KEY or --key/);
 });

@@ -8,9 +8,6 @@ import type { Invocation, Outcome } from '@gantry/engine';
 import type { RunKey } from '@gantry/store';
 import type { InvocationLog } from './invocation-log.ts';
 
-/** Ordinals of one visit; a later visit of the same node starts a new range. */
-const ORDINALS_PER_VISIT = 1_000_000;
-
 export type Executor = (key: RunKey, invocation: Invocation, signal: AbortSignal) => Promise<Outcome>;
 
 export function sideEffectExecutor(dataDir: string, log: InvocationLog): Executor {
@@ -22,11 +19,11 @@ export function sideEffectExecutor(dataDir: string, log: InvocationLog): Executo
   };
 
   return async (key, invocation, signal) => {
-    const { nodeId, config, visit } = invocation;
+    const { nodeId, config, ordinalBase } = invocation;
     const effects = typeof config.effects === 'number' ? config.effects : 1;
     for (let n = 0; n < effects; n++) {
       signal.throwIfAborted();
-      const ordinal = (visit - 1) * ORDINALS_PER_VISIT + n;
+      const ordinal = ordinalBase + n;
       const outcome = await log.perform(
         { ...key, nodeId, ordinal, providerKey: 'side-effect', idempotent: config.idempotent === true },
         (invocationId) => act(`${JSON.stringify({ invocationId, runId: key.runId, nodeId, ordinal })}\n`),
