@@ -39,6 +39,10 @@ test('a cursor gives what comes after it; past the end is empty, not an error', 
   }
   const past = (await api.get(`/v1/runs/${runId}/events/poll?lastSequence=999`)).json();
   assert.deepEqual([past.events, past.lastEventSeq, past.isTerminal], [[], 999, true]);
+  for (const cursor of [Number.MAX_SAFE_INTEGER, '9'.repeat(30)]) {
+    const far = await api.get(`/v1/runs/${runId}/events/poll?lastSequence=${cursor}`);
+    assert.deepEqual([far.statusCode, far.json().events], [200, []], String(cursor));
+  }
 });
 
 test('a poll waits for the next event and answers with it', async (t) => {

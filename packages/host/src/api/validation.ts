@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 const ERRORS_SHOWN_MAX = 10;
-const INTEGER = /^-?\d{1,15}$/;
+const INTEGER = /^-?\d{1,40}$/;
 
 export function validationError(
   part: string,
@@ -21,6 +21,10 @@ export function validationError(
   });
 }
 
+/** A cursor past every log is still a cursor: what no sequence can reach counts as the largest number. */
+const clamped = (value: number): number =>
+  Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER - 1));
+
 /** Query values arrive as text; those the schema calls integers become numbers when they are. */
 function queryReader(schema: TSchema): (query: Record<string, unknown>) => Record<string, unknown> {
   const properties = 'properties' in schema ? (schema.properties as Record<string, TSchema>) : {};
@@ -32,7 +36,7 @@ function queryReader(schema: TSchema): (query: Record<string, unknown>) => Recor
     const read = { ...query };
     for (const name of integers) {
       const value = query[name];
-      if (typeof value === 'string' && INTEGER.test(value)) read[name] = Number(value);
+      if (typeof value === 'string' && INTEGER.test(value)) read[name] = clamped(Number(value));
     }
     return read;
   };
