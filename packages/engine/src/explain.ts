@@ -103,10 +103,17 @@ function nodeWait(node: PlanNode, state: NodeState, now: number): Wait[] {
   ];
 }
 
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
 function inTime(at: number, now: number): string {
   const ms = at - now;
   if (ms <= 0) return 'now';
-  return ms < 1_000 ? `in ${ms} ms` : `in ${Math.round(ms / 100) / 10} s`;
+  if (ms < 1_000) return `in ${ms} ms`;
+  if (ms < 2 * MINUTE_MS) return `in ${Math.round(ms / 100) / 10} s`;
+  if (ms < 2 * HOUR_MS) return `in ${Math.round(ms / MINUTE_MS)} minutes`;
+  return ms < 2 * DAY_MS ? `in ${Math.round(ms / HOUR_MS)} hours` : `in ${Math.round(ms / DAY_MS)} days`;
 }
 
 function summaryOf(plan: Plan, run: Run, waits: readonly Wait[], now: number): string {
