@@ -9,7 +9,7 @@ import {
   EVENT_SCHEMA_VERSION,
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
-import { RETRY_AFTER_SECONDS } from '../runtime/local-runtime.ts';
+import { RETRY_AFTER_SECONDS } from '../runtime/run-actors.ts';
 import type { Api, ApiDeps } from './context.ts';
 import { RETENTION_SECONDS } from './idempotency.ts';
 import { ROTATION_GRACE_SECONDS } from './key-desk.ts';

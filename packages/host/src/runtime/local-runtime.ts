@@ -9,7 +9,7 @@ import { CommitPipeline } from './commit-pipeline.ts';
 import { EventHub } from './event-hub.ts';
 import { InvocationLog } from './invocation-log.ts';
 import { StaleRunError } from './run-actor.ts';
-import { RunActors } from './run-actors.ts';
+import { RETRY_AFTER_SECONDS, RunActors } from './run-actors.ts';
 import { toRun, toStoredEvents, toStoredFacts } from './run-record.ts';
 import type {
   CommandResult,
@@ -23,7 +23,6 @@ import type {
 import { type Executor, sideEffectExecutor } from './side-effect.ts';
 import { headOf, stretch } from './stretch.ts';
 
-export const RETRY_AFTER_SECONDS = 1;
 /** A command can meet the clock, which claims a due run; more than once in a row is another process at work. */
 const COMMAND_TRIES_MAX = 3;
 

@@ -52,3 +52,21 @@ test('a command whose run is claimed between reading and writing is carried out 
   assert.equal(cancelled.statusCode, 200, cancelled.body);
   assert.deepEqual(cancelled.json(), { runId, status: 'cancelled' });
 });
+
+test('a run that another process is working on is left to it', async (t) => {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const real = await openSqlite({ dataDir: folder.path });
+  const load: Store['runs']['load'] = async (...args) => {
+    const loaded = await real.runs.load(...args);
+    return loaded && { ...loaded, row: { ...loaded.row, owner: 1_000_000 } };
+  };
+  const host = await testHost(t, { workflows: [delayed], store: { ...real, runs: { ...real.runs, load } } });
+  const payload = '{"workflowId":"delayed"}';
+  const created = await host.request({ method: 'POST', url: '/v1/runs', payload, headers });
+  const { runId } = created.json();
+  const cancelled = await host.request({ method: 'POST', url: `/v1/runs/${runId}/cancel` });
+  assert.equal(cancelled.statusCode, 503, cancelled.body);
+  assert.equal(cancelled.headers['retry-after'], '1');
+  assert.equal((await host.request({ url: `/v1/runs/${runId}` })).json().status, 'running');
+});

@@ -25,9 +25,8 @@ import { toSnapshot, toStoredEvents } from './run-record.ts';
 import type { CommandResult, IdempotencyFor } from './runtime.ts';
 import type { Executor } from './side-effect.ts';
 import { BITE_EVENTS_MAX, headOf, stretch } from './stretch.ts';
+import { TIMER_MS_MAX } from './wake-clock.ts';
 
-/** Longest delay setTimeout can take. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 /** A reader folds at most about this many events after a snapshot. */
 const SNAPSHOT_EVERY_EVENTS = 500;
 

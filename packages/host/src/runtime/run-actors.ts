@@ -1,10 +1,12 @@
 /** The runs this process is working on, and how a run comes into memory. */
 import type { Plan, Run } from '@gantry/engine';
+import { OpenwopError } from '@gantry/protocol';
 import type { RunKey, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { type ActorHost, RunActor } from './run-actor.ts';
 import { toRun } from './run-record.ts';
 
+export const RETRY_AFTER_SECONDS = 1;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 30_000;
 
@@ -86,11 +88,22 @@ export class RunActors {
   async #load(key: RunKey): Promise<RunActor | null> {
     const loaded = await this.#options.store.runs.load(key.tenant, key.runId);
     if (!loaded) return null;
+    this.#checkOwner(loaded.row.owner);
     const plan = await this.#options.planOf(loaded.row.workflowHash);
     const present = this.get(key);
     if (present) return present;
     const snapshotSeq = loaded.snapshot?.nextSeq ?? 0;
     return this.#enter(new RunActor(this.#host, plan, toRun(loaded), loaded.row.owner, snapshotSeq));
+  }
+
+  /** Two processes that work on one run would both start its effects; only its owner may go on with it. */
+  #checkOwner(owner: number | null): void {
+    if (owner === null || owner === this.#host.epoch) return;
+    throw new OpenwopError('service_unavailable', {
+      message: `Another process is working on this run. Try again in ${RETRY_AFTER_SECONDS} s.`,
+      details: { retryAfter: RETRY_AFTER_SECONDS },
+      headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+    });
   }
 
   #enter(actor: RunActor): RunActor {
@@ -108,6 +121,7 @@ export class RunActors {
 
   #parked(actor: RunActor, wakeAt: number | null): void {
     this.#leave(actor);
+    clearTimeout(this.#retries.get(actor.key.runId)?.timer);
     this.#retries.delete(actor.key.runId);
     if (wakeAt !== null) this.#options.onWait(wakeAt);
   }
@@ -134,7 +148,9 @@ export class RunActors {
     try {
       (await this.open(key))?.proceed();
     } catch (error) {
-      this.#retryLater(key, error);
+      // A run that another process owns by now is that one's to go on with.
+      if (error instanceof OpenwopError) this.#retries.delete(key.runId);
+      else this.#retryLater(key, error);
     }
   }
 }

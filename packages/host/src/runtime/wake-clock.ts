@@ -1,5 +1,5 @@
 /** Longest delay setTimeout can take. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
  * One timer for the whole process: it fires when the earliest waiting run is due, and only then.
