@@ -1,0 +1,103 @@
+/**
+ * Opens a connection to an address that was checked, and to no other.
+ *
+ * C1 A socket is given addresses, never a name to resolve.
+ * C2 Before the first byte leaves, the address at the other end is checked again.
+ * C3 The certificate must be valid for the name in the URL, whatever the environment says.
+ */
+import { once } from 'node:events';
+import { isIP, isIPv6, connect as netConnect, type Socket } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+import { canonicalAddress, classifyAddress } from './address.ts';
+import { codeOf, EgressError, type EgressReason, egressProblem } from './error.ts';
+import { allowsAddress, type EgressPolicy } from './policy.ts';
+import type { Target } from './target.ts';
+
+/** Where several addresses are pinned, the next is tried when one stays silent for this long. */
+const ATTEMPT_MS = 1000;
+const ATTEMPTS_MAX = 4;
+
+export interface Connection {
+  readonly socket: Socket;
+  readonly address: string;
+}
+
+interface ConnectOptions {
+  /** Canonical and allowed, as `resolve` gives them. */
+  readonly addresses: readonly string[];
+  readonly policy: EgressPolicy;
+  readonly signal: AbortSignal;
+}
+
+/** After this the socket is ready or destroyed. A late error finds a listener instead of ending the process. */
+async function ready(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  signal: AbortSignal,
+  failure: { readonly reason: EgressReason; readonly happened: string },
+): Promise<void> {
+  socket.on('error', () => {});
+  try {
+    await once(socket, event, { signal });
+  } catch (error) {
+    socket.destroy();
+    signal.throwIfAborted();
+    throw new EgressError(egressProblem(failure.reason, failure.happened), { code: codeOf(error) });
+  }
+}
+
+function open(port: number, addresses: readonly string[]): Socket {
+  const pinned = addresses
+    .slice(0, ATTEMPTS_MAX)
+    .map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  return netConnect({
+    // C1: a name that cannot exist, so that a lookup past ours would fail rather than connect.
+    host: 'pinned.invalid',
+    port,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
+    lookup: (_name, _options, answer) => answer(null, pinned),
+    noDelay: true,
+  });
+}
+
+/** C2: the address at the other end, if it is one of those that were checked. */
+export function pinnedAddress(
+  remoteAddress: string | undefined,
+  { addresses, policy }: Pick<ConnectOptions, 'addresses' | 'policy'>,
+): string | undefined {
+  const address = remoteAddress === undefined ? undefined : canonicalAddress(remoteAddress);
+  if (address === undefined || !addresses.includes(address)) return undefined;
+  return allowsAddress(policy, classifyAddress(address).kind) ? address : undefined;
+}
+
+/** C3: NODE_TLS_REJECT_UNAUTHORIZED=0 does not reach an explicit `rejectUnauthorized`. */
+async function secure(socket: Socket, host: string, signal: AbortSignal): Promise<Socket> {
+  const secured = tlsConnect({
+    socket,
+    host,
+    servername: isIP(host) ? '' : host,
+    ALPNProtocols: ['http/1.1'],
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+  });
+  const happened = `No secure connection to ${host} could be made.`;
+  await ready(secured, 'secureConnect', signal, { reason: 'tls_failed', happened });
+  return secured;
+}
+
+export async function connect({ url, host, port }: Target, options: ConnectOptions): Promise<Connection> {
+  const { addresses, signal } = options;
+  signal.throwIfAborted();
+  const socket = open(port, addresses);
+  const happened = `No connection to ${host} could be made.`;
+  await ready(socket, 'connect', signal, { reason: 'connect_failed', happened });
+  const address = pinnedAddress(socket.remoteAddress, options);
+  if (address === undefined) {
+    const reason = socket.remoteAddress === undefined ? 'connect_failed' : 'address_not_allowed';
+    socket.destroy();
+    const lost = `The connection to ${host} did not stay with a checked address.`;
+    throw new EgressError(egressProblem(reason, lost));
+  }
+  return { socket: url.protocol === 'https:' ? await secure(socket, host, signal) : socket, address };
+}

@@ -1,0 +1,154 @@
+import { connect } from './connect.ts';
+import { EgressError, type EgressProblem, egressProblem } from './error.ts';
+import { type Answer, exchange } from './exchange.ts';
+import { interruption } from './interruption.ts';
+import { type Outgoing, type OutgoingOptions, outgoing } from './outgoing.ts';
+import type { EgressPolicy } from './policy.ts';
+import { follow, redirectOf } from './redirect.ts';
+import { type Lookup, resolve, systemLookup } from './resolve.ts';
+import { judgeUrl, type Target } from './target.ts';
+
+export interface EgressOptions {
+  readonly policy: EgressPolicy;
+  readonly lookup?: Lookup;
+  /** A clock in milliseconds, for `durationMs`. */
+  readonly now?: () => number;
+}
+
+export interface EgressRequest extends OutgoingOptions {
+  /** For everything together: names, connections, redirects and the body. */
+  readonly timeoutMs?: number;
+  readonly maxResponseBytes?: number;
+  /** How many to follow. With 0, a 3xx is an answer like any other. */
+  readonly redirects?: number;
+  /** Headers that, like Authorization and Cookie, stay with the origin they were meant for. */
+  readonly sensitiveHeaders?: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+export interface EgressResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** As it came over the wire; nothing is decompressed. */
+  readonly body: Uint8Array;
+  /** The address that answered. */
+  readonly address: string;
+  /** The URL that answered, without fragment. */
+  readonly url: string;
+  readonly redirected: boolean;
+  readonly durationMs: number;
+}
+
+export interface Egress {
+  /** Rejects with `EgressError`. Every status, 5xx too, is an answer. */
+  request(url: string, request?: EgressRequest): Promise<EgressResponse>;
+  /** What is wrong with this URL now; it also asks the resolver. `request` checks again. */
+  check(
+    url: string,
+    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+  ): Promise<EgressProblem | undefined>;
+}
+
+const TIMEOUT_MS = 30_000;
+const CHECK_TIMEOUT_MS = 5_000;
+const RESPONSE_BYTES_MAX = 10 * 1024 * 1024;
+
+interface Guard {
+  readonly policy: EgressPolicy;
+  readonly lookup: Lookup;
+  readonly signal: AbortSignal;
+}
+
+interface Limits {
+  readonly bytesMax: number;
+  readonly redirectsMax: number;
+  readonly sensitiveHeaders: readonly string[];
+}
+
+function allowedTarget(url: string, policy: EgressPolicy): Target {
+  const judgement = judgeUrl(url, policy);
+  if (!judgement.allowed) throw new EgressError(judgement.problem);
+  return judgement.target;
+}
+
+/** One request with its redirects. Each hop is judged, resolved and pinned by itself. */
+class GuardedRequest {
+  readonly #guard: Guard;
+  readonly #limits: Limits;
+  #sent = false;
+
+  constructor(guard: Guard, limits: Limits) {
+    this.#guard = guard;
+    this.#limits = limits;
+  }
+
+  async send(url: string, first: Outgoing): Promise<Omit<EgressResponse, 'durationMs'>> {
+    try {
+      return await this.#hop(url, first, 0);
+    } catch (error) {
+      throw this.#sent && error instanceof EgressError ? error.afterSending() : error;
+    }
+  }
+
+  async #hop(url: string, message: Outgoing, followed: number): Promise<Omit<EgressResponse, 'durationMs'>> {
+    const target = allowedTarget(url, this.#guard.policy);
+    const { address, answer } = await this.#exchange(target, message);
+    const { status, headers } = answer;
+    const redirect = this.#limits.redirectsMax > 0 ? redirectOf(status, headers) : undefined;
+    if (!redirect) {
+      const body = await answer.read(this.#limits.bytesMax);
+      return { status, headers, body, address, url: target.url.href, redirected: followed > 0 };
+    }
+    answer.close();
+    if (followed === this.#limits.redirectsMax) {
+      const happened = `The server redirects more than ${followed} times.`;
+      throw new EgressError(egressProblem('too_many_redirects', happened));
+    }
+    const next = follow(target.url, message, redirect, this.#limits.sensitiveHeaders);
+    if (!next.allowed) throw new EgressError(next.problem);
+    return this.#hop(next.url, next.outgoing, followed + 1);
+  }
+
+  async #exchange(target: Target, message: Outgoing): Promise<{ address: string; answer: Answer }> {
+    const addresses = await resolve(target, this.#guard);
+    const connection = await connect(target, { ...this.#guard, addresses });
+    this.#sent = true;
+    const answer = await exchange(target, connection, message, this.#guard.signal);
+    return { address: connection.address, answer };
+  }
+}
+
+/** The host's only way out: `createEgress({ policy: PUBLIC_POLICY }).request('https://example.com/')`. */
+export function createEgress(options: EgressOptions): Egress {
+  const { policy, lookup = systemLookup, now = () => performance.now() } = options;
+  return {
+    request: async (url, request = {}) => {
+      const startedAt = now();
+      const message = outgoing(request);
+      const limits = {
+        bytesMax: request.maxResponseBytes ?? RESPONSE_BYTES_MAX,
+        redirectsMax: request.redirects ?? 0,
+        sensitiveHeaders: request.sensitiveHeaders ?? [],
+      };
+      const { signal, clear } = interruption(request.timeoutMs ?? TIMEOUT_MS, request.signal);
+      try {
+        const response = await new GuardedRequest({ policy, lookup, signal }, limits).send(url, message);
+        return { ...response, durationMs: now() - startedAt };
+      } finally {
+        clear();
+      }
+    },
+    check: async (url, { timeoutMs = CHECK_TIMEOUT_MS, signal: caller } = {}) => {
+      const { signal, clear } = interruption(timeoutMs, caller);
+      try {
+        await resolve(allowedTarget(url, policy), { policy, lookup, signal });
+        return undefined;
+      } catch (error) {
+        if (error instanceof EgressError) return { reason: error.reason, message: error.message };
+        throw error;
+      } finally {
+        clear();
+      }
+    },
+  };
+}
