@@ -1,0 +1,60 @@
+import type { Json, JsonObject } from '@gantry/protocol';
+
+/** What a schema already found to be JSON; TypeBox can only call it `unknown`. */
+export const asJson = (value: unknown): Json => value as Json;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Own property or nothing: data may hold any key, also `constructor`. */
+export const own = (value: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(value, key) ? value[key] : undefined;
+
+/** A string leaf as `leaf` makes it, everything around it as it was. The data is bounded in depth. */
+export function mapStrings(value: Json, leaf: (text: string) => Json): Json {
+  if (typeof value === 'string') return leaf(value);
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, leaf));
+  return isObject(value) ? mapObjectStrings(value, leaf) : value;
+}
+
+export function mapObjectStrings(object: JsonObject, leaf: (text: string) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, item]) => [key, mapStrings(item, leaf)]));
+}
+
+/** Equal as JSON: the order of keys means nothing. */
+export function deepEqual(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((item, index) => deepEqual(item, right[index]));
+  if (!isObject(left) || !isObject(right)) return false;
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && deepEqual(left[key], right[key]))
+  );
+}
+
+export interface JsonBounds {
+  readonly depthMax: number;
+  /** Characters of all strings and keys together, plus one for each value. */
+  readonly sizeMax: number;
+}
+
+/** Why data from outside is not taken: too deep, too large, or a key that would set a prototype. */
+export function boundsIssue(value: unknown, bounds: JsonBounds): string | undefined {
+  let size = 0;
+  const visit = (part: unknown, depth: number): string | undefined => {
+    size += typeof part === 'string' ? part.length : 1;
+    if (size > bounds.sizeMax) return `is larger than ${bounds.sizeMax} characters`;
+    if (typeof part !== 'object' || part === null) return undefined;
+    if (depth > bounds.depthMax) return `is nested deeper than ${bounds.depthMax}`;
+    for (const [key, child] of Object.entries(part)) {
+      if (key === '__proto__') return 'has a key __proto__';
+      size += key.length;
+      const issue = visit(child, depth + 1);
+      if (issue !== undefined) return issue;
+    }
+    return undefined;
+  };
+  return visit(value, 0);
+}

@@ -1,0 +1,57 @@
+import { type Json, OpenwopError } from '@gantry/protocol';
+import { asJson, isObject } from '../json.ts';
+import type { FragmentEdge, FragmentNode, WorkflowChain } from './chain.ts';
+import { checkNodeIds } from './node-ids.ts';
+import { checkProducedVariables } from './produced-variables.ts';
+import { hasToken } from './substitute.ts';
+
+/** What a chain must keep on every host, whatever its parameters. */
+export function checkChain(chain: WorkflowChain): void {
+  checkNodeIds(chain);
+  chain.dag.nodes.forEach((node, position) => {
+    checkNode(chain, node, position);
+  });
+  chain.dag.edges?.forEach((edge, position) => {
+    if (!isJudgeable(edge.condition))
+      throw new OpenwopError('chain_edge_condition_invalid', {
+        details: { chainId: chain.chainId, edge: position, from: edge.from, to: edge.to },
+      });
+  });
+  checkProducedVariables(chain);
+}
+
+function checkNode(chain: WorkflowChain, node: FragmentNode, position: number): void {
+  const details = { chainId: chain.chainId, nodeId: node.id };
+  if (node.config && Object.hasOwn(node.config, 'workflowId'))
+    throw new OpenwopError('chain_fragment_pins_workflow_id', { details });
+  if (node.irreversibleEffect === true && node.compensation !== undefined)
+    throw new OpenwopError('chain_irreversible_with_compensation', { details });
+  if ([node.config, node.inputs, node.compensation].some((data) => hasTokenKey(asJson(data ?? null))))
+    throw new OpenwopError('validation_error', {
+      message: `The node ${node.id} has a placeholder in a key; only values are filled in.`,
+      details: { path: `/dag/nodes/${position}` },
+    });
+}
+
+function hasTokenKey(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(hasTokenKey);
+  return isObject(value) && Object.entries(value).some(([key, item]) => hasToken(key) || hasTokenKey(item));
+}
+
+/** Every type but `expression` looks at a value, so it must say where. */
+function isJudgeable(condition: FragmentEdge['condition']): boolean {
+  if (condition === undefined || typeof condition === 'string') return true;
+  if (condition.type === undefined) return true;
+  return Boolean(condition.type === 'expression' ? condition.expression : condition.left);
+}
+
+/** Throws for the first node type, or inverse node type, that is neither `core.*` nor known. */
+export function checkTypes(chain: WorkflowChain, isKnownType: (typeId: string) => boolean): void {
+  for (const { id, typeId, compensation } of chain.dag.nodes)
+    for (const used of compensation ? [typeId, compensation.nodeTypeId] : [typeId])
+      if (!used.startsWith('core.') && !isKnownType(used))
+        throw new OpenwopError('chain_unresolvable_typeid', {
+          message: `The chain ${chain.chainId} uses the node type ${used}, which this host does not know.`,
+          details: { chainId: chain.chainId, nodeId: id, typeId: used },
+        });
+}
