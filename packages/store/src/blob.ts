@@ -5,6 +5,7 @@
  * `blob_uses` names who needs a blob. A blob goes with its last use.
  */
 import { createHash } from 'node:crypto';
+import type { EntryKey } from './port.ts';
 
 const INLINE_BYTES_MAX = 64 * 1024;
 const UTF8_BYTES_PER_UNIT_MAX = 3;
@@ -43,4 +44,5 @@ export const holder = {
   idempotency: (tenant: string, operation: string, key: string) =>
     JSON.stringify(['idempotency', tenant, operation, key]),
   definition: (hash: string) => JSON.stringify(['definition', hash]),
+  entry: ({ kind, tenant, id }: EntryKey) => JSON.stringify(['entry', kind, tenant, id]),
 } as const;

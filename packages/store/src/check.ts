@@ -27,6 +27,12 @@ function checkWrite(write: Write): void {
     case 'putDefinition':
       checkTexts(write);
       break;
+    case 'putEntry':
+      checkTexts(write.entry);
+      break;
+    case 'deleteEntry':
+      checkTexts(write.key);
+      break;
     default:
       checkTexts(write.record);
   }

@@ -1,6 +1,8 @@
 /** What every adapter must do: I1 to I4 of the port, through the port. */
 import { after, before, beforeEach, describe } from 'node:test';
 import { commitContract } from './contract/commit.ts';
+import { entryContract } from './contract/entries.ts';
+import { entryReadContract } from './contract/entry-reads.ts';
 import { leaseContract } from './contract/leases.ts';
 import { modelContract } from './contract/model-property.ts';
 import { recordContract } from './contract/records.ts';
@@ -36,6 +38,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     commitContract(current);
     runContract(current);
     recordContract(current);
+    entryContract(current);
+    entryReadContract(current);
     leaseContract(current);
     retentionContract(current);
     modelContract(current);

@@ -89,6 +89,30 @@ export interface KeyRecord {
   readonly revokedAt: number | null;
 }
 
+export interface EntryKey {
+  /** What it is: `mail`, `webhook`, `delivery`, `schedule`, ... */
+  readonly kind: string;
+  readonly tenant: string;
+  readonly id: string;
+}
+
+/**
+ * A small durable record with a version and, where it has something to do by itself, a due time. Mail between
+ * runs, webhooks and their deliveries, schedules, heartbeats and triggers are entries.
+ */
+export interface Entry extends EntryKey {
+  /** What it hangs on: the run of a mail, the webhook of a delivery. */
+  readonly ref: string | null;
+  /** 1 when created; each put adds one. */
+  readonly version: number;
+  readonly dueAt: number | null;
+  /** The retention sweep deletes it after this; null keeps it. */
+  readonly expiresAt: number | null;
+  readonly createdAt: number;
+  /** JSON text. */
+  readonly body: string;
+}
+
 export type Write =
   /** Loses with `exists` when the id is taken. Events start at 0. */
   | { kind: 'createRun'; facts: RunFacts; head: RunHead; events: readonly StoredEvent[] }
@@ -114,7 +138,11 @@ export type Write =
   /** Becomes the current version of its id; earlier ones stay listed. */
   | { kind: 'putWorkflow'; record: WorkflowRecord }
   /** Inserts or replaces by `keyId`. */
-  | { kind: 'putKey'; record: KeyRecord };
+  | { kind: 'putKey'; record: KeyRecord }
+  /** With null: loses with `exists` when the key is taken. Else loses with `stale` unless at that version. */
+  | { kind: 'putEntry'; entry: Omit<Entry, 'version'>; expectedVersion: number | null }
+  /** Loses with `stale` unless the entry is there at that version. */
+  | { kind: 'deleteEntry'; key: EntryKey; expectedVersion: number };
 
 export type CommitGroup = readonly Write[];
 export type CommitResult = { won: true } | { won: false; write: number; reason: 'stale' | 'exists' };
@@ -159,6 +187,37 @@ export interface RecordReads {
   keyByHash(hash: string): Promise<KeyRecord | null>;
 }
 
+export interface EntryFilter {
+  readonly ref?: string;
+  /** Entries with a lower id (ids sort by time): the cursor of the list. */
+  readonly beforeId?: string;
+  readonly oldestFirst?: true;
+  readonly limit: number;
+}
+
+export interface EntryReads {
+  get(key: EntryKey): Promise<Entry | null>;
+  /** Newest id first, unless the filter says otherwise. */
+  list(kind: string, tenant: string, filter: EntryFilter): Promise<Entry[]>;
+  count(kind: string, tenant: string): Promise<number>;
+  /** Host-wide: entries with `dueAt <= now`, earliest first. */
+  due(kind: string, now: number, limit: number): Promise<Entry[]>;
+  /** Host-wide. */
+  nextDueAt(kind: string): Promise<number | null>;
+  /** Host-wide: every entry of a kind, by tenant and id, after the given one. */
+  all(kind: string, after: EntryKey | null, limit: number): Promise<Entry[]>;
+}
+
+/** What another process committed. */
+export interface StoreChange {
+  /** Runs that got events. */
+  readonly runs: readonly RunKey[];
+  /** Kinds of entries that were put or deleted. */
+  readonly kinds: readonly string[];
+  /** Set, with the lists empty, when changes may have gone unheard (a lost connection): look at everything. */
+  readonly missed?: true;
+}
+
 /** Who may work on which run. Host-wide. */
 export interface Leases {
   /** Takes a new lease; epochs only grow. */
@@ -170,8 +229,6 @@ export interface Leases {
   claimDue(epoch: number, now: number, limit: number): Promise<RunKey[]>;
   /** Claims for `epoch` up to `limit` runs whose owner's lease has ended. */
   claimOrphans(epoch: number, now: number, limit: number): Promise<RunKey[]>;
-  /** Claims one unowned run (or one this epoch owns already). */
-  claim(epoch: number, tenant: string, runId: string): Promise<boolean>;
   /** The earliest `wakeAt` of unowned runs. */
   nextWakeAt(): Promise<number | null>;
 }
@@ -184,7 +241,7 @@ export interface RunKey {
 export interface RetentionSweep {
   /** Deletes up to `limit` runs that ended before `endedBefore`, with all that hangs on them. Answers how many. */
   deleteEnded(endedBefore: number, limit: number): Promise<number>;
-  /** Deletes expired idempotency records and invocations claimed before `invocationsBefore`. */
+  /** Deletes expired idempotency records and entries, and invocations claimed before `invocationsBefore`. */
   deleteExpired(now: number, invocationsBefore: number): Promise<number>;
 }
 
@@ -192,6 +249,9 @@ export interface Store {
   commit(groups: readonly CommitGroup[]): Promise<CommitResult[]>;
   readonly runs: RunReads;
   readonly records: RecordReads;
+  readonly entries: EntryReads;
+  /** Calls when another process has committed; a store that no other process shares never does. */
+  watch(listener: (change: StoreChange) => void): Promise<() => Promise<void>>;
   readonly leases: Leases;
   readonly retention: RetentionSweep;
   close(): Promise<void>;

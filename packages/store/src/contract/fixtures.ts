@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import type { StoredEvent } from '@gantry/protocol';
 import type {
   CommitGroup,
+  Entry,
+  EntryKey,
   IdempotencyRecord,
   InvocationRecord,
   KeyRecord,
@@ -145,6 +147,39 @@ export const keyRecord = (keyId: string, over: Partial<KeyRecord> = {}): KeyReco
   expiresAt: null,
   revokedAt: null,
   ...over,
+});
+
+type NewEntry = Omit<Entry, 'version'>;
+type PutEntry = Extract<Write, { kind: 'putEntry' }>;
+type DeleteEntry = Extract<Write, { kind: 'deleteEntry' }>;
+
+export const entry = (id: string, over: Partial<NewEntry> = {}): NewEntry => ({
+  kind: 'mail',
+  tenant: TENANT,
+  id,
+  ref: null,
+  dueAt: null,
+  expiresAt: null,
+  createdAt: 1_000,
+  body: '{}',
+  ...over,
+});
+
+/** Creates with `expectedVersion` null. */
+export const putEntry = (
+  id: string,
+  expectedVersion: number | null,
+  over: Partial<NewEntry> = {},
+): PutEntry => ({ kind: 'putEntry', entry: entry(id, over), expectedVersion });
+
+export const deleteEntry = (
+  id: string,
+  expectedVersion: number,
+  over: Partial<EntryKey> = {},
+): DeleteEntry => ({
+  kind: 'deleteEntry',
+  key: { kind: 'mail', tenant: TENANT, id, ...over },
+  expectedVersion,
 });
 
 /** Commits one group that must win. */

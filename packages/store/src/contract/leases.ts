@@ -82,32 +82,11 @@ function claimTests(current: CurrentStore): void {
     assert.deepEqual([...claimed, ...ids(rest)].sort(), runIds.toSorted());
   });
 
-  test('one run is claimed by one epoch, which may claim it again', async () => {
-    const { store } = current();
-    await win(store, make.create('run-1'));
-    const first = await store.leases.acquire('p1', 0, TTL_MS);
-    const second = await store.leases.acquire('p2', 0, TTL_MS);
-    const won = await Promise.all([first, second].map((epoch) => store.leases.claim(epoch, TENANT, 'run-1')));
-    assert.deepEqual(won.toSorted(), [false, true]);
-    const winner = won[0] ? first : second;
-    assert.equal(await store.leases.claim(winner, TENANT, 'run-1'), true);
-    assert.equal(await ownerOf(store, 'run-1'), winner);
-  });
-
-  test('a claim needs the right tenant and an existing run', async () => {
-    const { store } = current();
-    await win(store, make.create('run-1'));
-    const epoch = await store.leases.acquire('p1', 0, TTL_MS);
-    assert.equal(await store.leases.claim(epoch, 'other', 'run-1'), false);
-    assert.equal(await store.leases.claim(epoch, TENANT, 'run-2'), false);
-    assert.equal(await ownerOf(store, 'run-1'), null);
-  });
-
   test('a claim fences the earlier view of a run', async () => {
     const { store } = current();
-    await win(store, make.create('run-1'));
+    await win(store, make.create('run-1', { head: { wakeAt: 1 } }));
     const epoch = await store.leases.acquire('p1', 0, TTL_MS);
-    await store.leases.claim(epoch, TENANT, 'run-1');
+    assert.deepEqual(ids(await store.leases.claimDue(epoch, 1, 1)), ['run-1']);
     const [late, mine] = await store.commit([
       [make.append('run-1', 1)],
       [make.append('run-1', 1, { expectedOwner: epoch })],
@@ -119,17 +98,16 @@ function claimTests(current: CurrentStore): void {
 function orphanTests(current: CurrentStore): void {
   test('runs of a live lease are no orphans', async () => {
     const { store } = current();
-    await win(store, make.create('run-1'));
     const epoch = await store.leases.acquire('p1', 0, TTL_MS);
-    await store.leases.claim(epoch, TENANT, 'run-1');
+    await win(store, make.create('run-1', { head: { owner: epoch } }));
     assert.deepEqual(await store.leases.claimOrphans(epoch, 500, 10), []);
   });
 
   test('runs whose lease has ended are claimed once, up to the limit', async () => {
     const { store } = current();
-    await win(store, ...['run-1', 'run-2', 'run-3', 'idle'].map((runId) => make.create(runId)));
     const dead = await store.leases.acquire('p1', 0, TTL_MS);
-    for (const runId of ['run-1', 'run-2', 'run-3']) await store.leases.claim(dead, TENANT, runId);
+    const owned = ['run-1', 'run-2', 'run-3'].map((runId) => make.create(runId, { head: { owner: dead } }));
+    await win(store, ...owned, make.create('idle'));
     const epoch = await store.leases.acquire('p2', AFTER_EXPIRY, TTL_MS);
     const first = await store.leases.claimOrphans(epoch, AFTER_EXPIRY, 2);
     const second = await store.leases.claimOrphans(epoch, AFTER_EXPIRY, 2);
@@ -141,9 +119,8 @@ function orphanTests(current: CurrentStore): void {
 
   test('runs of a released lease are orphans at once', async () => {
     const { store } = current();
-    await win(store, make.create('run-1'));
     const released = await store.leases.acquire('p1', 0, TTL_MS);
-    await store.leases.claim(released, TENANT, 'run-1');
+    await win(store, make.create('run-1', { head: { owner: released } }));
     await store.leases.release(released);
     const epoch = await store.leases.acquire('p2', 0, TTL_MS);
     assert.deepEqual(ids(await store.leases.claimOrphans(epoch, 0, 10)), ['run-1']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { CurrentStore } from '../contract.ts';
-import type { CommitGroup, Store, Write } from '../port.ts';
+import type { CommitGroup, Entry, Store, Write } from '../port.ts';
 import * as make from './fixtures.ts';
 import { TENANT } from './fixtures.ts';
 import { commitToModel, emptyModel, type Model } from './model.ts';
@@ -44,7 +44,30 @@ const settle = fc.tuple(id, text).map(([id, outcome]): MakeWrite => {
   return (prefix) => make.settleInvocation(prefix + id, outcome);
 });
 
-const write = fc.oneof(createRun, { weight: 3, arbitrary: append }, idempotency, claim, settle);
+const version = fc.integer({ min: 0, max: 3 });
+const ref = fc.constantFrom(null, 'r', 's');
+const time = fc.option(fc.nat(5), { nil: null });
+
+const putEntry = fc
+  .record({ id, expectedVersion: fc.option(version, { nil: null }), ref, dueAt: time, expiresAt: time, text })
+  .map(({ id, expectedVersion, ref, dueAt, expiresAt, text }): MakeWrite => {
+    const over = { ref, dueAt, expiresAt, body: text };
+    return (prefix) => make.putEntry(prefix + id, expectedVersion, { kind: prefix, ...over });
+  });
+
+const deleteEntry = fc.tuple(id, version).map(([id, expectedVersion]): MakeWrite => {
+  return (prefix) => make.deleteEntry(prefix + id, expectedVersion, { kind: prefix });
+});
+
+const write = fc.oneof(
+  createRun,
+  { weight: 3, arbitrary: append },
+  idempotency,
+  claim,
+  settle,
+  { weight: 3, arbitrary: putEntry },
+  deleteEntry,
+);
 const group = fc.array(write, { minLength: 1, maxLength: 3 });
 const batches = fc.array(fc.array(group, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
 
@@ -67,6 +90,7 @@ export function modelContract(current: CurrentStore): void {
             assert.deepEqual(await store.commit(batch), expected);
           }
           await assertStored(store, model);
+          await assertEntries(store, prefix, Object.values(model.entries));
         }),
         { numRuns: RUNS },
       );
@@ -86,4 +110,20 @@ async function assertStored(store: Store, model: Model): Promise<void> {
   for (const record of Object.values(model.invocations)) {
     assert.deepEqual(await store.records.invocation(TENANT, record.invocationId), record);
   }
+}
+
+/** Each example has a kind of its own, so host-wide reads see it alone. */
+async function assertEntries(store: Store, kind: string, entries: readonly Entry[]): Promise<void> {
+  const byId = entries.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  assert.deepEqual(await store.entries.all(kind, null, 100), byId);
+  assert.deepEqual(await store.entries.list(kind, TENANT, { limit: 100 }), byId.toReversed());
+  assert.equal(await store.entries.count(kind, TENANT), entries.length);
+  const ofRef = byId.filter((entry) => entry.ref === 'r');
+  assert.deepEqual(
+    await store.entries.list(kind, TENANT, { ref: 'r', oldestFirst: true, limit: 100 }),
+    ofRef,
+  );
+  const due = byId.filter((entry) => entry.dueAt !== null).sort((a, b) => Number(a.dueAt) - Number(b.dueAt));
+  assert.deepEqual(await store.entries.due(kind, 5, 100), due);
+  assert.equal(await store.entries.nextDueAt(kind), due[0]?.dueAt ?? null);
 }

@@ -3,6 +3,7 @@ import type { StoredEvent } from '@gantry/protocol';
 import type {
   CommitGroup,
   CommitResult,
+  Entry,
   IdempotencyRecord,
   InvocationRecord,
   RunRow,
@@ -20,9 +21,10 @@ export interface Model {
   runs: Record<string, ModelRun>;
   idempotency: Record<string, IdempotencyRecord>;
   invocations: Record<string, InvocationRecord>;
+  entries: Record<string, Entry>;
 }
 
-export const emptyModel = (): Model => ({ runs: {}, idempotency: {}, invocations: {} });
+export const emptyModel = (): Model => ({ runs: {}, idempotency: {}, invocations: {}, entries: {} });
 
 export function commitToModel(model: Model, group: CommitGroup): { model: Model; result: CommitResult } {
   const next = structuredClone(model);
@@ -65,6 +67,18 @@ function applyToModel(model: Model, write: Write): 'stale' | 'exists' | null {
       const invocation = model.invocations[write.invocationId];
       if (invocation?.outcome !== null) return 'stale';
       model.invocations[write.invocationId] = { ...invocation, outcome: write.outcome };
+      return null;
+    }
+    case 'putEntry': {
+      const { entry, expectedVersion } = write;
+      const version = model.entries[entry.id]?.version ?? null;
+      if (version !== expectedVersion) return expectedVersion === null ? 'exists' : 'stale';
+      model.entries[entry.id] = { ...entry, version: (version ?? 0) + 1 };
+      return null;
+    }
+    case 'deleteEntry': {
+      if (model.entries[write.key.id]?.version !== write.expectedVersion) return 'stale';
+      delete model.entries[write.key.id];
       return null;
     }
     default:

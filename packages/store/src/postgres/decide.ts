@@ -1,5 +1,5 @@
 /** Which groups win, decided on what is stored about the keys they touch. No I/O. */
-import type { CommitGroup, CommitResult, Write } from '../port.ts';
+import type { CommitGroup, CommitResult, EntryKey, Write } from '../port.ts';
 
 export interface RunState {
   readonly tenant: string;
@@ -7,17 +7,24 @@ export interface RunState {
   readonly owner: number | null;
 }
 
-/** By run id, by `idempotencyKey` (when it expires), by `invocationKey`. Updated while groups are decided. */
+/**
+ * By run id, by `idempotencyKey` (when it expires), by `invocationKey`, by `entryKey` (its version, null when
+ * deleted). Updated while groups are decided.
+ */
 export interface Known {
   readonly runs: Map<string, RunState>;
   readonly idempotency: Map<string, number>;
   readonly invocations: Map<string, 'claimed' | 'settled'>;
+  readonly entries: Map<string, number | null>;
 }
 
 export const idempotencyKey = (record: { tenant: string; operation: string; key: string }): string =>
   JSON.stringify([record.tenant, record.operation, record.key]);
 export const invocationKey = (record: { tenant: string; invocationId: string }): string =>
   JSON.stringify([record.tenant, record.invocationId]);
+export const entryKey = ({ kind, tenant, id }: EntryKey): string => JSON.stringify([kind, tenant, id]);
+
+export const nextVersion = (expectedVersion: number | null): number => (expectedVersion ?? 0) + 1;
 
 export interface Decision {
   readonly results: CommitResult[];
@@ -81,6 +88,20 @@ function decideWrite(write: Write, known: Known, set: Set): 'stale' | 'exists' |
       const key = invocationKey(write);
       if (known.invocations.get(key) !== 'claimed') return 'stale';
       set(known.invocations, key, 'settled');
+      return null;
+    }
+    case 'putEntry': {
+      const key = entryKey(write.entry);
+      const { expectedVersion } = write;
+      if ((known.entries.get(key) ?? null) !== expectedVersion)
+        return expectedVersion === null ? 'exists' : 'stale';
+      set(known.entries, key, nextVersion(expectedVersion));
+      return null;
+    }
+    case 'deleteEntry': {
+      const key = entryKey(write.key);
+      if (known.entries.get(key) !== write.expectedVersion) return 'stale';
+      set(known.entries, key, null);
       return null;
     }
     default:

@@ -1,6 +1,6 @@
 /** Reads and locks what the groups of a batch compare against, in one order, so that batches seldom deadlock. */
-import type { CommitGroup, InvocationRecord, RunRow, Write } from '../port.ts';
-import { idempotencyKey, invocationKey, type Known } from './decide.ts';
+import type { CommitGroup, Entry, EntryKey, InvocationRecord, RunRow, Write } from '../port.ts';
+import { entryKey, idempotencyKey, invocationKey, type Known } from './decide.ts';
 import { rowsJson, type Tx } from './sql.ts';
 
 export async function lockKnown(tx: Tx, groups: readonly CommitGroup[]): Promise<Known> {
@@ -9,6 +9,7 @@ export async function lockKnown(tx: Tx, groups: readonly CommitGroup[]): Promise
     runs: await lockRuns(tx, writes),
     idempotency: await lockIdempotency(tx, writes),
     invocations: await lockInvocations(tx, writes),
+    entries: await lockEntries(tx, writes),
   };
 }
 
@@ -62,3 +63,25 @@ async function lockInvocations(tx: Tx, writes: readonly Write[]): Promise<Known[
   `;
   return new Map(rows.map((row) => [invocationKey(row), row.settled ? 'settled' : 'claimed']));
 }
+
+async function lockEntries(tx: Tx, writes: readonly Write[]): Promise<Known['entries']> {
+  const wanted = writes.flatMap((write): EntryKey[] => {
+    if (write.kind === 'deleteEntry') return [write.key];
+    return write.kind === 'putEntry' ? [keyOf(write.entry)] : [];
+  });
+  if (wanted.length === 0) return new Map();
+  const rows = await tx<Pick<Entry, 'kind' | 'tenant' | 'id' | 'version'>[]>`
+    select kind, tenant, id, version
+    from entries
+    where (kind, tenant, id) in (
+      select kind, tenant, id
+      from json_to_recordset(${rowsJson(wanted)}::text::json) as wanted (kind text, tenant text, id text)
+    )
+    order by kind, tenant, id
+    for update
+  `;
+  return new Map(rows.map((row) => [entryKey(row), row.version]));
+}
+
+/** Without the body, which has no business in a lookup. */
+const keyOf = ({ kind, tenant, id }: EntryKey): EntryKey => ({ kind, tenant, id });

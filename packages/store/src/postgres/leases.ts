@@ -1,5 +1,4 @@
 /** Several processes share the database: a lease lives until `expires_at`, judged by the caller's clock. */
-import { isStorable } from '../check.ts';
 import type { Leases, RunKey } from '../port.ts';
 import type { Sql } from './sql.ts';
 
@@ -16,14 +15,6 @@ export const leases = (sql: Sql): Leases => ({
   },
   claimDue: (epoch, now, limit) => claimDue(sql, epoch, now, limit),
   claimOrphans: (epoch, now, limit) => claimOrphans(sql, epoch, now, limit),
-  async claim(epoch, tenant, runId) {
-    if (![tenant, runId].every(isStorable)) return false;
-    const { count } = await sql`
-      update runs set owner = ${epoch}
-      where run_id = ${runId} and tenant = ${tenant} and (owner is null or owner = ${epoch})
-    `;
-    return count === 1;
-  },
   async nextWakeAt() {
     const [found] = await sql<{ wakeAt: number | null }[]>`
       select min(wake_at) as "wakeAt" from runs where owner is null and wake_at is not null

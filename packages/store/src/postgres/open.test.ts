@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import postgres from 'postgres';
-import { create, TENANT, win } from '../contract/fixtures.ts';
+import { append, create, facts, head, putEntry, TENANT, win } from '../contract/fixtures.ts';
 import { StoreError } from '../error.ts';
+import { readMigrations } from '../migration.ts';
 import { freshDatabase } from '../testing/postgres-server.ts';
 import { openPostgres } from './open.ts';
 
@@ -19,6 +21,27 @@ test('an unreachable server is an io error that names host and port, never the p
     assert.doesNotMatch(error.message, /open-sesame/);
     return true;
   });
+});
+
+test('a database of version 1 opens with its data, and holds entries from then on', { skip }, async (t) => {
+  const old = await freshDatabase();
+  assert.ok('url' in old);
+  t.after(old.drop);
+  const [first] = readMigrations(join(import.meta.dirname, 'migrations'));
+  const sql = postgres(old.url, { max: 1 });
+  await sql.unsafe(`
+    ${first?.sql}
+    create table gantry_schema (version integer not null);
+    insert into gantry_schema values (1);
+    insert into runs (run_id, tenant, workflow_id, workflow_hash, created_at, request, status, next_seq)
+    values ('run-1', '${TENANT}', 'wf', 'sha256-wf', 1000, '{"inputs":{}}', 'running', 0);
+  `);
+  await sql.end();
+  const store = await openPostgres(old);
+  assert.deepEqual(await store.runs.row(TENANT, 'run-1'), { ...facts('run-1'), ...head(), nextSeq: 0 });
+  await win(store, append('run-1', 0), putEntry('e', null));
+  assert.equal(await store.entries.count('mail', TENANT), 1);
+  await store.close();
 });
 
 describe('a PostgreSQL database', { skip }, () => {
@@ -48,10 +71,9 @@ describe('a PostgreSQL database', { skip }, () => {
 
   test('leases of several processes live side by side until they expire', async () => {
     const store = await openPostgres({ url });
-    await win(store, create('leased'));
     const first = await store.leases.acquire('p1', 0, 1_000);
     const second = await store.leases.acquire('p2', 0, 1_000);
-    assert.equal(await store.leases.claim(first, TENANT, 'leased'), true);
+    await win(store, create('leased', { head: { owner: first } }));
     assert.equal(await store.leases.renew(first, 500, 1_000), true);
     assert.deepEqual(await store.leases.claimOrphans(second, 1_200, 10), []);
     assert.deepEqual(await store.leases.claimOrphans(second, 1_500, 10), [

@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import type { Store } from '../port.ts';
 import { commit } from './commit.ts';
 import { explain } from './errors.ts';
 import { leases } from './leases.ts';
 import { migrate } from './migrate.ts';
+import { entryReads } from './read/entries.ts';
 import { recordReads } from './read/records.ts';
 import { runReads } from './read/runs.ts';
 import { retention } from './retention.ts';
 import { connect } from './sql.ts';
+import { watch } from './watch.ts';
 
 const CLOSE_TIMEOUT_S = 5;
 
@@ -24,10 +27,13 @@ export async function openPostgres(options: { readonly url: string }): Promise<S
     await sql.end({ timeout: 0 });
     throw explain(error, address);
   }
+  const processId = randomUUID();
   return {
-    commit: explaining(address, (groups) => commit(sql, groups)),
+    commit: explaining(address, (groups) => commit(sql, groups, processId)),
     runs: explainingAll(address, runReads(sql)),
     records: explainingAll(address, recordReads(sql)),
+    entries: explainingAll(address, entryReads(sql)),
+    watch: explaining(address, watch(sql, processId)),
     leases: explainingAll(address, leases(sql)),
     retention: explainingAll(address, retention(sql)),
     close: () => sql.end({ timeout: CLOSE_TIMEOUT_S }),

@@ -1,5 +1,5 @@
 import { holder } from '../blob.ts';
-import type { IdempotencyRecord, InvocationRecord, RetentionSweep } from '../port.ts';
+import type { EntryKey, IdempotencyRecord, InvocationRecord, RetentionSweep } from '../port.ts';
 import { type BlobChanges, collectBlobChanges } from './blobs.ts';
 import { type Sql, type Tx, transact } from './sql.ts';
 
@@ -47,11 +47,15 @@ async function deleteExpired(tx: Tx, now: number, invocationsBefore: number): Pr
     where claimed_at < ${invocationsBefore}
     returning tenant, invocation_id as "invocationId"
   `;
+  const entries = await tx<EntryKey[]>`
+    delete from entries where expires_at <= ${now} returning kind, tenant, id
+  `;
   const blobs = collectBlobChanges(tx);
+  for (const key of entries) blobs.drop(holder.entry(key));
   for (const { tenant, operation, key } of expired) blobs.drop(holder.idempotency(tenant, operation, key));
   dropInvocations(blobs, invocations);
   await blobs.flush();
-  return expired.length + invocations.length;
+  return expired.length + invocations.length + entries.length;
 }
 
 function dropInvocations(blobs: BlobChanges, deleted: readonly InvocationKey[]): void {

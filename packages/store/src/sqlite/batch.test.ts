@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { append, claimInvocation, create, event, head, idempotency } from '../contract/fixtures.ts';
+import {
+  append,
+  claimInvocation,
+  create,
+  deleteEntry,
+  event,
+  head,
+  idempotency,
+  putEntry,
+} from '../contract/fixtures.ts';
 import type { CommitGroup, CommitResult, Write } from '../port.ts';
 import { decodeBatch, decodeResult, encodeBatch, encodeResult } from './batch.ts';
 
@@ -27,6 +36,8 @@ const anyWrite: fc.Arbitrary<Write> = fc.oneof(
     ),
   fc.string().map((key) => idempotency(key)),
   fc.string().map((id) => claimInvocation(id)),
+  fc.tuple(fc.string(), maybe(fc.nat())).map(([id, version]) => putEntry(id, version)),
+  fc.string().map((id) => deleteEntry(id, 1)),
 );
 
 test('a batch decodes to what was encoded', () => {

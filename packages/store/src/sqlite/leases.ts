@@ -45,17 +45,11 @@ export function prepareClaims(database: DatabaseSync) {
     )
     returning tenant, run_id as runId
   `);
-  const claim = database.prepare(`
-    update runs set owner = ?1
-    where run_id = ?2 and tenant = ?3 and (owner is null or owner = ?1)
-  `);
   return {
     claimDue: (epoch: number, now: number, limit: number): RunKey[] =>
       selectAll<RunKey & { wakeAt: number }>(claimDue, epoch, now, limit)
         .sort((a, b) => a.wakeAt - b.wakeAt || (a.runId < b.runId ? -1 : 1))
         .map(({ tenant, runId }) => ({ tenant, runId })),
     claimOrphans: (epoch: number, limit: number): RunKey[] => selectAll<RunKey>(claimOrphans, epoch, limit),
-    claim: (epoch: number, tenant: string, runId: string): boolean =>
-      claim.run(epoch, runId, tenant).changes === 1,
   };
 }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { append, event, facts, head, putEntry, TENANT, win } from '../contract/fixtures.ts';
 import { StoreError } from '../error.ts';
 import { readMigrations } from '../migration.ts';
 import { freshFolder } from '../testing/data-dir.ts';
@@ -56,6 +57,46 @@ test('an older database is backed up, then migrated; a new one and a current one
   const backup = new DatabaseSync(path);
   assert.equal(versionOf(backup), 1);
   assert.deepEqual({ ...backup.prepare('select * from notes').get() }, { text: '1' });
+  backup.close();
+});
+
+/** A folder as version 1 left it: one run with one event, and a definition. */
+function folderOfVersion1(path: string): void {
+  const database = new DatabaseSync(databasePath(path));
+  migrate(database, { dataDir: path, migrations: MIGRATIONS.slice(0, 1), now: NOW });
+  database.exec(`
+    insert into runs (run_id, tenant, workflow_id, workflow_hash, created_at, request, status, next_seq)
+    values ('run-1', '${TENANT}', 'wf', 'sha256-wf', 1000, '{"inputs":{}}', 'running', 1);
+    insert into events (run_id, sequence, type, at, payload)
+    values ('run-1', 0, 'node.completed', 1000, '{"n":0}');
+    insert into definitions (hash, body) values ('sha256-wf', '{}');
+  `);
+  database.close();
+}
+
+test('a folder of version 1 opens with its data, is backed up, and holds entries from then on', async (t) => {
+  const folder = freshFolder();
+  t.after(folder.remove);
+  folderOfVersion1(folder.path);
+  const store = await openSqlite({ dataDir: folder.path });
+  assert.deepEqual(await store.runs.load(TENANT, 'run-1'), {
+    row: { ...facts('run-1'), ...head(), nextSeq: 1 },
+    snapshot: null,
+    tail: [event(0)],
+  });
+  assert.equal(await store.records.definition('sha256-wf'), '{}');
+  await win(store, append('run-1', 1), putEntry('e', null));
+  assert.equal(await store.entries.count('mail', TENANT), 1);
+  await store.close();
+  await (await openSqlite({ dataDir: folder.path })).close();
+  const backups = readdirSync(join(folder.path, 'backups'));
+  assert.equal(backups.length, 1);
+  const backup = new DatabaseSync(join(folder.path, 'backups', backups[0] ?? ''), { readOnly: true });
+  assert.equal(versionOf(backup), 1);
+  assert.deepEqual(
+    { ...backup.prepare('select run_id, next_seq from runs').get() },
+    { run_id: 'run-1', next_seq: 1 },
+  );
   backup.close();
 });
 

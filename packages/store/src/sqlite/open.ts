@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { checkGroups } from '../check.ts';
-import type { Leases, RecordReads, RetentionSweep, RunReads, Store } from '../port.ts';
+import type { EntryReads, Leases, RecordReads, RetentionSweep, RunReads, Store } from '../port.ts';
 import { decodeResult, encodeBatch } from './batch.ts';
 import { type Channel, connect } from './channel.ts';
 import type { ReaderOperations } from './reader.ts';
@@ -26,6 +26,8 @@ export async function openSqlite(options: { readonly dataDir: string }): Promise
     },
     runs: runReads(reader),
     records: recordReads(reader),
+    entries: entryReads(reader),
+    watch: neverCalled,
     leases: leases(writer, reader),
     retention: retention(writer),
     async close() {
@@ -63,13 +65,24 @@ const recordReads = (reader: Reader): RecordReads => ({
   keyByHash: (hash) => reader.call('keyByHash', hash),
 });
 
+const entryReads = (reader: Reader): EntryReads => ({
+  get: (key) => reader.call('entry', key),
+  list: (kind, tenant, filter) => reader.call('listEntries', kind, tenant, filter),
+  count: (kind, tenant) => reader.call('countEntries', kind, tenant),
+  due: (kind, now, limit) => reader.call('dueEntries', kind, now, limit),
+  nextDueAt: (kind) => reader.call('nextDueAt', kind),
+  all: (kind, after, limit) => reader.call('allEntries', kind, after, limit),
+});
+
+/** The lock on the data folder keeps other processes out: there is nobody to hear of. */
+const neverCalled: Store['watch'] = async () => async () => {};
+
 const leases = (writer: Writer, reader: Reader): Leases => ({
   acquire: (processId, now) => writer.call('acquire', processId, now),
   renew: (epoch) => writer.call('renew', epoch),
   release: (epoch) => writer.call('release', epoch),
   claimDue: (epoch, now, limit) => writer.call('claimDue', epoch, now, limit),
   claimOrphans: (epoch, _now, limit) => writer.call('claimOrphans', epoch, limit),
-  claim: (epoch, tenant, runId) => writer.call('claim', epoch, tenant, runId),
   nextWakeAt: () => reader.call('nextWakeAt'),
 });
 

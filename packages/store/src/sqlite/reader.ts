@@ -3,6 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { serve } from './channel.ts';
 import { openForReading } from './database.ts';
 import { explain } from './errors.ts';
+import { prepareEntryReads } from './read/entries.ts';
 import { prepareRecordReads } from './read/records.ts';
 import { prepareRunReads } from './read/runs.ts';
 
@@ -13,6 +14,7 @@ function openReader(dataDir: string) {
   return {
     ...prepareRunReads(database),
     ...prepareRecordReads(database),
+    ...prepareEntryReads(database),
     close: (): void => database.close(),
   };
 }

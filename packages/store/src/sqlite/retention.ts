@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { holder } from '../blob.ts';
-import type { IdempotencyRecord, InvocationRecord } from '../port.ts';
+import type { EntryKey, IdempotencyRecord, InvocationRecord } from '../port.ts';
 import { prepareBlobWrites } from './blobs.ts';
 import { selectAll } from './rows.ts';
 import type { Transaction } from './transaction.ts';
@@ -24,6 +24,9 @@ export function prepareRetention(database: DatabaseSync, transaction: Transactio
   `);
   const deleteExpiredIdempotency = database.prepare(`
     delete from idempotency where expires_at <= ? returning tenant, operation, key
+  `);
+  const deleteExpiredEntries = database.prepare(`
+    delete from entries where expires_at <= ? returning kind, tenant, id
   `);
 
   const deleteInvocations = (statement: StatementSync, of: string | number): number => {
@@ -51,7 +54,9 @@ export function prepareRetention(database: DatabaseSync, transaction: Transactio
         const expired = selectAll<IdempotencyKey>(deleteExpiredIdempotency, now);
         for (const { tenant, operation, key } of expired)
           blobs.drop(holder.idempotency(tenant, operation, key));
-        return expired.length + deleteInvocations(deleteOldInvocations, invocationsBefore);
+        const entries = selectAll<EntryKey>(deleteExpiredEntries, now);
+        for (const key of entries) blobs.drop(holder.entry(key));
+        return expired.length + entries.length + deleteInvocations(deleteOldInvocations, invocationsBefore);
       }),
   };
 }

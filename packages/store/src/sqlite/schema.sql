@@ -16,6 +16,25 @@ CREATE TABLE definitions (
   body text not null
 ) strict;
 
+CREATE TABLE entries (
+  kind text not null,
+  tenant text not null,
+  id text not null,
+  ref text,
+  version integer not null,
+  due_at integer,
+  expires_at integer,
+  created_at integer not null,
+  body text not null,
+  primary key (kind, tenant, id)
+) strict;
+
+CREATE INDEX entries_by_due_at on entries (kind, due_at, id, tenant) where due_at is not null;
+
+CREATE INDEX entries_by_expires_at on entries (expires_at) where expires_at is not null;
+
+CREATE INDEX entries_by_ref on entries (kind, tenant, ref, id) where ref is not null;
+
 CREATE TABLE events (
   run_id text not null,
   sequence integer not null,

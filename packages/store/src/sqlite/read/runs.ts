@@ -63,7 +63,7 @@ function prepareEvents(database: DatabaseSync) {
 }
 
 /** Sorts behind every other text, so that the cursor is always a range of the index. */
-const AFTER_EVERY_ID = '\u{10ffff}';
+export const AFTER_EVERY_ID = '\u{10ffff}';
 
 /** Runs that have not ended are few among many: asking for them reads an index that holds no others. */
 function prepareList(database: DatabaseSync) {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Write } from '../../port.ts';
 import { prepareBlobWrites } from '../blobs.ts';
 import { preparePutDefinition, preparePutKey, preparePutWorkflow } from './catalogue.ts';
+import { prepareDeleteEntry, preparePutEntry } from './entries.ts';
 import { prepareIdempotency } from './idempotency.ts';
 import { prepareClaimInvocation, prepareSettleInvocation } from './invocations.ts';
 import { prepareAppend, prepareCreateRun } from './runs.ts';
@@ -21,6 +22,8 @@ export function prepareApply(database: DatabaseSync): (write: Write) => Verdict 
   const putDefinition = preparePutDefinition(database, blobs);
   const putWorkflow = preparePutWorkflow(database);
   const putKey = preparePutKey(database);
+  const putEntry = preparePutEntry(database, blobs);
+  const deleteEntry = prepareDeleteEntry(database, blobs);
   return (write) => {
     switch (write.kind) {
       case 'createRun':
@@ -39,6 +42,10 @@ export function prepareApply(database: DatabaseSync): (write: Write) => Verdict 
         return putWorkflow(write);
       case 'putKey':
         return putKey(write);
+      case 'putEntry':
+        return putEntry(write);
+      case 'deleteEntry':
+        return deleteEntry(write);
     }
   };
 }

@@ -1,0 +1,84 @@
+/** What a commit tells other processes: a few short texts, sent by the server if and when it commits. */
+import type { RunKey, StoreChange, Write } from '../port.ts';
+import type { Tx } from './sql.ts';
+
+export const CHANNEL = 'gantry_changes';
+
+/** The server refuses payloads of 8000 bytes and more. */
+const PAYLOAD_BYTES_MAX = 7_999;
+
+export const LOOK_AT_EVERYTHING: StoreChange = { runs: [], kinds: [], missed: true };
+
+export async function announce(tx: Tx, processId: string, won: readonly Write[]): Promise<void> {
+  const notices = encodeNotices(processId, changeOf(won));
+  if (notices.length === 0) return;
+  await tx`
+    select pg_notify(${CHANNEL}, value)
+    from json_array_elements_text(${JSON.stringify(notices)}::text::json) as notice (value)
+  `;
+}
+
+/** Each run and each kind once. */
+export function changeOf(writes: readonly Write[]): StoreChange {
+  const runs = new Map<string, RunKey>();
+  const kinds = new Set<string>();
+  for (const write of writes) {
+    if (write.kind === 'createRun' || write.kind === 'append') {
+      const { tenant, runId } = write.kind === 'createRun' ? write.facts : write;
+      if (write.events.length > 0) runs.set(runId, { tenant, runId });
+    } else if (write.kind === 'putEntry') kinds.add(write.entry.kind);
+    else if (write.kind === 'deleteEntry') kinds.add(write.key.kind);
+  }
+  return { runs: [...runs.values()], kinds: [...kinds] };
+}
+
+/** On the wire a run is `[tenant, runId]` and a kind is a text, in one list. */
+type Item = string | readonly [tenant: string, runId: string];
+type Notice = readonly [processId: string, items: readonly Item[] | 'missed'];
+
+/** As few notices as fit the change. One that has no room for an item says to look at everything. */
+export function encodeNotices(processId: string, { runs, kinds }: StoreChange): string[] {
+  const items: Item[] = [...runs.map(({ tenant, runId }) => [tenant, runId] as const), ...kinds];
+  const notices: Item[][] = [];
+  const empty = Buffer.byteLength(encode([processId, []]));
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    const size = Buffer.byteLength(JSON.stringify(item)) + ','.length;
+    if (empty + size > PAYLOAD_BYTES_MAX) return [encode([processId, 'missed'])];
+    if (bytes + size > PAYLOAD_BYTES_MAX) {
+      notices.push([]);
+      bytes = empty;
+    }
+    notices.at(-1)?.push(item);
+    bytes += size;
+  }
+  return notices.map((notice) => encode([processId, notice]));
+}
+
+const encode = (notice: Notice): string => JSON.stringify(notice);
+
+/** What another process says; null for our own words. Words we do not know (of a newer version) may mean anything. */
+export function decodeNotice(payload: string, processId: string): StoreChange | null {
+  const notice = parse(payload);
+  if (!Array.isArray(notice)) return LOOK_AT_EVERYTHING;
+  const [from, items] = notice;
+  if (from === processId) return null;
+  if (!Array.isArray(items) || !items.every(isItem)) return LOOK_AT_EVERYTHING;
+  const runs = items.flatMap((item) =>
+    typeof item === 'string' ? [] : [{ tenant: item[0], runId: item[1] }],
+  );
+  return { runs, kinds: items.filter((item) => typeof item === 'string') };
+}
+
+function parse(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return null;
+  }
+}
+
+function isItem(value: unknown): value is Item {
+  if (typeof value === 'string') return true;
+  return Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === 'string');
+}
