@@ -45,9 +45,9 @@ export function idle(settings: Settings): Promise<Report> {
 }
 
 const HOUR_MS = 3_600_000;
-const WARM_UP_RUNS = 1000;
+export const WARM_UP_RUNS = 1000;
 
-function createRuns(
+export function createRuns(
   server: Server,
   count: number,
   workflowId: string,

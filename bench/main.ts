@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { approvals } from './approvals.ts';
 import { fanOut } from './fan-out.ts';
 import { coldStart, idle, waiting } from './footprint.ts';
 import { longRun } from './long-run.ts';
@@ -20,6 +21,7 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   'cold-start': coldStart,
   idle,
   waiting,
+  approvals,
   'long-run': longRun,
 };
 const ON_REQUEST = 'slow-disk';

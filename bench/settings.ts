@@ -16,6 +16,7 @@ export interface Settings {
   readonly idleMs: number;
   readonly settleMs: number;
   readonly waitingRuns: number;
+  readonly approvals: number;
   readonly longRunEvents: number;
   readonly longRunTimeoutMs: number;
   readonly reads: number;
@@ -33,6 +34,7 @@ const FULL = {
   idleMs: 5000,
   settleMs: 2000,
   waitingRuns: 10_000,
+  approvals: 5000,
   longRunEvents: 100_000,
   longRunTimeoutMs: 120_000,
   reads: 200,
@@ -47,6 +49,7 @@ const QUICK = {
   idleMs: 1000,
   settleMs: 500,
   waitingRuns: 1000,
+  approvals: 500,
   longRunEvents: 10_000,
   reads: 50,
 } as const;

@@ -30,13 +30,30 @@ export const HOUSE: House = {
     },
     tests: { ...everyTest },
   },
+  egress: {
+    source: {
+      undici: 'HTTP client whose connections can be pinned to a checked address',
+      'node:*': 'name resolution, sockets, TLS',
+    },
+    tests: { ...everyTest },
+  },
+  packs: {
+    source: {
+      '@gantry/protocol': 'definitions and errors',
+      typebox: 'schemas of manifests',
+    },
+    tests: { ...everyTest },
+  },
   host: {
     source: {
       '@gantry/protocol': 'the wire',
       '@gantry/engine': 'decide and apply',
       '@gantry/store': 'the durable port and its adapters',
+      '@gantry/egress': 'webhooks leave through it',
+      '@gantry/packs': 'workflow chains become definitions',
       ajv: 'schemas that users bring',
       canonicalize: 'RFC 8785: content hashes of definitions and request digests',
+      croner: 'cron expressions with time zones',
       fastify: 'HTTP',
       pino: 'the log',
       re2js: 'patterns inside those schemas in linear time',

@@ -75,11 +75,16 @@ function commandNamed(name: string): Command {
 
 function report(error: unknown, io: Io): number {
   if (io.signal.aborted) return EXIT.interrupted;
-  const text = error instanceof Error ? error.message : String(error);
-  io.stderr.write(`gantry: ${printable(text)}${nextStep(error)}\n`);
+  io.stderr.write(`gantry: ${textOf(error)}${nextStep(error)}\n`);
   const { retriable: _, ...details } = (error instanceof ApiError && error.details) || {};
   if (Object.keys(details).length > 0) io.stderr.write(`${JSON.stringify(details, null, 2)}\n`);
   return EXIT.error;
+}
+
+/** What we say ourselves may have several lines; what others say is kept to one. */
+function textOf(error: unknown): string {
+  if (error instanceof UsageError) return error.message.split('\n').map(printable).join('\n');
+  return printable(error instanceof Error ? error.message : String(error));
 }
 
 /** What only the command line knows about going on. */

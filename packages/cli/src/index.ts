@@ -1,4 +1,4 @@
 export { runCli } from './cli.ts';
 export type { Command, OptionSpec } from './command.ts';
 export { COMMANDS } from './commands/index.ts';
-export { EXIT, type Io } from './io.ts';
+export { EXIT, type Input, type Io } from './io.ts';

@@ -5,7 +5,14 @@ export interface Output {
   readonly columns: number;
 }
 
+export interface Input {
+  readonly isTTY: boolean;
+  /** One line that a person types; undefined when they have no more to say (Ctrl-D). */
+  ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
 export interface Io {
+  readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { runCli } from './cli.ts';
 import type { Output } from './io.ts';
+import { terminalInput } from './terminal.ts';
 
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort(new Error('interrupted')));
@@ -22,7 +23,14 @@ const output = (stream: NodeJS.WriteStream): Output => ({
   },
 });
 
+const stdin = terminalInput({
+  input: process.stdin,
+  output: process.stdout,
+  interrupt: () => interrupted.abort(new Error('interrupted')),
+});
+
 process.exitCode = await runCli(process.argv.slice(2), {
+  stdin,
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   env: process.env,

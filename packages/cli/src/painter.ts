@@ -4,6 +4,9 @@ import type { Output } from './io.ts';
 export interface Painter {
   print(lines: readonly string[]): void;
   live(lines: readonly string[]): void;
+  /** Leaves the terminal to a person who types; what is printed meanwhile appears after `release`. */
+  hold(): void;
+  release(): void;
   /** Takes the block away and gives the cursor back. */
   close(): void;
 }
@@ -21,20 +24,39 @@ function plainPainter(out: Output): Painter {
   return {
     print: (lines) => out.write(joined(lines)),
     live() {},
+    hold() {},
+    release() {},
     close() {},
   };
 }
 
 function terminalPainter(out: Output): Painter {
   let block: readonly string[] = [];
+  let held: string[] | undefined;
   const draw = (above: readonly string[], below: readonly string[]) => {
     out.write(upAndClear(block.length) + joined(above) + joined(below));
     block = below;
   };
   out.write(HIDE_CURSOR);
   return {
-    print: (lines) => draw(lines, block),
-    live: (lines) => draw([], lines),
+    print(lines) {
+      if (held) held.push(...lines);
+      else draw(lines, block);
+    },
+    live(lines) {
+      if (!held) draw([], lines);
+    },
+    hold() {
+      draw([], []);
+      out.write(SHOW_CURSOR);
+      held = [];
+    },
+    release() {
+      const lines = held ?? [];
+      held = undefined;
+      out.write(HIDE_CURSOR);
+      draw(lines, []);
+    },
     close() {
       draw([], []);
       out.write(SHOW_CURSOR);

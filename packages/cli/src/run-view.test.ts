@@ -99,6 +99,19 @@ test('on a terminal final lines land above the block, which is erased at the end
   );
 });
 
+test('while a person types nothing is drawn, and what was printed meanwhile comes after', () => {
+  const out = memoryOutput(true);
+  const painter = createPainter(out);
+  painter.hold();
+  const before = out.text;
+  painter.live(['spinning']);
+  painter.print(['done']);
+  assert.equal(out.text, before);
+  painter.release();
+  assert.match(out.text.slice(before.length), /done\n/);
+  assert.ok(!out.text.includes('spinning'));
+});
+
 test('durations read as people say them', () => {
   assert.deepEqual([0, 999, 1000, 59_949, 59_950, 61_500, 3_600_000, 90_000_000, 400_000_000].map(duration), [
     '0ms',

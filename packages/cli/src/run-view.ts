@@ -66,6 +66,11 @@ const LINES: Readonly<
   'node.skipped': (payload, name) => ({ mark: 'skipped', name, note: text(payload.reason) ?? 'skipped' }),
   'node.cancelled': (payload, name) => ({ mark: 'skipped', name, note: text(payload.reason) ?? 'cancelled' }),
   'node.suspended': (payload, name) => ({ mark: 'waiting', name, note: `waits for ${waitsFor(payload)}` }),
+  'interrupt.resolved': (payload, name) => ({
+    mark: 'note',
+    name,
+    note: `answered by ${text(payload.resolvedBy) ?? 'someone'}`,
+  }),
   'node.dispatched': (payload, name) => ({
     mark: 'note',
     name,

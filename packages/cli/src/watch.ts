@@ -1,6 +1,7 @@
 import { type Client, endsRun, type StreamEvent } from '@gantry/client';
 import type { Call } from './command.ts';
 import { EXIT } from './io.ts';
+import { createOffers } from './offers.ts';
 import { createPainter } from './painter.ts';
 import { advance, emptyView, renderLine, renderLive } from './run-view.ts';
 import { duration, printable, type Style } from './style.ts';
@@ -21,6 +22,7 @@ export async function watchRun(
   signal: AbortSignal,
 ): Promise<RunEnd | undefined> {
   const painter = createPainter(io.stdout);
+  const offers = createOffers({ client, io, style }, painter, signal);
   let view = emptyView(names);
   let tick = 0;
   const draw = () =>
@@ -31,12 +33,14 @@ export async function watchRun(
       const step = advance(view, event);
       view = step.view;
       if (step.lines.length > 0) painter.print(step.lines.map((line) => renderLine(view, line, style)));
+      offers.see(event);
       if (animation) draw();
       if (endsRun(event)) return { exitCode: exitCodeOf(event), event };
     }
     return undefined;
   } finally {
     clearInterval(animation);
+    await offers.close();
     painter.close();
   }
 }

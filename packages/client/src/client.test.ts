@@ -136,6 +136,9 @@ test('each method speaks to its endpoint', async (t) => {
   await runs.pause('r', { drainPolicy: 'immediate' });
   await runs.resume('r');
   await runs.explain('r');
+  await runs.fork('r', { mode: 'branch', fromSeq: 3 });
+  await runs.diff('r', 'a/b');
+  await runs.ancestry('r');
   await runs.debugBundle('r');
   await runs.poll('r', { lastSequence: 4, timeoutSeconds: 1 });
   await workflows.register({ id: 'w' });
@@ -156,6 +159,9 @@ test('each method speaks to its endpoint', async (t) => {
       'POST /v1/runs/r:pause {"drainPolicy":"immediate"}',
       'POST /v1/runs/r:resume {}',
       'GET /v1/host/gantry/runs/r/explain',
+      'POST /v1/runs/r:fork {"mode":"branch","fromSeq":3}',
+      'GET /v1/runs/r:diff?against=a%2Fb',
+      'GET /v1/runs/r/ancestry',
       'GET /v1/runs/r/debug-bundle',
       'GET /v1/runs/r/events/poll?lastSequence=4&timeout=1',
       'POST /v1/host/gantry/workflows {"id":"w"}',

@@ -1,8 +1,14 @@
 import type { DiscoveryDocument } from '@gantry/protocol';
+import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
+import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
+import { createInterrupts, type Interrupts } from './interrupts.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { RECONNECT, REQUEST_RETRY, type RetryPolicy } from './retry.ts';
 import { createRuns, type Runs } from './runs.ts';
+import { createSchedules, type Schedules } from './schedules.ts';
 import { createTransport, type Fetch } from './transport.ts';
+import { createTriggers, type Triggers } from './triggers.ts';
+import { createWebhooks, type Webhooks } from './webhooks.ts';
 import { createWorkflows, type Workflows } from './workflows.ts';
 
 export interface ClientOptions {
@@ -20,7 +26,13 @@ export interface ClientOptions {
 export interface Client {
   readonly baseUrl: string;
   readonly runs: Runs;
+  readonly interrupts: Interrupts;
   readonly workflows: Workflows;
+  readonly schedules: Schedules;
+  readonly heartbeats: Heartbeats;
+  readonly triggers: Triggers;
+  readonly webhooks: Webhooks;
+  readonly deadLetters: DeadLetters;
   readonly keys: Keys;
   /** What the host can do: `/.well-known/openwop`. */
   discovery(): Promise<DiscoveryDocument>;
@@ -44,7 +56,13 @@ export function createClient(options: ClientOptions): Client {
   return {
     baseUrl: transport.baseUrl,
     runs: createRuns(transport, { ...RECONNECT, ...options.reconnect }),
+    interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
+    schedules: createSchedules(transport),
+    heartbeats: createHeartbeats(transport),
+    triggers: createTriggers(transport),
+    webhooks: createWebhooks(transport),
+    deadLetters: createDeadLetters(transport),
     keys: createKeys(transport),
     discovery: () => transport.request({ method: 'GET', path: '/.well-known/openwop' }),
   };

@@ -1,11 +1,14 @@
+export type { CallOptions, CreateOptions } from './calls.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
+export type { DeadLetterPage, DeadLetters } from './dead-letters.ts';
 export { ApiError, type ClientErrorCode } from './error.ts';
 export type { EventsOptions } from './events.ts';
+export type { Heartbeats, TickPage } from './heartbeats.ts';
+export type { InterruptPage, Interrupts } from './interrupts.ts';
 export type { CreateKeyRequest, KeySummary, Keys, NewKey, OfTenant } from './keys.ts';
 export type { RetryPolicy } from './retry.ts';
 export type {
-  CallOptions,
-  CreateOptions,
+  Ancestry,
   PollOptions,
   PollResult,
   RunFilter,
@@ -13,7 +16,10 @@ export type {
   RunSummary,
   Runs,
 } from './runs.ts';
+export type { SchedulePage, SchedulePreview, Schedules } from './schedules.ts';
 export { createSseParser, type SseFrame, type SseParser } from './sse.ts';
 export { endsRun, type StreamEvent } from './stream-event.ts';
 export type { Fetch } from './transport.ts';
+export type { TriggerDeliveryPage, TriggerStateChange, Triggers } from './triggers.ts';
+export type { WebhookDeliveryFilter, WebhookDeliveryPage, Webhooks } from './webhooks.ts';
 export type { WorkflowSummary, Workflows } from './workflows.ts';

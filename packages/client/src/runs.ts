@@ -5,30 +5,24 @@ import type {
   CreateRunRequest,
   CreateRunResponse,
   DebugBundle,
+  ForkRunRequest,
+  ForkRunResponse,
   PauseRunRequest,
   PauseRunResponse,
   PollEventsResponse,
   ResumeRunRequest,
   ResumeRunResponse,
+  RunDiffResponse,
   RunEventDoc,
   RunExplanation,
   RunSnapshot,
   RunStatus,
 } from '@gantry/protocol';
+import { type CallOptions, type CreateOptions, createCalls } from './calls.ts';
 import { type EventsOptions, streamEvents } from './events.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { StreamEvent } from './stream-event.ts';
-import { randomKey, type Transport } from './transport.ts';
-
-/** For any call: how to abandon it. */
-export interface CallOptions {
-  signal?: AbortSignal;
-}
-
-export interface CreateOptions extends CallOptions {
-  /** Default: a random key, so that a retry never makes a second run. */
-  idempotencyKey?: string;
-}
+import type { Transport } from './transport.ts';
 
 export interface RunSummary {
   runId: string;
@@ -60,6 +54,13 @@ export interface PollOptions extends CallOptions {
 
 export type PollResult = Omit<PollEventsResponse, 'events'> & { events: RunEventDoc[] };
 
+/** Which run started this one; null for one that was started from outside. */
+export interface Ancestry {
+  runId: string;
+  hostId: string;
+  parent: { runId: string; hostId: string; cause: string } | null;
+}
+
 export interface Runs {
   create(request: CreateRunRequest, options?: CreateOptions): Promise<CreateRunResponse>;
   get(runId: string, options?: CallOptions): Promise<RunSnapshot>;
@@ -69,6 +70,11 @@ export interface Runs {
   pause(runId: string, request?: PauseRunRequest): Promise<PauseRunResponse>;
   resume(runId: string, request?: ResumeRunRequest): Promise<ResumeRunResponse>;
   explain(runId: string): Promise<RunExplanation>;
+  /** A new run from the events of this one: `replay` repeats what is recorded, `branch` goes on anew. */
+  fork(runId: string, request: ForkRunRequest, options?: CreateOptions): Promise<ForkRunResponse>;
+  /** Where two runs part, and what differs in the end. */
+  diff(runId: string, against: string): Promise<RunDiffResponse>;
+  ancestry(runId: string): Promise<Ancestry>;
   debugBundle(runId: string): Promise<DebugBundle>;
   poll(runId: string, options?: PollOptions): Promise<PollResult>;
   /** Every event once, across lost connections and host restarts, up to the end of the run. */
@@ -79,17 +85,8 @@ export interface Runs {
 
 export function createRuns(transport: Transport, reconnect: RetryPolicy): Runs {
   const runPath = (runId: string) => `/v1/runs/${encodeURIComponent(runId)}`;
-  const read = <T>(path: string, options: CallOptions = {}) =>
-    transport.request<T>({ method: 'GET', path, signal: options.signal });
-  const send = <T>(path: string, body: unknown, options: CreateOptions = {}) =>
-    transport.request<T>({
-      method: 'POST',
-      path,
-      body,
-      headers: { 'idempotency-key': options.idempotencyKey ?? randomKey() },
-      signal: options.signal,
-    });
-  const get: Runs['get'] = (runId, options) => read(runPath(runId), options);
+  const { read, send } = createCalls(transport);
+  const get: Runs['get'] = (runId, options) => read(runPath(runId), {}, options);
   const events: Runs['events'] = (runId, options) =>
     streamEvents(
       { transport, reconnect, readRun: (id, signal) => get(id, signal && { signal }) },
@@ -101,13 +98,15 @@ export function createRuns(transport: Transport, reconnect: RetryPolicy): Runs {
     get,
     events,
     create: (request, options) => send('/v1/runs', request, options),
-    list: ({ signal, ...query } = {}) =>
-      transport.request({ method: 'GET', path: '/v1/host/gantry/runs', query, signal }),
+    list: ({ signal, ...query } = {}) => read('/v1/host/gantry/runs', query, signal && { signal }),
     cancel: (runId, request = {}) => send(`${runPath(runId)}/cancel`, request),
     bulkCancel: (runIds, request = {}) => send('/v1/runs:bulk-cancel', { runIds, ...request }),
     pause: (runId, request = {}) => send(`${runPath(runId)}:pause`, request),
     resume: (runId, request = {}) => send(`${runPath(runId)}:resume`, request),
     explain: (runId) => read(`/v1/host/gantry/runs/${encodeURIComponent(runId)}/explain`),
+    fork: (runId, request, options) => send(`${runPath(runId)}:fork`, request, options),
+    diff: (runId, against) => read(`${runPath(runId)}:diff`, { against }),
+    ancestry: (runId) => read(`${runPath(runId)}/ancestry`),
     debugBundle: (runId) => read(`${runPath(runId)}/debug-bundle`),
     poll: (runId, { lastSequence, timeoutSeconds = 30, signal } = {}) =>
       transport.request({

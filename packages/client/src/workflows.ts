@@ -1,5 +1,6 @@
 import type { WorkflowDefinition } from '@gantry/protocol';
-import { randomKey, type Transport } from './transport.ts';
+import { createCalls } from './calls.ts';
+import type { Transport } from './transport.ts';
 
 export interface WorkflowSummary {
   workflowId: string;
@@ -23,15 +24,9 @@ export interface Workflows {
 const REGISTRY = '/v1/host/gantry/workflows';
 
 export function createWorkflows(transport: Transport): Workflows {
-  const read = <T>(path: string) => transport.request<T>({ method: 'GET', path });
+  const { read, send } = createCalls(transport);
   return {
-    register: (definition) =>
-      transport.request({
-        method: 'POST',
-        path: REGISTRY,
-        body: definition,
-        headers: { 'idempotency-key': randomKey() },
-      }),
+    register: (definition) => send(REGISTRY, definition),
     list: async () => (await read<{ workflows: WorkflowSummary[] }>(REGISTRY)).workflows,
     get: (workflowId) => read(`/v1/workflows/${encodeURIComponent(workflowId)}`),
     versions: async (workflowId) => {

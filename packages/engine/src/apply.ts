@@ -5,8 +5,13 @@
  * I2  `decide` folds its own events through `foldInto`, so what it returns is what the log says.
  */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
+import { foldChannel } from './channels/fold-channel.ts';
+import { foldChildren } from './children/fold-children.ts';
+import { closeInterrupt, foldInterrupt } from './interrupt/fold-interrupt.ts';
 import { isObject } from './json.ts';
+import { takeDecision } from './orchestrator.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from './payload.ts';
+import { foldForkPoint } from './replay/fold-fork.ts';
 import type { EdgeVerdicts, NodeState, Run } from './run.ts';
 
 /** A run that one `decide` or `fold` owns and may change. Node states are replaced, never changed. */
@@ -39,9 +44,33 @@ export function foldInto(run: Draft, event: RunEvent): Draft {
   const payload: unknown = event?.payload;
   if (!isObject(payload) || typeof event.at !== 'number' || typeof event.type !== 'string') return run;
   if (CAUSES.has(event.type)) run.causeSeq = run.nextSeq - 1;
-  if (event.type.startsWith('node.')) foldNode(run, event, payload);
-  else foldRun(run, event, payload);
+  foldPart(run, event, payload);
+  if (run.nextSeq === run.facts.fork?.fromSeq) foldForkPoint(run, event.at);
   return run;
+}
+
+function foldPart(run: Draft, event: RunEvent, payload: JsonObject): void {
+  const room = event.type.slice(0, event.type.indexOf('.'));
+  switch (room) {
+    case 'node':
+      foldNode(run, event, payload);
+      break;
+    case 'interrupt':
+    case 'approval':
+    case 'conversation':
+    case 'authorization':
+      foldInterrupt(run, event, payload);
+      break;
+    case 'core':
+    case 'runOrchestrator':
+      foldChildren(run, event, payload);
+      break;
+    case 'channel':
+      foldChannel(run, event, payload);
+      break;
+    default:
+      foldRun(run, event, payload);
+  }
 }
 
 function foldRun(run: Draft, event: RunEvent, payload: JsonObject): void {
@@ -69,10 +98,14 @@ function foldRun(run: Draft, event: RunEvent, payload: JsonObject): void {
       end(run, 'failed', event.at);
       break;
     case 'run.cancelled':
+      if (typeof payload.parentRunId === 'string') run.cascadedFrom = payload.parentRunId;
       end(run, 'cancelled', event.at);
       break;
     case 'variable.changed':
       changeVariable(run, event, payload);
+      break;
+    case 'version.pinned':
+      run.versions = { ...run.versions, [textAt(payload, 'changeId')]: numberAt(payload, 'version', 0) };
       break;
   }
 }
@@ -104,11 +137,39 @@ function changeVariable(run: Draft, event: RunEvent, payload: JsonObject): void 
 }
 
 function foldNode(run: Draft, event: RunEvent, payload: JsonObject): void {
-  const nodeId = payload.nodeId;
+  const nodeId = payload.nodeId ?? event.nodeId;
   if (typeof nodeId !== 'string') return;
+  foldNodeState(run, nodeId, event, payload);
+  if (run.nodes[nodeId]?.status !== 'suspended') closeInterrupt(run, nodeId);
+  keepWaitingClock(run, event);
+}
+
+/** The author's time limit stands still while some node waits for an answer. */
+function keepWaitingClock(run: Draft, event: RunEvent): void {
+  if (event.type === 'node.suspended') {
+    run.waitingSince ??= event.at;
+    return;
+  }
+  if (run.waitingSince === undefined) return;
+  for (const nodeId in run.nodes) if (run.nodes[nodeId]!.status === 'suspended') return;
+  run.waitedMs += Math.max(0, event.at - run.waitingSince);
+  delete run.waitingSince;
+}
+
+function foldNodeState(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject): void {
   switch (event.type) {
     case 'node.started':
       startNode(run, nodeId, event, payload);
+      takeDecision(run, nodeId, payload.typeId);
+      break;
+    case 'node.dispatched':
+      foldChildren(run, event, payload);
+      return;
+    case 'node.suspended':
+      suspendNode(run, nodeId, event.at);
+      break;
+    case 'node.resumed':
+      resumeNode(run, nodeId);
       break;
     case 'node.completed':
       run.nodes[nodeId] = completedState(run, nodeId, event, payload);
@@ -137,6 +198,20 @@ function foldNode(run: Draft, event: RunEvent, payload: JsonObject): void {
   }
 }
 
+function suspendNode(run: Draft, nodeId: string, at: number): void {
+  const before = run.nodes[nodeId];
+  if (before?.status !== 'running') return;
+  const { attempt, startedAt, inputs } = before;
+  run.nodes[nodeId] = { status: 'suspended', attempt, startedAt, suspendedAt: at, ...(inputs && { inputs }) };
+}
+
+function resumeNode(run: Draft, nodeId: string): void {
+  const before = run.nodes[nodeId];
+  if (before?.status !== 'suspended') return;
+  const { attempt, startedAt, inputs } = before;
+  run.nodes[nodeId] = { status: 'running', attempt, startedAt, ...(inputs && { inputs }) };
+}
+
 function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject): void {
   if (isObject(payload.loopback)) followLoop(run, payload.loopback);
   const state: { -readonly [Key in keyof Running]: Running[Key] } = {
@@ -148,6 +223,8 @@ function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObj
   if (typeof payload.timeoutAt === 'number') state.timeoutAt = payload.timeoutAt;
   const inputs = objectAt(event.sealed, 'inputs');
   if (inputs) state.inputs = inputs;
+  const agent = objectAt(payload, 'agent');
+  if (agent) run.agent = agent;
   run.nodes[nodeId] = state;
   run.visits[nodeId] = numberAt(payload, 'visit', 1);
   run.nodeExecutions++;

@@ -1,4 +1,6 @@
-import type { JsonObject, RunError } from '@gantry/protocol';
+import type { Json, JsonObject, RunError } from '@gantry/protocol';
+import type { ChildReport, ChildStart } from './children/child.ts';
+import type { Resolver } from './interrupt/interrupt.ts';
 
 /** How work that left the process came back. */
 export type Outcome =
@@ -22,7 +24,58 @@ export type Command =
       readonly visit: number;
       readonly outcome: Outcome;
     }
-  | { readonly type: 'cancel'; readonly now: number; readonly reason?: string; readonly by?: string }
+  /** Someone answers an open question of a node. */
+  | {
+      readonly type: 'resolve';
+      readonly now: number;
+      readonly nodeId: string;
+      /** Given when the answer is meant for this question and no later one of the node. */
+      readonly interruptId?: string;
+      readonly resumeValue: Json;
+      readonly by: Resolver;
+    }
+  /** The shell has prepared the children that `childRequests` listed; they are created in the same commit. */
+  | {
+      readonly type: 'childrenStarted';
+      readonly now: number;
+      readonly nodeId: string;
+      readonly visit: number;
+      readonly starts: readonly ChildStart[];
+    }
+  | {
+      readonly type: 'childEnded';
+      readonly now: number;
+      readonly nodeId: string;
+      readonly visit: number;
+      readonly report: ChildReport;
+    }
+  /** Another run, or another engine, writes to a channel of this one. */
+  | {
+      readonly type: 'writeChannel';
+      readonly now: number;
+      readonly channel: string;
+      readonly value: Json;
+      readonly sourceRunId?: string;
+      readonly sourceEngineId?: string;
+      /** The writer descends from a channel-write trigger: see `isFromTrigger`. */
+      readonly fromTrigger?: true;
+    }
+  /** Code outside the process asks which version of a change this run follows. */
+  | {
+      readonly type: 'pinVersion';
+      readonly now: number;
+      readonly changeId: string;
+      readonly min: number;
+      readonly max: number;
+    }
+  | {
+      readonly type: 'cancel';
+      readonly now: number;
+      readonly reason?: string;
+      readonly by?: string;
+      /** Only when the cancellation comes down from the parent. */
+      readonly parentRunId?: string;
+    }
   | {
       readonly type: 'pause';
       readonly now: number;

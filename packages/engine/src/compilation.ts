@@ -2,7 +2,9 @@ import type { EdgeCondition, Json, JsonObject, WorkflowDefinition, WorkflowVaria
 import type { Condition, Path } from './condition.ts';
 import { compileExpression, type Expression } from './expression.ts';
 import { asJson } from './json.ts';
+import type { PlanChannel } from './plan.ts';
 import { compileRegex, type Regex } from './regex.ts';
+import type { CompileSchema, SchemaCheck } from './schema.ts';
 import { EDGE_ROOTS } from './scope.ts';
 
 export interface DefinitionIssue {
@@ -35,13 +37,18 @@ export class Compilation {
   readonly definition: WorkflowDefinition;
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
   readonly nodeIds: ReadonlySet<string>;
+  /** Filled before anything reads from them. */
+  readonly channels = new Map<string, PlanChannel>();
   readonly #issues: DefinitionIssue[] = [];
   readonly #expressions = new Map<string, Expression>();
   readonly #regexes = new Map<string, Regex>();
   #expressionChars = 0;
 
-  constructor(definition: WorkflowDefinition) {
+  readonly #compileSchema: CompileSchema;
+
+  constructor(definition: WorkflowDefinition, compileSchema: CompileSchema) {
     this.definition = definition;
+    this.#compileSchema = compileSchema;
     this.variables = new Map(definition.variables.map((variable) => [variable.name, variable]));
     this.nodeIds = new Set(definition.nodes.map((node) => node.id));
   }
@@ -52,6 +59,13 @@ export class Compilation {
 
   throwIfWrong(): void {
     if (this.#issues.length > 0) throw new DefinitionError(this.#issues);
+  }
+
+  schema(path: string, schema: Json): SchemaCheck | undefined {
+    const check = this.#compileSchema(schema);
+    if (typeof check !== 'string') return check;
+    this.issue(path, check);
+    return;
   }
 
   expression(path: string, text: Json | undefined, roots: readonly string[]): Expression | undefined {
@@ -71,7 +85,7 @@ export class Compilation {
       return;
     }
     const expression = this.#attempt(path, () =>
-      compileExpression(text, roots, (pattern) => this.#regex(pattern)),
+      compileExpression(text, roots, (pattern) => this.#regex(pattern), this.channels),
     );
     if (!expression) return;
     for (const id of expression.nodeIds)

@@ -1,5 +1,6 @@
 import type { EdgeCondition, Json, PortValue, WorkflowNode } from '@gantry/protocol';
-import type { Compilation } from './compilation.ts';
+import type { Compilation, DefinitionIssue } from './compilation.ts';
+import type { Expression } from './expression.ts';
 import { asJson, isObject, isReservedName, own } from './json.ts';
 import { NODE_TYPES } from './nodes/index.ts';
 import type { Preparation } from './nodes/node-type.ts';
@@ -17,7 +18,10 @@ export function nodeParts(compilation: Compilation, node: WorkflowNode, position
   const path = `/nodes/${position}`;
   const type = NODE_TYPES.get(node.typeId)!;
   const sensitiveOutputs = new Set<string>();
-  const execute = type.prepare(preparationOf(compilation, node, `${path}/config`, sensitiveOutputs));
+  const channelReads = new Set<string>();
+  const prepared = type.prepare(
+    preparationOf(compilation, node, `${path}/config`, { sensitiveOutputs, channelReads }),
+  );
   for (const [port, sensitive] of Object.entries(node.outputSensitivity ?? {})) {
     if (sensitive) sensitiveOutputs.add(port);
     else sensitiveOutputs.delete(port);
@@ -28,34 +32,66 @@ export function nodeParts(compilation: Compilation, node: WorkflowNode, position
     typeId: node.typeId,
     definition: node,
     disabled: node.disabled === true,
-    execute,
+    behaviour: typeof prepared === 'function' ? { execute: prepared } : prepared,
     leavesProcess: type.leavesProcess === true,
     keepsInputs: type.leavesProcess === true || retry.maxRetries > 0,
     inputs: Object.entries(node.inputs).flatMap(([name, port]) => {
       const compiled = inputPort(compilation, `${path}/inputs/${name}`, name, port);
+      if (compiled?.type === 'expression') noteReads(channelReads, compiled.expression);
       return compiled ? [compiled] : [];
     }),
     retry,
     sensitiveOutputs,
+    channelReads,
   };
+}
+
+/** What preparing a node finds out beside how it runs. */
+interface Findings {
+  readonly sensitiveOutputs: Set<string>;
+  readonly channelReads: Set<string>;
+}
+
+function noteReads(channelReads: Set<string>, expression: Expression | undefined): void {
+  for (const name of expression?.channelNames ?? []) channelReads.add(name);
 }
 
 function preparationOf(
   compilation: Compilation,
   node: WorkflowNode,
   path: string,
-  sensitiveOutputs: Set<string>,
+  { sensitiveOutputs, channelReads }: Findings,
 ): Preparation {
   const config = asJson(node.config);
   return {
     node,
     config: isObject(config) ? config : {},
+    definition: compilation.definition,
     variables: compilation.variables,
-    issue: (key, message) => compilation.issue(key === '' ? path : `${path}/${key}`, message),
-    expression: (key, text) => compilation.expression(`${path}/${key}`, text, PORT_ROOTS),
-    condition: (spec) => compilation.condition(path, spec as EdgeCondition, PORT_ROOTS),
+    issue: (key, message, requiredCapability) =>
+      compilation.issue(key === '' ? path : `${path}/${key}`, message, lacking(node, requiredCapability)),
+    expression: (key, text) => {
+      const expression = compilation.expression(`${path}/${key}`, text, PORT_ROOTS);
+      noteReads(channelReads, expression);
+      return expression;
+    },
+    condition: (spec) => {
+      const condition = compilation.condition(path, spec as EdgeCondition, PORT_ROOTS);
+      if (condition?.type === 'expression') noteReads(channelReads, condition.expression);
+      return condition;
+    },
+    schema: (key, schema) => compilation.schema(`${path}/${key}`, schema),
     markSensitive: (output) => sensitiveOutputs.add(output),
   };
+}
+
+function lacking(
+  { id, typeId }: WorkflowNode,
+  requiredCapability: string | undefined,
+): Pick<DefinitionIssue, 'code' | 'details'> {
+  if (requiredCapability === undefined) return {};
+  const details = { requiredCapability, offendingTypeId: typeId, nodeId: id };
+  return { code: 'capability_required', details };
 }
 
 function inputPort(

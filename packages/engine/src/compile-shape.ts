@@ -1,7 +1,9 @@
+import { checkAgentPins } from './agent-pin.ts';
+import { wantsChecksum } from './children/attestation.ts';
 import type { Compilation } from './compilation.ts';
 import { hasType } from './inputs.ts';
 import { asJson, isReservedName } from './json.ts';
-import { GATED_TYPES, NODE_TYPES } from './nodes/index.ts';
+import { NODE_TYPES } from './nodes/index.ts';
 
 const NODES_MAX = 2_000;
 const EDGES_MAX = 10_000;
@@ -35,8 +37,13 @@ export function checkShape(compilation: Compilation, canHash: boolean): void {
   checkEdges(compilation);
   checkVariables(compilation);
   checkConstructs(compilation);
+  checkAgentPins(compilation);
   if (definition.metadata.complianceConfig?.maskingMode === 'hash' && !canHash)
     compilation.issue('/metadata/complianceConfig/maskingMode', 'This host does not mask by hashing');
+  definition.nodes.forEach(({ typeId, config }, position) => {
+    if (typeId === 'core.subWorkflow' && wantsChecksum(config) && !canHash)
+      compilation.issue(`/nodes/${position}/config/outputAttestation`, 'This host makes no checksums');
+  });
 }
 
 function checkNames(compilation: Compilation, list: string, key: string, names: readonly string[]): void {
@@ -52,10 +59,9 @@ function checkNames(compilation: Compilation, list: string, key: string, names: 
 function checkTypes(compilation: Compilation): void {
   compilation.definition.nodes.forEach(({ id, typeId }, position) => {
     if (NODE_TYPES.has(typeId)) return;
-    const requiredCapability = GATED_TYPES.get(typeId) ?? typeId;
     compilation.issue(`/nodes/${position}/typeId`, `This host does not offer nodes of type ${typeId}`, {
       code: 'capability_required',
-      details: { requiredCapability, offendingTypeId: typeId, nodeId: id },
+      details: { requiredCapability: typeId, offendingTypeId: typeId, nodeId: id },
     });
   });
 }
@@ -66,6 +72,10 @@ const IDENTITY_HOOKS: Readonly<Record<string, string>> = {
   emitDuplicateMessageId: 'channels',
 };
 
+/** Hooks are for conformance workflows alone. */
+const isServedHook = (key: string, workflowId: string): boolean =>
+  key === 'emitDuplicateMessageId' && workflowId.startsWith('conformance-');
+
 /** Constructs that mean something on other hosts are refused, never ignored. */
 function checkConstructs(compilation: Compilation): void {
   const { definition } = compilation;
@@ -75,12 +85,11 @@ function checkConstructs(compilation: Compilation): void {
       details: nodeId === undefined ? { requiredCapability } : { requiredCapability, nodeId },
     });
   if ('compensation' in definition.settings) refuse('/settings/compensation', 'compensation', 'compensation');
-  if (Object.keys(definition.channels ?? {}).length > 0) refuse('/channels', 'channels', 'channels');
-  definition.nodes.forEach(({ id, typeId, agent, config }, position) => {
-    if (agent !== undefined) refuse(`/nodes/${position}/agent`, 'agents', 'agents.supported', id);
+  definition.nodes.forEach(({ id, typeId, config }, position) => {
     if (typeId !== 'core.identity') return;
     for (const [key, capability] of Object.entries(IDENTITY_HOOKS))
-      if (key in config) refuse(`/nodes/${position}/config/${key}`, capability, capability, id);
+      if (key in config && !isServedHook(key, definition.id))
+        refuse(`/nodes/${position}/config/${key}`, capability, capability, id);
   });
 }
 

@@ -19,7 +19,7 @@ const pathsOf = (definition: WorkflowDefinition): string[] => issuesOf(definitio
 describe('compile', () => {
   test('names every problem at once', () => {
     const definition = workflow(
-      [node('a'), node('a'), node('b', 'core.unknown'), node('c', 'core.dispatch')],
+      [node('a'), node('a'), node('b', 'core.unknown'), node('c', 'core.ai.callPrompt')],
       [edge('a>x'), edge('y>b', { id: 'a>x' })],
       { settings: { compensation: {} } as WorkflowDefinition['settings'] },
     );
@@ -42,21 +42,22 @@ describe('compile', () => {
       nodeId: 'b',
     });
     assert.equal(issues[3]?.code, 'capability_required');
-    assert.equal(issues[3]?.details?.requiredCapability, 'dispatch.supported');
+    assert.equal(issues[3]?.details?.requiredCapability, 'core.ai.callPrompt');
     assert.equal(issues[6]?.details?.requiredCapability, 'compensation');
   });
 
   test('refuses what it does not serve rather than ignore it', () => {
-    const agent = { agentId: 'core.some.agent' };
-    const definition = workflow([node('a', 'core.identity', { config: { memoryAction: 'x' }, agent })], [], {
-      channels: { votes: { reducer: 'votes' } },
-    });
+    const agent = { agentId: 'core.some.agent', channel: 'stable' };
+    const definition = workflow(
+      [node('a', 'core.identity', { config: { memoryAction: 'x' }, agent })],
+      [],
+      {},
+    );
     assert.deepEqual(
       issuesOf(definition).map(({ path, code, details }) => [path, code, details?.requiredCapability]),
       [
-        ['/channels', 'capability_required', 'channels'],
-        ['/nodes/0/agent', 'capability_required', 'agents.supported'],
         ['/nodes/0/config/memoryAction', 'capability_required', 'memory.supported'],
+        ['/nodes/0/agent/channel', 'capability_required', 'agents.deployment'],
       ],
     );
   });

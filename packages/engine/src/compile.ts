@@ -1,4 +1,5 @@
-import type { Json, JsonObject, WorkflowDefinition, WorkflowVariable } from '@gantry/protocol';
+import type { Json, JsonObject, WorkflowDefinition } from '@gantry/protocol';
+import { compileChannels } from './channels/compile-channels.ts';
 import { Compilation } from './compilation.ts';
 import { nodeParts } from './compile-node.ts';
 import { checkShape } from './compile-shape.ts';
@@ -6,11 +7,16 @@ import { analyse, type Graph } from './graph.ts';
 import { isObject } from './json.ts';
 import { createMask, type Sha256 } from './mask.ts';
 import type { Loop, Plan, PlanEdge, PlanNode } from './plan.ts';
+import type { CompileSchema } from './schema.ts';
 
 export interface CompileOptions {
-  /** Needed by workflows that mask by hashing. */
+  /** Needed by workflows that mask by hashing or attest the outputs of children. */
   readonly sha256?: Sha256;
+  /** Needed by workflows that bring schemas of their own. */
+  readonly compileSchema?: CompileSchema;
 }
+
+const NO_SCHEMAS: CompileSchema = () => 'This host does not check schemas';
 
 type Building<Part> = { -readonly [Key in keyof Part]: Part[Key] };
 type BuildingNode = Building<Omit<PlanNode, Lists>> & { [Key in Lists]: PlanEdge[] };
@@ -19,9 +25,11 @@ type BuildingEdge = Building<Omit<PlanEdge, 'exits'>> & { exits: Loop[] };
 
 /** Makes a definition ready to run. Throws `DefinitionError` with everything that is wrong with it. */
 export function compile(definition: WorkflowDefinition, options: CompileOptions = {}): Plan {
-  const compilation = new Compilation(definition);
+  const { compileSchema = NO_SCHEMAS } = options;
+  const compilation = new Compilation(definition, compileSchema);
   checkShape(compilation, options.sha256 !== undefined);
   compilation.throwIfWrong();
+  compileChannels(compilation);
   const index = new Map(definition.nodes.map((node, position) => [node.id, position]));
   const graph = analyse(
     definition.nodes.length,
@@ -36,17 +44,16 @@ export function compile(definition: WorkflowDefinition, options: CompileOptions 
   const edges = buildEdges(compilation, nodes, graph);
   compilation.throwIfWrong();
   const loops = buildLoops(nodes, edges, graph);
-  return planOf(definition, nodes, loops, compilation.variables, options.sha256);
+  return planOf(compilation, nodes, loops, { ...options, compileSchema });
 }
 
 const LOOPS_MAX = 100;
 
 function planOf(
-  definition: WorkflowDefinition,
+  { definition, variables, channels }: Compilation,
   nodes: readonly BuildingNode[],
   loops: readonly Loop[],
-  variables: ReadonlyMap<string, WorkflowVariable>,
-  sha256: Sha256 | undefined,
+  { sha256, compileSchema }: CompileOptions & { readonly compileSchema: CompileSchema },
 ): Plan {
   const { timeout } = definition.settings;
   return {
@@ -56,6 +63,9 @@ function planOf(
     loops,
     variables,
     mask: createMask(definition.metadata.complianceConfig?.maskingMode ?? 'mask', sha256),
+    channels,
+    compileSchema,
+    ...(sha256 && { sha256 }),
     ...(timeout && { timeoutMs: timeout }),
   };
 }
@@ -106,6 +116,8 @@ function buildEdges(compilation: Compilation, nodes: BuildingNode[], graph: Grap
     (back ? source.loopbacksOut : source.outgoing).push(built);
     (back ? target.loopbacksIn : target.incoming).push(built);
     if (condition) source.conditional.push(built);
+    if (condition?.type === 'expression')
+      source.channelReads = new Set([...source.channelReads, ...condition.expression.channelNames]);
     return built;
   });
   setRules(definition, nodes, edges);
@@ -133,6 +145,8 @@ const LOOP_NODE_ITERATIONS = 10_000;
 const LOOPBACK_ITERATIONS = 5;
 
 function loopbacksMax(definition: WorkflowDefinition, head: PlanNode): number {
+  // A supervisor counts its own turns.
+  if (head.typeId === 'core.orchestrator.supervisor') return Number.POSITIVE_INFINITY;
   if (head.typeId !== 'core.loop') return definition.settings.maxLoopbackIterations ?? LOOPBACK_ITERATIONS;
   const config: unknown = head.definition.config;
   const wish: Json | undefined = isObject(config) ? (config as JsonObject).maxIterations : undefined;

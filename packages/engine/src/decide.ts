@@ -2,27 +2,40 @@ import type { RunEvent } from '@gantry/protocol';
 import type { Command } from './command.ts';
 import { advance } from './commands/advance.ts';
 import { cancel } from './commands/cancel.ts';
+import { childEnded } from './commands/child-ended.ts';
+import { childrenStarted } from './commands/children-started.ts';
 import { pause } from './commands/pause.ts';
+import { askVersion } from './commands/pin-version.ts';
+import { resolve } from './commands/resolve.ts';
 import { resume } from './commands/resume.ts';
 import { settle } from './commands/settle.ts';
 import { start } from './commands/start.ts';
 import { wake } from './commands/wake.ts';
+import { writeChannel } from './commands/write-channel.ts';
 import { enforceDeadline } from './limits.ts';
 import type { Plan } from './plan.ts';
 import type { Run } from './run.ts';
-import { openStep, type Step } from './step.ts';
+import { openStep, type Refusal, type Step } from './step.ts';
 
 export interface Decision {
   readonly events: RunEvent[];
   /** The run with the events folded in. */
   readonly run: Run;
+  /**
+   * Why the command was refused, where there is more to say than that it did not apply. A refusal may come
+   * with events, which are to be committed all the same: it is on record, or the run's time was over.
+   */
+  readonly refusal?: Refusal;
 }
 
 /** What a command makes of a run. One that does not apply gives no events; the run given is never changed. */
 export function decide(plan: Plan, run: Run, command: Command): Decision {
   const step = openStep(plan, run, command.now);
   if (!enforceDeadline(step)) act(step, command);
-  return { events: step.events, run: step.events.length === 0 ? run : step.run };
+  else if (command.type === 'resolve')
+    step.refusal = { code: 'run_terminal', message: 'The time of the run is over, so it takes no answer.' };
+  const result = step.events.length > 0 ? { events: step.events, run: step.run } : { events: [], run };
+  return step.refusal ? { ...result, refusal: step.refusal } : result;
 }
 
 function act(step: Step, command: Command): void {
@@ -38,6 +51,21 @@ function act(step: Step, command: Command): void {
       break;
     case 'settle':
       settle(step, command);
+      break;
+    case 'resolve':
+      resolve(step, command);
+      break;
+    case 'childrenStarted':
+      childrenStarted(step, command);
+      break;
+    case 'childEnded':
+      childEnded(step, command);
+      break;
+    case 'writeChannel':
+      writeChannel(step, command);
+      break;
+    case 'pinVersion':
+      askVersion(step, command);
       break;
     case 'cancel':
       cancel(step, command);

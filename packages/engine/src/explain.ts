@@ -1,9 +1,13 @@
 import type { RunError, RunStatus } from '@gantry/protocol';
 import { isTerminal } from '@gantry/protocol';
-import { deadlineOf, runDurationMax } from './limits.ts';
+import { childWaits } from './children/waits.ts';
+import { questionWait, resolveActions } from './interrupt/waits.ts';
+import { deadlineOf } from './limits.ts';
 import type { Plan, PlanNode } from './plan.ts';
 import { isReady } from './queries.ts';
 import type { NodeState, Run } from './run.ts';
+import { statusOf } from './status.ts';
+import { inTime } from './time-text.ts';
 
 /** A run in plain words: what it waits for or why it ended, and what can be done about it. */
 export interface Explanation {
@@ -17,7 +21,7 @@ export interface Explanation {
 }
 
 export interface Wait {
-  readonly kind: 'timer' | 'retry' | 'invocation' | 'resume' | 'capacity';
+  readonly kind: 'interrupt' | 'child' | 'timer' | 'retry' | 'invocation' | 'resume' | 'capacity';
   readonly nodeId?: string;
   readonly since: number;
   readonly wakesAt?: number;
@@ -25,7 +29,7 @@ export interface Wait {
 }
 
 export interface Action {
-  readonly action: 'cancel' | 'pause' | 'resume' | 'start-again' | 'read-events';
+  readonly action: 'resolve' | 'cancel' | 'pause' | 'resume' | 'start-again' | 'read-events';
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly text: string;
@@ -35,7 +39,7 @@ export function explain(plan: Plan, run: Run, now: number): Explanation {
   const waitingFor = waitsOf(plan, run, now);
   const since = sinceOf(run, waitingFor);
   return {
-    status: run.status,
+    status: statusOf(plan, run),
     summary: summaryOf(plan, run, waitingFor, now),
     ...(since !== undefined && { since }),
     waitingFor,
@@ -68,6 +72,10 @@ function waitsOf(plan: Plan, run: Run, now: number): Wait[] {
   if (run.status !== 'running') return [];
   const waits = plan.order.flatMap((node) => {
     const state = run.nodes[node.id];
+    if (state?.status === 'running')
+      return childWaits(node, run, state.startedAt) ?? nodeWait(node, state, now);
+    const interrupt = run.interrupts[node.id];
+    if (interrupt) return questionWait(node.id, interrupt, now);
     return state ? nodeWait(node, state, now) : [];
   });
   if (isReady(plan, run))
@@ -103,19 +111,6 @@ function nodeWait(node: PlanNode, state: NodeState, now: number): Wait[] {
   ];
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-
-function inTime(at: number, now: number): string {
-  const ms = at - now;
-  if (ms <= 0) return 'now';
-  if (ms < 1_000) return `in ${ms} ms`;
-  if (ms < 2 * MINUTE_MS) return `in ${Math.round(ms / 100) / 10} s`;
-  if (ms < 2 * HOUR_MS) return `in ${Math.round(ms / MINUTE_MS)} minutes`;
-  return ms < 2 * DAY_MS ? `in ${Math.round(ms / HOUR_MS)} hours` : `in ${Math.round(ms / DAY_MS)} days`;
-}
-
 function summaryOf(plan: Plan, run: Run, waits: readonly Wait[], now: number): string {
   switch (run.status) {
     case 'completed':
@@ -128,9 +123,7 @@ function summaryOf(plan: Plan, run: Run, waits: readonly Wait[], now: number): s
     }
     case 'running': {
       const deadline = deadlineOf(plan, run);
-      const limit = Number.isFinite(runDurationMax(plan, run))
-        ? ` Its time is over ${inTime(deadline, now)}.`
-        : '';
+      const limit = Number.isFinite(deadline) ? ` The time of the run is over ${inTime(deadline, now)}.` : '';
       return `${waits.map((wait) => wait.text).join(' ')}${limit}`;
     }
     default:
@@ -167,5 +160,5 @@ function actionsOf(run: Run): Action[] {
   };
   if (isTerminal(run.status)) return [read, again];
   if (run.status === 'paused') return [resume, cancel, read];
-  return run.status === 'running' ? [pause, cancel, read] : [cancel, read];
+  return run.status === 'running' ? [...resolveActions(run), pause, cancel, read] : [cancel, read];
 }

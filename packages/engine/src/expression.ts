@@ -41,6 +41,7 @@ export interface Expression {
   readonly roots: ReadonlySet<string>;
   /** The nodes it reads through `nodes`. */
   readonly nodeIds: ReadonlySet<string>;
+  readonly channelNames: ReadonlySet<string>;
   /** Throws `ExpressionError` only. */
   evaluate(roots: JsonObject, meter?: Meter): Json;
 }
@@ -49,20 +50,25 @@ const environment = new Environment({
   limits: { maxAstNodes: 1_000, maxDepth: 64, maxListElements: 256, maxMapEntries: 256, maxCallArguments: 8 },
 });
 
+/** What channels hold before their first write, by name. */
+type Channels = ReadonlyMap<string, { readonly initial?: Json }>;
+
 /** Throws an `Error` whose message says what is wrong with the text. */
 export function compileExpression(
   text: string,
   allowedRoots: readonly string[],
   toRegex: (pattern: string) => Regex = compileRegex,
+  channels: Channels = new Map(),
 ): Expression {
   if (text.length > EXPRESSION_LIMITS.lengthMax)
     throw new Error(`The expression is longer than ${EXPRESSION_LIMITS.lengthMax} characters`);
-  const compiler = new Compiler(allowedRoots, toRegex);
+  const compiler = new Compiler(allowedRoots, toRegex, channels);
   const run = compiler.compile(parse(text), 0);
   return {
     text,
     roots: compiler.roots,
     nodeIds: compiler.nodeIds,
+    channelNames: compiler.channelNames,
     evaluate(roots, meter = openMeter()) {
       const result = run({ roots, locals: [], meter });
       if (compiler.builds && jsonSize(result, EXPRESSION_LIMITS.resultMax) > EXPRESSION_LIMITS.resultMax)
@@ -85,15 +91,18 @@ function parse(text: string): ASTNode {
 class Compiler {
   readonly roots = new Set<string>();
   readonly nodeIds = new Set<string>();
+  readonly channelNames = new Set<string>();
   /** Whether it can make values larger than those it reads. */
   builds = false;
   readonly #allowed: readonly string[];
   readonly #toRegex: (pattern: string) => Regex;
+  readonly #channels: Channels;
   readonly #locals: string[] = [];
 
-  constructor(allowedRoots: readonly string[], toRegex: (pattern: string) => Regex) {
+  constructor(allowedRoots: readonly string[], toRegex: (pattern: string) => Regex, channels: Channels) {
     this.#allowed = allowedRoots;
     this.#toRegex = toRegex;
+    this.#channels = channels;
   }
 
   compile(ast: ASTNode, depth: number): Evaluate {
@@ -149,34 +158,53 @@ class Compiler {
     const slot = this.#locals.lastIndexOf(name);
     if (slot !== -1) return (frame) => frame.locals[slot]!;
     if (name === 'nodes') throw new Error('Follow `nodes` with a node id: nodes.<id> or nodes["<id>"]');
+    if (name === 'channels')
+      throw new Error('Follow `channels` with a channel: channels.<name> or channels["<name>"]');
     if (!this.#allowed.includes(name))
       throw new Error(`There is no \`${name}\` here. Known names: ${this.#allowed.join(', ')}`);
     this.roots.add(name);
     return (frame) => frame.roots[name] ?? null;
   }
 
-  #nodeReference(nodeId: string): Evaluate {
-    if (!this.#allowed.includes('nodes')) throw new Error('There is no `nodes` here');
-    this.roots.add('nodes');
+  /** What is read of these two is known before it is read: only that is put before an expression. */
+  #keyedRoot(ast: ASTNode): 'nodes' | 'channels' | undefined {
+    if (ast.op !== 'id' || (ast.args !== 'nodes' && ast.args !== 'channels')) return;
+    return this.#locals.includes(ast.args) ? undefined : ast.args;
+  }
+
+  #reference(root: 'nodes' | 'channels', key: string): Evaluate {
+    if (!this.#allowed.includes(root)) throw new Error(`There is no \`${root}\` here`);
+    this.roots.add(root);
+    return root === 'nodes' ? this.#node(key) : this.#channel(key);
+  }
+
+  #node(nodeId: string): Evaluate {
     this.nodeIds.add(nodeId);
     return (frame) => (frame.roots.nodes as JsonObject)[nodeId] ?? null;
   }
 
-  #isNodes(ast: ASTNode): boolean {
-    return ast.op === 'id' && ast.args === 'nodes' && !this.#locals.includes('nodes');
+  #channel(name: string): Evaluate {
+    const channel = this.#channels.get(name);
+    if (!channel) throw new Error(`The workflow has no channel ${name}`);
+    this.channelNames.add(name);
+    const { initial } = channel;
+    return (frame) =>
+      (frame.roots.channels as JsonObject)[name] ?? initial ?? fail(`The channel ${name} is empty.`);
   }
 
   #field(target: ASTNode, name: string, depth: number): Evaluate {
-    if (this.#isNodes(target)) return this.#nodeReference(name);
+    const root = this.#keyedRoot(target);
+    if (root) return this.#reference(root, name);
     const value = this.compile(target, depth);
     return (frame) => member(frame, value(frame), name);
   }
 
   #index(target: ASTNode, key: ASTNode, depth: number): Evaluate {
-    if (this.#isNodes(target)) {
+    const root = this.#keyedRoot(target);
+    if (root) {
       if (key.op !== 'value' || typeof key.args !== 'string')
-        throw new Error('`nodes[...]` takes a node id in quotes');
-      return this.#nodeReference(key.args);
+        throw new Error(`\`${root}[...]\` takes a name in quotes`);
+      return this.#reference(root, key.args);
     }
     const value = this.compile(target, depth);
     const index = this.compile(key, depth);

@@ -1,13 +1,33 @@
 export { apply, fold } from './apply.ts';
+export type { ChannelState } from './channels/channel-state.ts';
+export {
+  type ChannelTrigger,
+  channelTriggers,
+  isFromTrigger,
+  type TriggerFiring,
+  triggersFiredBy,
+} from './channels/triggers.ts';
+export * from './children/child.ts';
+export { FAILURE_MODES, JOIN_MODES } from './children/join.ts';
+export { childRequests, childrenToCancel, childWorkflows, runningChildren } from './children/requests.ts';
 export * from './command.ts';
 export { DefinitionError, type DefinitionIssue } from './compilation.ts';
 export { type CompileOptions, compile } from './compile.ts';
 export { type Decision, decide } from './decide.ts';
 export { type Action, type Explanation, explain, type Wait } from './explain.ts';
 export { checkInputs, type InputIssue } from './inputs.ts';
+export * from './interrupt/interrupt.ts';
+export { type KeyTools, llmCacheKey } from './llm-cache-key.ts';
 export type { Sha256 } from './mask.ts';
+export { DISPATCH_MAX_FAN_OUT } from './nodes/dispatch-config.ts';
 export { NODE_TYPES } from './nodes/index.ts';
 export * from './plan.ts';
 export { type Invocation, invocations, isReady, ORDINALS_PER_VISIT, wakeAt } from './queries.ts';
+export { branchRun, type ForkedRun, replayRun, replaySlices } from './replay/fork-run.ts';
+export type { ReplayOptions, ReplaySource } from './replay/replay.ts';
+export { EventDiffs, stateDiff } from './replay/run-diff.ts';
 export * from './run.ts';
+export type { CompileSchema, SchemaCheck } from './schema.ts';
 export { snapshot } from './snapshot.ts';
+export { firstQuestion, type OpenQuestion, statusOf } from './status.ts';
+export type { Refusal } from './step.ts';

@@ -1,9 +1,10 @@
 import type { Json, JsonObject, RunError, WorkflowVariable } from '@gantry/protocol';
+import { readRefusal } from './channels/read.ts';
 import { type Expression, ExpressionError, type Meter, openMeter } from './expression.ts';
 import { isObject, isTooLarge, own, tooLarge } from './json.ts';
 import type { InputPort, Plan, PlanEdge, PlanNode } from './plan.ts';
 import { isTaken } from './readiness.ts';
-import type { Run } from './run.ts';
+import type { Run, RunFacts } from './run.ts';
 import { scopeFor } from './scope.ts';
 
 export type ResolvedInputs =
@@ -12,6 +13,8 @@ export type ResolvedInputs =
 
 /** What taken edges bring, then what the node's own ports say. */
 export function resolveInputs(plan: Plan, node: PlanNode, run: Run): ResolvedInputs {
+  const denied = readRefusal(plan, node, run);
+  if (denied) return { ok: false, error: denied };
   const inputs: JsonObject = {};
   for (const edge of node.incoming) copyEdge(edge, run, inputs);
   for (const edge of node.loopbacksIn) copyEdge(edge, run, inputs);
@@ -83,12 +86,16 @@ export function evaluate(
   meter: Meter,
 ): Json {
   const scope = scopeFor(expression, run, local);
-  if (expression.roots.has('inputs')) scope.inputs = declaredInputs(plan, run.facts.inputs);
+  if (expression.roots.has('inputs')) scope.inputs = seededInputs(plan, run.facts);
   return expression.evaluate(scope, meter);
 }
 
-/** Inputs that no variable declares are kept with the run's facts and go nowhere else. */
-export function declaredInputs(plan: Plan, inputs: JsonObject): JsonObject {
+/**
+ * The inputs that count. Those from outside that no variable declares are kept with the run's facts and go
+ * nowhere else; those of a child are its parent's choice.
+ */
+export function seededInputs(plan: Plan, { inputs, parent }: RunFacts): JsonObject {
+  if (parent) return inputs;
   const declared: JsonObject = {};
   for (const name of plan.variables.keys()) {
     const value = own(inputs, name);

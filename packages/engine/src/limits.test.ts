@@ -100,7 +100,7 @@ describe('node executions', () => {
   });
 
   test('the host has the last word', () => {
-    const limits = { maxNodeExecutions: 2, maxRunDurationMs: 1e6 };
+    const limits = { maxNodeExecutions: 2, maxRunDurationMs: 1e6, maxLoopIterations: 100 };
     assert.equal(Trial.begin(chain, { limits, configurable: { recursionLimit: 100 } }).run.status, 'failed');
     assert.equal(Trial.begin(chain, { configurable: { recursionLimit: 4 } }).run.status, 'completed');
   });
@@ -112,7 +112,7 @@ describe('the run deadline', () => {
   test('is the lowest of host, workflow and run', () => {
     const at = (settings: object, runTimeoutMs?: number) => {
       const configurable = runTimeoutMs === undefined ? {} : { runTimeoutMs };
-      const limits = { maxNodeExecutions: 9, maxRunDurationMs: 5_000 };
+      const limits = { maxNodeExecutions: 9, maxRunDurationMs: 5_000, maxLoopIterations: 100 };
       const trial = Trial.begin(waiting(settings), { configurable, limits });
       return wakeAt(trial.plan, trial.run);
     };

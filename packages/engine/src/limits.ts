@@ -4,7 +4,7 @@ import type { Run } from './run.ts';
 import { failRun } from './run-end.ts';
 import { emit, type Step } from './step.ts';
 
-const atMost = (ceiling: number, wish: Json | undefined): number =>
+export const atMost = (ceiling: number, wish: Json | undefined): number =>
   typeof wish === 'number' && wish > 0 && wish < ceiling ? wish : ceiling;
 
 export const nodeExecutionsMax = (run: Run): number =>
@@ -16,8 +16,22 @@ export function runDurationMax(plan: Plan, run: Run): number {
 }
 
 /** When the run's time is over, provided that it is not paused before. */
-export const deadlineOf = (plan: Plan, run: Run): number =>
-  (run.startedAt ?? Number.POSITIVE_INFINITY) + run.pausedMs + runDurationMax(plan, run);
+export function deadlineOf(plan: Plan, run: Run): number {
+  if (run.startedAt === undefined) return Number.POSITIVE_INFINITY;
+  return run.startedAt + run.pausedMs + Math.min(hardLimit(run), authorsLimit(plan, run));
+}
+
+/** What the host and the caller allow runs on while the run waits for an answer. */
+function hardLimit(run: Run): number {
+  const { configurable, limits } = run.facts;
+  return atMost(limits.maxRunDurationMs, configurable.runTimeoutMs);
+}
+
+/** The author's limit counts work only: a person may take their time. */
+function authorsLimit(plan: Plan, run: Run): number {
+  if (plan.timeoutMs === undefined || run.waitingSince !== undefined) return Number.POSITIVE_INFINITY;
+  return plan.timeoutMs + run.waitedMs;
+}
 
 /** Ends a run whose time is over. Answers whether it did. */
 export function enforceDeadline(step: Step): boolean {

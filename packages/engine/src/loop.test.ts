@@ -119,7 +119,7 @@ describe('core.loop', () => {
         [node('loop', 'core.loop', { config: { count: 9_000 } })],
         [edge('loop>loop', { condition: going })],
       ),
-      { limits: { maxNodeExecutions: 100_000, maxRunDurationMs: 1e9 } },
+      { limits: { maxNodeExecutions: 100_000, maxRunDurationMs: 1e9, maxLoopIterations: 100 } },
     );
     trial.advance();
     assert.equal(trial.run.status, 'completed');

@@ -1,5 +1,6 @@
 /** The life of one node: it starts, then completes, fails, waits, or is skipped. */
 import type { JsonObject, RunError } from '@gantry/protocol';
+import { handOver, pinOf } from './agent-pin.ts';
 import { judgeEdges } from './edge-verdicts.ts';
 import { type ResolvedInputs, resolveInputs } from './inputs.ts';
 import { isTooLarge, tooLarge } from './json.ts';
@@ -10,7 +11,7 @@ import type { PlanEdge, PlanNode } from './plan.ts';
 import { isTaken } from './readiness.ts';
 import type { EdgeVerdicts, Run } from './run.ts';
 import { cancelActive, failRun } from './run-end.ts';
-import { emitNode, type Step } from './step.ts';
+import { emit, emitNode, type Step } from './step.ts';
 import { changeVariables, refusalOf, type VariableWrites } from './variable-writes.ts';
 
 /** Starts a pending node, or the next attempt of one that is retrying. */
@@ -50,11 +51,13 @@ function enter(step: Step, node: PlanNode, loopback: PlanEdge | undefined): void
     ? ({ ok: true, inputs: retrying.inputs } as const)
     : resolveInputs(step.plan, node, run);
   const result = resolved.ok
-    ? node.execute({ inputs: resolved.inputs, run, iteration: iterationOf(node, run, loopback) })
+    ? node.behaviour.execute({ inputs: resolved.inputs, run, iteration: iterationOf(node, run, loopback) })
     : ({ kind: 'failed', error: resolved.error, retryable: false } as const);
+  handOver(step, node);
   emitStarted(step, node, retrying?.attempt ?? 0, resolved, result, loopback);
   if (result.kind === 'completed') completeNode(step, node, result.outputs, result.variables);
   else if (result.kind === 'failed') failNode(step, node, result.error, result.retryable);
+  else if (result.kind === 'acts') result.act(step, node);
 }
 
 function iterationOf(node: PlanNode, run: Run, loopback: PlanEdge | undefined): number {
@@ -77,6 +80,8 @@ function emitStarted(
   if (result.kind === 'delayed') payload.dueAt = step.now + result.ms;
   if (node.retry.timeoutMs !== undefined) payload.timeoutAt = step.now + node.retry.timeoutMs;
   if (loopback) payload.loopback = loopbackPayload(loopback);
+  const agent = pinOf(node);
+  if (agent) payload.agent = agent;
   const kept = resolved.ok && node.keepsInputs ? { inputs: resolved.inputs } : undefined;
   emitNode(step, node.id, 'node.started', payload, kept);
 }
@@ -140,8 +145,14 @@ export function failNode(step: Step, node: PlanNode, error: RunError, retryable:
   if (conditions) payload.conditions = conditions;
   emitNode(step, node.id, 'node.failed', payload);
   const settled = step.run.nodes[node.id]!;
-  if (!node.outgoing.some((edge) => edge.handlesFailure && isTaken(edge, settled)))
-    failRun(step, error, node.id);
+  if (node.outgoing.some((edge) => edge.handlesFailure && isTaken(edge, settled))) return;
+  if (attempt > 0) deadLetter(step, node, error.code, attempt + 1);
+  failRun(step, error, node.id);
+}
+
+/** The reason is the code alone: messages may hold what the node worked on. */
+function deadLetter(step: Step, node: PlanNode, reason: string, attempts: number): void {
+  emit(step, 'run.dead_lettered', { runId: step.run.facts.runId, nodeId: node.id, reason, attempts });
 }
 
 function backoffOf(node: PlanNode, attempt: number): number {

@@ -1,4 +1,5 @@
 import type {
+  ChannelDeclaration,
   Json,
   JsonObject,
   TriggerRule,
@@ -8,8 +9,9 @@ import type {
 } from '@gantry/protocol';
 import type { Condition } from './condition.ts';
 import type { Expression } from './expression.ts';
-import type { Mask } from './mask.ts';
-import type { Execute } from './nodes/node-type.ts';
+import type { Mask, Sha256 } from './mask.ts';
+import type { Behaviour } from './nodes/node-type.ts';
+import type { CompileSchema, SchemaCheck } from './schema.ts';
 
 /** A definition made ready to run: indexed, ordered, its conditions and expressions compiled. */
 export interface Plan {
@@ -20,6 +22,10 @@ export interface Plan {
   readonly loops: readonly Loop[];
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
   readonly mask: Mask;
+  readonly channels: ReadonlyMap<string, PlanChannel>;
+  /** For schemas that come with data rather than with the definition. */
+  readonly compileSchema: CompileSchema;
+  readonly sha256?: Sha256;
   /** The author's time limit for a whole run. */
   readonly timeoutMs?: number;
 }
@@ -31,7 +37,7 @@ export interface PlanNode {
   /** Place in drain order. */
   readonly index: number;
   readonly disabled: boolean;
-  readonly execute: Execute;
+  readonly behaviour: Behaviour;
   /** Its work leaves the process and comes back as a `settle` command. */
   readonly leavesProcess: boolean;
   /** Its resolved inputs are part of the log: another process, or another attempt, needs the same. */
@@ -48,6 +54,8 @@ export interface PlanNode {
   readonly conditional: readonly PlanEdge[];
   readonly retry: RetryPolicy;
   readonly sensitiveOutputs: ReadonlySet<string>;
+  /** Channels that its expressions, and those of the edges that leave it, read. */
+  readonly channelReads: ReadonlySet<string>;
 }
 
 export interface PlanEdge {
@@ -74,6 +82,17 @@ export interface Loop {
   readonly bodyIds: readonly string[];
   /** Back-edges of loops inside this one: their counts start again. */
   readonly innerEdgeIds: readonly string[];
+}
+
+export interface PlanChannel {
+  readonly name: string;
+  readonly declaration: ChannelDeclaration;
+  /** Who made it known: the workflow's `channels`, or the config of the nodes that write to it. */
+  readonly origin: 'declared' | 'node';
+  /** What it holds before the first write. */
+  readonly initial?: Json;
+  /** Held to every write; undefined when the channel declares no schema. */
+  readonly check?: SchemaCheck;
 }
 
 export type InputPort =

@@ -15,6 +15,8 @@ export function wakeAt(plan: Plan, run: Run): number | undefined {
     else if (state.status === 'running')
       earliest = Math.min(earliest, state.dueAt ?? earliest, state.timeoutAt ?? earliest);
   }
+  for (const nodeId in run.interrupts)
+    earliest = Math.min(earliest, run.interrupts[nodeId]!.expiresAt ?? earliest);
   return Number.isFinite(earliest) ? earliest : undefined;
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject, RunError } from '@gantry/protocol';
 import { copyInto, isTooLarge, tooLarge } from './json.ts';
 import { maskOutputs } from './mask.ts';
+import { terminationOf } from './orchestrator.ts';
 import type { Plan, PlanNode } from './plan.ts';
 import { isActive, type Run } from './run.ts';
 import { durationOf, emit, emitNode, type Step } from './step.ts';
@@ -30,8 +31,8 @@ export function completeRun(step: Step): void {
 }
 
 /**
- * The outputs of a run are those of the nodes that nothing follows, later ones over earlier ones; `shown` is
- * what readers see of them.
+ * The outputs of a run are those of the nodes that nothing follows, later ones over earlier ones, and what its
+ * supervisor said in ending it; `shown` is what readers see of them.
  */
 export function runOutputs(plan: Plan, run: Run): { outputs: JsonObject; shown: JsonObject } {
   const outputs: JsonObject = {};
@@ -45,5 +46,8 @@ export function runOutputs(plan: Plan, run: Run): { outputs: JsonObject; shown: 
     copyInto(outputs, state.outputs);
     copyInto(shown, view);
   }
+  const end = terminationOf(run);
+  copyInto(outputs, end);
+  copyInto(shown, end);
   return { outputs, shown: masked ? shown : outputs };
 }

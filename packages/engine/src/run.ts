@@ -1,5 +1,9 @@
 import type { JsonObject, Owner, RunError, RunStatus } from '@gantry/protocol';
+import type { ChannelState } from './channels/channel-state.ts';
+import type { NodeChildren } from './children/child.ts';
 import type { DrainPolicy } from './command.ts';
+import type { Interrupt } from './interrupt/interrupt.ts';
+import type { Orchestrator } from './orchestrator.ts';
 
 /** What a run is created from. Fixed for its life. */
 export interface RunFacts {
@@ -16,11 +20,44 @@ export interface RunFacts {
   readonly traceparent?: string;
   /** Host ceilings at creation; the run's own options can only lower them. */
   readonly limits: RunLimits;
+  readonly parent?: ParentLink;
+  readonly fork?: ForkLink;
+  /** Id of the delivery, tick or other outside event that started the run. */
+  readonly causationId?: string;
+  /** What the trigger brought. Reaches nodes, never the log. */
+  readonly triggerData?: JsonObject;
+  /** Where whoever must answer an interrupt is told of it. */
+  readonly callbackUrl?: string;
 }
 
 export interface RunLimits {
   readonly maxNodeExecutions: number;
   readonly maxRunDurationMs: number;
+  /** Turns of an orchestrator. */
+  readonly maxLoopIterations: number;
+}
+
+/** The run and node that this run is a child of. */
+export interface ParentLink {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly visit: number;
+  readonly workflowId: string;
+  /** Type of the node that started it. */
+  readonly cause: string;
+  /** How many runs stand above this one. */
+  readonly depth: number;
+  /** Variables of this run that its end reports to the parent. */
+  readonly harvest: readonly string[];
+  /** Variables that the parent mapped from something unset: they stay unset, whatever their default. */
+  readonly unset: readonly string[];
+}
+
+/** The run that this one was forked from; events before `fromSeq` are the source's. */
+export interface ForkLink {
+  readonly sourceRunId: string;
+  readonly fromSeq: number;
+  readonly mode: 'replay' | 'branch';
 }
 
 /** Which conditions of a node's outgoing edges held when it settled: judged once, then part of the log. */
@@ -37,6 +74,14 @@ export type NodeState =
       /** When this attempt times out. */
       readonly timeoutAt?: number;
       /** Resolved inputs, kept for work that leaves the process and for repeated attempts. */
+      readonly inputs?: JsonObject;
+    }
+  /** Waits for the answer to `run.interrupts[nodeId]`. */
+  | {
+      readonly status: 'suspended';
+      readonly attempt: number;
+      readonly startedAt: number;
+      readonly suspendedAt: number;
       readonly inputs?: JsonObject;
     }
   | {
@@ -68,7 +113,7 @@ export type NodeState =
 
 /** Whether a node is under way: something will still come of it. */
 export const isActive = (state: NodeState | undefined): boolean =>
-  state?.status === 'running' || state?.status === 'retrying';
+  state?.status === 'running' || state?.status === 'retrying' || state?.status === 'suspended';
 
 /**
  * A run, folded from its events. Plain data: `JSON.parse(JSON.stringify(run))` is the same run.
@@ -78,6 +123,7 @@ export interface Run {
   readonly facts: RunFacts;
   /** Sequence of the next event; also how many events were folded. */
   readonly nextSeq: number;
+  /** Never `waiting-*`: what a running run waits for follows from its nodes, see `statusOf`. */
   readonly status: RunStatus;
   readonly startedAt?: number;
   readonly endedAt?: number;
@@ -86,6 +132,21 @@ export interface Run {
   readonly drainPolicy?: DrainPolicy;
   /** Time spent paused so far; it does not count against the run's time limit. */
   readonly pausedMs: number;
+  /** Time that some node was suspended; it does not count against the author's time limit. */
+  readonly waitedMs: number;
+  readonly waitingSince?: number;
+  /** Open questions, by node. */
+  readonly interrupts: { readonly [nodeId: string]: Interrupt };
+  /** The outside event that last answered each node: another delivery of it is not heard. */
+  readonly heard?: { readonly [nodeId: string]: string };
+  /** How many questions each node has asked: keys of later ones continue the count. */
+  readonly asked: { readonly [nodeId: string]: number };
+  /** Child runs of each node's latest visit. */
+  readonly children: { readonly [nodeId: string]: NodeChildren };
+  readonly channels: { readonly [name: string]: ChannelState };
+  readonly orchestrator?: Orchestrator;
+  /** Versions that code asked for, fixed at the first question. */
+  readonly versions: { readonly [changeId: string]: number };
   readonly nodes: { readonly [nodeId: string]: NodeState };
   /** How often each node was entered: loop iterations and ordinals of repeated visits. */
   readonly visits: { readonly [nodeId: string]: number };
@@ -97,6 +158,10 @@ export interface Run {
   readonly outputs?: JsonObject;
   readonly error?: RunError;
   readonly failedNodeId?: string;
+  /** The parent run whose cancellation ended this one. */
+  readonly cascadedFrom?: string;
+  /** Whose identity the last node with an agent pinned to it bears. */
+  readonly agent?: JsonObject;
   /** Sequence of the last event that can make a run fail. */
   readonly causeSeq?: number;
 }
@@ -107,6 +172,12 @@ export const newRun = (facts: RunFacts): Run => ({
   nextSeq: 0,
   status: 'pending',
   pausedMs: 0,
+  waitedMs: 0,
+  interrupts: {},
+  asked: {},
+  children: {},
+  channels: {},
+  versions: {},
   nodes: {},
   visits: {},
   loopbacks: {},

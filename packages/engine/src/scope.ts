@@ -3,16 +3,25 @@ import type { Expression } from './expression.ts';
 import type { NodeState, Run } from './run.ts';
 
 /** The names an expression may start from, by where it stands. */
-export const PORT_ROOTS = ['variables', 'inputs', 'nodes'] as const;
-export const EDGE_ROOTS = ['status', 'output', 'outputs', 'error', 'variables', 'inputs', 'nodes'] as const;
+export const PORT_ROOTS = ['variables', 'inputs', 'nodes', 'channels', 'trigger'] as const;
+export const EDGE_ROOTS = ['status', 'output', 'outputs', 'error', ...PORT_ROOTS] as const;
 
-/** What the expression can see: the given names, the variables, and of `nodes` those it reads. */
+/** What the expression can see: the given names, the variables, and of nodes and channels those it reads. */
 export function scopeFor(expression: Expression, run: Run, local: JsonObject): JsonObject {
   const scope: JsonObject = { ...local, variables: run.variables };
+  if (expression.roots.has('trigger')) scope.trigger = run.facts.triggerData ?? {};
   if (expression.nodeIds.size > 0) {
     const nodes: JsonObject = {};
     for (const id of expression.nodeIds) nodes[id] = nodeView(run.nodes[id]);
     scope.nodes = nodes;
+  }
+  if (expression.channelNames.size > 0) {
+    const channels: JsonObject = {};
+    for (const name of expression.channelNames) {
+      const state = run.channels[name];
+      if (state) channels[name] = state.value;
+    }
+    scope.channels = channels;
   }
   return scope;
 }

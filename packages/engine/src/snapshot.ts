@@ -5,40 +5,50 @@ import {
   type Owner,
   type RunSnapshot,
 } from '@gantry/protocol';
-import { declaredInputs } from './inputs.ts';
+import { channelsView, nodeChannels } from './channels/read.ts';
+import { seededInputs } from './inputs.ts';
 import { maskOutputs, maskVariables } from './mask.ts';
 import type { Plan, PlanNode } from './plan.ts';
 import { isActive, type NodeState, type Run } from './run.ts';
 import { runOutputs } from './run-end.ts';
+import { firstQuestion, statusOf } from './status.ts';
 
 /** The run as readers may see it: sensitive values are masked. */
 export function snapshot(plan: Plan, run: Run): RunSnapshot {
   const { facts } = run;
   const current = currentNodeId(plan, run);
+  const channels = channelsView(plan, run);
   return {
     runId: facts.runId,
     workflowId: facts.workflowId,
-    status: run.status,
+    status: statusOf(plan, run),
     owner: ownerOf(facts.owner),
     ...(current !== undefined && { currentNodeId: current }),
     ...(run.startedAt !== undefined && { startedAt: iso(run.startedAt) }),
     ...(run.endedAt !== undefined && { completedAt: iso(run.endedAt) }),
     nodeStates: nodeStates(plan, run),
-    inputs: maskVariables(plan, declaredInputs(plan, facts.inputs)),
-    variables: maskVariables(plan, run.variables),
+    inputs: maskVariables(plan, seededInputs(plan, facts)),
+    variables: { ...maskVariables(plan, run.variables), ...nodeChannels(plan, run) },
+    ...(channels && { channels }),
     ...(run.outputs && { outputs: runOutputs(plan, run).shown }),
     ...(run.error && { error: run.error }),
     engineVersion: String(ENGINE_VERSION),
     eventLogSchemaVersion: EVENT_LOG_SCHEMA_VERSION,
     tags: [...facts.tags],
+    ...(facts.parent && { parentRunId: facts.parent.runId, parentNodeId: facts.parent.nodeId }),
+    ...(facts.fork && { sourceRunId: facts.fork.sourceRunId }),
+    ...(run.orchestrator && { runOrchestrator: { agentId: run.orchestrator.agentId } }),
+    ...(run.agent && { agent: run.agent }),
     metadata: facts.metadata,
     configurable: facts.configurable,
   };
 }
 
-/** The first node at work, in drain order. */
-const currentNodeId = (plan: Plan, run: Run): string | undefined =>
-  plan.order.find((node) => isActive(run.nodes[node.id]))?.id;
+/** The first node at work, in drain order; of a run that waits, the node that waits. */
+function currentNodeId(plan: Plan, run: Run): string | undefined {
+  if (run.status === 'running' && statusOf(plan, run) !== 'running') return firstQuestion(run)?.nodeId;
+  return plan.order.find((node) => isActive(run.nodes[node.id]))?.id;
+}
 
 const iso = (at: number): string => new Date(at).toISOString();
 
@@ -69,6 +79,13 @@ function stateView(plan: Plan, node: PlanNode, state: NodeState): JsonObject {
         startedAt: iso(state.startedAt),
         ...(state.dueAt !== undefined && { dueAt: iso(state.dueAt) }),
         ...(state.timeoutAt !== undefined && { timeoutAt: iso(state.timeoutAt) }),
+      };
+    case 'suspended':
+      return {
+        status: state.status,
+        attempt: state.attempt,
+        startedAt: iso(state.startedAt),
+        suspendedAt: iso(state.suspendedAt),
       };
     case 'retrying':
       return {

@@ -1,4 +1,4 @@
-import type { JsonObject, RunEvent } from '@gantry/protocol';
+import { eventId, type JsonObject, type RunEvent } from '@gantry/protocol';
 import { type Draft, draftOf, foldInto } from './apply.ts';
 import type { Plan } from './plan.ts';
 import type { Run } from './run.ts';
@@ -9,6 +9,15 @@ export interface Step {
   readonly run: Draft;
   readonly events: RunEvent[];
   readonly now: number;
+  /** Why the command was refused. */
+  refusal?: Refusal;
+}
+
+/** A command that cannot be obeyed, in the words of the error catalogue. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: JsonObject;
 }
 
 export const openStep = (plan: Plan, run: Run, now: number): Step => ({
@@ -33,7 +42,23 @@ export function emitNode(
   record(step, sealed ? { ...event, sealed } : event);
 }
 
-function record(step: Step, event: RunEvent): void {
+/** An event that follows from an earlier one of this run. Answers its sequence. */
+export function emitCaused(
+  step: Step,
+  causeSeq: number | undefined,
+  event: {
+    readonly type: string;
+    readonly nodeId?: string;
+    readonly payload: JsonObject;
+    readonly sealed?: JsonObject;
+  },
+): number {
+  const cause = causeSeq === undefined ? {} : { causationId: eventId(step.run.facts.runId, causeSeq) };
+  record(step, { ...event, ...cause, at: step.now });
+  return step.run.nextSeq - 1;
+}
+
+export function record(step: Step, event: RunEvent): void {
   step.events.push(event);
   foldInto(step.run, event);
 }

@@ -9,6 +9,8 @@ export type VariableWrites = { readonly [name: string]: Json };
 /** Why these values cannot be written. Null clears a variable of any type. */
 export function refusalOf(plan: Plan, variables: VariableWrites): RunError | undefined {
   for (const name of Object.keys(variables)) {
+    if (plan.channels.has(name))
+      return { code: 'validation_error', message: `${name} is a channel, and is not written as a variable.` };
     const variable = plan.variables.get(name);
     if (!variable) return { code: 'unknown_variable', message: `The workflow declares no variable ${name}.` };
     const value = variables[name]!;

@@ -1,13 +1,14 @@
 /** The one place that wires everything. */
-import { randomFillSync } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { ensureAdminKey } from './api/keys.ts';
 import { createApi } from './api/server.ts';
-import { LocalRuntime } from './runtime/local-runtime.ts';
+import { openMasterKey } from './master-key.ts';
+import { randomBytes } from './random-bytes.ts';
 import { startRetention } from './runtime/retention.ts';
+import { createServices, type Services } from './services.ts';
 import type { Settings } from './settings.ts';
 import { HOST_NAME, HOST_VERSION } from './version.ts';
 import { honouredFixtures } from './workflows/fixtures.ts';
@@ -15,7 +16,11 @@ import { loadWorkflowsFolder } from './workflows/folder.ts';
 import { createWorkflows } from './workflows/workflows.ts';
 
 /** Ceilings of every run; its own options can only lower them. */
-const RUN_LIMITS = { maxNodeExecutions: 100_000, maxRunDurationMs: 30 * 86_400_000 };
+const RUN_LIMITS = {
+  maxNodeExecutions: 100_000,
+  maxRunDurationMs: 30 * 86_400_000,
+  maxLoopIterations: 1_000,
+};
 const API_LIMITS = { maxRequestBodyBytes: 1_048_576, sseSubscribersMax: 10_000 };
 
 const LEASE_TTL_MS = 15_000;
@@ -34,7 +39,8 @@ export interface HostOptions {
 
 export interface Host {
   readonly app: FastifyInstance;
-  readonly runtime: LocalRuntime;
+  /** Started with `start`, or alone by whoever sends requests without a port. */
+  readonly services: Services;
   /** Set when this start made the first admin key. It is shown once and kept nowhere. */
   readonly newAdminKey: string | undefined;
   /** Workflow ids from the workflows folder. */
@@ -54,6 +60,9 @@ export async function createHost(options: HostOptions): Promise<Host> {
   await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
   const store = options.store ?? (await openStore(settings));
   const shared = settings.databaseUrl !== undefined;
+  const masterKey = await openMasterKey({ settings, store, now });
+  // Processes of one database must know each other's tokens.
+  if (shared) await masterKey.claim();
 
   const workflows = createWorkflows({
     store,
@@ -66,21 +75,24 @@ export async function createHost(options: HostOptions): Promise<Host> {
     now,
     randomBytes,
   });
-  const runtime = await LocalRuntime.open({
-    ...{ store, now, log, randomBytes, dataDir: settings.dataDir, inflightCap: settings.inflightCap },
-    planOf: workflows.planOf,
-    limits: RUN_LIMITS,
-    lease: { ttlMs: LEASE_TTL_MS, renewEveryMs: shared ? LEASE_RENEW_MS : null },
-    onLeaseLost: () => {
-      log.fatal('the lease was lost to another process; stopping');
-      void stop();
+  const retentionMs = settings.retentionDays * 86_400_000;
+  const services = await createServices({
+    ...{ store, masterKey, workflows, settings, retentionMs, now, randomBytes, log },
+    runtime: {
+      limits: RUN_LIMITS,
+      lease: { ttlMs: LEASE_TTL_MS, renewEveryMs: shared ? LEASE_RENEW_MS : null },
+      onLeaseLost: () => {
+        log.fatal('the lease was lost to another process; stopping');
+        void stop();
+      },
     },
   });
-  const retentionMs = settings.retentionDays * 86_400_000;
   const retention = startRetention({ sweep: store.retention, retentionMs, now, log });
   let ready = false;
   const app = await createApi({
-    ...{ runtime, workflows, store, now, randomBytes, log },
+    ...{ services, workflows, store, masterKey, now, randomBytes, log },
+    runtime: services.runtime,
+    seams: settings.testSeams,
     info: {
       name: HOST_NAME,
       version: HOST_VERSION,
@@ -92,7 +104,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   });
 
   async function start(): Promise<string> {
-    await runtime.start();
+    await services.start();
     const url = await app.listen({ host: settings.host, port: settings.port });
     ready = true;
     return url;
@@ -102,29 +114,17 @@ export async function createHost(options: HostOptions): Promise<Host> {
     ready = false;
     retention.stop();
     await within(DRAIN_MS, app.close());
-    await runtime.stop();
+    await services.stop();
     await store.close();
   }
 
-  return { app, runtime, newAdminKey: admin.created, served, sweep: retention.run, start, stop };
+  return { app, services, newAdminKey: admin.created, served, sweep: retention.run, start, stop };
 }
 
 const openStore = (settings: Settings): Promise<Store> =>
   settings.databaseUrl === undefined
     ? openSqlite({ dataDir: settings.dataDir })
     : openPostgres({ url: settings.databaseUrl });
-
-/** Random bytes from a pool: one system call serves hundreds of run ids. */
-const pool = new Uint8Array(4096);
-let poolUsed = pool.length;
-function randomBytes(count: number): Uint8Array {
-  if (poolUsed + count > pool.length) {
-    randomFillSync(pool);
-    poolUsed = 0;
-  }
-  poolUsed += count;
-  return pool.slice(poolUsed - count, poolUsed);
-}
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -31,7 +31,10 @@ test('a host on PostgreSQL is killed, and another on the same database finishes 
   }
   const start = async (name: string) => {
     const options = { dataDir: path.join(folder.path, name), workflowsDir: folder.path };
-    const host = await startHostProcess({ ...options, env: { GANTRY_DATABASE_URL: database.url } });
+    const host = await startHostProcess({
+      ...options,
+      env: { GANTRY_DATABASE_URL: database.url, GANTRY_MASTER_KEY: 'm'.repeat(32) },
+    });
     return { host, client: createClient({ baseUrl: host.url, apiKey: TEST_KEY }) };
   };
 

@@ -13,6 +13,12 @@ export interface Settings {
   readonly logLevel: string;
   readonly retentionDays: number;
   readonly inflightCap: number;
+  /** Undefined means the key file in the data folder. */
+  readonly masterKey: string | undefined;
+  /** Webhooks may be delivered over http and to loopback addresses. */
+  readonly webhooksLoopback: boolean;
+  /** The routes that the public conformance suite drives the host through. */
+  readonly testSeams: boolean;
 }
 
 interface Setting {
@@ -47,6 +53,18 @@ const SERVED = {
     flag: 'inflight-cap',
     text: 'runs worked on at once before 503 (2000)',
   },
+  masterKey: {
+    env: 'GANTRY_MASTER_KEY',
+    text: 'key of what is encrypted at rest (else master.key in the data folder)',
+  },
+  webhooksLoopback: {
+    env: 'GANTRY_WEBHOOKS_LOOPBACK',
+    text: '1 lets webhooks go to http and loopback, for development (off)',
+  },
+  testSeams: {
+    env: 'GANTRY_TEST_SEAMS',
+    text: '1 serves the seams of the conformance suite, with a key (off)',
+  },
 } as const satisfies Record<keyof Settings, Setting>;
 
 /** Settings of the design that come with later versions. */
@@ -54,10 +72,9 @@ const NOT_SERVED: readonly Setting[] = [
   { env: 'GANTRY_PACKS', flag: 'packs', text: 'packs' },
   { env: 'GANTRY_REGISTRY_URL', flag: 'registry', text: 'the pack registry' },
   { env: 'GANTRY_SANDBOX', text: 'the pack sandbox' },
-  { env: 'GANTRY_MASTER_KEY', text: 'encryption at rest' },
-  { env: 'GANTRY_TEST_SEAMS', text: 'conformance seams' },
 ];
 
+const MASTER_KEY_LENGTH_MIN = 32;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** A setting that can't be used, told in a way its writer can act on. */
@@ -86,6 +103,12 @@ export function readSettings(
   const logLevel = value('logLevel') ?? 'info';
   if (!LOG_LEVELS.includes(logLevel))
     throw new SettingsError(`GANTRY_LOG must be one of ${LOG_LEVELS.join(', ')}.`);
+  const masterKey = value('masterKey');
+  if (masterKey !== undefined && masterKey.length < MASTER_KEY_LENGTH_MIN) {
+    throw new SettingsError(
+      `GANTRY_MASTER_KEY must have at least ${MASTER_KEY_LENGTH_MIN} random characters.`,
+    );
+  }
   return {
     host: value('host') ?? '127.0.0.1',
     port: whole('port', value('port'), 7070, 0, 65_535),
@@ -96,6 +119,9 @@ export function readSettings(
     logLevel,
     retentionDays: whole('retentionDays', value('retentionDays'), 30, 7, 36_500),
     inflightCap: whole('inflightCap', value('inflightCap'), 2_000, 1, 1_000_000),
+    masterKey,
+    webhooksLoopback: onOrOff('webhooksLoopback', value('webhooksLoopback')),
+    testSeams: onOrOff('testSeams', value('testSeams')),
   };
 }
 
@@ -120,6 +146,12 @@ function whole(
   const number = Number(text);
   if (Number.isInteger(number) && number >= min && number <= max) return number;
   throw new SettingsError(`${SERVED[name].env} must be a whole number from ${min} to ${max}, not "${text}".`);
+}
+
+function onOrOff(name: keyof typeof SERVED, text: string | undefined): boolean {
+  if (text === undefined || text === '0') return false;
+  if (text === '1') return true;
+  throw new SettingsError(`${SERVED[name].env} must be 1 or 0, not "${text}".`);
 }
 
 export function usage(): string {

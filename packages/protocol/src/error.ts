@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { ACCESS_ERRORS } from './errors/access.ts';
+import { CHAIN_ERRORS } from './errors/chain.ts';
 import type { ErrorEntry } from './errors/entry.ts';
 import { NODE_ERRORS } from './errors/node.ts';
 import { REQUEST_ERRORS } from './errors/request.ts';
@@ -27,6 +28,7 @@ export const ERRORS = {
   ...RESOURCE_ERRORS,
   ...RUN_ERRORS,
   ...NODE_ERRORS,
+  ...CHAIN_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;

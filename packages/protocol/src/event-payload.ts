@@ -1,5 +1,10 @@
 import Type, { type Static } from 'typebox';
+import { DEAD_LETTER_EVENT_PAYLOADS } from './dead-letter.ts';
 import type { EventType } from './event-catalogue.ts';
+import { CHANNEL_EVENT_PAYLOADS } from './event-payload-channel.ts';
+import { CHILD_EVENT_PAYLOADS } from './event-payload-children.ts';
+import { INTERRUPT_EVENT_PAYLOADS } from './event-payload-interrupt.ts';
+import { REPLAY_EVENT_PAYLOADS } from './event-payload-replay.ts';
 import { DrainPolicy, Owner, RunError } from './run.ts';
 
 const Text = Type.String({ minLength: 1 });
@@ -51,6 +56,10 @@ export const ChunkMeta = Type.Object(
 
 /** Payloads of the events that the engine writes. Open: readers tolerate what they do not know. */
 export const EVENT_PAYLOADS = {
+  ...CHANNEL_EVENT_PAYLOADS,
+  ...CHILD_EVENT_PAYLOADS,
+  ...DEAD_LETTER_EVENT_PAYLOADS,
+  ...INTERRUPT_EVENT_PAYLOADS,
   'run.started': Type.Object({
     workflowId: Text,
     inputs: optional(Values),
@@ -118,6 +127,7 @@ export const EVENT_PAYLOADS = {
     channel: optional(Type.String()),
     meta: optional(ChunkMeta),
   }),
+  ...REPLAY_EVENT_PAYLOADS,
 } as const satisfies { [T in EventType]?: unknown };
 
 export type EventPayloads = { [T in keyof typeof EVENT_PAYLOADS]: Static<(typeof EVENT_PAYLOADS)[T]> };

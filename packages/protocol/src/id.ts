@@ -12,8 +12,12 @@ const RANDOM_BYTES = 10;
  * `run_` and a lower-case ULID: 48 bits of milliseconds, then 80 random bits.
  * @example newRunId(Date.now(), randomBytes) // 'run_01k5v2h0q8m3x9t4z7c6b1n0da'
  */
-export function newRunId(now: number, random: (bytes: number) => Uint8Array): string {
-  return `run_${timeDigits(now)}${randomDigits(random(RANDOM_BYTES))}`;
+export const newRunId = (now: number, random: (bytes: number) => Uint8Array): string =>
+  newId('run', now, random);
+
+/** An id of that form with another prefix. */
+export function newId(prefix: string, now: number, random: (bytes: number) => Uint8Array): string {
+  return `${prefix}_${timeDigits(now)}${randomDigits(random(RANDOM_BYTES))}`;
 }
 
 function timeDigits(now: number): string {

@@ -8,6 +8,9 @@ import { type CreateRunRequest, RUN_OPTION_LIMITS } from './run.ts';
 export const CONFIGURABLE_RULES = {
   recursionLimit: { type: 'integer', min: 1 },
   runTimeoutMs: { type: 'integer', min: 1 },
+  maxLoopIterations: { type: 'integer', min: 1 },
+  escalationThreshold: { type: 'number', min: 0, max: 1 },
+  reasoningVerbosity: { type: 'string', min: 1, max: 16 },
   model: { type: 'string', min: 1 },
   temperature: { type: 'number', min: 0, max: 2 },
   maxTokens: { type: 'integer', min: 1 },

@@ -106,6 +106,14 @@ export const RunSnapshot = Type.Object({
   variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   channels: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   error: Type.Optional(RunError),
+  parentRunId: Type.Optional(Type.String()),
+  parentNodeId: Type.Optional(Type.String()),
+  /** The run that this one was forked from. */
+  sourceRunId: Type.Optional(Type.String()),
+  runOrchestrator: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  agent: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  /** The question that has been open longest. */
+  interrupt: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   engineVersion: Type.Optional(Type.String()),
   eventLogSchemaVersion: Type.Optional(Type.Integer()),
   tags: Type.Optional(Type.Array(Type.String())),

@@ -30,4 +30,7 @@ export const SCOPES = [
 export const Scope = Type.Enum([...SCOPES]);
 export type Scope = (typeof SCOPES)[number];
 
+/** A role that gates may ask for, as one of a key's scopes: `role:finance-approver`. It opens no route. */
+export const RoleScope = Type.String({ pattern: '^role:[a-z][a-z0-9._-]{0,63}$' });
+
 export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text);

@@ -145,6 +145,7 @@ const AccessList = Type.Array(
   { maxItems: 256, uniqueItems: true },
 );
 
+export type ChannelDeclaration = Static<typeof ChannelDeclaration>;
 export const ChannelDeclaration = Type.Object(
   {
     reducer: Type.String({

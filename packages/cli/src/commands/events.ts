@@ -26,7 +26,11 @@ export const events: Command = {
 };
 
 /** What the log holds now: pages until one is empty or holds the end. */
-async function* recorded(client: Client, runId: string, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+export async function* recorded(
+  client: Client,
+  runId: string,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent> {
   let cursor: { lastSequence?: number } = {};
   for (;;) {
     const page = await client.runs.poll(runId, { ...cursor, timeoutSeconds: 1, signal });
@@ -37,7 +41,9 @@ async function* recorded(client: Client, runId: string, signal: AbortSignal): As
   }
 }
 
-export function renderEvent(event: StreamEvent): string {
+type Shown = Pick<StreamEvent, 'type' | 'sequence' | 'timestamp' | 'nodeId'> & { payload?: object };
+
+export function renderEvent(event: Shown): string {
   const time = event.timestamp?.slice(11, 23) ?? '';
   const payload = Object.entries(event.payload ?? {}).filter(([name]) => name !== 'nodeId');
   const body = payload.length === 0 ? '' : JSON.stringify(Object.fromEntries(payload));

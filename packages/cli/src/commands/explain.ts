@@ -25,6 +25,7 @@ const TYPED: Readonly<Record<string, (runId: string) => string>> = {
   cancel: (runId) => `gantry cancel ${runId}`,
   pause: (runId) => `gantry pause ${runId}`,
   resume: (runId) => `gantry resume ${runId}`,
+  resolve: (runId) => `gantry approvals ${runId}`,
   'read-events': (runId) => `gantry events ${runId}`,
   'start-again': () => 'gantry run <workflow>',
 };

@@ -1,14 +1,25 @@
 import type { Command } from '../command.ts';
+import { answer } from './answer.ts';
+import { approvals } from './approvals.ts';
+import { approve } from './approve.ts';
 import { cancel } from './cancel.ts';
+import { deadLetters } from './dead-letters.ts';
+import { diff } from './diff.ts';
 import { doctor } from './doctor.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
+import { fork } from './fork.ts';
 import { keys } from './keys.ts';
 import { pause } from './pause.ts';
+import { reject } from './reject.ts';
 import { resume } from './resume.ts';
 import { run } from './run.ts';
 import { runs } from './runs.ts';
+import { schedules } from './schedules.ts';
 import { start } from './start.ts';
+import { tree } from './tree.ts';
+import { triggers } from './triggers.ts';
+import { webhooks } from './webhooks.ts';
 import { workflows } from './workflows.ts';
 
 /** In the order help shows them. */
@@ -18,10 +29,21 @@ export const COMMANDS: readonly Command[] = [
   runs,
   events,
   explain,
+  tree,
+  approvals,
+  approve,
+  reject,
+  answer,
   cancel,
   pause,
   resume,
+  fork,
+  diff,
   workflows,
+  schedules,
+  triggers,
+  webhooks,
+  deadLetters,
   keys,
   doctor,
 ];

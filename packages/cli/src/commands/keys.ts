@@ -1,8 +1,9 @@
 import type { NewKey, OfTenant } from '@gantry/client';
 import { isScope, SCOPES } from '@gantry/protocol';
+import { type Actions, runAction, wordsMax } from '../actions.ts';
 import type { Call, Command } from '../command.ts';
-import { EXIT, UsageError } from '../io.ts';
-import { table } from '../style.ts';
+import { UsageError } from '../io.ts';
+import { printJson, printListing, printSecret } from '../output.ts';
 import { didYouMean } from '../suggest.ts';
 
 const ofTenant = ({ args }: Call): OfTenant => {
@@ -10,29 +11,27 @@ const ofTenant = ({ args }: Call): OfTenant => {
   return tenant === undefined ? {} : { tenant };
 };
 
-type Action = (call: Call, word: string) => Promise<void>;
-
 const YEAR_SECONDS = 366 * 86_400;
 
-const ACTIONS: Readonly<Record<string, { takes?: string; act: Action }>> = {
+const ACTIONS: Actions = {
   ls: {
     async act(call) {
-      const { args, io, client } = call;
-      const all = await client.keys.list(ofTenant(call));
+      const all = await call.client.keys.list(ofTenant(call));
+      if (call.args.flag('json')) return printJson(call, all);
       const rows = all.map((key) => {
         const state = key.revokedAt ? 'revoked' : key.expiresAt ? `until ${key.expiresAt}` : 'valid';
         return [key.keyId, key.name, key.tenant, state, key.scopes.join(',')];
       });
-      io.stdout.write(
-        args.flag('json')
-          ? `${JSON.stringify(all, null, 2)}\n`
-          : table(['KEY', 'NAME', 'TENANT', 'STATE', 'SCOPES'], rows),
-      );
+      printListing(call, {
+        headings: ['KEY', 'NAME', 'TENANT', 'STATE', 'SCOPES'],
+        rows,
+        none: 'No keys. Make one: gantry keys create NAME --scopes runs:read',
+      });
     },
   },
   create: {
     takes: '<name> --scopes a,b',
-    async act(call, name) {
+    async act(call, name = '') {
       const { args, client } = call;
       const expiresInSeconds = args.whole('expires-in', 1, 100 * YEAR_SECONDS);
       const made = await client.keys.create({
@@ -47,7 +46,7 @@ const ACTIONS: Readonly<Record<string, { takes?: string; act: Action }>> = {
   },
   rotate: {
     takes: '<keyId>',
-    async act(call, keyId) {
+    async act(call, keyId = '') {
       const graceSeconds = call.args.whole('grace', 0, YEAR_SECONDS);
       const grace = graceSeconds === undefined ? {} : { graceSeconds };
       showOnce(call, await call.client.keys.rotate(keyId, { ...ofTenant(call), ...grace }));
@@ -55,7 +54,7 @@ const ACTIONS: Readonly<Record<string, { takes?: string; act: Action }>> = {
   },
   revoke: {
     takes: '<keyId>',
-    async act(call, keyId) {
+    async act(call, keyId = '') {
       await call.client.keys.revoke(keyId, ofTenant(call));
       call.io.stdout.write(`${keyId} revoked\n`);
     },
@@ -80,17 +79,8 @@ export const keys: Command = {
     'gantry keys create ci --scopes runs:create,runs:read',
     'gantry keys rotate KEY --grace 86400',
   ],
-  words: { min: 1, max: 2 },
-  async run(call) {
-    const [name = '', word] = call.args.words;
-    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-    if (!action)
-      throw new UsageError(`gantry keys cannot "${name}".${didYouMean(name, Object.keys(ACTIONS))}`);
-    if (action.takes && word === undefined)
-      throw new UsageError(`Usage: gantry keys ${name} ${action.takes}`);
-    await action.act(call, word ?? '');
-    return EXIT.ok;
-  },
+  words: { min: 1, max: wordsMax(ACTIONS) },
+  run: (call) => runAction('keys', ACTIONS, call),
 };
 
 function readScopes(list: string | undefined): string[] {
@@ -105,12 +95,4 @@ function readScopes(list: string | undefined): string[] {
   return scopes;
 }
 
-/** The key alone goes to stdout, so that it can be piped into a vault. */
-function showOnce({ args, io }: Call, made: NewKey): void {
-  if (args.flag('json')) {
-    io.stdout.write(`${JSON.stringify(made)}\n`);
-    return;
-  }
-  io.stdout.write(`${made.key}\n`);
-  io.stderr.write(`Key ${made.keyId}. It is shown this once: keep it now.\n`);
-}
+const showOnce = (call: Call, made: NewKey): void => printSecret(call, made, made.key, `Key ${made.keyId}.`);

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ApiError, type Client } from '@gantry/client';
-import type { Json, JsonObject } from '@gantry/protocol';
+import type { JsonObject } from '@gantry/protocol';
 import type { Call, Command } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
+import { readJson, readPairs } from '../values.ts';
 import { nodeNames, printEvents, renderEnd, watchRun } from '../watch.ts';
 
 export const run: Command = {
@@ -93,28 +93,5 @@ async function readInputs(
   if (fromFile === null || typeof fromFile !== 'object' || Array.isArray(fromFile)) {
     throw new UsageError(`${file} must hold a JSON object of inputs.`);
   }
-  return { ...fromFile, ...Object.fromEntries(pairs.map(readPair)) };
-}
-
-/** @example readPair('n=3') // ['n', 3] */
-export function readPair(pair: string): [string, Json] {
-  const equals = pair.indexOf('=');
-  if (equals < 1) throw new UsageError(`--input takes name=value, not "${pair}".`);
-  const value = pair.slice(equals + 1);
-  try {
-    return [pair.slice(0, equals), JSON.parse(value)];
-  } catch {
-    return [pair.slice(0, equals), value];
-  }
-}
-
-export async function readJson(file: string): Promise<Json> {
-  const text = await readFile(file, 'utf8').catch((error) => {
-    throw new UsageError(`Cannot read ${file} (${error.code}). Check the path.`);
-  });
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${error instanceof Error ? error.message : error}`);
-  }
+  return { ...fromFile, ...readPairs(pairs, '--input') };
 }

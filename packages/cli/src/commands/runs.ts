@@ -1,8 +1,8 @@
-import { RUN_STATUSES, type RunStatus } from '@gantry/protocol';
+import { RUN_STATUSES } from '@gantry/protocol';
 import type { Command } from '../command.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT } from '../io.ts';
 import { duration, table } from '../style.ts';
-import { didYouMean } from '../suggest.ts';
+import { readChoice } from '../values.ts';
 
 export const runs: Command = {
   name: 'runs',
@@ -18,7 +18,7 @@ export const runs: Command = {
   examples: ['gantry runs', 'gantry runs --status failed --limit 5'],
   words: { min: 0, max: 0 },
   async run({ args, io, client }) {
-    const status = readStatus(args.text('status'));
+    const status = readChoice(args.text('status'), { known: RUN_STATUSES, noun: 'status' });
     const workflowId = args.text('workflow');
     const before = args.text('before');
     const page = await client.runs.list({
@@ -46,11 +46,3 @@ export const runs: Command = {
     return EXIT.ok;
   },
 };
-
-function readStatus(word: string | undefined): RunStatus | undefined {
-  if (word === undefined) return undefined;
-  const status = RUN_STATUSES.find((known) => known === word);
-  if (status) return status;
-  const hint = didYouMean(word, RUN_STATUSES) || ` One of: ${RUN_STATUSES.join(', ')}.`;
-  throw new UsageError(`There is no status "${word}".${hint}`);
-}

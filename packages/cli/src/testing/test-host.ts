@@ -137,7 +137,8 @@ export function memoryIo(): { io: Io; out: MemoryOutput; err: MemoryOutput } {
   const out = memoryOutput(false);
   const err = memoryOutput(false);
   const signal = new AbortController().signal;
-  return { io: { stdout: out, stderr: err, env: {}, cwd: tmpdir(), now: Date.now, signal }, out, err };
+  const stdin = { isTTY: false, ask: async () => undefined };
+  return { io: { stdin, stdout: out, stderr: err, env: {}, cwd: tmpdir(), now: Date.now, signal }, out, err };
 }
 
 export interface Finished {

@@ -10,6 +10,7 @@ export function cancel(step: Step, command: Extract<Command, { type: 'cancel' }>
   const payload: JsonObject = {};
   if (command.reason !== undefined) payload.reason = command.reason;
   if (command.by !== undefined) payload.cancelledBy = command.by;
+  if (command.parentRunId !== undefined) payload.parentRunId = command.parentRunId;
   payload.durationMs = durationOf(step);
   emit(step, 'run.cancelled', payload);
 }

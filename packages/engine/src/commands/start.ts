@@ -1,19 +1,19 @@
 import type { JsonObject } from '@gantry/protocol';
 import { ENGINE_VERSION } from '@gantry/protocol';
-import { declaredInputs } from '../inputs.ts';
+import { seededInputs } from '../inputs.ts';
 import { asJson, own } from '../json.ts';
 import { maskVariables } from '../mask.ts';
 import type { Plan } from '../plan.ts';
-import { emit, type Step } from '../step.ts';
+import { record, type Step } from '../step.ts';
 
 /** Readers see the declared inputs; `sealed` holds the variables where masks or defaults make them differ. */
 export function start(step: Step): void {
   const { plan, run } = step;
   if (run.status !== 'pending') return;
   const { facts } = run;
-  const inputs = declaredInputs(plan, facts.inputs);
+  const inputs = seededInputs(plan, facts);
   const shown = maskVariables(plan, inputs);
-  const variables = withDefaults(plan, inputs);
+  const variables = withDefaults(plan, inputs, facts.parent?.unset ?? []);
   const payload = {
     workflowId: facts.workflowId,
     inputs: shown,
@@ -23,15 +23,19 @@ export function start(step: Step): void {
     tags: [...facts.tags],
     metadata: facts.metadata,
   };
-  emit(step, 'run.started', payload, shown === variables ? undefined : { variables });
+  const sealed = shown === variables ? undefined : { variables };
+  const cause = facts.causationId === undefined ? {} : { causationId: facts.causationId };
+  record(step, { type: 'run.started', at: step.now, payload, ...cause, ...(sealed && { sealed }) });
 }
 
-function withDefaults(plan: Plan, inputs: JsonObject): JsonObject {
+/** What a parent mapped from something unset stays unset: its default does not come back. */
+function withDefaults(plan: Plan, inputs: JsonObject, unset: readonly string[]): JsonObject {
   let variables = inputs;
   for (const variable of plan.variables.values()) {
-    if (variable.defaultValue === undefined || own(inputs, variable.name) !== undefined) continue;
+    const { name, defaultValue } = variable;
+    if (defaultValue === undefined || own(inputs, name) !== undefined || unset.includes(name)) continue;
     if (variables === inputs) variables = { ...inputs };
-    variables[variable.name] = asJson(variable.defaultValue);
+    variables[name] = asJson(defaultValue);
   }
   return variables;
 }

@@ -1,4 +1,5 @@
 import { drain } from '../drain.ts';
+import { expire, hasExpired } from '../interrupt/expire.ts';
 import { completeNode, failNode, runNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';
 import type { NodeState } from '../run.ts';
@@ -14,7 +15,9 @@ export function wake(step: Step, maxEvents: number): void {
 }
 
 function wakeNode(step: Step, node: PlanNode, state: NodeState): void {
-  if (state.status === 'retrying') {
+  const interrupt = step.run.interrupts[node.id];
+  if (interrupt && hasExpired(interrupt, step.now)) expire(step, node, interrupt);
+  else if (state.status === 'retrying') {
     if (state.retryAt <= step.now) runNode(step, node);
   } else if (state.status === 'running') {
     const { dueAt = Number.POSITIVE_INFINITY, timeoutAt = Number.POSITIVE_INFINITY } = state;

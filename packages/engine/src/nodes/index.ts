@@ -1,15 +1,25 @@
+import { approvalGate } from './approval-gate.ts';
+import { channelWrite } from './channel-write.ts';
+import { clarificationGate } from './clarification-gate.ts';
 import { conditional } from './conditional.ts';
 import { requiresMissing, sideEffect } from './conformance.ts';
+import { conversationGate } from './conversation-gate.ts';
 import { delay } from './delay.ts';
+import { dispatch } from './dispatch.ts';
 import { fail } from './fail.ts';
 import { getVariable } from './get-variable.ts';
+import { governanceGate } from './governance-gate.ts';
+import { interrupt } from './interrupt.ts';
 import { loop } from './loop.ts';
 import { merge } from './merge.ts';
+import { mockAgent } from './mock-agent.ts';
 import type { NodeType } from './node-type.ts';
 import { noop } from './noop.ts';
 import { end, identity, parallel } from './pass-through.ts';
 import { setVariable } from './set-variable.ts';
 import { start } from './start.ts';
+import { subWorkflow } from './sub-workflow.ts';
+import { supervisor } from './supervisor.ts';
 
 const ALL: readonly NodeType[] = [
   start,
@@ -23,16 +33,19 @@ const ALL: readonly NodeType[] = [
   merge,
   setVariable,
   getVariable,
+  channelWrite,
+  subWorkflow,
+  supervisor,
+  dispatch,
+  approvalGate,
+  governanceGate,
+  clarificationGate,
+  interrupt,
+  conversationGate,
   fail,
   sideEffect,
   requiresMissing,
+  mockAgent,
 ];
 
 export const NODE_TYPES: ReadonlyMap<string, NodeType> = new Map(ALL.map((type) => [type.typeId, type]));
-
-/** Types of the protocol that need a capability which this host does not have. */
-export const GATED_TYPES: ReadonlyMap<string, string> = new Map([
-  ['core.conversationGate', 'conversationPrimitive'],
-  ['core.orchestrator.supervisor', 'orchestrator.supported'],
-  ['core.dispatch', 'dispatch.supported'],
-]);

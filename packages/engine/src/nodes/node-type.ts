@@ -1,7 +1,20 @@
-import type { Json, JsonObject, RunError, WorkflowNode, WorkflowVariable } from '@gantry/protocol';
+import type {
+  Json,
+  JsonObject,
+  RunError,
+  WorkflowDefinition,
+  WorkflowNode,
+  WorkflowVariable,
+} from '@gantry/protocol';
+import type { EndedChild } from '../children/child.ts';
+import type { ChildTerms } from '../children/mapping.ts';
 import type { Condition } from '../condition.ts';
 import type { Expression } from '../expression.ts';
+import type { Answer } from '../interrupt/interrupt.ts';
+import type { PlanNode } from '../plan.ts';
 import type { Run } from '../run.ts';
+import type { SchemaCheck } from '../schema.ts';
+import type { Step } from '../step.ts';
 
 /** One entry into a node: what it sees. */
 export interface Visit {
@@ -21,27 +34,43 @@ export type Result =
   /** Completes with no outputs when the time is over. */
   | { readonly kind: 'delayed'; readonly ms: number }
   /** Comes back as a `settle` command. */
-  | { readonly kind: 'dispatched' };
+  | { readonly kind: 'dispatched' }
+  /** Goes on by itself once `node.started` is written: suspends, starts children, completes, ... */
+  | { readonly kind: 'acts'; readonly act: (step: Step, node: PlanNode) => void };
 
 export type Execute = (visit: Visit) => Result;
+
+/** What a node does beside starting. */
+export interface Behaviour {
+  readonly execute: Execute;
+  /** A question of the node was answered; the node runs again, and this goes on with it. */
+  readonly answered?: (step: Step, node: PlanNode, answer: Answer) => void;
+  /** A child of the node's present visit ended and is noted as ended. */
+  readonly childEnded?: (step: Step, node: PlanNode, child: EndedChild) => void;
+  /** Given by nodes that have children. */
+  readonly children?: ChildTerms;
+}
 
 export interface NodeType {
   readonly typeId: string;
   readonly leavesProcess?: true;
   /** Checks a node's config once, when the definition is compiled, and answers how to run it. */
-  readonly prepare: (preparation: Preparation) => Execute;
+  readonly prepare: (preparation: Preparation) => Execute | Behaviour;
 }
 
 export interface Preparation {
   readonly node: WorkflowNode;
   readonly config: JsonObject;
+  readonly definition: WorkflowDefinition;
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
-  /** Reports a problem; `key` is the config key it is about. */
-  issue(key: string, message: string): void;
+  /** Reports a problem; `key` is the config key it is about. A capability named is what the host lacks. */
+  issue(key: string, message: string, requiredCapability?: string): void;
   /** Compiles the expression under a config key. It sees `inputs` (the node's own), `variables`, `nodes`. */
   expression(key: string, text: Json): Expression | undefined;
   /** Compiles a condition over the node's inputs, written as on an edge. */
   condition(config: JsonObject): Condition | undefined;
+  /** Compiles a JSON Schema that answers or values are held to; undefined when it cannot be used. */
+  schema(key: string, schema: Json): SchemaCheck | undefined;
   /** Marks an output that readers must not see in clear. */
   markSensitive(output: string): void;
 }

@@ -7,6 +7,7 @@ import type {
   WorkflowEdge,
   WorkflowNode,
 } from '@gantry/protocol';
+import { compileSchema } from '../../../protocol/src/testing/json-schema.ts';
 import {
   type Command,
   compile,
@@ -63,7 +64,7 @@ export const facts = (extras: Partial<RunFacts> = {}): RunFacts => ({
   configurable: {},
   tags: [],
   metadata: {},
-  limits: { maxNodeExecutions: 1_000, maxRunDurationMs: 3_600_000 },
+  limits: { maxNodeExecutions: 1_000, maxRunDurationMs: 3_600_000, maxLoopIterations: 100 },
   ...extras,
 });
 
@@ -75,7 +76,7 @@ export class Trial {
   now = 1_000;
 
   constructor(definition: WorkflowDefinition, extras: Partial<RunFacts> = {}) {
-    this.plan = compile(definition, { sha256: (text) => `digest of ${text}` });
+    this.plan = compile(definition, { sha256: (text) => `digest of ${text}`, compileSchema });
     this.run = newRun(facts(extras));
   }
 

@@ -38,6 +38,15 @@ export type Authenticate = (
   done: HookHandlerDoneFunction,
 ) => void;
 
+/** For routes whose path is the credential: a key is not needed, but one that is sent must be valid. */
+export function authenticateIfPresent(cache: KeyCache, now: () => number): Authenticate {
+  const withKey = authenticate(cache, now, []);
+  return (request, reply, done) => {
+    if (request.headers.authorization === undefined) done();
+    else withKey(request, reply, done);
+  };
+}
+
 /** The hook of one route. It takes a callback, not a promise: a remembered key costs no extra turn. */
 export function authenticate(cache: KeyCache, now: () => number, scopes: readonly string[]): Authenticate {
   const admit = (request: FastifyRequest, key: CachedKey | null, done: HookHandlerDoneFunction): void => {

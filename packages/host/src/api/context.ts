@@ -12,7 +12,9 @@ import type {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { Static, TSchema } from 'typebox';
+import type { MasterKey } from '../master-key.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
+import type { Services } from '../services.ts';
 
 export interface HostInfo {
   readonly name: string;
@@ -30,7 +32,11 @@ export interface HostInfo {
 export interface ApiDeps {
   readonly runtime: Runtime;
   readonly workflows: Workflows;
+  readonly services: Omit<Services, 'runtime' | 'start' | 'stop'>;
+  /** Whether the seams of the public conformance suite are served. */
+  readonly seams: boolean;
   readonly store: Store;
+  readonly masterKey: MasterKey;
   readonly info: HostInfo;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;

@@ -9,8 +9,9 @@ import {
   EVENT_SCHEMA_VERSION,
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
-import { RETRY_AFTER_SECONDS } from '../runtime/run-actors.ts';
+import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import type { Api, ApiDeps } from './context.ts';
+import { orchestrationFamilies } from './families.ts';
 import { RETENTION_SECONDS } from './idempotency.ts';
 import { ROTATION_GRACE_SECONDS } from './key-desk.ts';
 import { CONTENT_ENCODINGS, notModified, readPayload } from './reply.ts';
@@ -19,7 +20,8 @@ const INVOCATION_RETENTION_SECONDS = 14 * 86_400;
 
 export function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
   const { limits } = info;
-  const { recursionLimit, runTimeoutMs } = CONFIGURABLE_RULES;
+  const { recursionLimit, runTimeoutMs, maxLoopIterations, escalationThreshold, reasoningVerbosity } =
+    CONFIGURABLE_RULES;
   return {
     protocolVersion: PROTOCOL_VERSION,
     supportedEnvelopes: [],
@@ -30,6 +32,7 @@ export function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'run
       envelopesPerTurn: 5,
       maxNodeExecutions: limits.maxNodeExecutions,
       maxRunDurationMs: limits.maxRunDurationMs,
+      maxLoopIterations: limits.maxLoopIterations,
       maxRequestBodyBytes: limits.maxRequestBodyBytes,
     },
     implementation: { name: info.name, version: info.version },
@@ -59,7 +62,14 @@ export function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'run
       profiles: ['openwop-auth-api-key-rotation'],
       rotation: { supported: true, minGraceSeconds: ROTATION_GRACE_SECONDS },
     },
-    configurable: { recursionLimit, runTimeoutMs },
+    configurable: {
+      recursionLimit,
+      runTimeoutMs,
+      maxLoopIterations,
+      escalationThreshold,
+      reasoningVerbosity,
+    },
+    ...orchestrationFamilies(info),
     fixtures: [...info.fixtures],
   };
 }

@@ -100,7 +100,7 @@ test('a bundle too large for one answer is a prefix that says so', async (t) => 
   const api = await apiTest(t);
   const runId = await api.start('three');
   await api.ended(runId);
-  const read = await api.host.runtime.read({ tenant: 'default', runId });
+  const read = await api.host.services.runtime.read({ tenant: 'default', runId });
   assert.ok(read);
   const events = Array.from({ length: 100 }, (_, sequence) => ({
     sequence,

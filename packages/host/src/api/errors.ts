@@ -2,7 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { errorEnvelope, OpenwopError } from '@gantry/protocol';
+import type { Refusal } from '@gantry/engine';
+import { ERRORS, type ErrorCode, errorEnvelope, OpenwopError } from '@gantry/protocol';
 import { StoreError } from '@gantry/store';
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from './reply.ts';
@@ -44,6 +45,14 @@ export function expectedError(error: unknown): OpenwopError | null {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_')
     ? fromFastify(error as FastifyError)
     : null;
+}
+
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+
+/** What the engine refused, as the answer to whoever asked. */
+export function refusalError({ code, message, details }: Refusal): OpenwopError {
+  if (!isErrorCode(code)) throw new Error(`the engine refused with ${code}, which is not in the catalogue`);
+  return new OpenwopError(code, { message, ...(details && { details }) });
 }
 
 export function sendError(error: OpenwopError, reply: FastifyReply): void {

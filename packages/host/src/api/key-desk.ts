@@ -52,7 +52,9 @@ const forbidden = (scopeRequired: string): OpenwopError =>
 
 /** Nobody handles a key that can do more than their own: that would be a way to get its power. */
 function checkScopes(caller: Caller, scopes: readonly string[]): void {
-  const missing = scopes.find((scope) => !caller.scopes.has(scope));
+  const mayGive = (scope: string): boolean =>
+    caller.scopes.has(scope) || (scope.startsWith('role:') && caller.scopes.has(HOST_ADMIN));
+  const missing = scopes.find((scope) => !mayGive(scope));
   if (missing !== undefined) throw forbidden(missing);
 }
 

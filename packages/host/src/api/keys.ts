@@ -1,4 +1,4 @@
-import { Scope } from '@gantry/protocol';
+import { RoleScope, Scope } from '@gantry/protocol';
 import Type from 'typebox';
 import { type Api, type ApiDeps, callerOf } from './context.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -18,7 +18,7 @@ const Tenant = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
 const CreateKeyRequest = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 128 }),
-    scopes: Type.Array(Scope, { minItems: 1, uniqueItems: true }),
+    scopes: Type.Array(Type.Union([Scope, RoleScope]), { minItems: 1, uniqueItems: true }),
     tenant: Type.Optional(Tenant),
     test: Type.Optional(Type.Boolean()),
     expiresInSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LIFETIME_MAX_SECONDS })),

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { ErrorEnvelope } from '@gantry/protocol';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
+import type { Access } from './access.ts';
 import type { Api, HostInfo } from './context.ts';
 import { notModified, readPayload } from './reply.ts';
 import type { Route, Routes } from './routes.ts';
@@ -64,13 +65,19 @@ const operationId = ({ method, path }: Route): string => {
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 };
 
+function describeAccess(access: Access): object {
+  if (access === 'public') return { security: [] };
+  if (access === 'token') return { description: 'The token in the path is the credential.', security: [] };
+  const scopes = access.map((scope) => `\`${scope}\``).join(', ');
+  return { description: `Needs ${scopes}.`, security: [{ bearer: [...access] }] };
+}
+
 function operation(route: Route): object {
   const { schema, access, method } = route;
   return {
     operationId: operationId(route),
     ...(schema.summary && { summary: schema.summary }),
-    ...(access !== 'public' && { description: `Needs ${access.map((scope) => `\`${scope}\``).join(', ')}.` }),
-    security: access === 'public' ? [] : [{ bearer: [...access] }],
+    ...describeAccess(access),
     parameters: [
       ...parameters(schema.params, 'path'),
       ...parameters(schema.querystring, 'query'),

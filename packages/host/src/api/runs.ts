@@ -1,4 +1,4 @@
-import { checkInputs, type InputIssue } from '@gantry/engine';
+import { checkInputs, childWorkflows, type InputIssue, type Plan, type Run } from '@gantry/engine';
 import {
   CreateRunRequest,
   CreateRunResponse,
@@ -16,6 +16,8 @@ import type { NewRun } from '../runtime/runtime.ts';
 import { checkConfigurable } from '../workflows/configurable.ts';
 import { type Api, type ApiDeps, type Caller, callerOf, traceparentOf } from './context.ts';
 import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
+import type { InterruptTokens } from './interrupt-token.ts';
+import { questionOf } from './interrupts.ts';
 import { liveTenant } from './key-secret.ts';
 import { notModified, readPayload } from './reply.ts';
 import { createScopeGuard } from './run-scope.ts';
@@ -99,6 +101,7 @@ async function toNewRun(
   const inputs = (body.inputs ?? {}) as JsonObject;
   checkConfigurable(workflow.definition, configurable);
   refuseInputs(checkInputs(workflow.plan, inputs));
+  await checkChildren(deps, caller.tenant, workflow.plan);
   return {
     owner: { tenant: caller.tenant, principal: caller.keyId },
     workflow,
@@ -108,7 +111,19 @@ async function toNewRun(
     tags: body.tags ?? [],
     metadata: (body.metadata ?? {}) as JsonObject,
     traceparent,
+    ...(body.callbackUrl !== undefined && { callbackUrl: body.callbackUrl }),
   };
+}
+
+/** A run whose child cannot be started is refused before it does half of its work. */
+async function checkChildren({ workflows }: ApiDeps, tenant: string, plan: Plan): Promise<void> {
+  for (const { nodeId, workflowId } of childWorkflows(plan)) {
+    if ((await workflows.resolve(tenant, workflowId)) !== null) continue;
+    throw new OpenwopError('unknown_child_workflow', {
+      message: `The workflow starts ${workflowId} as a child, which does not exist. Register it first.`,
+      details: { nodeId, workflowId },
+    });
+  }
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString();
@@ -121,16 +136,15 @@ const summary = (row: RunRow) => ({
   ...(row.endedAt !== null && { endedAt: isoTime(row.endedAt) }),
 });
 
-export function runRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempotency: Idempotency): void {
   const { runtime, store } = deps;
   const scopes = createScopeGuard(store.runs);
   listRoute(app, deps);
 
   async function commit(run: NewRun, record: RecordAnswer | undefined): Promise<Answer | 'duplicate'> {
-    const result = await runtime.create(
-      run,
-      record && ((created) => record(201, createdBody(created.facts.runId, created.status))),
-    );
+    const idempotency =
+      record && ((created: Run) => record(201, createdBody(created.facts.runId, created.status)));
+    const result = await runtime.create(run, idempotency && { idempotency });
     if (result.kind === 'duplicate') return 'duplicate';
     return { status: 201, body: createdBody(result.runId, result.run.status), recorded: true };
   }
@@ -161,10 +175,13 @@ export function runRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
     { schema: { summary: 'Read a run', params: RunParams, response: { 200: RunSnapshot } } },
     async (request, reply) => {
       const { runId } = request.params;
-      const read = await runtime.read({ tenant: callerOf(request).tenant, runId });
+      const caller = callerOf(request);
+      const read = await runtime.read({ tenant: caller.tenant, runId });
       if (read === null) throw new OpenwopError('not_found');
       if (notModified(request, reply, `"${runId}-${read.run.nextSeq}"`)) return '';
-      return readPayload(request, reply, JSON.stringify(read.snapshot));
+      const origin = `${request.protocol}://${request.host}`;
+      const body = { ...read.snapshot, ...questionOf(read.run, caller, tokens, origin) };
+      return readPayload(request, reply, JSON.stringify(body));
     },
   );
 }

@@ -25,13 +25,6 @@ test('an unknown verb is not taken for a run', async (t) => {
   assertError(await api.post('/v1/runs/x:explode'), 404, 'not_found');
 });
 
-test('forking says that it is not offered', async (t) => {
-  const api = await apiTest(t);
-  assertError(await api.post('/v1/runs/x:fork', { mode: 'replay' }), 501, 'capability_not_provided', {
-    capability: 'replay',
-  });
-});
-
 test('what is not HTTP gets the envelope too', async (t) => {
   const api = await apiTest(t);
   const url = new URL(await api.host.start());

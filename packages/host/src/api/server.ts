@@ -3,8 +3,10 @@
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { authenticate } from './auth.ts';
+import { ancestryRoute } from './ancestry.ts';
+import { authenticate, authenticateIfPresent } from './auth.ts';
 import { parseBody } from './body.ts';
+import { chainRoutes } from './chains.ts';
 import {
   type Api,
   type ApiDeps,
@@ -13,14 +15,20 @@ import {
   setTraceparent,
   type TypeBoxProvider,
 } from './context.ts';
+import { deadLetterRoutes } from './dead-letters.ts';
 import { debugBundleRoute } from './debug-bundle.ts';
+import { diffRoute } from './diff.ts';
 import { discoveryRoute } from './discovery.ts';
 import { answerBrokenRequest, createErrorHandler } from './errors.ts';
 import { createWaiting, pollRoute } from './events.ts';
 import { explainRoute } from './explain.ts';
 import { forkRoute } from './fork.ts';
 import { healthRoutes } from './health.ts';
+import { heartbeatRoutes } from './heartbeats.ts';
 import { Idempotency } from './idempotency.ts';
+import { ingestRoute } from './ingest.ts';
+import { createInterruptTokens } from './interrupt-token.ts';
+import { interruptRoutes } from './interrupts.ts';
 import { createKeyCache } from './key-cache.ts';
 import { keyRoutes } from './keys.ts';
 import { noRoute } from './not-found.ts';
@@ -28,12 +36,17 @@ import { openapiRoute } from './openapi.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
+import { scheduleRoutes } from './schedules.ts';
+import { seamRoutes } from './seams/seams.ts';
 import { eventsRoute } from './sse.ts';
 import { createTracer } from './trace.ts';
+import { triggerSubscriptionRoutes } from './trigger-subscriptions.ts';
 import { validatorCompiler } from './validation.ts';
+import { webhookRoutes } from './webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
 
-const PARAM_LENGTH_MAX = 512;
+/** Signed tokens are the longest. */
+const PARAM_LENGTH_MAX = 2_048;
 /** Fastify's default is forever: a client that sends a byte a minute would hold its connection. */
 const REQUEST_ARRIVES_WITHIN_MS = 60_000;
 
@@ -71,7 +84,8 @@ function guardRoutes(
 ): void {
   app.addHook('onRoute', (options) => {
     const { access } = routes.add(options);
-    if (access !== 'public') options.onRequest = authenticate(cache, deps.now, access);
+    if (access === 'token') options.onRequest = authenticateIfPresent(cache, deps.now);
+    else if (access !== 'public') options.onRequest = authenticate(cache, deps.now, access);
   });
 }
 
@@ -103,6 +117,18 @@ function logRequests(app: Api, log: Logger): void {
   });
 }
 
+function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+  const { webhooks, schedules, heartbeats, triggers } = deps.services;
+  const { now } = deps;
+  webhookRoutes(app, webhooks.desk, idempotency);
+  scheduleRoutes(app, schedules.desk, idempotency);
+  heartbeatRoutes(app, heartbeats.desk, idempotency);
+  triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
+  ingestRoute(app, triggers.ingest);
+  deadLetterRoutes(app, { desk: triggers.deadLetters, idempotency, now });
+  if (deps.seams) seamRoutes(app, deps, deps.services);
+}
+
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const app = createServer(deps);
   const routes = createRoutes();
@@ -122,14 +148,20 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   discoveryRoute(app, deps);
   openapiRoute(app, deps.info, routes);
   workflowRoutes(app, deps, idempotency);
-  runRoutes(app, deps, idempotency);
+  chainRoutes(app, deps, idempotency);
+  const tokens = createInterruptTokens(deps.masterKey.hmac('interrupt-token'), deps.now);
+  runRoutes(app, deps, tokens, idempotency);
+  interruptRoutes(app, deps, tokens, idempotency);
+  ancestryRoute(app, deps);
   runControlRoutes(app, deps, idempotency);
-  forkRoute(app);
+  forkRoute(app, deps, idempotency);
+  diffRoute(app, deps);
   pollRoute(app, deps, waiting);
   const streams = eventsRoute(app, deps);
   debugBundleRoute(app, deps);
   explainRoute(app, deps);
   keyRoutes(app, deps, cache, idempotency);
+  serviceRoutes(app, deps, idempotency);
 
   app.addHook('preClose', async () => {
     waiting.close();

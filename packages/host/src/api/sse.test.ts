@@ -6,6 +6,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { openSqlite } from '@gantry/store';
 import { pino } from 'pino';
+import { openMasterKey } from '../master-key.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
@@ -249,13 +250,21 @@ test('past its limit the host opens no stream and says when to come back', async
   const limits = {
     maxNodeExecutions: 1,
     maxRunDurationMs: 1_000,
+    maxLoopIterations: 100,
     maxRequestBodyBytes: 1_000,
     sseSubscribersMax: 1,
   };
   const app = await createApi({
-    runtime: api.host.runtime,
+    runtime: api.host.services.runtime,
+    services: api.host.services,
+    seams: false,
     workflows: createWorkflows({ store, now: Date.now, cacheMs: 0 }),
     store,
+    masterKey: await openMasterKey({
+      settings: { masterKey: undefined, dataDir: folder.path },
+      store,
+      now: Date.now,
+    }),
     info: { name: 'gantry', version: '1', fixtures: [], retentionSeconds: 604_800, limits },
     now: Date.now,
     randomBytes,

@@ -23,6 +23,8 @@ export interface ClaimsOptions {
   readonly log: Logger;
   /** Another process may own our runs now. */
   readonly onLeaseLost: () => void;
+  /** After taking over runs: mail for them, and mail that a dead process wrote, is waiting in the store. */
+  readonly sweepMail: (olderThanMs?: number) => Promise<void>;
 }
 
 export class Claims {
@@ -39,7 +41,7 @@ export class Claims {
   /** Begins recovery and arms the clock. */
   async start(): Promise<void> {
     const { terms, log } = this.#options;
-    void this.#takeOrphans().catch((error) => log.error({ err: error }, 'recovery stopped'));
+    void this.#recover(0).catch((error) => log.error({ err: error }, 'recovery stopped'));
     await this.#armClock();
     if (terms.renewEveryMs !== null) {
       this.#keeper = setInterval(() => void this.#renew(), terms.renewEveryMs);
@@ -66,6 +68,11 @@ export class Claims {
       this.#options.log.warn({ err: error }, 'due runs could not be claimed; trying again');
       return now() + 1_000;
     }
+  }
+
+  async #recover(mailOlderThanMs?: number): Promise<void> {
+    await this.#takeOrphans();
+    await this.#options.sweepMail(mailOlderThanMs);
   }
 
   #takeOrphans(): Promise<void> {
@@ -97,7 +104,7 @@ export class Claims {
         onLeaseLost();
         return;
       }
-      await this.#takeOrphans();
+      await this.#recover();
       await this.#armClock();
     } catch (error) {
       log.warn({ err: error }, 'the lease could not be renewed');

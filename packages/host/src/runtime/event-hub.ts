@@ -15,6 +15,10 @@ export class EventHub {
     };
   }
 
+  isFollowed(runId: string): boolean {
+    return this.#listeners.has(runId);
+  }
+
   publish(runId: string, events: readonly StoredEvent[]): void {
     const listeners = this.#listeners.get(runId);
     if (listeners) for (const listener of listeners) listener(events);

@@ -1,27 +1,34 @@
 /** The runtime of one process: creates runs, takes commands, reads. */
 import { randomUUID } from 'node:crypto';
-import { decide, newRun, type Plan, type Run, type RunLimits, snapshot } from '@gantry/engine';
+import { type Plan, type Run, type RunLimits, snapshot } from '@gantry/engine';
 import { newRunId, OpenwopError, type StoredEvent } from '@gantry/protocol';
-import type { CommitGroup, CommitResult, RunKey, Store } from '@gantry/store';
+import type { CommitResult, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
+import { prepareChildren } from './children.ts';
 import { Claims, type LeaseTerms } from './claims.ts';
 import { CommitPipeline } from './commit-pipeline.ts';
 import { EventHub } from './event-hub.ts';
 import { InvocationLog } from './invocation-log.ts';
+import { Mailbox } from './mailbox.ts';
+import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts';
+import { RETRY_AFTER_SECONDS, Remote } from './remote.ts';
 import { StaleRunError } from './run-actor.ts';
-import { RETRY_AFTER_SECONDS, RunActors } from './run-actors.ts';
-import { toRun, toStoredEvents, toStoredFacts } from './run-record.ts';
+import { OwnedElsewhereError, RunActors } from './run-actors.ts';
+import { toRun } from './run-record.ts';
 import type {
   CommandResult,
+  CreateOptions,
   CreateResult,
   IdempotencyFor,
   NewRun,
+  Outbox,
+  PreparedRun,
   ReadRun,
   RunCommand,
   Runtime,
+  Workflows,
 } from './runtime.ts';
 import { type Executor, sideEffectExecutor } from './side-effect.ts';
-import { headOf, stretch } from './stretch.ts';
 
 /** A command can meet the clock, which claims a due run; more than once in a row is another process at work. */
 const COMMAND_TRIES_MAX = 3;
@@ -30,6 +37,9 @@ export interface RuntimeOptions {
   readonly store: Store;
   readonly dataDir: string;
   readonly planOf: (workflowHash: string) => Promise<Plan>;
+  /** Child workflows. */
+  readonly resolve: Workflows['resolve'];
+  readonly outbox: Outbox;
   readonly limits: RunLimits;
   readonly inflightCap: number;
   readonly lease: LeaseTerms;
@@ -41,10 +51,12 @@ export interface RuntimeOptions {
 
 export class LocalRuntime implements Runtime {
   readonly #options: RuntimeOptions;
-  readonly #epoch: number;
+  readonly #opening: Opening;
   readonly #pipeline: CommitPipeline;
   readonly #hub = new EventHub();
   readonly #actors: RunActors;
+  readonly #mailbox: Mailbox;
+  readonly #remote: Remote;
   readonly #claims: Claims;
   /** Creates on their way to the disk: they count against the cap before their actor exists. */
   #creating = 0;
@@ -56,28 +68,42 @@ export class LocalRuntime implements Runtime {
   }
 
   private constructor(options: RuntimeOptions, epoch: number) {
-    const { store, now, log, planOf, inflightCap, onLeaseLost } = options;
+    const { store, now, log, randomBytes, outbox, inflightCap, onLeaseLost } = options;
     this.#options = options;
-    this.#epoch = epoch;
-    const pipeline = new CommitPipeline(store);
-    this.#pipeline = pipeline;
-    const executor = executors(options, pipeline);
-    this.#actors = new RunActors({
-      store,
-      planOf,
-      log,
-      host: { epoch, pipeline, hub: this.#hub, now, executor },
-      onWait: (at) => this.#claims.clock.note(at),
-    });
+    this.#opening = { epoch, outbox, now, randomBytes };
+    this.#pipeline = new CommitPipeline(store);
+    this.#actors = this.#createActors();
+    const pipeline = this.#pipeline;
+    const actors = this.#actors;
+    this.#mailbox = new Mailbox({ entries: store.entries, actors, pipeline, now, log });
+    const mailbox = this.#mailbox;
+    this.#remote = new Remote({ store, pipeline, hub: this.#hub, mailbox, now, randomBytes, log });
     this.#claims = new Claims({
-      epoch,
-      leases: store.leases,
-      terms: options.lease,
-      actors: this.#actors,
-      inflightCap,
-      now,
-      log,
-      onLeaseLost,
+      ...{ epoch, leases: store.leases, terms: options.lease, actors, inflightCap, now, log, onLeaseLost },
+      sweepMail: (olderThanMs) => mailbox.sweep(olderThanMs),
+    });
+  }
+
+  #createActors(): RunActors {
+    const { store, planOf, log, resolve } = this.#options;
+    const opening = this.#opening;
+    return new RunActors({
+      ...{ store, planOf, log },
+      host: {
+        ...opening,
+        pipeline: this.#pipeline,
+        hub: this.#hub,
+        executor: executors(this.#options, this.#pipeline),
+        prepareChildren: (plan, parent, requests) =>
+          prepareChildren({ opening, resolve }, { plan, run: parent }, requests),
+        committed: (writes) => this.#committed(writes),
+        collectMail: (key) => this.#collectMail(key),
+        opened: (children) => {
+          for (const child of children) this.#goOn(child);
+        },
+      },
+      onWait: (at) => this.#claims.clock.note(at),
+      onReadAgain: (key) => this.#mailbox.collect(key),
     });
   }
 
@@ -90,61 +116,113 @@ export class LocalRuntime implements Runtime {
   }
 
   /** Takes over what earlier processes left and starts the clock. Resolves when recovery has begun. */
-  start(): Promise<void> {
-    return this.#claims.start();
+  async start(): Promise<void> {
+    await this.#remote.start();
+    await this.#claims.start();
   }
 
   /** Lets commits under way reach the disk; what is not finished goes on after the next start. */
   async stop(): Promise<void> {
     this.#claims.stop();
+    this.#mailbox.stop();
     this.#actors.stop();
+    await this.#remote.stop();
     await this.#pipeline.drained();
-    await this.#options.store.leases.release(this.#epoch);
+    await this.#options.store.leases.release(this.#opening.epoch);
   }
 
-  async create(request: NewRun, idempotency?: IdempotencyFor<Run>): Promise<CreateResult> {
-    this.#checkCapacity();
+  create(request: NewRun, options: CreateOptions = {}): Promise<CreateResult> {
     const { now, randomBytes, limits } = this.#options;
     const { workflow, scopeId, ...rest } = request;
-    const at = now();
+    const createdAt = now();
     const facts = {
       ...rest,
-      runId: newRunId(at, randomBytes),
+      runId: newRunId(createdAt, randomBytes),
       workflowId: workflow.record.workflowId,
       workflowHash: workflow.record.hash,
-      createdAt: at,
+      createdAt,
       limits,
     };
-    const { plan } = workflow;
-    const { events, run } = stretch(plan, decide(plan, newRun(facts), { type: 'start', now: at }), at);
-    const stored = toStoredEvents(events, 0);
-    const head = headOf(plan, run, this.#epoch, false);
-    const storedFacts = toStoredFacts(facts, scopeId ?? null);
-    const group: CommitGroup[number][] = [{ kind: 'createRun', facts: storedFacts, head, events: stored }];
-    if (idempotency) group.push({ kind: 'idempotency', record: idempotency(run), now: at });
-    const result = await this.#commitNew(group);
-    if (!result.won) return { kind: 'duplicate' };
-    this.#hub.publish(facts.runId, stored);
+    return this.#commitNew(() => startRun(workflow.plan, facts), scopeId ?? null, options);
+  }
+
+  adopt(prepared: PreparedRun, options: CreateOptions = {}): Promise<CreateResult> {
+    return this.#commitNew(() => prepared, null, options);
+  }
+
+  async #commitNew(
+    prepare: () => PreparedRun,
+    scopeId: string | null,
+    { idempotency, writes }: CreateOptions,
+  ): Promise<CreateResult> {
+    this.#checkCapacity();
+    const opened = openRun(this.#opening, prepare(), scopeId);
+    const { run } = opened;
+    const group: Write[] = [...opened.writes];
+    if (writes) group.push(...writes(run));
+    if (idempotency)
+      group.push({
+        kind: 'idempotency',
+        record: idempotency(run, opened.head.status),
+        now: this.#options.now(),
+      });
+    const { won } = await this.#commitCounted(group);
+    if (!won) return { kind: 'duplicate' };
+    this.#goOn(opened);
+    this.#committed(group);
+    return { kind: 'created', runId: run.facts.runId, run };
+  }
+
+  async #commitCounted(group: readonly Write[]): Promise<CommitResult> {
+    this.#creating++;
+    try {
+      return await this.#pipeline.commit(group);
+    } finally {
+      this.#creating--;
+    }
+  }
+
+  /** A run that was just created by this process. */
+  #goOn({ plan, run, events, head }: OpenedRun): void {
+    this.#hub.publish(run.facts.runId, events);
     if (head.owner !== null) this.#actors.add(plan, run).proceed();
     else if (head.wakeAt !== null) this.#claims.clock.note(head.wakeAt);
-    return { kind: 'created', runId: facts.runId, run };
+  }
+
+  #collectMail(key: RunKey): void {
+    this.#mailbox.collect(key).catch((error) => this.#actors.readAgain(key, error));
+  }
+
+  #committed(writes: readonly Write[]): void {
+    if (!writes.some(({ kind }) => kind === 'putEntry')) return;
+    this.#mailbox.post(writes);
+    this.#options.outbox.committed();
   }
 
   async command(key: RunKey, command: RunCommand, idempotency?: IdempotencyFor<Run>): Promise<CommandResult> {
     for (let tries = 1; ; tries++) {
-      const actor = await this.#actors.open(key);
-      if (!actor) return { kind: 'not_found' };
       try {
-        return await actor.command({ ...command, now: this.#options.now() }, idempotency);
+        const timed = { ...command, now: this.#options.now() };
+        const result = await this.#actors.use(key, (actor) => actor.command(timed, idempotency));
+        return result ?? { kind: 'not_found' };
       } catch (error) {
+        if (error instanceof OwnedElsewhereError) return this.#forward(key, command);
         if (!(error instanceof StaleRunError) || tries === COMMAND_TRIES_MAX) throw error;
       }
     }
   }
 
+  async #forward(key: RunKey, command: RunCommand): Promise<CommandResult> {
+    const reply = await this.#remote.forward(key, command);
+    const read = await this.read(key);
+    return read ? { ...reply, run: read.run, status: read.snapshot.status } : { kind: 'not_found' };
+  }
+
   async read(key: RunKey): Promise<ReadRun | null> {
     const actor = this.#actors.get(key);
-    if (actor) return { run: actor.run, plan: actor.plan, snapshot: snapshot(actor.plan, actor.run) };
+    // Who has seen an event in the store must not be told of an earlier state.
+    if (actor && !actor.isWriting)
+      return { run: actor.run, plan: actor.plan, snapshot: snapshot(actor.plan, actor.run) };
     const loaded = await this.#options.store.runs.load(key.tenant, key.runId);
     if (!loaded) return null;
     const plan = await this.#options.planOf(loaded.row.workflowHash);
@@ -154,15 +232,6 @@ export class LocalRuntime implements Runtime {
 
   subscribe(runId: string, listener: (events: readonly StoredEvent[]) => void): () => void {
     return this.#hub.subscribe(runId, listener);
-  }
-
-  async #commitNew(group: CommitGroup): Promise<CommitResult> {
-    this.#creating++;
-    try {
-      return await this.#pipeline.commit(group);
-    } finally {
-      this.#creating--;
-    }
   }
 
   #checkCapacity(): void {

@@ -8,34 +8,49 @@
  */
 import {
   type Command,
+  childRequests,
   type Decision,
   decide,
-  type Invocation,
   invocations,
   isReady,
-  type Outcome,
   type Plan,
   type Run,
+  statusOf,
   wakeAt,
 } from '@gantry/engine';
-import type { CommitGroup, IdempotencyRecord, RunKey } from '@gantry/store';
+import type { Entry, RunKey, Write } from '@gantry/store';
+import { type PreparedChildren, takenChildren } from './children.ts';
+import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
 import type { CommitPipeline } from './commit-pipeline.ts';
 import type { EventHub } from './event-hub.ts';
-import { toSnapshot, toStoredEvents } from './run-record.ts';
-import type { CommandResult, IdempotencyFor } from './runtime.ts';
+import { commandOf, type Postage } from './mail.ts';
+import type { OpenedRun } from './opened-run.ts';
+import { OutsideWork } from './outside-work.ts';
+import { replyWrite } from './reply.ts';
+import { toStoredEvents } from './run-record.ts';
+import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-task.ts';
+import type { CommandResult, IdempotencyFor, Outbox } from './runtime.ts';
 import type { Executor } from './side-effect.ts';
-import { BITE_EVENTS_MAX, headOf, stretch } from './stretch.ts';
+import { BITE_EVENTS_MAX, headOf, isOutside, stretch } from './stretch.ts';
 import { TIMER_MS_MAX } from './wake-clock.ts';
 
-/** A reader folds at most about this many events after a snapshot. */
-const SNAPSHOT_EVERY_EVENTS = 500;
-
-export interface ActorHost {
+export interface ActorHost extends Postage {
   readonly epoch: number;
   readonly pipeline: CommitPipeline;
   readonly hub: EventHub;
-  readonly now: () => number;
+  readonly outbox: Outbox;
   readonly executor: (typeId: string) => Executor;
+  readonly prepareChildren: (
+    plan: Plan,
+    parent: Run,
+    requests: ReturnType<typeof childRequests>,
+  ) => Promise<PreparedChildren>;
+  /** These writes are on disk: mail among them can be handed over, subscribers can be told. */
+  committed(writes: readonly Write[]): void;
+  /** Mail that was kept in the store can be handed over now. */
+  collectMail(key: RunKey): void;
+  /** These children are on disk. */
+  opened(children: readonly OpenedRun[]): void;
   /** The run has nothing left to do here: it ended or waits until `wakeAt`. */
   parked(actor: RunActor, wakeAt: number | null): void;
   /** The store refused or someone else owns the run: what is in memory can't be trusted. */
@@ -49,25 +64,22 @@ export class StaleRunError extends Error {
   }
 }
 
-interface Task {
-  readonly command: Command;
-  readonly record: IdempotencyFor<Run> | undefined;
-  readonly resolve: ((result: CommandResult) => void) | undefined;
-  readonly reject: ((error: unknown) => void) | undefined;
-}
-
 export class RunActor {
   readonly key: RunKey;
   readonly plan: Plan;
   readonly #host: ActorHost;
-  readonly #inflight = new Map<string, AbortController>();
+  readonly #outside: OutsideWork;
   readonly #tasks: Task[] = [];
+  /** Nodes whose children are being prepared. */
+  readonly #preparing = new Set<string>();
   #run: Run;
   /** What the run row says; part of the compare-and-set of every append. */
   #owner: number | null;
   #snapshotSeq: number;
   #working = false;
-  #abandoned = false;
+  #writing = false;
+  /** Left memory: whoever still holds it must open the run again. */
+  #gone = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(host: ActorHost, plan: Plan, run: Run, owner: number | null, snapshotSeq: number) {
@@ -77,10 +89,26 @@ export class RunActor {
     this.#run = run;
     this.#owner = owner;
     this.#snapshotSeq = snapshotSeq;
+    this.#outside = new OutsideWork({
+      key: this.key,
+      executor: isReplay(run) ? () => refuseReplay : host.executor,
+      settled: ({ nodeId, attempt, visit }, outcome) =>
+        this.#enqueue({ type: 'settle', now: host.now(), nodeId, attempt, visit, outcome }),
+      failed: (error) => host.lost(this, error),
+    });
   }
 
   get run(): Run {
     return this.#run;
+  }
+
+  /** A commit is on its way: the store may already know more than `run`. */
+  get isWriting(): boolean {
+    return this.#writing;
+  }
+
+  get isGone(): boolean {
+    return this.#gone;
   }
 
   /** Goes on with whatever is ready or due. */
@@ -95,24 +123,30 @@ export class RunActor {
   }
 
   command(command: Command, record?: IdempotencyFor<Run>): Promise<CommandResult> {
-    if (this.#abandoned) return Promise.reject(new StaleRunError(this.key.runId));
+    if (this.#gone) return Promise.reject(new StaleRunError(this.key.runId));
     return new Promise((resolve, reject) => {
       this.#tasks.push({ command, record, resolve, reject });
       this.proceed();
     });
   }
 
+  /** A mail that is in the store. One that is here already is not taken twice. */
+  receive(mail: Entry): void {
+    if (this.#gone || this.#tasks.some((task) => task.mail?.id === mail.id)) return;
+    this.#tasks.push({ ...commandOf(mail, this.#host.now()), mail });
+    this.proceed();
+  }
+
   /** Stops what is under way; the log already says how to go on. */
   abandon(error: unknown): void {
-    this.#abandoned = true;
+    this.#gone = true;
     clearTimeout(this.#timer);
-    for (const controller of this.#inflight.values()) controller.abort();
-    this.#inflight.clear();
+    this.#outside.abandon();
     for (const task of this.#tasks.splice(0)) task.reject?.(error);
   }
 
   #enqueue(command: Command): void {
-    this.#tasks.push({ command, record: undefined, resolve: undefined, reject: undefined });
+    this.#tasks.push({ command });
     this.proceed();
   }
 
@@ -134,12 +168,12 @@ export class RunActor {
   }
 
   #nextTask(): Task | undefined {
-    if (this.#abandoned) return undefined;
+    if (this.#gone) return undefined;
     const task = this.#tasks.shift();
     if (task) return task;
     if (!isReady(this.plan, this.#run)) return undefined;
     const command: Command = { type: 'advance', now: this.#host.now(), maxEvents: BITE_EVENTS_MAX };
-    return { command, record: undefined, resolve: undefined, reject: undefined };
+    return { command };
   }
 
   /** Answers undefined when nothing is to be written. The promise rejects when the run was lost. */
@@ -151,9 +185,31 @@ export class RunActor {
       task.reject?.(error);
       throw error;
     }
+    this.#preparing.delete(preparingId(task.command));
     if (decision.events.length > 0) return this.#commit(task, decision);
-    task.resolve?.({ kind: 'refused', run: this.#run });
+    const { refusal } = decision;
+    const result: CommandResult = {
+      kind: 'refused',
+      run: this.#run,
+      status: statusOf(this.plan, this.#run),
+      ...(refusal && { refusal }),
+    };
+    if (task.mail && !this.#keeps(task)) return this.#discard(task.mail, task.replyId, result);
+    task.resolve?.(result);
     return undefined;
+  }
+
+  /** Nothing stands between `run.paused` and `run.resumed`: what a child reports meanwhile is read after it. */
+  #keeps({ command }: Task): boolean {
+    return command.type === 'childEnded' && this.#run.status === 'paused';
+  }
+
+  /** A mail that changes nothing is done with all the same. */
+  async #discard(mail: Entry, replyId: string | undefined, result: CommandResult): Promise<void> {
+    const writes = [deletion(mail), ...replyWrite(this.#host, mail, replyId, result)];
+    const { won } = await this.#host.pipeline.commit(writes);
+    if (!won) throw new StaleRunError(this.key.runId);
+    this.#host.committed(writes);
   }
 
   /** A command that does not apply makes nothing go on; waiting commands end the stretch. */
@@ -165,41 +221,41 @@ export class RunActor {
 
   async #commit(task: Task, decision: Decision): Promise<void> {
     const next = decision.run;
-    const events = toStoredEvents(decision.events, this.#run.nextSeq);
-    const head = headOf(this.plan, next, this.#host.epoch, this.#isBusy(next));
-    const snapshot =
-      next.nextSeq - this.#snapshotSeq >= SNAPSHOT_EVERY_EVENTS ? { snapshot: toSnapshot(next) } : undefined;
-    const group: CommitGroup[number][] = [
-      {
-        kind: 'append',
-        ...this.key,
-        expectedSeq: this.#run.nextSeq,
-        expectedOwner: this.#owner,
-        events,
-        head,
-        ...snapshot,
-      },
-    ];
-    const record: IdempotencyRecord | undefined = task.record?.(next);
-    if (record) group.push({ kind: 'idempotency', record, now: this.#host.now() });
-
+    const append: RunAppend = {
+      key: this.key,
+      plan: this.plan,
+      before: this.#run,
+      decision,
+      events: toStoredEvents(decision.events, this.#run.nextSeq),
+      expectedOwner: this.#owner,
+      head: headOf(this.plan, next, this.#host.epoch, this.#isBusy(next)),
+      snapshotSeq: this.#snapshotSeq,
+    };
+    const writes = [...appendWrites(append, this.#host), ...taskWrites(task, append, this.#host)];
     let result: Awaited<ReturnType<CommitPipeline['commit']>>;
+    this.#writing = true;
     try {
-      result = await this.#host.pipeline.commit(group);
+      result = await this.#host.pipeline.commit(writes);
     } catch (error) {
       task.reject?.(error);
       throw error;
+    } finally {
+      this.#writing = false;
     }
     if (!result.won) {
       this.#lose(task, result.reason);
       return;
     }
 
+    const resumed = this.#run.status === 'paused' && next.status !== 'paused';
     this.#run = next;
-    this.#owner = head.owner;
-    if (snapshot) this.#snapshotSeq = next.nextSeq;
-    this.#host.hub.publish(this.key.runId, events);
-    task.resolve?.({ kind: 'done', run: next });
+    this.#owner = append.head.owner;
+    if (needsSnapshot(append)) this.#snapshotSeq = next.nextSeq;
+    this.#host.hub.publish(this.key.runId, append.events);
+    task.resolve?.(resultOf(decision, append.head.status));
+    if (task.children) this.#host.opened(takenChildren(task.children, next));
+    this.#host.committed(writes);
+    if (resumed) this.#host.collectMail(this.key);
     this.#follow();
   }
 
@@ -215,49 +271,43 @@ export class RunActor {
 
   /** More commands wait, or work under way may finish while the run is paused. */
   #isBusy(run: Run): boolean {
-    return this.#tasks.length > 0 || (isDraining(run) && this.#inflight.size > 0);
+    return this.#tasks.length > 0 || (isDraining(run) && this.#outside.size > 0);
   }
 
   /** Starts the work that the committed run asks for and stops what it no longer wants. */
   #follow(): void {
-    const wanted = invocations(this.plan, this.#run);
-    if (wanted.length === 0 && this.#inflight.size === 0) return;
-    const ids = new Set(wanted.map(workId));
-    for (const [id, controller] of this.#inflight) {
-      if (ids.has(id) || isDraining(this.#run)) continue;
-      controller.abort();
-      this.#inflight.delete(id);
-    }
-    for (const invocation of wanted) if (!this.#inflight.has(workId(invocation))) this.#invoke(invocation);
+    this.#startChildren();
+    this.#outside.follow(invocations(this.plan, this.#run), isDraining(this.#run));
   }
 
-  #invoke(invocation: Invocation): void {
-    const id = workId(invocation);
-    const controller = new AbortController();
-    this.#inflight.set(id, controller);
-    const settle = (outcome: Outcome): void => {
-      if (this.#inflight.get(id) !== controller) return;
-      this.#inflight.delete(id);
-      const { nodeId, attempt, visit } = invocation;
-      this.#enqueue({ type: 'settle', now: this.#host.now(), nodeId, attempt, visit, outcome });
-    };
-    const run = this.#host.executor(invocation.typeId);
-    run(this.key, invocation, controller.signal).then(settle, (error: unknown) => {
-      if (controller.signal.aborted) return;
-      this.#inflight.delete(id);
-      this.#host.lost(this, error);
-    });
+  #startChildren(): void {
+    const requests = childRequests(this.plan, this.#run);
+    for (const [id, wanted] of Map.groupBy(requests, ({ nodeId, visit }) => `${nodeId}\0${visit}`)) {
+      if (this.#preparing.has(id)) continue;
+      this.#preparing.add(id);
+      const { nodeId, visit } = wanted[0]!;
+      this.#host.prepareChildren(this.plan, this.#run, wanted).then(
+        (children) => {
+          if (this.#gone) return;
+          const command = { type: 'childrenStarted', now: this.#host.now(), nodeId, visit } as const;
+          this.#tasks.push({ command: { ...command, starts: children.starts }, children });
+          this.proceed();
+        },
+        (error: unknown) => this.#host.lost(this, error),
+      );
+    }
   }
 
   #rest(): void {
-    if (this.#abandoned) return;
+    if (this.#gone) return;
     const at = wakeAt(this.plan, this.#run);
     if (this.#owner === null) {
+      this.#gone = true;
       this.#host.parked(this, at ?? null);
       return;
     }
     this.#follow();
-    if (invocations(this.plan, this.#run).length === 0 && !this.#isBusy(this.#run)) {
+    if (!isOutside(this.plan, this.#run) && !this.#isBusy(this.#run)) {
       void this.#release();
     } else if (at !== undefined) {
       const delayMs = Math.max(0, Math.min(at - this.#host.now(), TIMER_MS_MAX));
@@ -287,5 +337,14 @@ export class RunActor {
 /** Paused, but work under way may finish; its result stays in the invocation log until the resume. */
 const isDraining = (run: Run): boolean => run.status === 'paused' && run.drainPolicy === 'drain-current-node';
 
-const workId = (invocation: Invocation): string =>
-  `${invocation.nodeId}\0${invocation.visit}\0${invocation.attempt}`;
+const isReplay = (run: Run): boolean => run.facts.fork?.mode === 'replay';
+
+/** A replay never acts: what its source did not record did not happen. */
+const refuseReplay: Executor = async (_key, { nodeId }) => ({
+  ok: false,
+  retryable: false,
+  error: {
+    code: 'replay_source_missing',
+    message: `The replayed run has no record of what ${nodeId} did here.`,
+  },
+});

@@ -1,12 +1,10 @@
 /** The runs this process is working on, and how a run comes into memory. */
 import type { Plan, Run } from '@gantry/engine';
-import { OpenwopError } from '@gantry/protocol';
 import type { RunKey, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { type ActorHost, RunActor } from './run-actor.ts';
 import { toRun } from './run-record.ts';
 
-export const RETRY_AFTER_SECONDS = 1;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 30_000;
 
@@ -16,6 +14,15 @@ export interface RunActorsOptions {
   readonly host: Omit<ActorHost, 'parked' | 'lost'>;
   readonly log: Logger;
   readonly onWait: (wakeAt: number) => void;
+  /** A run was read again after it was lost: mail that it had may be waiting in the store. */
+  readonly onReadAgain: (key: RunKey) => Promise<void>;
+}
+
+/** Only its owner may go on with a run: two processes would both start its effects. */
+export class OwnedElsewhereError extends Error {
+  constructor(runId: string) {
+    super(`another process is working on run ${runId}`);
+  }
 }
 
 export class RunActors {
@@ -48,11 +55,22 @@ export class RunActors {
 
   /** A run that was just created by this process and is owned by it. */
   add(plan: Plan, run: Run): RunActor {
+    const present = this.#active.get(run.facts.runId);
+    if (present) return present;
     return this.#enter(new RunActor(this.#host, plan, run, this.#host.epoch, 0));
   }
 
-  /** The run's actor, loaded if need be. Null when this tenant has no such run. */
-  async open(key: RunKey): Promise<RunActor | null> {
+  /** Gives `use` the run's actor, loaded if need be. Null when this tenant has no such run. */
+  async use<T>(key: RunKey, use: (actor: RunActor) => T): Promise<T | null> {
+    for (;;) {
+      const actor = await this.#open(key);
+      if (!actor) return null;
+      // It may have left memory while this waited for its turn; from here on nothing comes between.
+      if (!actor.isGone) return use(actor);
+    }
+  }
+
+  async #open(key: RunKey): Promise<RunActor | null> {
     const actor = this.get(key);
     if (actor) return actor;
     const loading = this.#loading.get(key.runId) ?? this.#load(key);
@@ -60,12 +78,17 @@ export class RunActors {
     return loading.finally(() => this.#loading.delete(key.runId));
   }
 
+  /** Something that the run must hear could not be told: it is read from the store later. */
+  readAgain(key: RunKey, error: unknown): void {
+    this.#retryLater(key, error);
+  }
+
   /** Runs that were claimed for this process: due ones and orphans. */
   async adopt(keys: readonly RunKey[]): Promise<void> {
     await Promise.all(
       keys.map(async (key) => {
         try {
-          (await this.open(key))?.wake();
+          await this.use(key, (actor) => actor.wake());
         } catch (error) {
           this.#retryLater(key, error);
         }
@@ -88,22 +111,13 @@ export class RunActors {
   async #load(key: RunKey): Promise<RunActor | null> {
     const loaded = await this.#options.store.runs.load(key.tenant, key.runId);
     if (!loaded) return null;
-    this.#checkOwner(loaded.row.owner);
+    const { owner } = loaded.row;
+    if (owner !== null && owner !== this.#host.epoch) throw new OwnedElsewhereError(key.runId);
     const plan = await this.#options.planOf(loaded.row.workflowHash);
     const present = this.get(key);
     if (present) return present;
     const snapshotSeq = loaded.snapshot?.nextSeq ?? 0;
-    return this.#enter(new RunActor(this.#host, plan, toRun(loaded), loaded.row.owner, snapshotSeq));
-  }
-
-  /** Two processes that work on one run would both start its effects; only its owner may go on with it. */
-  #checkOwner(owner: number | null): void {
-    if (owner === null || owner === this.#host.epoch) return;
-    throw new OpenwopError('service_unavailable', {
-      message: `Another process is working on this run. Try again in ${RETRY_AFTER_SECONDS} s.`,
-      details: { retryAfter: RETRY_AFTER_SECONDS },
-      headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-    });
+    return this.#enter(new RunActor(this.#host, plan, toRun(loaded), owner, snapshotSeq));
   }
 
   #enter(actor: RunActor): RunActor {
@@ -146,10 +160,11 @@ export class RunActors {
 
   async #retry(key: RunKey): Promise<void> {
     try {
-      (await this.open(key))?.proceed();
+      await this.use(key, (actor) => actor.proceed());
+      await this.#options.onReadAgain(key);
     } catch (error) {
       // A run that another process owns by now is that one's to go on with.
-      if (error instanceof OpenwopError) this.#retries.delete(key.runId);
+      if (error instanceof OwnedElsewhereError) this.#retries.delete(key.runId);
       else this.#retryLater(key, error);
     }
   }

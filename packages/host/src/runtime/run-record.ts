@@ -1,30 +1,22 @@
 /** Between the engine's run and the store's rows. */
-import { fold, newRun, type Run, type RunFacts, type RunLimits } from '@gantry/engine';
-import { fromStored, type JsonObject, type RunEvent, type StoredEvent, toStored } from '@gantry/protocol';
+import { fold, newRun, type Run, type RunFacts } from '@gantry/engine';
+import { fromStored, type RunEvent, type StoredEvent, toStored } from '@gantry/protocol';
 import type { LoadedRun, RunSnapshotRecord, RunFacts as StoredFacts } from '@gantry/store';
 
-/** The JSON in the `request` column. */
-interface RequestRecord {
-  inputs: JsonObject;
-  configurable: JsonObject;
-  tags: string[];
-  metadata: JsonObject;
-  limits: RunLimits;
-  traceparent?: string;
-}
+/** The facts in the `request` column; the others have columns of their own. */
+type RequestRecord = Omit<RunFacts, 'runId' | 'workflowId' | 'workflowHash' | 'createdAt' | 'owner'>;
 
 export function toStoredFacts(facts: RunFacts, scopeId: string | null): StoredFacts {
-  const { inputs, configurable, tags, metadata, limits, traceparent } = facts;
-  const request = { inputs, configurable, tags, metadata, limits, traceparent };
+  const { runId, workflowId, workflowHash, createdAt, owner, ...request } = facts;
   return {
-    runId: facts.runId,
-    tenant: facts.owner.tenant,
-    workspace: facts.owner.workspace ?? null,
-    principal: facts.owner.principal ?? null,
-    workflowId: facts.workflowId,
-    workflowHash: facts.workflowHash,
+    runId,
+    tenant: owner.tenant,
+    workspace: owner.workspace ?? null,
+    principal: owner.principal ?? null,
+    workflowId,
+    workflowHash,
     scopeId,
-    createdAt: facts.createdAt,
+    createdAt,
     request: JSON.stringify(request),
   };
 }
@@ -60,7 +52,9 @@ export function toSnapshot(run: Run): RunSnapshotRecord {
 /** Folds what the store holds of a run: its snapshot, then the short tail after it. */
 export function toRun(loaded: LoadedRun): Run {
   const facts = fromStoredFacts(loaded.row);
-  const base = loaded.snapshot ? { ...JSON.parse(loaded.snapshot.state), facts } : newRun(facts);
+  const base = loaded.snapshot
+    ? { ...newRun(facts), ...JSON.parse(loaded.snapshot.state), facts }
+    : newRun(facts);
   const run = fold(base, loaded.tail.map(fromStored));
   if (run.nextSeq !== loaded.row.nextSeq) {
     throw new Error(`run ${facts.runId}: log has ${run.nextSeq} events, its row says ${loaded.row.nextSeq}`);

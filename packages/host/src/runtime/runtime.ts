@@ -1,7 +1,15 @@
 /** What the API sees of the runtime. */
-import type { Plan, Run } from '@gantry/engine';
-import type { JsonObject, Owner, RunSnapshot, StoredEvent, WorkflowDefinition } from '@gantry/protocol';
-import type { IdempotencyRecord, RunKey, WorkflowRecord } from '@gantry/store';
+import type { Command, Plan, Refusal, Run, RunFacts } from '@gantry/engine';
+import type {
+  JsonObject,
+  Owner,
+  RunEvent,
+  RunSnapshot,
+  RunStatus,
+  StoredEvent,
+  WorkflowDefinition,
+} from '@gantry/protocol';
+import type { IdempotencyRecord, RunKey, WorkflowRecord, Write } from '@gantry/store';
 
 export interface ResolvedWorkflow {
   readonly record: WorkflowRecord;
@@ -19,29 +27,55 @@ export interface NewRun {
   readonly metadata: JsonObject;
   /** W3C `traceparent` the run belongs to. */
   readonly traceparent?: string;
+  readonly callbackUrl?: string;
+  /** Id of the delivery or tick that starts the run. */
+  readonly causationId?: string;
+  readonly triggerData?: JsonObject;
+}
+
+/** A run that was decided elsewhere, for instance as a fork: all its events so far. */
+export interface PreparedRun {
+  readonly plan: Plan;
+  readonly run: Run;
+  readonly events: readonly RunEvent[];
+}
+
+/** What must be told to others of a run's events, written in the same commit as the events. */
+export interface Outbox {
+  writes(facts: RunFacts, events: readonly StoredEvent[]): readonly Write[];
+  /** Such writes are on disk. */
+  committed(): void;
 }
 
 /** Written in the same commit as what it answers for, so a retry never acts twice. */
-export type IdempotencyFor<T> = (answer: T) => IdempotencyRecord;
+export type IdempotencyFor<T> = (answer: T, status: RunStatus) => IdempotencyRecord;
+
+export interface CreateOptions {
+  readonly idempotency?: IdempotencyFor<Run>;
+  /** Written in the commit that creates the run: both or neither. */
+  readonly writes?: (run: Run) => readonly Write[];
+}
 
 export type CreateResult =
   | { readonly kind: 'created'; readonly runId: string; readonly run: Run }
-  /** The idempotency key was used before (by this or another process). */
+  /** The idempotency key was used before, or one of the writes lost: nothing was created. */
   | { readonly kind: 'duplicate' };
 
-export type RunCommand =
-  | { readonly type: 'cancel'; readonly reason?: string; readonly by?: string }
-  | {
-      readonly type: 'pause';
-      readonly reason?: string;
-      readonly drainPolicy: 'immediate' | 'drain-current-node';
-    }
-  | { readonly type: 'resume'; readonly reason?: string };
+type OutsideCommand = Extract<Command, { type: 'cancel' | 'pause' | 'resume' | 'resolve' | 'writeChannel' }>;
+type Untimed<T> = T extends { readonly now: number } ? Omit<T, 'now'> : never;
+
+/** What comes from outside; the runtime adds the time. */
+export type RunCommand = Untimed<OutsideCommand>;
 
 export type CommandResult =
-  | { readonly kind: 'done'; readonly run: Run }
-  /** The run's status does not allow it; nothing was written. */
-  | { readonly kind: 'refused'; readonly run: Run }
+  | { readonly kind: 'done'; readonly run: Run; readonly status: RunStatus }
+  /** The run's state does not allow it; nothing was written. */
+  | {
+      readonly kind: 'refused';
+      readonly run: Run;
+      readonly status: RunStatus;
+      readonly refusal?: Refusal;
+    }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'duplicate' };
 
@@ -54,7 +88,9 @@ export interface ReadRun {
 
 export interface Runtime {
   /** Throws `service_unavailable` at the in-flight cap. */
-  create(newRun: NewRun, idempotency?: IdempotencyFor<Run>): Promise<CreateResult>;
+  create(newRun: NewRun, options?: CreateOptions): Promise<CreateResult>;
+  /** Commits a prepared run as a whole and goes on with it. */
+  adopt(prepared: PreparedRun, options?: CreateOptions): Promise<CreateResult>;
   command(key: RunKey, command: RunCommand, idempotency?: IdempotencyFor<Run>): Promise<CommandResult>;
   /** The run as committed. Null when this tenant has no such run. */
   read(key: RunKey): Promise<ReadRun | null>;
@@ -70,4 +106,6 @@ export interface Workflows {
   resolve(tenant: string, workflowId: string): Promise<ResolvedWorkflow | null>;
   /** Validates, stores and makes current. Throws `validation_error` or `capability_required`. */
   register(tenant: string, definition: unknown): Promise<WorkflowRecord>;
+  /** All or none of them. */
+  registerAll(tenant: string, definitions: readonly unknown[]): Promise<WorkflowRecord[]>;
 }

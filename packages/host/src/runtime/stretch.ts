@@ -1,5 +1,15 @@
 /** In-process nodes change nothing outside, so a stretch of them runs in memory and commits together. */
-import { type Decision, decide, invocations, isReady, type Plan, type Run, wakeAt } from '@gantry/engine';
+import {
+  childRequests,
+  type Decision,
+  decide,
+  invocations,
+  isReady,
+  type Plan,
+  type Run,
+  statusOf,
+  wakeAt,
+} from '@gantry/engine';
 import { isTerminal, type RunEvent } from '@gantry/protocol';
 import type { RunHead } from '@gantry/store';
 
@@ -20,17 +30,21 @@ export function stretch(plan: Plan, decided: Decision, now: number): Decision {
     run = bite.run;
     for (const event of bite.events) events.push(event);
   } while (events.length < EVENTS_MAX && isReady(plan, run) && performance.now() < until);
-  return { events, run };
+  return { ...decided, events, run };
 }
 
 /** What the run row says once `run` is committed. A run with nothing to do in memory has no owner. */
 export function headOf(plan: Plan, run: Run, epoch: number, isBusy: boolean): RunHead {
   const ended = isTerminal(run.status);
-  const rests = ended || !(isBusy || isReady(plan, run) || invocations(plan, run).length > 0);
+  const rests = ended || !(isBusy || isReady(plan, run) || isOutside(plan, run));
   return {
-    status: run.status,
+    status: statusOf(plan, run),
     owner: rests ? null : epoch,
     wakeAt: ended ? null : (wakeAt(plan, run) ?? null),
     endedAt: ended ? (run.endedAt ?? null) : null,
   };
 }
+
+/** Whether work of the run is, or has to go, outside the engine. */
+export const isOutside = (plan: Plan, run: Run): boolean =>
+  invocations(plan, run).length > 0 || childRequests(plan, run).length > 0;

@@ -35,7 +35,7 @@ export async function testHost(
     ...(options.store && { store: options.store }),
     ...(options.now && { now: options.now }),
   });
-  await host.runtime.start();
+  await host.services.start();
   t.after(async () => {
     await host.stop();
     await folder.remove();

@@ -1,13 +1,9 @@
 /** A workflow's own `configurableSchema`: bounded when it is registered, enforced when a run is created. */
 import { type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { RE2JS } from 're2js';
-import { schemaIssues } from './schema-bounds.ts';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
+import { compileAjv, userSchemaIssues } from './user-schema.ts';
 
 const CONFIGURABLE_BYTES_MAX = 16_384;
-
-/** Linear-time patterns: a schema from outside must not be able to stall the loop. */
-const regExp = Object.assign((pattern: string) => RE2JS.compile(pattern), { code: 'RE2JS.compile' });
 
 const compiled = new WeakMap<WorkflowDefinition, ValidateFunction>();
 
@@ -15,24 +11,14 @@ function compileSchema(definition: WorkflowDefinition): ValidateFunction | undef
   if (!definition.configurableSchema) return undefined;
   const present = compiled.get(definition);
   if (present) return present;
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false, code: { regExp } });
-  const validate = ajv.compile(definition.configurableSchema);
+  const validate = compileAjv(definition.configurableSchema);
   compiled.set(definition, validate);
   return validate;
 }
 
 /** Why this schema can't be taken; empty when it can. */
-export function configurableSchemaIssues(definition: WorkflowDefinition): string[] {
-  if (!definition.configurableSchema) return [];
-  const issues = schemaIssues(definition.configurableSchema);
-  if (issues.length > 0) return issues;
-  try {
-    compileSchema(definition);
-    return [];
-  } catch (error) {
-    return [error instanceof Error ? error.message : String(error)];
-  }
-}
+export const configurableSchemaIssues = ({ configurableSchema }: WorkflowDefinition): string[] =>
+  configurableSchema ? userSchemaIssues(configurableSchema) : [];
 
 export function checkConfigurable(definition: WorkflowDefinition, configurable: JsonObject): void {
   const validate = compileSchema(definition);

@@ -4,10 +4,9 @@ const FIXTURE_PREFIXES = ['conformance-', 'openwop-smoke-'];
 
 /** Fixtures that load, but whose meaning lies in capabilities this version does not offer. */
 const NOT_HONOURED_PREFIXES = [
-  'conformance-agent-',
-  'conformance-dispatch-',
-  'conformance-multi-agent-',
-  'conformance-subworkflow-',
+  'conformance-agent-channel-',
+  'conformance-agent-memory-',
+  'conformance-agent-pack-',
   'conformance-version-fold',
 ];
 

@@ -2,11 +2,17 @@
 import { hash } from 'node:crypto';
 import { compile, DefinitionError, type Plan } from '@gantry/engine';
 import { type JsonObject, OpenwopError, WorkflowDefinition } from '@gantry/protocol';
-import type { Store, WorkflowRecord } from '@gantry/store';
+import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import { Compile } from 'typebox/compile';
+import { randomBytes } from '../random-bytes.ts';
 import type { ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
+import { triggerSyncNote } from '../schedules/trigger-note.ts';
+import { scheduleTriggerIssues } from '../schedules/triggers.ts';
+import { triggerIssues } from '../triggers/definition-triggers.ts';
+import { subscriptionSyncNote } from '../triggers/trigger-sync.ts';
 import { configurableSchemaIssues } from './configurable.ts';
+import { compileUserSchema } from './user-schema.ts';
 
 /** Tenant of the definitions that every tenant sees. */
 export const SHARED = '*';
@@ -17,6 +23,7 @@ const ISSUES_MAX = 50;
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
 const shape = Compile(WorkflowDefinition);
+const COMPILE = { sha256, compileSchema: compileUserSchema };
 
 interface Issue extends JsonObject {
   path: string;
@@ -26,7 +33,11 @@ interface Issue extends JsonObject {
 export interface WorkflowsWithPlans extends Workflows {
   /** The plan of a definition that some run is pinned to. */
   planOf(workflowHash: string): Promise<Plan>;
+  /** Called after each registration, also of one that changed nothing: what follows from it may be missing. */
+  onRegistered(listener: RegistrationListener): void;
 }
+
+export type RegistrationListener = (tenant: string, definition: WorkflowDefinition) => Promise<void>;
 
 export function createWorkflows(options: {
   store: Pick<Store, 'commit' | 'records'>;
@@ -37,13 +48,14 @@ export function createWorkflows(options: {
   const { store, now, cacheMs } = options;
   const plans = new Map<string, Plan>();
   const resolved = new Map<string, { workflow: ResolvedWorkflow; until: number }>();
+  const listeners: RegistrationListener[] = [];
 
   async function planOf(workflowHash: string): Promise<Plan> {
     const present = plans.get(workflowHash);
     if (present) return present;
     const body = await store.records.definition(workflowHash);
     if (body === null) throw new Error(`definition ${workflowHash} is missing from the store`);
-    return remember(plans, PLANS_MAX, workflowHash, compile(JSON.parse(body), { sha256 }));
+    return remember(plans, PLANS_MAX, workflowHash, compile(JSON.parse(body), COMPILE));
   }
 
   async function resolve(tenant: string, workflowId: string): Promise<ResolvedWorkflow | null> {
@@ -58,25 +70,60 @@ export function createWorkflows(options: {
     return workflow;
   }
 
-  async function register(tenant: string, definition: unknown): Promise<WorkflowRecord> {
-    const plan = check(definition);
-    const { id, version, name } = plan.definition;
-    const body = canonicalize(plan.definition);
-    if (body === undefined) throw new Error('a valid definition has a canonical form');
-    const record = { tenant, workflowId: id, hash: sha256(body), version, name, registeredAt: now() };
-    const current = await store.records.workflow(tenant, id);
-    if (current?.tenant === tenant && current.hash === record.hash) return current;
-    await store.commit([
-      [
-        { kind: 'putDefinition', hash: record.hash, body },
-        { kind: 'putWorkflow', record },
-      ],
-    ]);
+  async function registerAll(tenant: string, definitions: readonly unknown[]): Promise<WorkflowRecord[]> {
+    const checked = definitions.map((definition) => check(definition, now()));
+    const entries = await Promise.all(checked.map((plan) => registrationOf(store, tenant, plan, now())));
+    const writes = entries.flatMap((entry) => entry.writes);
+    if (writes.length > 0) await store.commit([writes]);
     resolved.clear();
-    return record;
+    for (const { definition } of entries) for (const hear of listeners) await hear(tenant, definition);
+    return entries.map(({ record }) => record);
   }
 
-  return { planOf, resolve, register };
+  return {
+    planOf,
+    resolve,
+    registerAll,
+    async register(tenant, definition) {
+      const [record] = await registerAll(tenant, [definition]);
+      return record!;
+    },
+    onRegistered(listener) {
+      listeners.push(listener);
+    },
+  };
+}
+
+interface Registration {
+  readonly definition: WorkflowDefinition;
+  readonly record: WorkflowRecord;
+  readonly writes: readonly Write[];
+}
+
+/** What registering the definition writes: nothing when it is the current one already. */
+async function registrationOf(
+  store: Pick<Store, 'records'>,
+  tenant: string,
+  { definition }: Plan,
+  registeredAt: number,
+): Promise<Registration> {
+  const { id, version, name } = definition;
+  const body = canonicalize(definition);
+  if (body === undefined) throw new Error('a valid definition has a canonical form');
+  const record = { tenant, workflowId: id, hash: sha256(body), version, name, registeredAt };
+  const current = await store.records.workflow(tenant, id);
+  if (current?.tenant === tenant && current.hash === record.hash)
+    return { definition, record: current, writes: [] };
+  return {
+    definition,
+    record,
+    writes: [
+      { kind: 'putDefinition', hash: record.hash, body },
+      { kind: 'putWorkflow', record },
+      triggerSyncNote(record),
+      subscriptionSyncNote(record, registeredAt, randomBytes),
+    ],
+  };
 }
 
 function remember<T>(cache: Map<string, T>, max: number, key: string, value: T): T {
@@ -87,17 +134,19 @@ function remember<T>(cache: Map<string, T>, max: number, key: string, value: T):
 }
 
 /** Everything that is wrong with a definition, at once. */
-function check(definition: unknown): Plan {
+function check(definition: unknown, now: number): Plan {
   if (!shape.Check(definition)) {
     const issues = shape
       .Errors(definition)
       .map((error) => ({ path: error.instancePath, message: error.message }));
     throw invalid(issues);
   }
+  const triggers = [...scheduleTriggerIssues(definition, now), ...triggerIssues(definition)];
+  if (triggers.length > 0) throw invalid(triggers.map(({ path, message }) => ({ path, message })));
   const schema = configurableSchemaIssues(definition);
   if (schema.length > 0) throw invalid(schema.map((message) => ({ path: '/configurableSchema', message })));
   try {
-    return compile(definition, { sha256 });
+    return compile(definition, COMPILE);
   } catch (error) {
     if (error instanceof DefinitionError) throw refusal(error);
     throw error;

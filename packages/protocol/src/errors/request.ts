@@ -8,6 +8,18 @@ export const REQUEST_ERRORS = {
     message: 'The request is not valid.',
     next: 'Correct the fields named in `details` and send it again.',
   },
+  invalid_argument: {
+    status: 400,
+    retriable: false,
+    message: 'A value that is needed is missing.',
+    next: 'Give the field in `details.field`.',
+  },
+  fork_point_invalid: {
+    status: 422,
+    retriable: false,
+    message: 'The run cannot be forked at this event.',
+    next: 'Choose a `fromSeq` from 0 to `details.maxFromSeq`.',
+  },
   not_found: {
     status: 404,
     retriable: false,

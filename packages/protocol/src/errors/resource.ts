@@ -44,6 +44,12 @@ export const RESOURCE_ERRORS = {
     message: 'There is no such webhook subscription.',
     next: 'Check the id; it may have been deleted already.',
   },
+  schedule_horizon_exceeded: {
+    status: 422,
+    retriable: false,
+    message: 'The schedule would fire later than this host plans ahead.',
+    next: 'Choose a time within `details.maxFutureHorizon`.',
+  },
   workspace_conflict: {
     status: 409,
     retriable: false,
@@ -97,6 +103,12 @@ export const RESOURCE_ERRORS = {
     retriable: false,
     message: 'The interrupt ended together with its parent run.',
     next: 'Look at the parent run for what happened.',
+  },
+  correlation_mismatch: {
+    status: 422,
+    retriable: false,
+    message: 'This event does not belong to the interrupt, which still waits.',
+    next: 'Send the values that the interrupt lists under `data.correlation`.',
   },
   INVALID_RESUME_VALUE: {
     status: 400,

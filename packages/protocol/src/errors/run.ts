@@ -68,6 +68,18 @@ export const RUN_ERRORS = {
     message: 'The approval was rejected.',
     next: 'See who decided in the event log; add an `any_failed` edge to handle rejections.',
   },
+  interrupt_timeout: {
+    status: 0,
+    retriable: false,
+    message: 'Nobody answered the interrupt in time.',
+    next: 'Give it more time with `timeoutMs`, or add an `any_failed` edge to handle the silence.',
+  },
+  child_failed: {
+    status: 0,
+    retriable: false,
+    message: 'A child run failed or was cancelled, and the node with it.',
+    next: 'Read the run in `details.childRunId`; absorb the failure, or handle it with an `any_failed` edge.',
+  },
   fan_out_unsupported: {
     status: 0,
     retriable: false,

@@ -73,3 +73,6 @@ export function publicFixtures(): Map<string, unknown> {
   const files = FOUND ? globSync('*.json', { cwd }).sort() : [];
   return new Map(files.map((file) => [file, readJson(join(cwd, file))]));
 }
+
+/** Where those definitions lie, for hosts that serve them. */
+export const publicFixturesFolder: string = join(FOLDER, 'fixtures');

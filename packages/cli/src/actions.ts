@@ -1,0 +1,43 @@
+/** Commands with commands of their own: `gantry keys ls`, `gantry keys create NAME`. */
+import type { Call } from './command.ts';
+import { EXIT, UsageError } from './io.ts';
+import { didYouMean } from './suggest.ts';
+
+export interface Action {
+  /** What follows its name: `<word>` is needed, `[word]` is not; options may be named as well. */
+  readonly takes?: string;
+  act(call: Call, ...words: string[]): Promise<void>;
+}
+
+export type Actions = Readonly<Record<string, Action>>;
+
+const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.length ?? 0;
+
+/** Words that the longest action takes, its own name included. */
+export const wordsMax = (actions: Actions): number =>
+  1 + Math.max(...Object.values(actions).map(({ takes = '' }) => countOf(/<\w+>|\[\w+\]/g, takes)));
+
+/** Carries out the action that the first word names; without a word, the first one there is. */
+export async function runAction(command: string, actions: Actions, call: Call): Promise<number> {
+  const names = Object.keys(actions);
+  const [name = names[0] ?? '', ...words] = call.args.words;
+  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+  if (!action) {
+    const hint = didYouMean(name, names) || ` It can: ${names.join(', ')}.`;
+    throw new UsageError(`gantry ${command} cannot "${name}".${hint}`);
+  }
+  const takes = action.takes ?? '';
+  const min = countOf(/<\w+>/g, takes);
+  const max = min + countOf(/\[\w+\]/g, takes);
+  const usage = `Usage: gantry ${command} ${name} ${takes}`.trimEnd();
+  if (words.length < min) throw new UsageError(usage);
+  if (words.length > max) throw new UsageError(`"${words[max]}" is too much. ${usage}`);
+  await action.act(call, ...words);
+  return EXIT.ok;
+}
+
+/** @example usageOf('keys', { ls, revoke }) // 'keys [ls | revoke <keyId>]' */
+export const usageOf = (command: string, actions: Actions): string =>
+  `${command} [${Object.entries(actions)
+    .map(([name, { takes = '' }]) => `${name} ${takes}`.trimEnd())
+    .join(' | ')}]`;

@@ -1,0 +1,94 @@
+/** From what a person typed to the value that resolves a question. */
+import type { Client } from '@gantry/client';
+import type { Json, JsonObject, OpenInterrupt, RunSnapshot } from '@gantry/protocol';
+import type { Call } from './command.ts';
+import { EXIT, UsageError } from './io.ts';
+import { howToAnswer, oneLine, type Question, questionsOf } from './question.ts';
+import { readPairs, readValue, shellWord, splitPair } from './values.ts';
+
+/** `name=value` words become the answer that the kind of question takes. */
+export function answerFrom(question: Question, pairs: readonly string[]): JsonObject {
+  if (question.kind === 'clarification') return { answers: clarified(question, pairs) };
+  const fields = readPairs(pairs, 'An answer');
+  if (question.kind === 'conversation.exchange') return conversationAnswer(fields);
+  if (question.kind !== 'external-event') return fields;
+  // Whoever names run and node means this question: its correlation need not be typed again.
+  return { ...Object(question.data.correlation), ...fields };
+}
+
+function clarified({ data }: Question, pairs: readonly string[]): JsonObject {
+  const texts = new Map(pairs.map((pair) => splitPair(pair, 'An answer')));
+  const asked = questionsOf(data);
+  const missing = asked.filter(({ id }) => !texts.has(id));
+  if (missing.length > 0) {
+    const lines = missing.map(({ id, question }) => `  ${id}: ${oneLine(question)}`);
+    throw new UsageError(`These questions have no answer yet:\n${lines.join('\n')}`);
+  }
+  const answers = [...texts].map(([id, text]): [string, Json] => [
+    id,
+    readAnswer(text, asked.find((each) => each.id === id)?.schema),
+  ]);
+  return Object.fromEntries(answers);
+}
+
+/** Where a text is asked for, `7` is a text. */
+export const readAnswer = (text: string, schema: Json | undefined): Json =>
+  Object(schema).type === 'string' ? text : readValue(text);
+
+function conversationAnswer({ content, outcome }: JsonObject): JsonObject {
+  const turn: JsonObject = content === undefined ? {} : { turn: { content } };
+  if (outcome !== undefined) return { operation: 'close', outcome, ...turn };
+  if (content === undefined)
+    throw new UsageError('Say something with content=TEXT, or end it with outcome=JSON.');
+  return { operation: 'exchange', ...turn };
+}
+
+/** Whether the question is one of yes and no. */
+export function checkDecidable(question: Question): void {
+  if (question.kind === 'approval' || question.kind === 'low-confidence') return;
+  throw new UsageError(
+    `${question.nodeId} does not ask for an approval. Answer it:\n${howToAnswer(question).join('\n')}`,
+  );
+}
+
+const suspendedNodes = ({ nodeStates = {} }: RunSnapshot): string[] =>
+  Object.entries(nodeStates).flatMap(([nodeId, state]) =>
+    Object(state).status === 'suspended' ? [nodeId] : [],
+  );
+
+/** Every open question of a run. */
+export async function questionsOfRun(client: Client, runId: string): Promise<OpenInterrupt[]> {
+  const nodes = suspendedNodes(await client.runs.get(runId));
+  return Promise.all(nodes.map((nodeId) => client.interrupts.get(runId, nodeId)));
+}
+
+/** The question that is meant: the node may be left out when the run asks only one. */
+export async function openQuestion(
+  client: Client,
+  runId: string,
+  nodeId: string | undefined,
+): Promise<OpenInterrupt> {
+  if (nodeId !== undefined) return client.interrupts.get(runId, nodeId);
+  const snapshot = await client.runs.get(runId);
+  const [only, ...others] = suspendedNodes(snapshot);
+  if (only === undefined) {
+    throw new UsageError(
+      `${runId} asks nothing: it is ${snapshot.status}. What others ask: gantry approvals`,
+    );
+  }
+  if (others.length === 0) return client.interrupts.get(runId, only);
+  const choices = [only, ...others].map((node) => `  ${shellWord(runId)} ${shellWord(node)}`);
+  throw new UsageError(`${runId} asks more than one question. Name the node:\n${choices.join('\n')}`);
+}
+
+/** Sends the answer and says where the run is now. */
+export async function sendAnswer(
+  { client, io }: Pick<Call, 'client' | 'io'>,
+  { runId, nodeId }: Question,
+  resumeValue: Json,
+): Promise<number> {
+  const { status } = await client.interrupts.resolve(runId, nodeId, resumeValue);
+  const open = status.startsWith('waiting-') ? `\nStill open: gantry approvals ${runId}` : '';
+  io.stdout.write(`${runId} ${status}${open}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,43 @@
+import type { Json } from '@gantry/protocol';
+import { answerFrom, openQuestion, sendAnswer } from '../answer.ts';
+import type { Command } from '../command.ts';
+import { UsageError } from '../io.ts';
+import { howToAnswer } from '../question.ts';
+
+const PAIRS_MAX = 100;
+
+export const answer: Command = {
+  name: 'answer',
+  summary: 'answer what a run asks',
+  usage: 'answer <runId> [node] name=value ... | --json VALUE',
+  details:
+    'The node may be left out when the run asks only one question. A value is read as JSON when it is JSON,\n' +
+    'else as text. Where one key votes for several people, say for whom: action=accept voter=ada',
+  options: { json: { type: 'string', value: 'VALUE', text: 'the whole answer as JSON, sent as it is' } },
+  examples: [
+    'gantry answer RUN city="Zürich" days=7',
+    'gantry answer RUN payment status=paid',
+    `gantry answer RUN review --json '{"action":"edit-accept","editedArtifactData":{"total":3}}'`,
+  ],
+  words: { min: 1, max: 2 + PAIRS_MAX },
+  async run(call) {
+    const [runId = '', ...rest] = call.args.words;
+    const nodeId = rest[0]?.includes('=') ? undefined : rest.shift();
+    const json = call.args.text('json');
+    if (json !== undefined && rest.length > 0)
+      throw new UsageError('Use name=value words or --json, not both.');
+    const whole = json === undefined ? undefined : parse(json);
+    const question = await openQuestion(call.client, runId, nodeId);
+    if (whole !== undefined) return sendAnswer(call, question, whole);
+    if (rest.length === 0) throw new UsageError(`Give an answer:\n${howToAnswer(question).join('\n')}`);
+    return sendAnswer(call, question, answerFrom(question, rest));
+  },
+};
+
+function parse(json: string): Json {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new UsageError(`--json is not JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,47 @@
+import type { OpenInterrupt } from '@gantry/protocol';
+import { questionsOfRun } from '../answer.ts';
+import type { Command } from '../command.ts';
+import { EXIT } from '../io.ts';
+import { printJson } from '../output.ts';
+import { howToAnswer, renderQuestion } from '../question.ts';
+import { duration, printable, type Style } from '../style.ts';
+
+export const approvals: Command = {
+  name: 'approvals',
+  summary: 'show what runs wait for people to answer',
+  usage: 'approvals [runId] [--limit N] [--before CURSOR] [--json]',
+  details: 'Approvals, clarifications and every other open question, with what to type to answer it.',
+  options: {
+    limit: { type: 'string', value: 'N', text: 'questions of how many runs, 1 to 200 (20)' },
+    before: { type: 'string', value: 'CURSOR', text: 'go on where an earlier page ended' },
+    json: { type: 'boolean', text: 'print JSON' },
+  },
+  examples: ['gantry approvals', 'gantry approvals RUN'],
+  words: { min: 0, max: 1 },
+  async run({ args, io, style, client }) {
+    const [runId] = args.words;
+    const before = args.text('before');
+    const limit = args.whole('limit', 1, 200) ?? 20;
+    const page =
+      runId === undefined
+        ? await client.interrupts.list({ limit, ...(before !== undefined && { before }) })
+        : { interrupts: await questionsOfRun(client, runId) };
+    if (args.flag('json')) {
+      printJson({ io }, page);
+      return EXIT.ok;
+    }
+    const blocks = page.interrupts.map((question) => renderOpen(question, io.now(), style));
+    io.stdout.write(blocks.length === 0 ? 'Nothing waits for an answer.\n' : blocks.join('\n'));
+    if ('nextBefore' in page) io.stdout.write(`\nMore: gantry approvals --before ${page.nextBefore}\n`);
+    return EXIT.ok;
+  },
+};
+
+function renderOpen(question: OpenInterrupt, now: number, style: Style): string {
+  const { workflowId, runId, nodeId, requestedAt } = question;
+  const age = duration(now - Date.parse(requestedAt));
+  const where = style('dim', printable(`${workflowId} ${runId} ${nodeId}, waits for ${age}`));
+  const [heading = '', ...more] = renderQuestion(question, now, style);
+  const typed = howToAnswer(question).map((command) => `  ${style('cyan', printable(command))}`);
+  return [`${heading}  ${where}`, ...more, ...typed].map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,62 @@
+import type { EventDiff, RunDiffResponse } from '@gantry/protocol';
+import type { Command } from '../command.ts';
+import { EXIT } from '../io.ts';
+import { printJson } from '../output.ts';
+import { oneLine } from '../question.ts';
+import { printable, type Style } from '../style.ts';
+import { renderEvent } from './events.ts';
+
+const EVENTS_SHOWN = 20;
+
+export const diff: Command = {
+  name: 'diff',
+  summary: 'show where two runs part and what differs',
+  usage: 'diff <runA> <runB> [--all] [--json]',
+  details: `Shows the first ${EVENTS_SHOWN} events that differ; - is only in A, + only in B, ~ in both.`,
+  options: {
+    all: { type: 'boolean', text: 'show every event that differs' },
+    json: { type: 'boolean', text: 'print JSON' },
+  },
+  examples: ['gantry diff RUN FORK'],
+  words: { min: 2, max: 2 },
+  async run({ args, io, style, client }) {
+    const [a = '', b = ''] = args.words;
+    const found = await client.runs.diff(a, b);
+    if (args.flag('json')) printJson({ io }, found);
+    else
+      io.stdout.write(renderDiff(found, args.flag('all') ? Number.POSITIVE_INFINITY : EVENTS_SHOWN, style));
+    return EXIT.ok;
+  },
+};
+
+export function renderDiff(found: RunDiffResponse, shownMax: number, style: Style): string {
+  const { divergedAtSeq, eventDiffs, stateDiff, truncated } = found;
+  const states = Object.entries(stateDiff);
+  const isSame = divergedAtSeq === null && states.length === 0;
+  const hidden = eventDiffs.length - shownMax;
+  const lines = [
+    style('bold', headline(divergedAtSeq, isSame)),
+    ...eventDiffs.slice(0, shownMax).flatMap((each) => renderEventDiff(each, style)),
+    ...(hidden > 0 ? [`and ${hidden} more: use --all`] : []),
+    ...(states.length > 0 ? ['In the end:'] : []),
+    ...states.flatMap(([pointer, { a, b }]) => [
+      `  ${printable(pointer)}`,
+      `    A ${oneLine(a)}`,
+      `    B ${oneLine(b)}`,
+    ]),
+    ...(truncated ? ['There may be more: a run is under way, or there is more than is listed.'] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function headline(divergedAtSeq: number | null, isSame: boolean): string {
+  if (isSame) return 'The runs are the same.';
+  if (divergedAtSeq === null) return 'The events are the same.';
+  return `The runs part at event ${divergedAtSeq}.`;
+}
+
+function renderEventDiff({ op, aEvent, bEvent }: EventDiff, style: Style): string[] {
+  const before = aEvent && style('red', `${op === 'removed' ? '-' : '~ A'} ${renderEvent(aEvent)}`);
+  const after = bEvent && style('green', `${op === 'added' ? '+' : '~ B'} ${renderEvent(bEvent)}`);
+  return [before, after].filter((line) => line !== undefined);
+}

@@ -1,0 +1,59 @@
+import type { ForkRunRequest } from '@gantry/protocol';
+import type { Args } from '../args.ts';
+import type { Command } from '../command.ts';
+import { EXIT, UsageError } from '../io.ts';
+import { printJson } from '../output.ts';
+import { readPairs } from '../values.ts';
+
+export const fork: Command = {
+  name: 'fork',
+  summary: 'make a new run from the events of another',
+  usage: 'fork <runId> [--at N] [--replay | --branch] [--set k=v]... [--json]',
+  details:
+    'A replay repeats what is recorded and touches nothing outside: it shows whether the run would go the same way.\n' +
+    'A branch keeps the first N events and goes on anew from there, effects included.\n' +
+    'Without --replay or --branch: a branch if --at or --set is given, else a replay of the whole run.',
+  options: {
+    at: { type: 'string', value: 'N', text: 'keep the first N events; `gantry events` numbers them from 0' },
+    replay: { type: 'boolean', text: 'repeat what is recorded' },
+    branch: { type: 'boolean', text: 'go on anew; needs --at' },
+    set: {
+      type: 'string',
+      multiple: true,
+      value: 'K=V',
+      text: 'branch: another value of `configurable`; may be repeated',
+    },
+    json: { type: 'boolean', text: 'print JSON' },
+  },
+  examples: ['gantry fork RUN', 'gantry fork RUN --at 12', 'gantry fork RUN --at 12 --set model=small'],
+  words: { min: 1, max: 1 },
+  async run({ args, io, client }) {
+    const made = await client.runs.fork(args.words[0] ?? '', readRequest(args));
+    if (args.flag('json')) printJson({ io }, made);
+    else {
+      const { runId, sourceRunId, status } = made;
+      const watch =
+        status === 'completed' || status === 'failed' ? '' : `\nWatch it: gantry events ${runId} --follow`;
+      io.stdout.write(`${runId}\n${status}. Compare: gantry diff ${sourceRunId} ${runId}${watch}\n`);
+    }
+    return EXIT.ok;
+  },
+};
+
+function readRequest(args: Args): ForkRunRequest {
+  const fromSeq = args.whole('at', 0, Number.MAX_SAFE_INTEGER);
+  const pairs = args.list('set');
+  if (args.flag('replay') && args.flag('branch'))
+    throw new UsageError('Choose --replay or --branch, not both.');
+  const wantsBranch =
+    args.flag('branch') || (!args.flag('replay') && (fromSeq !== undefined || pairs.length > 0));
+  if (!wantsBranch) {
+    if (pairs.length > 0) throw new UsageError('A replay changes nothing; use --set with --branch.');
+    return { mode: 'replay', ...(fromSeq !== undefined && { fromSeq }) };
+  }
+  if (fromSeq === undefined) {
+    throw new UsageError('A branch needs --at N: how many events to keep. See them with `gantry events`.');
+  }
+  const configurable = readPairs(pairs, '--set');
+  return { mode: 'branch', fromSeq, ...(pairs.length > 0 && { runOptionsOverlay: { configurable } }) };
+}

@@ -1,0 +1,21 @@
+import { checkDecidable, openQuestion, sendAnswer } from '../answer.ts';
+import type { Command } from '../command.ts';
+import { UsageError } from '../io.ts';
+
+export const reject: Command = {
+  name: 'reject',
+  summary: 'say no to what a run asks',
+  usage: 'reject <runId> [node] --reason TEXT',
+  details: 'The node may be left out when the run asks only one question.',
+  options: { reason: { type: 'string', value: 'TEXT', text: 'why; kept in the log of the run' } },
+  examples: ['gantry reject RUN --reason "the numbers are last month\'s"'],
+  words: { min: 1, max: 2 },
+  async run(call) {
+    const [runId = '', nodeId] = call.args.words;
+    const reason = call.args.text('reason');
+    if (!reason) throw new UsageError('Say why, for those who read the run later: --reason TEXT');
+    const question = await openQuestion(call.client, runId, nodeId);
+    checkDecidable(question);
+    return sendAnswer(call, question, { action: 'reject', reason });
+  },
+};

@@ -1,0 +1,126 @@
+import type { WebhookSubscription } from '@gantry/protocol';
+import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
+import type { Command } from '../command.ts';
+import { ago, printJson, printListing, printSecret } from '../output.ts';
+import { printable } from '../style.ts';
+import { readChoice } from '../values.ts';
+
+const STATES = ['pending', 'delivered', 'failed', 'dead'] as const;
+const EVENTS_DEFAULT = ['run.*'];
+
+function stateOf({ state, circuit, circuitOpenUntil }: WebhookSubscription): string {
+  if (state === 'failed') return 'failed';
+  return circuit === 'open' ? `held until ${circuitOpenUntil ?? 'its next try'}` : 'active';
+}
+
+const ACTIONS: Actions = {
+  ls: {
+    async act(call) {
+      const all = await call.client.webhooks.list();
+      if (call.args.flag('json')) return printJson(call, all);
+      printListing(call, {
+        headings: ['WEBHOOK', 'STATE', 'DURABLE', 'EVENTS', 'URL'],
+        rows: all.map((hook) => [
+          hook.webhookId,
+          stateOf(hook),
+          hook.durable ? 'yes' : 'no',
+          hook.events.join(','),
+          printable(hook.url),
+        ]),
+        none: 'No webhooks yet. Add one: gantry webhooks add URL',
+      });
+    },
+  },
+  add: {
+    takes: '<url>',
+    async act(call, url = '') {
+      const { args, client } = call;
+      const events = args.list('event');
+      const tags = args.list('tag');
+      const made = await client.webhooks.register({
+        url,
+        events: events.length > 0 ? [...events] : EVENTS_DEFAULT,
+        ...(tags.length > 0 && { tags: [...tags] }),
+        ...(args.flag('durable') && { durable: true }),
+      });
+      printSecret(
+        call,
+        made,
+        made.secret,
+        `Webhook ${made.webhookId}. Above is the secret that signs its events.`,
+      );
+    },
+  },
+  rm: {
+    takes: '<webhookId>',
+    async act({ client, io }, webhookId = '') {
+      await client.webhooks.unregister(webhookId);
+      io.stdout.write(`${webhookId} removed\n`);
+    },
+  },
+  deliveries: {
+    takes: '<webhookId>',
+    async act(call, webhookId = '') {
+      const { args, client, io } = call;
+      const state = readChoice(args.text('state'), { known: STATES, noun: 'state' });
+      const cursor = args.text('before');
+      const page = await client.webhooks.deliveries(webhookId, {
+        ...(state && { state }),
+        ...(cursor !== undefined && { cursor }),
+        limit: args.whole('limit', 1, 200) ?? 20,
+      });
+      if (args.flag('json')) return printJson(call, page);
+      printListing(call, {
+        headings: ['DELIVERY', 'STATE', 'TRIES', 'CREATED', 'EVENT', 'RUN', 'LAST'],
+        rows: page.deliveries.map((each) => [
+          each.deliveryId,
+          each.state,
+          String(each.attempts),
+          ago(each.createdAt, io.now()),
+          each.type,
+          each.runId,
+          printable([each.lastStatus, each.lastReason].filter((part) => part !== undefined).join(' ')),
+        ]),
+        none: 'No deliveries match.',
+        more: page.nextCursor && `gantry webhooks deliveries ${webhookId} --before ${page.nextCursor}`,
+      });
+    },
+  },
+  resend: {
+    takes: '<webhookId> <deliveryId>',
+    async act({ client, io }, webhookId = '', deliveryId = '') {
+      const made = await client.webhooks.resend(webhookId, deliveryId);
+      io.stdout.write(`${made.deliveryId} ${made.state}\n`);
+    },
+  },
+};
+
+export const webhooks: Command = {
+  name: 'webhooks',
+  summary: 'send the events of runs to a URL',
+  usage: usageOf('webhooks', ACTIONS),
+  details:
+    'Every event is signed with the secret that `add` prints once.\n' +
+    'An --event is a type, all types of a kind (node.*) or all (*); without one: run.*',
+  options: {
+    event: { type: 'string', multiple: true, value: 'TYPE', text: 'add: which events; may be repeated' },
+    tag: {
+      type: 'string',
+      multiple: true,
+      value: 'TAG',
+      text: 'add: only runs with this tag; may be repeated',
+    },
+    durable: { type: 'boolean', text: 'add: try again for about a day when the receiver fails' },
+    state: { type: 'string', value: 'S', text: `deliveries: ${STATES.join(', ')}` },
+    limit: { type: 'string', value: 'N', text: 'deliveries: how many, 1 to 200 (20)' },
+    before: { type: 'string', value: 'CURSOR', text: 'deliveries: go on where an earlier page ended' },
+    json: { type: 'boolean', text: 'print JSON' },
+  },
+  examples: [
+    'gantry webhooks',
+    'gantry webhooks add https://example.com/hook --event run.failed --durable',
+    'gantry webhooks deliveries WEBHOOK --state dead',
+  ],
+  words: { min: 0, max: wordsMax(ACTIONS) },
+  run: (call) => runAction('webhooks', ACTIONS, call),
+};

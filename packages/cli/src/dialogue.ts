@@ -1,0 +1,70 @@
+/** A question put to the person at the terminal, from prompt to answer. */
+import type { Json, JsonObject } from '@gantry/protocol';
+import { readAnswer } from './answer.ts';
+import { type Question, questionsOf, textsAt } from './question.ts';
+import { printable } from './style.ts';
+
+/** Undefined: there is no answer now. */
+export type Ask = (prompt: string) => Promise<string | undefined>;
+
+/** A letter each, and what it needs to be told before it can be sent. */
+const DECISIONS: Readonly<
+  Record<string, { letter: string; label: string; why?: string; value: (text: string) => JsonObject }>
+> = {
+  accept: { letter: 'a', label: '[a]pprove', value: () => ({ action: 'accept' }) },
+  reject: {
+    letter: 'r',
+    label: '[r]eject',
+    why: 'Why?',
+    value: (reason) => ({ action: 'reject', reason }),
+  },
+  refine: {
+    letter: 'c',
+    label: 'ask for [c]hanges',
+    why: 'What should change?',
+    value: (text) => ({ action: 'refine', refineFeedback: { scope: 'whole', text } }),
+  },
+  ask: {
+    letter: 'q',
+    label: 'ask a [q]uestion',
+    why: 'What do you want to know?',
+    value: (question) => ({ action: 'ask', question }),
+  },
+};
+
+const offeredBy = ({ kind, data }: Question): string[] =>
+  kind === 'low-confidence' ? ['accept', 'reject'] : textsAt(data, 'actions');
+
+/** Whether a person at a terminal can answer it line by line. Events come from machines. */
+export function isAnswerable(question: Question): boolean {
+  if (question.kind === 'clarification') return questionsOf(question.data).length > 0;
+  const decides = question.kind === 'approval' || question.kind === 'low-confidence';
+  return decides && offeredBy(question).some((action) => Object.hasOwn(DECISIONS, action));
+}
+
+export const converse = (question: Question, ask: Ask): Promise<Json | undefined> =>
+  question.kind === 'clarification' ? clarify(question, ask) : decide(question, ask);
+
+async function decide(question: Question, ask: Ask): Promise<Json | undefined> {
+  const choices = offeredBy(question).flatMap((action) => DECISIONS[action] ?? []);
+  const prompt = `${choices.map(({ label }) => label).join(', ')} or [l]ater? `;
+  for (;;) {
+    const typed = (await ask(prompt))?.trim().toLowerCase();
+    if (typed === undefined || typed === 'l' || typed === 'later') return undefined;
+    const choice = choices.find(({ letter }) => letter === typed);
+    if (!choice) continue;
+    if (choice.why === undefined) return choice.value('');
+    const text = (await ask(`${choice.why} `))?.trim();
+    if (text) return choice.value(text);
+  }
+}
+
+async function clarify({ data }: Question, ask: Ask): Promise<Json | undefined> {
+  const answers: JsonObject = {};
+  for (const { id, question, schema } of questionsOf(data)) {
+    const text = (await ask(`${printable(question)} (empty: later) `))?.trim();
+    if (!text) return undefined;
+    answers[id] = readAnswer(text, schema);
+  }
+  return { answers };
+}

@@ -1,0 +1,146 @@
+/** A question that a run waits for, in words: what is asked, who may answer, what to type. Pure. */
+import type { StreamEvent } from '@gantry/client';
+import type { Json, JsonObject, OpenInterrupt } from '@gantry/protocol';
+import { duration, printable, type Style } from './style.ts';
+import { shellWord } from './values.ts';
+
+export type Question = Pick<
+  OpenInterrupt,
+  'runId' | 'nodeId' | 'interruptId' | 'kind' | 'data' | 'deadline' | 'votes'
+>;
+
+const LINE_MAX = 400;
+
+const textAt = (value: object, name: string): string | undefined => {
+  const found = (value as JsonObject)[name];
+  return typeof found === 'string' && found !== '' ? found : undefined;
+};
+
+export const textsAt = (value: object, name: string): string[] => {
+  const found = (value as JsonObject)[name];
+  return Array.isArray(found) ? found.filter((item) => typeof item === 'string') : [];
+};
+
+/** A value on one line, cut where it would fill the screen. */
+export function oneLine(value: unknown): string {
+  const text = printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
+  return text.length <= LINE_MAX ? text : `${text.slice(0, LINE_MAX)}…`;
+}
+
+/** The question that an `interrupt.requested` event asks. */
+export function questionOf({ runId, nodeId, payload }: StreamEvent): Question | undefined {
+  const { kind, data, interruptId, expiresAt } = payload;
+  if (typeof kind !== 'string' || typeof interruptId !== 'string' || nodeId === undefined) return undefined;
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
+  const deadline = typeof expiresAt === 'string' ? { deadline: expiresAt } : {};
+  return { runId, nodeId, interruptId, kind, data, ...deadline };
+}
+
+/** What is asked, by kind: the first line is the heading. */
+const ASKED: Readonly<Record<string, (data: JsonObject) => string[]>> = {
+  approval: (data) => [
+    textAt(data, 'title') ?? 'An approval',
+    ...[textAt(data, 'description')].filter((text) => text !== undefined),
+    ...(data.artifactData === undefined ? [] : [oneLine(data.artifactData)]),
+  ],
+  clarification: (data) => [
+    'Questions',
+    ...questionsOf(data).map(({ id, question }) => `${id}: ${oneLine(question)}`),
+  ],
+  'external-event': (data) => [
+    `The event ${textAt(data, 'eventType') ?? ''} from outside`,
+    `with ${oneLine(data.correlation)}`,
+  ],
+  'conversation.exchange': (data) => [textAt(data, 'prompt') ?? 'A conversation'],
+  'low-confidence': (data) => [
+    `${textAt(data, 'agentId') ?? 'An agent'} is too unsure: ${data.observed} of ${data.threshold}`,
+    `It decided ${oneLine(data.decision)}`,
+  ],
+  custom: (data) => [
+    textAt(data, 'customKind') ?? 'A question',
+    ...(data.payload === undefined ? [] : [oneLine(data.payload)]),
+  ],
+};
+
+export interface Asked {
+  readonly id: string;
+  readonly question: string;
+  readonly schema?: Json | undefined;
+}
+
+export function questionsOf(data: object): Asked[] {
+  const { questions } = data as JsonObject;
+  if (!Array.isArray(questions)) return [];
+  return questions.flatMap((item) => {
+    const { id, question = '', schema } = Object(item);
+    return typeof id === 'string' ? [{ id, question: String(question), schema }] : [];
+  });
+}
+
+/** Who is named; nobody means everyone whose key may answer. */
+export function approversOf(data: object): string {
+  const audience: object = Object((data as JsonObject).audience);
+  const named = [
+    ...[...textsAt(data, 'approversList'), ...textsAt(audience, 'subjects')],
+    ...[...textsAt(data, 'approverRoleRefs'), ...textsAt(audience, 'roles')].map((name) => `role ${name}`),
+    ...[...textsAt(data, 'approverGroupRefs'), ...textsAt(audience, 'groups')].map((name) => `group ${name}`),
+  ];
+  return named.length === 0 ? 'any key with the scope approvals:respond' : named.join(', ');
+}
+
+/** The question itself, one line each; the first is its heading. */
+export function renderQuestion(question: Question, now: number, style: Style): string[] {
+  const { kind, data, votes = [], deadline } = question;
+  const [heading = kind, ...more] = (ASKED[kind] ?? (() => [kind, oneLine(data)]))(data as JsonObject);
+  const required = data.requiredApprovals;
+  const isQuorum = typeof required === 'number' && required > 1;
+  const progress = isQuorum ? [votesLine(votes, required)] : [];
+  const end = deadline === undefined ? [] : [deadlineLine(deadline, now)];
+  return [
+    style('bold', printable(heading)),
+    ...[...more, ...progress, `May answer: ${approversOf(data)}`, ...end].map(
+      (line) => `  ${printable(line)}`,
+    ),
+  ];
+}
+
+function votesLine(votes: NonNullable<Question['votes']>, required: number): string {
+  const granted = votes.filter(({ approve }) => approve).length;
+  const who = votes.map(({ voter, approve }) => `${voter} ${approve ? 'approves' : 'rejects'}`).join(', ');
+  return `${granted} of ${required} approvals${who === '' ? '' : `: ${who}`}`;
+}
+
+function deadlineLine(deadline: string, now: number): string {
+  const leftMs = Date.parse(deadline) - now;
+  return leftMs > 0 ? `Rejected by itself in ${duration(leftMs)}` : 'Its time is over';
+}
+
+/** How each action of an approval is typed; TEXT and JSON stand for what to fill in. */
+const ACTIONS: Readonly<Record<string, (at: string) => string>> = {
+  accept: (at) => `gantry approve ${at}`,
+  reject: (at) => `gantry reject ${at} --reason TEXT`,
+  refine: (at) => `gantry answer ${at} action=refine refineFeedback=TEXT`,
+  'edit-accept': (at) => `gantry answer ${at} action=edit-accept editedArtifactData=JSON`,
+  ask: (at) => `gantry answer ${at} action=ask question=TEXT`,
+};
+
+/** What to type, one command a line. */
+export function howToAnswer({ runId, nodeId, kind, data }: Question): string[] {
+  const at = `${shellWord(runId)} ${shellWord(nodeId)}`;
+  switch (kind) {
+    case 'approval':
+      return textsAt(data, 'actions').flatMap((action) => ACTIONS[action]?.(at) ?? []);
+    case 'low-confidence':
+      return [`gantry approve ${at}`, `gantry reject ${at} --reason TEXT`];
+    case 'clarification':
+      return [
+        `gantry answer ${at} ${questionsOf(data)
+          .map(({ id }) => `${shellWord(id)}=TEXT`)
+          .join(' ')}`,
+      ];
+    case 'conversation.exchange':
+      return [`gantry answer ${at} content=TEXT`, `gantry answer ${at} outcome=JSON`];
+    default:
+      return [`gantry answer ${at} NAME=VALUE`, `gantry answer ${at} --json JSON`];
+  }
+}

@@ -1,0 +1,107 @@
+/** For tests: the real host on a real port, and command lines run against it in this process. */
+import type { TestContext } from 'node:test';
+import { type Client, createClient } from '@gantry/client';
+import { isTerminal, type WorkflowDefinition } from '@gantry/protocol';
+import { TEST_KEY } from '../../../host/src/testing/host-process.ts';
+import { testHost } from '../../../host/src/testing/test-host.ts';
+import { runCli } from '../cli.ts';
+import type { Input } from '../io.ts';
+import { memoryIo, memoryOutput } from './test-host.ts';
+
+export interface Said {
+  code: number;
+  out: string;
+  err: string;
+}
+
+export interface Speaking {
+  finished: Promise<Said>;
+  /** Resolves with the first match of what goes to stdout. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+export interface RealHost {
+  readonly client: Client;
+  /** One command line without a terminal. */
+  gantry(...args: string[]): Promise<Said>;
+  /** The same, to be listened to while it runs. */
+  start(...args: string[]): Speaking;
+  /** One command line on a terminal whose person types these lines. */
+  typing(lines: readonly string[], ...args: string[]): Speaking;
+}
+
+type TestHostOptions = NonNullable<Parameters<typeof testHost>[1]>;
+
+export async function realHost(
+  t: TestContext,
+  workflows: readonly WorkflowDefinition[],
+  options: Omit<TestHostOptions, 'workflows'> = {},
+): Promise<RealHost> {
+  const { host } = await testHost(t, { workflows, ...options });
+  const url = await host.app.listen({ host: '127.0.0.1', port: 0 });
+  const speak = (args: readonly string[], stdin: Input | undefined): Speaking => {
+    const { io, err } = memoryIo();
+    const { out, says } = listenedOutput(stdin !== undefined);
+    const env = { GANTRY_URL: url, GANTRY_API_KEY: TEST_KEY, NO_COLOR: '1' };
+    const world = { ...io, stdout: out, env, now: options.now ?? Date.now, ...(stdin && { stdin }) };
+    const finished = runCli(args, world).then((code) => ({ code, out: out.text, err: err.text }));
+    return { finished, says };
+  };
+  return {
+    client: createClient({ baseUrl: url, apiKey: TEST_KEY }),
+    gantry: (...args) => speak(args, undefined).finished,
+    start: (...args) => speak(args, undefined),
+    typing: (lines, ...args) => speak(args, typist(lines)),
+  };
+}
+
+function listenedOutput(isTTY: boolean) {
+  const base = memoryOutput(isTTY);
+  const listeners = new Set<() => void>();
+  const out = {
+    ...base,
+    write(text: string) {
+      this.text += text;
+      for (const listen of listeners) listen();
+    },
+  };
+  const says = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve) => {
+      const listen = () => {
+        const match = pattern.exec(out.text);
+        if (match) resolve(match);
+      };
+      listeners.add(listen);
+      listen();
+    });
+  return { out, says };
+}
+
+/** Types its lines one after the other, then waits until it is told to stop. */
+function typist(lines: readonly string[]): Input {
+  const rest = [...lines];
+  return {
+    isTTY: true,
+    ask: (_prompt, signal) =>
+      new Promise((resolve, reject) => {
+        const next = rest.shift();
+        if (next !== undefined) return resolve(next);
+        if (signal.aborted) return reject(signal.reason);
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      }),
+  };
+}
+
+/** Resolves when the run has come to this status; events say when to look. */
+export async function reaches(client: Client, runId: string, isThere: (status: string) => boolean) {
+  let cursor: { lastSequence?: number } = {};
+  for (;;) {
+    const snapshot = await client.runs.get(runId);
+    if (isThere(snapshot.status)) return snapshot;
+    if (isTerminal(snapshot.status)) throw new Error(`${runId} ended as ${snapshot.status}`);
+    const last = (await client.runs.poll(runId, { ...cursor, timeoutSeconds: 10 })).events.at(-1);
+    if (last) cursor = { lastSequence: last.sequence };
+  }
+}
+
+export const isWaiting = (status: string): boolean => status.startsWith('waiting-');

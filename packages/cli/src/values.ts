@@ -1,0 +1,70 @@
+/** How values are written on the command line. */
+import { readFile } from 'node:fs/promises';
+import type { Json, JsonObject } from '@gantry/protocol';
+import { UsageError } from './io.ts';
+import { didYouMean } from './suggest.ts';
+
+/** JSON when it is JSON, else text. */
+export function readValue(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** @example splitPair('n=3', '--input') // ['n', '3'] */
+export function splitPair(pair: string, taker: string): [string, string] {
+  const equals = pair.indexOf('=');
+  if (equals < 1) throw new UsageError(`${taker} takes name=value, not "${pair}".`);
+  return [pair.slice(0, equals), pair.slice(equals + 1)];
+}
+
+function readPair(pair: string, taker: string): [string, Json] {
+  const [name, text] = splitPair(pair, taker);
+  return [name, readValue(text)];
+}
+
+/** @example readPairs(['n=3', 'name=Ada'], '--input') // { n: 3, name: 'Ada' } */
+export const readPairs = (pairs: readonly string[], taker: string): JsonObject =>
+  Object.fromEntries(pairs.map((pair) => readPair(pair, taker)));
+
+export async function readJson(file: string): Promise<Json> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    throw new UsageError(`Cannot read ${file} (${error.code}). Check the path.`);
+  });
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${file} is not JSON: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** @example readDuration('90m', '--in') // 5_400_000 */
+export function readDuration(text: string, taker: string): number {
+  const match = /^(\d{1,9})([smhd])$/.exec(text);
+  const unitMs = UNIT_MS[match?.[2] as keyof typeof UNIT_MS];
+  if (!match || unitMs === undefined) {
+    throw new UsageError(`${taker} takes a number and a unit such as 30s, 15m, 2h or 3d, not "${text}".`);
+  }
+  return Number(match[1]) * unitMs;
+}
+
+/** One of the known words, or a usage error that names the nearest. */
+export function readChoice<T extends string>(
+  word: string | undefined,
+  { known, noun }: { known: readonly T[]; noun: string },
+): T | undefined {
+  if (word === undefined) return undefined;
+  const found = known.find((each) => each === word);
+  if (found !== undefined) return found;
+  throw new UsageError(
+    `There is no ${noun} "${word}".${didYouMean(word, known) || ` One of: ${known.join(', ')}.`}`,
+  );
+}
+
+/** A word as a shell takes it whole. */
+export const shellWord = (word: string): string =>
+  /^[\w.:/@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,30 @@
+import { type Query, randomKey, type Transport } from './transport.ts';
+
+/** For any call: how to abandon it. */
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+/** For calls that change something. */
+export interface CreateOptions extends CallOptions {
+  /** Default: a random key, so that a retry never makes a second one. */
+  idempotencyKey?: string;
+}
+
+export interface Calls {
+  read<T>(path: string, query?: Query, options?: CallOptions): Promise<T>;
+  send<T>(path: string, body: unknown, options?: CreateOptions): Promise<T>;
+  remove<T>(path: string, options?: CreateOptions): Promise<T>;
+}
+
+/** What changes something carries an `Idempotency-Key`; what reads does not need one. */
+export function createCalls(transport: Transport): Calls {
+  const once = ({ idempotencyKey = randomKey() }: CreateOptions) => ({ 'idempotency-key': idempotencyKey });
+  return {
+    read: (path, query = {}, { signal } = {}) => transport.request({ method: 'GET', path, query, signal }),
+    send: (path, body, options = {}) =>
+      transport.request({ method: 'POST', path, body, headers: once(options), signal: options.signal }),
+    remove: (path, options = {}) =>
+      transport.request({ method: 'DELETE', path, headers: once(options), signal: options.signal }),
+  };
+}

@@ -1,0 +1,43 @@
+import type { OpenInterrupt, OpenInterrupts, ResolveInterruptResponse } from '@gantry/protocol';
+import { type CallOptions, type CreateOptions, createCalls } from './calls.ts';
+import type { Transport } from './transport.ts';
+
+export interface InterruptPage extends CallOptions {
+  before?: string;
+  limit?: number;
+}
+
+/** Questions that runs wait for. What an answer must look like is the question's own matter. */
+export interface Interrupts {
+  /** Those of the newest runs first. */
+  list(page?: InterruptPage): Promise<OpenInterrupts>;
+  get(runId: string, nodeId: string, options?: CallOptions): Promise<OpenInterrupt>;
+  /** @example interrupts.resolve(runId, 'review', { action: 'accept', comment: 'fine' }) */
+  resolve(
+    runId: string,
+    nodeId: string,
+    resumeValue: unknown,
+    options?: CreateOptions,
+  ): Promise<ResolveInterruptResponse>;
+  /** With a signed token, which needs no key beside it. */
+  getToken(token: string, options?: CallOptions): Promise<OpenInterrupt>;
+  resolveToken(
+    token: string,
+    resumeValue: unknown,
+    options?: CreateOptions,
+  ): Promise<ResolveInterruptResponse>;
+}
+
+export function createInterrupts(transport: Transport): Interrupts {
+  const { read, send } = createCalls(transport);
+  const nodePath = (runId: string, nodeId: string) =>
+    `/v1/runs/${encodeURIComponent(runId)}/interrupts/${encodeURIComponent(nodeId)}`;
+  const tokenPath = (token: string) => `/v1/interrupts/${encodeURIComponent(token)}`;
+  return {
+    list: ({ signal, ...query } = {}) => read('/v1/host/gantry/interrupts', query, signal && { signal }),
+    get: (runId, nodeId, options) => read(nodePath(runId, nodeId), {}, options),
+    resolve: (runId, nodeId, resumeValue, options) => send(nodePath(runId, nodeId), { resumeValue }, options),
+    getToken: (token, options) => read(tokenPath(token), {}, options),
+    resolveToken: (token, resumeValue, options) => send(tokenPath(token), { resumeValue }, options),
+  };
+}

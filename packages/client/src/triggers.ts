@@ -1,0 +1,64 @@
+import type {
+  TriggerBinding,
+  TriggerDelivery,
+  TriggerReason,
+  TriggerState,
+  TriggerSubscription,
+  TriggerSubscriptionCreated,
+  TriggerSubscriptionRegistration,
+} from '@gantry/protocol';
+import { createCalls } from './calls.ts';
+import type { Transport } from './transport.ts';
+
+export interface TriggerStateChange {
+  at: string;
+  fromState: TriggerState;
+  toState: TriggerState;
+  reason?: TriggerReason;
+}
+
+export interface TriggerDeliveryPage {
+  deliveries: TriggerDelivery[];
+  stateChanges: TriggerStateChange[];
+  /** Pass as `cursor` to get the next, older page. */
+  nextCursor?: string;
+}
+
+/** Subscriptions that start runs from events of the outside world. */
+export interface Triggers {
+  list(): Promise<TriggerSubscription[]>;
+  get(subscriptionId: string): Promise<TriggerSubscription>;
+  /** The only time the secret is shown: a repeat of a request whose answer was lost is refused and says so. */
+  register(request: TriggerSubscriptionRegistration): Promise<TriggerSubscriptionCreated>;
+  /** A new secret, shown once; the old one stops working. */
+  rotateSecret(subscriptionId: string): Promise<TriggerBinding>;
+  unregister(subscriptionId: string): Promise<void>;
+  pause(subscriptionId: string): Promise<TriggerSubscription>;
+  resume(subscriptionId: string): Promise<TriggerSubscription>;
+  /** What became of its events, newest first. */
+  deliveries(
+    subscriptionId: string,
+    page?: { cursor?: string; limit?: number },
+  ): Promise<TriggerDeliveryPage>;
+}
+
+const TRIGGERS = '/v1/trigger-subscriptions';
+
+export function createTriggers(transport: Transport): Triggers {
+  const { read, send, remove } = createCalls(transport);
+  const triggerPath = (subscriptionId: string) => `${TRIGGERS}/${encodeURIComponent(subscriptionId)}`;
+  const hostPath = (subscriptionId: string) =>
+    `/v1/host/gantry/trigger-subscriptions/${encodeURIComponent(subscriptionId)}`;
+  return {
+    list: async () => (await read<{ subscriptions: TriggerSubscription[] }>(TRIGGERS)).subscriptions,
+    get: (subscriptionId) => read(triggerPath(subscriptionId)),
+    register: (request) => send(TRIGGERS, request),
+    rotateSecret: (subscriptionId) => send(`${hostPath(subscriptionId)}:rotate-secret`, {}),
+    async unregister(subscriptionId) {
+      await remove(triggerPath(subscriptionId));
+    },
+    pause: (subscriptionId) => send(`${hostPath(subscriptionId)}:pause`, {}),
+    resume: (subscriptionId) => send(`${hostPath(subscriptionId)}:resume`, {}),
+    deliveries: (subscriptionId, page = {}) => read(`${hostPath(subscriptionId)}/deliveries`, { ...page }),
+  };
+}

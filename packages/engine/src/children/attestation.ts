@@ -1,0 +1,96 @@
+/** Verification before a child's outputs are merged: a checksum, and an approval. */
+import type { Json, JsonObject } from '@gantry/protocol';
+import type { Answer, InterruptRequest } from '../interrupt/interrupt.ts';
+import { deepEqual, isObject, own } from '../json.ts';
+import type { Preparation } from '../nodes/node-type.ts';
+import type { Plan } from '../plan.ts';
+import type { EndedChild } from './child.ts';
+import { canonicalJson } from './jcs.ts';
+
+export interface Attestation {
+  readonly checksum: boolean;
+  readonly requireApproval: boolean;
+}
+
+export function attestationOf(preparation: Preparation): Attestation {
+  const value = preparation.config.outputAttestation;
+  const off = { checksum: false, requireApproval: false };
+  if (value === undefined) return off;
+  const wrong = problemOf(value);
+  if (wrong !== undefined) preparation.issue('outputAttestation', wrong);
+  if (!isObject(value)) return off;
+  return { checksum: value.checksum === true, requireApproval: value.requireApproval === true };
+}
+
+function problemOf(value: Json): string | undefined {
+  if (!isObject(value)) return '`outputAttestation` is an object';
+  const { checksum, algorithm, requireApproval, principalScope } = value;
+  for (const flag of [checksum, requireApproval])
+    if (flag !== undefined && typeof flag !== 'boolean')
+      return '`checksum` and `requireApproval` are booleans';
+  if (algorithm !== undefined && algorithm !== 'sha256') return 'The only `algorithm` is sha256';
+  const isScopes = Array.isArray(principalScope) && principalScope.every((item) => typeof item === 'string');
+  return principalScope === undefined || isScopes ? undefined : '`principalScope` lists scopes';
+}
+
+/** Whether compiling the node needs a hash function. */
+export const wantsChecksum = (config: unknown): boolean => {
+  const attestation = isObject(config) ? own(config, 'outputAttestation') : undefined;
+  return isObject(attestation) && attestation.checksum === true;
+};
+
+/** Over what the child reported, before any of it is mapped. */
+export const checksumOf = (plan: Plan, variables: JsonObject): JsonObject => ({
+  checksum: plan.sha256!(canonicalJson(variables)),
+  algorithm: 'sha256',
+});
+
+/** Asks whether the child's outputs may be merged. What the child keeps from readers stays hidden. */
+export function mergeQuestion(plan: Plan, child: EndedChild): InterruptRequest {
+  return {
+    kind: 'approval',
+    data: {
+      artifactId: child.childRunId ?? child.workflowId,
+      artifactType: 'child-outputs',
+      title: `Merge the outputs of ${child.workflowId}?`,
+      artifactData: shownVariables(plan, child),
+      actions: ['accept', 'reject', 'edit-accept', 'ask'],
+    },
+  };
+}
+
+function shownVariables(plan: Plan, { variables = {}, sensitive = [] }: EndedChild): JsonObject {
+  const shown: JsonObject = {};
+  for (const name of Object.keys(variables)) {
+    const value = sensitive.includes(name) ? plan.mask(variables[name]!) : variables[name]!;
+    if (value !== undefined) shown[name] = value;
+  }
+  return shown;
+}
+
+export type MergeVerdict =
+  | { readonly kind: 'merge'; readonly variables: JsonObject }
+  | { readonly kind: 'rejected' }
+  /** Not decided in time, or not understood: nothing is merged, whatever the node does about failures. */
+  | { readonly kind: 'closed'; readonly message: string };
+
+export function mergeVerdict(plan: Plan, child: EndedChild, answer: Answer): MergeVerdict {
+  if (answer.rejected === 'timeout') return { kind: 'closed', message: 'Nobody approved in time.' };
+  const value = isObject(answer.value) ? answer.value : {};
+  if (answer.rejected === 'reject' || value.action === 'reject') return { kind: 'rejected' };
+  if (value.action === 'accept') return { kind: 'merge', variables: child.variables ?? {} };
+  if (value.action === 'edit-accept' && isObject(value.editedArtifactData))
+    return { kind: 'merge', variables: edited(plan, child, value.editedArtifactData) };
+  return { kind: 'closed', message: 'The answer neither accepts nor rejects.' };
+}
+
+/** A masked value that comes back as it was shown stands for the value behind it. */
+function edited(plan: Plan, child: EndedChild, data: JsonObject): JsonObject {
+  const shown = shownVariables(plan, child);
+  const variables: JsonObject = {};
+  for (const name of Object.keys(data)) {
+    const hidden = child.sensitive?.includes(name) && deepEqual(data[name], own(shown, name));
+    variables[name] = hidden ? child.variables![name]! : data[name]!;
+  }
+  return variables;
+}

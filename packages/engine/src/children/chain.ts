@@ -1,0 +1,83 @@
+/** Starting, ending and following children: each step of one child is an event caused by the step before. */
+import type { JsonObject } from '@gantry/protocol';
+import type { PlanNode } from '../plan.ts';
+import { emitCaused, type Step } from '../step.ts';
+import type { Child } from './child.ts';
+import { childrenOf } from './fold-children.ts';
+import { roomFor } from './join.ts';
+
+type Phase =
+  | 'dispatch.began'
+  | 'dispatch.succeeded'
+  | 'dispatch.failed'
+  | `child.${'completed' | 'failed' | 'cancelled'}`
+  | 'output.harvested';
+
+export interface Workers {
+  readonly workers: readonly string[];
+  /** How many may be under way at once. */
+  readonly concurrency: number;
+  /** Sequence of the decision that asks for them; absent for a sub-workflow. */
+  readonly causeSeq?: number;
+}
+
+/** The node asks for these children, one after the other or several at once. */
+export function openChildren(step: Step, node: PlanNode, { workers, concurrency, causeSeq }: Workers): void {
+  const opening = openingOf(step, node, workers, causeSeq);
+  const first = { workflowId: workers[0]!, index: 0, status: 'queued' as const };
+  const { payload, sealed } = chainEvent(step, node, first, 'dispatch.began');
+  emitCaused(step, causeSeq ?? step.run.nextSeq - 1, {
+    type: 'core.workflowChain.event',
+    nodeId: node.id,
+    payload,
+    sealed: { ...sealed, ...opening },
+  });
+  beginChildren(step, node, concurrency);
+}
+
+/** What the fold has to know to list children that are still to come. */
+export function openingOf(
+  step: Step,
+  node: PlanNode,
+  workers: readonly string[],
+  causeSeq: number | undefined,
+): JsonObject {
+  const visit = step.run.visits[node.id] ?? 1;
+  return { visit, workers: [...workers], ...(causeSeq !== undefined && { causeSeq }) };
+}
+
+/** Queued children start as far as there is room. */
+export function beginChildren(step: Step, node: PlanNode, concurrency: number): void {
+  const { children } = childrenOf(step.run, node.id)!;
+  const queued = children.filter((child) => child.status === 'queued');
+  for (const child of queued.slice(0, Math.max(0, roomFor(children, concurrency))))
+    emitChain(step, node, child, 'dispatch.began');
+}
+
+export function emitChain(
+  step: Step,
+  node: PlanNode,
+  child: Child,
+  phase: Phase,
+  extras: { readonly payload?: JsonObject; readonly sealed?: JsonObject } = {},
+): void {
+  const { payload, sealed } = chainEvent(step, node, child, phase);
+  emitCaused(step, child.chainSeq ?? childrenOf(step.run, node.id)?.causeSeq, {
+    type: 'core.workflowChain.event',
+    nodeId: node.id,
+    payload: { ...payload, ...extras.payload },
+    sealed: { ...sealed, ...extras.sealed },
+  });
+}
+
+function chainEvent(
+  step: Step,
+  node: PlanNode,
+  child: Child,
+  phase: Phase,
+): { payload: JsonObject; sealed: JsonObject } {
+  const childRunId = 'childRunId' in child ? child.childRunId : undefined;
+  const payload: JsonObject = { phase, workerId: child.workflowId, parentRunId: step.run.facts.runId };
+  if (childRunId !== undefined) payload.childRunId = childRunId;
+  return { payload, sealed: { visit: step.run.visits[node.id] ?? 1, index: child.index } };
+}

@@ -1,0 +1,84 @@
+import type { JsonObject, RunError } from '@gantry/protocol';
+
+export type ChildStatus = 'completed' | 'failed' | 'cancelled';
+
+/** One child run of a node's visit, or one that is still to be started. */
+export type Child = ChildBase &
+  (
+    | { readonly status: 'queued' }
+    /** To be started now; `childRequests` lists it until the shell has committed its creation. */
+    | { readonly status: 'wanted' }
+    | { readonly status: 'running'; readonly childRunId: string }
+    | EndedPart
+  );
+
+interface ChildBase {
+  /** The worker: id of the child's workflow. */
+  readonly workflowId: string;
+  readonly index: number;
+  /** Sequence of the latest `core.workflowChain.event` about this child: the next one follows from it. */
+  readonly chainSeq?: number;
+}
+
+interface EndedPart {
+  readonly status: ChildStatus;
+  /** Absent when the child could not even be started. */
+  readonly childRunId?: string;
+  readonly error?: RunError;
+  /** What it reported: the variables its parent asked for. Kept until they are merged. */
+  readonly variables?: JsonObject;
+  /** Names among `variables` that the child keeps from readers. */
+  readonly sensitive?: readonly string[];
+  /** Ended because the parent no longer wanted it. */
+  readonly released?: true;
+}
+
+export type EndedChild = ChildBase & EndedPart;
+
+export const isEnded = (child: Child): child is EndedChild =>
+  child.status === 'completed' || child.status === 'failed' || child.status === 'cancelled';
+
+/** The children of one visit of a node. */
+export interface NodeChildren {
+  readonly visit: number;
+  readonly children: readonly Child[];
+  /** Child run ids in the order in which the parent heard of their end. */
+  readonly ended: readonly string[];
+  /** Sequence of the orchestrator's decision that all of this follows from. */
+  readonly causeSeq?: number;
+}
+
+/** A child that the shell has to start. */
+export interface ChildRequest {
+  readonly nodeId: string;
+  readonly visit: number;
+  readonly index: number;
+  readonly workflowId: string;
+  readonly inputs: JsonObject;
+  readonly unset: readonly string[];
+  readonly harvest: readonly string[];
+}
+
+/** A child run that a node waits for. */
+export interface RunningChild {
+  readonly nodeId: string;
+  readonly visit: number;
+  readonly index: number;
+  readonly workflowId: string;
+  readonly childRunId: string;
+}
+
+/** How starting a child went. */
+export type ChildStart =
+  | { readonly index: number; readonly childRunId: string }
+  | { readonly index: number; readonly error: RunError };
+
+/** What a child reports when it ends. */
+export interface ChildReport {
+  readonly childRunId: string;
+  readonly status: ChildStatus;
+  readonly variables: JsonObject;
+  /** Names among `variables` that the child keeps from readers. */
+  readonly sensitive: readonly string[];
+  readonly error?: RunError;
+}

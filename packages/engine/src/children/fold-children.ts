@@ -1,0 +1,144 @@
+/**
+ * Folding what happens to children. Public payloads are closed, so which child of which visit an event is
+ * about stands in `sealed`; an event without it changes nothing.
+ */
+import type { JsonObject, RunEvent } from '@gantry/protocol';
+import type { Draft } from '../apply.ts';
+import { isObject } from '../json.ts';
+import { foldDecision } from '../orchestrator.ts';
+import { errorAt, numberAt, objectAt, textAt, textsAt } from '../payload.ts';
+import type { Run } from '../run.ts';
+import type { Child, ChildStatus, EndedChild, NodeChildren } from './child.ts';
+import { isEnded } from './child.ts';
+
+export const childrenOf = (run: Run, nodeId: string): NodeChildren | undefined =>
+  Object.hasOwn(run.children, nodeId) ? run.children[nodeId] : undefined;
+
+export function foldChildren(run: Draft, event: RunEvent, payload: JsonObject): void {
+  const { nodeId, sealed } = event;
+  if (typeof nodeId !== 'string') return;
+  if (event.type === 'runOrchestrator.decided') foldDecision(run, nodeId, payload);
+  if (!isObject(sealed)) return;
+  if (Array.isArray(sealed.workers)) open(run, nodeId, sealed);
+  if (event.type === 'node.dispatched') started(run, nodeId, sealed, payload);
+  else if (event.type === 'core.workflowChain.event') chained(run, nodeId, sealed, payload);
+  else if (event.type === 'core.dispatch.join') release(run, nodeId);
+}
+
+/** A fork has none of its source's children: those that had not ended are started again. */
+export function loosenChildren(run: Draft): void {
+  for (const nodeId of Object.keys(run.children)) change(run, nodeId, wantAgain);
+}
+
+const wantAgain = (child: Child): Child =>
+  child.status === 'running' ? { ...baseOf(child), status: 'wanted' } : child;
+
+function open(run: Draft, nodeId: string, sealed: JsonObject): void {
+  const causeSeq = sealed.causeSeq;
+  const entry: NodeChildren = {
+    visit: numberAt(sealed, 'visit', 1),
+    children: textsAt(sealed, 'workers').map((workflowId, index) => ({
+      workflowId,
+      index,
+      status: 'queued',
+    })),
+    ended: [],
+    ...(typeof causeSeq === 'number' && { causeSeq }),
+  };
+  run.children = { ...run.children, [nodeId]: entry };
+}
+
+function started(run: Draft, nodeId: string, sealed: JsonObject, payload: JsonObject): void {
+  const childRunId = textAt(payload, 'childRunId');
+  changeOne(run, nodeId, sealed, (child) => ({ ...baseOf(child), status: 'running', childRunId }));
+}
+
+function chained(run: Draft, nodeId: string, sealed: JsonObject, payload: JsonObject): void {
+  const chainSeq = run.nextSeq - 1;
+  const phase = textAt(payload, 'phase');
+  if (phase === 'dispatch.began') countDispatch(run, nodeId);
+  changeOne(run, nodeId, sealed, (child) => ({ ...phased(child, phase, sealed, payload), chainSeq }));
+  const childRunId = textAt(payload, 'childRunId');
+  if (phase.startsWith('child.') && childRunId !== '') noteEnd(run, nodeId, childRunId);
+}
+
+function phased(child: Child, phase: string, sealed: JsonObject, payload: JsonObject): Child {
+  switch (phase) {
+    case 'dispatch.began':
+      return { ...baseOf(child), status: 'wanted' };
+    case 'dispatch.failed':
+      return ended(child, 'failed', sealed, payload);
+    case 'child.completed':
+      return ended(child, 'completed', sealed, payload);
+    case 'child.failed':
+      return ended(child, 'failed', sealed, payload);
+    case 'child.cancelled':
+      return ended(child, 'cancelled', sealed, payload);
+    case 'output.harvested':
+      return merged(child);
+    default:
+      return child;
+  }
+}
+
+function ended(child: Child, status: ChildStatus, sealed: JsonObject, payload: JsonObject): EndedChild {
+  const childRunId = textAt(payload, 'childRunId');
+  const variables = objectAt(sealed, 'variables');
+  const sensitive = textsAt(sealed, 'sensitive');
+  return {
+    ...baseOf(child),
+    status,
+    ...(childRunId !== '' && { childRunId }),
+    ...(isObject(payload.error) && { error: errorAt(payload, 'error') }),
+    ...(variables && { variables }),
+    ...(sensitive.length > 0 && { sensitive }),
+  };
+}
+
+function merged(child: Child): Child {
+  if (!isEnded(child)) return child;
+  const { variables: _variables, sensitive: _sensitive, ...rest } = child;
+  return rest;
+}
+
+/** The join is decided: whoever is not through by now is not wanted any more. */
+function release(run: Draft, nodeId: string): void {
+  change(run, nodeId, (child) => {
+    if (isEnded(child)) return child;
+    const childRunId = child.status === 'running' ? { childRunId: child.childRunId } : {};
+    return { ...baseOf(child), ...childRunId, status: 'cancelled', released: true };
+  });
+}
+
+function noteEnd(run: Draft, nodeId: string, childRunId: string): void {
+  const entry = childrenOf(run, nodeId);
+  if (!entry || entry.ended.includes(childRunId)) return;
+  run.children = { ...run.children, [nodeId]: { ...entry, ended: [...entry.ended, childRunId] } };
+}
+
+/** Only what follows from a decision counts: a sub-workflow is no dispatch. */
+function countDispatch(run: Draft, nodeId: string): void {
+  if (!run.orchestrator || childrenOf(run, nodeId)?.causeSeq === undefined) return;
+  run.orchestrator = { ...run.orchestrator, dispatched: run.orchestrator.dispatched + 1 };
+}
+
+function changeOne(run: Draft, nodeId: string, sealed: JsonObject, next: (child: Child) => Child): void {
+  if (childrenOf(run, nodeId)?.visit !== sealed.visit) return;
+  change(run, nodeId, (child) => (child.index === sealed.index ? next(child) : child));
+}
+
+function change(run: Draft, nodeId: string, next: (child: Child) => Child): void {
+  const entry = childrenOf(run, nodeId);
+  if (!entry) return;
+  run.children = { ...run.children, [nodeId]: { ...entry, children: entry.children.map(next) } };
+}
+
+const baseOf = ({
+  workflowId,
+  index,
+  chainSeq,
+}: Child): Pick<Child, 'workflowId' | 'index' | 'chainSeq'> => ({
+  workflowId,
+  index,
+  ...(chainSeq !== undefined && { chainSeq }),
+});

@@ -1,0 +1,40 @@
+import type { JsonObject } from '@gantry/protocol';
+import { emitChain } from '../children/chain.ts';
+import { type ChildReport, isEnded } from '../children/child.ts';
+import { awaited } from '../children/requests.ts';
+import type { Command } from '../command.ts';
+import { isTooLarge, tooLarge } from '../json.ts';
+import type { Step } from '../step.ts';
+
+/**
+ * The end of a child that the node no longer waits for comes too late, and is not heard. A paused run hears it
+ * when it is resumed, since nothing may stand between the two events: until then it is refused, not lost.
+ */
+export function childEnded(step: Step, command: Extract<Command, { type: 'childEnded' }>): void {
+  const node = step.plan.nodes.get(command.nodeId);
+  if (!node) return;
+  const entry = awaited(step.run, node.id);
+  if (entry?.visit !== command.visit) return;
+  const { childRunId } = command.report;
+  const child = entry.children.find((item) => item.status === 'running' && item.childRunId === childRunId);
+  if (!child) return;
+  if (step.run.status !== 'running') {
+    const message = 'The run hears of the end of its child when it is resumed.';
+    step.refusal = { code: 'conflict', message, details: { runStatus: step.run.status } };
+    return;
+  }
+  const report = bounded(command.report);
+  const payload: JsonObject = report.error ? { error: report.error } : {};
+  const sealed: JsonObject = { variables: report.variables };
+  if (report.sensitive.length > 0) sealed.sensitive = [...report.sensitive];
+  emitChain(step, node, child, `child.${report.status}`, { payload, sealed });
+  const ended = awaited(step.run, node.id)?.children[child.index];
+  if (ended && isEnded(ended)) node.behaviour.childEnded?.(step, node, ended);
+}
+
+/** A child whose variables fit into no event has failed, as far as its parent is concerned. */
+function bounded(report: ChildReport): ChildReport {
+  if (!isTooLarge(report.variables)) return report;
+  const error = tooLarge('The variables that the child reports');
+  return { ...report, status: 'failed', variables: {}, sensitive: [], error };
+}

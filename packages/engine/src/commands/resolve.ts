@@ -1,0 +1,139 @@
+import type { JsonObject } from '@gantry/protocol';
+import type { Command } from '../command.ts';
+import { answerApproval } from '../interrupt/approval.ts';
+import { asksOverride } from '../interrupt/approval-value.ts';
+import { accessRefusal, RESPOND } from '../interrupt/authorize.ts';
+import { answerClarification } from '../interrupt/clarification.ts';
+import { close } from '../interrupt/close.ts';
+import { answerConversation } from '../interrupt/conversation.ts';
+import { eventKey } from '../interrupt/event-key.ts';
+import { hasExpired } from '../interrupt/expire.ts';
+import { answerExternalEvent } from '../interrupt/external-event.ts';
+import type { Interrupt, InterruptKind } from '../interrupt/interrupt.ts';
+import { answerLowConfidence } from '../interrupt/low-confidence.ts';
+import { schemaRefusal } from '../interrupt/refusal.ts';
+import { isObject } from '../json.ts';
+import type { PlanNode } from '../plan.ts';
+import type { Run } from '../run.ts';
+import { emitNode, type Refusal, type Step } from '../step.ts';
+
+type Resolve = Extract<Command, { type: 'resolve' }>;
+type AnswerKind = (step: Step, node: PlanNode, interrupt: Interrupt, command: Resolve) => Refusal | undefined;
+
+const ANSWERS: { readonly [Kind in InterruptKind]: AnswerKind } = {
+  approval: answerApproval,
+  clarification: answerClarification,
+  'external-event': answerExternalEvent,
+  custom: answerAnything,
+  'conversation.start': answerConversation,
+  'conversation.exchange': answerConversation,
+  'conversation.close': answerConversation,
+  'low-confidence': answerLowConfidence,
+};
+
+/**
+ * Someone answers. Either events, or a refusal, or both when the refusal is on record; neither means that the
+ * answer was taken before: the same vote, the same delivery of an event.
+ *
+ * The order is part of the contract: first whether there is such a question, then whether this resolver may
+ * answer it, and only then what is wrong with the answer.
+ */
+export function resolve(step: Step, command: Resolve): void {
+  const { plan, run } = step;
+  const { nodeId, resumeValue, by } = command;
+  const node = plan.nodes.get(nodeId);
+  if (!node) {
+    step.refusal = neverAsked;
+    return;
+  }
+  const key = eventKey(resumeValue);
+  if (key !== undefined && run.heard?.[nodeId] === key) return;
+  const interrupt = openFor(run, command);
+  if (!interrupt) {
+    step.refusal = closedRefusal(run, command);
+    return;
+  }
+  const refusal = waitRefusal(run, interrupt, step.now);
+  if (refusal) {
+    step.refusal = refusal;
+    return;
+  }
+  const denial = accessRefusal(interrupt, by, asksOverride(resumeValue));
+  if (denial) {
+    step.refusal = denial;
+    if (interrupt.rules?.governance && by.authenticated) putOnRecord(step, node, interrupt, command, denial);
+    return;
+  }
+  const problem =
+    (interrupt.resumeSchema && schemaRefusal(step, interrupt.resumeSchema, resumeValue, '')) ??
+    ANSWERS[interrupt.kind](step, node, interrupt, command);
+  if (problem) step.refusal = interrupt.rules?.governance ? inGateWords(problem) : problem;
+}
+
+/** Any JSON will do. */
+function answerAnything(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  { by, resumeValue }: Resolve,
+): undefined {
+  close(step, node, { interrupt, value: resumeValue, by: by.principal });
+}
+
+function openFor(run: Run, { nodeId, interruptId }: Resolve): Interrupt | undefined {
+  const open = run.interrupts[nodeId];
+  return interruptId === undefined || open?.interruptId === interruptId ? open : undefined;
+}
+
+const neverAsked: Refusal = {
+  code: 'interrupt_not_found',
+  message: 'No such question was asked in this run.',
+};
+
+function closedRefusal(run: Run, { nodeId, resumeValue }: Resolve): Refusal {
+  if ((run.asked[nodeId] ?? 0) === 0) return neverAsked;
+  const ended = run.nodes[nodeId]?.status === 'cancelled' && !run.interrupts[nodeId];
+  if (ended && run.cascadedFrom !== undefined)
+    return { code: 'interrupt_gone', message: 'The parent run was cancelled, and the question with it.' };
+  if (ended && run.status === 'cancelled')
+    return { code: 'interrupt_cancelled', message: 'The run was cancelled, and the question with it.' };
+  if (ended) return { code: 'run_terminal', message: 'The question ended together with its run.' };
+  if (isObject(resumeValue) && resumeValue.operation === 'exchange')
+    return {
+      code: 'validation_error',
+      message: 'The conversation is closed.',
+      details: { path: '/resumeValue' },
+    };
+  return { code: 'interrupt_already_resolved', message: 'The question was answered already.' };
+}
+
+function waitRefusal(run: Run, interrupt: Interrupt, now: number): Refusal | undefined {
+  if (run.status !== 'running')
+    return {
+      code: 'conflict',
+      message: `The run is ${run.status}; resume it, then answer.`,
+      details: { runStatus: run.status },
+    };
+  if (hasExpired(interrupt, now))
+    return { code: 'interrupt_expired', message: 'The time to answer this question is over.' };
+  return;
+}
+
+const DENIED_MAX = 50;
+
+/** Each principal once, and not without end: whoever is refused must not be able to fill the log. */
+function putOnRecord(
+  step: Step,
+  node: PlanNode,
+  { denied = [] }: Interrupt,
+  { by: { principal } }: Resolve,
+  { message }: Refusal,
+): void {
+  if (denied.includes(principal) || denied.length >= DENIED_MAX) return;
+  const resource = step.run.facts.runId;
+  const payload: JsonObject = { principal, action: RESPOND, resource, allowed: false, reason: message };
+  emitNode(step, node.id, 'authorization.decided', payload);
+}
+
+const inGateWords = (refusal: Refusal): Refusal =>
+  refusal.code === 'validation_error' ? { ...refusal, code: 'INVALID_RESUME_VALUE' } : refusal;

@@ -1,0 +1,149 @@
+import type { Json, JsonObject } from '@gantry/protocol';
+import type { Command } from '../command.ts';
+import { own } from '../json.ts';
+import type { PlanNode } from '../plan.ts';
+import { emitNode, type Refusal, type Step } from '../step.ts';
+import { changeVariables } from '../variable-writes.ts';
+import { type ApprovalAnswer, readApproval } from './approval-value.ts';
+import { voterOf } from './authorize.ts';
+import { close } from './close.ts';
+import type { Interrupt } from './interrupt.ts';
+import { policyOf, tally } from './quorum.ts';
+import { isRefusal } from './refusal.ts';
+
+type Resolve = Extract<Command, { type: 'resolve' }>;
+
+/** One person's decision on an approval. Answers why it cannot count. */
+export function answerApproval(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  { by, resumeValue }: Resolve,
+): Refusal | undefined {
+  const voter = voterOf(interrupt, by, resumeValue);
+  if (typeof voter !== 'string') return voter;
+  const answer = readApproval(interrupt, resumeValue);
+  if (isRefusal(answer)) return answer;
+  switch (answer.action) {
+    case 'ask':
+      ask(step, node, voter, answer.fields);
+      return;
+    case 'refine':
+    case 'edit-accept':
+      decided(step, node, answer, voter);
+      return;
+    case 'override':
+      return override(step, node, interrupt, answer, voter);
+    case 'accept':
+    case 'reject':
+      return vote(step, node, interrupt, answer, voter);
+  }
+}
+
+/**
+ * A vote stands: given again it changes nothing, and it cannot be turned round, or the end would depend on the
+ * order in which votes arrive.
+ */
+function vote(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  answer: ApprovalAnswer,
+  voter: string,
+): Refusal | undefined {
+  const approve = answer.action === 'accept';
+  const earlier = interrupt.votes.find((other) => other.voter === voter);
+  if (earlier) return earlier.approve === approve ? undefined : turnedRound(earlier.approve);
+  const { required } = policyOf(interrupt.data);
+  if (required > 1 || interrupt.rules?.governance) record(step, node, interrupt, answer, voter);
+  const votes = [...interrupt.votes, { voter, approve }];
+  count(step, node, interrupt, votes, answer, voter);
+  return;
+}
+
+const turnedRound = (approved: boolean): Refusal => ({
+  code: 'conflict',
+  message: `You have ${approved ? 'approved' : 'rejected'} already, and a vote stands.`,
+});
+
+function record(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  { action, fields }: ApprovalAnswer,
+  principal: string,
+): void {
+  const gateId = node.id;
+  if (action === 'accept') {
+    const granted = interrupt.votes.filter((other) => other.approve).length + 1;
+    const quorumProgress = { granted, required: policyOf(interrupt.data).required };
+    emitNode(step, gateId, 'approval.granted', { gateId, principal, quorumProgress });
+    return;
+  }
+  const reason = fields.reason ?? fields.feedback;
+  emitNode(step, gateId, 'approval.rejected', { gateId, principal, ...(reason !== undefined && { reason }) });
+}
+
+/** Someone with the role for it decides against the gate. It is one vote, unless the author lets it be all. */
+function override(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  answer: ApprovalAnswer,
+  principal: string,
+): Refusal | undefined {
+  const earlier = interrupt.votes.find((other) => other.voter === principal);
+  const bypasses = interrupt.rules?.overrideBypassesQuorum === true;
+  if (earlier && !bypasses) return earlier.approve ? undefined : turnedRound(false);
+  const reason = answer.fields.reason!;
+  emitNode(step, node.id, 'approval.overridden', { gateId: node.id, principal, reason });
+  const accepted: ApprovalAnswer = { action: 'accept', fields: { ...answer.fields, overridden: true } };
+  if (bypasses) decided(step, node, accepted, principal);
+  else
+    count(
+      step,
+      node,
+      interrupt,
+      [...interrupt.votes, { voter: principal, approve: true }],
+      accepted,
+      principal,
+    );
+  return;
+}
+
+function count(
+  step: Step,
+  node: PlanNode,
+  { data }: Interrupt,
+  votes: Interrupt['votes'],
+  answer: ApprovalAnswer,
+  voter: string,
+): void {
+  const policy = policyOf(data);
+  const end = tally(policy, votes);
+  if (end === 'open') return;
+  const approved = end === 'approved';
+  const agreeing = votes.filter((other) => other.approve === approved).length;
+  const by = policy.required === 1 ? voter : `quorum:${agreeing}-of-${policy.required}`;
+  decided(step, node, { action: approved ? 'accept' : 'reject', fields: answer.fields }, by);
+}
+
+function decided(step: Step, node: PlanNode, { action, fields }: ApprovalAnswer, by: string): void {
+  const interrupt = step.run.interrupts[node.id]!;
+  const decidedAt = new Date(step.now).toISOString();
+  const value: JsonObject = { action, ...fields, decidedBy: by, decidedAt };
+  close(step, node, { interrupt, value, by, ...(action === 'reject' && { rejected: 'reject' as const }) });
+}
+
+const EXCHANGES_MAX = 50;
+const QUESTION_MAX = 4_096;
+
+/** Asking back keeps the question open. What was asked is there for whoever prepares the next round. */
+function ask(step: Step, node: PlanNode, askedBy: string, { question }: JsonObject): void {
+  const name = `_askExchanges:${node.id}`;
+  const earlier: Json | undefined = own(step.run.variables, name);
+  const askedAt = new Date(step.now).toISOString();
+  const exchange = { question: String(question).slice(0, QUESTION_MAX), askedBy, askedAt };
+  const exchanges = [...(Array.isArray(earlier) ? earlier : []), exchange].slice(-EXCHANGES_MAX);
+  changeVariables(step, node, { [name]: exchanges });
+}

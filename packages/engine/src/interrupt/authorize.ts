@@ -1,0 +1,64 @@
+/**
+ * Who may answer. Judged before anything is said about the answer itself, so that someone who may not answer
+ * learns nothing about the question.
+ */
+import type { Json, JsonObject } from '@gantry/protocol';
+import { isObject } from '../json.ts';
+import { textsAt } from '../payload.ts';
+import type { Refusal } from '../step.ts';
+import type { Interrupt, Resolver } from './interrupt.ts';
+
+export const RESPOND = 'approvals:respond';
+
+/** Why this resolver may not answer at all. */
+export function accessRefusal(
+  { rules = {}, kind, data }: Interrupt,
+  by: Resolver,
+  asksOverride: boolean,
+): Refusal | undefined {
+  if (rules.authRequired && !by.authenticated)
+    return { code: 'unauthenticated', message: 'This question takes answers with an API key only.' };
+  if (asksOverride && rules.overrideRole !== undefined)
+    return by.roles.includes(rules.overrideRole)
+      ? undefined
+      : forbidden('Overriding needs another role.', { roleRequired: rules.overrideRole });
+  if (rules.requiredScope !== undefined && !by.scopes.includes(rules.requiredScope))
+    return forbidden(`Answering needs the scope ${rules.requiredScope}.`, {
+      scopeRequired: rules.requiredScope,
+    });
+  if (rules.requiredRole !== undefined && !by.roles.includes(rules.requiredRole))
+    return forbidden(`Answering needs the role ${rules.requiredRole}.`, { roleRequired: rules.requiredRole });
+  if (kind === 'approval' && namesApprovers(data) && !isApprover(data, by))
+    return forbidden('The question names its approvers, and you are none of them.');
+  return;
+}
+
+export const forbidden = (message: string, details?: JsonObject): Refusal =>
+  details ? { code: 'forbidden', message, details } : { code: 'forbidden', message };
+
+/** Whether only certain people may decide. Group and role refs count like the list itself. */
+export const namesApprovers = (data: JsonObject): boolean =>
+  ['approversList', 'approverRoleRefs', 'approverGroupRefs'].some((key) => textsAt(data, key).length > 0);
+
+function isApprover(data: JsonObject, by: Resolver): boolean {
+  return (
+    textsAt(data, 'approversList').includes(by.principal) ||
+    textsAt(data, 'approverRoleRefs').some((role) => by.roles.includes(role)) ||
+    textsAt(data, 'approverGroupRefs').some((group) => by.groups?.includes(group))
+  );
+}
+
+/**
+ * Whose vote this is. A key with `approvals:respond` may vote for several people by naming each in `voter`:
+ * the vote then bears both names, since only the key is proven. Where the question names its approvers each
+ * credential has one vote, or one approver could be all of them.
+ */
+export function voterOf({ data, rules }: Interrupt, by: Resolver, value: Json): string | Refusal {
+  const voter = isObject(value) ? value.voter : undefined;
+  if (voter === undefined) return by.principal;
+  if (typeof voter !== 'string' || voter === '' || voter.length > 256)
+    return forbidden('`voter` must be a name of at most 256 characters.');
+  if (rules?.governance || namesApprovers(data) || !by.authenticated || !by.scopes.includes(RESPOND))
+    return forbidden('You may not vote for others here.');
+  return `${by.principal}/${voter}`;
+}

@@ -1,0 +1,59 @@
+import type { Json, JsonObject } from '@gantry/protocol';
+import type { Command } from '../command.ts';
+import { isObject, isReservedName } from '../json.ts';
+import type { PlanNode } from '../plan.ts';
+import type { Refusal, Step } from '../step.ts';
+import { close } from './close.ts';
+import type { Interrupt } from './interrupt.ts';
+import { invalid, schemaRefusal } from './refusal.ts';
+
+/** Every question needs its answer, and each answer has to fit the schema of its question. */
+export function answerClarification(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  { by, resumeValue }: Extract<Command, { type: 'resolve' }>,
+): Refusal | undefined {
+  const sent = sentAnswers(isObject(resumeValue) ? resumeValue.answers : undefined);
+  if (!sent) return invalid('/answers', '`answers` must be an object or a list of `{id, answer}`.');
+  const answers: JsonObject = {};
+  for (const question of questionsOf(interrupt.data)) {
+    const path = `/answers/${question.id}`;
+    const answer = sent.get(question.id);
+    if (answer === undefined) return invalid(path, `the question ${question.id} has no answer.`);
+    const refusal = question.schema && schemaRefusal(step, question.schema, answer, path);
+    if (refusal) return refusal;
+    answers[question.id] = answer;
+    sent.delete(question.id);
+  }
+  const [unknown] = sent.keys();
+  if (unknown !== undefined)
+    return invalid('/answers', 'there are answers to questions that were not asked.');
+  close(step, node, { interrupt, value: { answers }, by: by.principal });
+  return;
+}
+
+interface Question {
+  readonly id: string;
+  readonly schema?: JsonObject;
+}
+
+export function questionsOf(data: JsonObject): Question[] {
+  const questions: Json[] = Array.isArray(data.questions) ? data.questions : [];
+  return questions.flatMap((question) => {
+    if (!isObject(question) || typeof question.id !== 'string' || isReservedName(question.id)) return [];
+    return [{ id: question.id, ...(isObject(question.schema) && { schema: question.schema }) }];
+  });
+}
+
+/** Both documented forms: `{q1: "blue"}` and `[{id: "q1", answer: "blue"}]`. */
+function sentAnswers(answers: Json | undefined): Map<string, Json> | undefined {
+  if (isObject(answers)) return new Map(Object.entries(answers));
+  if (!Array.isArray(answers)) return;
+  const sent = new Map<string, Json>();
+  for (const item of answers) {
+    if (!isObject(item) || typeof item.id !== 'string' || item.answer === undefined) return;
+    sent.set(item.id, item.answer);
+  }
+  return sent;
+}

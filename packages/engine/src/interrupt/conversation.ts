@@ -1,0 +1,152 @@
+/**
+ * Conversations: one question that stays open over many turns.
+ *
+ * C1  Turns count from 0 without gaps; `conversation.opened` is turn 0.
+ * C2  Nothing of a conversation follows its `conversation.closed`.
+ * C3  Time covers the conversation as a whole, not the single turn.
+ */
+import { ConversationAnswer, type Json, type JsonObject, misfit, type TurnRequest } from '@gantry/protocol';
+import { writeChannelFrom } from '../channels/write.ts';
+import type { Command } from '../command.ts';
+import { asJson } from '../json.ts';
+import { failNode } from '../node-run.ts';
+import { numberAt, textAt } from '../payload.ts';
+import type { PlanNode } from '../plan.ts';
+import { emitCaused, emitNode, type Refusal, type Step } from '../step.ts';
+import { BY_TIMEOUT, close } from './close.ts';
+import type { Interrupt } from './interrupt.ts';
+import { asError, invalid, schemaRefusal } from './refusal.ts';
+import { nextKey, suspend } from './suspend.ts';
+
+export interface ConversationRequest {
+  readonly prompt: string;
+  readonly outcomeSchema?: JsonObject;
+  readonly timeoutMs?: number;
+  readonly agentId?: string;
+  /** Channel that every turn is written to. */
+  readonly channel?: string;
+  readonly turnsMax: number;
+}
+
+type Role = 'user' | 'agent' | 'system';
+
+/** Suspends the node and opens the conversation with its prompt. Answers whether it is open. */
+export function openConversation(step: Step, node: PlanNode, request: ConversationRequest): boolean {
+  const { prompt, outcomeSchema, timeoutMs, agentId, channel, turnsMax } = request;
+  const conversationId = nextKey(step, node);
+  const { suspendedSeq } = suspend(step, node, {
+    kind: 'conversation.exchange',
+    data: { conversationId, prompt, ...(outcomeSchema && { outcomeSchema }) },
+    reason: 'conversation-input',
+    memo: { turnsMax, ...(channel !== undefined && { channel }) },
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  });
+  const role: Role = agentId === undefined ? 'system' : 'agent';
+  const initialTurn = turnOf(step, conversationId, 0, { content: prompt, from: agentId ?? 'system' }, role);
+  const payload: JsonObject = { conversationId, initialTurn, ...(agentId !== undefined && { agentId }) };
+  if (outcomeSchema) payload.schema = outcomeSchema;
+  emitCaused(step, suspendedSeq, { type: 'conversation.opened', nodeId: node.id, payload });
+  return keepTurn(step, node, channel, initialTurn);
+}
+
+/** A caller takes their turn, or closes. */
+export function answerConversation(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  { by, resumeValue }: Extract<Command, { type: 'resolve' }>,
+): Refusal | undefined {
+  const problem = misfit(ConversationAnswer, resumeValue);
+  if (problem) return invalid(problem.path, `${problem.message}.`);
+  const answer = resumeValue as ConversationAnswer;
+  const { turns } = stateOf(interrupt);
+  if (answer.turn?.turnIndex !== undefined && answer.turn.turnIndex !== turns)
+    return invalid('/turn/turnIndex', `the next turn is ${turns}.`);
+  const { outcomeSchema } = interrupt.data;
+  const outcome = answer.outcome === undefined ? undefined : asJson(answer.outcome);
+  const judged = answer.operation === 'close' || outcome !== undefined;
+  const refusal =
+    judged && outcomeSchema !== undefined
+      ? schemaRefusal(step, outcomeSchema, outcome ?? null, '/outcome')
+      : undefined;
+  if (refusal) return refusal;
+  if (answer.operation === 'close') {
+    endConversation(step, node, interrupt, { outcome: outcome ?? null, by: by.principal, turn: answer.turn });
+    return;
+  }
+  if (!answer.turn) return invalid('/turn', 'an exchange needs a `turn`.');
+  if (turns > numberAt(interrupt.memo ?? {}, 'turnsMax', TURNS_MAX))
+    return invalid('/operation', 'the conversation has had all its turns; close it.');
+  exchange(step, node, answer.turn, outcome);
+  return;
+}
+
+export const TURNS_MAX = 1_000;
+
+/** One more turn. Answers whether the node still goes on: a channel may refuse the message. */
+export function exchange(step: Step, node: PlanNode, said: TurnRequest, outcome?: Json): boolean {
+  const interrupt = step.run.interrupts[node.id]!;
+  const { conversationId, turns: turnIndex } = stateOf(interrupt);
+  const turn = turnOf(step, conversationId, turnIndex, said, said.role ?? 'user');
+  if (outcome !== undefined) turn.outcome = outcome;
+  emitNode(step, node.id, 'conversation.exchanged', { conversationId, turnIndex, turn });
+  return keepTurn(step, node, channelOf(interrupt), turn);
+}
+
+interface Ending {
+  readonly outcome: Json;
+  readonly by: string;
+  readonly turn?: TurnRequest | undefined;
+  readonly timedOut?: true;
+}
+
+/** Closes with the caller's last words, or with the host's. */
+export function endConversation(step: Step, node: PlanNode, interrupt: Interrupt, ending: Ending): void {
+  const { conversationId, turns: turnIndex } = stateOf(interrupt);
+  const { turn, outcome, by, timedOut } = ending;
+  const closing = timedOut ? 'The time for this conversation is over.' : 'The conversation was closed.';
+  const finalTurn = turn
+    ? turnOf(step, conversationId, turnIndex, turn, turn.role ?? 'user')
+    : turnOf(step, conversationId, turnIndex, { content: closing, from: 'system' }, 'system');
+  emitNode(step, node.id, 'conversation.closed', { conversationId, turnIndex, finalTurn, outcome });
+  if (!keepTurn(step, node, channelOf(interrupt), finalTurn)) return;
+  const value: JsonObject = { conversationId, outcome, turnCount: turnIndex - 1 };
+  if (timedOut) value.reason = 'timeout';
+  close(step, node, { interrupt: step.run.interrupts[node.id]!, value, by });
+}
+
+export const timeOutConversation = (step: Step, node: PlanNode, interrupt: Interrupt): void =>
+  endConversation(step, node, interrupt, { outcome: null, by: BY_TIMEOUT, timedOut: true });
+
+const channelOf = ({ memo = {} }: Interrupt): string | undefined => textAt(memo, 'channel') || undefined;
+
+/** What is folded, or for one that was asked without being opened, what its data says. */
+const stateOf = ({ conversation, data }: Interrupt): { conversationId: string; turns: number } =>
+  conversation ?? { conversationId: textAt(data, 'conversationId'), turns: 1 };
+
+function turnOf(
+  step: Step,
+  conversationId: string,
+  turnIndex: number,
+  said: TurnRequest,
+  role: Role,
+): JsonObject {
+  const from = said.from ?? (role === 'user' ? 'user' : role);
+  return {
+    messageId: said.messageId ?? `${conversationId}:${turnIndex}:${role}`,
+    from,
+    ...(said.to !== undefined && { to: said.to }),
+    content: asJson(said.content),
+    ts: said.ts ?? step.now,
+    role,
+    turnIndex,
+    ...(role === 'agent' && { speakerId: said.speakerId ?? from }),
+  };
+}
+
+function keepTurn(step: Step, node: PlanNode, channel: string | undefined, turn: JsonObject): boolean {
+  if (channel === undefined) return true;
+  const refusal = writeChannelFrom(step, node, channel, turn);
+  if (refusal) failNode(step, node, asError(refusal), false);
+  return refusal === undefined;
+}

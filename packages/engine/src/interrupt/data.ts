@@ -1,0 +1,81 @@
+/** What a node may ask, checked when its workflow is compiled. */
+import {
+  ApprovalData,
+  ClarificationData,
+  CustomData,
+  ExternalEventData,
+  type InterruptKind,
+  type JsonObject,
+  LowConfidenceData,
+  misfit,
+} from '@gantry/protocol';
+import { isObject, isReservedName } from '../json.ts';
+import type { Preparation } from '../nodes/node-type.ts';
+import { textsAt } from '../payload.ts';
+import { questionsOf } from './clarification.ts';
+import { policyOf } from './quorum.ts';
+
+/** Kinds that a node can ask with data of the author's own. */
+export const ASKABLE = {
+  approval: ApprovalData,
+  clarification: ClarificationData,
+  'external-event': ExternalEventData,
+  custom: CustomData,
+  'low-confidence': LowConfidenceData,
+} as const satisfies { [Kind in InterruptKind]?: unknown };
+export type AskableKind = keyof typeof ASKABLE;
+
+/** Reports everything that would make the question unanswerable. `key` is where the data stands. */
+export function checkData(preparation: Preparation, key: string, kind: AskableKind, data: JsonObject): void {
+  const problem = misfit(ASKABLE[kind], data);
+  if (problem) preparation.issue(`${key}${problem.path}`, problem.message);
+  else if (kind === 'approval') checkApproval(preparation, key, data);
+  else if (kind === 'clarification') checkQuestions(preparation, key, data);
+}
+
+function checkApproval({ issue }: Preparation, key: string, data: JsonObject): void {
+  const { required, electorate } = policyOf(data);
+  if (electorate < required)
+    issue(key, `${required} approvals are required, but only ${electorate} approvers are named`);
+  if (required > 1 && textsAt(data, 'actions').includes('edit-accept'))
+    issue(key, 'An edited artifact is not what the others approved: edit-accept needs a single approval');
+}
+
+function checkQuestions({ issue, schema }: Preparation, key: string, data: JsonObject): void {
+  const ids = new Set<string>();
+  const questions = Array.isArray(data.questions) ? data.questions.filter(isObject) : [];
+  questions.forEach(({ id }, position) => {
+    const path = `${key}/questions/${position}/id`;
+    if (typeof id !== 'string') return;
+    if (isReservedName(id)) issue(path, `${id} is a reserved name`);
+    if (ids.has(id)) issue(path, `${id} is used more than once`);
+    ids.add(id);
+  });
+  questionsOf(data).forEach((question, position) => {
+    if (question.schema) schema(`${key}/questions/${position}/schema`, question.schema);
+  });
+}
+
+/** A year: longer than anyone should wait, and far from where dates end. */
+const TIMEOUT_MS_MAX = 366 * 24 * 60 * 60 * 1_000;
+
+/** How long the node may wait for its answer; undefined means for ever. */
+export function timeoutOf({ config, issue }: Preparation, key: string, unitMs = 1): { timeoutMs?: number } {
+  const value = config[key];
+  if (value === undefined || value === null) return {};
+  if (typeof value === 'number' && value >= 0 && value * unitMs <= TIMEOUT_MS_MAX)
+    return { timeoutMs: Math.ceil(value * unitMs) };
+  issue(key, `${key} must be a number from 0 to ${TIMEOUT_MS_MAX / unitMs}`);
+  return {};
+}
+
+/** A schema of the author's own that answers are held to, beside what their kind asks of them. */
+export function resumeSchemaOf({ config, issue, schema }: Preparation): { resumeSchema?: JsonObject } {
+  const { resumeSchema } = config;
+  if (resumeSchema === undefined) return {};
+  if (!isObject(resumeSchema)) {
+    issue('resumeSchema', 'resumeSchema must be a JSON Schema');
+    return {};
+  }
+  return schema('resumeSchema', resumeSchema) ? { resumeSchema } : {};
+}

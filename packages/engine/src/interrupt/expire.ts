@@ -1,0 +1,14 @@
+import type { PlanNode } from '../plan.ts';
+import type { Step } from '../step.ts';
+import { BY_TIMEOUT, close } from './close.ts';
+import { timeOutConversation } from './conversation.ts';
+import type { Interrupt } from './interrupt.ts';
+
+export const hasExpired = ({ expiresAt = Number.POSITIVE_INFINITY }: Interrupt, now: number): boolean =>
+  expiresAt <= now;
+
+/** Time answers for everyone, and never with yes. */
+export function expire(step: Step, node: PlanNode, interrupt: Interrupt): void {
+  if (interrupt.kind.startsWith('conversation.')) timeOutConversation(step, node, interrupt);
+  else close(step, node, { interrupt, value: null, by: BY_TIMEOUT, rejected: 'timeout' });
+}

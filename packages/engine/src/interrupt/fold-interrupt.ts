@@ -1,0 +1,93 @@
+import type { JsonObject, RunEvent } from '@gantry/protocol';
+import type { Draft } from '../apply.ts';
+import { isObject, isReservedName } from '../json.ts';
+import { numberAt, objectAt, textAt } from '../payload.ts';
+import { eventKey } from './event-key.ts';
+import type { AnswerRules, Interrupt, InterruptKind } from './interrupt.ts';
+
+export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject): void {
+  const nodeId = textAt(payload, 'nodeId') || textAt(payload, 'gateId') || (event.nodeId ?? '');
+  if (nodeId === '' || isReservedName(nodeId)) return;
+  switch (event.type) {
+    case 'interrupt.requested':
+      open(run, nodeId, event, payload);
+      break;
+    case 'interrupt.resolved':
+      hear(run, nodeId, event, payload);
+      closeInterrupt(run, nodeId);
+      break;
+    case 'authorization.decided':
+      deny(run, nodeId, payload);
+      break;
+    case 'approval.granted':
+    case 'approval.rejected':
+    case 'approval.overridden':
+      vote(run, nodeId, event.type !== 'approval.rejected', payload);
+      break;
+    case 'conversation.opened':
+    case 'conversation.exchanged':
+      turn(run, nodeId, payload);
+      break;
+  }
+}
+
+function open(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject): void {
+  const resumeSchema = objectAt(payload, 'resumeSchema');
+  const memo = objectAt(event.sealed, 'memo');
+  const rules = objectAt(event.sealed, 'rules');
+  const interrupt: Interrupt = {
+    interruptId: textAt(payload, 'interruptId'),
+    key: textAt(payload, 'key'),
+    kind: textAt(payload, 'kind') as InterruptKind,
+    data: objectAt(payload, 'data') ?? {},
+    requestedAt: event.at,
+    suspendedSeq: run.nextSeq - 2,
+    votes: [],
+    ...(typeof payload.timeoutMs === 'number' && { expiresAt: event.at + payload.timeoutMs }),
+    ...(resumeSchema && { resumeSchema }),
+    ...(memo && { memo }),
+    ...(rules && { rules: rules as AnswerRules }),
+  };
+  run.interrupts = { ...run.interrupts, [nodeId]: interrupt };
+  run.asked = { ...run.asked, [nodeId]: (run.asked[nodeId] ?? 0) + 1 };
+}
+
+export function closeInterrupt(run: Draft, nodeId: string): void {
+  if (!(nodeId in run.interrupts)) return;
+  const { [nodeId]: _closed, ...others } = run.interrupts;
+  run.interrupts = others;
+}
+
+function vote(run: Draft, nodeId: string, approve: boolean, payload: JsonObject): void {
+  const interrupt = run.interrupts[nodeId];
+  if (!interrupt) return;
+  const voter = textAt(payload, 'principal');
+  const votes = [...interrupt.votes.filter((earlier) => earlier.voter !== voter), { voter, approve }];
+  run.interrupts = { ...run.interrupts, [nodeId]: { ...interrupt, votes } };
+}
+
+function turn(run: Draft, nodeId: string, payload: JsonObject): void {
+  const interrupt = run.interrupts[nodeId];
+  if (!interrupt) return;
+  const { conversation } = interrupt;
+  const turnIndex = isObject(payload.initialTurn) ? 0 : numberAt(payload, 'turnIndex', 0);
+  const next = {
+    conversationId: conversation?.conversationId ?? textAt(payload, 'conversationId'),
+    turns: Math.max(conversation?.turns ?? 0, turnIndex + 1),
+  };
+  run.interrupts = { ...run.interrupts, [nodeId]: { ...interrupt, conversation: next } };
+}
+
+/** The same delivery of an event again changes nothing, also when the node asks anew. */
+function hear(run: Draft, nodeId: string, { sealed }: RunEvent, payload: JsonObject): void {
+  if (run.interrupts[nodeId]?.kind !== 'external-event') return;
+  const key = eventKey(isObject(sealed) ? (sealed.resumeValue ?? payload.resumeValue) : payload.resumeValue);
+  if (key !== undefined) run.heard = { ...run.heard, [nodeId]: key };
+}
+
+function deny(run: Draft, nodeId: string, payload: JsonObject): void {
+  const interrupt = run.interrupts[nodeId];
+  if (!interrupt || payload.allowed !== false) return;
+  const denied = [...(interrupt.denied ?? []), textAt(payload, 'principal')];
+  run.interrupts = { ...run.interrupts, [nodeId]: { ...interrupt, denied } };
+}

@@ -1,0 +1,82 @@
+import type { InterruptKind, Json, JsonObject } from '@gantry/protocol';
+
+export { INTERRUPT_KINDS, type InterruptKind } from '@gantry/protocol';
+
+/** What a node asks of the world outside. */
+export interface InterruptRequest {
+  readonly kind: InterruptKind;
+  readonly data: JsonObject;
+  readonly resumeSchema?: JsonObject;
+  readonly timeoutMs?: number;
+  /** Shown on `node.suspended`: `low-confidence`, `conversation-input`. */
+  readonly reason?: string;
+  /** More fields of `node.suspended`, such as `agentId`. */
+  readonly suspendedWith?: JsonObject;
+  /** What the node wants to know again when the answer comes. Never shown. */
+  readonly memo?: JsonObject;
+  /** Who may answer, and how. Absent means anyone whom the API lets through. */
+  readonly rules?: AnswerRules;
+}
+
+/** Enforced before a value counts; part of the log, so that a fold knows them. */
+export interface AnswerRules {
+  /** The resolver must have both, where both are named. */
+  readonly requiredRole?: string;
+  readonly requiredScope?: string;
+  /** The resolver must come with a credential: a signed token alone is not enough. */
+  readonly authRequired?: true;
+  /** Who may decide against the quorum, giving a reason. */
+  readonly overrideRole?: string;
+  /** Such a decision ends the question at once; else it counts as one vote. */
+  readonly overrideBypassesQuorum?: true;
+  /** Events and codes of the governance gate. */
+  readonly governance?: true;
+}
+
+export interface Vote {
+  readonly voter: string;
+  readonly approve: boolean;
+}
+
+/** A question that is open. */
+export interface Interrupt {
+  readonly interruptId: string;
+  readonly key: string;
+  readonly kind: InterruptKind;
+  readonly data: JsonObject;
+  readonly resumeSchema?: JsonObject;
+  readonly requestedAt: number;
+  /** When it is answered for everyone: rejected. */
+  readonly expiresAt?: number;
+  /** Sequence of the `node.suspended` event. */
+  readonly suspendedSeq: number;
+  readonly votes: readonly Vote[];
+  readonly memo?: JsonObject;
+  readonly rules?: AnswerRules;
+  /** Who was refused and is on record for it: the log does not grow with every further attempt. */
+  readonly denied?: readonly string[];
+  /** Only for conversations; `turns` is the index of the next one. */
+  readonly conversation?: { readonly conversationId: string; readonly turns: number };
+}
+
+/** Who answers. */
+export interface Resolver {
+  /** Opaque and never empty: an API key, a token's holder. */
+  readonly principal: string;
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
+  /** Groups that the host's directory knows the resolver to be in. */
+  readonly groups?: readonly string[];
+  /** Came with a credential of their own, not with a signed token alone. */
+  readonly authenticated: boolean;
+}
+
+/** An answer that counted: what the node gets to see. */
+export interface Answer {
+  readonly interrupt: Interrupt;
+  /** In one form for each kind, whatever form it was sent in; null when time was over. */
+  readonly value: Json;
+  /** Rejected by a person, by the quorum, or by time. */
+  readonly rejected?: 'reject' | 'timeout';
+  readonly by: string;
+}

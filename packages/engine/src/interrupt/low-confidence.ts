@@ -1,0 +1,57 @@
+import type { Json, JsonObject } from '@gantry/protocol';
+import type { Command } from '../command.ts';
+import { isObject } from '../json.ts';
+import type { PlanNode } from '../plan.ts';
+import type { Run } from '../run.ts';
+import type { Refusal, Step } from '../step.ts';
+import { close } from './close.ts';
+import type { Interrupt } from './interrupt.ts';
+import { invalid } from './refusal.ts';
+import { suspend } from './suspend.ts';
+
+const THRESHOLD = 0.7;
+
+/** Below this an agent's decision waits for someone to ratify it. */
+export function escalationThreshold(run: Run): number {
+  const wish = run.facts.configurable.escalationThreshold;
+  return typeof wish === 'number' && wish >= 0 && wish <= 1 ? wish : THRESHOLD;
+}
+
+/** Asks for ratification if the agent is too unsure; one that says nothing about its confidence is not. */
+export function escalate(
+  step: Step,
+  node: PlanNode,
+  { agentId, confidence, decision }: { agentId: string; confidence: Json | undefined; decision: Json },
+): boolean {
+  const threshold = escalationThreshold(step.run);
+  if (typeof confidence !== 'number' || !Number.isFinite(confidence) || confidence >= threshold) return false;
+  suspend(step, node, {
+    kind: 'low-confidence',
+    data: { agentId, threshold, observed: confidence, decision },
+    reason: 'low-confidence',
+    suspendedWith: { agentId },
+  });
+  return true;
+}
+
+/** Ratifies the agent's decision, puts another in its place, or rejects it. */
+export function answerLowConfidence(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  { by, resumeValue }: Extract<Command, { type: 'resolve' }>,
+): Refusal | undefined {
+  const action = isObject(resumeValue) ? resumeValue.action : undefined;
+  if (action !== undefined && action !== 'accept' && action !== 'reject')
+    return invalid('/action', 'choose accept or reject.');
+  const value = ratified(interrupt.data, resumeValue);
+  const rejected = action === 'reject' ? ({ rejected: 'reject' } as const) : {};
+  close(step, node, { interrupt, value, by: by.principal, ...rejected });
+  return;
+}
+
+function ratified(data: JsonObject, value: Json): Json {
+  if (!isObject(value)) return value;
+  if (value.decision !== undefined) return value.decision;
+  return value.action === undefined ? value : (data.decision ?? null);
+}

@@ -1,0 +1,33 @@
+/** When votes decide. Order does not matter: only who approved and who rejected. */
+import type { JsonObject } from '@gantry/protocol';
+import { numberAt, textsAt } from '../payload.ts';
+import type { Vote } from './interrupt.ts';
+
+export interface QuorumPolicy {
+  readonly required: number;
+  /** One rejection decides, or more than half of the required votes. */
+  readonly rejection: 'single-veto' | 'majority';
+  /** How many can vote at all; infinite where anyone may. */
+  readonly electorate: number;
+}
+
+export type Tally = 'open' | 'approved' | 'rejected';
+
+export function policyOf(data: JsonObject): QuorumPolicy {
+  const listed = new Set(textsAt(data, 'approversList')).size;
+  const openEnded = ['approverRoleRefs', 'approverGroupRefs'].some((key) => textsAt(data, key).length > 0);
+  return {
+    required: numberAt(data, 'requiredApprovals', 1),
+    rejection: data.rejectionPolicy === 'majority' ? 'majority' : 'single-veto',
+    electorate: listed > 0 && !openEnded ? listed : Number.POSITIVE_INFINITY,
+  };
+}
+
+export function tally({ required, rejection, electorate }: QuorumPolicy, votes: readonly Vote[]): Tally {
+  const granted = votes.filter((vote) => vote.approve).length;
+  const rejected = votes.length - granted;
+  if (granted >= required) return 'approved';
+  if (rejected > (rejection === 'majority' ? required / 2 : 0)) return 'rejected';
+  // Nobody is left who could still bring it about.
+  return electorate - rejected < required ? 'rejected' : 'open';
+}

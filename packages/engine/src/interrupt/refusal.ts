@@ -1,0 +1,28 @@
+import type { Json, JsonObject, RunError } from '@gantry/protocol';
+import type { SchemaCheck } from '../schema.ts';
+import type { Refusal, Step } from '../step.ts';
+
+/** An answer that does not fit; `path` points into the `resumeValue`. */
+export const invalid = (path: string, message: string): Refusal => ({
+  code: 'validation_error',
+  message: `The answer does not fit: ${message}`,
+  details: { path: `/resumeValue${path}`, problem: message },
+});
+
+export const isRefusal = (value: object): value is Refusal => 'code' in value && 'message' in value;
+
+export function refuse(step: Step, code: string, message: string, details?: JsonObject): void {
+  step.refusal = details ? { code, message, details } : { code, message };
+}
+
+/** A refusal of something that the node itself wanted to do. */
+export const asError = ({ code, message, details }: Refusal): RunError =>
+  details ? { code, message, details } : { code, message };
+
+/** Holds a value to a schema that came with data. One that cannot be used lets nothing through. */
+export function schemaRefusal(step: Step, schema: Json, value: Json, path: string): Refusal | undefined {
+  const check: SchemaCheck | string = step.plan.compileSchema(schema);
+  if (typeof check === 'string') return invalid(path, `its schema cannot be used (${check}).`);
+  const problem = check(value);
+  return problem && invalid(`${path}${problem.path}`, `${problem.message}.`);
+}

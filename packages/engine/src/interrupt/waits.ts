@@ -1,0 +1,94 @@
+/** Open questions in plain words: what is asked, who may answer, how far it is, when its time is over. */
+import type { Action, Wait } from '../explain.ts';
+import { isObject } from '../json.ts';
+import { textAt, textsAt } from '../payload.ts';
+import type { Run } from '../run.ts';
+import { inTime } from '../time-text.ts';
+import { questionsOf } from './clarification.ts';
+import type { Interrupt, InterruptKind } from './interrupt.ts';
+import { policyOf } from './quorum.ts';
+
+export function questionWait(nodeId: string, interrupt: Interrupt, now: number): Wait {
+  const { requestedAt: since, expiresAt } = interrupt;
+  const limit = expiresAt === undefined ? '' : ` ${endOf(interrupt.kind)} ${inTime(expiresAt, now)}.`;
+  const text = `${nodeId} ${ASKED[interrupt.kind](interrupt)} ${answerersOf(interrupt)}${limit}`;
+  return { kind: 'interrupt', nodeId, since, ...(expiresAt !== undefined && { wakesAt: expiresAt }), text };
+}
+
+const ASKED: { readonly [Kind in InterruptKind]: (interrupt: Interrupt) => string } = {
+  approval: (interrupt) => `waits for approval${quoted(interrupt, 'title')}${votesOf(interrupt)}.`,
+  clarification: ({ data }) => `waits for answers to ${counted(questionsOf(data).length, 'question')}.`,
+  'external-event': (interrupt) => `waits for an event from outside${quoted(interrupt, 'eventType')}.`,
+  custom: (interrupt) => `waits for an answer${quoted(interrupt, 'customKind')}.`,
+  'conversation.start': conversing,
+  'conversation.exchange': conversing,
+  'conversation.close': conversing,
+  'low-confidence': ({ data }) =>
+    `waits for someone to ratify a decision: ${textAt(data, 'agentId')} is ${data.observed} sure, and ${data.threshold} is needed.`,
+};
+
+function conversing(interrupt: Interrupt): string {
+  const turns = (interrupt.conversation?.turns ?? 1) - 1;
+  return `is in a conversation${quoted(interrupt, 'prompt')}, ${counted(turns, 'turn')} so far.`;
+}
+
+const TEXT_MAX = 200;
+
+const quoted = ({ data }: Interrupt, key: string): string => {
+  const text = textAt(data, key);
+  return text === '' ? '' : ` "${text.slice(0, TEXT_MAX)}"`;
+};
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+function votesOf({ data, votes }: Interrupt): string {
+  const { required, rejection } = policyOf(data);
+  if (required === 1) return '';
+  const granted = votes.filter((vote) => vote.approve).length;
+  const veto = rejection === 'majority' ? 'a majority of rejections ends it' : 'one rejection ends it';
+  return `: ${granted} of ${required} approvals are in, ${counted(votes.length - granted, 'rejection')}; ${veto}`;
+}
+
+function endOf(kind: InterruptKind): string {
+  if (kind === 'approval') return 'It is rejected';
+  return kind.startsWith('conversation.') ? 'It is closed' : 'It fails';
+}
+
+const NAMES_MAX = 10;
+
+function answerersOf({ data, rules = {}, kind }: Interrupt): string {
+  const { requiredRole, requiredScope, overrideRole, authRequired } = rules;
+  const needs = [
+    ...(requiredRole === undefined ? [] : [`the role ${requiredRole}`]),
+    ...(requiredScope === undefined ? [] : [`the scope ${requiredScope}`]),
+  ].join(' and ');
+  const override = overrideRole === undefined ? '' : ` The role ${overrideRole} may override it.`;
+  if (needs !== '') return `Whoever has ${needs} may answer.${override}`;
+  const named = kind === 'approval' ? namesOf(data) : [];
+  if (named.length > 0) return `Only ${named.slice(0, NAMES_MAX).join(', ')} may answer.`;
+  const token = authRequired ? '; a link alone is not enough' : '';
+  return `Whoever has the scope approvals:respond may answer${token}.`;
+}
+
+const namesOf = (data: Interrupt['data']): string[] => [
+  ...textsAt(data, 'approversList'),
+  ...textsAt(data, 'approverRoleRefs').map((role) => `the role ${role}`),
+  ...textsAt(data, 'approverGroupRefs').map((group) => `the group ${group}`),
+];
+
+const ACTIONS_MAX = 20;
+
+/** How to answer what is open. */
+export function resolveActions(run: Run): Action[] {
+  const open = Object.entries(run.interrupts).slice(0, ACTIONS_MAX);
+  return open.map(([nodeId, { kind, data }]) => {
+    const actions = isObject(data) ? textsAt(data, 'actions') : [];
+    const choice = kind === 'approval' && actions.length > 0 ? ` (${actions.join(', ')})` : '';
+    return {
+      action: 'resolve',
+      method: 'POST',
+      path: `/v1/runs/${run.facts.runId}/interrupts/${encodeURIComponent(nodeId)}`,
+      text: `Answer ${nodeId}${choice}.`,
+    };
+  });
+}

@@ -1,0 +1,101 @@
+import type { JsonObject } from '@gantry/protocol';
+import {
+  type ConversationRequest,
+  endConversation,
+  exchange,
+  openConversation,
+  TURNS_MAX,
+} from '../interrupt/conversation.ts';
+import { timeoutOf } from '../interrupt/data.ts';
+import { settleByKind } from '../interrupt/outcome.ts';
+import { isObject } from '../json.ts';
+import { completeNode } from '../node-run.ts';
+import type { PlanNode } from '../plan.ts';
+import type { Step } from '../step.ts';
+import type { NodeType, Preparation } from './node-type.ts';
+
+const LIFECYCLE = 'open-exchange-close';
+
+/** Talks until someone closes the conversation. */
+export const conversationGate: NodeType = {
+  typeId: 'core.conversationGate',
+  prepare(preparation) {
+    const { config, issue } = preparation;
+    if (config.lifecycle !== undefined && config.lifecycle !== LIFECYCLE)
+      issue('lifecycle', `lifecycle can only be ${LIFECYCLE}`);
+    const turns = mockedTurns(preparation);
+    const request = requestOf(preparation);
+    return {
+      execute: () => ({
+        kind: 'acts',
+        act: (step, node) => {
+          if (turns === undefined) openConversation(step, node, request);
+          else playAlone(step, node, request, turns);
+        },
+      }),
+      answered: (step, node, answer) => {
+        if (isObject(answer.value)) completeNode(step, node, { ...answer.value, closedBy: answer.by });
+        else settleByKind(step, node, answer);
+      },
+    };
+  },
+};
+
+/** How many turns a conformance workflow plays with itself. */
+function mockedTurns({ config, definition, issue }: Preparation): number | undefined {
+  const { mockAutoResume, turnCount = 1 } = config;
+  if (mockAutoResume === undefined || mockAutoResume === false) return;
+  if (mockAutoResume !== true) issue('mockAutoResume', 'mockAutoResume must be true or false');
+  if (!definition.id.startsWith('conformance-'))
+    issue(
+      'mockAutoResume',
+      'Conversations play alone in conformance workflows only',
+      'conformance.mockAgent',
+    );
+  if (Number.isInteger(turnCount) && Number(turnCount) >= 1 && Number(turnCount) <= 100)
+    return Number(turnCount);
+  issue('turnCount', 'turnCount must be a whole number from 1 to 100');
+  return 1;
+}
+
+function requestOf(preparation: Preparation): ConversationRequest {
+  const { config, node, issue, schema } = preparation;
+  const { prompt = config.initialPrompt ?? node.name, outcomeSchema, maxTurns = TURNS_MAX } = config;
+  if (typeof prompt !== 'string' || prompt === '') issue('prompt', 'prompt must be a text');
+  if (!Number.isInteger(maxTurns) || Number(maxTurns) < 1 || Number(maxTurns) > TURNS_MAX)
+    issue('maxTurns', `maxTurns must be a whole number from 1 to ${TURNS_MAX}`);
+  if (outcomeSchema !== undefined && !isObject(outcomeSchema))
+    issue('outcomeSchema', 'outcomeSchema must be a JSON Schema');
+  const checked = isObject(outcomeSchema) && schema('outcomeSchema', outcomeSchema) ? { outcomeSchema } : {};
+  const channel = channelOf(preparation);
+  const agentId = node.agent?.agentId;
+  return {
+    prompt: String(prompt),
+    turnsMax: Number(maxTurns),
+    ...checked,
+    ...timeoutOf(preparation, 'timeoutMs'),
+    ...(channel !== undefined && { channel }),
+    ...(typeof agentId === 'string' && { agentId }),
+  };
+}
+
+/** Every turn goes to the channel that the config names, else to the first one that takes messages. */
+function channelOf({ config, definition, issue }: Preparation): string | undefined {
+  const channels: JsonObject = definition.channels ? (definition.channels as JsonObject) : {};
+  const takesMessages = (name: string) => isObject(channels[name]) && channels[name].reducer === 'message';
+  const { channel } = config;
+  if (channel === undefined) return Object.keys(channels).find(takesMessages);
+  if (typeof channel === 'string' && Object.hasOwn(channels, channel) && takesMessages(channel))
+    return channel;
+  issue('channel', 'channel must name a channel with the reducer message');
+  return;
+}
+
+function playAlone(step: Step, node: PlanNode, request: ConversationRequest, turns: number): void {
+  let open = openConversation(step, node, request);
+  for (let turn = 1; open && turn <= turns; turn++)
+    open = exchange(step, node, { content: `Turn ${turn}`, from: 'user' });
+  if (!open) return;
+  const outcome = { turnCount: turns };
+  endConversation(step, node, step.run.interrupts[node.id]!, { outcome, by: 'host:mock' });
+}

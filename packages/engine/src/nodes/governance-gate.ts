@@ -1,0 +1,79 @@
+import type { JsonObject } from '@gantry/protocol';
+import { checkData, resumeSchemaOf, timeoutOf } from '../interrupt/data.ts';
+import type { AnswerRules } from '../interrupt/interrupt.ts';
+import { approvalOutputs } from '../interrupt/outcome.ts';
+import { isObject } from '../json.ts';
+import { completeNode } from '../node-run.ts';
+import { askApproval } from './approval-gate.ts';
+import type { NodeType, Preparation } from './node-type.ts';
+
+/** An approval bound to a role or a scope. A rejection is an outcome like any other: edges say what follows. */
+export const governanceGate: NodeType = {
+  typeId: 'core.openwop.governance.approvalGate',
+  prepare(preparation) {
+    const { config } = preparation;
+    const rules = rulesOf(preparation);
+    const data = gateData(preparation, rules);
+    checkData(preparation, '', 'approval', { ...data, artifactId: 'id', artifactType: 'approval' });
+    const request = {
+      kind: 'approval',
+      rules,
+      ...timeoutOf(preparation, 'timeoutSec', 1_000),
+      ...resumeSchemaOf(preparation),
+    } as const;
+    return {
+      execute: (visit) => askApproval(visit, config, data, request),
+      answered: (step, node, answer) => {
+        const { rejected } = answer;
+        const outputs = approvalOutputs(answer);
+        completeNode(step, node, rejected ? { ...outputs, action: 'reject', reason: rejected } : outputs);
+      },
+    };
+  },
+};
+
+function rulesOf({ config, issue }: Preparation): AnswerRules {
+  const { requiredRole, requiredScope, override, overrideBypassesQuorum } = config;
+  for (const [key, value] of Object.entries({ requiredRole, requiredScope }))
+    if (value !== undefined && (typeof value !== 'string' || value === ''))
+      issue(key, `${key} must be a text`);
+  if (requiredRole === undefined && requiredScope === undefined)
+    issue('', 'The gate needs `requiredRole` or `requiredScope`');
+  if (overrideBypassesQuorum !== undefined && typeof overrideBypassesQuorum !== 'boolean')
+    issue('overrideBypassesQuorum', 'overrideBypassesQuorum must be true or false');
+  const overrideRole = override === undefined ? undefined : overrideRoleOf(override, issue);
+  return {
+    governance: true,
+    authRequired: true,
+    ...(typeof requiredRole === 'string' && { requiredRole }),
+    ...(typeof requiredScope === 'string' && { requiredScope }),
+    ...(overrideRole !== undefined && { overrideRole }),
+    ...(overrideBypassesQuorum === true && { overrideBypassesQuorum }),
+  };
+}
+
+function overrideRoleOf(override: unknown, issue: Preparation['issue']): string | undefined {
+  const { requiredRole, audited = true } = isObject(override) ? override : {};
+  if (audited !== true) issue('override/audited', 'An override is always audited');
+  if (typeof requiredRole === 'string' && requiredRole !== '') return requiredRole;
+  issue('override/requiredRole', 'An override needs the role that may take it');
+  return;
+}
+
+function gateData({ node, config }: Preparation, rules: AnswerRules): JsonObject {
+  const { requiredRole, requiredScope, overrideRole } = rules;
+  return {
+    title: config.title ?? node.name,
+    ...(config.description !== undefined && { description: config.description }),
+    actions: ['accept', 'reject'],
+    gateId: node.id,
+    requiredApprovals: config.quorum ?? 1,
+    ...(requiredRole !== undefined && { requiredRole }),
+    ...(requiredScope !== undefined && { requiredScope }),
+    ...(config.quorum !== undefined && { quorum: config.quorum }),
+    ...(overrideRole !== undefined && {
+      override: { requiredRole: overrideRole },
+      overrideBypassesQuorum: rules.overrideBypassesQuorum === true,
+    }),
+  };
+}

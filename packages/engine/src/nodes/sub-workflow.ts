@@ -1,0 +1,108 @@
+import type { Json, JsonObject } from '@gantry/protocol';
+import {
+  type Attestation,
+  attestationOf,
+  checksumOf,
+  mergeQuestion,
+  mergeVerdict,
+} from '../children/attestation.ts';
+import { openChildren } from '../children/chain.ts';
+import { type EndedChild, isEnded } from '../children/child.ts';
+import { childFailure, childView } from '../children/failure.ts';
+import { childrenOf } from '../children/fold-children.ts';
+import { type Mapping, nameMap } from '../children/mapping.ts';
+import { mergeHarvests } from '../children/merge.ts';
+import type { Answer } from '../interrupt/interrupt.ts';
+import { suspend } from '../interrupt/suspend.ts';
+import { completeNode, failNode } from '../node-run.ts';
+import type { PlanNode } from '../plan.ts';
+import type { Step } from '../step.ts';
+import type { NodeType, Preparation } from './node-type.ts';
+
+interface SubWorkflow {
+  readonly workflowId: string;
+  readonly onChildFailure: 'fail-parent' | 'absorb';
+  readonly mapping: Mapping;
+  readonly attestation: Attestation;
+  readonly propagateCancellation: boolean;
+}
+
+/** Runs another workflow as a child and waits for its end. */
+export const subWorkflow: NodeType = {
+  typeId: 'core.subWorkflow',
+  prepare: (preparation) => {
+    const config = configOf(preparation);
+    const { workflowId, mapping, propagateCancellation } = config;
+    return {
+      execute: () => ({
+        kind: 'acts',
+        act: (step, node) => openChildren(step, node, { workers: [workflowId], concurrency: 1 }),
+      }),
+      children: { mappingOf: () => mapping, propagateCancellation },
+      childEnded: (step, node, child) => childEnded(step, node, config, child),
+      answered: (step, node, answer) => answered(step, node, config, answer),
+    };
+  },
+};
+
+function configOf(preparation: Preparation): SubWorkflow {
+  const { config, issue } = preparation;
+  const { workflowId, waitForCompletion = true, onChildFailure = 'fail-parent' } = config;
+  const { propagateCancellation = true } = config;
+  if (typeof workflowId !== 'string' || !/^[a-z][a-z0-9_-]{0,127}$/.test(workflowId))
+    issue('workflowId', 'A sub-workflow needs the id of its workflow');
+  if (waitForCompletion !== true)
+    issue('waitForCompletion', 'This host always waits for the child; leave the key out');
+  if (!isFailureMode(onChildFailure)) issue('onChildFailure', 'It is fail-parent or absorb');
+  if (typeof propagateCancellation !== 'boolean') issue('propagateCancellation', 'It is true or false');
+  return {
+    workflowId: String(workflowId),
+    onChildFailure: isFailureMode(onChildFailure) ? onChildFailure : 'fail-parent',
+    mapping: {
+      inputs: nameMap(preparation, 'inputMapping', config.inputMapping),
+      outputs: nameMap(preparation, 'outputMapping', config.outputMapping),
+    },
+    attestation: attestationOf(preparation),
+    propagateCancellation: propagateCancellation !== false,
+  };
+}
+
+const isFailureMode = (value: Json): value is SubWorkflow['onChildFailure'] =>
+  value === 'fail-parent' || value === 'absorb';
+
+function childEnded(step: Step, node: PlanNode, config: SubWorkflow, child: EndedChild): void {
+  if (child.status === 'completed') {
+    if (config.attestation.requireApproval) suspend(step, node, mergeQuestion(step.plan, child));
+    else merge(step, node, config, child, child.variables ?? {});
+  } else if (config.onChildFailure === 'absorb') completeNode(step, node, childView(child));
+  else failNode(step, node, childFailure(child), child.status === 'failed' && child.childRunId !== undefined);
+}
+
+function answered(step: Step, node: PlanNode, config: SubWorkflow, answer: Answer): void {
+  const child = childrenOf(step.run, node.id)?.children[0];
+  if (!child || !isEnded(child)) return;
+  const verdict = mergeVerdict(step.plan, child, answer);
+  if (verdict.kind === 'merge') merge(step, node, config, child, verdict.variables);
+  else if (verdict.kind === 'rejected' && config.onChildFailure === 'absorb')
+    completeNode(step, node, { ...childView(child), merged: false });
+  else {
+    const message =
+      verdict.kind === 'closed' ? verdict.message : `${answer.by} rejected the child's outputs.`;
+    failNode(step, node, { code: 'approval_rejected', message }, false);
+  }
+}
+
+function merge(
+  step: Step,
+  node: PlanNode,
+  { mapping, attestation }: SubWorkflow,
+  child: EndedChild,
+  variables: JsonObject,
+): void {
+  const proof = attestation.checksum ? checksumOf(step.plan, child.variables ?? {}) : undefined;
+  const refusal = mergeHarvests(step, node, [
+    { child, outputs: mapping.outputs, variables, ...(proof && { attestation: proof }) },
+  ]);
+  if (refusal) failNode(step, node, refusal, false);
+  else completeNode(step, node, { ...childView(child), ...(proof && { attestation: proof }) });
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isTerminal } from '@gantry/protocol';
+import { decide, type ForkedRun, fold, invocations, isReady, newRun, type Run, wakeAt } from '../index.ts';
+import { branch, CREATED_AT, told } from '../testing/forks.ts';
+import { edge, effect, node, Trial, workflow } from '../testing/workflow.ts';
+
+/** Lives on until the run ends; every effect succeeds. */
+function finish({ plan }: Trial, { run }: ForkedRun): { run: Run; acted: string[] } {
+  const acted: string[] = [];
+  let [now, state] = [CREATED_AT, run];
+  for (let turn = 0; turn < 100 && !isTerminal(state.status); turn++) {
+    const [open] = invocations(plan, state);
+    if (state.status === 'pending') state = decide(plan, state, { type: 'start', now }).run;
+    else if (isReady(plan, state)) state = decide(plan, state, { type: 'advance', now, maxEvents: 50 }).run;
+    else if (open) {
+      acted.push(open.nodeId);
+      state = decide(plan, state, { type: 'settle', now, ...open, outcome: { ok: true, outputs: {} } }).run;
+    } else {
+      now = Math.max(now, wakeAt(plan, state)!);
+      state = decide(plan, state, { type: 'wake', now, maxEvents: 50 }).run;
+    }
+  }
+  return { run: state, acted };
+}
+
+const SAMPLES: { readonly [name: string]: () => Trial } = {
+  effects: () =>
+    Trial.begin(workflow([effect('a'), node('b'), effect('c')], ['a>b', 'b>c']))
+      .succeed('a', { x: 1 })
+      .succeed('c'),
+  failure: () => Trial.begin(workflow([effect('a'), effect('b')])).fail('a'),
+  breach: () =>
+    Trial.begin(workflow([effect('a'), node('b'), node('c')]), { configurable: { recursionLimit: 2 } }),
+  condition: () =>
+    Trial.begin(
+      workflow(
+        [node('a'), node('b')],
+        [edge('a>b', { condition: { type: 'expression', expression: 'output.none > 1.0' } })],
+      ),
+    ),
+  loop: () =>
+    Trial.begin(
+      workflow(
+        [node('l', 'core.loop', { config: { count: 2 } }), node('in'), node('out')],
+        [
+          edge('l>in', { condition: { type: 'equals', left: 'output.done', right: false } }),
+          'in>l',
+          edge('l>out', { condition: { type: 'equals', left: 'output.done', right: true } }),
+        ],
+      ),
+    ),
+  variables: () =>
+    Trial.begin(
+      workflow(
+        [node('s', 'core.setVariable', { config: { variables: { x: 1, y: 2 } } }), node('t')],
+        ['s>t'],
+        {
+          variables: [
+            { name: 'x', type: 'number' },
+            { name: 'y', type: 'number' },
+          ],
+        },
+      ),
+    ),
+};
+
+describe('a branch', () => {
+  for (const [name, make] of Object.entries(SAMPLES)) {
+    test(`stands on its own from whichever event on: ${name}`, () => {
+      const trial = make();
+      for (let fromSeq = 0; fromSeq <= trial.events.length; fromSeq++) {
+        const forked = branch(trial, fromSeq);
+        assert.deepEqual(
+          told(forked.events.slice(0, fromSeq), trial),
+          told(trial.events.slice(0, fromSeq), trial),
+        );
+        assert.deepEqual(fold(newRun(forked.run.facts), forked.events), forked.run);
+        assert.equal(forked.divergedAt, undefined);
+        const end = finish(trial, forked);
+        // Once the failing event is part of the branch, so is the end it led to.
+        const failed = trial.events.findIndex(({ type }) => type === 'node.failed');
+        const ends = failed === -1 || fromSeq > failed ? trial.run.status : 'completed';
+        assert.equal(end.run.status, ends, `from ${fromSeq}`);
+      }
+    });
+  }
+
+  test('acts again', () => {
+    const trial = SAMPLES.effects!();
+    const started = trial.events.findIndex(({ nodeId, type }) => nodeId === 'c' && type === 'node.started');
+    assert.deepEqual(finish(trial, branch(trial, 0)).acted, ['a', 'c']);
+    assert.deepEqual(finish(trial, branch(trial, started)).acted, ['c']);
+    assert.deepEqual(finish(trial, branch(trial, started + 1)).acted, ['c']);
+  });
+
+  test('goes on from before a cancellation', () => {
+    const trial = Trial.begin(workflow([effect('a'), node('b')], ['a>b']));
+    const before = trial.events.length;
+    trial.give({ type: 'cancel', now: 2_000 });
+    assert.equal(finish(trial, branch(trial, before)).run.status, 'completed');
+    assert.equal(finish(trial, branch(trial, before + 1)).run.status, 'cancelled');
+  });
+
+  test('lives in its own time: limits do not count the time before it was forked', () => {
+    const settings = { timeoutMs: 500 };
+    const trial = Trial.begin(workflow([effect('a', { settings })]), { configurable: { runTimeoutMs: 900 } });
+    const { run } = branch(trial, trial.events.length);
+    assert.equal(wakeAt(trial.plan, run), CREATED_AT + 500);
+    const late = decide(trial.plan, run, { type: 'wake', now: CREATED_AT + 100, maxEvents: 9 });
+    assert.deepEqual(late.events, []);
+  });
+});

@@ -1,0 +1,157 @@
+/** How what the source heard from outside reaches the replayed run. */
+import { eventId, type JsonObject, type RunEvent } from '@gantry/protocol';
+import { foldInto } from '../apply.ts';
+import type { ChildReport } from '../children/child.ts';
+import { cancel } from '../commands/cancel.ts';
+import { childEnded } from '../commands/child-ended.ts';
+import { childrenStarted } from '../commands/children-started.ts';
+import { resume } from '../commands/resume.ts';
+import { close, recordedAnswer } from '../interrupt/close.ts';
+import { completeNode, failNode, runNode } from '../node-run.ts';
+import { errorAt, numberAt, objectAt, textAt, textsAt } from '../payload.ts';
+import type { Plan, PlanNode } from '../plan.ts';
+import { isActive, type NodeState, type Run } from '../run.ts';
+import { failRun } from '../run-end.ts';
+import { emit, type Step } from '../step.ts';
+import { type ForkIds, rebase } from './rebase.ts';
+import { type Executions, executionKey, type Recorded, type Recording } from './recording.ts';
+
+/** Where events of the source stand in the log of the fork; a hole where one was left out. */
+export type Places = readonly (number | undefined)[];
+
+/** The earliest record that some node of the run, or the run as a whole, is waiting for. */
+export function nextRecorded(
+  plan: Plan,
+  run: Run,
+  recording: Recording,
+  executions: Executions,
+  unboundFrom: number,
+): Recorded | undefined {
+  let first = recording.unbound[unboundFrom];
+  if (run.status !== 'running') return first;
+  for (const node of plan.order) {
+    const state = run.nodes[node.id];
+    const recorded = state && recordFor(node.id, state, run, recording, executions);
+    if (recorded && (!first || recorded.sequence < first.sequence)) first = recorded;
+  }
+  return first;
+}
+
+function recordFor(
+  nodeId: string,
+  state: NodeState,
+  run: Run,
+  recording: Recording,
+  executions: Executions,
+): Recorded | undefined {
+  if (!('attempt' in state) || !isActive(state)) return;
+  const records = recording.execution(executionKey(nodeId, run.visits[nodeId] ?? 1, state.attempt));
+  return records[state.status === 'retrying' ? 0 : executions.countOf(nodeId)];
+}
+
+/** What follows from a record is decided again; a record that decides nothing is told again as it was. */
+export function relive(
+  step: Step,
+  { event }: Recorded,
+  end: RunEvent | undefined,
+  ids: ForkIds,
+  places: Places,
+): void {
+  const node = event.nodeId === undefined ? undefined : step.plan.nodes.get(event.nodeId);
+  if (node) reliveNode(step, node, event);
+  else reliveRun(step, event, end);
+  if (step.events.length > 0) return;
+  const copy = copyOf(event, ids, places, step.now);
+  step.events.push(copy);
+  foldInto(step.run, copy);
+}
+
+function reliveNode(step: Step, node: PlanNode, event: RunEvent): void {
+  const { type, payload } = event;
+  switch (type) {
+    case 'node.started':
+      if (step.run.nodes[node.id]?.status === 'retrying') runNode(step, node);
+      break;
+    case 'node.completed':
+      completeNode(step, node, objectAt(event.sealed, 'outputs') ?? objectAt(payload, 'outputs') ?? {});
+      break;
+    case 'node.retried':
+      failNode(step, node, errorAt(payload, 'lastError'), true);
+      break;
+    case 'node.failed':
+      failNode(step, node, errorAt(payload, 'error'), false);
+      break;
+    case 'interrupt.resolved': {
+      const interrupt = step.run.interrupts[node.id];
+      if (interrupt) close(step, node, recordedAnswer(interrupt, event));
+      break;
+    }
+    case 'node.dispatched':
+    case 'core.workflowChain.event':
+      reliveChild(step, node, event);
+  }
+}
+
+/** No child runs again: that it was started, and what it reported, is on record. */
+function reliveChild(step: Step, { id: nodeId }: PlanNode, { type, payload, sealed = {} }: RunEvent): void {
+  const visit = numberAt(sealed, 'visit', 1);
+  const index = numberAt(sealed, 'index', 0);
+  const phase = textAt(payload, 'phase');
+  const childRunId = textAt(payload, 'childRunId');
+  const about = { now: step.now, nodeId, visit };
+  if (type === 'node.dispatched')
+    childrenStarted(step, { type: 'childrenStarted', ...about, starts: [{ index, childRunId }] });
+  else if (phase === 'dispatch.failed') {
+    const starts = [{ index, error: errorAt(payload, 'error') }];
+    childrenStarted(step, { type: 'childrenStarted', ...about, starts });
+  } else if (phase.startsWith('child.')) {
+    const report = { childRunId, status: statusOf(phase), ...reported(sealed), ...errorOf(payload) };
+    childEnded(step, { type: 'childEnded', ...about, report });
+  }
+}
+
+function statusOf(phase: string): ChildReport['status'] {
+  if (phase === 'child.completed') return 'completed';
+  return phase === 'child.cancelled' ? 'cancelled' : 'failed';
+}
+
+const reported = (sealed: JsonObject): Pick<ChildReport, 'variables' | 'sensitive'> => ({
+  variables: objectAt(sealed, 'variables') ?? {},
+  sensitive: textsAt(sealed, 'sensitive'),
+});
+
+const errorOf = (payload: JsonObject): Pick<ChildReport, 'error'> =>
+  objectAt(payload, 'error') ? { error: errorAt(payload, 'error') } : {};
+
+function reliveRun(step: Step, { type, payload }: RunEvent, end: RunEvent | undefined): void {
+  switch (type) {
+    case 'run.cancelled':
+      cancel(step, { type: 'cancel', now: step.now, ...cancellation(payload) });
+      break;
+    case 'run.resumed':
+      resume(step, { type: 'resume', now: step.now, ...reasonOf(payload) });
+      break;
+    case 'cap.breached':
+      emit(step, type, payload);
+      failRun(step, errorAt(end?.payload ?? {}, 'error'));
+  }
+}
+
+const reasonOf = (payload: JsonObject): { reason?: string } =>
+  typeof payload.reason === 'string' ? { reason: payload.reason } : {};
+
+function cancellation(payload: JsonObject): { reason?: string; by?: string; parentRunId?: string } {
+  const by = textAt(payload, 'cancelledBy');
+  const parentRunId = textAt(payload, 'parentRunId');
+  return { ...reasonOf(payload), ...(by && { by }), ...(parentRunId && { parentRunId }) };
+}
+
+/** A recorded event in the fork's log, naming as its cause the same event there. */
+export function copyOf(event: RunEvent, ids: ForkIds, places: Places, at: number): RunEvent {
+  const { causationId, ...copy } = { ...rebase(event, ids), at };
+  const own = `${ids.runId}.`;
+  if (causationId === undefined) return copy;
+  if (!causationId.startsWith(own)) return { ...copy, causationId };
+  const place = places[Number(causationId.slice(own.length))];
+  return place === undefined ? copy : { ...copy, causationId: eventId(ids.runId, place) };
+}

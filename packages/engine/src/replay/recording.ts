@@ -1,0 +1,91 @@
+/**
+ * What a source run heard from outside, found by execution of a node and never by position: a node in a loop
+ * gets the outcome of the same visit and attempt, wherever in the log it stands.
+ */
+import type { RunEvent } from '@gantry/protocol';
+import { isTerminalEvent } from '@gantry/protocol';
+import { isObject } from '../json.ts';
+import { numberAt, textAt } from '../payload.ts';
+
+export interface Recorded {
+  /** Place in the source's log. */
+  readonly sequence: number;
+  readonly event: RunEvent;
+}
+
+/** Brought about by something else that happens to the run, so never to be brought about again by itself. */
+const CONSEQUENCES = new Set(['node.cancelled', 'node.skipped']);
+/** Rooms of events that the run brings about itself. */
+const OWN_ROOMS = new Set(['run', 'cap', 'workflow', 'replay', 'node', 'variable']);
+
+export const executionKey = (nodeId: string, visit: number, attempt: number): string =>
+  `${nodeId}\0${visit}\0${attempt}`;
+
+/** Which execution of its node an event belongs to, and the how-manieth event of that it is. */
+export class Executions {
+  readonly #current = new Map<string, { key: string; count: number }>();
+
+  /** Counts an event. Undefined when it belongs to no execution. */
+  place(event: RunEvent): { key: string; index: number } | undefined {
+    if (!isWellFormed(event) || CONSEQUENCES.has(event.type)) return;
+    const { nodeId } = event;
+    if (nodeId === undefined) return;
+    if (event.type === 'node.started') {
+      const { payload } = event;
+      const key = executionKey(nodeId, numberAt(payload, 'visit', 1), numberAt(payload, 'attempt', 0));
+      if (this.#current.get(nodeId)?.key !== key) this.#current.set(nodeId, { key, count: 0 });
+    }
+    const current = this.#current.get(nodeId);
+    return current && { key: current.key, index: current.count++ };
+  }
+
+  /** How many events the node's present execution has so far. */
+  countOf(nodeId: string): number {
+    return this.#current.get(nodeId)?.count ?? 0;
+  }
+}
+
+export interface Recording {
+  /** Events of one execution of a node, in order. */
+  execution(key: string): readonly Recorded[];
+  /** What came from outside and concerns no node. */
+  readonly unbound: readonly Recorded[];
+  /** How the source ended; undefined while it goes on. */
+  readonly end: RunEvent | undefined;
+}
+
+export function recordingOf(events: readonly RunEvent[]): Recording {
+  const executions = new Executions();
+  const byKey = new Map<string, Recorded[]>();
+  const unbound: Recorded[] = [];
+  events.forEach((event, sequence) => {
+    if (!isWellFormed(event)) return;
+    const place = executions.place(event);
+    if (place) {
+      const known = byKey.get(place.key);
+      if (known) known.push({ sequence, event });
+      else byKey.set(place.key, [{ sequence, event }]);
+    } else if (isFromOutside(event)) unbound.push({ sequence, event });
+  });
+  const last = events.at(-1);
+  return {
+    execution: (key) => byKey.get(key) ?? [],
+    unbound,
+    end: last && isWellFormed(last) && isTerminalEvent(last.type) ? last : undefined,
+  };
+}
+
+function isFromOutside(event: RunEvent): boolean {
+  if (event.nodeId !== undefined) return false;
+  if (event.type === 'run.cancelled' || event.type === 'run.resumed') return true;
+  if (event.type === 'cap.breached') return textAt(event.payload, 'kind') === 'run-duration';
+  return !OWN_ROOMS.has(event.type.slice(0, event.type.indexOf('.')));
+}
+
+/** A log may hold anything; what folding passes over, replay passes over too. */
+export const isWellFormed = (event: RunEvent): boolean =>
+  isObject(event) &&
+  typeof event.type === 'string' &&
+  typeof event.at === 'number' &&
+  isObject(event.payload) &&
+  (event.nodeId === undefined || typeof event.nodeId === 'string');

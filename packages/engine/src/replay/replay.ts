@@ -1,0 +1,242 @@
+/**
+ * A run lived again from the log of another.
+ *
+ * I1  Nothing outside is asked: nodes in the process are decided anew, everything else comes from the record.
+ * I2  While the run does what its source did, the source's log says in which order things came; each event is
+ *     still decided, then compared.
+ * I3  From the first difference on, records are found by execution of their node alone.
+ */
+import { isTerminal, type RunEvent } from '@gantry/protocol';
+import { fold } from '../apply.ts';
+import { type Decision, decide } from '../decide.ts';
+import type { Plan } from '../plan.ts';
+import { isReady } from '../queries.ts';
+import { type ForkLink, isActive, newRun, type Run, type RunFacts } from '../run.ts';
+import { emit, openStep, type Step } from '../step.ts';
+import { cutEnding } from './cut.ts';
+import { divergence } from './divergence.ts';
+import { copyOf, nextRecorded, relive } from './moves.ts';
+import { type ForkIds, rebase, sameEvent } from './rebase.ts';
+import { Executions, isWellFormed, type Recorded, type Recording, recordingOf } from './recording.ts';
+import { timelessFacts, timelessPlan } from './timeless.ts';
+import { dueOf, isPast, settleUnrecorded } from './unrecorded.ts';
+
+/** Decided at a time. A longer bite than the source took is cut where the two part. */
+const BITE_EVENTS_MAX = 64;
+
+export interface ReplaySource {
+  readonly facts: RunFacts;
+  readonly events: readonly RunEvent[];
+}
+
+export interface ReplayOptions {
+  readonly plan: Plan;
+  /** Of the new run, with its `fork`. */
+  readonly facts: RunFacts & { readonly fork: ForkLink };
+  readonly source: ReplaySource;
+  /** It goes on no further once the log has so many events. */
+  readonly eventsMax: number;
+}
+
+/** One way to go on. Pure, so that it can be tried. */
+type Attempt = (run: Run) => Decision;
+
+/** Events that leave no trace in a replay. */
+const PASSED_OVER = new Set(['run.paused', 'run.resumed', 'replay.diverged', 'replay.divergedAtRefusal']);
+
+export class Replay {
+  readonly events: RunEvent[] = [];
+  /** Sequence of the source's first event that came out differently. */
+  divergedAt: number | undefined;
+  readonly #options: ReplayOptions;
+  readonly #plan: Plan;
+  readonly #source: readonly RunEvent[];
+  readonly #recording: Recording;
+  readonly #ids: ForkIds;
+  readonly #executions = new Executions();
+  readonly #places: (number | undefined)[] = [];
+  #run: Run;
+  #sourceRun: Run | undefined;
+  /** How far the source's log was followed. */
+  #position: number;
+  #unbound = 0;
+  #now: number;
+
+  constructor(options: ReplayOptions) {
+    const { facts, source, plan } = options;
+    const { fromSeq, sourceRunId, mode } = facts.fork;
+    this.#options = options;
+    this.#plan = timelessPlan(plan);
+    this.#source = source.events;
+    this.#recording = recordingOf(source.events);
+    this.#ids = { sourceRunId, runId: facts.runId, mode };
+    this.#now = facts.createdAt;
+    this.#position = fromSeq;
+    const prefix = source.events.slice(0, fromSeq).map((event) => rebase(event, this.#ids));
+    prefix.forEach((_, sequence) => {
+      this.#places[sequence] = sequence;
+    });
+    this.#run = fold(newRun(timelessFacts(facts, source.facts)), prefix);
+    this.#note(prefix);
+  }
+
+  get run(): Run {
+    return { ...this.#run, facts: this.#options.facts };
+  }
+
+  /** Goes on by one step. False when nothing is left to do. */
+  step(): boolean {
+    if (isTerminal(this.#run.status) || this.#run.nextSeq >= this.#options.eventsMax) return false;
+    if (this.divergedAt !== undefined) return this.#goOn();
+    this.#passPauses();
+    const original = this.#source[this.#position];
+    return original ? this.#follow(original) : this.#goOn();
+  }
+
+  /** Pauses leave no trace in a replay; only a run that was forked while paused has to be resumed. */
+  #passPauses(): void {
+    for (let event = this.#source[this.#position]; event; event = this.#source[this.#position]) {
+      if (!PASSED_OVER.has(event.type) || (event.type === 'run.resumed' && this.#run.status === 'paused'))
+        return;
+      this.#position++;
+    }
+  }
+
+  /** I2. */
+  #follow(original: RunEvent): boolean {
+    let nearest: { attempt: Attempt; events: readonly RunEvent[]; matched: number } | undefined;
+    for (const attempt of this.#attempts(original)) {
+      const decision = attempt(this.#run);
+      if (decision.events.length === 0) continue;
+      const matched = this.#matched(decision.events, false);
+      if (matched === decision.events.length) return this.#accept(decision, this.#position);
+      if (!nearest || matched > nearest.matched) nearest = { attempt, events: decision.events, matched };
+    }
+    if (this.finishEnding()) return true;
+    this.#diverge(nearest?.matched ?? 0, nearest?.events);
+    return nearest ? this.#accept(nearest.attempt(this.#run)) : true;
+  }
+
+  *#attempts(original: RunEvent): Generator<Attempt> {
+    const now = isWellFormed(original) ? original.at : this.#now;
+    if (this.#run.status === 'pending') yield (run) => decide(this.#plan, run, { type: 'start', now });
+    if (isReady(this.#plan, this.#run)) yield this.#advanceAlong(now);
+    const recorded = this.#nextRecorded();
+    if (recorded) yield this.#reliving(recorded, recorded.event.at);
+  }
+
+  /** Advances as far as the source did before something else happened, or time went on. */
+  #advanceAlong(now: number): Attempt {
+    const advance = (run: Run, maxEvents: number): Decision =>
+      decide(this.#plan, run, { type: 'advance', now, maxEvents });
+    const bite = advance(this.#run, BITE_EVENTS_MAX);
+    const matched = this.#matched(bite.events, true);
+    const maxEvents = matched > 0 && matched < bite.events.length ? matched : BITE_EVENTS_MAX;
+    return (run) => advance(run, maxEvents);
+  }
+
+  /** How many events from the start are what the source has next. Past its end everything is. */
+  #matched(events: readonly RunEvent[], atTheSameTime: boolean): number {
+    const found = events.findIndex((event, index) => {
+      const original = this.#source[this.#position + index];
+      if (!original) return this.#recording.end !== undefined;
+      if (atTheSameTime && event.at !== original.at) return true;
+      return !sameEvent(event, original, this.#ids);
+    });
+    return found === -1 ? events.length : found;
+  }
+
+  /** Where the step in which the source ended was cut in two, its second half follows from the first. */
+  finishEnding(): boolean {
+    const rest = cutEnding(this.#source, this.#position);
+    if (rest.length === 0) return false;
+    const copies = rest.map((event) => copyOf(event, this.#ids, this.#places, event.at));
+    return this.#accept({ events: copies, run: fold(this.#run, copies) }, this.#position);
+  }
+
+  #diverge(matched: number, events: readonly RunEvent[] = []): void {
+    const atSequence = this.#position + matched;
+    const original = this.#source[atSequence];
+    const replayed = events[matched];
+    this.divergedAt = atSequence;
+    const step = openStep(this.#plan, this.#run, this.#now);
+    emit(step, 'replay.diverged', divergence(this.#ids, atSequence, original, replayed));
+    this.#accept({ events: step.events, run: step.run });
+    this.#unbound = this.#recording.unbound.findIndex(({ sequence }) => sequence >= this.#position);
+    if (this.#unbound === -1) this.#unbound = this.#recording.unbound.length;
+  }
+
+  /** I3. */
+  #goOn(): boolean {
+    if (isReady(this.#plan, this.#run)) {
+      const command = { type: 'advance', now: this.#now, maxEvents: BITE_EVENTS_MAX } as const;
+      return this.#accept(decide(this.#plan, this.#run, command));
+    }
+    const recorded = this.#nextRecorded();
+    if (!recorded) return this.#doWithout();
+    if (recorded.event.nodeId === undefined) this.#unbound++;
+    const now = Math.max(this.#now, recorded.event.at);
+    this.#places[recorded.sequence] = this.#run.nextSeq;
+    this.#accept(this.#reliving(recorded, now)(this.#run));
+    return true;
+  }
+
+  #nextRecorded(): Recorded | undefined {
+    const { unbound } = this.#recording;
+    const isPassed = ({ sequence, event }: Recorded): boolean =>
+      (this.divergedAt === undefined && sequence < this.#position) ||
+      (event.type === 'run.resumed' && this.#run.status !== 'paused');
+    while (this.#unbound < unbound.length && isPassed(unbound[this.#unbound]!)) this.#unbound++;
+    return nextRecorded(this.#plan, this.#run, this.#recording, this.#executions, this.#unbound);
+  }
+
+  #reliving(recorded: Recorded, now: number): Attempt {
+    const { end } = this.#recording;
+    return (run) => this.#inStep(run, now, (step) => relive(step, recorded, end, this.#ids, this.#places));
+  }
+
+  #inStep(run: Run, now: number, act: (step: Step) => void): Decision {
+    const step = openStep(this.#plan, run, now);
+    act(step);
+    return { events: step.events, run: step.run };
+  }
+
+  #doWithout(): boolean {
+    if (this.#run.status !== 'running') return false;
+    for (const node of this.#plan.order) {
+      const state = this.#run.nodes[node.id];
+      if (!state || !isActive(state) || !this.#isPast(node.id)) continue;
+      const due = dueOf(state) ?? this.#now;
+      const act = (step: Step): void => settleUnrecorded(step, node, state);
+      return this.#accept(this.#inStep(this.#run, Math.max(this.#now, due), act));
+    }
+    return false;
+  }
+
+  #isPast(nodeId: string): boolean {
+    if (this.#recording.end) return true;
+    this.#sourceRun ??= fold(newRun(this.#options.source.facts), this.#source);
+    return isPast(this.#sourceRun, this.#run, nodeId);
+  }
+
+  #accept(decision: Decision, position?: number): boolean {
+    const first = this.#run.nextSeq;
+    if (position !== undefined) {
+      decision.events.forEach((_, index) => {
+        this.#places[position + index] = first + index;
+      });
+      this.#position = position + decision.events.length;
+    }
+    this.#run = decision.run;
+    this.#note(decision.events);
+    return decision.events.length > 0;
+  }
+
+  #note(events: readonly RunEvent[]): void {
+    for (const event of events) {
+      this.events.push(event);
+      this.#executions.place(event);
+      if (isWellFormed(event)) this.#now = event.at;
+    }
+  }
+}

@@ -1,0 +1,264 @@
+/** Open questions of runs: looking at them and answering them, with a key or with a signed token. */
+import { firstQuestion, type Interrupt, type Resolver, type Run } from '@gantry/engine';
+import {
+  type Json,
+  type OpenInterrupt,
+  OpenInterrupt as OpenInterruptSchema,
+  OpenInterrupts,
+  OpenwopError,
+  ResolveInterruptRequest,
+  ResolveInterruptResponse,
+  type RunStatus,
+} from '@gantry/protocol';
+import type { RunKey } from '@gantry/store';
+import Type from 'typebox';
+import type { Runtime } from '../runtime/runtime.ts';
+import { type Api, type ApiDeps, type Caller, callerOf, knownCaller, setCaller } from './context.ts';
+import { refusalError } from './errors.ts';
+import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
+import type { InterruptTokens, TokenClaims } from './interrupt-token.ts';
+import { readPayload } from './reply.ts';
+import { RUN_URL } from './runs.ts';
+
+export const RESPOND_SCOPE = 'approvals:respond';
+
+const NodeParams = Type.Object({
+  runId: Type.String({ minLength: 1, maxLength: 128 }),
+  nodeId: Type.String({ minLength: 1 }),
+});
+const TokenParams = Type.Object({ token: Type.String({ minLength: 1 }) });
+const ListQuery = Type.Object({
+  before: Type.Optional(Type.String({ maxLength: 128 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+});
+const LIST_DEFAULT = 50;
+const WAITING: readonly RunStatus[] = ['waiting-approval', 'waiting-input', 'waiting-external'];
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+export function interruptRoutes(
+  app: Api,
+  deps: ApiDeps,
+  tokens: InterruptTokens,
+  idempotency: Idempotency,
+): void {
+  runScopedRoutes(app, deps, idempotency);
+  tokenRoutes(app, deps, tokens, idempotency);
+  listRoute(app, deps);
+}
+
+function runScopedRoutes(app: Api, { runtime }: ApiDeps, idempotency: Idempotency): void {
+  const schema = {
+    summary: 'Answer the open question of a node',
+    params: NodeParams,
+    body: ResolveInterruptRequest,
+    response: { 200: ResolveInterruptResponse },
+  };
+  for (const url of [`${RUN_URL}/interrupts/:nodeId`, `${RUN_URL}/approvals/:nodeId`]) {
+    app.post(url, { schema }, (request, reply) => {
+      const { runId, nodeId } = request.params;
+      const caller = callerOf(request);
+      const key = { tenant: caller.tenant, runId };
+      const question = { key, nodeId, resumeValue: request.body.resumeValue as Json, by: resolverOf(caller) };
+      const operation = `POST /v1/runs/${runId}/interrupts/${nodeId}`;
+      return idempotency.answer(request, reply, operation, (record) => resolve(runtime, question, record));
+    });
+  }
+
+  app.get(
+    `${RUN_URL}/interrupts/:nodeId`,
+    {
+      schema: {
+        summary: 'Read the open question of a node',
+        params: NodeParams,
+        response: { 200: OpenInterruptSchema },
+      },
+    },
+    async (request, reply) => {
+      const { runId, nodeId } = request.params;
+      const { run, interrupt } = await openQuestion(runtime, {
+        tenant: callerOf(request).tenant,
+        runId,
+        nodeId,
+      });
+      return readPayload(request, reply, JSON.stringify(view(run, nodeId, interrupt)));
+    },
+  );
+}
+
+/** A token is its own credential; one that came with a key as well answers as that key. */
+function tokenRoutes(
+  app: Api,
+  { runtime }: ApiDeps,
+  tokens: InterruptTokens,
+  idempotency: Idempotency,
+): void {
+  app.get(
+    '/v1/interrupts/:token',
+    {
+      schema: {
+        summary: 'Look at a question with a signed token',
+        params: TokenParams,
+        response: { 200: OpenInterruptSchema },
+      },
+    },
+    async (request, reply) => {
+      const claims = tokens.read(request.params.token);
+      const { run, interrupt } = await openQuestion(runtime, claims);
+      const body = { ...view(run, claims.nodeId, interrupt), expiresAt: iso(claims.expiresAt) };
+      return readPayload(request, reply, JSON.stringify(body));
+    },
+  );
+
+  app.post(
+    '/v1/interrupts/:token',
+    {
+      schema: {
+        summary: 'Answer a question with a signed token',
+        params: TokenParams,
+        body: ResolveInterruptRequest,
+        response: { 200: ResolveInterruptResponse },
+      },
+    },
+    (request, reply) => {
+      const claims = tokens.read(request.params.token);
+      if (claims.intent !== 'resolve')
+        throw new OpenwopError('forbidden', {
+          message: 'This token may look at the question, not answer it.',
+        });
+      const by = holderOf(claims, knownCaller(request));
+      setCaller(request, by.caller);
+      const { tenant, runId, nodeId, interruptId } = claims;
+      const question = {
+        key: { tenant, runId },
+        nodeId,
+        interruptId,
+        resumeValue: request.body.resumeValue as Json,
+        by: by.resolver,
+      };
+      const operation = `POST /v1/interrupts/${interruptId}`;
+      return idempotency.answer(request, reply, operation, (record) => resolve(runtime, question, record));
+    },
+  );
+}
+
+interface Question {
+  readonly key: RunKey;
+  readonly nodeId: string;
+  readonly interruptId?: string;
+  readonly resumeValue: Json;
+  readonly by: Resolver;
+}
+
+async function resolve(
+  runtime: Runtime,
+  { key, ...question }: Question,
+  record: RecordAnswer | undefined,
+): Promise<Answer | 'duplicate'> {
+  const bodyOf = (status: RunStatus): string =>
+    JSON.stringify({ runId: key.runId, nodeId: question.nodeId, status });
+  const result = await runtime.command(
+    key,
+    { type: 'resolve', ...question },
+    record && ((_run, status) => record(200, bodyOf(status))),
+  );
+  switch (result.kind) {
+    case 'duplicate':
+      return 'duplicate';
+    case 'not_found':
+      throw new OpenwopError('interrupt_not_found');
+    case 'refused':
+      if (result.refusal) throw refusalError(result.refusal);
+      // A vote that was counted before: nothing changed, and nothing is wrong.
+      return { status: 200, body: bodyOf(result.status), recorded: false };
+    case 'done':
+      return { status: 200, body: bodyOf(result.status), recorded: record !== undefined };
+  }
+}
+
+const resolverOf = ({ keyId, scopes }: Caller): Resolver => ({
+  principal: keyId,
+  roles: [...scopes].flatMap((scope) => (scope.startsWith('role:') ? [scope.slice('role:'.length)] : [])),
+  scopes: [...scopes],
+  authenticated: true,
+});
+
+function holderOf(claims: TokenClaims, caller: Caller | null): { caller: Caller; resolver: Resolver } {
+  if (caller?.tenant === claims.tenant && caller.scopes.has(RESPOND_SCOPE))
+    return { caller, resolver: resolverOf(caller) };
+  const keyId = `token:${claims.interruptId}`;
+  return {
+    caller: { keyId, tenant: claims.tenant, scopes: new Set() },
+    resolver: { principal: keyId, roles: [], scopes: [], authenticated: false },
+  };
+}
+
+async function openQuestion(
+  runtime: Runtime,
+  { tenant, runId, nodeId, interruptId }: RunKey & { nodeId: string; interruptId?: string },
+): Promise<{ run: Run; interrupt: Interrupt }> {
+  const read = await runtime.read({ tenant, runId });
+  const interrupt = read?.run.interrupts[nodeId];
+  if (read && interrupt && (interruptId === undefined || interrupt.interruptId === interruptId))
+    return { run: read.run, interrupt };
+  const asked = (read?.run.asked[nodeId] ?? 0) > 0;
+  throw new OpenwopError(asked ? 'interrupt_already_resolved' : 'interrupt_not_found');
+}
+
+export function view({ facts }: Run, nodeId: string, interrupt: Interrupt): OpenInterrupt {
+  const { interruptId, kind, key, data, resumeSchema, requestedAt, expiresAt, votes } = interrupt;
+  return {
+    ...{ runId: facts.runId, workflowId: facts.workflowId, nodeId, interruptId, kind, key, data },
+    ...(resumeSchema && { resumeSchema }),
+    requestedAt: iso(requestedAt),
+    ...(expiresAt !== undefined && { deadline: iso(expiresAt) }),
+    ...(votes.length > 0 && { votes: votes.map(({ voter, approve }) => ({ voter, approve })) }),
+  };
+}
+
+/** What a snapshot says of the question that has been open longest; who may answer gets a token for it. */
+export function questionOf(run: Run, caller: Caller, tokens: InterruptTokens, origin: string) {
+  const question = firstQuestion(run);
+  if (!question || run.status !== 'running') return {};
+  const intent = caller.scopes.has(RESPOND_SCOPE) ? 'resolve' : 'inspect';
+  const key = { tenant: caller.tenant, runId: run.facts.runId };
+  const interruptToken = tokens.issue({ key, ...question, intent });
+  const callbackUrl = `${origin}/v1/interrupts/${interruptToken}`;
+  return {
+    interrupt: { ...view(run, question.nodeId, question.interrupt), intent, interruptToken, callbackUrl },
+  };
+}
+
+/** The inbox of a tenant: what its runs wait for, newest runs first. */
+function listRoute(app: Api, { runtime, store }: ApiDeps): void {
+  app.get(
+    '/v1/host/gantry/interrupts',
+    {
+      schema: {
+        summary: 'List open questions, those of the newest runs first',
+        querystring: ListQuery,
+        response: { 200: OpenInterrupts },
+      },
+    },
+    async (request, reply) => {
+      const { tenant } = callerOf(request);
+      const { before, limit = LIST_DEFAULT } = request.query;
+      const filter = { limit: limit + 1, ...(before !== undefined && { beforeRunId: before }) };
+      const lists = await Promise.all(
+        WAITING.map((status) => store.runs.list(tenant, { ...filter, status })),
+      );
+      const rows = lists.flat().sort((left, right) => (left.runId < right.runId ? 1 : -1));
+      const page = rows.slice(0, limit);
+      const reads = await Promise.all(page.map(({ runId }) => runtime.read({ tenant, runId })));
+      const interrupts = reads.flatMap((read) =>
+        read
+          ? Object.entries(read.run.interrupts).map(([nodeId, interrupt]) =>
+              view(read.run, nodeId, interrupt),
+            )
+          : [],
+      );
+      const next = rows.length > limit ? { nextBefore: page.at(-1)!.runId } : {};
+      return readPayload(request, reply, JSON.stringify({ interrupts, ...next }));
+    },
+  );
+}

@@ -1,0 +1,83 @@
+/** A supervisor that takes its turns, and one that is interrupted in between. */
+import { firstQuestion } from '@gantry/engine';
+import { OpenwopError, type RunEventDoc, type WorkflowDefinition } from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
+import { type Api, type Caller, callerOf } from '../context.ts';
+import { definition, edge, node, noop, seamId } from './definition.ts';
+import { type Drive, resolver } from './drive.ts';
+
+const TURNS_MAX = 100;
+/** So unsure that nobody carries the decision out unasked. */
+const UNSURE = 0.1;
+
+const Turn = Type.Integer({ minimum: 1, maximum: TURNS_MAX });
+const Loop = Type.Object({
+  turns: Turn,
+  suspendAtTurn: Type.Optional(Turn),
+  resume: Type.Optional(Type.Boolean()),
+  workspaceWriteAtTurn: Type.Optional(Turn),
+});
+const Looped = Type.Object({
+  decisions: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  resumedIteration: Type.Optional(Type.Integer()),
+  runId: Type.String(),
+});
+
+const worker = noop(seamId('worker'));
+
+function loop(turns: number, suspendAtTurn = 0): WorkflowDefinition {
+  const plan = Array.from({ length: turns }, (_, index) => ({
+    ...(index < turns - 1 ? { kind: 'next-worker', nextWorkerIds: [worker.id] } : { kind: 'terminate' }),
+    ...(index === suspendAtTurn - 1 && { confidence: UNSURE }),
+  }));
+  return definition(
+    seamId(`agent-loop-${turns}-${suspendAtTurn}`),
+    [
+      node('lead', 'core.orchestrator.supervisor', { config: { mockDispatchPlan: plan } }),
+      node('send', 'core.dispatch'),
+    ],
+    {
+      edges: [edge('lead', 'send'), edge('send', 'lead')],
+      settings: { maxLoopbackIterations: turns },
+    },
+  );
+}
+
+export function agentLoopSeam(app: Api, drive: Drive): void {
+  async function take(caller: Caller, body: Static<typeof Loop>): Promise<Static<typeof Looped>> {
+    const { turns, suspendAtTurn, resume, workspaceWriteAtTurn } = body;
+    if (workspaceWriteAtTurn !== undefined)
+      throw new OpenwopError('capability_not_provided', { details: { capability: 'workspace' } });
+    const key = await drive.start(caller, [worker, loop(turns, suspendAtTurn)]);
+    const { run } = await drive.atRest(key);
+    const suspended = firstQuestion(run) !== undefined;
+    if (suspended && resume === true) await drive.answer(key, { action: 'accept' }, resolver(caller.keyId));
+    else if (suspended) await drive.close(key);
+    await drive.atRest(key);
+    const events = await drive.events(key);
+    const resumedIteration = suspended && resume === true ? resumedIn(events) : undefined;
+    return {
+      decisions: decisionsIn(events).map(({ payload }) => payload),
+      ...(resumedIteration !== undefined && { resumedIteration }),
+      runId: key.runId,
+    };
+  }
+
+  app.post(
+    '/v1/host/sample/agentloop/run',
+    { schema: { summary: 'Let a supervisor take its turns', body: Loop, response: { 200: Looped } } },
+    (request) => take(callerOf(request), request.body),
+  );
+}
+
+const decisionsIn = (events: readonly RunEventDoc[]): RunEventDoc[] =>
+  events.filter(({ type }) => type === 'runOrchestrator.decided');
+
+/** The turn that went on: the one before the first decision after the answer, or the last one of all. */
+function resumedIn(events: readonly RunEventDoc[]): number | undefined {
+  const answered = events.find(({ type }) => type === 'interrupt.resolved')?.sequence;
+  if (answered === undefined) return;
+  const decisions = decisionsIn(events);
+  const next = decisions.find(({ sequence }) => sequence > answered);
+  return next ? Number(next.payload.iteration) - 1 : Number(decisions.at(-1)?.payload.iteration);
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertError } from '../testing.ts';
+import { seamTest } from './testing.ts';
+
+const EXPAND = '/v1/host/sample/workflow-chain:expand';
+const DEFER = '/v1/host/sample/chain/deferred-expand';
+const packName = 'private.inline';
+const chainId = 'private.greet';
+const chain = {
+  ...{ chainId, version: '1.2.0', label: 'Greet', description: 'Two steps.', capabilities: ['cacheable'] },
+  parameters: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  dag: {
+    nodes: [
+      { id: 'first', typeId: 'core.noop', config: { text: 'Hello {{params.name}}' } },
+      { id: 'second', typeId: 'core.noop' },
+    ],
+    edges: [{ from: 'first.output', to: 'second.input' }],
+  },
+};
+
+test('an inline chain is expanded in the form of its manifest', async (t) => {
+  const api = await seamTest(t);
+  const body = { packName, chainId, parameters: { name: 'Ada' }, chain };
+  const { expansionId, nodes, edges, ...rest } = await api.drive('workflow-chain:expand', body);
+  assert.match(expansionId, /^[0-9a-f]+$/);
+  assert.deepEqual(rest, { chainId, packName, packVersion: '1.2.0' });
+  const prefix = `private_greet_${expansionId}_`;
+  assert.equal(nodes[0].id, `${prefix}first`);
+  assert.equal(nodes[0].config.text, 'Hello Ada');
+  assert.deepEqual(nodes[1].capabilities, ['cacheable']);
+  assert.equal(edges[0].from, `${prefix}first.output`);
+  assert.equal(edges[0].to, `${prefix}second.input`);
+});
+
+test('what cannot be expanded is refused with its own code', async (t) => {
+  const { post } = await seamTest(t);
+  const parameters = { name: 'Ada' };
+  assertError(await post(EXPAND, { packName, chainId, parameters }), 404, 'pack_not_found');
+  assertError(await post(EXPAND, { packName, chainId: 'x', parameters, chain }), 404, 'chain_not_found');
+  assertError(await post(EXPAND, { packName, parameters }), 422, 'invalid_request');
+  assertError(await post(EXPAND, { packName, chainId, chain }), 400, 'chain_parameter_invalid');
+  assertError(await post(DEFER, { chainId: 'conformance.deferred' }), 404, 'chain_not_found');
+});
+
+test('deferred parameters are variables by their own names, with the format of texts', async (t) => {
+  const api = await seamTest(t);
+  const properties = {
+    email: { type: 'string', format: 'email' },
+    note: { type: 'string', format: 'vendor.acme.freeform' },
+    count: { type: 'number' },
+  };
+  const body = { chain: { parameters: { type: 'object', properties } } };
+  assert.deepEqual((await api.drive('chain/deferred-expand', body)).variables, [
+    { name: 'email', type: 'string', required: false, format: 'email' },
+    { name: 'note', type: 'string', required: false, format: 'vendor.acme.freeform' },
+    { name: 'count', type: 'number', required: false },
+  ]);
+});

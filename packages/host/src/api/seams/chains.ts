@@ -1,0 +1,93 @@
+/** Expansion of chains that come with the request, as the editor and `from-chain` do it. */
+import { type ChainExpansion, expandChain, expandDeferred, readChain } from '@gantry/packs';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
+import { chainOptions, newExpansionId } from '../../workflows/chain-options.ts';
+import type { Api } from '../context.ts';
+
+const Id = Type.String({ minLength: 1, maxLength: 256 });
+const Values = Type.Record(Type.String(), Type.Unknown());
+
+const Expand = Type.Object({
+  packName: Id,
+  chainId: Id,
+  parameters: Type.Optional(Values),
+  /** The chain itself, instead of one of an installed pack. */
+  chain: Type.Optional(Values),
+});
+const Expanded = Type.Object({
+  expansionId: Type.String(),
+  chainId: Type.String(),
+  packName: Type.String(),
+  packVersion: Type.String(),
+  nodes: Type.Array(Values),
+  edges: Type.Array(Values),
+});
+
+const Defer = Type.Object({ chain: Type.Optional(Values), values: Type.Optional(Values) });
+const Deferred = Type.Object({
+  variables: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      type: Type.String(),
+      required: Type.Boolean(),
+      format: Type.Optional(Type.String()),
+    }),
+  ),
+});
+
+/** What a caller who only asks about parameters leaves out. */
+const REST_OF_CHAIN = {
+  ...{ chainId: 'conformance.seam', version: '1.0.0', label: 'Conformance', description: 'Of a seam.' },
+  dag: { nodes: [{ id: 'work', typeId: 'core.noop' }] },
+};
+
+export function chainSeams(app: Api): void {
+  app.post(
+    '/v1/host/sample/workflow-chain::expand',
+    {
+      attachValidation: true,
+      schema: { summary: 'Expand a chain', body: Expand, response: { 200: Expanded } },
+    },
+    async (request) => {
+      if (request.validationError) throw new OpenwopError('invalid_request');
+      return expand(request.body);
+    },
+  );
+  app.post(
+    '/v1/host/sample/chain/deferred-expand',
+    { schema: { summary: 'Expand a chain for later', body: Defer, response: { 200: Deferred } } },
+    async (request) => defer(request.body),
+  );
+}
+
+function expand({ packName, chainId, parameters = {}, chain: given }: Static<typeof Expand>) {
+  if (given === undefined) throw new OpenwopError('pack_not_found', { details: { packName } });
+  const chain = readChain(given);
+  if (chain.chainId !== chainId) throw new OpenwopError('chain_not_found', { details: { chainId } });
+  const { expandedFrom, fragment } = expandChain(
+    chain,
+    parameters as JsonObject,
+    chainOptions(newExpansionId()),
+  );
+  const { chainVersion: packVersion, expansionId } = expandedFrom;
+  return { expansionId, chainId, packName, packVersion, ...fragment };
+}
+
+function defer({ chain: given, values = {} }: Static<typeof Defer>): Static<typeof Deferred> {
+  if (given === undefined) throw new OpenwopError('chain_not_found');
+  const chain = readChain({ ...REST_OF_CHAIN, ...given });
+  const expansion = expandDeferred(chain, values as JsonObject, chainOptions(newExpansionId()));
+  return { variables: bareVariables(expansion) };
+}
+
+/** By the names that runs give them under. */
+function bareVariables({ variables, deferral }: ChainExpansion): Static<typeof Deferred>['variables'] {
+  const byName = new Map(variables.map((variable) => [variable.name, variable]));
+  return Object.entries(deferral?.aliases ?? {}).flatMap(([name, alias]) => {
+    const variable = byName.get(alias);
+    if (!variable) return [];
+    const { type, required = false, format } = variable;
+    return [{ name, type, required, ...(format !== undefined && { format }) }];
+  });
+}

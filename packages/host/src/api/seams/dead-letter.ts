@@ -1,0 +1,44 @@
+/** A run whose retries are used up, and a fork of it. */
+import { OpenwopError, RunEventDocSchema } from '@gantry/protocol';
+import Type from 'typebox';
+import { createForks } from '../../runtime/fork.ts';
+import type { ReadRun } from '../../runtime/runtime.ts';
+import { type Api, type ApiDeps, callerOf } from '../context.ts';
+import { definition, node, seamId } from './definition.ts';
+import type { Drive } from './drive.ts';
+
+const Exhaust = Type.Object({ scenario: Type.Enum(['exhaust-retries', 'fork-after-dead-letter']) });
+const Exhausted = Type.Object({
+  event: Type.Optional(RunEventDocSchema),
+  forkEligible: Type.Optional(Type.Boolean()),
+});
+
+const failing = definition(seamId('exhaust'), [
+  node('work', 'core.fail', { settings: { maxRetries: 2, backoffMs: 0 } }),
+]);
+
+export function deadLetterSeam(app: Api, { runtime, store, now, randomBytes }: ApiDeps, drive: Drive): void {
+  const prepareFork = createForks({ runs: store.runs, now, randomBytes });
+
+  async function isForkable(source: ReadRun): Promise<boolean> {
+    try {
+      const fork = await prepareFork(source, { mode: 'branch', fromSeq: 1, changes: {} });
+      return (await runtime.adopt(fork)).kind === 'created';
+    } catch (error) {
+      if (error instanceof OpenwopError && error.status < 500) return false;
+      throw error;
+    }
+  }
+
+  app.post(
+    '/v1/host/sample/deadletter/exhaust',
+    { schema: { summary: 'Use up the retries of a run', body: Exhaust, response: { 200: Exhausted } } },
+    async (request) => {
+      const key = await drive.start(callerOf(request), [failing]);
+      const run = await drive.atRest(key);
+      const event = (await drive.events(key)).find(({ type }) => type === 'run.dead_lettered');
+      const isFork = request.body.scenario === 'fork-after-dead-letter';
+      return { ...(event && { event }), ...(isFork && { forkEligible: await isForkable(run) }) };
+    },
+  );
+}

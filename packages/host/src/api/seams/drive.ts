@@ -1,0 +1,97 @@
+/** How seams drive runs: the way every run is admitted, started, answered and read. */
+import { firstQuestion, type Resolver } from '@gantry/engine';
+import {
+  eventDocJson,
+  type Json,
+  type JsonObject,
+  OpenwopError,
+  type RunEventDoc,
+  type WorkflowDefinition,
+} from '@gantry/protocol';
+import type { RunKey } from '@gantry/store';
+import type { ReadRun } from '../../runtime/runtime.ts';
+import { admit } from '../../schedules/run-request.ts';
+import type { ApiDeps, Caller } from '../context.ts';
+import { readLog, type Waiting } from '../events.ts';
+import { RESPOND_SCOPE } from '../interrupts.ts';
+
+/** Longer than this no run of a seam takes; its own limit ends it. */
+const RUN_MS = 10_000;
+const GRACE_MS = 5_000;
+
+export interface Drive {
+  /** Registers the workflows for the caller's tenant and starts a run of the last one. */
+  start(caller: Caller, workflows: readonly WorkflowDefinition[], inputs?: JsonObject): Promise<RunKey>;
+  /** The run once nothing in it moves: it has ended, or waits for an answer. */
+  atRest(key: RunKey): Promise<ReadRun>;
+  /** Answers the open question of the run. The engine judges who may, and what counts. */
+  answer(key: RunKey, resumeValue: Json, by: Resolver): Promise<void>;
+  /** Ends a run that still waits, so that a seam leaves nothing open behind it. */
+  close(key: RunKey): Promise<void>;
+  /** The log as readers see it. */
+  events(key: RunKey): Promise<RunEventDoc[]>;
+}
+
+/** Somebody with a key that may answer, as the seams that answer demand of their caller. */
+export const resolver = (principal: string, roles: readonly string[] = []): Resolver => ({
+  ...{ principal, roles, scopes: [RESPOND_SCOPE], authenticated: true },
+});
+
+export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Waiting): Drive {
+  async function read(key: RunKey): Promise<ReadRun> {
+    const found = await runtime.read(key);
+    if (found === null) throw new OpenwopError('not_found');
+    return found;
+  }
+
+  return {
+    async start({ tenant, keyId }, definitions, inputs = {}) {
+      await workflows.registerAll(tenant, definitions);
+      const run = await admit(
+        workflows,
+        { tenant, principal: keyId },
+        {
+          ...{ workflowId: definitions.at(-1)!.id, inputs, tags: [], metadata: {} },
+          configurable: { runTimeoutMs: RUN_MS },
+        },
+      );
+      const created = await runtime.create(run);
+      if (created.kind !== 'created') throw new Error('a create without conditions came to nothing');
+      return { tenant, runId: created.runId };
+    },
+    async atRest(key) {
+      for (let last = -1; ; ) {
+        // Subscribed before the look, or a commit in between would be waited for in vain.
+        const wait = waiting.start(key.runId, last, RUN_MS + GRACE_MS);
+        try {
+          const found = await read(key);
+          if (!isMoving(found)) return found;
+          const newest = found.run.nextSeq - 1;
+          if (newest === last) await wait.moved;
+          if (newest === last && (await read(key)).run.nextSeq - 1 === last) throw stuck();
+          last = newest;
+        } finally {
+          wait.stop();
+        }
+      }
+    },
+    async answer(key, resumeValue, by) {
+      const question = firstQuestion((await read(key)).run);
+      if (question) await runtime.command(key, { type: 'resolve', nodeId: question.nodeId, resumeValue, by });
+    },
+    async close(key) {
+      await runtime.command(key, { type: 'cancel', reason: 'the conformance seam is done with it' });
+    },
+    async events(key) {
+      const log = await readLog(store, key, 0);
+      return (log?.events ?? []).map((event) => JSON.parse(eventDocJson(key.runId, event)));
+    },
+  };
+}
+
+const isMoving = ({ snapshot: { status } }: ReadRun): boolean => status === 'pending' || status === 'running';
+
+const stuck = (): OpenwopError =>
+  new OpenwopError('service_unavailable', {
+    message: 'The run that this seam drives did not come to rest in time.',
+  });

@@ -1,0 +1,92 @@
+/** Ticks of a real heartbeat whose predicate sees what the caller says. */
+import {
+  HEARTBEAT_LIMITS,
+  HeartbeatEvaluated,
+  HeartbeatStateChanged,
+  type JsonObject,
+} from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
+import type { Heartbeats } from '../../heartbeats/heartbeats.ts';
+import { type Api, type ApiDeps, type Caller, callerOf } from '../context.ts';
+import { definition, edge, node, noop, seamId, seamIdFor } from './definition.ts';
+
+const MAX_RUNTIME_MS = 1_000;
+
+const Tick = Type.Object({
+  heartbeatId: Type.String({ minLength: 1, maxLength: 128 }),
+  observedState: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  /** How long the predicate takes. */
+  simulateSlowMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600_000 })),
+});
+const Ticked = Type.Object({
+  evaluated: Type.Array(HeartbeatEvaluated),
+  stateChanged: Type.Array(HeartbeatStateChanged),
+  enqueuedRuns: Type.Integer({ minimum: 0 }),
+});
+
+export type SeamHeartbeats = Pick<Heartbeats, 'desk' | 'evaluate'>;
+
+const variable = (variableName: string) => ({ type: 'variable', variableName }) as const;
+
+/** Takes its time, then reports what it was told. */
+const predicate = (id: string) =>
+  definition(
+    id,
+    [
+      node('wait', 'core.delay', { inputs: { delayMs: variable('slowMs') } }),
+      node('look', 'core.identity', { inputs: { state: variable('observed') } }),
+    ],
+    {
+      edges: [edge('wait', 'look')],
+      variables: [
+        { name: 'slowMs', type: 'number', defaultValue: 0 },
+        { name: 'observed', type: 'object', defaultValue: {} },
+      ],
+    },
+  );
+
+export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { desk, evaluate }: SeamHeartbeats): void {
+  /** Two first ticks at once must not make two heartbeats. */
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** The caller's name stands for a heartbeat of ours, which its predicate's id leads to. */
+  async function heartbeatOf(caller: Caller, name: string): Promise<string> {
+    const { tenant } = caller;
+    const workflowId = seamIdFor('heartbeat', { name });
+    const known = (await desk.list(tenant)).findLast((heartbeat) => heartbeat.workflowId === workflowId);
+    if (known) return known.heartbeatId;
+    const enqueued = noop(seamId('heartbeat-action'));
+    await workflows.registerAll(tenant, [predicate(workflowId), enqueued]);
+    // The clock of the host must not tick between the caller's ticks.
+    const timing = { intervalSec: HEARTBEAT_LIMITS.maxIntervalSec, maxRuntimeMs: MAX_RUNTIME_MS };
+    const request = { workflowId, ...timing, enqueue: { workflowId: enqueued.id } };
+    const made = await desk.create(caller, request, undefined);
+    if (made === 'duplicate') throw new Error('a create without an idempotency key came to nothing');
+    return JSON.parse(made.body).heartbeatId;
+  }
+
+  async function tick(caller: Caller, body: Static<typeof Tick>): Promise<Static<typeof Ticked>> {
+    const { heartbeatId, observedState = {}, simulateSlowMs = 0 } = body;
+    const id = await inTurn(() => heartbeatOf(caller, heartbeatId));
+    const inputs = { observed: observedState as JsonObject, slowMs: simulateSlowMs };
+    const settled = await evaluate({ tenant: caller.tenant, id }, inputs);
+    if (settled === null) return { evaluated: [], stateChanged: [], enqueuedRuns: 0 };
+    const { evaluated, stateChanged, enqueuedRunId } = settled;
+    return {
+      evaluated: [{ ...evaluated, heartbeatId }],
+      stateChanged: stateChanged ? [{ ...stateChanged, heartbeatId }] : [],
+      enqueuedRuns: enqueuedRunId === undefined ? 0 : 1,
+    };
+  }
+
+  app.post(
+    '/v1/host/sample/heartbeat/tick',
+    { schema: { summary: 'Evaluate a heartbeat once', body: Tick, response: { 200: Ticked } } },
+    (request) => tick(callerOf(request), request.body),
+  );
+}

@@ -1,0 +1,46 @@
+/** Ticks of a real schedule at times of our own. */
+import Type, { type Static } from 'typebox';
+import type { Schedules } from '../../schedules/schedules.ts';
+import { type Api, type ApiDeps, type Caller, callerOf } from '../context.ts';
+import { noop, seamId } from './definition.ts';
+
+/** So rare that the clock of the host will hardly come between. */
+const CRON = '0 0 1 * *';
+const MISSED_DEFAULT = 3;
+const MISSED_MAX = 99;
+
+const Tick = Type.Object({
+  scenario: Type.Enum(['single-tick', 'missed-window']),
+  missedTicks: Type.Optional(Type.Integer({ minimum: 1, maximum: MISSED_MAX })),
+});
+const Ticked = Type.Object({ runsFired: Type.Integer({ minimum: 0 }) });
+
+export type SeamSchedules = Pick<Schedules, 'desk' | 'fireAt'>;
+
+export function schedulingSeam(app: Api, { workflows }: ApiDeps, schedules: SeamSchedules): void {
+  async function tick(caller: Caller, { scenario, missedTicks = MISSED_DEFAULT }: Static<typeof Tick>) {
+    const { tenant } = caller;
+    const { workflowId } = await workflows.register(tenant, noop(seamId('scheduled')));
+    const ticks = scenario === 'single-tick' ? 1 : missedTicks + 1;
+    const endAt = schedules.desk.preview(CRON, 'UTC', ticks).at(-1)!;
+    // It ends with its last tick, should this process die before it is removed.
+    const made = await schedules.desk.create(caller, { workflowId, cron: CRON, endAt }, undefined);
+    if (made === 'duplicate') throw new Error('a create without an idempotency key came to nothing');
+    const { scheduleId }: { scheduleId: string } = JSON.parse(made.body);
+    const address = { tenant, scheduleId };
+    try {
+      const fire = () => schedules.fireAt({ tenant, id: scheduleId }, Date.parse(endAt));
+      // Two at once, as two processes would: the tick is still one.
+      const fired = await Promise.all([fire(), fire()]);
+      return { runsFired: fired.reduce((sum, count) => sum + count) };
+    } finally {
+      await schedules.desk.remove(address, undefined);
+    }
+  }
+
+  app.post(
+    '/v1/host/sample/scheduling/tick',
+    { schema: { summary: 'Let a schedule fall due', body: Tick, response: { 200: Ticked } } },
+    (request) => tick(callerOf(request), request.body),
+  );
+}

@@ -1,0 +1,41 @@
+/**
+ * Seams of the public conformance suite. Registered only when the operator asks for them; they need a key like
+ * every route, stay in its tenant, and drive the same code that production does.
+ */
+import type { Api, ApiDeps } from '../context.ts';
+import { createWaiting } from '../events.ts';
+import { agentLoopSeam } from './agent-loop.ts';
+import { attestationSeam } from './attestation.ts';
+import { chainSeams } from './chains.ts';
+import { deadLetterSeam } from './dead-letter.ts';
+import { createDrive } from './drive.ts';
+import { fanOutSeam } from './fan-out.ts';
+import { governanceSeam } from './governance.ts';
+import { heartbeatSeam, type SeamHeartbeats } from './heartbeat.ts';
+import { llmCacheKeySeam } from './llm-cache-key.ts';
+import { runLogSeams } from './run-log.ts';
+import { type SeamSchedules, schedulingSeam } from './scheduling.ts';
+import { type SeamTriggers, triggerBridgeSeam } from './trigger-bridge.ts';
+
+export interface SeamServices {
+  readonly schedules: SeamSchedules;
+  readonly heartbeats: SeamHeartbeats;
+  readonly triggers: SeamTriggers;
+}
+
+export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): void {
+  const waiting = createWaiting(deps.runtime);
+  const drive = createDrive(deps, waiting);
+  schedulingSeam(app, deps, services.schedules);
+  heartbeatSeam(app, deps, services.heartbeats);
+  triggerBridgeSeam(app, deps, services.triggers);
+  deadLetterSeam(app, deps, drive);
+  governanceSeam(app, drive);
+  fanOutSeam(app, drive);
+  attestationSeam(app, drive);
+  agentLoopSeam(app, drive);
+  llmCacheKeySeam(app);
+  chainSeams(app);
+  runLogSeams(app, deps, drive);
+  app.addHook('preClose', async () => waiting.close());
+}

@@ -1,0 +1,19 @@
+/** A host that serves the seams. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { apiTest } from '../testing.ts';
+
+export async function seamTest(t: TestContext) {
+  const api = await apiTest(t, { settings: { testSeams: true } });
+  return {
+    ...api,
+    /** The answer of a seam, which must be a good one. */
+    async drive(seam: string, body: object) {
+      const response = await api.post(`/v1/host/sample/${seam}`, body);
+      assert.equal(response.statusCode, 200, response.body);
+      return response.json();
+    },
+  };
+}
+
+export type SeamTest = Awaited<ReturnType<typeof seamTest>>;

@@ -1,0 +1,99 @@
+/** Events on their way through the trigger bridge: taken once, delivered, or given up. */
+import { newId, OpenwopError, TRIGGER_LIMITS, type TriggerDelivery } from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
+import { deliveryEntryKey } from '../../triggers/delivery.ts';
+import { dispatch } from '../../triggers/dispatch.ts';
+import { createIngest, type Ingest } from '../../triggers/ingest.ts';
+import type { TriggerKey } from '../../triggers/subscription.ts';
+import type { Triggers } from '../../triggers/triggers.ts';
+import { type Api, type ApiDeps, type Caller, callerOf } from '../context.ts';
+import { noop, seamId } from './definition.ts';
+
+const ATTEMPTS = 2;
+/** An event of the future: the clock of the host leaves it to the seam. */
+const AHEAD_MS = 3_600_000;
+
+const Deliver = Type.Object({
+  scenario: Type.Enum(['dedup', 'exhaust', 'deliver']),
+  dedupKey: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+});
+const Delivered = Type.Object({
+  subscriptionId: Type.String(),
+  outcome: Type.Optional(Type.String()),
+  deliveredCount: Type.Integer({ minimum: 0 }),
+  runId: Type.Optional(Type.String()),
+});
+
+export type SeamTriggers = Pick<Triggers, 'desk' | 'ingest' | 'tick'>;
+
+const event = (dedupKey: string): Parameters<Ingest>[1] => ({
+  headers: { 'content-type': 'application/json', 'idempotency-key': dedupKey },
+  body: Buffer.from('{}'),
+});
+
+export function triggerBridgeSeam(app: Api, deps: ApiDeps, { desk, ingest, tick }: SeamTriggers): void {
+  const { workflows, now, randomBytes } = deps;
+
+  async function subscribe(caller: Caller): Promise<TriggerKey> {
+    const { workflowId } = await workflows.register(caller.tenant, noop(seamId('triggered')));
+    const retryPolicy = { maxAttempts: ATTEMPTS, backoff: 'none' } as const;
+    const wanted = { source: 'webhook', workflowId, retryPolicy, verification: { mode: 'none' } } as const;
+    const made = await desk.register(caller, wanted, '', () => []);
+    if (made === 'duplicate') throw new Error('a registration without an idempotency key came to nothing');
+    return { tenant: caller.tenant, subscriptionId: made.subscription.subscriptionId };
+  }
+
+  async function deliver(caller: Caller, body: Static<typeof Deliver>): Promise<Static<typeof Delivered>> {
+    const key = await subscribe(caller);
+    const sent = event(body.dedupKey ?? newId('evt', now(), randomBytes));
+    try {
+      if (body.scenario === 'exhaust') await exhaust(deps, key, sent);
+      else {
+        const times = body.scenario === 'dedup' ? 2 : 1;
+        await Promise.all(Array.from({ length: times }, () => ingest(key.subscriptionId, sent)));
+        await tick();
+      }
+      const { deliveries } = await desk.deliveries(key, ATTEMPTS, undefined);
+      return { subscriptionId: key.subscriptionId, ...summaryOf(deliveries) };
+    } finally {
+      await desk.remove(key, () => []);
+    }
+  }
+
+  app.post(
+    '/v1/host/sample/trigger-bridge/deliver',
+    {
+      schema: { summary: 'Send an event through the bridge', body: Deliver, response: { 200: Delivered } },
+    },
+    (request) => deliver(callerOf(request), request.body),
+  );
+}
+
+/** On a host that never has room, which only its runtime can say. */
+async function exhaust(deps: ApiDeps, key: TriggerKey, sent: Parameters<Ingest>[1]): Promise<void> {
+  const later = {
+    ...deps,
+    now: () => deps.now() + AHEAD_MS,
+    retentionMs: deps.info.retentionSeconds * 1_000,
+  };
+  const { deliveryId } = await createIngest({ ...later, noted: () => {} })(key.subscriptionId, sent);
+  const noRoom = async (): Promise<never> => {
+    throw new OpenwopError('service_unavailable');
+  };
+  for (let attempts = 0; attempts < TRIGGER_LIMITS.attemptsMax; attempts++) {
+    const entry = await deps.store.entries.get(deliveryEntryKey(key.tenant, deliveryId));
+    if (!entry || entry.dueAt === null) return;
+    await dispatch({ ...later, runtime: { create: noRoom }, office: later, random: () => 0 }, entry);
+  }
+}
+
+function summaryOf(deliveries: readonly TriggerDelivery[]): Omit<Static<typeof Delivered>, 'subscriptionId'> {
+  const delivered = deliveries.filter(({ state }) => state === 'delivered');
+  const { outcome } = delivered[0] ?? deliveries[0] ?? {};
+  const runId = delivered[0]?.runId;
+  return {
+    ...(outcome !== undefined && { outcome }),
+    deliveredCount: delivered.length,
+    ...(runId !== undefined && { runId }),
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * One tick of a heartbeat: a run of its predicate, then what follows from it.
+ *
+ * I1  The predicate's run and `evaluating` are one commit: a tick is evaluated once, and while that is under way
+ *     there is no other.
+ * I2  The outcome, the new state and the run it enqueues are one commit: a change acts once.
+ * I3  An evaluation ends. The run carries its time limit; if its host is gone, the heartbeat's own due time ends it.
+ */
+import { type HeartbeatTick, type JsonObject, newId, type Owner } from '@gantry/protocol';
+import type { Entry, Store, Write } from '@gantry/store';
+import type { Logger } from 'pino';
+import type { Runtime, Workflows } from '../runtime/runtime.ts';
+import { admit, isFinal, type RunRequest } from '../schedules/run-request.ts';
+import {
+  type HeartbeatRecord,
+  nextTickAt,
+  putHeartbeat,
+  readHeartbeat,
+  type StoredHeartbeat,
+} from './heartbeat.ts';
+import { type Observation, observationOf, type Transition, transition } from './transition.ts';
+
+/** A tick of a heartbeat, kept for readers. `ref` is the heartbeat. */
+export const HEARTBEAT_TICK_KIND = 'heartbeat-tick';
+const DAY_MS = 86_400_000;
+const TICK_KEPT_MS = DAY_MS;
+const CHANGE_KEPT_MS = 30 * DAY_MS;
+/** Variable of the predicate that gets the state of the tick before, where it declares it. */
+const PRIOR_STATE = 'priorState';
+
+export interface EvaluationOptions {
+  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly runtime: Pick<Runtime, 'create' | 'read' | 'command'>;
+  readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly log: Logger;
+}
+
+const requestOf = (workflowId: string, inputs: JsonObject): RunRequest => ({
+  ...{ workflowId, inputs, configurable: {}, tags: [], metadata: {} },
+});
+
+const ownerOf = ({ tenant, record: { keyId } }: StoredHeartbeat): Owner => ({ tenant, principal: keyId });
+
+export type Begun =
+  | { readonly kind: 'evaluating'; readonly runId: string }
+  /** The predicate could not be started, which is the outcome of this tick. */
+  | { readonly kind: 'settled'; readonly tick: HeartbeatTick }
+  /** Another process was first. */
+  | { readonly kind: 'none' };
+
+/** I1. */
+export async function begin(
+  options: EvaluationOptions,
+  stored: StoredHeartbeat,
+  inputs: JsonObject = stored.record.inputs,
+): Promise<Begun> {
+  const { runtime, workflows, now } = options;
+  const { id, record } = stored;
+  const at = now();
+  try {
+    const run = await admit(workflows, ownerOf(stored), requestOf(record.workflowId, inputs));
+    const knowsPrior = run.workflow.plan.variables.has(PRIOR_STATE);
+    const predicate = {
+      ...run,
+      inputs: knowsPrior ? { ...inputs, [PRIOR_STATE]: record.seen ?? {} } : inputs,
+      configurable: { runTimeoutMs: record.maxRuntimeMs },
+      causationId: `${id}@${new Date(at).toISOString()}`,
+    };
+    const deadline = at + record.maxRuntimeMs;
+    const result = await runtime.create(predicate, {
+      writes: ({ facts: { runId } }) => [
+        putHeartbeat(stored, { ...record, state: { status: 'evaluating', runId, deadline } }),
+      ],
+    });
+    return result.kind === 'created' ? { kind: 'evaluating', runId: result.runId } : { kind: 'none' };
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    const { code, message } = error;
+    const observed: Observation = { status: 'error', error: { code, message } };
+    const tick = await commit(options, stored, transition(id, record.seen, observed, { now: at }), at);
+    return tick ? { kind: 'settled', tick } : { kind: 'none' };
+  }
+}
+
+/** I2. Answers the tick; null when it is not over yet, or another process was first. */
+export async function settle(options: EvaluationOptions, entry: Entry): Promise<HeartbeatTick | null> {
+  const { runtime, now } = options;
+  const stored = readHeartbeat(entry);
+  const { tenant, id, record } = stored;
+  if (record.state.status !== 'evaluating') return null;
+  const { runId, deadline } = record.state;
+  const at = now();
+  const read = await runtime.read({ tenant, runId });
+  let observed = read && observationOf(read.snapshot);
+  if (!observed) {
+    if (read && at < deadline) return null;
+    if (read) await terminate(options, tenant, runId);
+    observed = { status: 'timeout' };
+  }
+  return commit(options, stored, transition(id, record.seen, observed, { now: at, runId }), at);
+}
+
+/** I3. */
+async function terminate({ runtime, log }: EvaluationOptions, tenant: string, runId: string): Promise<void> {
+  try {
+    await runtime.command({ tenant, runId }, { type: 'cancel', reason: 'heartbeat evaluation timed out' });
+  } catch (error) {
+    log.warn(
+      { err: error, runId },
+      'an evaluation out of time could not be cancelled; its own limit ends it',
+    );
+  }
+}
+
+async function commit(
+  options: EvaluationOptions,
+  stored: StoredHeartbeat,
+  outcome: Transition,
+  now: number,
+): Promise<HeartbeatTick | null> {
+  const { enqueue } = stored.record;
+  if (!outcome.enqueue || enqueue === null) return commitTick(options, stored, outcome, outcome.tick, now);
+  const { runtime, workflows } = options;
+  let done: HeartbeatTick = outcome.tick;
+  try {
+    const request = requestOf(enqueue.workflowId, enqueue.inputs);
+    const run = await admit(workflows, ownerOf(stored), request);
+    const causationId = `${stored.id}@${outcome.tick.at}`;
+    const result = await runtime.create(
+      {
+        ...run,
+        causationId,
+        triggerData: { source: 'heartbeat', ...outcome.tick.stateChanged } as JsonObject,
+      },
+      {
+        writes: ({ facts: { runId } }) => {
+          done = { ...outcome.tick, enqueuedRunId: runId };
+          return tickWrites(options, stored, outcome, done, now);
+        },
+      },
+    );
+    return result.kind === 'created' ? done : null;
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    const { code, message } = error;
+    return commitTick(options, stored, outcome, { ...outcome.tick, error: { code, message } }, now);
+  }
+}
+
+async function commitTick(
+  options: EvaluationOptions,
+  stored: StoredHeartbeat,
+  outcome: Transition,
+  tick: HeartbeatTick,
+  now: number,
+): Promise<HeartbeatTick | null> {
+  const [result] = await options.store.commit([tickWrites(options, stored, outcome, tick, now)]);
+  return result?.won ? tick : null;
+}
+
+function tickWrites(
+  { randomBytes }: EvaluationOptions,
+  stored: StoredHeartbeat,
+  { seen }: Transition,
+  tick: HeartbeatTick,
+  now: number,
+): Write[] {
+  const { tenant, id, createdAt, record } = stored;
+  const tickAt = nextTickAt(createdAt, record.intervalMs, now);
+  const next: HeartbeatRecord = { ...record, seen, lastTick: tick, state: { status: 'waiting', tickAt } };
+  const expiresAt = now + (tick.evaluated.changed ? CHANGE_KEPT_MS : TICK_KEPT_MS);
+  return [
+    putHeartbeat(stored, next),
+    {
+      kind: 'putEntry',
+      entry: {
+        ...{ kind: HEARTBEAT_TICK_KIND, tenant, id: newId('hbt', now, randomBytes), ref: id },
+        ...{ dueAt: null, expiresAt, createdAt: now, body: JSON.stringify(tick) },
+      },
+      expectedVersion: null,
+    },
+  ];
+}

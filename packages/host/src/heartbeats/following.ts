@@ -1,0 +1,80 @@
+/** Evaluations that began in this process, settled as soon as their run has ended. */
+import type { HeartbeatTick } from '@gantry/protocol';
+import type { Entry, Store } from '@gantry/store';
+import type { Runtime } from '../runtime/runtime.ts';
+import { type EvaluationOptions, settle } from './evaluation.ts';
+import { HEARTBEAT_KIND, readHeartbeat } from './heartbeat.ts';
+
+export interface HeartbeatKey {
+  readonly tenant: string;
+  readonly id: string;
+}
+
+export interface FollowingOptions extends EvaluationOptions {
+  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly runtime: EvaluationOptions['runtime'] & Pick<Runtime, 'subscribe'>;
+  /** A heartbeat is due at that time, on disk. */
+  readonly noted: (dueAt: number | null) => void;
+}
+
+export class Following {
+  readonly #options: FollowingOptions;
+  /** By run of the predicate: whom to tell. */
+  readonly #waiting = new Map<string, (tick: HeartbeatTick | null) => void>();
+
+  constructor(options: FollowingOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the evaluation is settled, by whomever; null when that was not here. */
+  follow(key: HeartbeatKey, runId: string): Promise<HeartbeatTick | null> {
+    return new Promise((resolve) => {
+      let looking = Promise.resolve();
+      const look = (): void => {
+        looking = looking.then(() => this.#settleIfEnded(key, runId));
+      };
+      const stop = this.#options.runtime.subscribe(runId, (events) => {
+        if (events.some(({ type }) => type.startsWith('run.'))) look();
+      });
+      this.#waiting.set(runId, (tick) => {
+        stop();
+        this.#waiting.delete(runId);
+        resolve(tick);
+      });
+      // The run may have ended before there was a subscription.
+      look();
+    });
+  }
+
+  /** The clock was first. */
+  settled(runId: string, tick: HeartbeatTick | null): void {
+    this.#waiting.get(runId)?.(tick);
+  }
+
+  stop(): void {
+    for (const runId of [...this.#waiting.keys()]) this.settled(runId, null);
+  }
+
+  load({ tenant, id }: HeartbeatKey): Promise<Entry | null> {
+    return this.#options.store.entries.get({ kind: HEARTBEAT_KIND, tenant, id });
+  }
+
+  async #settleIfEnded(key: HeartbeatKey, runId: string): Promise<void> {
+    if (!this.#waiting.has(runId)) return;
+    const { noted, log } = this.#options;
+    try {
+      const entry = await this.load(key);
+      const tick = entry && isEvaluating(entry, runId) ? await settle(this.#options, entry) : null;
+      const after = await this.load(key);
+      noted(after?.dueAt ?? null);
+      if (tick || !after || !isEvaluating(after, runId)) this.settled(runId, tick);
+    } catch (error) {
+      log.warn({ err: error, heartbeatId: key.id }, 'a heartbeat will be settled when its time is up');
+    }
+  }
+}
+
+function isEvaluating(entry: Entry, runId: string): boolean {
+  const { state } = readHeartbeat(entry).record;
+  return state.status === 'evaluating' && state.runId === runId;
+}

@@ -1,0 +1,176 @@
+/** Heartbeats through the front door, on the real runtime and store. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import type { WorkflowDefinition } from '@gantry/protocol';
+import { openSqlite } from '@gantry/store';
+import { pino } from 'pino';
+import { apiTest, assertError, assertPublic, three } from '../api/testing.ts';
+import { node, variable, workflow } from '../testing/definitions.ts';
+import { temporaryFolder } from '../testing/host-process.ts';
+import { createHeartbeats } from './heartbeats.ts';
+
+const URL = '/v1/host/gantry/heartbeats';
+const START = Date.parse('2027-01-01T00:00:00Z');
+const MINUTE = 60_000;
+
+/** Sees what the definition says it sees: a new version of it is a change of the world. */
+const inbox = (unread: number, more: Partial<WorkflowDefinition> = {}): WorkflowDefinition =>
+  workflow(
+    'inbox',
+    [node('look', 'core.identity', {}, { inputs: { state: { type: 'static', value: { unread } } } })],
+    { version: `1.0.${unread}`, ...more },
+  );
+/** Says what it was told of the tick before. */
+const echo = workflow(
+  'echo',
+  [node('look', 'core.identity', {}, { inputs: { state: variable('priorState') } })],
+  { variables: [{ name: 'priorState', type: 'object', defaultValue: { told: 'nothing' } }] },
+);
+const sluggish = workflow(
+  'sluggish',
+  [
+    node('wait', 'core.delay', {}, { inputs: { delayMs: variable('slowMs') } }),
+    node('look', 'core.identity', {}, { inputs: { state: variable('observed') } }),
+  ],
+  {
+    variables: [
+      { name: 'slowMs', type: 'number', defaultValue: 3_600_000 },
+      { name: 'observed', type: 'object', defaultValue: { door: 'open' } },
+    ],
+  },
+);
+
+async function setUp(t: TestContext, now?: () => number) {
+  const clock = { at: START };
+  const folder = await temporaryFolder();
+  const store = await openSqlite({ dataDir: folder.path });
+  t.after(folder.remove);
+  const workflows = [inbox(3), echo, sluggish, three];
+  const api = await apiTest(t, { workflows, store, now: now ?? (() => clock.at) });
+  const register = async (definition: WorkflowDefinition) => {
+    const response = await api.post('/v1/host/gantry/workflows', definition);
+    assert.equal(response.statusCode, 201, response.body);
+  };
+  const create = async (body: object) => {
+    const response = await api.post(URL, { intervalSec: 60, ...body });
+    assert.equal(response.statusCode, 201, response.body);
+    return response.json();
+  };
+  const ticks = async (id: string) => (await api.get(`${URL}/${id}/ticks`)).json().ticks;
+  const runsOf = async (workflowId: string) =>
+    (await api.get(`/v1/host/gantry/runs?workflowId=${workflowId}`)).json().runs;
+  /** One tick of the clock, until what it began is settled. */
+  const passTo = async (id: string, at: number) => {
+    clock.at = at;
+    await api.host.services.heartbeats.tick();
+    for (;;) {
+      const { evaluatingRunId } = (await api.get(`${URL}/${id}`)).json();
+      if (evaluatingRunId === undefined) return;
+      await api.ended(evaluatingRunId);
+    }
+  };
+  return { ...api, store, clock, create, register, ticks, runsOf, passTo };
+}
+
+test('each tick is evaluated, and only a change starts a run', async (t) => {
+  const { get, create, register, ticks, runsOf, passTo } = await setUp(t);
+  const { heartbeatId: id } = await create({ workflowId: 'inbox', enqueue: { workflowId: 'three' } });
+  await passTo(id, START + MINUTE - 1);
+  assert.deepEqual(await ticks(id), []);
+  for (const minute of [1, 2, 3]) await passTo(id, START + minute * MINUTE);
+  assert.equal((await runsOf('inbox')).length, 3);
+  assert.equal((await runsOf('three')).length, 1);
+  await register(inbox(4));
+  await passTo(id, START + 4 * MINUTE);
+  const seen = await ticks(id);
+  assert.deepEqual(
+    seen.map(({ evaluated }: { evaluated: { changed: boolean } }) => evaluated.changed),
+    [true, false, false, true],
+  );
+  assert.deepEqual(seen[0].stateChanged, { heartbeatId: id, from: { unread: 3 }, to: { unread: 4 } });
+  assert.deepEqual(seen[3].stateChanged.from, {});
+  for (const { evaluated, stateChanged } of seen) {
+    assertPublic('heartbeat-evaluated.schema.json', evaluated);
+    if (stateChanged) assertPublic('heartbeat-state-changed.schema.json', stateChanged);
+  }
+  const enqueued = (await runsOf('three')).map(({ runId }: { runId: string }) => runId);
+  assert.deepEqual(enqueued, [seen[0].enqueuedRunId, seen[3].enqueuedRunId]);
+  assert.deepEqual((await get(`${URL}/${id}`)).json().state, { unread: 4 });
+});
+
+test('the predicate is told what was seen before', async (t) => {
+  const { create, ticks, passTo } = await setUp(t);
+  const { heartbeatId: id } = await create({ workflowId: 'echo' });
+  await passTo(id, START + MINUTE);
+  await passTo(id, START + 2 * MINUTE);
+  const [second, first] = await ticks(id);
+  assert.deepEqual(first.stateChanged.to, {});
+  assert.equal(second.evaluated.changed, false);
+});
+
+test('an evaluation out of time is ended and reported', async (t) => {
+  const { host, get, create, runsOf } = await setUp(t, Date.now);
+  const { heartbeatId: id } = await create({ workflowId: 'sluggish', maxRuntimeMs: 50 });
+  const key = { tenant: 'default', id };
+  const slow = await host.services.heartbeats.evaluate(key);
+  assert.deepEqual(slow?.evaluated, { heartbeatId: id, status: 'timeout', changed: false });
+  const [run] = await runsOf('sluggish');
+  assert.equal(run.status, 'failed');
+  const quick = await host.services.heartbeats.evaluate(key, { slowMs: 0, observed: { door: 'shut' } });
+  assert.deepEqual(quick?.stateChanged?.to, { door: 'shut' });
+  assert.deepEqual((await get(`${URL}/${id}`)).json().state, { door: 'shut' });
+});
+
+test('while one evaluation is under way there is no other, and the clock ends it after a crash', async (t) => {
+  const { host, store, clock, get, create, ticks, runsOf } = await setUp(t);
+  const { heartbeatId: id } = await create({ workflowId: 'sluggish', maxRuntimeMs: 30_000 });
+  clock.at = START + MINUTE;
+  await Promise.all([host.services.heartbeats.tick(), host.services.heartbeats.tick()]);
+  assert.equal(await host.services.heartbeats.evaluate({ tenant: 'default', id }), null);
+  assert.equal((await runsOf('sluggish')).length, 1);
+  await host.services.heartbeats.stop();
+  // Far past the deadline, as after a restart: nobody follows the run any more.
+  clock.at = START + 10 * MINUTE + 1;
+  const later = createHeartbeats({
+    ...{ store, runtime: host.services.runtime, workflows: { resolve: async () => null } },
+    ...{ now: () => clock.at, randomBytes, log: pino({ level: 'silent' }) },
+  });
+  t.after(later.stop);
+  await later.tick();
+  const [tick] = await ticks(id);
+  assert.equal(tick.evaluated.status, 'timeout');
+  assert.equal((await get(`${URL}/${id}`)).json().nextTickAt, new Date(START + 11 * MINUTE).toISOString());
+  const [run] = await runsOf('sluggish');
+  assert.ok(['cancelled', 'failed'].includes(run.status), run.status);
+});
+
+test('what cannot run is refused, or reported when it comes later', async (t) => {
+  const { post, create, ticks, register, passTo } = await setUp(t);
+  const refuse = async (body: object, status: number, code: string) =>
+    assertError(await post(URL, { intervalSec: 60, ...body }), status, code);
+  await refuse({ workflowId: 'nowhere' }, 404, 'not_found');
+  await refuse({ workflowId: 'inbox', enqueue: { workflowId: 'nowhere' } }, 404, 'not_found');
+  await refuse({ workflowId: 'inbox', maxRuntimeMs: 10_000_000 }, 400, 'validation_error');
+  const made = await create({ workflowId: 'inbox', intervalSec: 1 });
+  assert.equal(made.intervalSec, 60, 'raised to the minimum');
+  await register(inbox(5, { variables: [{ name: 'box', type: 'string', required: true }] }));
+  await passTo(made.heartbeatId, START + MINUTE);
+  const [tick] = await ticks(made.heartbeatId);
+  assert.deepEqual([tick.evaluated.status, tick.error.code], ['error', 'validation_error']);
+});
+
+test('heartbeats are listed and deleted within their tenant', async (t) => {
+  const { get, post, request, create } = await setUp(t);
+  const { heartbeatId } = await create({ workflowId: 'inbox' });
+  const wanted = { name: 'other', tenant: 'other', scopes: ['runs:read', 'runs:create'] };
+  const { key } = (await post('/v1/host/gantry/keys', wanted)).json();
+  const headers = { authorization: `Bearer ${key}` };
+  const url = `${URL}/${heartbeatId}`;
+  assert.deepEqual((await get(URL, headers)).json().heartbeats, []);
+  assertError(await get(url, headers), 404, 'not_found');
+  assertError(await request({ method: 'DELETE', url, headers }), 404, 'not_found');
+  assert.equal((await get(URL)).json().heartbeats.length, 1);
+  assert.equal((await request({ method: 'DELETE', url })).statusCode, 200);
+  assertError(await get(url), 404, 'not_found');
+});

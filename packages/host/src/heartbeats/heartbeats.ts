@@ -1,0 +1,69 @@
+/** Heartbeats of this process: evaluated on their interval, settled when the predicate's run ends. */
+import type { HeartbeatTick, JsonObject } from '@gantry/protocol';
+import type { Entry, Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import { DueClock } from '../runtime/due-clock.ts';
+import type { Runtime, Workflows } from '../runtime/runtime.ts';
+import { begin, settle } from './evaluation.ts';
+import { Following, type HeartbeatKey } from './following.ts';
+import { HEARTBEAT_KIND, readHeartbeat } from './heartbeat.ts';
+import { HeartbeatDesk } from './heartbeat-desk.ts';
+
+export interface HeartbeatsOptions {
+  readonly store: Pick<Store, 'commit' | 'entries' | 'watch'>;
+  readonly runtime: Pick<Runtime, 'create' | 'read' | 'command' | 'subscribe'>;
+  readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly log: Logger;
+}
+
+export interface Heartbeats {
+  readonly desk: HeartbeatDesk;
+  /** Begins and settles what is due now; the clock calls it by itself once started. */
+  tick(): Promise<void>;
+  /**
+   * One tick now, whatever the clock says, with these inputs for the predicate; resolves when it is settled. Null
+   * when an evaluation is under way: a tick is skipped then.
+   */
+  evaluate(key: HeartbeatKey, inputs?: JsonObject): Promise<HeartbeatTick | null>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
+  const clock = new DueClock({ ...options, kind: HEARTBEAT_KIND, onDue });
+  const noted = (at: number | null): void => clock.note(at);
+  const following = new Following({ ...options, noted });
+
+  async function onDue(entry: Entry): Promise<void> {
+    const stored = readHeartbeat(entry);
+    const { state } = stored.record;
+    if (state.status === 'evaluating') {
+      const tick = await settle(options, entry);
+      if (tick) following.settled(state.runId, tick);
+      return;
+    }
+    const begun = await begin(options, stored);
+    // A slow predicate must not hold up the other heartbeats.
+    if (begun.kind === 'evaluating') void following.follow(stored, begun.runId);
+  }
+
+  return {
+    desk: new HeartbeatDesk({ ...options, noted }),
+    tick: () => clock.run(),
+    async evaluate(key, inputs) {
+      const entry = await following.load(key);
+      const stored = entry && readHeartbeat(entry);
+      if (stored?.record.state.status !== 'waiting') return null;
+      const begun = await begin(options, stored, inputs);
+      if (begun.kind === 'evaluating') return following.follow(stored, begun.runId);
+      return begun.kind === 'settled' ? begun.tick : null;
+    },
+    start: () => clock.start(),
+    async stop() {
+      await clock.stop();
+      following.stop();
+    },
+  };
+}

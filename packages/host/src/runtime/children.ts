@@ -1,0 +1,116 @@
+/** Child runs: prepared here, created in the commit in which the parent notes that it started them. */
+import {
+  type ChildRequest,
+  type ChildStart,
+  checkInputs,
+  type ParentLink,
+  type Plan,
+  type Run,
+  type RunFacts,
+  runningChildren,
+} from '@gantry/engine';
+import { newRunId, type RunError } from '@gantry/protocol';
+import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts';
+import type { Workflows } from './runtime.ts';
+
+/** A workflow that starts itself as a child would never end. */
+const DEPTH_MAX = 16;
+
+export interface PreparedChildren {
+  readonly starts: readonly ChildStart[];
+  readonly opened: readonly OpenedRun[];
+}
+
+/** Those that the parent took: a deadline or a failed sibling may have made it want fewer. */
+export function takenChildren({ opened }: PreparedChildren, parent: Run): OpenedRun[] {
+  const running = new Set(runningChildren(parent).map(({ childRunId }) => childRunId));
+  return opened.filter(({ run }) => running.has(run.facts.runId));
+}
+
+export interface ChildrenOptions {
+  readonly opening: Opening;
+  readonly resolve: Workflows['resolve'];
+}
+
+export async function prepareChildren(
+  { opening, resolve }: ChildrenOptions,
+  { plan, run: parent }: { readonly plan: Plan; readonly run: Run },
+  requests: readonly ChildRequest[],
+): Promise<PreparedChildren> {
+  const prepared = await Promise.all(
+    requests.map(async (request) => {
+      const refusal = refusalOf(parent);
+      if (refusal) return { start: { index: request.index, error: refusal } };
+      const workflow = await resolve(parent.facts.owner.tenant, request.workflowId);
+      if (!workflow) return { start: { index: request.index, error: unknownChild(request.workflowId) } };
+      const issue = checkInputs(workflow.plan, request.inputs).find(({ path }) => isGiven(request, path));
+      if (issue) return { start: { index: request.index, error: badInputs(request, issue.message) } };
+      const { hash, workflowId } = workflow.record;
+      const cause = plan.nodes.get(request.nodeId)!.typeId;
+      const facts = childFacts(opening, parent, request, { workflowHash: hash, workflowId, cause });
+      const opened = openRun(opening, startRun(workflow.plan, facts), null);
+      return { start: { index: request.index, childRunId: facts.runId }, opened };
+    }),
+  );
+  return {
+    starts: prepared.map(({ start }) => start),
+    opened: prepared.flatMap((child) => (child.opened ? [child.opened] : [])),
+  };
+}
+
+/** What a parent leaves unset stays unset, also where the child says that it is required. */
+const isGiven = (request: ChildRequest, path: string): boolean =>
+  Object.hasOwn(request.inputs, path.slice('/inputs/'.length));
+
+function childFacts(
+  { now, randomBytes }: Opening,
+  { facts }: Run,
+  request: ChildRequest,
+  child: Pick<RunFacts, 'workflowId' | 'workflowHash'> & Pick<ParentLink, 'cause'>,
+): RunFacts {
+  const { cause, ...workflow } = child;
+  const at = now();
+  const { nodeId, visit, inputs, unset, harvest } = request;
+  return {
+    ...workflow,
+    runId: newRunId(at, randomBytes),
+    owner: facts.owner,
+    createdAt: at,
+    inputs,
+    configurable: {},
+    tags: [...facts.tags],
+    metadata: {},
+    limits: facts.limits,
+    ...(facts.traceparent !== undefined && { traceparent: facts.traceparent }),
+    ...(facts.callbackUrl !== undefined && { callbackUrl: facts.callbackUrl }),
+    parent: {
+      runId: facts.runId,
+      nodeId,
+      visit,
+      cause,
+      workflowId: facts.workflowId,
+      depth: (facts.parent?.depth ?? 0) + 1,
+      harvest,
+      unset,
+    },
+  };
+}
+
+function refusalOf({ facts }: Run): RunError | undefined {
+  if (facts.fork?.mode === 'replay')
+    return { code: 'replay_source_missing', message: 'The replayed run has no record of this child.' };
+  if ((facts.parent?.depth ?? 0) + 1 > DEPTH_MAX)
+    return { code: 'child_depth_exceeded', message: `Children are nested at most ${DEPTH_MAX} deep.` };
+  return;
+}
+
+const unknownChild = (workflowId: string): RunError => ({
+  code: 'unknown_child_workflow',
+  message: `There is no workflow ${workflowId} to start as a child. Register it, then run again.`,
+  details: { workflowId },
+});
+
+const badInputs = ({ workflowId }: ChildRequest, problem: string): RunError => ({
+  code: 'invalid_input',
+  message: `The inputs mapped to ${workflowId} do not fit: ${problem}.`,
+});

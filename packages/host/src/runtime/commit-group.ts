@@ -1,0 +1,49 @@
+/** Everything that one decision of a run writes: it wins or loses as one. */
+import { childrenToCancel, type Decision, type Plan, type Run } from '@gantry/engine';
+import type { StoredEvent } from '@gantry/protocol';
+import type { RunHead, RunKey, Write } from '@gantry/store';
+import { mailWrite, type Postage } from './mail.ts';
+import { reportWrites } from './opened-run.ts';
+import { toSnapshot } from './run-record.ts';
+import type { Outbox } from './runtime.ts';
+
+/** A reader folds at most about this many events after a snapshot. */
+const SNAPSHOT_EVERY_EVENTS = 500;
+
+export interface RunAppend {
+  readonly key: RunKey;
+  readonly plan: Plan;
+  readonly before: Run;
+  readonly decision: Decision;
+  readonly events: readonly StoredEvent[];
+  readonly expectedOwner: number | null;
+  readonly head: RunHead;
+  readonly snapshotSeq: number;
+}
+
+/** The events, what subscribers are told of them, and the mail to relatives that follows from them. */
+export function appendWrites(append: RunAppend, host: Postage & { readonly outbox: Outbox }): Write[] {
+  const { key, plan, before, decision, events, expectedOwner, head } = append;
+  const after = decision.run;
+  const writes: Write[] = [
+    {
+      kind: 'append',
+      ...key,
+      expectedSeq: before.nextSeq,
+      expectedOwner,
+      events,
+      head,
+      ...(needsSnapshot(append) && { snapshot: toSnapshot(after) }),
+    },
+    ...host.outbox.writes(after.facts, events),
+  ];
+  for (const runId of childrenToCancel(plan, before, after)) {
+    const mail = { type: 'cancel', reason: 'parent-cancelled', parentRunId: key.runId } as const;
+    writes.push(mailWrite(host, { tenant: key.tenant, runId }, mail));
+  }
+  if (after.facts.parent) writes.push(...reportWrites(host, plan, after));
+  return writes;
+}
+
+export const needsSnapshot = ({ decision, snapshotSeq }: RunAppend): boolean =>
+  decision.run.nextSeq - snapshotSeq >= SNAPSHOT_EVERY_EVENTS;

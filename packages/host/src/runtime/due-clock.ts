@@ -1,0 +1,116 @@
+/**
+ * Works on entries of one kind when they fall due. One timer for the earliest of them, re-armed by what this
+ * process notes and what other processes commit; nothing polls.
+ *
+ * I1  One pass at a time: what falls due meanwhile is the next pass.
+ * I2  An entry that could not be worked on stays due and is tried again after a while, never at once.
+ */
+import type { Entry, Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import { WakeClock } from './wake-clock.ts';
+
+const BATCH = 64;
+const RETRY_MS = 1_000;
+
+export interface DueClockOptions {
+  readonly kind: string;
+  readonly store: Pick<Store, 'entries' | 'watch'>;
+  readonly now: () => number;
+  readonly log: Logger;
+  /** Moves the entry's due time, or removes it; when it throws, the entry is tried again. */
+  readonly onDue: (entry: Entry) => Promise<unknown>;
+}
+
+export class DueClock {
+  readonly #options: DueClockOptions;
+  readonly #clock: WakeClock;
+  #pass: Promise<number | null> | undefined;
+  #stopWatching: (() => Promise<void>) | undefined;
+  #stopped = false;
+
+  constructor(options: DueClockOptions) {
+    this.#options = options;
+    this.#clock = new WakeClock(options.now, () => this.#work());
+  }
+
+  async start(): Promise<void> {
+    const { store, kind } = this.#options;
+    this.#stopWatching = await store.watch((change) => {
+      if (change.missed || change.kinds.includes(kind)) void this.#arm();
+    });
+    await this.#arm();
+  }
+
+  /** An entry of this kind is due at `at`, on disk. */
+  note(at: number | null): void {
+    if (at !== null) this.#clock.note(at);
+  }
+
+  /** Works on everything that is due now. */
+  async run(): Promise<void> {
+    this.note(await this.#work());
+  }
+
+  /** Resolves when no pass is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#clock.stop();
+    await this.#stopWatching?.();
+    await this.#pass;
+  }
+
+  async #arm(): Promise<void> {
+    const { store, kind, now, log } = this.#options;
+    try {
+      this.note(await store.entries.nextDueAt(kind));
+    } catch (error) {
+      if (this.#stopped) return;
+      log.warn({ err: error, kind }, 'the next due time could not be read; trying again');
+      this.note(now() + RETRY_MS);
+    }
+  }
+
+  /** I1. Answers when there is something to do again. */
+  async #work(): Promise<number | null> {
+    while (this.#pass) await this.#pass;
+    if (this.#stopped) return null;
+    this.#pass = this.#workOnDue();
+    try {
+      return await this.#pass;
+    } finally {
+      this.#pass = undefined;
+    }
+  }
+
+  async #workOnDue(): Promise<number | null> {
+    const { store, kind, now, log } = this.#options;
+    const seen = new Set<string>();
+    try {
+      for (;;) {
+        const due = await store.entries.due(kind, now(), BATCH);
+        if (due.length === 0 || this.#stopped) return await store.entries.nextDueAt(kind);
+        const done = await Promise.all(due.map((entry) => this.#workOn(entry, seen)));
+        if (done.includes(false)) return now() + RETRY_MS;
+      }
+    } catch (error) {
+      if (this.#stopped) return null;
+      log.warn({ err: error, kind }, 'what is due could not be read; trying again');
+      return now() + RETRY_MS;
+    }
+  }
+
+  /** I2. An entry that comes again as it was did not move, and would come again for ever. */
+  async #workOn(entry: Entry, seen: Set<string>): Promise<boolean> {
+    const { onDue, kind, log } = this.#options;
+    const id = `${entry.tenant}\0${entry.id}\0${entry.version}`;
+    if (seen.has(id)) return false;
+    seen.add(id);
+    try {
+      await onDue(entry);
+      return true;
+    } catch (error) {
+      log.warn({ err: error, kind, id: entry.id }, 'a due entry could not be worked on; trying again');
+      return false;
+    }
+  }
+}

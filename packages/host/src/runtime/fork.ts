@@ -1,0 +1,143 @@
+/** A new run made from the log of another: read, lived again or branched off, and committed as a whole. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { branchRun, type ReplayOptions, type RunFacts, replaySlices } from '@gantry/engine';
+import {
+  type ForkMode,
+  fromStored,
+  type JsonObject,
+  newRunId,
+  OpenwopError,
+  type RunEvent,
+} from '@gantry/protocol';
+import type { RunKey, Store } from '@gantry/store';
+import { startRun } from './opened-run.ts';
+import { RETRY_AFTER_SECONDS } from './remote.ts';
+import type { PreparedRun, ReadRun } from './runtime.ts';
+import { stretch } from './stretch.ts';
+
+/** A fork is one commit and is made in memory: both bound how long its log may be. */
+const EVENTS_MAX = 100_000;
+const BYTES_MAX = 64_000_000;
+const PAGE = 500;
+/** Events past a branch's fork point that are looked at to finish the step it cuts. */
+const CUT_EVENTS_MAX = 2_000;
+const AT_ONCE_MAX = 4;
+
+export interface ForkOptions {
+  readonly runs: Pick<Store['runs'], 'events'>;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+export interface ForkRequest {
+  readonly mode: ForkMode;
+  readonly fromSeq: number;
+  /** Options of the new run where they differ from its source's. */
+  readonly changes: Partial<Pick<RunFacts, 'configurable' | 'tags' | 'metadata' | 'traceparent'>>;
+}
+
+export type PrepareFork = (source: ReadRun, request: ForkRequest) => Promise<PreparedRun>;
+
+export function createForks(options: ForkOptions): PrepareFork {
+  let underWay = 0;
+  return async (source, request) => {
+    if (underWay >= AT_ONCE_MAX) throw busy();
+    underWay++;
+    try {
+      return await prepare(options, source, request);
+    } finally {
+      underWay--;
+    }
+  };
+}
+
+async function prepare(
+  { runs, now, randomBytes }: ForkOptions,
+  { run: source, plan }: ReadRun,
+  request: ForkRequest,
+): Promise<PreparedRun> {
+  const { mode, fromSeq } = request;
+  const place: JsonObject = { sourceRunId: source.facts.runId, fromSeq };
+  if (fromSeq > source.nextSeq)
+    throw new OpenwopError('fork_point_invalid', { details: { ...place, maxFromSeq: source.nextSeq } });
+  const createdAt = now();
+  const facts = forkFacts(source.facts, request, newRunId(createdAt, randomBytes), createdAt);
+  if (mode === 'branch' && fromSeq === 0) return startRun(plan, facts);
+  const wanted = mode === 'replay' ? source.nextSeq : Math.min(source.nextSeq, fromSeq + CUT_EVENTS_MAX);
+  const key = { tenant: source.facts.owner.tenant, runId: source.facts.runId };
+  const events = wanted > EVENTS_MAX ? null : await readEvents(runs, key, wanted);
+  if (!events) throw tooLong(place);
+  const options = { plan, facts, source: { facts: source.facts, events }, eventsMax: EVENTS_MAX };
+  if (mode === 'branch') return { plan, ...stretch(plan, copied(branchRun(options)), createdAt) };
+  return { plan, ...(await replayed(options, place)) };
+}
+
+const copied = <T extends { events: readonly RunEvent[] }>(fork: T) => ({
+  ...fork,
+  events: [...fork.events],
+});
+
+/** A long replay lets other requests in between its slices. */
+async function replayed(options: ReplayOptions, place: JsonObject): Promise<Omit<PreparedRun, 'plan'>> {
+  const slices = replaySlices(options);
+  for (let slice = slices.next(); ; slice = slices.next()) {
+    if (!slice.done) {
+      await nextTurn();
+      continue;
+    }
+    const { events, run } = slice.value;
+    if (events.length >= EVENTS_MAX) throw tooLong(place);
+    return { events, run };
+  }
+}
+
+/** The first `count` events; null when they are more than a fork may hold. */
+async function readEvents(
+  runs: ForkOptions['runs'],
+  { tenant, runId }: RunKey,
+  count: number,
+): Promise<RunEvent[] | null> {
+  const events: RunEvent[] = [];
+  let bytes = 0;
+  while (events.length < count) {
+    const page = await runs.events(tenant, runId, events.length, Math.min(PAGE, count - events.length));
+    if (page.length === 0) throw new OpenwopError('not_found');
+    for (const event of page) {
+      bytes += event.payload.length + (event.sealed?.length ?? 0);
+      events.push(fromStored(event));
+    }
+    if (bytes > BYTES_MAX) return null;
+  }
+  return events;
+}
+
+/** The owner is the source's. The fork of a child is nobody's child: its end is not reported. */
+function forkFacts(
+  source: RunFacts,
+  { mode, fromSeq, changes }: ForkRequest,
+  runId: string,
+  createdAt: number,
+): RunFacts & Pick<ReplayOptions['facts'], 'fork'> {
+  const { parent: _parent, causationId: _cause, callbackUrl, ...facts } = source;
+  return {
+    ...facts,
+    ...(mode === 'branch' && callbackUrl !== undefined && { callbackUrl }),
+    ...changes,
+    runId,
+    createdAt,
+    fork: { sourceRunId: source.runId, fromSeq, mode },
+  };
+}
+
+const tooLong = (place: JsonObject): OpenwopError =>
+  new OpenwopError('fork_point_invalid', {
+    message: `The log is too long to be forked here: a fork holds at most ${EVENTS_MAX} events and ${BYTES_MAX} bytes.`,
+    details: { ...place, maxFromSeq: EVENTS_MAX, maxBytes: BYTES_MAX },
+  });
+
+const busy = (): OpenwopError =>
+  new OpenwopError('service_unavailable', {
+    message: `This host is making ${AT_ONCE_MAX} forks, its limit. Try again in ${RETRY_AFTER_SECONDS} s.`,
+    details: { retryAfter: RETRY_AFTER_SECONDS },
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });

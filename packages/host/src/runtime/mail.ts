@@ -1,0 +1,73 @@
+/** Messages to runs. A mail is an entry in the store: written with what it reports, deleted with what it causes. */
+import type { ChildReport, Command, Run } from '@gantry/engine';
+import { isTerminal, type Json, newId } from '@gantry/protocol';
+import type { Entry, RunKey, Write } from '@gantry/store';
+import type { RunCommand } from './runtime.ts';
+
+export const MAIL = 'mail';
+
+export type Mail =
+  | {
+      readonly type: 'childEnded';
+      readonly nodeId: string;
+      readonly visit: number;
+      readonly report: ChildReport;
+    }
+  | { readonly type: 'cancel'; readonly reason: string; readonly parentRunId: string }
+  /** From another process, which waits for an entry with this id of kind `reply`. */
+  | { readonly type: 'forwarded'; readonly command: RunCommand; readonly replyId: string };
+
+export type MailWrite = Extract<Write, { kind: 'putEntry' }>;
+
+export interface Postage {
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+export function mailWrite({ now, randomBytes }: Postage, to: RunKey, mail: Mail): MailWrite {
+  const at = now();
+  return {
+    kind: 'putEntry',
+    expectedVersion: null,
+    entry: {
+      kind: MAIL,
+      tenant: to.tenant,
+      id: newId('mail', at, randomBytes),
+      ref: to.runId,
+      dueAt: at,
+      expiresAt: null,
+      createdAt: at,
+      body: JSON.stringify(mail),
+    },
+  };
+}
+
+export const isMail = (write: Write): write is MailWrite =>
+  write.kind === 'putEntry' && write.entry.kind === MAIL;
+
+/** What a mail asks of the run it is for. */
+export function commandOf(entry: Pick<Entry, 'body'>, now: number): { command: Command; replyId?: string } {
+  const mail: Mail = JSON.parse(entry.body);
+  if (mail.type === 'forwarded') return { command: { ...mail.command, now }, replyId: mail.replyId };
+  return { command: { ...mail, now } };
+}
+
+/** What the end of a child tells its parent. */
+export function reportOf(run: Run, isSensitive: (variable: string) => boolean): Mail | undefined {
+  const { parent, runId } = run.facts;
+  if (!parent || !isTerminal(run.status)) return;
+  const variables: Record<string, Json> = {};
+  for (const name of parent.harvest) {
+    const value = run.variables[name];
+    if (value !== undefined) variables[name] = value;
+  }
+  const { nodeId, visit } = parent;
+  const report: ChildReport = {
+    childRunId: runId,
+    status: run.status === 'completed' || run.status === 'failed' ? run.status : 'cancelled',
+    variables,
+    sensitive: parent.harvest.filter(isSensitive),
+    ...(run.error && { error: run.error }),
+  };
+  return { type: 'childEnded', nodeId, visit, report };
+}

@@ -1,0 +1,56 @@
+/** How a run begins: its facts and first events, and everything that must be written with them. */
+import { decide, newRun, type Plan, type Run, type RunFacts } from '@gantry/engine';
+import type { StoredEvent } from '@gantry/protocol';
+import type { RunHead, Write } from '@gantry/store';
+import { mailWrite, type Postage, reportOf } from './mail.ts';
+import { toStoredEvents, toStoredFacts } from './run-record.ts';
+import type { Outbox, PreparedRun } from './runtime.ts';
+import { headOf, stretch } from './stretch.ts';
+
+export interface OpenedRun {
+  readonly plan: Plan;
+  readonly run: Run;
+  readonly events: readonly StoredEvent[];
+  readonly head: RunHead;
+  /** To be committed as one: the run, and what others must be told of its first events. */
+  readonly writes: readonly Write[];
+}
+
+export interface Opening extends Postage {
+  readonly epoch: number;
+  readonly outbox: Outbox;
+}
+
+/** Starts a run and takes it through its first stretch of in-process nodes. */
+export function startRun(plan: Plan, facts: RunFacts): PreparedRun {
+  const { createdAt: now } = facts;
+  return { plan, ...stretch(plan, decide(plan, newRun(facts), { type: 'start', now }), now) };
+}
+
+export function openRun(
+  opening: Opening,
+  { plan, run, events }: PreparedRun,
+  scopeId: string | null,
+): OpenedRun {
+  const stored = toStoredEvents(events, 0);
+  const head = headOf(plan, run, opening.epoch, false);
+  const facts = toStoredFacts(run.facts, scopeId);
+  return {
+    plan,
+    run,
+    head,
+    events: stored,
+    writes: [
+      { kind: 'createRun', facts, head, events: stored },
+      ...opening.outbox.writes(run.facts, stored),
+      ...reportWrites(opening, plan, run),
+    ],
+  };
+}
+
+/** A child that has ended reports to its parent in the commit of its end. */
+export function reportWrites(postage: Postage, plan: Plan, run: Run): Write[] {
+  const report = reportOf(run, (name) => plan.variables.get(name)?.sensitive === true);
+  if (!report) return [];
+  return [mailWrite(postage, { tenant: run.facts.owner.tenant, runId: run.facts.parent!.runId }, report)];
+}

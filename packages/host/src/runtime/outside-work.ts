@@ -1,0 +1,63 @@
+/** The work of one run that is outside the process right now. It is derived from the run, never remembered. */
+import type { Invocation, Outcome } from '@gantry/engine';
+import type { RunKey } from '@gantry/store';
+import type { Executor } from './side-effect.ts';
+
+export interface OutsideWorkOptions {
+  readonly key: RunKey;
+  readonly executor: (typeId: string) => Executor;
+  settled(invocation: Invocation, outcome: Outcome): void;
+  /** The work could not even be recorded. */
+  failed(error: unknown): void;
+}
+
+export class OutsideWork {
+  readonly #options: OutsideWorkOptions;
+  readonly #underWay = new Map<string, AbortController>();
+
+  constructor(options: OutsideWorkOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#underWay.size;
+  }
+
+  /** Starts what is wanted and is not under way; stops what is no longer wanted, unless it may finish. */
+  follow(wanted: readonly Invocation[], mayFinish: boolean): void {
+    if (wanted.length === 0 && this.#underWay.size === 0) return;
+    const ids = new Set(wanted.map(workId));
+    for (const [id, controller] of this.#underWay) {
+      if (ids.has(id) || mayFinish) continue;
+      controller.abort();
+      this.#underWay.delete(id);
+    }
+    for (const invocation of wanted) if (!this.#underWay.has(workId(invocation))) this.#start(invocation);
+  }
+
+  abandon(): void {
+    for (const controller of this.#underWay.values()) controller.abort();
+    this.#underWay.clear();
+  }
+
+  #start(invocation: Invocation): void {
+    const { key, executor, settled, failed } = this.#options;
+    const id = workId(invocation);
+    const controller = new AbortController();
+    this.#underWay.set(id, controller);
+    executor(invocation.typeId)(key, invocation, controller.signal).then(
+      (outcome) => {
+        if (this.#underWay.get(id) !== controller) return;
+        this.#underWay.delete(id);
+        settled(invocation, outcome);
+      },
+      (error: unknown) => {
+        if (controller.signal.aborted) return;
+        this.#underWay.delete(id);
+        failed(error);
+      },
+    );
+  }
+}
+
+const workId = ({ nodeId, visit, attempt }: Invocation): string => `${nodeId}\0${visit}\0${attempt}`;

@@ -1,0 +1,90 @@
+/**
+ * What happens when a schedule falls due.
+ *
+ * I1  A tick's run and the schedule's next due time are one commit: a tick fires once, whoever tries, whenever
+ *     the process dies.
+ * I2  A tick that can't become a run is recorded on the schedule, which goes on.
+ */
+import type { JsonObject, Owner } from '@gantry/protocol';
+import type { Entry, Store } from '@gantry/store';
+import type { Runtime, Workflows } from '../runtime/runtime.ts';
+import { admit, isFinal } from './run-request.ts';
+import { putSchedule, readSchedule, type ScheduleRecord, type StoredSchedule, stateAt } from './schedule.ts';
+import { type DueTick, dueTick } from './ticks.ts';
+
+export interface FiringOptions {
+  readonly store: Pick<Store, 'commit'>;
+  readonly runtime: Pick<Runtime, 'create'>;
+  readonly workflows: Pick<Workflows, 'resolve'>;
+}
+
+export type Fired =
+  | { readonly kind: 'fired'; readonly runId: string }
+  /** The tick was missed and passed over, or could not become a run. */
+  | { readonly kind: 'passed' }
+  /** Not due, or another process was first. */
+  | { readonly kind: 'none' };
+
+const NONE: Fired = { kind: 'none' };
+const iso = (at: number): string => new Date(at).toISOString();
+
+/** Fires what `entry` is due for at `now`. Throws when the host has no room or no disk: nothing happened then. */
+export async function fire(options: FiringOptions, entry: Entry, now: number): Promise<Fired> {
+  const stored = readSchedule(entry);
+  const { record } = stored;
+  const { state } = record;
+  if (state.status !== 'active' || state.nextAt > now) return NONE;
+  const tick = dueTick({ ...record, nextAt: state.nextAt, caughtUp: state.caughtUp }, now);
+  const next: ScheduleRecord = { ...record, state: stateAt(tick.nextAt, tick.caughtUp) };
+  if (tick.fire === null) return pass(options, stored, next, now);
+  try {
+    return await createRun(options, stored, next, tick.fire, now);
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    const { code, message } = error;
+    const lastError = { scheduledFor: tick.fire, failedAt: now, code, message };
+    return pass(options, stored, { ...next, lastError }, now);
+  }
+}
+
+async function createRun(
+  { runtime, workflows }: FiringOptions,
+  stored: StoredSchedule,
+  next: ScheduleRecord,
+  scheduledFor: NonNullable<DueTick['fire']>,
+  now: number,
+): Promise<Fired> {
+  const { id, tenant, record } = stored;
+  const run = await admit(workflows, ownerOf(tenant, record), record.request);
+  const causationId = `${id}@${iso(scheduledFor)}`;
+  const triggerData: JsonObject = {
+    source: 'schedule',
+    subscriptionId: id,
+    deliveryId: causationId,
+    receivedAt: iso(now),
+    scheduledFor: iso(scheduledFor),
+  };
+  const result = await runtime.create(
+    { ...run, causationId, triggerData },
+    {
+      writes: ({ facts: { runId } }) => {
+        const lastFire = { scheduledFor, firedAt: now, runId };
+        return [putSchedule(stored, { ...next, lastFire, lastError: null }, now)];
+      },
+    },
+  );
+  return result.kind === 'created' ? { kind: 'fired', runId: result.runId } : NONE;
+}
+
+const ownerOf = (tenant: string, { source }: ScheduleRecord): Owner =>
+  source.kind === 'api' ? { tenant, principal: source.keyId } : { tenant };
+
+async function pass(
+  { store }: FiringOptions,
+  stored: StoredSchedule,
+  next: ScheduleRecord,
+  now: number,
+): Promise<Fired> {
+  const [result] = await store.commit([[putSchedule(stored, next, now)]]);
+  return result?.won ? { kind: 'passed' } : NONE;
+}

@@ -1,0 +1,163 @@
+/** What firing promises when workflows change, capacity ends or processes do. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { SCHEDULE_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
+import { openSqlite, type Store } from '@gantry/store';
+import { apiTest, assertError, slow, three } from '../api/testing.ts';
+import { node, workflow } from '../testing/definitions.ts';
+import { temporaryFolder } from '../testing/host-process.ts';
+import { SCHEDULE_KIND } from './schedule.ts';
+
+const URL = '/v1/host/gantry/schedules';
+const START = Date.parse('2027-01-01T00:00:30Z');
+const MINUTE = 60_000;
+const key = { kind: SCHEDULE_KIND, tenant: 'default' };
+
+const scheduled = (id: string, cron: string, more: Partial<WorkflowDefinition> = {}): WorkflowDefinition =>
+  workflow(id, [node('a', 'core.noop')], {
+    triggers: [{ id: 'clock', type: 'schedule', config: { cron } }],
+    ...more,
+  });
+
+async function setUp(t: TestContext, options: Parameters<typeof apiTest>[1] = {}) {
+  const clock = { at: START };
+  const api = await apiTest(t, { workflows: [three, slow], now: () => clock.at, ...options });
+  const list = async () => (await api.get(URL)).json().schedules;
+  const runs = async () => (await api.get('/v1/host/gantry/runs')).json().runs;
+  const register = async (definition: WorkflowDefinition) => {
+    const response = await api.post('/v1/host/gantry/workflows', definition);
+    assert.equal(response.statusCode, 201, response.body);
+  };
+  const passTo = async (at: number) => {
+    clock.at = at;
+    await api.host.services.schedules.tick();
+  };
+  return { ...api, clock, list, runs, register, passTo };
+}
+
+test('triggers of a workflow become schedules, follow its versions and go with them', async (t) => {
+  const { list, runs, register, passTo, post, request } = await setUp(t);
+  await register(scheduled('report', '0 9 * * *'));
+  const [first] = await list();
+  assert.deepEqual([first.workflowId, first.triggerId, first.cron], ['report', 'clock', '0 9 * * *']);
+  assertError(await request({ method: 'DELETE', url: `${URL}/${first.scheduleId}` }), 409, 'conflict');
+  await register(scheduled('report', '*/5 * * * *', { version: '2.0.0' }));
+  const [second, ...more] = await list();
+  assert.deepEqual([second.scheduleId, second.cron, more], [first.scheduleId, '*/5 * * * *', []]);
+  await passTo(START + 5 * MINUTE);
+  assert.deepEqual(
+    (await runs()).map(({ workflowId }: { workflowId: string }) => workflowId),
+    ['report'],
+  );
+  await post(`${URL}/${first.scheduleId}:pause`);
+  await register(scheduled('report', '*/7 * * * *', { version: '3.0.0' }));
+  assert.equal((await list())[0].status, 'paused', 'a pause outlives a new version');
+  await register(scheduled('report', '*/7 * * * *', { version: '4.0.0', isActive: false }));
+  assert.deepEqual(await list(), []);
+});
+
+test('a registration that changes nothing leaves the schedule as it is', async (t) => {
+  const { clock, list, register } = await setUp(t);
+  await register(scheduled('report', '* * * * *'));
+  const [before] = await list();
+  clock.at += 10 * MINUTE;
+  await register(scheduled('report', '* * * * *', { version: '2.0.0', name: 'Report' }));
+  assert.deepEqual(await list(), [before]);
+});
+
+test('a delay counts from the registration, fires once, and never again', async (t) => {
+  const { host, list, runs, register, passTo } = await setUp(t);
+  const later = scheduled('later', '', {
+    triggers: [{ id: 'wait', type: 'schedule', config: { delayMs: 5 * MINUTE } }],
+  });
+  await register(later);
+  await passTo(START + 4 * MINUTE);
+  await register(later);
+  assert.equal((await list())[0].at, new Date(START + 5 * MINUTE).toISOString());
+  await passTo(START + 5 * MINUTE);
+  await register(later);
+  await passTo(START + 20 * MINUTE);
+  assert.equal((await runs()).length, 1);
+  const month = START + 31 * 86_400_000;
+  await passTo(month);
+  await host.sweep();
+  assert.deepEqual(await list(), []);
+  await register(later);
+  await passTo(month + MINUTE);
+  assert.deepEqual(await runs(), [], 'the old run is past its retention, and there is no new one');
+});
+
+test('a definition with a trigger that could never fire is refused', async (t) => {
+  const { post, list } = await setUp(t);
+  const wrong = await post('/v1/host/gantry/workflows', scheduled('report', '0 25 * * *'));
+  assertError(wrong, 400, 'validation_error');
+  assert.equal(wrong.json().details.issues[0].path, '/triggers/0/config');
+  assert.deepEqual(await list(), []);
+});
+
+test('a workflow that no longer takes the inputs is recorded, and the schedule goes on', async (t) => {
+  const { get, post, list, runs, register, passTo } = await setUp(t);
+  await post(URL, { workflowId: 'three', cron: '* * * * *' });
+  const variables: WorkflowDefinition['variables'] = [{ name: 'who', type: 'string', required: true }];
+  await register({ ...three, version: '2.0.0', variables });
+  await passTo(START + MINUTE);
+  assert.deepEqual(await runs(), []);
+  const [failed] = await list();
+  assert.equal(failed.lastError.code, 'validation_error');
+  assert.deepEqual([failed.status, failed.nextFireAt], ['active', '2027-01-01T00:02:00.000Z']);
+  await register({ ...three, version: '3.0.0' });
+  await passTo(START + 2 * MINUTE);
+  assert.equal((await runs()).length, 1);
+  assert.equal((await get(`${URL}/${failed.scheduleId}`)).json().lastError, undefined);
+});
+
+test('without room for a run the tick waits and then fires once', async (t) => {
+  const folder = await temporaryFolder();
+  const store = await openSqlite({ dataDir: folder.path });
+  t.after(folder.remove);
+  const gate = { isFull: false };
+  const commit: Store['commit'] = (groups) =>
+    gate.isFull && groups.some((group) => group.some(({ kind }) => kind === 'createRun'))
+      ? Promise.reject(new Error('the disk is full'))
+      : store.commit(groups);
+  const { post, list, runs, passTo } = await setUp(t, { store: { ...store, commit } });
+  await post(URL, { workflowId: 'three', cron: '* * * * *' });
+  gate.isFull = true;
+  await passTo(START + MINUTE);
+  assert.equal((await list())[0].nextFireAt, '2027-01-01T00:01:00.000Z');
+  gate.isFull = false;
+  await passTo(START + MINUTE + 1_000);
+  await passTo(START + MINUTE + 1_001);
+  assert.equal((await runs()).length, 1);
+});
+
+test('a tenant has room for so many schedules, its triggers included', async (t) => {
+  const folder = await temporaryFolder();
+  const store = await openSqlite({ dataDir: folder.path });
+  t.after(folder.remove);
+  const { post, register } = await setUp(t, { store });
+  await post(URL, { workflowId: 'three', cron: '@daily' });
+  const [one] = await store.entries.list(SCHEDULE_KIND, key.tenant, { limit: 1 });
+  const puts = Array.from({ length: SCHEDULE_LIMITS.perTenantMax - 1 }, (_, i) => {
+    const { version, ...entry } = one!;
+    assert.equal(version, 1);
+    return { kind: 'putEntry', entry: { ...entry, id: `sch_${i}` }, expectedVersion: null } as const;
+  });
+  await store.commit([puts]);
+  const refused = await post(URL, { workflowId: 'three', cron: '@daily' });
+  assertError(refused, 409, 'conflict', { limit: SCHEDULE_LIMITS.perTenantMax });
+  await register(scheduled('report', '@daily'));
+  assert.equal(await store.entries.count(SCHEDULE_KIND, key.tenant), SCHEDULE_LIMITS.perTenantMax);
+});
+
+test('two that fire the same tick at once make one run', async (t) => {
+  const { host, post, runs } = await setUp(t);
+  const { scheduleId } = (await post(URL, { workflowId: 'three', cron: '* * * * *' })).json();
+  const fire = () => host.services.schedules.fireAt({ ...key, id: scheduleId }, START + 10 * MINUTE);
+  const fired = await Promise.all([fire(), fire(), fire()]);
+  assert.equal(
+    fired.reduce((sum, count) => sum + count, 0),
+    1,
+  );
+  assert.equal((await runs()).length, 1);
+});

@@ -1,0 +1,89 @@
+/** Schedules of this process: they fire when due, follow the triggers of workflows, and answer the API. */
+import { SCHEDULE_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
+import type { Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import { DueClock } from '../runtime/due-clock.ts';
+import type { Runtime, Workflows } from '../runtime/runtime.ts';
+import { type Fired, fire } from './firing.ts';
+import { SCHEDULE_KIND } from './schedule.ts';
+import { ScheduleDesk } from './schedule-desk.ts';
+import { TRIGGER_SYNC_KIND } from './trigger-note.ts';
+import { syncTriggers } from './trigger-sync.ts';
+
+const SYNC_RETRY_MS = 1_000;
+
+export interface SchedulesOptions {
+  readonly store: Pick<Store, 'commit' | 'entries' | 'records' | 'watch'>;
+  readonly runtime: Pick<Runtime, 'create'>;
+  readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly log: Logger;
+}
+
+export interface Schedules {
+  readonly desk: ScheduleDesk;
+  /** To be called after a definition was registered, with its note in that commit (`triggerSyncNote`). */
+  syncTriggers(tenant: string, definition: Pick<WorkflowDefinition, 'id'>): Promise<void>;
+  /** Does what is due now; the clock calls it by itself once started. */
+  tick(): Promise<void>;
+  /** Fires one schedule as at `at`, whatever the clock says; how many runs came of it. */
+  fireAt(key: { readonly tenant: string; readonly id: string }, at: number): Promise<number>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createSchedules(options: SchedulesOptions): Schedules {
+  const { store, now, log } = options;
+  const fires = new DueClock({
+    ...options,
+    kind: SCHEDULE_KIND,
+    onDue: (entry) => fire(options, entry, now()),
+  });
+  async function sync(workflow: { tenant: string; workflowId: string }): Promise<void> {
+    const { dueAt, leftOut } = await syncTriggers(store, workflow, now());
+    if (leftOut > 0)
+      log.warn({ ...workflow, leftOut }, 'schedule triggers left out: the tenant has no room for more');
+    fires.note(dueAt);
+  }
+  const syncs = new DueClock({
+    ...options,
+    kind: TRIGGER_SYNC_KIND,
+    onDue: ({ tenant, ref }) => sync({ tenant, workflowId: ref ?? '' }),
+  });
+
+  return {
+    desk: new ScheduleDesk({ ...options, noted: (at) => fires.note(at) }),
+    async syncTriggers(tenant, { id }) {
+      try {
+        await sync({ tenant, workflowId: id });
+      } catch (error) {
+        // The registration stands, and its note is still there.
+        log.warn({ err: error, workflowId: id }, 'the triggers of a workflow are compared again later');
+        syncs.note(now() + SYNC_RETRY_MS);
+      }
+    },
+    async tick() {
+      await syncs.run();
+      await fires.run();
+    },
+    async fireAt({ tenant, id }, at) {
+      const runs: Fired[] = [];
+      while (runs.length < SCHEDULE_LIMITS.catchUpMax) {
+        const entry = await store.entries.get({ kind: SCHEDULE_KIND, tenant, id });
+        const fired = entry ? await fire(options, entry, at) : null;
+        if (fired?.kind !== 'fired') break;
+        runs.push(fired);
+      }
+      return runs.length;
+    },
+    async start() {
+      await syncs.start();
+      await fires.start();
+    },
+    async stop() {
+      await syncs.stop();
+      await fires.stop();
+    },
+  };
+}

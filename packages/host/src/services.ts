@@ -1,0 +1,82 @@
+/** What a host does beside answering requests: it runs, tells subscribers, keeps time and hears triggers. */
+import { createEgress, LOOPBACK_POLICY, PUBLIC_POLICY } from '@gantry/egress';
+import type { Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
+import type { MasterKey } from './master-key.ts';
+import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
+import type { Outbox } from './runtime/runtime.ts';
+import { createSchedules, type Schedules } from './schedules/schedules.ts';
+import type { Settings } from './settings.ts';
+import { createTriggers, type Triggers } from './triggers/triggers.ts';
+import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import type { WorkflowsWithPlans } from './workflows/workflows.ts';
+
+export interface ServicesOptions {
+  readonly store: Store;
+  readonly masterKey: MasterKey;
+  readonly workflows: WorkflowsWithPlans;
+  readonly settings: Settings;
+  readonly retentionMs: number;
+  readonly runtime: Pick<RuntimeOptions, 'limits' | 'lease' | 'onLeaseLost'>;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly log: Logger;
+}
+
+export interface Services {
+  readonly runtime: LocalRuntime;
+  readonly webhooks: Webhooks;
+  readonly triggers: Triggers;
+  readonly schedules: Schedules;
+  readonly heartbeats: Heartbeats;
+  /** Goes on with everything that earlier processes left, and with what is due. */
+  start(): Promise<void>;
+  /** Lets work under way reach the disk. */
+  stop(): Promise<void>;
+}
+
+export async function createServices(options: ServicesOptions): Promise<Services> {
+  const { settings, workflows } = options;
+  const egress = createEgress({ policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY });
+  const webhooks = createWebhooks({ ...options, egress });
+  const triggers: Triggers = createTriggers({ ...options, runtime: () => runtime });
+  const runtime = await LocalRuntime.open({
+    ...options,
+    ...options.runtime,
+    dataDir: settings.dataDir,
+    inflightCap: settings.inflightCap,
+    planOf: workflows.planOf,
+    resolve: workflows.resolve,
+    outbox: both(webhooks.outbox, triggers.outbox),
+  });
+  const schedules = createSchedules({ ...options, runtime });
+  const heartbeats = createHeartbeats({ ...options, runtime });
+  workflows.onRegistered(schedules.syncTriggers);
+  workflows.onRegistered(triggers.syncTriggers);
+  const timed = [schedules, heartbeats, triggers];
+  return {
+    ...{ runtime, webhooks, triggers, schedules, heartbeats },
+    async start() {
+      // Subscriptions first: runs that go on at once have something to tell.
+      await webhooks.start();
+      await runtime.start();
+      for (const service of timed) await service.start();
+    },
+    async stop() {
+      for (const service of timed) await service.stop();
+      await runtime.stop();
+      await webhooks.stop();
+    },
+  };
+}
+
+function both(first: Outbox, second: Outbox): Outbox {
+  return {
+    writes: (facts, events) => [...first.writes(facts, events), ...second.writes(facts, events)],
+    committed() {
+      first.committed();
+      second.committed();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** A host that serves the public fixtures, for tests that run them the way the public suite does. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { Json, JsonObject, RunEventDoc } from '@gantry/protocol';
+import type { LightMyRequestResponse } from 'fastify';
+import { publicFixturesFolder } from '../../../protocol/src/testing/public-schemas.ts';
+import { type ApiTest, apiTest, assertPublic } from '../api/testing.ts';
+
+export interface FixtureHost extends ApiTest {
+  events(runId: string): Promise<RunEventDoc[]>;
+  /** Follows the run until it has that status. */
+  reaches(runId: string, status: string): Promise<JsonObject>;
+  answer(runId: string, nodeId: string, resumeValue: Json): Promise<LightMyRequestResponse>;
+}
+
+export async function fixtureHost(t: TestContext): Promise<FixtureHost> {
+  const api = await apiTest(t, { settings: { workflowsDir: publicFixturesFolder }, workflows: [] });
+  const snapshot = async (runId: string): Promise<JsonObject> => (await api.get(`/v1/runs/${runId}`)).json();
+  return {
+    ...api,
+    async events(runId) {
+      const { events } = (await api.get(`/v1/runs/${runId}/events/poll?timeout=1`)).json();
+      for (const event of events) assertPublic('run-event.schema.json', event);
+      return events;
+    },
+    async reaches(runId, status) {
+      for (let last = -1; ; ) {
+        const read = await snapshot(runId);
+        if (read.status === status) return read;
+        assert.ok(!/^(completed|failed|cancelled)$/.test(String(read.status)), JSON.stringify(read));
+        const cursor = last < 0 ? '' : `&lastSequence=${last}`;
+        const answer = (await api.get(`/v1/runs/${runId}/events/poll?timeout=5${cursor}`)).json();
+        assert.ok(answer.lastEventSeq > last, `the run stays ${read.status}, not ${status}`);
+        last = answer.lastEventSeq;
+      }
+    },
+    answer: (runId, nodeId, resumeValue) =>
+      api.post(`/v1/runs/${runId}/interrupts/${nodeId}`, { resumeValue }),
+  };
+}
+
+export const typesOf = (events: readonly RunEventDoc[]): string[] => events.map(({ type }) => type);
+
+export const payloadsOf = (events: readonly RunEventDoc[], type: string): JsonObject[] =>
+  events.filter((event) => event.type === type).map(({ payload }) => payload);
+
+/** The one event of that type. */
+export function only(events: readonly RunEventDoc[], type: string): RunEventDoc {
+  const found = events.filter((event) => event.type === type);
+  assert.equal(found.length, 1, `${found.length} events of type ${type} in ${typesOf(events).join(' ')}`);
+  return found[0]!;
+}
+
+/** These types occur in this order, with others between them. */
+export function assertOrder(events: readonly RunEventDoc[], types: readonly string[]): void {
+  let at = -1;
+  for (const type of types) {
+    at = events.findIndex((event, index) => index > at && event.type === type);
+    assert.ok(at >= 0, `no ${type} in its place: ${typesOf(events).join(' ')}`);
+  }
+}

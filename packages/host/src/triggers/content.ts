@@ -1,0 +1,88 @@
+/** What an ingested request brings to a run: bounded, and without anything that could be a credential. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  type Json,
+  type JsonObject,
+  OpenwopError,
+  TRIGGER_LIMITS,
+  type TriggerSource,
+} from '@gantry/protocol';
+import { parseBody } from '../api/body.ts';
+
+const JSON_MEDIA = /^application\/([\w.+-]+\+)?json$/;
+const FORM_MEDIA = 'application/x-www-form-urlencoded';
+const HEADER_LENGTH_MAX = 1_024;
+
+/** Headers that say what an event is. All others stay outside: nobody can tell which of them are secrets. */
+const TOLD_HEADERS =
+  /^(content-type|user-agent|ce-[a-z0-9]+|x-[a-z0-9-]+-(event|event-type|topic|delivery|delivery-id)|(x-)?openwop-(event-type|webhook-id|delivery-id)|x-event-type)$/;
+
+export interface IngestRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export function contentOf(source: TriggerSource, request: IngestRequest): JsonObject {
+  const media = mediaType(request.headers['content-type']);
+  if (request.headers['content-encoding'] !== undefined)
+    throw unreadable('Send the body without compression.');
+  switch (source) {
+    case 'webhook':
+      return {
+        webhook: { method: 'POST', headers: toldHeaders(request.headers), ...body(media, request.body) },
+      };
+    case 'form':
+      return { form: { fields: fields(media, request.body) } };
+  }
+}
+
+const mediaType = (header: string | undefined): string =>
+  (header ?? '').split(';', 1)[0]!.trim().toLowerCase();
+
+const unreadable = (message: string): OpenwopError => new OpenwopError('unsupported_media_type', { message });
+
+function toldHeaders(headers: IncomingHttpHeaders): JsonObject {
+  const told: JsonObject = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string' || value.length > HEADER_LENGTH_MAX) continue;
+    if (TOLD_HEADERS.test(name)) told[name] = value;
+  }
+  return told;
+}
+
+function body(media: string, bytes: Buffer): { body?: Json } {
+  if (JSON_MEDIA.test(media)) {
+    const value = parseBody(bytes);
+    return value === undefined ? {} : { body: value };
+  }
+  return bytes.length === 0 ? {} : { body: textOf(bytes) };
+}
+
+function textOf(bytes: Buffer): string {
+  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8');
+  throw unreadable('A body that is not JSON must be text in UTF-8.');
+}
+
+function fields(media: string, bytes: Buffer): JsonObject {
+  if (media === FORM_MEDIA) return urlEncoded(textOf(bytes));
+  if (!JSON_MEDIA.test(media)) throw unreadable(`Send a form as ${FORM_MEDIA} or as a JSON object.`);
+  const value = parseBody(bytes);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new OpenwopError('validation_error', { message: 'A form sent as JSON must be an object.' });
+}
+
+/** A field that comes more than once is a list. */
+function urlEncoded(text: string): JsonObject {
+  const form: JsonObject = {};
+  let count = 0;
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (++count > TRIGGER_LIMITS.formFieldsMax || name === '__proto__' || /\0/.test(name + value))
+      throw new OpenwopError('validation_error', {
+        message: `A form has at most ${TRIGGER_LIMITS.formFieldsMax} fields, of plain names and text.`,
+      });
+    const before = Object.hasOwn(form, name) ? form[name] : undefined;
+    form[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
+  }
+  return form;
+}

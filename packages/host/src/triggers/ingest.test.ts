@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import { type JsonObject, TRIGGER_LIMITS } from '@gantry/protocol';
+import fc from 'fast-check';
+import { assertError, assertPublic } from '../api/testing.ts';
+import { node, workflow } from '../testing/definitions.ts';
+import { echo, signed, TENANT, type TriggersTest, triggersTest } from './testing.ts';
+
+const BODY = JSON.stringify({ issue: { id: 42, title: 'Broken' } });
+const DAY_MS = 86_400_000;
+
+async function ingested(rig: TriggersTest, url: string, body: string, headers: Record<string, string>) {
+  const response = await rig.send(url, body, headers);
+  assert.equal(response.statusCode, 202, response.body);
+  await rig.triggers.tick();
+  return response.json();
+}
+
+async function deliveriesOf(rig: TriggersTest, subscriptionId: string): Promise<JsonObject[]> {
+  const response = await rig.request(
+    'GET',
+    `/v1/host/gantry/trigger-subscriptions/${subscriptionId}/deliveries`,
+  );
+  assert.equal(response.statusCode, 200, response.body);
+  return response.json().deliveries;
+}
+
+test('a signed event starts a run that sees it, and the log does not', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const { subscription, binding } = await rig.subscribe({
+    source: 'webhook',
+    workflowId: 'echo',
+    inputMapping: { title: 'webhook.body.issue.title' },
+  });
+  const secrets = {
+    authorization: 'Bearer hush',
+    cookie: 'a=hush',
+    'x-api-key': 'hush',
+    'x-acme-event': 'opened',
+  };
+  const headers = { ...signed(binding.secret, BODY, rig.clock.at), ...secrets };
+  const { deliveryId } = await ingested(rig, binding.ingestUrl, BODY, headers);
+
+  const [delivery] = await deliveriesOf(rig, subscription.subscriptionId);
+  assert.equal(delivery?.outcome, 'delivered');
+  const { run } = await rig.ended(String(delivery.runId));
+  assert.equal(run.status, 'completed');
+  assert.deepEqual(run.outputs, { input: 42 });
+  assert.equal(run.variables.title, 'Broken');
+  const event = run.facts.triggerData;
+  assertPublic('trigger-event.schema.json', event);
+  assert.ok(event);
+  assert.equal(event.verified, true);
+  assert.deepEqual((event.webhook as JsonObject).headers, {
+    'content-type': 'application/json',
+    'user-agent': 'lightMyRequest',
+    'x-acme-event': 'opened',
+  });
+  assert.ok(!JSON.stringify(event).includes('hush'));
+  const [started] = await rig.store.runs.events(TENANT, run.facts.runId, 0, 1);
+  assert.equal(started?.causationId, deliveryId);
+  assert.ok(!JSON.stringify(started).includes('contentTrust'), 'the event itself is not in the log');
+});
+
+test('who lacks the secret is refused, on record, and learns no more', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const { subscription, binding } = await rig.subscribe({ source: 'webhook', workflowId: 'echo' });
+  const attempts = [
+    {},
+    signed('0'.repeat(64), BODY, rig.clock.at),
+    signed(binding.secret, BODY, rig.clock.at - 301_000),
+    signed(binding.secret, BODY, rig.clock.at + 301_000),
+    { ...signed(binding.secret, BODY, rig.clock.at), 'x-openwop-timestamp': '' },
+    { 'x-hub-signature-256': 'sha256=00' },
+  ];
+  const answers = new Set<string>();
+  for (const headers of attempts) {
+    const response = await rig.send(binding.ingestUrl, BODY, headers);
+    assert.equal(response.statusCode, 401, JSON.stringify(headers));
+    answers.add(response.body);
+  }
+  assert.equal(answers.size, 1);
+  await rig.triggers.tick();
+  assert.deepEqual(await rig.runIds(), []);
+  const deliveries = await deliveriesOf(rig, subscription.subscriptionId);
+  assert.equal(deliveries.length, attempts.length);
+  for (const { outcome, reason } of deliveries)
+    assert.deepEqual([outcome, reason], ['dead-lettered', 'signature-invalid']);
+  const read = await rig.request('GET', `/v1/trigger-subscriptions/${subscription.subscriptionId}`);
+  assert.equal(read.json().state, 'active', 'forged events switch nothing off');
+});
+
+test('refusals are recorded at a bounded pace', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const { subscription, binding } = await rig.subscribe({ source: 'webhook', workflowId: 'echo' });
+  for (let i = 0; i < 30; i++) assert.equal((await rig.send(binding.ingestUrl, BODY)).statusCode, 401);
+  assert.equal((await deliveriesOf(rig, subscription.subscriptionId)).length, 10);
+});
+
+test('events may be signed as GitHub does, or not at all where that is allowed', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const hub = await rig.subscribe({ source: 'webhook', workflowId: 'echo' });
+  const digest = createHmac('sha256', hub.binding.secret).update(BODY).digest('hex');
+  await ingested(rig, hub.binding.ingestUrl, BODY, { 'x-hub-signature-256': `sha256=${digest}` });
+  for (const mode of ['best-effort', 'none']) {
+    const open = await rig.subscribe({ source: 'webhook', workflowId: 'echo', verification: { mode } });
+    await ingested(rig, open.binding.ingestUrl, BODY, {});
+    const [delivery] = await deliveriesOf(rig, open.subscription.subscriptionId);
+    assert.deepEqual([delivery?.state, delivery?.verified], ['delivered', false], mode);
+  }
+  assert.equal((await rig.runIds()).length, 3);
+});
+
+test('of equal events, however many at once, one starts a run; after a day it may come again', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const { binding } = await rig.subscribe({ source: 'webhook', workflowId: 'echo' });
+  const send = () => rig.send(binding.ingestUrl, BODY, signed(binding.secret, BODY, rig.clock.at));
+  const answers = (await Promise.all(Array.from({ length: 20 }, send))).map((response) => response.json());
+  assert.equal(answers.filter(({ duplicate }) => !duplicate).length, 1);
+  assert.equal(new Set(answers.map(({ deliveryId }) => deliveryId)).size, 1);
+  await rig.triggers.tick();
+  const [runId] = await rig.runIds();
+
+  rig.clock.at += DAY_MS - 1;
+  await rig.store.retention.deleteExpired(rig.clock.at, 0);
+  assert.deepEqual((await send()).json(), { deliveryId: answers[0].deliveryId, duplicate: true, runId });
+  rig.clock.at += 2;
+  await rig.store.retention.deleteExpired(rig.clock.at, 0);
+  assert.equal((await send()).json().duplicate, undefined);
+  await rig.triggers.tick();
+  assert.equal((await rig.runIds()).length, 2);
+});
+
+test('the id that a sender gives decides, and tells nothing', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const { subscription, binding } = await rig.subscribe({ source: 'webhook', workflowId: 'echo' });
+  const plain = await rig.subscribe({ source: 'webhook', workflowId: 'echo', dedupEnabled: false });
+  const send = (url: string, secret: string, headers: Record<string, string>) =>
+    ingested(rig, url, BODY, { ...signed(secret, BODY, rig.clock.at), ...headers });
+  await send(binding.ingestUrl, binding.secret, { 'idempotency-key': 'order-1' });
+  await send(binding.ingestUrl, binding.secret, { 'idempotency-key': 'order-2' });
+  const repeat = await send(binding.ingestUrl, binding.secret, { 'idempotency-key': 'order-1' });
+  assert.equal(repeat.duplicate, true);
+  const deliveries = await deliveriesOf(rig, subscription.subscriptionId);
+  assert.equal(deliveries.length, 2);
+  assert.ok(!JSON.stringify(deliveries).includes('order-'));
+  await send(plain.binding.ingestUrl, plain.binding.secret, {});
+  await send(plain.binding.ingestUrl, plain.binding.secret, {});
+  assert.equal((await rig.runIds()).length, 4);
+});
+
+test('forms come as fields, plain or as JSON', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(
+    workflow('fill', [node('a', 'core.noop')], { variables: [{ name: 'form', type: 'object' }] }),
+  );
+  const wanted = { source: 'form', workflowId: 'fill', inputMapping: { form: 'form.fields' } };
+  const { binding } = await rig.subscribe({ ...wanted, verification: { mode: 'none' } });
+  const media = { 'content-type': 'application/x-www-form-urlencoded' };
+  await ingested(rig, binding.ingestUrl, 'name=Ada+L&tag=a&tag=b', media);
+  const [runId] = await rig.runIds();
+  const { run } = await rig.ended(runId!);
+  assert.deepEqual(run.variables.form, { name: 'Ada L', tag: ['a', 'b'] });
+  assertPublic('trigger-event.schema.json', run.facts.triggerData);
+  await ingested(rig, binding.ingestUrl, '{"name":"Bob"}', {});
+  assertError(await rig.send(binding.ingestUrl, '[1]'), 400, 'validation_error');
+  const parts = { 'content-type': 'multipart/form-data; boundary=x' };
+  assertError(await rig.send(binding.ingestUrl, '--x--', parts), 415, 'unsupported_media_type');
+});
+
+test('hostile requests are refused and leave nothing', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const { binding } = await rig.subscribe({
+    source: 'webhook',
+    workflowId: 'echo',
+    verification: { mode: 'none' },
+  });
+  const { ingestUrl } = binding;
+  const hostile: [string | Buffer, Record<string, string>, number][] = [
+    ['x'.repeat(TRIGGER_LIMITS.maxBodyBytes + 1), { 'content-type': 'text/plain' }, 413],
+    ['['.repeat(100_000), {}, 400],
+    ['{"__proto__":{"polluted":true}}', {}, 400],
+    ['"\\u0000"', {}, 400],
+    ['{', {}, 400],
+    [Buffer.from([0xff, 0xfe]), { 'content-type': 'text/plain' }, 415],
+    [Buffer.from([0x1f, 0x8b]), { 'content-encoding': 'gzip' }, 415],
+  ];
+  for (const [body, headers, status] of hostile)
+    assert.equal((await rig.send(ingestUrl, body, headers)).statusCode, status, String(body).slice(0, 40));
+  assertError(await rig.send(ingestUrl.replace(/.$/, '!'), BODY), 404, 'not_found');
+  await rig.triggers.tick();
+  assert.deepEqual(await rig.runIds(), []);
+});
+
+test('whatever is sent, the host answers and does not fail', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const hook = await rig.subscribe({ source: 'webhook', workflowId: 'echo', verification: { mode: 'none' } });
+  const form = await rig.subscribe({ source: 'form', workflowId: 'echo', verification: { mode: 'none' } });
+  const media = fc.constantFrom(
+    'application/json',
+    'application/x-www-form-urlencoded',
+    'text/plain',
+    'a/b+json',
+    'x',
+  );
+  const bodies = fc.oneof(
+    fc.uint8Array({ maxLength: 200 }),
+    fc.json().map((text) => Buffer.from(text)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.boolean(), media, bodies, async (isForm, type, body) => {
+      rig.clock.at += 1_000;
+      const { ingestUrl } = (isForm ? form : hook).binding;
+      const { statusCode } = await rig.send(ingestUrl, Buffer.from(body), { 'content-type': type });
+      assert.ok([202, 400, 415].includes(statusCode), String(statusCode));
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('a flood is slowed down', async (t) => {
+  const rig = await triggersTest(t, {
+    create: () => () => Promise.reject(new Error('no runs in this test')),
+  });
+  await rig.register(echo);
+  const { binding } = await rig.subscribe({
+    source: 'webhook',
+    workflowId: 'echo',
+    verification: { mode: 'none' },
+  });
+  const flood = Array.from({ length: 210 }, (_, i) => rig.send(binding.ingestUrl, String(i)));
+  const refused = (await Promise.all(flood)).filter(({ statusCode }) => statusCode === 429);
+  assert.equal(refused.length, 10);
+  assert.equal(refused[0]?.headers['retry-after'], '1');
+  rig.clock.at += 1_000;
+  assert.equal((await rig.send(binding.ingestUrl, '"again"')).statusCode, 202);
+});

@@ -1,0 +1,162 @@
+/**
+ * Takes events from outside.
+ *
+ * I1  An event is on disk when its sender gets the answer; what starts the run is the stored delivery.
+ * I2  The mark of its dedup key is in the same commit: of equal events, however many at once, one is taken.
+ * I3  Who does not know the secret learns nothing but that the event was not accepted, and changes nothing of the
+ *     subscription: else anyone who knows the address could switch it off.
+ */
+import { hash } from 'node:crypto';
+import { type IngestAnswer, newId, OpenwopError, TRIGGER_LIMITS, type TriggerEvent } from '@gantry/protocol';
+import type { Store } from '@gantry/store';
+import type { MasterKey } from '../master-key.ts';
+import { contentOf, type IngestRequest } from './content.ts';
+import { type Delivery, dedupWrite, deliveryWrite, firstDelivery } from './delivery.ts';
+import { createRateLimit } from './rate-limit.ts';
+import { findSubscription, type Subscription, secretContext } from './subscription.ts';
+import { isSigned } from './verification.ts';
+
+const EVENTS = { perSecond: 50, burst: 200 };
+/** Refused events are put on record, but not at the pace of whoever sends them. */
+const REFUSALS = { perSecond: 0.2, burst: 10 };
+const RETRY_AFTER_SECONDS = 1;
+
+/** Where senders put the id of an event. */
+const ID_HEADERS = [
+  'idempotency-key',
+  'x-openwop-delivery-id',
+  'openwop-delivery-id',
+  'webhook-id',
+  'x-github-delivery',
+  'x-gitlab-event-uuid',
+  'x-shopify-webhook-id',
+] as const;
+
+export interface IngestOptions {
+  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly masterKey: MasterKey;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly retentionMs: number;
+  /** A delivery is due at that time, on disk. */
+  readonly noted: (dueAt: number) => void;
+}
+
+export type Ingest = (subscriptionId: string, request: IngestRequest) => Promise<IngestAnswer>;
+
+export function createIngest(options: IngestOptions): Ingest {
+  const { store, masterKey, now } = options;
+  const allowed = createRateLimit(EVENTS, now);
+  const recorded = createRateLimit(REFUSALS, now);
+  const dedupHash = masterKey.hmac('trigger-dedup');
+
+  async function refuse(subscription: Subscription): Promise<never> {
+    if (recorded(subscription.subscriptionId)) {
+      const at = now();
+      const refused = newDelivery(options, subscription, { at, dedupKey: null, verified: false });
+      const state = { status: 'dead-lettered', reason: 'signature-invalid', at } as const;
+      const delivery: Delivery = { ...refused, dueAt: null, attempts: 1, state };
+      await store.commit([[deliveryWrite(delivery, at + options.retentionMs)]]);
+    }
+    throw new OpenwopError('unauthenticated', { message: 'The event was not accepted.' });
+  }
+
+  return async (subscriptionId, request) => {
+    const subscription = await findSubscription(store.entries, subscriptionId);
+    if (!subscription)
+      throw new OpenwopError('not_found', { message: 'Nothing is waiting for events here.' });
+    // Only known ids are counted: whoever makes them up can't push the others out of the count.
+    if (!allowed(subscriptionId)) throw tooMany();
+    const verified = verify(masterKey, subscription, request, now());
+    if (subscription.verification === 'required' && !verified) return refuse(subscription);
+    if (subscription.state !== 'active') throw closedTo(subscription);
+    const { dedupEnabled, source } = subscription;
+    const dedupKey = dedupEnabled ? opaque(dedupHash, subscriptionId, request) : null;
+    const content = contentOf(source, request);
+    const delivery = newDelivery(options, subscription, { at: now(), dedupKey, verified, content });
+    return take(options, delivery, dedupEnabled);
+  };
+}
+
+/** I1, I2. */
+async function take(
+  { store, retentionMs, noted }: IngestOptions,
+  delivery: Delivery,
+  dedupEnabled: boolean,
+): Promise<IngestAnswer> {
+  const { deliveryId, receivedAt } = delivery;
+  const write = deliveryWrite(delivery, receivedAt + retentionMs);
+  const mark = dedupEnabled ? [dedupWrite(delivery, receivedAt + TRIGGER_LIMITS.dedupMs)] : [];
+  const [result] = await store.commit([[write, ...mark]]);
+  if (result?.won) {
+    noted(receivedAt);
+    return { deliveryId };
+  }
+  const first = await firstDelivery(store.entries, delivery, delivery.dedupKey);
+  // The sweep took the mark away between the two: to the sender a moment like any other to try again.
+  if (!first) throw tooMany();
+  const run = first.state.status === 'delivered' ? { runId: first.state.runId } : {};
+  return { deliveryId: first.deliveryId, duplicate: true, ...run };
+}
+
+function verify(
+  masterKey: MasterKey,
+  subscription: Subscription,
+  request: IngestRequest,
+  at: number,
+): boolean {
+  if (subscription.verification === 'none') return false;
+  const secret = masterKey.open(subscription.secretSealed, secretContext(subscription));
+  if (secret === null)
+    throw new Error('the secret was sealed with another key; start with its GANTRY_MASTER_KEY');
+  return isSigned(secret, request.headers, request.body, at);
+}
+
+/** The sender's id of the event, else the event itself, as a key that tells nothing of either. */
+function opaque(
+  hmac: (text: string) => Buffer,
+  subscriptionId: string,
+  { headers, body }: IngestRequest,
+): string {
+  const named = ID_HEADERS.find((name) => typeof headers[name] === 'string' && headers[name] !== '');
+  const event = named ? `id\0${headers[named]}` : `body\0${hash('sha256', body, 'hex')}`;
+  return hmac(`${subscriptionId}\0${event}`).toString('hex').slice(0, 32);
+}
+
+interface Arrival {
+  readonly at: number;
+  /** Null when equal events are not told apart. */
+  readonly dedupKey: string | null;
+  readonly verified: boolean;
+  readonly content?: ReturnType<typeof contentOf>;
+}
+
+function newDelivery(
+  { randomBytes }: IngestOptions,
+  { tenant, subscriptionId, source }: Subscription,
+  { at, dedupKey, verified, content = {} }: Arrival,
+): Delivery {
+  const deliveryId = newId('dlv', at, randomBytes);
+  const event: TriggerEvent = {
+    ...{ source, subscriptionId, deliveryId, verified, contentTrust: 'untrusted' },
+    receivedAt: new Date(at).toISOString(),
+    ...(dedupKey !== null && { dedupKey }),
+    ...content,
+  };
+  return {
+    ...{ tenant, subscriptionId, deliveryId, verified, receivedAt: at, dueAt: at },
+    ...{ dedupKey: dedupKey ?? deliveryId, attempts: 0, version: 0, state: { status: 'pending', event } },
+  };
+}
+
+const tooMany = (): OpenwopError =>
+  new OpenwopError('rate_limited', {
+    details: { retryAfter: RETRY_AFTER_SECONDS },
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });
+
+const closedTo = ({ state }: Subscription): OpenwopError =>
+  new OpenwopError('conflict', {
+    message: `This subscription is ${state} and takes no events. Send it again later.`,
+    details: { state },
+  });

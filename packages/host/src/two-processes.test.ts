@@ -1,0 +1,157 @@
+/** Two hosts on one PostgreSQL database: either serves every run, and killing either loses nothing. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Client, createClient } from '@gantry/client';
+import { freshDatabase } from '../../store/src/testing/postgres-server.ts';
+import { node, workflow } from './testing/definitions.ts';
+import { type HostProcess, startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-process.ts';
+
+const MASTER_KEY = 'one-key-for-every-process-of-this-database';
+const gate = node('gate', 'core.approvalGate', { title: 'Go on?', actions: ['accept', 'reject'] });
+const DEFINITIONS = [
+  workflow('long', [node('act', 'core.conformance.side-effect', { effects: 100, idempotent: true })]),
+  workflow('delayed', [node('wait', 'core.delay', { delayMs: 700 }), node('after', 'core.noop')]),
+  workflow('asks', [gate, node('after', 'core.noop')]),
+  workflow('parent', [node('child', 'core.subWorkflow', { workflowId: 'asks' })]),
+];
+
+interface Process {
+  readonly host: HostProcess;
+  readonly client: Client;
+  call(
+    method: string,
+    url: string,
+    body?: object,
+  ): Promise<{ status: number; body: Record<string, unknown> }>;
+}
+
+/** Starts processes by name on one fresh database; null when there is no PostgreSQL here. */
+async function cluster(t: TestContext): Promise<((name: string) => Promise<Process>) | null> {
+  const database = await freshDatabase();
+  if ('skip' in database) {
+    t.skip(database.skip);
+    return null;
+  }
+  const folder = await temporaryFolder();
+  const hosts: HostProcess[] = [];
+  t.after(async () => {
+    await Promise.all(hosts.map((host) => host.kill()));
+    await database.drop();
+    await folder.remove();
+  });
+  for (const definition of DEFINITIONS)
+    await writeFile(path.join(folder.path, `${definition.id}.json`), JSON.stringify(definition));
+  return async (name) => {
+    const host = await startHostProcess({
+      dataDir: path.join(folder.path, name),
+      workflowsDir: folder.path,
+      env: { GANTRY_DATABASE_URL: database.url, GANTRY_MASTER_KEY: MASTER_KEY },
+    });
+    hosts.push(host);
+    return { host, client: createClient({ baseUrl: host.url, apiKey: TEST_KEY }), call: caller(host.url) };
+  };
+}
+
+const caller =
+  (base: string): Process['call'] =>
+  async (method, url, body) => {
+    const response = await fetch(`${base}${url}`, {
+      method,
+      headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+
+test('a run that one process works on is followed and cancelled through the other', async (t) => {
+  const start = await cluster(t);
+  if (!start) return;
+  const [first, second] = await Promise.all([start('first'), start('second')]);
+  const { runId } = await first.client.runs.create({ workflowId: 'long' });
+  const seen: string[] = [];
+  for await (const event of second.client.runs.events(runId, { streamMode: 'debug' })) {
+    seen.push(event.type);
+    if (event.type !== 'node.started') continue;
+    const cancelled = await second.call('POST', `/v1/runs/${runId}/cancel`, {});
+    assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body));
+    assert.equal(cancelled.body.status, 'cancelled');
+  }
+  assert.equal(seen.at(-1), 'run.cancelled');
+});
+
+test('a question asked by one process is answered through the other; a child reports across them', async (t) => {
+  const start = await cluster(t);
+  if (!start) return;
+  const [first, second] = await Promise.all([start('first'), start('second')]);
+  const { runId } = await first.client.runs.create({ workflowId: 'parent' });
+  let childRunId = '';
+  for await (const event of first.client.runs.events(runId, { streamMode: 'debug' })) {
+    if (event.type !== 'node.dispatched') continue;
+    childRunId = String(event.payload.childRunId);
+    break;
+  }
+  const url = `/v1/runs/${childRunId}/interrupts/gate`;
+  const [one, two] = await Promise.all([
+    first.call('POST', url, { resumeValue: { action: 'accept' } }),
+    second.call('POST', url, { resumeValue: { action: 'accept' } }),
+  ]);
+  assert.deepEqual([one.status, two.status].sort(), [200, 409]);
+  assert.equal((await second.client.runs.wait(runId)).status, 'completed');
+});
+
+test('killing either process loses nothing: delays, questions, children and effects go on', async (t) => {
+  const start = await cluster(t);
+  if (!start) return;
+  const first = await start('first');
+  const second = await start('second');
+  const runIds: string[] = [];
+  for (const workflowId of ['delayed', 'asks', 'parent', 'long', 'delayed', 'asks', 'parent']) {
+    const { client } = runIds.length % 2 === 0 ? first : second;
+    runIds.push((await client.runs.create({ workflowId })).runId);
+  }
+  await first.host.kill();
+  const third = await start('third');
+  await second.host.kill();
+  for (const runId of runIds) assert.equal(await settled(third, runId), 'completed', runId);
+});
+
+/** Answers whatever is asked until the run has ended. */
+async function settled({ client, call }: Process, runId: string): Promise<string> {
+  for (let last = -1; ; ) {
+    const { interrupts } = (await call('GET', '/v1/host/gantry/interrupts')).body;
+    for (const { runId: asking, nodeId } of interrupts as Question[])
+      await call('POST', `/v1/runs/${asking}/interrupts/${nodeId}`, { resumeValue: { action: 'accept' } });
+    const { isTerminal, runStatus, lastEventSeq } = await client.runs.poll(runId, {
+      ...(last >= 0 && { lastSequence: last }),
+      timeoutSeconds: 1,
+    });
+    if (isTerminal) return runStatus;
+    last = lastEventSeq;
+  }
+}
+
+interface Question {
+  readonly runId: string;
+  readonly nodeId: string;
+}
+
+test('a process with another master key is refused by name', async (t) => {
+  const database = await freshDatabase();
+  if ('skip' in database) {
+    t.skip(database.skip);
+    return;
+  }
+  t.after(() => database.drop());
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const options = (name: string) => ({
+    dataDir: path.join(folder.path, name),
+    workflowsDir: folder.path,
+    env: { GANTRY_DATABASE_URL: database.url },
+  });
+  const one = await startHostProcess(options('one'));
+  t.after(() => one.kill());
+  await assert.rejects(startHostProcess(options('two')), /GANTRY_MASTER_KEY/);
+});

@@ -1,0 +1,119 @@
+/**
+ * Whose turn it is. Each subscription is a lane; a turn is the work on one delivery.
+ *
+ * I1  A lane has one turn at a time, so its deliveries leave in order.
+ * I2  A lane goes to the end of the line after its turn: a slow or long one holds up no other.
+ * I3  A wake during a turn is not lost: the lane gets another turn.
+ */
+import type { Logger } from 'pino';
+import { WakeClock } from '../runtime/wake-clock.ts';
+import type { WebhookKey } from './subscription.ts';
+
+const TURNS_AT_ONCE_MAX = 16;
+const RETRY_AFTER_ERROR_MS = 5_000;
+
+/** What a lane wants next. */
+export type Next =
+  | { readonly next: 'again' }
+  | { readonly next: 'idle' }
+  | { readonly next: 'sleep'; readonly until: number };
+
+/** An idle lane has no state. */
+type LaneState =
+  | { readonly state: 'ready' }
+  | { readonly state: 'running'; readonly woken: boolean }
+  | { readonly state: 'sleeping'; readonly until: number };
+
+interface Lane {
+  readonly key: WebhookKey;
+  now: LaneState;
+}
+
+export interface LanesOptions {
+  readonly turn: (key: WebhookKey) => Promise<Next>;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+export class Lanes {
+  readonly #options: LanesOptions;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #line: Lane[] = [];
+  readonly #turns = new Set<Promise<void>>();
+  readonly #clock: WakeClock;
+  #stopped = false;
+
+  constructor(options: LanesOptions) {
+    this.#options = options;
+    this.#clock = new WakeClock(options.now, async () => this.#wakeSleepers());
+  }
+
+  /** There may be something to do. */
+  wake(key: WebhookKey): void {
+    const lane = this.#lanes.get(key.webhookId);
+    if (lane?.now.state === 'ready') return;
+    if (lane?.now.state === 'running') lane.now = { state: 'running', woken: true };
+    else this.#enqueue(lane ?? { key, now: { state: 'ready' } });
+  }
+
+  /** Takes no more turns and waits for those under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#clock.stop();
+    await Promise.all(this.#turns);
+  }
+
+  #enqueue(lane: Lane): void {
+    lane.now = { state: 'ready' };
+    this.#lanes.set(lane.key.webhookId, lane);
+    this.#line.push(lane);
+    this.#fill();
+  }
+
+  #fill(): void {
+    while (!this.#stopped && this.#turns.size < TURNS_AT_ONCE_MAX) {
+      const lane = this.#line.shift();
+      if (!lane) return;
+      const turn = this.#run(lane).finally(() => {
+        this.#turns.delete(turn);
+        this.#fill();
+      });
+      this.#turns.add(turn);
+    }
+  }
+
+  async #run(lane: Lane): Promise<void> {
+    lane.now = { state: 'running', woken: false };
+    const next = await this.#turn(lane.key);
+    if (next.next === 'again' || lane.now.woken) {
+      this.#enqueue(lane);
+    } else if (next.next === 'sleep') {
+      lane.now = { state: 'sleeping', until: next.until };
+      this.#clock.note(next.until);
+    } else {
+      this.#lanes.delete(lane.key.webhookId);
+    }
+  }
+
+  async #turn(key: WebhookKey): Promise<Next> {
+    const { turn, now, log } = this.#options;
+    try {
+      return await turn(key);
+    } catch (error) {
+      log.warn({ err: error, webhookId: key.webhookId }, 'webhook deliveries are held up; trying again');
+      return { next: 'sleep', until: now() + RETRY_AFTER_ERROR_MS };
+    }
+  }
+
+  /** Answers when the next lane wakes. */
+  #wakeSleepers(): number | null {
+    const at = this.#options.now();
+    let next: number | null = null;
+    for (const lane of [...this.#lanes.values()]) {
+      if (lane.now.state !== 'sleeping') continue;
+      if (lane.now.until <= at) this.#enqueue(lane);
+      else next = Math.min(next ?? lane.now.until, lane.now.until);
+    }
+    return next;
+  }
+}

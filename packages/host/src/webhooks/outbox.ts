@@ -1,0 +1,87 @@
+/**
+ * Which deliveries the events of a run bring, written in the commit of the events.
+ *
+ * I1  An event and its deliveries are committed together or not at all: no crash loses a delivery.
+ * I2  A replay tells nobody: its events were told when they happened. The same holds for the past of a fork.
+ * I3  A lane is woken after the commit, again and again, until it has seen what was written for it.
+ */
+import type { RunFacts } from '@gantry/engine';
+import type { StoredEvent } from '@gantry/protocol';
+import type { Write } from '@gantry/store';
+import type { Outbox } from '../runtime/runtime.ts';
+import { type Delivery, pendingWrite } from './delivery.ts';
+import type { DeliveryStamp } from './delivery-id.ts';
+import type { WebhookKey } from './subscription.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+export type { Outbox };
+
+/** After this long a commit has happened or never will. */
+const FORGET_AFTER_MS = 60_000;
+
+interface Unseen {
+  readonly key: WebhookKey;
+  /** Delivery id to the time it was made. */
+  readonly written: Map<string, number>;
+}
+
+export interface OutboxOptions {
+  readonly subscriptions: Pick<Subscriptions, 'of'>;
+  readonly stamp: () => DeliveryStamp;
+  readonly wake: (key: WebhookKey) => void;
+}
+
+export class WebhookOutbox implements Outbox {
+  readonly #options: OutboxOptions;
+  readonly #unseen = new Map<string, Unseen>();
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  writes(facts: RunFacts, events: readonly StoredEvent[]): readonly Write[] {
+    const { fork, owner, tags } = facts;
+    if (fork?.mode === 'replay') return [];
+    const writes: Write[] = [];
+    for (const matcher of this.#options.subscriptions.of(owner.tenant, tags)) {
+      for (const event of events) {
+        if (event.sequence < (fork?.fromSeq ?? 0) || !matcher.matches(event.type)) continue;
+        writes.push(this.#write(matcher, facts, event));
+      }
+    }
+    return writes;
+  }
+
+  committed(): void {
+    for (const { key } of this.#unseen.values()) this.#options.wake(key);
+  }
+
+  /** The lane found these in the store. */
+  seen({ webhookId }: WebhookKey, deliveries: readonly Delivery[], now: number): void {
+    const unseen = this.#unseen.get(webhookId);
+    if (!unseen) return;
+    for (const { deliveryId } of deliveries) unseen.written.delete(deliveryId);
+    for (const [id, at] of unseen.written) if (at <= now - FORGET_AFTER_MS) unseen.written.delete(id);
+    if (unseen.written.size === 0) this.#unseen.delete(webhookId);
+  }
+
+  #write({ tenant, webhookId }: WebhookKey, facts: RunFacts, event: StoredEvent): Write {
+    const { id, at } = this.#options.stamp();
+    const unseen = this.#unseen.get(webhookId) ?? { key: { tenant, webhookId }, written: new Map() };
+    unseen.written.set(id, at);
+    this.#unseen.set(webhookId, unseen);
+    return pendingWrite({
+      tenant,
+      webhookId,
+      deliveryId: id,
+      createdAt: at,
+      dueAt: at,
+      version: 0,
+      runId: facts.runId,
+      sequence: event.sequence,
+      type: event.type,
+      workspaceId: facts.owner.workspace ?? facts.owner.tenant,
+      attempts: 0,
+    });
+  }
+}

@@ -1,0 +1,42 @@
+/** What a receiver gets: the body, and the headers that prove where it comes from. */
+import { createHmac } from 'node:crypto';
+import { eventDocJson, type StoredEvent } from '@gantry/protocol';
+import { HOST_VERSION } from '../version.ts';
+import type { Delivery } from './delivery.ts';
+
+export const SIGNATURE_ALGORITHM = 'v1';
+
+/** Every value goes out under both names: the protocol is moving from the first to the second. */
+const PREFIXES = ['X-openwop-', 'OpenWOP-'] as const;
+
+export function deliveryBody({ runId, workspaceId }: Delivery, event: StoredEvent): string {
+  const head = `"runId":${JSON.stringify(runId)},"workspaceId":${JSON.stringify(workspaceId)}`;
+  return `{${head},"type":${JSON.stringify(event.type)},"event":${eventDocJson(runId, event)}}`;
+}
+
+export const sign = (secret: string, timestamp: string, body: string): string =>
+  createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+
+/** Delivery is at least once: `Webhook-Id` with run and sequence, or `Delivery-Id`, tells repeats apart. */
+export function deliveryHeaders(
+  delivery: Delivery,
+  { secret, body, now }: { readonly secret: string; readonly body: string; readonly now: number },
+): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000));
+  const values = {
+    'Webhook-Id': delivery.webhookId,
+    'Event-Type': delivery.type,
+    Timestamp: timestamp,
+    Signature: `sha256=${sign(secret, timestamp, body)}`,
+    'Signature-Algorithm': SIGNATURE_ALGORITHM,
+    'Delivery-Id': delivery.deliveryId,
+  };
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'user-agent': `openwop-webhook-dispatcher/${HOST_VERSION}`,
+  };
+  for (const [name, value] of Object.entries(values)) {
+    for (const prefix of PREFIXES) headers[`${prefix}${name}`] = value;
+  }
+  return headers;
+}

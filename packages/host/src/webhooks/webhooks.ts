@@ -1,0 +1,121 @@
+/** Wires the webhooks of one process: subscriptions, outbox, lanes and dispatcher. */
+import type { Egress } from '@gantry/egress';
+import type { Store, StoreChange } from '@gantry/store';
+import type { Logger } from 'pino';
+import type { MasterKey } from '../master-key.ts';
+import { WakeClock } from '../runtime/wake-clock.ts';
+import { PENDING } from './delivery.ts';
+import { createDeliveryStamps } from './delivery-id.ts';
+import { CLAIM_MS, Dispatcher } from './dispatcher.ts';
+import { Lanes } from './lanes.ts';
+import { type Outbox, WebhookOutbox } from './outbox.ts';
+import { WEBHOOK, type WebhookKey } from './subscription.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { WebhookDesk } from './webhook-desk.ts';
+
+export interface WebhooksOptions {
+  readonly store: Store;
+  readonly egress: Egress;
+  readonly masterKey: MasterKey;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly log: Logger;
+}
+
+export interface Webhooks {
+  readonly outbox: Outbox;
+  readonly desk: WebhookDesk;
+  /** Loads the subscriptions and goes on with what earlier processes left. Before this nobody is told of events. */
+  start(): Promise<void>;
+  /** Looks at everything that may be due. */
+  wake(): void;
+  /** Waits for attempts under way; call before the store closes. */
+  stop(): Promise<void>;
+}
+
+const SWEEP_BATCH = 256;
+const RETRY_AFTER_ERROR_MS = 5_000;
+
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { store, now, randomBytes, log } = options;
+  const subscriptions = new Subscriptions(store.entries);
+  const stamp = createDeliveryStamps(now, randomBytes);
+  const random = (): number => (randomBytes(1)[0] ?? 0) / 255;
+  const lanes: Lanes = new Lanes({ turn: (key) => dispatcher.turn(key), now, log });
+  const wakeLane = (key: WebhookKey): void => lanes.wake(key);
+  const outbox = new WebhookOutbox({ subscriptions, stamp, wake: wakeLane });
+  const dispatcher = new Dispatcher({ ...options, subscriptions, outbox, random });
+  const desk = new WebhookDesk({ ...options, subscriptions, stamp, wake: wakeLane });
+  const clock = new WakeClock(now, () => sweep({ store, now, log, wake: wakeLane }));
+  let unwatch: (() => Promise<void>) | undefined;
+
+  const wake = (): void => {
+    for (const key of subscriptions.all()) lanes.wake(key);
+    clock.note(now());
+  };
+
+  const reload = onceAtATime(async () => {
+    try {
+      await subscriptions.load();
+    } catch (error) {
+      log.warn({ err: error }, 'webhook subscriptions could not be read; those known so far stay in use');
+    }
+  });
+
+  function onChange({ kinds, missed }: StoreChange): void {
+    if (missed || kinds.includes(WEBHOOK)) void reload();
+    // The other process sends these itself; we look again when its claims would have ended.
+    if (missed || kinds.includes(PENDING)) clock.note(now() + CLAIM_MS);
+  }
+
+  return {
+    outbox,
+    desk,
+    wake,
+    async start() {
+      unwatch = await store.watch(onChange);
+      await subscriptions.load();
+      wake();
+    },
+    async stop() {
+      clock.stop();
+      await unwatch?.();
+      await lanes.stop();
+    },
+  };
+}
+
+/** One after another; calls that come while one waits for its turn are answered by it. */
+function onceAtATime(work: () => Promise<void>): () => Promise<void> {
+  let last = Promise.resolve();
+  let waits = false;
+  return () => {
+    if (waits) return last;
+    waits = true;
+    last = last.then(() => {
+      waits = false;
+      return work();
+    });
+    return last;
+  };
+}
+
+/** Finds deliveries that nobody works on, such as those of a process that died. Answers when to look again. */
+async function sweep(options: {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly log: Logger;
+  readonly wake: (key: WebhookKey) => void;
+}): Promise<number | null> {
+  const { store, now, log, wake } = options;
+  try {
+    for (const { tenant, ref } of await store.entries.due(PENDING, now(), SWEEP_BATCH)) {
+      if (ref !== null) wake({ tenant, webhookId: ref });
+    }
+    const next = await store.entries.nextDueAt(PENDING);
+    return next === null ? null : Math.max(next, now()) + CLAIM_MS;
+  } catch (error) {
+    log.warn({ err: error }, 'due webhook deliveries could not be read; trying again');
+    return now() + RETRY_AFTER_ERROR_MS;
+  }
+}

@@ -1,0 +1,54 @@
+/** What could not be done, kept for people to look at. */
+import Type, { type Static } from 'typebox';
+
+const Text = Type.String({ minLength: 1 });
+const Time = Type.String({ format: 'date-time' });
+
+export const DEAD_LETTER_EVENT_PAYLOADS = {
+  /** Comes before `run.failed`: the retries of a node are used up. */
+  'run.dead_lettered': Type.Object({
+    runId: Text,
+    reason: Text,
+    attempts: Type.Integer({ minimum: 1 }),
+    nodeId: Type.Optional(Type.String()),
+  }),
+} as const;
+
+const shared = {
+  deadLetterId: Type.String(),
+  reason: Type.String(),
+  attempts: Type.Integer({ minimum: 0 }),
+  workflowId: Type.String(),
+  createdAt: Time,
+  /** Until then the run can be forked, the delivery tried again. */
+  expiresAt: Time,
+};
+
+export const DeadLetter = Type.Union([
+  Type.Object({
+    ...shared,
+    type: Type.Literal('run'),
+    runId: Type.String(),
+    nodeId: Type.String(),
+  }),
+  Type.Object({
+    ...shared,
+    type: Type.Literal('delivery'),
+    deliveryId: Type.String(),
+    /** Of an event from outside. */
+    subscriptionId: Type.Optional(Type.String()),
+    /** Of a write to a channel. */
+    triggerId: Type.Optional(Type.String()),
+  }),
+]);
+export type DeadLetter = Static<typeof DeadLetter>;
+
+/** What a retry made: a fork of the run, or the delivery on its way again. */
+export const DeadLetterRetry = Type.Union([
+  Type.Object({ type: Type.Literal('run'), runId: Type.String(), sourceRunId: Type.String() }),
+  Type.Object({ type: Type.Literal('delivery'), deliveryId: Type.String() }),
+]);
+export type DeadLetterRetry = Static<typeof DeadLetterRetry>;
+
+/** `deadLetter` of the discovery document. */
+export const deadLetterCapability = (retentionDays: number) => ({ supported: true, retentionDays }) as const;

@@ -1,0 +1,79 @@
+/** Predicate-gated polling (host.heartbeat): what callers send, what heartbeats and their events look like. */
+import Type, { type Static } from 'typebox';
+
+const closed = { additionalProperties: false } as const;
+const optional = Type.Optional;
+const Values = Type.Record(Type.String(), Type.Unknown());
+const Id = Type.String({ minLength: 1 });
+const WorkflowId = Type.String({ minLength: 1, maxLength: 128 });
+
+export const HEARTBEAT_LIMITS = {
+  perTenantMax: 100,
+  minIntervalSec: 60,
+  maxIntervalSec: 7 * 86_400,
+  defaultRuntimeMs: 5_000,
+  maxRuntimeMs: 30_000,
+  /** The state only has to tell one observation from another. */
+  stateBytesMax: 4_096,
+} as const;
+
+/** `heartbeat` of the discovery document. */
+export const HEARTBEAT_CAPABILITY = {
+  supported: true,
+  minIntervalSec: HEARTBEAT_LIMITS.minIntervalSec,
+  maxRuntimeMs: HEARTBEAT_LIMITS.maxRuntimeMs,
+} as const;
+
+export const CreateHeartbeatRequest = Type.Object(
+  {
+    /** The predicate: its outputs `state` and `enqueue` say what was seen and whether to act on it. */
+    workflowId: WorkflowId,
+    inputs: optional(Values),
+    /** Shorter intervals than the host honours are raised to its minimum. */
+    intervalSec: Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxIntervalSec }),
+    maxRuntimeMs: optional(Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxRuntimeMs })),
+    /** What runs when the state has changed. */
+    enqueue: optional(Type.Object({ workflowId: WorkflowId, inputs: optional(Values) }, closed)),
+  },
+  closed,
+);
+export type CreateHeartbeatRequest = Static<typeof CreateHeartbeatRequest>;
+
+export const HeartbeatStatus = Type.Enum(['ok', 'timeout', 'error']);
+export type HeartbeatStatus = Static<typeof HeartbeatStatus>;
+
+export const HeartbeatEvaluated = Type.Object(
+  { heartbeatId: Id, status: HeartbeatStatus, changed: Type.Boolean() },
+  closed,
+);
+export type HeartbeatEvaluated = Static<typeof HeartbeatEvaluated>;
+
+export const HeartbeatStateChanged = Type.Object({ heartbeatId: Id, from: Values, to: Values }, closed);
+export type HeartbeatStateChanged = Static<typeof HeartbeatStateChanged>;
+
+/** One tick: always an evaluation; on a transition also the change and the run it enqueued. */
+export const HeartbeatTick = Type.Object({
+  at: Type.String(),
+  runId: optional(Type.String()),
+  evaluated: HeartbeatEvaluated,
+  stateChanged: optional(HeartbeatStateChanged),
+  enqueuedRunId: optional(Type.String()),
+  error: optional(Type.Object({ code: Type.String(), message: Type.String() })),
+});
+export type HeartbeatTick = Static<typeof HeartbeatTick>;
+
+export const Heartbeat = Type.Object({
+  heartbeatId: Id,
+  workflowId: Type.String(),
+  intervalSec: Type.Integer(),
+  maxRuntimeMs: Type.Integer(),
+  enqueue: optional(Type.Object({ workflowId: Type.String() })),
+  createdAt: Type.String(),
+  /** Absent before the first observation. */
+  state: optional(Values),
+  nextTickAt: optional(Type.String()),
+  /** The run that evaluates the predicate right now. */
+  evaluatingRunId: optional(Type.String()),
+  lastTick: optional(HeartbeatTick),
+});
+export type Heartbeat = Static<typeof Heartbeat>;

@@ -1,0 +1,41 @@
+import Type, { type Static } from 'typebox';
+import { RunStatus } from './run.ts';
+
+/** Body of an answer. Closed; what `resumeValue` must be is the question's own matter. */
+export const ResolveInterruptRequest = Type.Object(
+  { resumeValue: Type.Unknown() },
+  { additionalProperties: false },
+);
+export type ResolveInterruptRequest = Static<typeof ResolveInterruptRequest>;
+
+export const ResolveInterruptResponse = Type.Object({
+  runId: Type.String(),
+  nodeId: Type.String(),
+  status: RunStatus,
+});
+export type ResolveInterruptResponse = Static<typeof ResolveInterruptResponse>;
+
+/** A question that is open: what `GET` of it answers. */
+export const OpenInterrupt = Type.Object({
+  runId: Type.String(),
+  workflowId: Type.String(),
+  nodeId: Type.String(),
+  interruptId: Type.String(),
+  kind: Type.String(),
+  key: Type.String(),
+  data: Type.Record(Type.String(), Type.Unknown()),
+  resumeSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  requestedAt: Type.String(),
+  /** When the question is answered for everyone: rejected. */
+  deadline: Type.Optional(Type.String()),
+  /** When the token that was used for looking stops working. */
+  expiresAt: Type.Optional(Type.String()),
+  votes: Type.Optional(Type.Array(Type.Object({ voter: Type.String(), approve: Type.Boolean() }))),
+});
+export type OpenInterrupt = Static<typeof OpenInterrupt>;
+
+export const OpenInterrupts = Type.Object({
+  interrupts: Type.Array(OpenInterrupt),
+  nextBefore: Type.Optional(Type.String()),
+});
+export type OpenInterrupts = Static<typeof OpenInterrupts>;

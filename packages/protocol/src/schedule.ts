@@ -1,0 +1,126 @@
+/** Time-based run initiation (host.scheduling): what callers send, what schedules look like. */
+import Type, { type Static } from 'typebox';
+import { RUN_OPTION_LIMITS } from './run.ts';
+
+const closed = { additionalProperties: false } as const;
+const optional = Type.Optional;
+const Values = Type.Record(Type.String(), Type.Unknown());
+
+export const SCHEDULE_LIMITS = {
+  perTenantMax: 1_000,
+  cronLengthMax: 128,
+  timezoneLengthMax: 64,
+  timesMax: 100,
+  /** Missed ticks that `catch-up` still fires after one outage. */
+  catchUpMax: 100,
+  /** Five years: a leap day always lies within. */
+  futureHorizonDays: 1_830,
+} as const;
+
+/** `scheduling` of the discovery document. */
+export const SCHEDULING_CAPABILITY = {
+  supported: true,
+  cron: true,
+  delayed: true,
+  calendar: false,
+  maxFutureHorizon: `P${SCHEDULE_LIMITS.futureHorizonDays}D`,
+} as const;
+
+/** What becomes of ticks that passed while no host was there to fire them. */
+export const MissedTicks = Type.Enum(['skip', 'fire-once', 'catch-up']);
+export type MissedTicks = Static<typeof MissedTicks>;
+
+export const Cron = Type.String({ minLength: 1, maxLength: SCHEDULE_LIMITS.cronLengthMax });
+export const Timezone = Type.String({ minLength: 1, maxLength: SCHEDULE_LIMITS.timezoneLengthMax });
+const DelayMs = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** With an offset: a time without one would mean something else on every machine. */
+export const Instant = Type.String({
+  maxLength: 40,
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$',
+});
+
+/** What the runs of a schedule or heartbeat are created with, besides their workflow. */
+export const runOptionFields = {
+  inputs: optional(Values),
+  configurable: optional(Values),
+  tags: optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: RUN_OPTION_LIMITS.tagLengthMax }), {
+      maxItems: RUN_OPTION_LIMITS.tagsMax,
+    }),
+  ),
+  metadata: optional(Values),
+};
+
+/** Exactly one of `cron`, `at` and `delayMs`. */
+export const CreateScheduleRequest = Type.Object(
+  {
+    workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+    cron: optional(Cron),
+    timezone: optional(Timezone),
+    at: optional(Instant),
+    delayMs: optional(DelayMs),
+    endAt: optional(Instant),
+    missedTicks: optional(MissedTicks),
+    ...runOptionFields,
+  },
+  closed,
+);
+export type CreateScheduleRequest = Static<typeof CreateScheduleRequest>;
+
+/**
+ * `config` of a workflow trigger of type `schedule`: `cron`, or `delayMs` for one run that long after each
+ * registration of a new version.
+ */
+export const ScheduleTriggerConfig = Type.Object(
+  {
+    cron: optional(Cron),
+    timezone: optional(Timezone),
+    delayMs: optional(DelayMs),
+    inputs: optional(Values),
+    missedTicks: optional(MissedTicks),
+  },
+  closed,
+);
+export type ScheduleTriggerConfig = Static<typeof ScheduleTriggerConfig>;
+
+export const Schedule = Type.Object({
+  scheduleId: Type.String(),
+  workflowId: Type.String(),
+  status: Type.Enum(['active', 'paused', 'ended']),
+  cron: optional(Type.String()),
+  timezone: optional(Type.String()),
+  at: optional(Type.String()),
+  endAt: optional(Type.String()),
+  missedTicks: MissedTicks,
+  /** The trigger of the workflow that it was made from; absent for those made over the API. */
+  triggerId: optional(Type.String()),
+  inputs: Values,
+  configurable: Values,
+  tags: Type.Array(Type.String()),
+  metadata: Values,
+  createdAt: Type.String(),
+  nextFireAt: optional(Type.String()),
+  lastFire: optional(
+    Type.Object({ scheduledFor: Type.String(), firedAt: Type.String(), runId: Type.String() }),
+  ),
+  lastError: optional(
+    Type.Object({
+      scheduledFor: Type.String(),
+      failedAt: Type.String(),
+      code: Type.String(),
+      message: Type.String(),
+    }),
+  ),
+});
+export type Schedule = Static<typeof Schedule>;
+
+export const PreviewRequest = Type.Object(
+  {
+    cron: Cron,
+    timezone: optional(Timezone),
+    count: optional(Type.Integer({ minimum: 1, maximum: SCHEDULE_LIMITS.timesMax })),
+  },
+  closed,
+);
+
+export const FireTimes = Type.Object({ times: Type.Array(Type.String()) });

@@ -1,0 +1,173 @@
+/** Runs that outside events start (trigger bridge): what callers register, what subscriptions look like. */
+import Type, { type Static } from 'typebox';
+import type { Json, JsonObject } from './json.ts';
+
+const closed = { additionalProperties: false } as const;
+const optional = Type.Optional;
+const Time = Type.String({ format: 'date-time' });
+const Count = Type.Integer({ minimum: 0 });
+
+export const TRIGGER_LIMITS = {
+  perTenantMax: 1_000,
+  /** Body of one ingested event. */
+  maxBodyBytes: 262_144,
+  attemptsMax: 20,
+  mappedInputsMax: 64,
+  pathLengthMax: 256,
+  formFieldsMax: 256,
+  /** How long a repeat of an event starts nothing. */
+  dedupMs: 24 * 3_600_000,
+} as const;
+
+export const TRIGGER_STATES = ['active', 'paused', 'failed', 'dead-lettered'] as const;
+export const TriggerState = Type.Enum([...TRIGGER_STATES]);
+export type TriggerState = Static<typeof TriggerState>;
+
+/** Sources that this host ingests. */
+export const TRIGGER_SOURCES = ['webhook', 'form'] as const;
+export const TriggerSource = Type.Enum([...TRIGGER_SOURCES]);
+export type TriggerSource = Static<typeof TriggerSource>;
+
+export const VERIFICATION_MODES = ['required', 'best-effort', 'none'] as const;
+
+export const TriggerRetryPolicy = Type.Object(
+  {
+    maxAttempts: optional(Type.Integer({ minimum: 1, maximum: TRIGGER_LIMITS.attemptsMax })),
+    backoff: optional(Type.Enum(['none', 'fixed', 'exponential'])),
+  },
+  closed,
+);
+export type TriggerRetryPolicy = Static<typeof TriggerRetryPolicy>;
+
+export const DEFAULT_RETRY_POLICY = { maxAttempts: 10, backoff: 'exponential' } as const;
+
+/** `triggerBridge` of the discovery document. */
+export const TRIGGER_BRIDGE_CAPABILITY = {
+  supported: true,
+  subscriptionStates: TRIGGER_STATES,
+  dedup: true,
+  retryPolicy: DEFAULT_RETRY_POLICY,
+  sources: TRIGGER_SOURCES,
+  ingestion: {
+    externalSources: TRIGGER_SOURCES,
+    maxBodyBytes: TRIGGER_LIMITS.maxBodyBytes,
+    verification: ['webhook-signature'],
+    registrationEndpoint: true,
+  },
+} as const;
+
+/** Variables of the workflow, each with a dotted path into the trigger event: `webhook.body.issue.id`. */
+export const InputMapping = Type.Record(
+  Type.String({ minLength: 1, maxLength: 256 }),
+  Type.String({ minLength: 1, maxLength: TRIGGER_LIMITS.pathLengthMax }),
+  { maxProperties: TRIGGER_LIMITS.mappedInputsMax },
+);
+export type InputMapping = Static<typeof InputMapping>;
+
+const deliveryFields = {
+  dedupEnabled: optional(Type.Boolean()),
+  retryPolicy: optional(TriggerRetryPolicy),
+  verification: optional(Type.Object({ mode: optional(Type.Enum([...VERIFICATION_MODES])) }, closed)),
+  inputMapping: optional(InputMapping),
+};
+
+/** `POST /v1/trigger-subscriptions`. `email` is a source of the protocol that this host does not ingest. */
+export const TriggerSubscriptionRegistration = Type.Object(
+  {
+    source: Type.Enum([...TRIGGER_SOURCES, 'email']),
+    workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+    ...deliveryFields,
+  },
+  closed,
+);
+export type TriggerSubscriptionRegistration = Static<typeof TriggerSubscriptionRegistration>;
+
+/** `config` of a workflow trigger of type `webhook`. */
+export const WebhookTriggerConfig = Type.Object(deliveryFields, closed);
+export type WebhookTriggerConfig = Static<typeof WebhookTriggerConfig>;
+
+export const TriggerSubscription = Type.Object(
+  {
+    subscriptionId: Type.String(),
+    source: TriggerSource,
+    state: TriggerState,
+    dedupEnabled: Type.Boolean(),
+    retryPolicy: TriggerRetryPolicy,
+    secretFingerprint: Type.String({ maxLength: 32 }),
+  },
+  closed,
+);
+export type TriggerSubscription = Static<typeof TriggerSubscription>;
+
+/** Where events are sent to, and the secret that signs them: only in the answer that made it. */
+export const TriggerBinding = Type.Object({
+  ingestUrl: Type.String(),
+  secret: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  secretFingerprint: Type.String(),
+});
+export type TriggerBinding = Static<typeof TriggerBinding>;
+
+export const TriggerSubscriptionCreated = Type.Object({
+  subscription: TriggerSubscription,
+  binding: TriggerBinding,
+});
+export type TriggerSubscriptionCreated = Static<typeof TriggerSubscriptionCreated>;
+
+/** Why a subscription changed its state, or a delivery ended without a run. */
+export const TRIGGER_REASONS = [
+  'retry-exhausted',
+  'operator-paused',
+  'signature-invalid',
+  'backpressure',
+  'source-removed',
+] as const;
+export const TriggerReason = Type.Enum([...TRIGGER_REASONS]);
+export type TriggerReason = Static<typeof TriggerReason>;
+
+/** Payload of `trigger.subscription.state.changed`, with its time. */
+export const TriggerStateChange = Type.Object({
+  at: Time,
+  fromState: TriggerState,
+  toState: TriggerState,
+  reason: optional(TriggerReason),
+});
+export type TriggerStateChange = Static<typeof TriggerStateChange>;
+
+/** What became of one event. Holds nothing of its content. */
+export const TriggerDelivery = Type.Object({
+  deliveryId: Type.String(),
+  subscriptionId: Type.String(),
+  state: Type.Enum(['pending', 'delivered', 'dead-lettered']),
+  /** Opaque. */
+  dedupKey: Type.String(),
+  verified: Type.Boolean(),
+  attempts: Count,
+  /** Outcome of the last attempt, as in `trigger.delivery.attempted`. */
+  outcome: optional(Type.Enum(['delivered', 'retrying', 'dead-lettered'])),
+  runId: optional(Type.String()),
+  reason: optional(Type.String()),
+  receivedAt: Time,
+  nextAttemptAt: optional(Time),
+  finishedAt: optional(Time),
+});
+export type TriggerDelivery = Static<typeof TriggerDelivery>;
+
+/** `POST /v1/ingest/{subscriptionId}`. */
+export const IngestAnswer = Type.Object({
+  deliveryId: Type.String(),
+  /** The event was taken before; nothing starts again. */
+  duplicate: optional(Type.Boolean()),
+  runId: optional(Type.String()),
+});
+export type IngestAnswer = Static<typeof IngestAnswer>;
+
+/** What a run gets as trigger data. It is content from outside: nothing in it is to be trusted. */
+export interface TriggerEvent extends JsonObject {
+  source: TriggerSource;
+  subscriptionId: string;
+  deliveryId: string;
+  receivedAt: string;
+  verified: boolean;
+  contentTrust: 'untrusted';
+  [block: string]: Json;
+}

@@ -1,0 +1,96 @@
+import Type, { type Static } from 'typebox';
+
+const closed = { additionalProperties: false } as const;
+const Time = Type.String({ format: 'date-time' });
+const Count = Type.Integer({ minimum: 0 });
+
+/** An event type, all types under a prefix (`node.*`), or all (`*`). */
+export const EventPattern = Type.String({
+  pattern: '^(\\*|[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?)$',
+  maxLength: 128,
+});
+
+/** `POST /v1/webhooks`. */
+export const RegisterWebhookRequest = Type.Object(
+  {
+    url: Type.String({ minLength: 1, maxLength: 2048 }),
+    events: Type.Array(EventPattern, { minItems: 1, maxItems: 64, uniqueItems: true }),
+    /** The caller's own tenant, which is also the default. */
+    tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    /** Only runs that carry one of these. */
+    tags: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+        minItems: 1,
+        maxItems: 32,
+        uniqueItems: true,
+      }),
+    ),
+    /** Retries with back-off and a dead letter, instead of one attempt. */
+    durable: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export type RegisterWebhookRequest = Static<typeof RegisterWebhookRequest>;
+
+/** The one answer that holds the secret. */
+export const RegisterWebhookResponse = Type.Object({
+  webhookId: Type.String(),
+  secret: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  /** First 8 hex digits of the secret's SHA-256. */
+  secretFingerprint: Type.String({ pattern: '^[0-9a-f]{8}$' }),
+});
+export type RegisterWebhookResponse = Static<typeof RegisterWebhookResponse>;
+
+export const WebhookState = Type.Enum(['active', 'failed']);
+export type WebhookState = Static<typeof WebhookState>;
+
+/** `half-open`: the next delivery is the probe that closes the circuit or opens it again. */
+export const CircuitState = Type.Enum(['closed', 'open', 'half-open']);
+export type CircuitState = Static<typeof CircuitState>;
+
+export const WebhookSubscription = Type.Object({
+  webhookId: Type.String(),
+  url: Type.String(),
+  events: Type.Array(Type.String()),
+  tags: Type.Optional(Type.Array(Type.String())),
+  durable: Type.Boolean(),
+  secretFingerprint: Type.String(),
+  state: WebhookState,
+  circuit: CircuitState,
+  circuitOpenUntil: Type.Optional(Time),
+  consecutiveFailures: Count,
+  failuresLast7Days: Count,
+  createdAt: Time,
+});
+export type WebhookSubscription = Static<typeof WebhookSubscription>;
+
+/** `failed` is the end of a plain delivery, `dead` that of a durable one. */
+export const DeliveryState = Type.Enum(['pending', 'delivered', 'failed', 'dead']);
+export type DeliveryState = Static<typeof DeliveryState>;
+
+export const WebhookDelivery = Type.Object({
+  deliveryId: Type.String(),
+  webhookId: Type.String(),
+  runId: Type.String(),
+  sequence: Count,
+  type: Type.String(),
+  state: DeliveryState,
+  attempts: Count,
+  /** HTTP status of the last attempt that got one. */
+  lastStatus: Type.Optional(Type.Integer()),
+  /** Why the last attempt failed. */
+  lastReason: Type.Optional(Type.String()),
+  lastAttemptAt: Type.Optional(Time),
+  nextAttemptAt: Type.Optional(Time),
+  finishedAt: Type.Optional(Time),
+  resendOf: Type.Optional(Type.String()),
+  createdAt: Time,
+});
+export type WebhookDelivery = Static<typeof WebhookDelivery>;
+
+/** What the discovery document says of webhooks. */
+export const WebhooksFamily = Type.Object({
+  supported: Type.Boolean(),
+  signatureAlgorithms: Type.Array(Type.String(), { uniqueItems: true }),
+  durable: Type.Optional(Type.Boolean()),
+});
