@@ -20,6 +20,15 @@ export function newId(prefix: string, now: number, random: (bytes: number) => Ui
   return `${prefix}_${timeDigits(now)}${randomDigits(random(RANDOM_BYTES))}`;
 }
 
+/** When an id of that form was made; undefined for any other text. */
+export function timeOfId(id: string): number | undefined {
+  const match = /^[a-z]+_([0-9a-hjkmnp-tv-z]{26})$/.exec(id);
+  if (!match) return;
+  let time = 0;
+  for (const digit of match[1]!.slice(0, TIME_DIGITS)) time = time * 32 + DIGITS.indexOf(digit);
+  return time;
+}
+
 function timeDigits(now: number): string {
   let text = '';
   // 48 bits do not fit the 32-bit operators, so the digits come off by division.

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@gantry/protocol';
 import { ENGINE_VERSION } from '@gantry/protocol';
 import { seededInputs } from '../inputs.ts';
-import { asJson, own } from '../json.ts';
+import { asJson, isObject, own } from '../json.ts';
 import { maskVariables } from '../mask.ts';
 import type { Plan } from '../plan.ts';
 import { record, type Step } from '../step.ts';
@@ -13,7 +13,8 @@ export function start(step: Step): void {
   const { facts } = run;
   const inputs = seededInputs(plan, facts);
   const shown = maskVariables(plan, inputs);
-  const variables = withDefaults(plan, inputs, facts.parent?.unset ?? []);
+  const given = withParameters(plan, inputs, facts.configurable);
+  const variables = withDefaults(plan, given, facts.parent?.unset ?? []);
   const payload = {
     workflowId: facts.workflowId,
     inputs: shown,
@@ -26,6 +27,19 @@ export function start(step: Step): void {
   const sealed = shown === variables ? undefined : { variables };
   const cause = facts.causationId === undefined ? {} : { causationId: facts.causationId };
   record(step, { type: 'run.started', at: step.now, payload, ...cause, ...(sealed && { sealed }) });
+}
+
+/** Parameters of a workflow chain that were left open: a run sets them in `configurable` by their bare names. */
+function withParameters(plan: Plan, inputs: JsonObject, configurable: JsonObject): JsonObject {
+  const metadata: { readonly [key: string]: unknown } = plan.definition.metadata;
+  const aliases = metadata.deferredParameterAliases;
+  if (!isObject(aliases)) return inputs;
+  const given: JsonObject = {};
+  for (const [bare, variable] of Object.entries(aliases)) {
+    const value = own(configurable, bare);
+    if (value !== undefined && typeof variable === 'string') given[variable] = value;
+  }
+  return { ...given, ...inputs };
 }
 
 /** What a parent mapped from something unset stays unset: its default does not come back. */

@@ -84,6 +84,7 @@ export const ACCESS: { readonly [operation: string]: Access } = {
   'POST /v1/host/sample/trigger-bridge/deliver': ['webhooks:manage', 'runs:create'],
   'POST /v1/host/sample/chain/deferred-expand': ['workflows:write'],
   'POST /v1/host/sample/workflow-chain:expand': ['workflows:write'],
+  'POST /v1/host/sample/authorization/decide': ['keys:manage'],
   'POST /v1/host/sample/test/llm-cache-key': ['runs:read'],
   'GET /v1/host/sample/test/runs/{runId}/events': ['runs:read'],
   'GET /v1/host/sample/test/runs/{runId}/variables': ['runs:read'],

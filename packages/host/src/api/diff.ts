@@ -1,8 +1,9 @@
 import { EventDiffs, stateDiff } from '@gantry/engine';
-import { isTerminal, OpenwopError, RunDiffQuery, RunDiffResponse, type StoredEvent } from '@gantry/protocol';
+import { isTerminal, RunDiffQuery, RunDiffResponse, type StoredEvent } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import type { ReadRun } from '../runtime/runtime.ts';
 import { type Api, type ApiDeps, callerOf } from './context.ts';
+import { missingRun } from './missing-run.ts';
 import { notModified, readPayload } from './reply.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 
@@ -49,10 +50,11 @@ async function diffText(runs: ApiDeps['store']['runs'], tenant: string, a: ReadR
   return `${JSON.stringify(rest).slice(0, -1)},"eventDiffs":${diffs.json()}}`;
 }
 
-export function diffRoute(app: Api, { runtime, store }: ApiDeps): void {
+export function diffRoute(app: Api, deps: ApiDeps): void {
+  const { runtime, store } = deps;
   async function read(key: RunKey): Promise<ReadRun> {
     const found = await runtime.read(key);
-    if (found === null) throw new OpenwopError('not_found', { details: { runId: key.runId } });
+    if (found === null) throw missingRun(deps, key.runId, { runId: key.runId });
     return found;
   }
 

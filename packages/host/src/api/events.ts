@@ -3,7 +3,6 @@ import {
   eventDocJson,
   isTerminal,
   isTerminalEvent,
-  OpenwopError,
   PollEventsResponse,
   type StoredEvent,
 } from '@gantry/protocol';
@@ -11,6 +10,7 @@ import type { RunKey, RunRow } from '@gantry/store';
 import Type from 'typebox';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type Api, type ApiDeps, callerOf } from './context.ts';
+import { missingRun } from './missing-run.ts';
 import { readPayload } from './reply.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 
@@ -130,7 +130,7 @@ export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
           await wait.moved;
           part = await readLog(deps.store, key, last + 1);
         }
-        if (part === null) throw new OpenwopError('not_found');
+        if (part === null) throw missingRun(deps, key.runId);
         return await readPayload(request, reply, pollAnswer(part, last));
       } finally {
         wait.stop();

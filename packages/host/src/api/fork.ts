@@ -11,6 +11,7 @@ import type { PreparedRun, ReadRun } from '../runtime/runtime.ts';
 import { checkConfigurable } from '../workflows/configurable.ts';
 import { type Api, type ApiDeps, callerOf, traceparentOf } from './context.ts';
 import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
+import { missingRun } from './missing-run.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 
 const FORK = {
@@ -68,7 +69,7 @@ export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): vo
   ): Promise<Answer | 'duplicate'> {
     const fromSeq = fromSeqOf(body);
     const source = await runtime.read(key);
-    if (source === null) throw new OpenwopError('not_found');
+    if (source === null) throw missingRun(deps, key.runId, { sourceRunId: key.runId, fromSeq });
     const changes = { ...changesOf(source, body), traceparent };
     const prepared = await prepareFork(source, { mode: body.mode, fromSeq, changes });
     const answer = forkedBody(prepared);

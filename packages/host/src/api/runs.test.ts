@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { newRunId } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
 import { apiTest, assertError, assertPublic } from './testing.ts';
 
@@ -184,4 +186,16 @@ test('bulk cancel answers for each run in the order asked', async (t) => {
       maxRunIds: 100,
     });
   }
+});
+
+test('a run older than the retention is gone, one that never was is not there', async (t) => {
+  const api = await apiTest(t);
+  const old = newRunId(Date.now() - 400 * 86_400_000, randomBytes);
+  const fresh = newRunId(Date.now(), randomBytes);
+  assertError(await api.get(`/v1/runs/${old}`), 410, 'run_expired');
+  assertError(await api.get(`/v1/runs/${fresh}`), 404, 'not_found');
+  const fork = await api.post(`/v1/runs/${old}:fork`, { mode: 'branch', fromSeq: 3 });
+  assertError(fork, 410, 'run_expired');
+  assert.equal(fork.json().details.sourceRunId, old);
+  assert.equal(fork.json().details.fromSeq, 3);
 });

@@ -19,6 +19,7 @@ import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
 import type { InterruptTokens } from './interrupt-token.ts';
 import { questionOf } from './interrupts.ts';
 import { liveTenant } from './key-secret.ts';
+import { missingRun } from './missing-run.ts';
 import { notModified, readPayload } from './reply.ts';
 import { createScopeGuard } from './run-scope.ts';
 
@@ -177,7 +178,7 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
       const { runId } = request.params;
       const caller = callerOf(request);
       const read = await runtime.read({ tenant: caller.tenant, runId });
-      if (read === null) throw new OpenwopError('not_found');
+      if (read === null) throw missingRun(deps, runId);
       if (notModified(request, reply, `"${runId}-${read.run.nextSeq}"`)) return '';
       const origin = `${request.protocol}://${request.host}`;
       const body = { ...read.snapshot, ...questionOf(read.run, caller, tokens, origin) };

@@ -20,6 +20,12 @@ export const REQUEST_ERRORS = {
     message: 'The run cannot be forked at this event.',
     next: 'Choose a `fromSeq` from 0 to `details.maxFromSeq`.',
   },
+  run_expired: {
+    status: 410,
+    retriable: false,
+    message: 'A run of that age is past its retention; nothing is kept of it.',
+    next: 'Start a new run; to keep runs longer, raise the retention of the host.',
+  },
   not_found: {
     status: 404,
     retriable: false,

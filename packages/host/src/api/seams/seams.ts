@@ -6,6 +6,7 @@ import type { Api, ApiDeps } from '../context.ts';
 import { createWaiting } from '../events.ts';
 import { agentLoopSeam } from './agent-loop.ts';
 import { attestationSeam } from './attestation.ts';
+import { authorizationSeam } from './authorization.ts';
 import { chainSeams } from './chains.ts';
 import { deadLetterSeam } from './dead-letter.ts';
 import { createDrive } from './drive.ts';
@@ -31,6 +32,7 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   triggerBridgeSeam(app, deps, services.triggers);
   deadLetterSeam(app, deps, drive);
   governanceSeam(app, drive);
+  authorizationSeam(app, deps);
   fanOutSeam(app, drive);
   attestationSeam(app, drive);
   agentLoopSeam(app, drive);

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seamTest } from './testing.ts';
+
+test('a key may do what its scopes say; who is unknown or revoked may do nothing', async (t) => {
+  const seam = await seamTest(t);
+  const made = await seam.post('/v1/host/gantry/keys', { name: 'reader', scopes: ['runs:read'] });
+  assert.equal(made.statusCode, 201, made.body);
+  const { keyId } = made.json();
+  const decide = async (principal: string, action: string): Promise<boolean> =>
+    (await seam.drive('authorization/decide', { principal, action, resource: 'runs' })).allowed;
+  assert.equal(await decide(keyId, 'runs:read'), true);
+  assert.equal(await decide(keyId, 'runs:create'), false);
+  assert.equal(await decide('nobody', 'runs:read'), false);
+  await seam.request({ method: 'DELETE', url: `/v1/host/gantry/keys/${keyId}` });
+  assert.equal(await decide(keyId, 'runs:read'), false);
+});
