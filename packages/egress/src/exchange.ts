@@ -1,5 +1,5 @@
 /** One HTTP/1.1 request and its answer over a connection that is already made, and is closed afterwards. */
-import { Client, errors } from 'undici';
+import type * as Undici from 'undici';
 import { BoundedBytes } from './bounded-bytes.ts';
 import type { Connection } from './connect.ts';
 import { codeOf, EgressError, type EgressReason, egressProblem } from './error.ts';
@@ -17,8 +17,11 @@ export interface Answer {
   close(): void;
 }
 
+/** Loaded with the first request: a host that sends nothing pays nothing for it. */
+const loadUndici = (): Promise<typeof Undici> => import('undici');
+
 /** Hands out the one connection; a client that asks for a second gets none, so nothing is sent unpinned. */
-function clientOver(origin: string, { socket }: Connection): Client {
+function clientOver({ Client }: typeof Undici, origin: string, { socket }: Connection): Undici.Client {
   let used = false;
   return new Client(origin, {
     connect: (_options, callback) => {
@@ -39,7 +42,7 @@ function clientOver(origin: string, { socket }: Connection): Client {
   });
 }
 
-function reasonOf(error: unknown): EgressReason {
+function reasonOf({ errors }: typeof Undici, error: unknown): EgressReason {
   if (error instanceof errors.HeadersOverflowError) return 'response_too_large';
   if (error instanceof errors.HTTPParserError) return 'response_invalid';
   if (error instanceof errors.ResponseContentLengthMismatchError) return 'response_invalid';
@@ -56,10 +59,10 @@ const HAPPENED: Partial<Record<EgressReason, string>> = {
   upgrade_not_allowed: SWITCHED,
 };
 
-function failure(error: unknown, signal: AbortSignal): unknown {
+function failure(undici: typeof Undici, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof EgressError) return error;
-  const reason = reasonOf(error);
+  const reason = reasonOf(undici, error);
   const happened = HAPPENED[reason] ?? 'The connection broke before the answer was complete.';
   return new EgressError(egressProblem(reason, happened), { code: codeOf(error) });
 }
@@ -94,7 +97,8 @@ export async function exchange(
   { method, headers, body }: Outgoing,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const client = clientOver(url.origin, connection);
+  const undici = await loadUndici();
+  const client = clientOver(undici, url.origin, connection);
   const close = () => {
     connection.socket.destroy();
     void client.destroy();
@@ -112,11 +116,11 @@ export async function exchange(
     response.body.on('error', () => {});
     const read = (bytesMax: number) =>
       unlessInterrupted(collect(response.body, bytesMax), signal)
-        .catch((error) => Promise.reject(failure(error, signal)))
+        .catch((error) => Promise.reject(failure(undici, error, signal)))
         .finally(close);
     return { status: response.statusCode, headers: responseHeaders(response.headers), read, close };
   } catch (error) {
     close();
-    throw failure(error, signal);
+    throw failure(undici, error, signal);
   }
 }

@@ -1,5 +1,5 @@
 import type { NewKey, OfTenant } from '@gantry/client';
-import { isScope, SCOPES } from '@gantry/protocol';
+import { isRoleScope, isScope, SCOPES } from '@gantry/protocol';
 import { type Actions, runAction, wordsMax } from '../actions.ts';
 import type { Call, Command } from '../command.ts';
 import { UsageError } from '../io.ts';
@@ -86,7 +86,7 @@ export const keys: Command = {
 function readScopes(list: string | undefined): string[] {
   const scopes = (list ?? '').split(',').filter((scope) => scope !== '');
   if (scopes.length === 0) throw new UsageError(`--scopes names at least one of: ${SCOPES.join(', ')}`);
-  const wrong = scopes.find((scope) => !isScope(scope));
+  const wrong = scopes.find((scope) => !isScope(scope) && !isRoleScope(scope));
   if (wrong !== undefined) {
     throw new UsageError(
       `There is no scope "${wrong}".${didYouMean(wrong, SCOPES) || ' See `gantry help keys`.'}`,
