@@ -31,9 +31,8 @@ export const Scope = Type.Enum([...SCOPES]);
 export type Scope = (typeof SCOPES)[number];
 
 /** A role that gates may ask for, as one of a key's scopes: `role:finance-approver`. It opens no route. */
-const ROLE = '^role:[a-z][a-z0-9._-]{0,63}$';
-export const RoleScope = Type.String({ pattern: ROLE });
-const rolePattern = new RegExp(ROLE);
-export const isRoleScope = (text: string): boolean => rolePattern.test(text);
+const ROLE = /^role:[a-z][a-z0-9._-]{0,63}$/;
+export const RoleScope = Type.String({ pattern: ROLE.source });
+export const isRoleScope = (text: string): boolean => ROLE.test(text);
 
 export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text);
