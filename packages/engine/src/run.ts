@@ -26,8 +26,6 @@ export interface RunFacts {
   readonly causationId?: string;
   /** What the trigger brought. Reaches nodes, never the log. */
   readonly triggerData?: JsonObject;
-  /** Where whoever must answer an interrupt is told of it. */
-  readonly callbackUrl?: string;
 }
 
 export interface RunLimits {

@@ -1,4 +1,4 @@
-import { checkInputs, childWorkflows, type InputIssue, type Plan, type Run } from '@gantry/engine';
+import type { Run } from '@gantry/engine';
 import {
   CreateRunRequest,
   CreateRunResponse,
@@ -13,7 +13,7 @@ import type { RunRow } from '@gantry/store';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { NewRun } from '../runtime/runtime.ts';
-import { checkConfigurable } from '../workflows/configurable.ts';
+import { checkAdmission } from '../workflows/admission.ts';
 import { type Api, type ApiDeps, type Caller, callerOf, traceparentOf } from './context.ts';
 import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
 import type { InterruptTokens } from './interrupt-token.ts';
@@ -76,15 +76,6 @@ function checkRequest(caller: Caller, body: CreateRunRequest): void {
   }
 }
 
-function refuseInputs(issues: readonly InputIssue[]): void {
-  const [first] = issues;
-  if (first === undefined) return;
-  throw new OpenwopError('validation_error', {
-    message: `The inputs do not fit the workflow: ${first.message}`,
-    details: { fields: issues.map(({ path, message }) => ({ field: path, problem: message })) },
-  });
-}
-
 async function toNewRun(
   deps: ApiDeps,
   caller: Caller,
@@ -100,9 +91,7 @@ async function toNewRun(
   checkRunOptions(body);
   const configurable = (body.configurable ?? {}) as JsonObject;
   const inputs = (body.inputs ?? {}) as JsonObject;
-  checkConfigurable(workflow.definition, configurable);
-  refuseInputs(checkInputs(workflow.plan, inputs));
-  await checkChildren(deps, caller.tenant, workflow.plan);
+  await checkAdmission(deps.workflows, caller.tenant, workflow, { inputs, configurable });
   return {
     owner: { tenant: caller.tenant, principal: caller.keyId },
     workflow,
@@ -112,19 +101,7 @@ async function toNewRun(
     tags: body.tags ?? [],
     metadata: (body.metadata ?? {}) as JsonObject,
     traceparent,
-    ...(body.callbackUrl !== undefined && { callbackUrl: body.callbackUrl }),
   };
-}
-
-/** A run whose child cannot be started is refused before it does half of its work. */
-async function checkChildren({ workflows }: ApiDeps, tenant: string, plan: Plan): Promise<void> {
-  for (const { nodeId, workflowId } of childWorkflows(plan)) {
-    if ((await workflows.resolve(tenant, workflowId)) !== null) continue;
-    throw new OpenwopError('unknown_child_workflow', {
-      message: `The workflow starts ${workflowId} as a child, which does not exist. Register it first.`,
-      details: { nodeId, workflowId },
-    });
-  }
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString();

@@ -10,7 +10,7 @@ import { type HeartbeatTick, type JsonObject, newId, type Owner } from '@gantry/
 import type { Entry, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { admit, isFinal, type RunRequest } from '../schedules/run-request.ts';
+import { admit, isFinal, type RunRequest } from '../workflows/admission.ts';
 import {
   type HeartbeatRecord,
   nextTickAt,

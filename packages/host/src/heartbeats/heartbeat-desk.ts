@@ -13,7 +13,7 @@ import type { Caller } from '../api/context.ts';
 import type { Answer, RecordAnswer } from '../api/idempotency.ts';
 import type { Workflows } from '../runtime/runtime.ts';
 import { commitAnswer } from '../schedules/commit-answer.ts';
-import { admit } from '../schedules/run-request.ts';
+import { admit } from '../workflows/admission.ts';
 import { HEARTBEAT_TICK_KIND } from './evaluation.ts';
 import {
   HEARTBEAT_KIND,

@@ -82,7 +82,6 @@ function childFacts(
     metadata: {},
     limits: facts.limits,
     ...(facts.traceparent !== undefined && { traceparent: facts.traceparent }),
-    ...(facts.callbackUrl !== undefined && { callbackUrl: facts.callbackUrl }),
     parent: {
       runId: facts.runId,
       nodeId,

@@ -118,10 +118,9 @@ function forkFacts(
   runId: string,
   createdAt: number,
 ): RunFacts & Pick<ReplayOptions['facts'], 'fork'> {
-  const { parent: _parent, causationId: _cause, callbackUrl, ...facts } = source;
+  const { parent: _parent, causationId: _cause, ...facts } = source;
   return {
     ...facts,
-    ...(mode === 'branch' && callbackUrl !== undefined && { callbackUrl }),
     ...changes,
     runId,
     createdAt,

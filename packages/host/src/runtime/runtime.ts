@@ -27,7 +27,6 @@ export interface NewRun {
   readonly metadata: JsonObject;
   /** W3C `traceparent` the run belongs to. */
   readonly traceparent?: string;
-  readonly callbackUrl?: string;
   /** Id of the delivery or tick that starts the run. */
   readonly causationId?: string;
   readonly triggerData?: JsonObject;

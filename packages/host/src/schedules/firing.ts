@@ -8,7 +8,7 @@
 import type { JsonObject, Owner } from '@gantry/protocol';
 import type { Entry, Store } from '@gantry/store';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { admit, isFinal } from './run-request.ts';
+import { admit, isFinal } from '../workflows/admission.ts';
 import { putSchedule, readSchedule, type ScheduleRecord, type StoredSchedule, stateAt } from './schedule.ts';
 import { type DueTick, dueTick } from './ticks.ts';
 

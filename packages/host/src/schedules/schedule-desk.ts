@@ -10,8 +10,8 @@ import type { Store, Write } from '@gantry/store';
 import type { Caller } from '../api/context.ts';
 import type { Answer, RecordAnswer } from '../api/idempotency.ts';
 import type { Workflows } from '../runtime/runtime.ts';
+import { admit } from '../workflows/admission.ts';
 import { commitAnswer } from './commit-answer.ts';
-import { admit } from './run-request.ts';
 import {
   checkCron,
   firstTick,

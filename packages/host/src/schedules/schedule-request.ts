@@ -1,6 +1,6 @@
 /** What a request for a schedule asks for. */
 import { type CreateScheduleRequest, type JsonObject, OpenwopError } from '@gantry/protocol';
-import type { RunRequest } from './run-request.ts';
+import type { RunRequest } from '../workflows/admission.ts';
 import { checkCron } from './schedule.ts';
 import type { Timing } from './ticks.ts';
 

@@ -4,8 +4,8 @@ import type { Schedule as ScheduleView } from '@gantry/protocol';
 import { type JsonObject, OpenwopError, SCHEDULE_LIMITS, SCHEDULING_CAPABILITY } from '@gantry/protocol';
 import type { Entry, Write } from '@gantry/store';
 import type { ResolvedWorkflow } from '../runtime/runtime.ts';
+import { type RunRequest, shownInputs } from '../workflows/admission.ts';
 import { cronIssue, isTimezone } from './cron.ts';
-import { type RunRequest, shownInputs } from './run-request.ts';
 import { nextTick, type Ticking, type Timing } from './ticks.ts';
 
 export const SCHEDULE_KIND = 'schedule';

@@ -3,7 +3,7 @@ import { InputMapping, OpenwopError } from '@gantry/protocol';
 import type { Entry, Write } from '@gantry/store';
 import { Compile } from 'typebox/compile';
 import { deadLetterWrite } from '../dead-letters/dead-letter.ts';
-import { admit, isFinal } from '../schedules/run-request.ts';
+import { admit, isFinal } from '../workflows/admission.ts';
 import { type ChannelFiring, firingWrite } from './channel-writes.ts';
 import type { DispatchOptions } from './dispatch.ts';
 import { mapInputs } from './input-mapping.ts';

@@ -9,7 +9,7 @@ import { OpenwopError, type TriggerEvent, type TriggerReason, type TriggerState 
 import type { Entry, Store, Write } from '@gantry/store';
 import { type DeadLetterOffice, deadLetterWrite } from '../dead-letters/dead-letter.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { admit, isFinal } from '../schedules/run-request.ts';
+import { admit, isFinal } from '../workflows/admission.ts';
 import { type Delivery, deliveryWrite, toDelivery } from './delivery.ts';
 import { mapInputs } from './input-mapping.ts';
 import { retryDelayMs } from './retry.ts';

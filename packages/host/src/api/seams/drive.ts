@@ -10,7 +10,7 @@ import {
 } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import type { ReadRun } from '../../runtime/runtime.ts';
-import { admit } from '../../schedules/run-request.ts';
+import { admit } from '../../workflows/admission.ts';
 import type { ApiDeps, Caller } from '../context.ts';
 import { readLog, type Waiting } from '../events.ts';
 import { RESPOND_SCOPE } from '../interrupts.ts';

@@ -1,0 +1,81 @@
+/** Whether a run may begin: the same for `POST /v1/runs` and for runs that the host itself starts. */
+import { checkInputs, childWorkflows, type InputIssue, type Plan } from '@gantry/engine';
+import { checkRunOptions, type JsonObject, OpenwopError, type Owner } from '@gantry/protocol';
+import type { NewRun, ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
+import { checkConfigurable } from './configurable.ts';
+
+export interface RunRequest {
+  readonly workflowId: string;
+  readonly inputs: JsonObject;
+  readonly configurable: JsonObject;
+  readonly tags: readonly string[];
+  readonly metadata: JsonObject;
+}
+
+/** Throws `not_found` or `validation_error` when no run can come of it. */
+export async function admit(
+  workflows: Pick<Workflows, 'resolve'>,
+  owner: Owner,
+  request: RunRequest,
+): Promise<NewRun> {
+  const { workflowId, inputs, configurable, tags, metadata } = request;
+  const workflow = await workflows.resolve(owner.tenant, workflowId);
+  if (workflow === null) {
+    throw new OpenwopError('not_found', { message: `There is no workflow ${workflowId}.` });
+  }
+  checkRunOptions({ workflowId, configurable, metadata });
+  await checkAdmission(workflows, owner.tenant, workflow, { inputs, configurable });
+  return { owner, workflow, inputs, configurable, tags, metadata };
+}
+
+/** What depends on the workflow: its schema for options, its inputs, its children. */
+export async function checkAdmission(
+  workflows: Pick<Workflows, 'resolve'>,
+  tenant: string,
+  { definition, plan }: ResolvedWorkflow,
+  { inputs, configurable }: Pick<RunRequest, 'inputs' | 'configurable'>,
+): Promise<void> {
+  checkConfigurable(definition, configurable);
+  refuseInputs(checkInputs(plan, inputs));
+  await checkChildren(workflows, tenant, plan);
+}
+
+function refuseInputs(issues: readonly InputIssue[]): void {
+  const [first] = issues;
+  if (first === undefined) return;
+  throw new OpenwopError('validation_error', {
+    message: `The inputs do not fit the workflow: ${first.message}`,
+    details: { fields: issues.map(({ path, message }) => ({ field: path, problem: message })) },
+  });
+}
+
+/** A run whose child cannot be started is refused before it does half of its work. */
+async function checkChildren(
+  workflows: Pick<Workflows, 'resolve'>,
+  tenant: string,
+  plan: Plan,
+): Promise<void> {
+  for (const { nodeId, workflowId } of childWorkflows(plan)) {
+    if ((await workflows.resolve(tenant, workflowId)) !== null) continue;
+    throw new OpenwopError('unknown_child_workflow', {
+      message: `The workflow starts ${workflowId} as a child, which does not exist. Register it first.`,
+      details: { nodeId, workflowId },
+    });
+  }
+}
+
+/** Whether a failed create would fail the same way again. */
+export const isFinal = (error: unknown): error is OpenwopError =>
+  error instanceof OpenwopError && error.status < 500;
+
+/** Inputs as readers may see them. Of a workflow that is gone nobody knows what is sensitive. */
+export function shownInputs(workflow: ResolvedWorkflow | null, inputs: JsonObject): JsonObject {
+  if (workflow === null) return {};
+  const { variables, mask } = workflow.plan;
+  const shown: JsonObject = {};
+  for (const [name, value] of Object.entries(inputs)) {
+    const seen = variables.get(name)?.sensitive === true ? mask(value) : value;
+    if (seen !== undefined) shown[name] = seen;
+  }
+  return shown;
+}
