@@ -176,15 +176,16 @@ describe('hostile expressions over a megabyte end soon', () => {
     test(text.slice(0, 90), () => {
       const expression = compileExpression(text, ROOTS);
       const run = () => {
-        const before = performance.now();
+        const before = process.threadCpuUsage();
         try {
           expression.evaluate({ variables: context });
         } catch (error) {
           assert.ok(error instanceof ExpressionError, String(error));
         }
-        return performance.now() - before;
+        const { user, system } = process.threadCpuUsage(before);
+        return (user + system) / 1000;
       };
-      // The best of three: other work on the machine must not decide.
+      // Time of this thread, the best of three: other work on the machine must not decide.
       const best = Math.min(run(), run(), run());
       assert.ok(best < 50, `took ${best} ms`);
     });

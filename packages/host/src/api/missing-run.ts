@@ -12,7 +12,7 @@ export function missingRun(
 ): OpenwopError {
   const madeAt = timeOfId(runId);
   const boundary = now() - info.retentionSeconds * 1000;
-  if (madeAt === undefined || madeAt >= boundary) return new OpenwopError('not_found');
+  if (madeAt === undefined || madeAt >= boundary) return new OpenwopError('not_found', { details });
   return new OpenwopError('run_expired', {
     details: { ...details, boundary: new Date(boundary).toISOString() },
   });

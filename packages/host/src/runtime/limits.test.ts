@@ -63,7 +63,7 @@ test('runs past their retention are gone, younger and waiting ones stay', async 
   const young = (await post(host, '/v1/runs', { workflowId: 'noop' })).json().runId;
   await ended(host, young);
   assert.equal(await host.host.sweep(), 1);
-  assert.equal((await host.request({ url: `/v1/runs/${old}` })).statusCode, 404);
+  assert.equal((await host.request({ url: `/v1/runs/${old}` })).statusCode, 410);
   assert.equal((await host.request({ url: `/v1/runs/${young}` })).statusCode, 200);
   assert.equal((await host.request({ url: `/v1/runs/${waiting}` })).statusCode, 200);
 });
