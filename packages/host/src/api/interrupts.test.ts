@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { JsonObject } from '@gantry/protocol';
+import type { LightMyRequestResponse } from 'fastify';
+import { node, workflow } from '../testing/definitions.ts';
+import { apiTest, assertError } from './testing.ts';
+
+const asks = workflow('asks', [
+  node('gate', 'core.approvalGate', { title: 'Go on?', actions: ['accept', 'reject'], timeoutMs: 3_600_000 }),
+]);
+const ACCEPT = { resumeValue: { action: 'accept' } };
+
+async function asking(t: TestContext) {
+  let clock = Date.now();
+  const api = await apiTest(t, { workflows: [asks], now: () => clock });
+  const runId = await api.start('asks');
+  /** Without a key: the token is all there is. */
+  const bare = (method: 'GET' | 'POST', token: string, payload?: object): Promise<LightMyRequestResponse> =>
+    api.host.app.inject({ method, url: `/v1/interrupts/${token}`, ...(payload && { payload }) });
+  return {
+    ...api,
+    runId,
+    bare,
+    pass: (ms: number) => {
+      clock += ms;
+    },
+    async snapshot(headers: Record<string, string> = {}): Promise<JsonObject> {
+      return (await api.get(`/v1/runs/${runId}`, headers)).json();
+    },
+    async key(scopes: string[]): Promise<Record<string, string>> {
+      const made = await api.post('/v1/host/gantry/keys', { name: 'k', scopes });
+      assert.equal(made.statusCode, 201, made.body);
+      return { authorization: `Bearer ${made.json().key}` };
+    },
+  };
+}
+
+const tokenOf = (snapshot: JsonObject): string => Object(snapshot.interrupt).interruptToken;
+
+test('looking at a question never answers it; answering with the same token does, once', async (t) => {
+  const api = await asking(t);
+  const token = tokenOf(await api.snapshot());
+  for (let look = 0; look < 3; look++) {
+    const seen = await api.bare('GET', token);
+    assert.equal(seen.statusCode, 200, seen.body);
+    assert.equal(seen.json().data.title, 'Go on?');
+  }
+  assert.equal((await api.snapshot()).status, 'waiting-approval');
+  const answered = await api.bare('POST', token, ACCEPT);
+  assert.equal(answered.statusCode, 200, answered.body);
+  assert.deepEqual(answered.json(), { runId: api.runId, nodeId: 'gate', status: 'completed' });
+  assertError(await api.bare('POST', token, ACCEPT), 409, 'interrupt_already_resolved');
+  assertError(await api.bare('GET', token), 409, 'interrupt_already_resolved');
+});
+
+test('who may not answer gets a token that only looks', async (t) => {
+  const api = await asking(t);
+  const reader = await api.key(['runs:read']);
+  const token = tokenOf(await api.snapshot(reader));
+  assert.equal((await api.bare('GET', token)).statusCode, 200);
+  assertError(await api.bare('POST', token, ACCEPT), 403, 'forbidden');
+  const url = `/v1/runs/${api.runId}/interrupts/gate`;
+  assertError(await api.post(url, ACCEPT, reader), 403, 'forbidden');
+  assert.equal((await api.snapshot()).status, 'waiting-approval');
+});
+
+test('a token that was changed in any place, or made elsewhere, is no token', async (t) => {
+  const api = await asking(t);
+  const token = tokenOf(await api.snapshot());
+  const [body = '', signature = ''] = token.split('.');
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString());
+  const forged = Buffer.from(JSON.stringify({ ...claims, expiresAt: claims.expiresAt + 1 })).toString(
+    'base64url',
+  );
+  const other = tokenOf(await (await asking(t)).snapshot());
+  for (const bad of [
+    'tok_0123456789',
+    body,
+    `${body}.`,
+    `${body}.${signature.slice(1)}`,
+    `${forged}.${signature}`,
+    `.${signature}`,
+    other,
+    'x'.repeat(2_000),
+  ])
+    assertError(await api.bare('POST', bad, ACCEPT), 404, 'interrupt_not_found');
+  assert.equal((await api.snapshot()).status, 'waiting-approval');
+});
+
+test('a token lives for half an hour, never longer than its question', async (t) => {
+  const api = await asking(t);
+  const token = tokenOf(await api.snapshot());
+  api.pass(31 * 60_000);
+  assertError(await api.bare('GET', token), 410, 'interrupt_expired');
+  assertError(await api.bare('POST', token, ACCEPT), 410, 'interrupt_expired');
+  const late = Object((await api.snapshot()).interrupt);
+  const claims = JSON.parse(Buffer.from(late.interruptToken.split('.')[0], 'base64url').toString());
+  assert.equal(new Date(claims.expiresAt).toISOString(), late.deadline);
+});
+
+test('silence rejects: at the deadline the gate fails and nobody can answer any more', async (t) => {
+  const brief = workflow('brief', [
+    node('gate', 'core.approvalGate', { title: 'Quick?', actions: ['accept'], timeoutMs: 30 }),
+  ]);
+  const api = await apiTest(t, { workflows: [brief] });
+  const runId = await api.start('brief');
+  assert.equal((await api.ended(runId)).status, 'failed');
+  const { events } = (await api.get(`/v1/runs/${runId}/events/poll`)).json();
+  const resolved = events.find(({ type }: { type: string }) => type === 'interrupt.resolved').payload;
+  assert.deepEqual([resolved.outcome, resolved.reason], ['rejected', 'timeout']);
+  const late = await api.post(`/v1/runs/${runId}/interrupts/gate`, ACCEPT);
+  assert.ok([409, 410].includes(late.statusCode), late.body);
+});
+
+test('an answer is idempotent by its key, and refused once the run is cancelled', async (t) => {
+  const api = await asking(t);
+  const url = `/v1/runs/${api.runId}/interrupts/gate`;
+  const key = { 'idempotency-key': 'answer-1' };
+  const first = await api.post(url, ACCEPT, key);
+  const again = await api.post(url, ACCEPT, key);
+  assert.deepEqual([first.statusCode, again.statusCode], [200, 200]);
+  assert.equal(again.headers['openwop-idempotent-replay'], 'true');
+  assert.equal(again.body, first.body);
+
+  const other = await asking(t);
+  const token = tokenOf(await other.snapshot());
+  await other.post(`/v1/runs/${other.runId}/cancel`, {});
+  const late = await other.post(`/v1/runs/${other.runId}/interrupts/gate`, ACCEPT);
+  assertError(late, 422, 'interrupt_cancelled');
+  assert.ok((await other.bare('POST', token, ACCEPT)).statusCode >= 400);
+});
+
+test('another tenant sees neither the question nor the run', async (t) => {
+  const api = await asking(t);
+  const made = await api.post('/v1/host/gantry/keys', {
+    name: 'stranger',
+    tenant: 'other',
+    scopes: ['runs:read', 'approvals:respond'],
+  });
+  const stranger = { authorization: `Bearer ${made.json().key}` };
+  const url = `/v1/runs/${api.runId}/interrupts/gate`;
+  assertError(await api.post(url, ACCEPT, stranger), 404, 'interrupt_not_found');
+  assertError(await api.get(url, stranger), 404, 'interrupt_not_found');
+  assert.deepEqual((await api.get('/v1/host/gantry/interrupts', stranger)).json(), { interrupts: [] });
+  assert.equal((await api.get('/v1/host/gantry/interrupts')).json().interrupts.length, 1);
+});
