@@ -1,0 +1,61 @@
+/** Webhooks of a whole host: told once the event is on disk, also by the process that comes after a crash. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { node, workflow } from '../testing/definitions.ts';
+import { startHostProcess, TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
+import { receiver } from './testing/receiver.ts';
+
+async function hostWithWebhooks(t: TestContext) {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const definition = workflow('three', [node('a', 'core.noop'), node('b', 'core.noop')]);
+  await writeFile(path.join(folder.path, 'three.json'), JSON.stringify(definition));
+  const start = async () => {
+    const host = await startHostProcess({
+      dataDir: path.join(folder.path, 'data'),
+      workflowsDir: folder.path,
+      env: { GANTRY_WEBHOOKS_LOOPBACK: '1' },
+    });
+    t.after(() => host.kill());
+    const post = async (url: string, body: object): Promise<Record<string, unknown>> => {
+      const response = await fetch(`${host.url}${url}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      assert.equal(response.status, 201, await response.clone().text());
+      return (await response.json()) as Record<string, unknown>;
+    };
+    return { host, post };
+  };
+  return { start };
+}
+
+test('a run tells its subscriber, a replay of it tells nobody', async (t) => {
+  const { start } = await hostWithWebhooks(t);
+  const { post } = await start();
+  const { url, got } = await receiver(t);
+  await post('/v1/webhooks', { url, events: ['run.completed'] });
+  const { runId } = await post('/v1/runs', { workflowId: 'three' });
+  await post(`/v1/runs/${String(runId)}:fork`, { mode: 'replay' });
+  const branch = await post(`/v1/runs/${String(runId)}:fork`, { mode: 'branch', fromSeq: 2 });
+  const told = (await got(2)).map(({ body }) => JSON.parse(body).runId);
+  assert.deepEqual(told.sort(), [runId, branch.runId].sort());
+});
+
+test('what a killed host had not told yet, the next one tells', async (t) => {
+  const { start } = await hostWithWebhooks(t);
+  const first = await start();
+  const { url, got } = await receiver(t);
+  await first.post('/v1/webhooks', { url, events: ['run.completed'], durable: true });
+  const runIds: unknown[] = [];
+  for (let i = 0; i < 20; i++) runIds.push((await first.post('/v1/runs', { workflowId: 'three' })).runId);
+  await first.host.kill();
+  await start();
+  const told = new Set<unknown>();
+  for (let count = runIds.length; told.size < runIds.length; count++)
+    for (const { body } of await got(count)) told.add(JSON.parse(body).runId);
+  assert.deepEqual([...told].sort(), runIds.sort());
+});
