@@ -11,6 +11,7 @@ import { fanOut } from './fan-out.ts';
 import { coldStart, idle, waiting } from './footprint.ts';
 import { longRun } from './long-run.ts';
 import { type Failure, formatReport, type Report } from './report.ts';
+import { sandbox } from './sandbox.ts';
 import { type Settings, settingsFor } from './settings.ts';
 import { throughput } from './throughput.ts';
 
@@ -23,6 +24,7 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   waiting,
   approvals,
   'long-run': longRun,
+  sandbox,
 };
 const ON_REQUEST = 'slow-disk';
 

@@ -41,8 +41,22 @@ export const HOUSE: House = {
     source: {
       '@gantry/protocol': 'definitions and errors',
       typebox: 'schemas of manifests',
+      semver: 'version ranges with npm precedence',
+      'tar-stream': 'archives, entry by entry',
+      '@sigstore/bundle': 'Sigstore bundles: their shape',
+      '@sigstore/protobuf-specs': 'Sigstore trusted roots',
+      '@sigstore/verify': 'Sigstore bundles: their proof',
+      'node:*': 'hashes, signatures, gzip',
     },
     tests: { ...everyTest },
+  },
+  sandbox: {
+    source: {
+      '@gantry/protocol': 'errors and events of nodes',
+      '@gantry/egress': 'what pack code may reach goes through it',
+      'node:*': 'child processes, pipes, files',
+    },
+    tests: { ...everyTest, wabt: 'WebAssembly text to bytes' },
   },
   host: {
     source: {
@@ -50,7 +64,8 @@ export const HOUSE: House = {
       '@gantry/engine': 'decide and apply',
       '@gantry/store': 'the durable port and its adapters',
       '@gantry/egress': 'webhooks leave through it',
-      '@gantry/packs': 'workflow chains become definitions',
+      '@gantry/packs': 'packs: manifests, trust, chains',
+      '@gantry/sandbox': 'runs what packs bring',
       ajv: 'schemas that users bring',
       canonicalize: 'RFC 8785: content hashes of definitions and request digests',
       croner: 'cron expressions with time zones',
@@ -69,6 +84,7 @@ export const HOUSE: House = {
   cli: {
     source: {
       '@gantry/client': 'the only way to a host',
+      '@gantry/packs': 'authors check, build and sign where they write, without a host',
       '@gantry/protocol': 'types of what it prints',
       'node:*': 'arguments, terminal, files',
     },

@@ -3,6 +3,7 @@ import { ACCESS_ERRORS } from './errors/access.ts';
 import { CHAIN_ERRORS } from './errors/chain.ts';
 import type { ErrorEntry } from './errors/entry.ts';
 import { NODE_ERRORS } from './errors/node.ts';
+import { PACK_ERRORS } from './errors/pack.ts';
 import { REQUEST_ERRORS } from './errors/request.ts';
 import { RESOURCE_ERRORS } from './errors/resource.ts';
 import { RUN_ERRORS } from './errors/run.ts';
@@ -29,6 +30,7 @@ export const ERRORS = {
   ...RUN_ERRORS,
   ...NODE_ERRORS,
   ...CHAIN_ERRORS,
+  ...PACK_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;

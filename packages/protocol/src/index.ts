@@ -14,6 +14,7 @@ export * from './interrupt.ts';
 export * from './interrupt-data.ts';
 export * from './json.ts';
 export * from './mock-agent.ts';
+export * from './pack.ts';
 export * from './profile.ts';
 export * from './run.ts';
 export * from './run-control.ts';

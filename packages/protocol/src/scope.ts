@@ -14,6 +14,7 @@ export const SCOPES = [
   'audit:read',
   'keys:manage',
   'packs:read',
+  'packs:install',
   'packs:publish',
   'packs:yank',
   'packs:yank-revert',

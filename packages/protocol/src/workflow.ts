@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { WorkflowPacks } from './pack.ts';
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1 });
@@ -219,6 +220,8 @@ export const WorkflowDefinition = Type.Object(
     variables: Type.Array(WorkflowVariable),
     groups: Type.Optional(Type.Array(NodeGroup)),
     channels: Type.Optional(Type.Record(Type.String(), ChannelDeclaration)),
+    /** Which packs serve its node types, where the host is not to choose. */
+    packs: Type.Optional(WorkflowPacks),
     configurableSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     defaults: Type.Optional(WorkflowDefaults),
     acceptsInheritedArtifacts: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),

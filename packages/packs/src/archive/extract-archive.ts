@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { ArchiveFile } from './entries.ts';
+import type { ByteSource } from './gunzip.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits, archiveError } from './limits.ts';
+import { type Archive, eachFile } from './read-archive.ts';
+
+export interface ExtractOptions {
+  /** A folder that does not exist yet, named after the integrity; its parent exists. */
+  readonly target: string;
+  /** What the archive must hash to before anything of it appears at `target`. */
+  readonly integrity: string;
+  readonly limits?: ArchiveLimits;
+}
+
+/** Folders of extractions that never finished end so, and may be removed when none is under way. */
+export const PARTIAL = '.partial';
+
+export interface Extraction extends Omit<Archive, 'files'> {
+  /** `present`: somebody else put the same target there first, and it was left alone. */
+  readonly outcome: 'extracted' | 'present';
+}
+
+/**
+ * Unpacks into a sibling of the target, then renames: at every moment the target is whole or absent, whoever
+ * dies, and of two that extract at once one wins.
+ */
+export async function extractArchive(source: ByteSource, options: ExtractOptions): Promise<Extraction> {
+  const partial = `${options.target}.${randomUUID()}${PARTIAL}`;
+  await mkdir(partial, { mode: 0o700 });
+  try {
+    const facts = await eachFile(source, options.limits ?? ARCHIVE_LIMITS, (file) =>
+      writeFile(partial, file),
+    );
+    if (facts.integrity !== options.integrity)
+      throw archiveError('pack_integrity_failure', 'The archive is not the one that was published.');
+    return { ...facts, outcome: await moveInto(partial, options.target) };
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+}
+
+async function writeFile(folder: string, file: ArchiveFile): Promise<void> {
+  const place = path.join(folder, file.path);
+  await mkdir(path.dirname(place), { recursive: true, mode: 0o755 });
+  // Exclusive: nothing can have prepared a link here, and a name that comes twice fails.
+  const handle = await open(place, 'wx', 0o644);
+  try {
+    await handle.writeFile(file.bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function moveInto(partial: string, target: string): Promise<Extraction['outcome']> {
+  try {
+    await rename(partial, target);
+  } catch (error) {
+    if (isTaken(error) && (await lstat(target)).isDirectory()) return 'present';
+    throw error;
+  }
+  await syncFolder(path.dirname(target));
+  return 'extracted';
+}
+
+/** A name is on disk once its folder is; Windows has no way to say so, and needs none. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const TAKEN = new Set(['ENOTEMPTY', 'EEXIST', 'EPERM']);
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && TAKEN.has(String(error.code));

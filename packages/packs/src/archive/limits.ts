@@ -1,0 +1,32 @@
+import { type ErrorCode, OpenwopError } from '@gantry/protocol';
+
+/** Bounds of what is taken from an archive, whoever signed it. */
+export interface ArchiveLimits {
+  readonly archiveBytesMax: number;
+  readonly totalBytesMax: number;
+  readonly entryBytesMax: number;
+  readonly entriesMax: number;
+  /** Unpacked bytes for each packed one, once there is enough to tell. */
+  readonly ratioMax: number;
+}
+
+const MIB = 1024 * 1024;
+
+/** A pack.json larger than this is refused before it is parsed. */
+export const MANIFEST_BYTES_MAX = 256 * 1024;
+
+export const ARCHIVE_LIMITS: ArchiveLimits = {
+  archiveBytesMax: 10 * MIB,
+  totalBytesMax: 50 * MIB,
+  entryBytesMax: 5 * MIB,
+  entriesMax: 2000,
+  ratioMax: 200,
+};
+
+/** Below this a ratio says nothing: an archive of small files is mostly padding. */
+export const RATIO_FLOOR_BYTES = MIB;
+
+export function archiveError(code: ErrorCode, message: string, path?: string): OpenwopError {
+  const details = path === undefined ? {} : { path: path.slice(0, 256) };
+  return new OpenwopError(code, { message, details });
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import { pack } from 'tar-stream';
+import { type IgnoreRules, readIgnore } from './ignore.ts';
+import { ARCHIVE_LIMITS, archiveError } from './limits.ts';
+import { Names } from './names.ts';
+
+export interface WrittenArchive {
+  readonly bytes: Buffer;
+  readonly integrity: string;
+  /** What went in, sorted. */
+  readonly paths: readonly string[];
+}
+
+const zip = promisify(gzip);
+/** Byte 9 of gzip says which system packed; 255 says nothing, so that all systems give the same bytes. */
+const GZIP_OS_OFFSET = 9;
+const GZIP_OS_UNKNOWN = 0xff;
+
+/** The same folder gives the same bytes, whoever packs it, wherever and whenever. */
+export async function writeArchive(folder: string): Promise<WrittenArchive> {
+  const paths = await packFiles(folder);
+  if (!paths.includes('pack.json'))
+    throw archiveError('tarball_manifest_missing', 'The folder has no pack.json at its root.');
+  const files = new Map<string, Buffer>();
+  let total = 0;
+  for (const file of paths) {
+    const content = await readFile(path.join(folder, file));
+    total += content.length;
+    if (content.length > ARCHIVE_LIMITS.entryBytesMax)
+      throw archiveError('tarball_entry_too_large', `${file} is too large for an archive.`, file);
+    if (total > ARCHIVE_LIMITS.totalBytesMax)
+      throw archiveError('tarball_too_large', 'The folder is too large for an archive.');
+    files.set(file, content);
+  }
+  return archiveOf(files);
+}
+
+/** The archive of files in memory, sorted by name. */
+export async function archiveOf(files: ReadonlyMap<string, Uint8Array>): Promise<WrittenArchive> {
+  const paths = [...files.keys()].sort();
+  const names = new Names();
+  const tar = pack();
+  for (const name of paths) {
+    names.add(name, 'file');
+    const header = { name, type: 'file', mode: 0o644, uid: 0, gid: 0, mtime: new Date(0) } as const;
+    tar.entry(header, Buffer.from(files.get(name) ?? []));
+  }
+  tar.finalize();
+  const bytes = await zip(await buffer(tar), { level: constants.Z_BEST_COMPRESSION });
+  bytes[GZIP_OS_OFFSET] = GZIP_OS_UNKNOWN;
+  return { bytes, integrity: `sha256-${createHash('sha256').update(bytes).digest('base64')}`, paths };
+}
+
+async function packFiles(folder: string): Promise<string[]> {
+  const rules = readIgnore(await readText(path.join(folder, '.openwopignore')));
+  const found: string[] = [];
+  await collect(folder, '', rules, found);
+  return found;
+}
+
+async function collect(folder: string, below: string, rules: IgnoreRules, found: string[]): Promise<void> {
+  for (const entry of await readdir(path.join(folder, below), { withFileTypes: true })) {
+    const name = below === '' ? entry.name : `${below}/${entry.name}`;
+    const type = entry.isDirectory() ? 'directory' : 'file';
+    if (rules.ignores(name, type)) continue;
+    if (entry.isDirectory()) await collect(folder, name, rules, found);
+    else if (entry.isFile()) found.push(name);
+    else throw archiveError('unsafe_paths', `${name} is a link or a device; archives hold only files.`, name);
+    if (found.length > ARCHIVE_LIMITS.entriesMax)
+      throw archiveError('tarball_too_large', `The folder has over ${ARCHIVE_LIMITS.entriesMax} files.`);
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
+}

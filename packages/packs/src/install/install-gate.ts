@@ -1,0 +1,125 @@
+import { ERRORS, type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
+import semver from 'semver';
+import type { PackManifest } from '../manifest/kinds.ts';
+import type { HostOffer } from './offer.ts';
+import { judgePeers } from './peer-dependencies.ts';
+import { describePermission, unmetRequirements } from './permission.ts';
+
+/** A reason against an install: which pack, why, and what the operator can do. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly next: string;
+  readonly details: JsonObject;
+}
+
+export type InstallJudgement =
+  | {
+      readonly installable: true;
+      /** What the pack asks of the sandbox, to be granted and kept with the approval. */
+      readonly requires: readonly string[];
+      /** Optional capabilities that this host does not offer. */
+      readonly degraded: readonly string[];
+      /** Types of the pack that the host has itself; the host's are used. */
+      readonly shadowed: readonly string[];
+    }
+  | { readonly installable: false; readonly refusals: readonly Refusal[] };
+
+/** Whether a pack can be used on this host, judged by its manifest alone, before anything of it is loaded. */
+export function judgeInstall(manifest: PackManifest, offer: HostOffer): InstallJudgement {
+  const peers = judgePeers(manifest, offer);
+  const refusals = [
+    refuseKind(manifest, offer),
+    refuseEngines(manifest, offer),
+    refuseRuntime(manifest, offer),
+    refusePeers(manifest, 'pack_peer_dependency_undefined', peers.undefined),
+    refusePeers(manifest, 'pack_peer_dependency_missing', peers.missing),
+    refuseRequirements(manifest, offer),
+  ].filter((refusal) => refusal !== undefined);
+  if (refusals.length > 0) return { installable: false, refusals };
+  const typeIds = manifest.kind === 'node' ? (manifest.nodes ?? []).map(({ typeId }) => typeId) : [];
+  return {
+    installable: true,
+    requires: requiresOf(manifest),
+    degraded: peers.degraded,
+    shadowed: typeIds.filter((typeId) => offer.builtInTypeIds.has(typeId)),
+  };
+}
+
+/** The first refusal as an error; the others travel in its details. */
+export function refusalError([first, ...others]: readonly [Refusal, ...Refusal[]]): OpenwopError {
+  const also = others.map(({ code, message }) => ({ code, message }));
+  return new OpenwopError(first.code, {
+    message: `${first.message} ${first.next}`,
+    details: also.length === 0 ? first.details : { ...first.details, also },
+  });
+}
+
+const nameOf = ({ name, version }: PackManifest): string => `${name}@${version}`;
+
+export const requiresOf = (manifest: PackManifest): readonly string[] =>
+  manifest.kind === 'node' ? (manifest.runtime.requires ?? []) : [];
+
+function refuse(manifest: PackManifest, code: ErrorCode, why: string, details: JsonObject = {}): Refusal {
+  const named = { manifest: nameOf(manifest), ...details };
+  return { code, message: `${nameOf(manifest)} ${why}`, next: ERRORS[code].next, details: named };
+}
+
+function refuseKind(manifest: PackManifest, { kinds }: HostOffer): Refusal | undefined {
+  if (kinds.has(manifest.kind)) return undefined;
+  const why = `is a pack of kind ${manifest.kind}, which this host does not take.`;
+  return refuse(manifest, 'capability_not_provided', why, { kind: manifest.kind });
+}
+
+function refuseEngines(manifest: PackManifest, { protocolVersion }: HostOffer): Refusal | undefined {
+  const range = manifest.engines.openwop;
+  if (semver.validRange(range) === null)
+    return refuse(manifest, 'invalid_engines_range', `has the broken range ${range}.`, { range });
+  if (semver.satisfies(protocolVersion, range)) return undefined;
+  const why = `is made for OpenWOP ${range}; this host speaks ${protocolVersion}.`;
+  return refuse(manifest, 'pack_engines_unmet', why, { range, protocolVersion });
+}
+
+function refuseRuntime(manifest: PackManifest, offer: HostOffer): Refusal | undefined {
+  if (manifest.kind !== 'node') return undefined;
+  const { language, wasm } = manifest.runtime;
+  if (language === 'wasm') return refuseWasm(manifest, wasm?.abiVersion ?? 0, offer.wasmAbiVersions);
+  // A pack of agents alone runs no code, so its declared language asks nothing of the host.
+  const hasCode = (manifest.nodes ?? []).length > 0;
+  if (!hasCode || offer.languages.has(language)) return undefined;
+  const why = `is written for the runtime ${language}, which this host does not have.`;
+  return refuse(manifest, 'unsupported_runtime', why, { language, supported: [...offer.languages] });
+}
+
+function refuseWasm(
+  manifest: PackManifest,
+  abiVersion: number,
+  supported: readonly number[],
+): Refusal | undefined {
+  if (supported.length === 0)
+    return refuse(manifest, 'unsupported_pack_runtime', 'is WebAssembly, which this host does not run.');
+  if (supported.includes(abiVersion)) return undefined;
+  const why = `is built for WebAssembly ABI ${abiVersion}; this host has ${supported.join(', ')}.`;
+  return refuse(manifest, 'unsupported_abi_version', why, { abiVersion, supported: [...supported] });
+}
+
+function refusePeers(
+  manifest: PackManifest,
+  code: 'pack_peer_dependency_missing' | 'pack_peer_dependency_undefined',
+  missing: readonly string[],
+): Refusal | undefined {
+  if (missing.length === 0) return undefined;
+  const why =
+    code === 'pack_peer_dependency_missing'
+      ? `needs ${missing.join(', ')}, which this host does not offer.`
+      : `needs ${missing.join(', ')}, which the protocol reserves for later.`;
+  return refuse(manifest, code, why, { missing: [...missing] });
+}
+
+function refuseRequirements(manifest: PackManifest, { grants }: HostOffer): Refusal | undefined {
+  const unmet = unmetRequirements(requiresOf(manifest), grants);
+  if (unmet.length === 0) return undefined;
+  const why = `needs platform access that is not granted here: ${unmet.join(', ')}.`;
+  const advice = unmet.map(describePermission).join(' ');
+  return refuse(manifest, 'pack_runtime_requirement_unmet', why, { unmet, advice });
+}

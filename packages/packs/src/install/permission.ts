@@ -1,0 +1,42 @@
+import { covers, type RuntimeRequirement } from '../manifest/runtime.ts';
+
+/** What an operator reads before granting, in words that say what could go wrong. */
+export const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {
+  'net.dns': 'Look up host names. A lookup tells the name server what the pack is interested in.',
+  'net.outbound':
+    'Send requests to public addresses on the internet, and so send out what it is given. Private networks stay closed.',
+  crypto: 'Use keys, signatures and encryption beyond plain hashing.',
+  subprocess: 'Start other programs inside its sandbox.',
+  'fs.read': 'Read files in its own folder on this host. It sees no other files.',
+  'fs.write': 'Write files in its own folder on this host, which takes disk space.',
+  'env.read': 'Read the environment variables that the operator lists for it, which may hold settings.',
+  clock: 'Act on the time of day, so that running it again later can give another result.',
+};
+
+const isKnown = (permission: string): permission is RuntimeRequirement =>
+  Object.hasOwn(PERMISSIONS, permission);
+
+export const describePermission = (permission: string): string =>
+  isKnown(permission) ? PERMISSIONS[permission] : `${permission}: this host does not know what it allows.`;
+
+export interface GrantDifference {
+  /** Needs an approval of its own: nothing granted before covers it. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly kept: readonly string[];
+}
+
+/** What changes when a pack that was granted `before` asks for `after`. */
+export function grantDifference(before: readonly string[], after: readonly string[]): GrantDifference {
+  const isIn = (grants: readonly string[], wanted: string): boolean =>
+    grants.some((grant) => covers(grant, wanted));
+  return {
+    added: after.filter((wanted) => !isIn(before, wanted)),
+    removed: before.filter((granted) => !isIn(after, granted)),
+    kept: after.filter((wanted) => isIn(before, wanted)),
+  };
+}
+
+/** Requirements that no grant covers. A grant that is finer than what is asked for does not count. */
+export const unmetRequirements = (requires: readonly string[], grants: readonly string[]): string[] =>
+  requires.filter((requirement) => !grants.some((grant) => covers(grant, requirement)));

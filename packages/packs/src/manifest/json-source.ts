@@ -1,0 +1,154 @@
+import type { Json } from '@gantry/protocol';
+
+/** Where something stands in a text, counted from 1 as editors do. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export type JsonSource =
+  | { readonly kind: 'json'; readonly value: Json; placeOf(pointer: string): Place }
+  | { readonly kind: 'broken'; readonly message: string; readonly place: Place };
+
+/** Members of objects that a JSON pointer passes through. */
+export const pointer = (parent: string, key: string | number): string =>
+  `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+class Broken extends Error {}
+
+const SPACE = new Set([' ', '\t', '\n', '\r']);
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORDS: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+/**
+ * Reads JSON and remembers where each value stands, which `JSON.parse` forgets. Stricter than it, too: a key
+ * that comes twice or that would set a prototype is refused, since two readers could see two manifests.
+ */
+class Reader {
+  readonly offsets = new Map<string, number>();
+  readonly #text: string;
+  readonly #depthMax: number;
+  offset = 0;
+
+  constructor(text: string, depthMax: number) {
+    this.#text = text;
+    this.#depthMax = depthMax;
+  }
+
+  document(): Json {
+    const value = this.#value('', 0);
+    this.#space();
+    if (this.offset < this.#text.length) throw new Broken('Something follows the end of the document.');
+    return value;
+  }
+
+  #value(at: string, depth: number): Json {
+    this.#space();
+    this.offsets.set(at, this.offset);
+    if (depth > this.#depthMax) throw new Broken(`Nested deeper than ${this.#depthMax} levels.`);
+    const next = this.#text[this.offset];
+    if (next === '{') return this.#object(at, depth);
+    if (next === '[') return this.#array(at, depth);
+    if (next === '"') return this.#string();
+    for (const [word, value] of WORDS)
+      if (this.#text.startsWith(word, this.offset)) {
+        this.offset += word.length;
+        return value;
+      }
+    return this.#number();
+  }
+
+  #object(at: string, depth: number): Json {
+    const entries = new Map<string, Json>();
+    this.offset++;
+    if (this.#takes('}')) return {};
+    do {
+      this.#space();
+      const keyOffset = this.offset;
+      if (this.#text[this.offset] !== '"') throw new Broken('Expected a key in double quotes.');
+      const key = this.#string();
+      this.#acceptKey(key, entries, keyOffset);
+      if (!this.#takes(':')) throw new Broken('Expected a colon after the key.');
+      entries.set(key, this.#value(pointer(at, key), depth + 1));
+    } while (this.#takes(','));
+    if (!this.#takes('}')) throw new Broken('Expected a comma or the closing brace.');
+    return Object.fromEntries(entries);
+  }
+
+  #acceptKey(key: string, entries: ReadonlyMap<string, Json>, keyOffset: number): void {
+    const message = entries.has(key)
+      ? `The key ${JSON.stringify(key.slice(0, 64))} comes twice.`
+      : 'The key __proto__ is not taken.';
+    if (!entries.has(key) && key !== '__proto__') return;
+    this.offset = keyOffset;
+    throw new Broken(message);
+  }
+
+  #array(at: string, depth: number): Json {
+    const items: Json[] = [];
+    this.offset++;
+    if (this.#takes(']')) return items;
+    do items.push(this.#value(pointer(at, items.length), depth + 1));
+    while (this.#takes(','));
+    if (!this.#takes(']')) throw new Broken('Expected a comma or the closing bracket.');
+    return items;
+  }
+
+  #string(): string {
+    let end = this.offset + 1;
+    while (end < this.#text.length && this.#text[end] !== '"') end += this.#text[end] === '\\' ? 2 : 1;
+    try {
+      const value: unknown = JSON.parse(this.#text.slice(this.offset, end + 1));
+      this.offset = end + 1;
+      return String(value);
+    } catch {
+      throw new Broken('The string is not closed, or has a character that must be escaped.');
+    }
+  }
+
+  #number(): number {
+    NUMBER.lastIndex = this.offset;
+    const [found] = NUMBER.exec(this.#text) ?? [];
+    if (found === undefined) throw new Broken('Expected a value.');
+    this.offset += found.length;
+    return Number(found);
+  }
+
+  #takes(sign: string): boolean {
+    this.#space();
+    if (this.#text[this.offset] !== sign) return false;
+    this.offset++;
+    return true;
+  }
+
+  #space(): void {
+    while (SPACE.has(this.#text[this.offset] ?? '')) this.offset++;
+  }
+}
+
+function placeAt(text: string, offset: number): Place {
+  const before = text.slice(0, offset);
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
+}
+
+export function readJsonSource(text: string, options: { readonly depthMax: number }): JsonSource {
+  const reader = new Reader(text, options.depthMax);
+  try {
+    const value = reader.document();
+    const placeOf = (at: string): Place => placeAt(text, nearest(reader.offsets, at));
+    return { kind: 'json', value, placeOf };
+  } catch (error) {
+    if (!(error instanceof Broken)) throw error;
+    return { kind: 'broken', message: error.message, place: placeAt(text, reader.offset) };
+  }
+}
+
+/** What is missing stands nowhere; the object that misses it does. */
+function nearest(offsets: ReadonlyMap<string, number>, at: string): number {
+  const found = offsets.get(at);
+  return found ?? (at === '' ? 0 : nearest(offsets, at.slice(0, at.lastIndexOf('/'))));
+}

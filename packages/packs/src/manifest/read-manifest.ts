@@ -1,0 +1,125 @@
+import type { Json, JsonObject } from '@gantry/protocol';
+import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
+import { MANIFEST_BYTES_MAX } from '../archive/limits.ts';
+import { isObject } from '../json.ts';
+import { scanForCredentials } from './credential-scan.ts';
+import { type Finding, Findings, type ManifestIssue } from './issue.ts';
+import { type JsonSource, type Place, pointer, readJsonSource } from './json-source.ts';
+import { isPackKind, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
+import { checkRules, declaredKind } from './rules.ts';
+
+const DEPTH_MAX = 32;
+const ISSUES_MAX = 200;
+
+export type ManifestReading =
+  | {
+      readonly kind: 'manifest';
+      readonly manifest: PackManifest;
+      readonly warnings: readonly ManifestIssue[];
+    }
+  | { readonly kind: 'refused'; readonly issues: readonly ManifestIssue[] };
+
+const START: Place = { line: 1, column: 1 };
+
+/** A manifest as it stands in a file, or everything that is wrong with it, each with its place. */
+export function readManifest(source: string | Uint8Array): ManifestReading {
+  const text = typeof source === 'string' ? source : decode(source);
+  if (text === undefined) return refused('The file is not UTF-8.', START, 'tarball_manifest_not_json');
+  if (Buffer.byteLength(text) > MANIFEST_BYTES_MAX)
+    return refused(
+      `The file is larger than ${MANIFEST_BYTES_MAX} bytes.`,
+      START,
+      'tarball_manifest_too_large',
+    );
+  const json = readJsonSource(text, { depthMax: DEPTH_MAX });
+  if (json.kind === 'broken') return refused(json.message, json.place, 'tarball_manifest_not_json');
+  if (!isObject(json.value)) return refused('A manifest is an object.', START, 'invalid_manifest');
+  return readObject(json.value, json);
+}
+
+function readObject(value: JsonObject, source: JsonSource & { kind: 'json' }): ManifestReading {
+  const kind = declaredKind(value);
+  if (kind === undefined) {
+    const known = Object.keys(PACK_KINDS).join(', ');
+    return refused(`The kind is none of ${known}.`, source.placeOf('/kind'), 'pack_kind_invalid', '/kind');
+  }
+  const credentials = new Findings();
+  if (kind === 'connection') scanForCredentials(value, credentials);
+  if (credentials.list.length > 0) return { kind: 'refused', issues: placed(credentials.list, source) };
+
+  const manifest = { ...value, kind };
+  const findings = [...schemaFindings(kind, manifest), ...checkRules(value, kind).list];
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0 || !isManifest(manifest)) return { kind: 'refused', issues: placed(errors, source) };
+  return { kind: 'manifest', manifest, warnings: placed(findings, source) };
+}
+
+const compiled = new Map<PackKind, ReturnType<typeof Compile>>();
+
+function schemaOf(kind: PackKind): ReturnType<typeof Compile> {
+  const schema = compiled.get(kind) ?? Compile(PACK_KINDS[kind].schema);
+  compiled.set(kind, schema);
+  return schema;
+}
+
+/** The schema of the kind has judged it; TypeBox loses that through the table of kinds. */
+const isManifest = (value: JsonObject): value is JsonObject & PackManifest =>
+  isPackKind(value.kind) && schemaOf(value.kind).Check(value);
+
+function schemaFindings(kind: PackKind, value: Json): Finding[] {
+  if (schemaOf(kind).Check(value)) return [];
+  return allErrors(kind, value).flatMap(({ keyword, instancePath, params, message }) => {
+    // The object repeats what is said of each member that does not belong.
+    if (keyword === 'additionalProperties' || isForeignContent(kind, instancePath)) return [];
+    return [
+      {
+        path: instancePath,
+        message: keyword === 'boolean' ? 'It does not belong here.' : sentence(message, params),
+        code: 'invalid_manifest',
+        severity: 'error',
+      } as const,
+    ];
+  });
+}
+
+/** TypeBox stops after eight errors unless told otherwise, for the whole process; told only while we ask. */
+function allErrors(kind: PackKind, value: Json): ReturnType<ReturnType<typeof Compile>['Errors']> {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: ISSUES_MAX });
+  try {
+    return schemaOf(kind).Errors(value);
+  } finally {
+    Settings.Set({ maxErrors });
+  }
+}
+
+/** Said better by the rule of exactly one kind. */
+const isForeignContent = (kind: PackKind, path: string): boolean =>
+  Object.entries(PACK_KINDS).some(
+    ([other, { content }]) => other !== kind && content.some((key) => pointer('', key) === path),
+  );
+
+function sentence(message: string, params: object): string {
+  const allowed = 'allowedValues' in params ? `: ${[params.allowedValues].flat().join(', ')}` : '';
+  return `It ${message}${allowed}.`;
+}
+
+function placed(findings: readonly Finding[], source: JsonSource & { kind: 'json' }): ManifestIssue[] {
+  return findings
+    .slice(0, ISSUES_MAX)
+    .map(({ path, message, code }) => ({ path, ...source.placeOf(path), message, code }))
+    .sort((left, right) => left.line - right.line || left.column - right.column);
+}
+
+function refused(message: string, place: Place, code: ManifestIssue['code'], path = ''): ManifestReading {
+  return { kind: 'refused', issues: [{ path, ...place, message, code }] };
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

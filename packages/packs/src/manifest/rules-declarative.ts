@@ -1,0 +1,129 @@
+import { isIP } from 'node:net';
+import { OpenwopError } from '@gantry/protocol';
+import { isFilePath } from '../archive/path.ts';
+import { own } from '../json.ts';
+import { readChain } from '../workflow-chain/chain.ts';
+import { checkChain } from '../workflow-chain/check-chain.ts';
+import { ReverseDns } from './fields.ts';
+import { type Findings, type Member, member, members, refuseDuplicates, text } from './issue.ts';
+import { pointer } from './json-source.ts';
+
+export function checkChains(root: Member, findings: Findings): void {
+  const chains = members(root, 'chains');
+  refuseDuplicates(chains, 'chainId', findings);
+  for (const { path, value } of chains) {
+    const chain = attempt(() => readChain(value));
+    // What does not fit the schema is told by the schema, member by member.
+    if (chain instanceof OpenwopError) continue;
+    const problem = attempt(() => checkChain(chain));
+    if (problem instanceof OpenwopError) findings.refuse(path, problem.message, problem.code);
+  }
+}
+
+function attempt<Result>(act: () => Result): Result | OpenwopError {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof OpenwopError) return error;
+    throw error;
+  }
+}
+
+const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}/g;
+const placeholders = (template: string): string[] =>
+  [...template.matchAll(PLACEHOLDER)].map(([, name]) => name ?? '');
+
+export function checkPrompts(root: Member, findings: Findings): void {
+  const prompts = members(root, 'prompts');
+  refuseDuplicates(prompts, 'templateId', findings);
+  for (const prompt of prompts) {
+    const declared = new Set(members(prompt, 'variables').map((variable) => text(variable, 'name')));
+    for (const name of placeholders(text(prompt, 'text') ?? ''))
+      if (!declared.has(name))
+        findings.refuse(
+          pointer(prompt.path, 'text'),
+          `{{${name}}} is not declared in variables.`,
+          'prompt_template_invalid',
+        );
+    const meta = member(prompt, 'meta');
+    if (meta && text(meta, 'source') === 'pack' && !(text(meta, 'packName') && text(meta, 'packVersion')))
+      findings.refuse(meta.path, 'A prompt from a pack needs packName and packVersion.');
+  }
+}
+
+export function checkArtifactTypes(root: Member, findings: Findings): void {
+  const types = members(root, 'artifactTypes');
+  refuseDuplicates(types, 'artifactTypeId', findings);
+  for (const type of types) {
+    const schemas = ['schemaRef', 'schema'].filter((key) => Object.hasOwn(type.value, key));
+    if (schemas.length !== 1) findings.refuse(type.path, 'An artifact type needs one schema: schemaRef.');
+    for (const key of ['schema', 'title', 'export'])
+      if (Object.hasOwn(type.value, key))
+        findings.warn(
+          pointer(type.path, key),
+          'An older spelling: use schemaRef, displayName, exportFormats.',
+        );
+    if (!ReverseDns.test(text(type, 'artifactTypeId') ?? ''))
+      findings.warn(
+        pointer(type.path, 'artifactTypeId'),
+        'It is not a reverse-DNS name such as vendor.acme.cad.',
+      );
+  }
+}
+
+export function checkCards(root: Member, findings: Findings): void {
+  const cards = members(root, 'cards');
+  refuseDuplicates(cards, 'cardTypeId', findings);
+  for (const card of cards) {
+    refuseDuplicates(members(card, 'inputs'), 'id', findings);
+    const prompt = member(card, 'prompt');
+    const mapping = prompt && member(prompt, 'placeholderMapping');
+    if (prompt === undefined || mapping === undefined) continue;
+    for (const name of placeholders(text(prompt, 'template') ?? ''))
+      if (own(mapping.value, name) === undefined)
+        findings.refuse(
+          pointer(prompt.path, 'template'),
+          `{{${name}}} is not in placeholderMapping.`,
+          'prompt_template_invalid',
+        );
+  }
+}
+
+export function checkForms(root: Member, findings: Findings): void {
+  const templates = members(root, 'templates');
+  refuseDuplicates(templates, 'templateId', findings, 'pack_kind_invalid');
+  for (const template of templates) refuseDuplicates(members(template, 'fields'), 'id', findings);
+}
+
+export function checkPlugins(root: Member, findings: Findings): void {
+  const plugins = members(root, 'uiPlugins');
+  refuseDuplicates(plugins, 'pluginId', findings);
+  for (const plugin of plugins) {
+    const entry = text(plugin, 'entry');
+    if (entry !== undefined && !isFilePath(entry))
+      findings.refuse(pointer(plugin.path, 'entry'), 'It is not a path inside the pack.');
+  }
+}
+
+const API_HOST = /^(?!-)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*\.[a-z][a-z0-9-]*$/;
+
+export function checkProvider(root: Member, findings: Findings): void {
+  const provider = member(root, 'provider');
+  if (provider === undefined) return;
+  const hosts = own(provider.value, 'apiHosts');
+  if (Array.isArray(hosts))
+    hosts.forEach((host, index) => {
+      if (typeof host !== 'string' || isIP(host) !== 0 || !API_HOST.test(host))
+        findings.refuse(
+          pointer(pointer(provider.path, 'apiHosts'), index),
+          'It is not a bare lower-case host name.',
+          'connection_pack_invalid_api_host',
+        );
+    });
+  const reach = member(provider, 'reach');
+  if (hosts === undefined && reach && member(reach, 'openapi'))
+    findings.warn(
+      provider.path,
+      'Without apiHosts no credentialed request of this provider leaves the host.',
+    );
+}

@@ -1,0 +1,109 @@
+import type { JsonObject } from '@gantry/protocol';
+import semver from 'semver';
+import { isFilePath } from '../archive/path.ts';
+import { isObject, own } from '../json.ts';
+import { Findings, type Member, member, members, text } from './issue.ts';
+import { pointer } from './json-source.ts';
+import { isPackKind, kindOfContent, type PackKind } from './kinds.ts';
+import {
+  checkArtifactTypes,
+  checkCards,
+  checkChains,
+  checkForms,
+  checkPlugins,
+  checkPrompts,
+  checkProvider,
+} from './rules-declarative.ts';
+import { checkNodes } from './rules-node.ts';
+
+/**
+ * What a schema cannot say. The rules also read files that the schema refuses, so that an author hears of
+ * everything at once.
+ */
+export function checkRules(manifest: JsonObject, kind: PackKind): Findings {
+  const findings = new Findings();
+  const root: Member = { path: '', value: manifest };
+  checkContent(root, kind, findings);
+  checkRanges(root, findings);
+  RULES[kind](root, findings);
+  checkFileRefs(root, findings);
+  return findings;
+}
+
+const RULES: Readonly<Record<PackKind, (root: Member, findings: Findings) => void>> = {
+  node: checkNodes,
+  'workflow-chain': checkChains,
+  prompt: checkPrompts,
+  'artifact-type': checkArtifactTypes,
+  card: checkCards,
+  connection: checkProvider,
+  'frontend-plugin': checkPlugins,
+  'form-content': checkForms,
+};
+
+/** The declared kind; undefined if it is none. */
+export function declaredKind(manifest: JsonObject): PackKind | undefined {
+  const kind = own(manifest, 'kind') ?? 'node';
+  return isPackKind(kind) ? kind : undefined;
+}
+
+function checkContent(root: Member, kind: PackKind, findings: Findings): void {
+  for (const key of Object.keys(root.value)) {
+    const owner = kindOfContent(key);
+    if (owner !== undefined && owner !== kind)
+      findings.refuse(
+        pointer('', key),
+        `A pack of kind ${kind} cannot have ${key}, which belongs to kind ${owner}.`,
+        'pack_kind_invalid',
+      );
+  }
+}
+
+const isRange = (range: unknown): boolean => typeof range === 'string' && semver.validRange(range) !== null;
+
+function checkRanges(root: Member, findings: Findings): void {
+  const engines = member(root, 'engines');
+  const range = engines && text(engines, 'openwop');
+  if (range !== undefined && !isRange(range))
+    findings.refuse('/engines/openwop', 'It is not a version range.', 'invalid_engines_range');
+  for (const [name, wanted] of Object.entries(member(root, 'dependencies')?.value ?? {}))
+    if (!isRange(wanted)) findings.refuse(pointer('/dependencies', name), 'It is not a version range.');
+  const version = text(root, 'version');
+  // Such as leading zeros, which the pattern of the schema lets through.
+  if (version !== undefined && /^\d+\.\d+\.\d+/.test(version) && semver.valid(version) === null)
+    findings.refuse('/version', 'It is not a semantic version.');
+}
+
+const FILE_MEMBER = /Ref$/;
+const NOT_FILES = new Set(['publicKeyRef', 'promptLibraryRef']);
+
+/** Every `…Ref` of a manifest names a file of the pack, wherever it stands, but inside data. */
+function checkFileRefs(root: Member, findings: Findings): void {
+  for (const { path, ref } of fileRefs(root))
+    if (!isFilePath(ref)) findings.refuse(path, `${ref.slice(0, 128)} is not a path inside the pack.`);
+}
+
+export interface FileReference {
+  readonly path: string;
+  readonly ref: string;
+}
+
+const REF_HOLDERS = ['nodes', 'agents', 'artifactTypes', 'cards'] as const;
+
+/** The files that a manifest refers to, with the place of each reference. */
+export function fileRefs(root: Member): FileReference[] {
+  const holders = REF_HOLDERS.flatMap((key) => members(root, key));
+  const inner = holders.map((holder) => member(holder, 'handoff')).filter((found) => found !== undefined);
+  const signing = member(root, 'signing');
+  return [...holders, ...inner, ...(signing ? [signing] : [])].flatMap((holder) =>
+    Object.keys(holder.value)
+      .filter((key) => FILE_MEMBER.test(key) && !NOT_FILES.has(key))
+      .flatMap((key) => {
+        const ref = text(holder, key);
+        return ref === undefined ? [] : [{ path: pointer(holder.path, key), ref }];
+      }),
+  );
+}
+
+export const rootOf = (value: unknown): Member | undefined =>
+  isObject(value) ? { path: '', value } : undefined;

@@ -1,0 +1,54 @@
+import semver from 'semver';
+import Type, { type Static } from 'typebox';
+import { Check } from 'typebox/value';
+
+const Affected = Type.Object({
+  packName: Type.String({ minLength: 1, maxLength: 256 }),
+  versions: Type.String({ minLength: 1, maxLength: 256 }),
+  fixedIn: Type.Optional(Type.String({ maxLength: 128 })),
+  fixedInRef: Type.Optional(Type.String({ maxLength: 512 })),
+});
+
+/** Open: what a newer feed adds must not hide the warning. */
+export const SecurityAdvisory = Type.Object({
+  id: Type.String({ pattern: '^OPENWOP-[0-9]{4}-[0-9]{4}$' }),
+  publishedAt: Type.String({ maxLength: 64 }),
+  severity: Type.Enum(['critical', 'high', 'medium', 'low']),
+  summary: Type.String({ minLength: 1, maxLength: 200 }),
+  affected: Type.Array(Affected, { minItems: 1, maxItems: 200 }),
+});
+export type SecurityAdvisory = Static<typeof SecurityAdvisory>;
+
+const Feed = Type.Object({ advisories: Type.Array(Type.Unknown(), { maxItems: 10_000 }) });
+
+export interface AdvisoryFeed {
+  readonly advisories: readonly SecurityAdvisory[];
+  /** Entries that could not be read: a reader should say so rather than know less. */
+  readonly unreadable: number;
+}
+
+export function readAdvisories(feed: unknown): AdvisoryFeed {
+  if (!Check(Feed, feed)) return { advisories: [], unreadable: 1 };
+  const advisories = feed.advisories.filter((entry) => Check(SecurityAdvisory, entry));
+  return { advisories, unreadable: feed.advisories.length - advisories.length };
+}
+
+export interface Exposure {
+  readonly advisory: SecurityAdvisory;
+  readonly fixedIn: string | undefined;
+}
+
+export function exposures(
+  pack: { readonly name: string; readonly version: string },
+  advisories: readonly SecurityAdvisory[],
+): Exposure[] {
+  return advisories.flatMap((entry) =>
+    entry.affected
+      .filter(({ packName, versions }) => packName === pack.name && isAffected(pack.version, versions))
+      .map(({ fixedIn }) => ({ advisory: entry, fixedIn })),
+  );
+}
+
+/** A range that nobody can read covers every version. */
+const isAffected = (version: string, versions: string): boolean =>
+  semver.validRange(versions) === null || semver.satisfies(version, versions, { includePrerelease: true });

@@ -1,0 +1,91 @@
+import type { KeyObject } from 'node:crypto';
+import { readPublicKey, verifyEd25519 } from './ed25519.ts';
+
+/** A key as a registry or an operator vouches for it. Keys inside an archive prove nothing by themselves. */
+export interface TrustedKey {
+  readonly keyId: string;
+  /** PEM or base64, SPKI. */
+  readonly publicKey: string;
+  /** `a.b.*` is the prefix `a.b.`; anything else is one name. */
+  readonly permittedNamespaces: readonly string[];
+  readonly status: 'active' | 'retired' | 'revoked';
+  readonly validFrom?: string;
+  readonly validUntil?: string;
+}
+
+export const permits = (patterns: readonly string[], name: string): boolean =>
+  patterns.some((pattern) =>
+    pattern.endsWith('.*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  );
+
+/** `keys/2026-04.pem` and `2026-04` mean one key: manifests write paths, registries ids. */
+export const keyIdOf = (ref: string): string =>
+  ref.slice(ref.lastIndexOf('/') + 1).replace(/\.(pem|pub)$/, '');
+
+/**
+ * Whether the key was valid when the pack was published: later expiry takes nothing back. Without a time of
+ * publication only a key that is valid now counts. Validity begins with its first instant and ends before its last.
+ */
+export function isValidAt({ validFrom, validUntil }: TrustedKey, at: number): boolean {
+  const from = validFrom === undefined ? Number.NEGATIVE_INFINITY : Date.parse(validFrom);
+  const until = validUntil === undefined ? Number.POSITIVE_INFINITY : Date.parse(validUntil);
+  return from <= at && at < until;
+}
+
+/** A key of a registry's keychain. */
+export interface KeychainKey {
+  readonly kid: string;
+  readonly algorithm: string;
+  readonly publicKey: string;
+  readonly validFrom: string;
+  readonly validUntil?: string;
+  readonly rotatedFrom?: string;
+  readonly rotatedTo?: string;
+  /** Base64: the old key's signature over kid, publicKey and validFrom of the new one. */
+  readonly rotationProof?: string;
+}
+
+export type KeychainJudgement =
+  | { readonly valid: true; readonly keys: readonly KeychainKey[] }
+  | { readonly valid: false; readonly kid: string; readonly reason: string };
+
+const KEYS_MAX = 100;
+
+/** A keychain is believed as a whole: its first keys are trusted already, each later one is proved by its past. */
+export function judgeKeychain(
+  keys: readonly KeychainKey[],
+  isTrustedRoot: (key: KeychainKey) => boolean,
+): KeychainJudgement {
+  if (keys.length > KEYS_MAX) return { valid: false, kid: '', reason: `has over ${KEYS_MAX} keys` };
+  const known = new Map<string, KeychainKey>();
+  const inOrder = keys.toSorted((left, right) => Date.parse(left.validFrom) - Date.parse(right.validFrom));
+  for (const key of inOrder) {
+    const reason = keyProblem(key, known, isTrustedRoot);
+    if (reason !== undefined) return { valid: false, kid: key.kid, reason };
+    known.set(key.kid, key);
+  }
+  return { valid: true, keys: inOrder };
+}
+
+function keyProblem(
+  key: KeychainKey,
+  known: ReadonlyMap<string, KeychainKey>,
+  isTrustedRoot: (key: KeychainKey) => boolean,
+): string | undefined {
+  if (known.has(key.kid)) return 'comes twice';
+  if (key.algorithm.toLowerCase() !== 'ed25519' || !readPublicKey(key.publicKey)) return 'is no Ed25519 key';
+  if (Number.isNaN(Date.parse(key.validFrom))) return 'does not say from when it is valid';
+  if (key.rotatedFrom === undefined)
+    return isTrustedRoot(key) ? undefined : 'is new and nobody vouches for it';
+  const old = known.get(key.rotatedFrom);
+  if (old === undefined) return `follows ${key.rotatedFrom}, which is not before it in the keychain`;
+  return isRotationProved(old, key) ? undefined : 'is not signed by the key that it follows';
+}
+
+/** The proof covers kid, publicKey and validFrom of the new key, one after the other. */
+export function isRotationProved(old: KeychainKey, next: KeychainKey): boolean {
+  const key: KeyObject | undefined = readPublicKey(old.publicKey);
+  if (key === undefined || next.rotationProof === undefined) return false;
+  const message = Buffer.from(`${next.kid}${next.publicKey}${next.validFrom}`, 'utf8');
+  return verifyEd25519(key, message, Buffer.from(next.rotationProof, 'base64'));
+}

@@ -1,0 +1,56 @@
+import { bundleFromJSON, isBundleWithMessageSignature } from '@sigstore/bundle';
+import { TrustedRoot } from '@sigstore/protobuf-specs';
+import { PolicyError, toSignedEntity, toTrustMaterial, VerificationError, Verifier } from '@sigstore/verify';
+
+/** Who must have signed: an exact identity, as the issuer of its token knows it. */
+export interface SigstoreIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** An identity, and the names that it may sign for, written as with keys. */
+export interface TrustedSigner extends SigstoreIdentity {
+  readonly permittedNamespaces: readonly string[];
+}
+
+export interface SigstoreTrust {
+  /** `trusted_root.json` as the operator has it; nothing is fetched. */
+  readonly trustedRoot: unknown;
+  readonly signers: readonly TrustedSigner[];
+}
+
+export type SigstoreJudgement =
+  | { readonly verified: true; readonly signer: TrustedSigner }
+  | { readonly verified: false; readonly reason: 'invalid' | 'untrusted'; readonly message: string };
+
+const refused = (reason: 'invalid' | 'untrusted', message: string): SigstoreJudgement => ({
+  verified: false,
+  reason,
+  message,
+});
+
+/** Verifies a bundle over `message`: certificate chain, log entry, timestamp, signature, then who signed. */
+export function verifySigstore(
+  bundle: unknown,
+  message: Uint8Array,
+  trust: SigstoreTrust,
+): SigstoreJudgement {
+  try {
+    const parsed = bundleFromJSON(bundle);
+    // An attestation says something about an artifact; only a signature of the manifest itself is asked for.
+    if (!isBundleWithMessageSignature(parsed))
+      return refused('invalid', 'The bundle holds no message signature.');
+    const verifier = new Verifier(toTrustMaterial(TrustedRoot.fromJSON(trust.trustedRoot)));
+    const { identity } = verifier.verify(toSignedEntity(parsed, Buffer.from(message)));
+    const issuer = identity?.extensions?.issuer ?? '';
+    const subject = identity?.subjectAlternativeName ?? '';
+    const signer = trust.signers.find((one) => one.issuer === issuer && one.subject === subject);
+    return signer
+      ? { verified: true, signer }
+      : refused('untrusted', `${subject.slice(0, 256)} is none of the expected signers.`);
+  } catch (error) {
+    const detail =
+      error instanceof VerificationError || error instanceof PolicyError ? ` (${error.code})` : '';
+    return refused('invalid', `The Sigstore bundle does not verify${detail}.`);
+  }
+}

@@ -1,0 +1,98 @@
+/** Packs as this host keeps them: what is installed, what it may do, and what it was seen to use. */
+import Type, { type Static } from 'typebox';
+
+const closed = { additionalProperties: false } as const;
+const Time = Type.String({ format: 'date-time' });
+const Texts = Type.Array(Type.String());
+const Integrity = Type.String({ pattern: '^sha256-[A-Za-z0-9+/]{43}=$' });
+const PackName = Type.String({ minLength: 1, maxLength: 256 });
+
+/** One pack in the `packs` map of a workflow definition. */
+export const WorkflowPack = Type.Object(
+  {
+    version: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    integrity: Type.Optional(Integrity),
+    /** The types that this pack and no other serves here. Without it, every type that it offers. */
+    typeIds: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 2_000 })),
+  },
+  closed,
+);
+export type WorkflowPack = Static<typeof WorkflowPack>;
+
+/** `packs` of a workflow definition, by pack name. */
+export const WorkflowPacks = Type.Record(PackName, WorkflowPack, { maxProperties: 500 });
+export type WorkflowPacks = Static<typeof WorkflowPacks>;
+
+export const InstalledPack = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  kind: Type.String(),
+  description: Type.Optional(Type.String()),
+  integrity: Type.String(),
+  /** Where it came from: handed over as an archive, or a folder that the operator named. */
+  source: Type.Enum(['archive', 'folder']),
+  /** May be replaced by other bytes of the same version. */
+  development: Type.Boolean(),
+  /** Every tenant of the host may use it. */
+  shared: Type.Boolean(),
+  trust: Type.Enum(['unsigned', 'signed', 'sigstore']),
+  signedBy: Type.Optional(Type.String()),
+  /** What it asks of the sandbox, and what of that it was granted. */
+  requires: Texts,
+  granted: Texts,
+  typeIds: Texts,
+  chainIds: Texts,
+  /** Optional capabilities that this host does not offer. */
+  degraded: Texts,
+  warnings: Texts,
+  installedAt: Time,
+  installedBy: Type.String(),
+});
+export type InstalledPack = Static<typeof InstalledPack>;
+
+export const PackPermission = Type.Object({ id: Type.String(), text: Type.String() });
+
+export const PackGrant = Type.Object({
+  requires: Texts,
+  /** The version that was looked at. */
+  version: Type.String(),
+  workspace: Type.Union([Type.String(), Type.Null()]),
+  grantedBy: Type.String(),
+  grantedAt: Time,
+});
+export type PackGrant = Static<typeof PackGrant>;
+
+export const PackDetail = Type.Object({
+  name: Type.String(),
+  /** The last installed comes first, and serves new runs. */
+  versions: Type.Array(InstalledPack),
+  permissions: Type.Array(PackPermission),
+  /** Newest first. */
+  grants: Type.Array(PackGrant),
+});
+export type PackDetail = Static<typeof PackDetail>;
+
+export const GrantRequest = Type.Object({ requires: Type.Array(Type.String(), { maxItems: 50 }) }, closed);
+
+const Used = Type.Record(Type.String(), Type.Integer({ minimum: 1 }));
+
+/** What the host saw a version use since `since`, beside what it was granted. */
+export const PackReceipt = Type.Object({
+  version: Type.String(),
+  since: Type.String({ format: 'date' }),
+  steps: Type.Integer({ minimum: 0 }),
+  /** In how many steps each was used. */
+  primitives: Used,
+  surfaces: Used,
+});
+export type PackReceipt = Static<typeof PackReceipt>;
+
+export const PackReceipts = Type.Object({
+  name: Type.String(),
+  granted: Texts,
+  used: Texts,
+  /** Granted and never seen in use: a grant without them is smaller. */
+  unused: Texts,
+  receipts: Type.Array(PackReceipt),
+});
+export type PackReceipts = Static<typeof PackReceipts>;
