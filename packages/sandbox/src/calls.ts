@@ -1,0 +1,94 @@
+/** Answers what a child calls: primitives here, surfaces by the invocation. */
+import type { Egress, Lookup } from '@gantry/egress';
+import type { CallIo, Data, Invocation, NodeError } from './invocation.ts';
+import type { Job } from './job.ts';
+import { fileOperation, filePrimitive, OutsideFolder } from './primitives/files.ts';
+import { guardedFetch, guardedLookup } from './primitives/network.ts';
+import { toNodeError } from './result.ts';
+
+export interface CallContext {
+  readonly egress: Egress;
+  readonly lookup: Lookup;
+  /** The folder that `fs.read` and `fs.write` mean for this process. */
+  readonly filesFolder: string;
+}
+
+export type Answer =
+  | { readonly ok: true; readonly value: Data | undefined }
+  | { readonly ok: false; readonly error: NodeError };
+
+/** Pack code got around the runner, or used a path that leads out. */
+export class EscapeAttempt extends Error {
+  readonly escapeKind: string;
+  constructor(escapeKind: string, message: string) {
+    super(message);
+    this.escapeKind = escapeKind;
+  }
+}
+
+const WASM_CALLS: ReadonlySet<string> = new Set(['wasm.channel_read', 'wasm.channel_write', 'wasm.now_ms']);
+const SELF_SEEN: ReadonlySet<string> = new Set(['crypto', 'env.read']);
+const NETWORK: Readonly<Record<string, string>> = { 'net.fetch': 'net.outbound', 'net.dns': 'net.dns' };
+
+/** Which grant a method needs; `undefined` for surfaces. */
+export function primitiveOf(method: string, args: readonly Data[]): string | undefined {
+  if (method === 'primitive.use') return SELF_SEEN.has(String(args[0])) ? String(args[0]) : 'unknown';
+  if (method === 'env.read') return 'env.read';
+  return NETWORK[method] ?? (method.startsWith('fs.') ? filePrimitive(method.slice(3)) : undefined);
+}
+
+async function primitive(
+  method: string,
+  args: readonly Data[],
+  io: CallIo,
+  invocation: Invocation,
+  context: CallContext,
+) {
+  if (method === 'primitive.use') return null;
+  if (method === 'env.read') return invocation.environment?.[String(args[0])];
+  if (method === 'net.fetch') return guardedFetch(context.egress, args, io.signal);
+  if (method === 'net.dns') return guardedLookup(context.lookup, args);
+  return fileOperation(context.filesFolder, method.slice(3), args);
+}
+
+const isOffered = ({ surfaces, code }: Invocation, method: string): boolean =>
+  Object.hasOwn(surfaces, method) || (code.language === 'wasm' && WASM_CALLS.has(method));
+
+async function perform(job: Job, method: string, args: readonly Data[], io: CallIo, context: CallContext) {
+  const { invocation, usage } = job;
+  if (isOffered(invocation, method)) {
+    usage.surface(method);
+    return invocation.call(method, args, io);
+  }
+  const needed = primitiveOf(method, args);
+  if (needed === undefined)
+    throw new EscapeAttempt('host-process-escape', `The method ${method} was never offered.`);
+  if (!invocation.grants.includes(needed))
+    throw new EscapeAttempt('host-process-escape', `The pack was not granted ${needed}.`);
+  usage.primitive(needed);
+  return primitive(method, args, io, invocation, context);
+}
+
+/** Rejects with `EscapeAttempt` only; every other failure is an answer. */
+export async function answerCall(
+  job: Job,
+  call: { readonly method: string; readonly args: readonly Data[] },
+  io: CallIo,
+  context: CallContext,
+): Promise<Answer> {
+  try {
+    return { ok: true, value: await perform(job, call.method, call.args, io, context) };
+  } catch (error) {
+    if (error instanceof EscapeAttempt) throw error;
+    if (error instanceof OutsideFolder) throw new EscapeAttempt('host-fs-escape', error.message);
+    return { ok: false, error: toNodeError(describe(error)) };
+  }
+}
+
+/** What the pack may know of a host error: no stack, no cause. */
+function describe(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof Error)) return { message: 'The host could not do that.' };
+  const { message } = error;
+  const of = (name: string): unknown => (name in error ? Reflect.get(error, name) : undefined);
+  return { message, code: of('code') ?? of('reason'), retryable: of('retryable'), details: of('details') };
+}

@@ -1,0 +1,78 @@
+/** A child that speaks for itself instead of our runner: the host believes nothing and ends it. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Job } from './job.ts';
+import { PackProcess } from './pack-process.ts';
+import { egress, invocationOf, MIB, packOf, scratchFolder } from './testing/sandbox.ts';
+
+const WIRE = new URL('./runner/wire.mjs', import.meta.url).href;
+
+/** `say(message)` sends a frame, `raw(bytes)` anything at all; `id` is the one id that was issued. */
+const impostor = (body: string): string => `
+  import { readSync, writeSync } from 'node:fs';
+  import { Decoder, encode } from '${WIRE}';
+  const raw = (bytes) => { for (let at = 0; at < bytes.length; ) at += writeSync(4, bytes, at); };
+  const say = (message) => raw(encode(message));
+  const decoder = new Decoder();
+  const chunk = new Uint8Array(65536);
+  const hear = () => { for (;;) { const [frame] = decoder.push(chunk.slice(0, readSync(3, chunk))); if (frame) return frame.message; } };
+  hear(); say({ type: 'ready', typeIds: ['test.node'] });
+  const { id } = hear();
+  ${body}
+  setInterval(() => {}, 1000);`;
+
+async function endOf(body: string) {
+  const file = path.join(await scratchFolder(), 'main.mjs');
+  await writeFile(file, impostor(body));
+  const child = new PackProcess({
+    command: { file: process.execPath, args: [file], folder: '/' },
+    open: { type: 'open' },
+    ...{ memoryBytes: 256 * MIB, loadMs: 20_000, grants: [], environment: {}, onEnd: () => {} },
+    context: { egress, lookup: async () => [], filesFolder: '/nowhere' },
+  });
+  assert.equal((await child.opened).loaded, true);
+  const job = new Job(
+    invocationOf(await packOf(''), { surfaces: { echo: 'unary' }, call: () => new Promise(() => {}) }),
+    0,
+  );
+  child.start(job);
+  const end = await job.ended;
+  child.kill();
+  await child.ended;
+  return end.kind === 'stopped' ? end.error.code : end.kind;
+}
+
+const FORGED: Readonly<Record<string, string>> = {
+  'a result for an id that was not issued': `say({ type: 'result', id: 'AAAAAAAAAAAAAAAA', end: { kind: 'returned' } });`,
+  'a result without an id': `say({ type: 'result', end: { kind: 'returned' } });`,
+  'a result for a prototype name': `say({ type: 'result', id: '__proto__', end: {} });`,
+  'a message of an unknown type': `say({ type: 'shutdown', id });`,
+  'no object': 'say([1, 2]);',
+  'an answer to a ping that nobody sent': `say({ type: 'pong', token: 'x' });`,
+  'an acknowledgement of nothing': `say({ type: 'ack', id, call: 0 });`,
+  'a call out of order': `say({ type: 'call', mode: 'async', id, call: 7, method: 'echo', args: [] });`,
+  'a call without arguments': `say({ type: 'call', mode: 'async', id, call: 0, method: 'echo' });`,
+  'a method that was not offered': `say({ type: 'call', mode: 'async', id, call: 0, method: 'storage.kv.get', args: [] });`,
+  'a primitive that was not granted': `say({ type: 'call', mode: 'async', id, call: 0, method: 'net.fetch', args: ['http://127.0.0.1/'] });`,
+  'a primitive outside of an invocation': `say({ type: 'call', mode: 'sync', id: null, call: 0, method: 'env.read', args: ['PATH'] });`,
+  'files outside of an invocation': `say({ type: 'call', mode: 'sync', id: null, call: 0, method: 'fs.readFile', args: ['x'] });`,
+  'more calls than there is credit for': `for (let call = 0; ; call++) say({ type: 'call', mode: 'async', id, call, method: 'echo', args: ['x'.repeat(100000)] });`,
+  'a frame that is too long': 'raw(new Uint8Array([255, 255, 255, 255, 0, 0, 0, 1]));',
+  'a frame that is no JSON': 'raw(new Uint8Array([0, 0, 0, 2, 0, 0, 0, 2, 123, 123]));',
+  'a text longer than its frame': 'raw(new Uint8Array([0, 0, 0, 2, 0, 0, 0, 9, 123, 125]));',
+  noise: 'for (;;) raw(crypto.getRandomValues(new Uint8Array(65536)));',
+};
+
+for (const [name, body] of Object.entries(FORGED))
+  test(`${name} ends the child`, async () => {
+    assert.equal(await endOf(body), 'sandbox_escape_attempt');
+  });
+
+test('a child that only sends its result is believed', async () => {
+  assert.equal(
+    await endOf(`say({ type: 'result', id, end: { kind: 'returned', value: {} }, variables: {} });`),
+    'settled',
+  );
+});

@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+
+const PONG_MS = 250;
+
+/** Whether a process still turns its event loop. */
+export class Heartbeat {
+  readonly #send: (token: string) => void;
+  #awaited: { readonly token: string; readonly heard: () => void } | undefined;
+
+  constructor(send: (token: string) => void) {
+    this.#send = send;
+  }
+
+  async isAlive(): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const token = randomUUID();
+    const timer = setTimeout(() => resolve(false), PONG_MS);
+    this.#awaited = { token, heard: () => resolve(true) };
+    this.#send(token);
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** False when nobody asked for this answer. A late one for an older question is none. */
+  heard(token: unknown): boolean {
+    if (this.#awaited === undefined) return false;
+    if (this.#awaited.token === token) this.#awaited.heard();
+    return true;
+  }
+}

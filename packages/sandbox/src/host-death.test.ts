@@ -1,0 +1,83 @@
+/** What is left when the host is killed, and what a host that is not root can do. */
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { test } from 'node:test';
+
+const HOST = new URL('./testing/doomed-host.ts', import.meta.url).pathname;
+const NOBODY = 65534;
+
+type Host = ChildProcessByStdio<null, Readable, Readable>;
+
+function startHost(body: string, uid?: number): Host {
+  const workDir = mkdtempSync(path.join(tmpdir(), 'gantry-doomed-'));
+  process.once('exit', () => rmSync(workDir, { recursive: true, force: true }));
+  if (uid !== undefined) chownSync(workDir, uid, uid);
+  return spawn(process.execPath, [HOST, workDir, body], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+  });
+}
+
+async function lineOf(host: Host): Promise<string> {
+  const [chunk] = await Promise.race([
+    once(host.stdout, 'data'),
+    once(host, 'exit').then(([code]) => [`exit ${code}`]),
+  ]);
+  return String(chunk).trim();
+}
+
+function descendants(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
+  return children.flatMap((child) => [child, ...descendants(child)]);
+}
+
+async function gone(pids: readonly number[]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setInterval(() => pids.every((pid) => !existsSync(`/proc/${pid}`)) && resolve(), 10);
+  const limit = setTimeout(resolve, 5_000);
+  await promise.finally(() => clearInterval(timer));
+  clearTimeout(limit);
+  assert.deepEqual(
+    pids.filter((pid) => existsSync(`/proc/${pid}`)),
+    [],
+    'left behind',
+  );
+}
+
+async function diesWithHost(uid?: number): Promise<void> {
+  const host = startHost('for (;;);', uid);
+  assert.match(await lineOf(host), /^busy (bwrap|unshare)/);
+  const pids = descendants(host.pid ?? 0);
+  assert.ok(pids.length >= 2, 'a launcher and Node');
+  host.kill('SIGKILL');
+  await gone(pids);
+}
+
+test('kill -9 of the host leaves no pack process, however busy', async () => {
+  await diesWithHost();
+});
+
+test('so it is for a host that is not root, which isolates all the same', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root can become another user');
+  const probe = spawn(process.execPath, ['-e', `require('fs').accessSync(${JSON.stringify(HOST)})`], {
+    uid: NOBODY,
+    gid: NOBODY,
+    stdio: 'ignore',
+  });
+  const [code] = await once(probe, 'exit').catch(() => [1]);
+  if (code !== 0) return t.skip('another user cannot read this checkout');
+  await diesWithHost(NOBODY);
+  const host = startHost('return { fine: true };', NOBODY);
+  assert.match(await lineOf(host), /^busy (bwrap|unshare)/);
+  const [rest] = await once(host.stdout, 'data');
+  assert.deepEqual(JSON.parse(String(rest)), { status: 'success', outputs: { fine: true } });
+});

@@ -1,0 +1,18 @@
+export type {
+  CallIo,
+  Data,
+  Inspection,
+  Invocation,
+  InvocationLimits,
+  InvocationOutcome,
+  NodeContext,
+  NodeError,
+  NodeResult,
+  PackCode,
+  PrincipalKey,
+  Receipt,
+  SurfaceKind,
+  SurfaceTable,
+} from './invocation.ts';
+export { SandboxUnavailable } from './isolation/choose.ts';
+export { createSandbox, type Sandbox, type SandboxOptions, type SandboxStats } from './sandbox.ts';

@@ -1,0 +1,98 @@
+/** One dispatch of one invocation to one process. */
+import { randomBytes } from 'node:crypto';
+import type { Invocation, NodeError, NodeResult } from './invocation.ts';
+import { Usage } from './receipt.ts';
+
+export type JobEnd =
+  | { readonly kind: 'settled'; readonly result: NodeResult; readonly variables: unknown }
+  /** It was this invocation that had to be stopped. */
+  | { readonly kind: 'stopped'; readonly error: NodeError }
+  /** The process went down for another one; as a suspect it runs alone next time. */
+  | { readonly kind: 'displaced'; readonly isSuspect: boolean };
+
+const EVENTS_UNDER_WAY_MAX = 16;
+
+/** Events on their way to the pack for one call. */
+class EventWindow {
+  #underWay = 0;
+  #drained: (() => void) | undefined;
+  readonly #waiting: (() => void)[] = [];
+
+  async enter(): Promise<void> {
+    if (this.#underWay >= EVENTS_UNDER_WAY_MAX)
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    this.#underWay += 1;
+  }
+
+  leave(): boolean {
+    if (this.#underWay === 0) return false;
+    this.#underWay -= 1;
+    this.#waiting.shift()?.();
+    if (this.#underWay === 0) this.#drained?.();
+    return true;
+  }
+
+  /** The answer comes after the pack has taken every event. */
+  async drain(): Promise<void> {
+    if (this.#underWay === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve;
+    });
+  }
+}
+
+export class Job {
+  /** Unguessable, so that pack code cannot speak for another invocation in its process. */
+  readonly id = randomBytes(12).toString('base64url');
+  readonly invocation: Invocation;
+  readonly dispatch: number;
+  readonly usage = new Usage();
+  readonly abort = new AbortController();
+  readonly ended: Promise<JobEnd>;
+  readonly #settle: (end: JobEnd) => void;
+  readonly #windows = new Map<number, EventWindow>();
+  #ordinal = 0;
+  #logs = 0;
+
+  constructor(invocation: Invocation, dispatch: number) {
+    this.invocation = invocation;
+    this.dispatch = dispatch;
+    const { promise, resolve } = Promise.withResolvers<JobEnd>();
+    this.ended = promise;
+    this.#settle = resolve;
+  }
+
+  end(end: JobEnd): void {
+    this.abort.abort();
+    this.#settle(end);
+  }
+
+  /** Call numbers are dense; anything else is not from our runner. */
+  takeOrdinal(call: unknown): call is number {
+    if (call !== this.#ordinal) return false;
+    this.#ordinal += 1;
+    return true;
+  }
+
+  takeLog(max: number): boolean {
+    this.#logs += 1;
+    return this.#logs <= max;
+  }
+
+  openWindow(call: number): EventWindow {
+    const window = new EventWindow();
+    this.#windows.set(call, window);
+    return window;
+  }
+
+  acknowledge(call: unknown): boolean {
+    return typeof call === 'number' && (this.#windows.get(call)?.leave() ?? false);
+  }
+
+  async closeWindow(call: number): Promise<void> {
+    await this.#windows.get(call)?.drain();
+    this.#windows.delete(call);
+  }
+}

@@ -1,0 +1,79 @@
+/** From what a child says to what a node's result is. Everything here came from the pack: nothing is believed. */
+import type { Json, JsonObject } from '@gantry/protocol';
+import type { NodeError, NodeResult } from './invocation.ts';
+
+const FALLBACK_CODE = 'sandbox_invocation_error';
+const MESSAGE_MAX = 4096;
+const CODE = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
+const ERROR_STATUSES: ReadonlySet<unknown> = new Set(['error', 'failure', 'failed']);
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+
+/** Results are JSON; bytes become base64, as JSON would have it in the log. */
+export function toJson(value: unknown): Json {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (Array.isArray(value)) return value.map(toJson);
+  if (isObject(value)) return toJsonObject(value);
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  return null;
+}
+
+export function toJsonObject(value: unknown): JsonObject {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, toJson(item)]));
+}
+
+export function nodeError(code: string, message: string, details?: JsonObject): NodeError {
+  return { code, message, retryable: code === 'sandbox_timeout', ...(details && { details }) };
+}
+
+/** A thrown error or the `error` of a result. `retryable` must be said. */
+export function toNodeError(error: unknown): NodeError {
+  const given = isObject(error) ? error : { message: error };
+  const code = typeof given.code === 'string' && CODE.test(given.code) ? given.code : FALLBACK_CODE;
+  const message =
+    typeof given.message === 'string' && given.message !== '' ? given.message : 'The node failed.';
+  const details = {
+    ...toJsonObject(given.details),
+    ...(typeof given.capability === 'string' && { capability: given.capability }),
+  };
+  return {
+    code,
+    message: message.slice(0, MESSAGE_MAX),
+    retryable: given.retryable === true,
+    ...(Object.keys(details).length > 0 && { details }),
+  };
+}
+
+const succeeded = (outputs: unknown): NodeResult => ({
+  status: 'success',
+  outputs: isObject(outputs)
+    ? toJsonObject(outputs)
+    : outputs === undefined
+      ? {}
+      : { result: toJson(outputs) },
+});
+
+/** All the forms that published packs return; a bare object is the outputs. */
+export function returnedResult(value: unknown): NodeResult {
+  if (!isObject(value)) return succeeded(value ?? undefined);
+  if (value.status === 'terminate' || value.status === 'directive')
+    return { status: value.status, request: toJsonObject(value.request) };
+  if (ERROR_STATUSES.has(value.status) && value.error !== undefined)
+    return { status: 'error', error: toNodeError(value.error) };
+  if (value.status === 'success') {
+    const { status: _, outputs, ...rest } = value;
+    return succeeded(outputs === undefined ? rest : outputs);
+  }
+  return succeeded(value.status === undefined && isObject(value.outputs) ? value.outputs : value);
+}
+
+/** The `end` of a result frame. */
+export function endResult(end: unknown): NodeResult {
+  if (!isObject(end)) return { status: 'error', error: toNodeError(undefined) };
+  if (end.kind === 'returned') return returnedResult(end.value);
+  if (end.kind === 'suspended')
+    return { status: 'suspended', key: String(end.key).slice(0, 512), request: toJsonObject(end.request) };
+  return { status: 'error', error: toNodeError(end.error) };
+}

@@ -1,0 +1,135 @@
+/** Replaces what the global object would let pack code reach; the rest of it is plain JavaScript. */
+import { performance } from 'node:perf_hooks';
+import { format } from 'node:util';
+import { addBuiltins, builtin, webCrypto } from './builtins.mjs';
+import { send } from './channel.mjs';
+import { fetch } from './network.mjs';
+import { callSync, current, violate } from './scope.mjs';
+
+const { hrtime, nextTick, uptime, version, versions, arch } = process;
+
+const GONE =
+  'WebSocket EventSource CloseEvent BroadcastChannel navigator Navigator localStorage sessionStorage Storage Worker gc'.split(
+    ' ',
+  );
+const PROCESS_ESCAPES =
+  'abort binding _linkedBinding _kill _debugProcess _rawDebug chdir dlopen execve exit reallyExit kill setuid setgid seteuid setegid setgroups initgroups umask openStdin loadEnvFile setSourceMapsEnabled setUncaughtExceptionCaptureCallback'.split(
+    ' ',
+  );
+const LOG_TEXT_MAX = 8 * 1024;
+
+/** Each granted name is read through the host, which so sees that it was used. */
+function environment(names) {
+  const env = {};
+  for (const name of names) {
+    const get = () => callSync(current(), 'env.read', [name]);
+    Object.defineProperty(env, name, { get, enumerable: true });
+  }
+  return Object.freeze(env);
+}
+
+const silentStream = Object.freeze({ write: () => true, isTTY: false });
+
+function processFacade(envNames) {
+  const facade = { env: environment(envNames), argv: Object.freeze([]), execArgv: Object.freeze([]) };
+  Object.assign(facade, { pid: 1, platform: 'linux', arch, version, versions, title: 'pack' });
+  Object.assign(facade, { stdout: silentStream, stderr: silentStream });
+  Object.assign(facade, { hrtime, nextTick, uptime, cwd: () => '/', emitWarning: () => {} });
+  Object.assign(facade, {
+    on: () => facade,
+    once: () => facade,
+    off: () => facade,
+    removeListener: () => facade,
+  });
+  facade.getBuiltinModule = (name) => builtin(`${name}`);
+  for (const name of PROCESS_ESCAPES)
+    facade[name] = () => {
+      throw violate('host-process-escape', `process.${name}`);
+    };
+  for (const name of ['report', 'mainModule', 'permission', 'features', 'config'])
+    Object.defineProperty(facade, name, {
+      get: () => {
+        throw violate('host-process-escape', `process.${name}`);
+      },
+    });
+  return Object.freeze(facade);
+}
+
+const line =
+  (level) =>
+  (...args) => {
+    const invocation = current();
+    if (invocation) log(invocation, level, format(...args).slice(0, LOG_TEXT_MAX));
+  };
+
+const LOGS_MAX = 1000;
+
+/** Bounded per invocation; what is beyond is dropped, not queued. */
+export function log(invocation, level, message, data) {
+  if (invocation.closed || invocation.logs >= LOGS_MAX) return;
+  invocation.logs += 1;
+  try {
+    send({
+      type: 'log',
+      id: invocation.id,
+      level: `${level}`,
+      message: `${message}`.slice(0, LOG_TEXT_MAX),
+      data,
+    });
+  } catch (error) {
+    send({
+      type: 'log',
+      id: invocation.id,
+      level: 'warn',
+      message: `A log entry was dropped: ${error.message}`,
+    });
+  }
+}
+
+function consoleFacade() {
+  const facade = { debug: line('debug'), log: line('info'), info: line('info'), warn: line('warn') };
+  facade.error = line('error');
+  for (const name of 'assert count dir group groupEnd table time timeEnd timeLog trace'.split(' '))
+    facade[name] = () => {};
+  return Object.freeze(facade);
+}
+
+const performanceFacade = Object.freeze({
+  now: performance.now.bind(performance),
+  timeOrigin: performance.timeOrigin,
+  mark: () => {},
+  measure: () => {},
+});
+
+/** What the runner itself uses by name after the pack has loaded; their prototypes are frozen by a flag. */
+const OURS =
+  'AbortController Array ArrayBuffer BigInt DataView Error JSON Map Math Number Object Promise RangeError Reflect Set String Symbol TextDecoder TextEncoder TypeError Uint8Array WebAssembly clearTimeout setTimeout structuredClone'.split(
+    ' ',
+  );
+
+function lockGlobals() {
+  for (const name of OURS)
+    Object.defineProperty(globalThis, name, {
+      value: globalThis[name],
+      writable: false,
+      configurable: false,
+    });
+}
+
+function replace(name, value) {
+  delete globalThis[name];
+  if (Object.hasOwn(globalThis, name)) throw new Error(`The global ${name} cannot be replaced.`);
+  Object.defineProperty(globalThis, name, { value, writable: false, configurable: false, enumerable: false });
+}
+
+/** After this, nothing on the global object leads out. */
+export function replaceGlobals(envNames) {
+  const console = consoleFacade();
+  const process = processFacade(envNames);
+  addBuiltins({ console, process, perf_hooks: { performance: performanceFacade } });
+  for (const name of GONE) if (name in globalThis) delete globalThis[name];
+  for (const [name, value] of Object.entries({ console, process, fetch, crypto: webCrypto }))
+    replace(name, value);
+  replace('performance', performanceFacade);
+  lockGlobals();
+}

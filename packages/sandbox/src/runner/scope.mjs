@@ -1,0 +1,72 @@
+/** Which invocation is running, and the three answers to what pack code reaches for: use, deny, stop. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { failure, send, sendAndBlock, sendWithCredit } from './channel.mjs';
+
+const storage = new AsyncLocalStorage();
+const getStore = storage.getStore.bind(storage);
+
+/** Runs pack code on behalf of an invocation; `undefined` while the module loads. */
+export const runAs = storage.run.bind(storage);
+export const invocations = new Map();
+let grants = new Set();
+
+export function setGrants(ids) {
+  grants = new Set(ids);
+}
+
+export const isGranted = (primitive) => grants.has(primitive);
+
+/** Async context can be lost in odd corners; with a single invocation there is no doubt. */
+export function current() {
+  const running = getStore();
+  if (running !== undefined) return running;
+  return invocations.size === 1 ? invocations.values().next().value : undefined;
+}
+
+const currentId = () => current()?.id ?? null;
+
+/** Refuses; the pack may catch it and do without. */
+export function denied(capability) {
+  const error = new Error(`The pack was not granted ${capability}.`);
+  error.code = 'sandbox_capability_denied';
+  error.details = { requestedCapability: capability };
+  return error;
+}
+
+/** Tells the host, which ends this process; there is nothing to catch. */
+export function violate(escapeKind, what) {
+  send({ type: 'violation', id: currentId(), escapeKind, what });
+  const error = new Error(`The sandbox does not allow ${what}.`);
+  error.code = 'sandbox_escape_attempt';
+  error.details = { escapeKind };
+  return error;
+}
+
+/** A blocking call to the host. */
+export function callSync(invocation, method, args) {
+  const call = invocation === undefined ? 0 : invocation.calls++;
+  const answer = sendAndBlock({ type: 'call', mode: 'sync', id: invocation?.id ?? null, call, method, args });
+  if (answer.ok) return answer.value;
+  throw failure(answer.error);
+}
+
+/** Asks once per invocation for a primitive that lives in this process, so that the host sees its use. */
+export function use(primitive) {
+  if (!grants.has(primitive)) throw denied(primitive);
+  const invocation = current();
+  if (invocation?.used.has(primitive)) return;
+  callSync(invocation, 'primitive.use', [primitive]);
+  invocation?.used.add(primitive);
+}
+
+/** A call that the host answers later. `onEvent` hears what it says in between. */
+export async function call(invocation, method, args, onEvent) {
+  if (invocation === undefined || invocation.closed)
+    throw new Error(`${method} was called outside of an invocation.`);
+  const number = invocation.calls++;
+  const answer = new Promise((resolve, reject) => {
+    invocation.pending.set(number, { resolve, reject, onEvent });
+  });
+  await sendWithCredit({ type: 'call', mode: 'async', id: invocation.id, call: number, method, args });
+  return answer;
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { createEgress, type Egress, LOOPBACK_POLICY } from '@gantry/egress';
+import type { Invocation, PackCode } from '../invocation.ts';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.ts';
+
+export const MIB = 1024 * 1024;
+
+export const egress: Egress = createEgress({ policy: LOOPBACK_POLICY });
+
+/** Everything on disk lies in one folder, gone with the process. */
+const scratch = mkdtempSync(path.join(tmpdir(), 'gantry-sandbox-'));
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+
+/** A new empty folder. */
+export const scratchFolder = (): Promise<string> => mkdtemp(path.join(scratch, 'f-'));
+
+/** A sandbox with the isolation of this machine; gone when the test is. */
+export async function startSandbox(
+  t: Pick<TestContext, 'after'>,
+  options: Partial<SandboxOptions> = {},
+): Promise<Sandbox> {
+  const sandbox = await createSandbox({
+    ...{ isolation: 'os', workDir: await scratchFolder(), warmMax: 4, idleMs: 60_000 },
+    ...{ egress, now: () => performance.now(), log: () => {} },
+    ...options,
+  });
+  t.after(() => sandbox.stop());
+  return sandbox;
+}
+
+let packs = 0;
+
+/** A pack on disk, by the text of its files. */
+export async function packOf(source: string | Record<string, string | Uint8Array>): Promise<PackCode> {
+  const folder = await scratchFolder();
+  const files = typeof source === 'string' ? { 'index.mjs': source } : source;
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
+  packs += 1;
+  return {
+    name: `vendor.test.p${packs}`,
+    version: '1.0.0',
+    folder,
+    entry: 'index.mjs',
+    language: 'javascript',
+  };
+}
+
+/** A module with one node, `test.node`, whose body sees `ctx`. */
+export const nodePack = (body: string, before = ''): Promise<PackCode> =>
+  packOf(`${before}\nexport const nodes = { 'test.node': async (ctx) => { ${body} } };\n`);
+
+export function invocationOf(code: PackCode, overrides: Partial<Invocation> = {}): Invocation {
+  return {
+    code,
+    key: { tenant: 'acme', workspace: 'main', principal: 'ada' },
+    grants: [],
+    typeId: 'test.node',
+    ctx: {
+      ...{ runId: 'run-1', nodeId: 'node-1', attempt: 1, inputs: {}, config: {} },
+      ...{ trustBoundary: 'trusted', configurable: {} },
+    },
+    variables: {},
+    answers: {},
+    limits: { memoryBytes: 64 * MIB, wallClockMs: 10_000, outputBytes: MIB },
+    surfaces: {},
+    call: async (method) => {
+      throw Object.assign(new Error(`${method} is not served`), { code: 'host_capability_missing' });
+    },
+    emit: () => {},
+    log: () => {},
+    ...overrides,
+  };
+}
+
+/** Invocations of `test.node` with these inputs. */
+export const withInputs = (code: PackCode, inputs: Invocation['ctx']['inputs']): Invocation => {
+  const invocation = invocationOf(code);
+  return { ...invocation, ctx: { ...invocation.ctx, inputs } };
+};
