@@ -3,6 +3,7 @@ import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
 import { createKeys, type Keys } from './keys.ts';
+import { createPacks, type Packs } from './packs.ts';
 import { RECONNECT, REQUEST_RETRY, type RetryPolicy } from './retry.ts';
 import { createRuns, type Runs } from './runs.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
@@ -28,6 +29,7 @@ export interface Client {
   readonly runs: Runs;
   readonly interrupts: Interrupts;
   readonly workflows: Workflows;
+  readonly packs: Packs;
   readonly schedules: Schedules;
   readonly heartbeats: Heartbeats;
   readonly triggers: Triggers;
@@ -58,6 +60,7 @@ export function createClient(options: ClientOptions): Client {
     runs: createRuns(transport, { ...RECONNECT, ...options.reconnect }),
     interrupts: createInterrupts(transport),
     workflows: createWorkflows(transport),
+    packs: createPacks(transport),
     schedules: createSchedules(transport),
     heartbeats: createHeartbeats(transport),
     triggers: createTriggers(transport),

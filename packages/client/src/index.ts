@@ -6,6 +6,7 @@ export type { EventsOptions } from './events.ts';
 export type { Heartbeats, TickPage } from './heartbeats.ts';
 export type { InterruptPage, Interrupts } from './interrupts.ts';
 export type { CreateKeyRequest, KeySummary, Keys, NewKey, OfTenant } from './keys.ts';
+export type { InstallOptions, Packs } from './packs.ts';
 export type { RetryPolicy } from './retry.ts';
 export type {
   Ancestry,

@@ -9,6 +9,7 @@ export interface RequestSpec {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
   query?: Query;
+  /** Bytes are sent as they are, with the content type in `headers`; everything else as JSON. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
@@ -51,7 +52,7 @@ export function createTransport(options: TransportOptions): Transport {
         headers: headersOf(spec, options.apiKey),
         // A redirected POST would arrive as a GET: better to say that the URL is wrong.
         redirect: 'manual',
-        ...(spec.body !== undefined && { body: JSON.stringify(spec.body) }),
+        ...(spec.body !== undefined && { body: bodyOf(spec.body) }),
         ...(spec.signal && { signal: spec.signal }),
       });
     } catch (error) {
@@ -113,6 +114,11 @@ function urlOf(baseUrl: string, spec: RequestSpec): string {
   }
   return query.size === 0 ? baseUrl + spec.path : `${baseUrl}${spec.path}?${query}`;
 }
+
+const bodyOf = (body: unknown): string | Uint8Array<ArrayBuffer> =>
+  isBytes(body) ? body : JSON.stringify(body);
+
+const isBytes = (body: unknown): body is Uint8Array<ArrayBuffer> => body instanceof Uint8Array;
 
 function headersOf(spec: RequestSpec, apiKey: string | undefined): Record<string, string> {
   return {

@@ -201,16 +201,24 @@ function foldNodeState(run: Draft, nodeId: string, event: RunEvent, payload: Jso
 function suspendNode(run: Draft, nodeId: string, at: number): void {
   const before = run.nodes[nodeId];
   if (before?.status !== 'running') return;
-  const { attempt, startedAt, inputs } = before;
-  run.nodes[nodeId] = { status: 'suspended', attempt, startedAt, suspendedAt: at, ...(inputs && { inputs }) };
+  const { attempt, startedAt } = before;
+  run.nodes[nodeId] = { status: 'suspended', attempt, startedAt, suspendedAt: at, ...keptOf(before) };
 }
 
 function resumeNode(run: Draft, nodeId: string): void {
   const before = run.nodes[nodeId];
   if (before?.status !== 'suspended') return;
-  const { attempt, startedAt, inputs } = before;
-  run.nodes[nodeId] = { status: 'running', attempt, startedAt, ...(inputs && { inputs }) };
+  const { attempt, startedAt } = before;
+  run.nodes[nodeId] = { status: 'running', attempt, startedAt, ...keptOf(before) };
 }
+
+/** What a node keeps while it waits. */
+const keptOf = ({ inputs, answers }: Kept): Kept => ({
+  ...(inputs && { inputs }),
+  ...(answers && { answers }),
+});
+
+type Kept = { readonly inputs?: JsonObject; readonly answers?: JsonObject };
 
 function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject): void {
   if (isObject(payload.loopback)) followLoop(run, payload.loopback);
@@ -223,6 +231,8 @@ function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObj
   if (typeof payload.timeoutAt === 'number') state.timeoutAt = payload.timeoutAt;
   const inputs = objectAt(event.sealed, 'inputs');
   if (inputs) state.inputs = inputs;
+  const before = run.nodes[nodeId];
+  if (before?.status === 'retrying' && before.answers) state.answers = before.answers;
   const agent = objectAt(payload, 'agent');
   if (agent) run.agent = agent;
   run.nodes[nodeId] = state;
@@ -255,14 +265,13 @@ function completedState(run: Draft, nodeId: string, event: RunEvent, payload: Js
 }
 
 function retryingState(before: NodeState | undefined, at: number, payload: JsonObject): NodeState {
-  const inputs = before?.status === 'running' ? before.inputs : undefined;
   return {
     status: 'retrying',
     attempt: numberAt(payload, 'attempt', 1),
     failedAt: at,
     retryAt: at + numberAt(payload, 'delayMs', 0),
     lastError: errorAt(payload, 'lastError'),
-    ...(inputs && { inputs }),
+    ...(before?.status === 'running' && keptOf(before)),
   };
 }
 

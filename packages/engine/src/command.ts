@@ -1,11 +1,26 @@
 import type { Json, JsonObject, RunError } from '@gantry/protocol';
 import type { ChildReport, ChildStart } from './children/child.ts';
 import type { Resolver } from './interrupt/interrupt.ts';
+import type { PackSuspension } from './interrupt/pack-question.ts';
+
+/** How an effect ended. */
+export type EffectOutcome =
+  | { readonly ok: true; readonly outputs: JsonObject; readonly variables?: JsonObject }
+  | { readonly ok: false; readonly error: RunError; readonly retryable: boolean };
 
 /** How work that left the process came back. */
 export type Outcome =
-  | { readonly ok: true; readonly outputs: JsonObject; readonly variables?: JsonObject }
-  | { readonly ok: false; readonly error: RunError; readonly retryable: boolean };
+  | EffectOutcome
+  /** Pack code asks something, and is called again with the answer. */
+  | { readonly suspend: PackSuspension }
+  /** Pack code ends the whole run, whatever edges would handle its failure. */
+  | { readonly terminate: RunError };
+
+/** What pack code tells while it runs. */
+export interface EmittedEvent {
+  readonly type: 'log.appended' | 'output.chunk' | 'cap.breached';
+  readonly payload: JsonObject;
+}
 
 export type DrainPolicy = 'immediate' | 'drain-current-node';
 
@@ -23,6 +38,15 @@ export type Command =
       readonly attempt: number;
       readonly visit: number;
       readonly outcome: Outcome;
+    }
+  /** What work under way told; committed before its settlement. */
+  | {
+      readonly type: 'emit';
+      readonly now: number;
+      readonly nodeId: string;
+      readonly attempt: number;
+      readonly visit: number;
+      readonly events: readonly EmittedEvent[];
     }
   /** Someone answers an open question of a node. */
   | {

@@ -2,6 +2,9 @@ import type { EdgeCondition, Json, JsonObject, WorkflowDefinition, WorkflowVaria
 import type { Condition, Path } from './condition.ts';
 import { compileExpression, type Expression } from './expression.ts';
 import { asJson } from './json.ts';
+import { NODE_TYPES } from './nodes/index.ts';
+import type { NodeType } from './nodes/node-type.ts';
+import { type PackTypes, packNode } from './nodes/pack-node.ts';
 import type { PlanChannel } from './plan.ts';
 import { compileRegex, type Regex } from './regex.ts';
 import type { CompileSchema, SchemaCheck } from './schema.ts';
@@ -45,10 +48,12 @@ export class Compilation {
   #expressionChars = 0;
 
   readonly #compileSchema: CompileSchema;
+  readonly #packTypes: PackTypes;
 
-  constructor(definition: WorkflowDefinition, compileSchema: CompileSchema) {
+  constructor(definition: WorkflowDefinition, compileSchema: CompileSchema, packTypes: PackTypes) {
     this.definition = definition;
     this.#compileSchema = compileSchema;
+    this.#packTypes = packTypes;
     this.variables = new Map(definition.variables.map((variable) => [variable.name, variable]));
     this.nodeIds = new Set(definition.nodes.map((node) => node.id));
   }
@@ -59,6 +64,14 @@ export class Compilation {
 
   throwIfWrong(): void {
     if (this.#issues.length > 0) throw new DefinitionError(this.#issues);
+  }
+
+  /** What packs bring never stands in for what the host has itself. */
+  typeOf(typeId: string): NodeType | undefined {
+    const builtIn = NODE_TYPES.get(typeId);
+    if (builtIn) return builtIn;
+    const pack = this.#packTypes(typeId);
+    return pack && packNode(pack);
   }
 
   schema(path: string, schema: Json): SchemaCheck | undefined {

@@ -2,7 +2,6 @@ import type { EdgeCondition, Json, PortValue, WorkflowNode } from '@gantry/proto
 import type { Compilation, DefinitionIssue } from './compilation.ts';
 import type { Expression } from './expression.ts';
 import { asJson, isObject, isReservedName, own } from './json.ts';
-import { NODE_TYPES } from './nodes/index.ts';
 import type { Preparation } from './nodes/node-type.ts';
 import type { InputPort, PlanNode, RetryPolicy } from './plan.ts';
 import { PORT_ROOTS } from './scope.ts';
@@ -16,7 +15,7 @@ type OwnParts = Omit<
 /** Everything about a node that does not depend on its edges. */
 export function nodeParts(compilation: Compilation, node: WorkflowNode, position: number): OwnParts {
   const path = `/nodes/${position}`;
-  const type = NODE_TYPES.get(node.typeId)!;
+  const type = compilation.typeOf(node.typeId)!;
   const sensitiveOutputs = new Set<string>();
   const channelReads = new Set<string>();
   const prepared = type.prepare(
@@ -34,6 +33,7 @@ export function nodeParts(compilation: Compilation, node: WorkflowNode, position
     disabled: node.disabled === true,
     behaviour: typeof prepared === 'function' ? { execute: prepared } : prepared,
     leavesProcess: type.leavesProcess === true,
+    ...(type.pack && { pack: type.pack }),
     keepsInputs: type.leavesProcess === true || retry.maxRetries > 0,
     inputs: Object.entries(node.inputs).flatMap(([name, port]) => {
       const compiled = inputPort(compilation, `${path}/inputs/${name}`, name, port);

@@ -3,7 +3,6 @@ import { wantsChecksum } from './children/attestation.ts';
 import type { Compilation } from './compilation.ts';
 import { hasType } from './inputs.ts';
 import { asJson, isReservedName } from './json.ts';
-import { NODE_TYPES } from './nodes/index.ts';
 
 const NODES_MAX = 2_000;
 const EDGES_MAX = 10_000;
@@ -58,7 +57,7 @@ function checkNames(compilation: Compilation, list: string, key: string, names: 
 
 function checkTypes(compilation: Compilation): void {
   compilation.definition.nodes.forEach(({ id, typeId }, position) => {
-    if (NODE_TYPES.has(typeId)) return;
+    if (compilation.typeOf(typeId)) return;
     compilation.issue(`/nodes/${position}/typeId`, `This host does not offer nodes of type ${typeId}`, {
       code: 'capability_required',
       details: { requiredCapability: typeId, offendingTypeId: typeId, nodeId: id },

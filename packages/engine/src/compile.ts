@@ -6,6 +6,7 @@ import { checkShape } from './compile-shape.ts';
 import { analyse, type Graph } from './graph.ts';
 import { isObject } from './json.ts';
 import { createMask, type Sha256 } from './mask.ts';
+import type { PackTypes } from './nodes/pack-node.ts';
 import type { Loop, Plan, PlanEdge, PlanNode } from './plan.ts';
 import type { CompileSchema } from './schema.ts';
 
@@ -14,8 +15,11 @@ export interface CompileOptions {
   readonly sha256?: Sha256;
   /** Needed by workflows that bring schemas of their own. */
   readonly compileSchema?: CompileSchema;
+  /** Node types beside the host's own. */
+  readonly packTypes?: PackTypes;
 }
 
+const NO_PACKS: PackTypes = () => undefined;
 const NO_SCHEMAS: CompileSchema = () => 'This host does not check schemas';
 
 type Building<Part> = { -readonly [Key in keyof Part]: Part[Key] };
@@ -26,7 +30,7 @@ type BuildingEdge = Building<Omit<PlanEdge, 'exits'>> & { exits: Loop[] };
 /** Makes a definition ready to run. Throws `DefinitionError` with everything that is wrong with it. */
 export function compile(definition: WorkflowDefinition, options: CompileOptions = {}): Plan {
   const { compileSchema = NO_SCHEMAS } = options;
-  const compilation = new Compilation(definition, compileSchema);
+  const compilation = new Compilation(definition, compileSchema, options.packTypes ?? NO_PACKS);
   checkShape(compilation, options.sha256 !== undefined);
   compilation.throwIfWrong();
   compileChannels(compilation);

@@ -4,6 +4,7 @@ import { advance } from './commands/advance.ts';
 import { cancel } from './commands/cancel.ts';
 import { childEnded } from './commands/child-ended.ts';
 import { childrenStarted } from './commands/children-started.ts';
+import { emitFrom } from './commands/emit.ts';
 import { pause } from './commands/pause.ts';
 import { askVersion } from './commands/pin-version.ts';
 import { resolve } from './commands/resolve.ts';
@@ -51,6 +52,9 @@ function act(step: Step, command: Command): void {
       break;
     case 'settle':
       settle(step, command);
+      break;
+    case 'emit':
+      emitFrom(step, command);
       break;
     case 'resolve':
       resolve(step, command);

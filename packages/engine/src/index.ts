@@ -17,12 +17,21 @@ export { type Decision, decide } from './decide.ts';
 export { type Action, type Explanation, explain, type Wait } from './explain.ts';
 export { checkInputs, type InputIssue } from './inputs.ts';
 export * from './interrupt/interrupt.ts';
+export type { PackSuspension } from './interrupt/pack-question.ts';
 export { type KeyTools, llmCacheKey } from './llm-cache-key.ts';
 export type { Sha256 } from './mask.ts';
 export { DISPATCH_MAX_FAN_OUT } from './nodes/dispatch-config.ts';
 export { NODE_TYPES } from './nodes/index.ts';
+export type { PackEffect, PackNodeType, PackTypes } from './nodes/pack-node.ts';
 export * from './plan.ts';
-export { type Invocation, invocations, isReady, ORDINALS_PER_VISIT, wakeAt } from './queries.ts';
+export {
+  type Invocation,
+  invocations,
+  isReady,
+  ORDINALS_PER_VISIT,
+  type PackInvocation,
+  wakeAt,
+} from './queries.ts';
 export { branchRun, type ForkedRun, replayRun, replaySlices } from './replay/fork-run.ts';
 export type { ReplayOptions, ReplaySource } from './replay/replay.ts';
 export { EventDiffs, stateDiff } from './replay/run-diff.ts';

@@ -150,6 +150,14 @@ export function failNode(step: Step, node: PlanNode, error: RunError, retryable:
   failRun(step, error, node.id);
 }
 
+/** Ends the run with the node: no edge handles it. The mark lets a replay end the same way. */
+export function terminateNode(step: Step, node: PlanNode, error: RunError): void {
+  const state = step.run.nodes[node.id];
+  const attempts = (state?.status === 'running' ? state.attempt : 0) + 1;
+  emitNode(step, node.id, 'node.failed', { nodeId: node.id, error, attempts }, { terminates: true });
+  failRun(step, error, node.id);
+}
+
 /** The reason is the code alone: messages may hold what the node worked on. */
 function deadLetter(step: Step, node: PlanNode, reason: string, attempts: number): void {
   emit(step, 'run.dead_lettered', { runId: step.run.facts.runId, nodeId: node.id, reason, attempts });

@@ -11,6 +11,7 @@ import type { Condition } from './condition.ts';
 import type { Expression } from './expression.ts';
 import type { Mask, Sha256 } from './mask.ts';
 import type { Behaviour } from './nodes/node-type.ts';
+import type { PackNodeType } from './nodes/pack-node.ts';
 import type { CompileSchema, SchemaCheck } from './schema.ts';
 
 /** A definition made ready to run: indexed, ordered, its conditions and expressions compiled. */
@@ -40,6 +41,8 @@ export interface PlanNode {
   readonly behaviour: Behaviour;
   /** Its work leaves the process and comes back as a `settle` command. */
   readonly leavesProcess: boolean;
+  /** The pack that its code comes from. */
+  readonly pack?: PackNodeType;
   /** Its resolved inputs are part of the log: another process, or another attempt, needs the same. */
   readonly keepsInputs: boolean;
   readonly inputs: readonly InputPort[];

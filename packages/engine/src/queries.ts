@@ -1,6 +1,7 @@
 /** What the runtime asks of a run between commands. All of it follows from the state alone. */
 import type { JsonObject } from '@gantry/protocol';
 import { deadlineOf } from './limits.ts';
+import type { PackNodeType } from './nodes/pack-node.ts';
 import { nodeConfig, type Plan } from './plan.ts';
 import { loopToFollow, readinessOf } from './readiness.ts';
 import { isActive, type Run } from './run.ts';
@@ -46,6 +47,16 @@ export interface Invocation {
   readonly inputs: JsonObject;
   readonly config: JsonObject;
   readonly timeoutAt?: number;
+  /** Given when the code is a pack's. */
+  readonly pack?: PackInvocation;
+}
+
+export interface PackInvocation
+  extends Pick<PackNodeType, 'packName' | 'packVersion' | 'integrity' | 'effect'> {
+  /** Of the run, in clear. */
+  readonly variables: JsonObject;
+  /** What the node has asked so far in this visit, by the pack's keys. */
+  readonly answers: JsonObject;
 }
 
 export const ORDINALS_PER_VISIT = 1_000_000;
@@ -66,7 +77,14 @@ export function invocations(plan: Plan, run: Run): Invocation[] {
       inputs: state.inputs ?? {},
       config: nodeConfig(node),
       ...(state.timeoutAt !== undefined && { timeoutAt: state.timeoutAt }),
+      ...(node.pack && { pack: packInvocation(node.pack, run.variables, state.answers) }),
     });
   }
   return found;
 }
+
+const packInvocation = (
+  { packName, packVersion, integrity, effect }: PackNodeType,
+  variables: JsonObject,
+  answers: JsonObject = {},
+): PackInvocation => ({ packName, packVersion, integrity, effect, variables, answers });

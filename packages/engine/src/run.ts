@@ -73,6 +73,8 @@ export type NodeState =
       readonly timeoutAt?: number;
       /** Resolved inputs, kept for work that leaves the process and for repeated attempts. */
       readonly inputs?: JsonObject;
+      /** What was answered to the questions of pack code, by the pack's keys. */
+      readonly answers?: JsonObject;
     }
   /** Waits for the answer to `run.interrupts[nodeId]`. */
   | {
@@ -81,6 +83,7 @@ export type NodeState =
       readonly startedAt: number;
       readonly suspendedAt: number;
       readonly inputs?: JsonObject;
+      readonly answers?: JsonObject;
     }
   | {
       readonly status: 'retrying';
@@ -90,6 +93,7 @@ export type NodeState =
       readonly retryAt: number;
       readonly lastError: RunError;
       readonly inputs?: JsonObject;
+      readonly answers?: JsonObject;
     }
   | {
       readonly status: 'completed';

@@ -6,6 +6,7 @@ import { type Logger, pino } from 'pino';
 import { ensureAdminKey } from './api/keys.ts';
 import { createApi } from './api/server.ts';
 import { openMasterKey } from './master-key.ts';
+import { createPacks, type Packs, type PacksOptions } from './packs/packs.ts';
 import { randomBytes } from './random-bytes.ts';
 import { startRetention } from './runtime/retention.ts';
 import { createServices, type Services } from './services.ts';
@@ -64,8 +65,10 @@ export async function createHost(options: HostOptions): Promise<Host> {
   // Processes of one database must know each other's tokens.
   if (shared) await masterKey.claim();
 
+  const packs = await openPacks({ store, settings, now, log });
   const workflows = createWorkflows({
     store,
+    packs,
     now,
     cacheMs: shared ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY,
   });
@@ -77,7 +80,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   });
   const retentionMs = settings.retentionDays * 86_400_000;
   const services = await createServices({
-    ...{ store, masterKey, workflows, settings, retentionMs, now, randomBytes, log },
+    ...{ store, masterKey, workflows, packs, settings, retentionMs, now, randomBytes, log },
     runtime: {
       limits: RUN_LIMITS,
       lease: { ttlMs: LEASE_TTL_MS, renewEveryMs: shared ? LEASE_RENEW_MS : null },
@@ -119,6 +122,18 @@ export async function createHost(options: HostOptions): Promise<Host> {
   }
 
   return { app, services, newAdminKey: admin.created, served, sweep: retention.run, start, stop };
+}
+
+/** Workflows that are loaded next may use what the settings name. */
+async function openPacks(options: PacksOptions & { readonly store: Store }): Promise<Packs> {
+  const packs = createPacks(options);
+  try {
+    await packs.prepare();
+    return packs;
+  } catch (error) {
+    await options.store.close();
+    throw error;
+  }
 }
 
 const openStore = (settings: Settings): Promise<Store> =>

@@ -4,6 +4,7 @@ import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import type { MasterKey } from './master-key.ts';
+import type { Packs } from './packs/packs.ts';
 import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
 import type { Outbox } from './runtime/runtime.ts';
 import { createSchedules, type Schedules } from './schedules/schedules.ts';
@@ -16,6 +17,7 @@ export interface ServicesOptions {
   readonly store: Store;
   readonly masterKey: MasterKey;
   readonly workflows: WorkflowsWithPlans;
+  readonly packs: Packs;
   readonly settings: Settings;
   readonly retentionMs: number;
   readonly runtime: Pick<RuntimeOptions, 'limits' | 'lease' | 'onLeaseLost'>;
@@ -30,6 +32,7 @@ export interface Services {
   readonly triggers: Triggers;
   readonly schedules: Schedules;
   readonly heartbeats: Heartbeats;
+  readonly packs: Packs;
   /** Goes on with everything that earlier processes left, and with what is due. */
   start(): Promise<void>;
   /** Lets work under way reach the disk. */
@@ -37,7 +40,7 @@ export interface Services {
 }
 
 export async function createServices(options: ServicesOptions): Promise<Services> {
-  const { settings, workflows } = options;
+  const { settings, workflows, packs } = options;
   const egress = createEgress({ policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY });
   const webhooks = createWebhooks({ ...options, egress });
   const triggers: Triggers = createTriggers({ ...options, runtime: () => runtime });
@@ -48,6 +51,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     inflightCap: settings.inflightCap,
     planOf: workflows.planOf,
     resolve: workflows.resolve,
+    packExecutor: packs.executor,
     outbox: both(webhooks.outbox, triggers.outbox),
   });
   const schedules = createSchedules({ ...options, runtime });
@@ -56,7 +60,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   workflows.onRegistered(triggers.syncTriggers);
   const timed = [schedules, heartbeats, triggers];
   return {
-    ...{ runtime, webhooks, triggers, schedules, heartbeats },
+    ...{ runtime, webhooks, triggers, schedules, heartbeats, packs },
     async start() {
       // Subscriptions first: runs that go on at once have something to tell.
       await webhooks.start();
@@ -66,6 +70,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     async stop() {
       for (const service of timed) await service.stop();
       await runtime.stop();
+      await packs.stop();
       await webhooks.stop();
     },
   };

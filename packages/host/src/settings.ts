@@ -17,6 +17,12 @@ export interface Settings {
   readonly masterKey: string | undefined;
   /** Webhooks may be delivered over http and to loopback addresses. */
   readonly webhooksLoopback: boolean;
+  /** Folders of packs to have installed. */
+  readonly packs: readonly string[];
+  readonly sandbox: 'os' | 'permission-only';
+  /** What one call of pack code may use. */
+  readonly packMemoryMb: number;
+  readonly packTimeoutSeconds: number;
   /** The routes that the public conformance suite drives the host through. */
   readonly testSeams: boolean;
 }
@@ -61,6 +67,20 @@ const SERVED = {
     env: 'GANTRY_WEBHOOKS_LOOPBACK',
     text: '1 lets webhooks go to http and loopback, for development (off)',
   },
+  packs: {
+    env: 'GANTRY_PACKS',
+    flag: 'packs',
+    text: 'folders of packs to install for every tenant, separated by commas (none)',
+  },
+  sandbox: {
+    env: 'GANTRY_SANDBOX',
+    text: 'os, or permission-only where the machine cannot isolate and every pack is trusted (os)',
+  },
+  packMemoryMb: { env: 'GANTRY_PACK_MEMORY_MB', text: 'memory of a pack process in MiB (256)' },
+  packTimeoutSeconds: {
+    env: 'GANTRY_PACK_TIMEOUT_SECONDS',
+    text: 'time that one call of pack code may take (30)',
+  },
   testSeams: {
     env: 'GANTRY_TEST_SEAMS',
     text: '1 serves the seams of the conformance suite, with a key (off)',
@@ -69,9 +89,7 @@ const SERVED = {
 
 /** Settings of the design that come with later versions. */
 const NOT_SERVED: readonly Setting[] = [
-  { env: 'GANTRY_PACKS', flag: 'packs', text: 'packs' },
   { env: 'GANTRY_REGISTRY_URL', flag: 'registry', text: 'the pack registry' },
-  { env: 'GANTRY_SANDBOX', text: 'the pack sandbox' },
 ];
 
 const MASTER_KEY_LENGTH_MIN = 32;
@@ -121,6 +139,10 @@ export function readSettings(
     inflightCap: whole('inflightCap', value('inflightCap'), 2_000, 1, 1_000_000),
     masterKey,
     webhooksLoopback: onOrOff('webhooksLoopback', value('webhooksLoopback')),
+    packs: listOf(value('packs')),
+    sandbox: isolationOf(value('sandbox')),
+    packMemoryMb: whole('packMemoryMb', value('packMemoryMb'), 256, 16, 65_536),
+    packTimeoutSeconds: whole('packTimeoutSeconds', value('packTimeoutSeconds'), 30, 1, 86_400),
     testSeams: onOrOff('testSeams', value('testSeams')),
   };
 }
@@ -146,6 +168,17 @@ function whole(
   const number = Number(text);
   if (Number.isInteger(number) && number >= min && number <= max) return number;
   throw new SettingsError(`${SERVED[name].env} must be a whole number from ${min} to ${max}, not "${text}".`);
+}
+
+const listOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+function isolationOf(text = 'os'): Settings['sandbox'] {
+  if (text === 'os' || text === 'permission-only') return text;
+  throw new SettingsError(`GANTRY_SANDBOX must be os or permission-only, not "${text}".`);
 }
 
 function onOrOff(name: keyof typeof SERVED, text: string | undefined): boolean {

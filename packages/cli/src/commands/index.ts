@@ -10,6 +10,7 @@ import { events } from './events.ts';
 import { explain } from './explain.ts';
 import { fork } from './fork.ts';
 import { keys } from './keys.ts';
+import { pack } from './pack/pack.ts';
 import { pause } from './pause.ts';
 import { reject } from './reject.ts';
 import { resume } from './resume.ts';
@@ -40,6 +41,7 @@ export const COMMANDS: readonly Command[] = [
   fork,
   diff,
   workflows,
+  pack,
   schedules,
   triggers,
   webhooks,

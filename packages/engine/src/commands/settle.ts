@@ -1,16 +1,41 @@
 import type { Command } from '../command.ts';
-import { completeNode, failNode } from '../node-run.ts';
+import { type PackSuspension, packQuestion } from '../interrupt/pack-question.ts';
+import { suspend } from '../interrupt/suspend.ts';
+import { completeNode, failNode, terminateNode } from '../node-run.ts';
+import type { PlanNode } from '../plan.ts';
 import type { Step } from '../step.ts';
 
-/** A result for another attempt or visit comes too late, and is not heard. */
-export function settle(step: Step, command: Extract<Command, { type: 'settle' }>): void {
-  const { plan, run } = step;
-  const node = plan.nodes.get(command.nodeId);
+type About = Pick<Extract<Command, { type: 'settle' }>, 'nodeId' | 'attempt' | 'visit'>;
+
+/** The node whose work this is about. What concerns another attempt or visit comes too late, and is not heard. */
+export function nodeUnderWay({ plan, run }: Step, { nodeId, attempt, visit }: About): PlanNode | undefined {
+  const node = plan.nodes.get(nodeId);
   if (run.status !== 'running' || !node?.leavesProcess) return;
   const state = run.nodes[node.id];
-  if (state?.status !== 'running' || state.attempt !== command.attempt) return;
-  if (run.visits[node.id] !== command.visit) return;
+  if (state?.status !== 'running' || state.attempt !== attempt) return;
+  return run.visits[node.id] === visit ? node : undefined;
+}
+
+export function settle(step: Step, command: Extract<Command, { type: 'settle' }>): void {
+  const node = nodeUnderWay(step, command);
+  if (!node) return;
   const { outcome } = command;
-  if (outcome.ok) completeNode(step, node, outcome.outputs, outcome.variables);
+  if ('suspend' in outcome) ask(step, node, outcome.suspend);
+  else if ('terminate' in outcome) terminateNode(step, node, outcome.terminate);
+  else if (outcome.ok) completeNode(step, node, outcome.outputs, outcome.variables);
   else failNode(step, node, outcome.error, outcome.retryable);
+}
+
+/** Code that waits for moments in a circle would fill the log. */
+const QUESTIONS_MAX = 1_000;
+
+function ask(step: Step, node: PlanNode, suspension: PackSuspension): void {
+  const state = step.run.nodes[node.id];
+  const asked = state?.status === 'running' ? Object.keys(state.answers ?? {}).length : 0;
+  if (asked < QUESTIONS_MAX) {
+    suspend(step, node, packQuestion(suspension, node.id, step.now));
+    return;
+  }
+  const message = `The node has suspended ${QUESTIONS_MAX} times, which is its limit.`;
+  failNode(step, node, { code: 'suspension_limit_exceeded', message }, false);
 }

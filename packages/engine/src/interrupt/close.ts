@@ -1,10 +1,10 @@
-import type { Json, JsonObject, RunEvent } from '@gantry/protocol';
+import type { Json, JsonObject } from '@gantry/protocol';
 import { isObject } from '../json.ts';
 import { maskOutputs } from '../mask.ts';
 import { textAt } from '../payload.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitNode, type Step } from '../step.ts';
-import type { Answer, Interrupt } from './interrupt.ts';
+import type { Answer } from './interrupt.ts';
 import { settle } from './outcome.ts';
 
 /** Stands for nobody: what the clock decided. */
@@ -33,14 +33,6 @@ const given = (shown: Json | undefined): JsonObject => (shown === undefined ? {}
 function shownValue({ plan }: Step, node: PlanNode, value: Json): Json | undefined {
   if (node.sensitiveOutputs.has('output')) return plan.mask(value);
   return isObject(value) ? maskOutputs(plan, node, value) : value;
-}
-
-/** The answer that an `interrupt.resolved` recorded, for whoever repeats a log. */
-export function recordedAnswer(interrupt: Interrupt, { payload, sealed }: RunEvent): Answer {
-  const rejected =
-    payload.outcome === 'rejected' ? (payload.reason === 'timeout' ? 'timeout' : 'reject') : undefined;
-  const value = sealed?.resumeValue ?? payload.resumeValue ?? null;
-  return { interrupt, value, by: textAt(payload, 'resolvedBy'), ...(rejected && { rejected }) };
 }
 
 const RECEIVED = ['comment', 'feedback', 'refineFeedback', 'editedArtifactData'];

@@ -4,6 +4,8 @@ import { isObject, isReservedName } from '../json.ts';
 import { numberAt, objectAt, textAt } from '../payload.ts';
 import { eventKey } from './event-key.ts';
 import type { AnswerRules, Interrupt, InterruptKind } from './interrupt.ts';
+import { packAnswer } from './pack-question.ts';
+import { recordedAnswer } from './recorded-answer.ts';
 
 export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject): void {
   const nodeId = textAt(payload, 'nodeId') || textAt(payload, 'gateId') || (event.nodeId ?? '');
@@ -14,6 +16,7 @@ export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject):
       break;
     case 'interrupt.resolved':
       hear(run, nodeId, event, payload);
+      keepAnswer(run, nodeId, event);
       closeInterrupt(run, nodeId);
       break;
     case 'authorization.decided':
@@ -50,6 +53,17 @@ function open(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject):
   };
   run.interrupts = { ...run.interrupts, [nodeId]: interrupt };
   run.asked = { ...run.asked, [nodeId]: (run.asked[nodeId] ?? 0) + 1 };
+}
+
+/** The answer to a question of pack code stays with the node, which is called again with it. */
+function keepAnswer(run: Draft, nodeId: string, event: RunEvent): void {
+  const interrupt = run.interrupts[nodeId];
+  const state = run.nodes[nodeId];
+  const packKey = interrupt?.memo?.packKey;
+  if (!interrupt || typeof packKey !== 'string' || state?.status !== 'suspended') return;
+  const { value, by, rejected } = recordedAnswer(interrupt, event);
+  const answer = packAnswer(interrupt, { value, by, at: event.at, rejected });
+  run.nodes[nodeId] = { ...state, answers: { ...state.answers, [packKey]: answer } };
 }
 
 export function closeInterrupt(run: Draft, nodeId: string): void {

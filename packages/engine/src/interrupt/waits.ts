@@ -10,7 +10,7 @@ import { policyOf } from './quorum.ts';
 
 export function questionWait(nodeId: string, interrupt: Interrupt, now: number): Wait {
   const { requestedAt: since, expiresAt } = interrupt;
-  const limit = expiresAt === undefined ? '' : ` ${endOf(interrupt.kind)} ${inTime(expiresAt, now)}.`;
+  const limit = expiresAt === undefined ? '' : ` ${endOf(interrupt)} ${inTime(expiresAt, now)}.`;
   const text = `${nodeId} ${ASKED[interrupt.kind](interrupt)} ${answerersOf(interrupt)}${limit}`;
   return { kind: 'interrupt', nodeId, since, ...(expiresAt !== undefined && { wakesAt: expiresAt }), text };
 }
@@ -49,7 +49,9 @@ function votesOf({ data, votes }: Interrupt): string {
   return `: ${granted} of ${required} approvals are in, ${counted(votes.length - granted, 'rejection')}; ${veto}`;
 }
 
-function endOf(kind: InterruptKind): string {
+function endOf({ kind, memo }: Interrupt): string {
+  // Pack code is told that time is over, and decides itself.
+  if (memo?.packKey !== undefined) return 'It goes on';
   if (kind === 'approval') return 'It is rejected';
   return kind.startsWith('conversation.') ? 'It is closed' : 'It fails';
 }

@@ -15,6 +15,7 @@ import type { PlanNode } from '../plan.ts';
 import type { Run } from '../run.ts';
 import type { SchemaCheck } from '../schema.ts';
 import type { Step } from '../step.ts';
+import type { PackNodeType } from './pack-node.ts';
 
 /** One entry into a node: what it sees. */
 export interface Visit {
@@ -54,6 +55,8 @@ export interface Behaviour {
 export interface NodeType {
   readonly typeId: string;
   readonly leavesProcess?: true;
+  /** Given by types that come from a pack. */
+  readonly pack?: PackNodeType;
   /** Checks a node's config once, when the definition is compiled, and answers how to run it. */
   readonly prepare: (preparation: Preparation) => Execute | Behaviour;
 }

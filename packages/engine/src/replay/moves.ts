@@ -6,8 +6,9 @@ import { cancel } from '../commands/cancel.ts';
 import { childEnded } from '../commands/child-ended.ts';
 import { childrenStarted } from '../commands/children-started.ts';
 import { resume } from '../commands/resume.ts';
-import { close, recordedAnswer } from '../interrupt/close.ts';
-import { completeNode, failNode, runNode } from '../node-run.ts';
+import { close } from '../interrupt/close.ts';
+import { recordedAnswer } from '../interrupt/recorded-answer.ts';
+import { completeNode, failNode, runNode, terminateNode } from '../node-run.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from '../payload.ts';
 import type { Plan, PlanNode } from '../plan.ts';
 import { isActive, type NodeState, type Run } from '../run.ts';
@@ -79,7 +80,8 @@ function reliveNode(step: Step, node: PlanNode, event: RunEvent): void {
       failNode(step, node, errorAt(payload, 'lastError'), true);
       break;
     case 'node.failed':
-      failNode(step, node, errorAt(payload, 'error'), false);
+      if (event.sealed?.terminates === true) terminateNode(step, node, errorAt(payload, 'error'));
+      else failNode(step, node, errorAt(payload, 'error'), false);
       break;
     case 'interrupt.resolved': {
       const interrupt = step.run.interrupts[node.id];

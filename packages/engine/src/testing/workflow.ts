@@ -10,6 +10,7 @@ import type {
 import { compileSchema } from '../../../protocol/src/testing/json-schema.ts';
 import {
   type Command,
+  type CompileOptions,
   compile,
   type Decision,
   decide,
@@ -75,8 +76,8 @@ export class Trial {
   run: Run;
   now = 1_000;
 
-  constructor(definition: WorkflowDefinition, extras: Partial<RunFacts> = {}) {
-    this.plan = compile(definition, { sha256: (text) => `digest of ${text}`, compileSchema });
+  constructor(definition: WorkflowDefinition, extras: Partial<RunFacts> = {}, options: CompileOptions = {}) {
+    this.plan = compile(definition, { sha256: (text) => `digest of ${text}`, compileSchema, ...options });
     this.run = newRun(facts(extras));
   }
 

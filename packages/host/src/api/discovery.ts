@@ -11,7 +11,7 @@ import {
 } from '@gantry/protocol';
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import type { Api, ApiDeps } from './context.ts';
-import { orchestrationFamilies } from './families.ts';
+import { orchestrationFamilies, packFamilies } from './families.ts';
 import { RETENTION_SECONDS } from './idempotency.ts';
 import { ROTATION_GRACE_SECONDS } from './key-desk.ts';
 import { CONTENT_ENCODINGS, notModified, readPayload } from './reply.ts';
@@ -75,8 +75,14 @@ export function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'run
 }
 
 export function discoveryRoute(app: Api, deps: ApiDeps): void {
-  const body = JSON.stringify(discoveryDocument(deps));
-  const etag = `"${hash('sha256', body, 'hex').slice(0, 32)}"`;
+  const { packs } = deps.services;
+  let made: Promise<{ body: string; etag: string }> | undefined;
+  // Made when it is first asked for: whether this machine isolates is found out by trying.
+  const make = async () => {
+    const families = packFamilies(packs, await packs.sandboxes.isolation());
+    const body = JSON.stringify({ ...discoveryDocument(deps), ...families });
+    return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };
+  };
   app.get(
     '/.well-known/openwop',
     {
@@ -85,6 +91,11 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
     },
     async (request, reply) => {
       void reply.header('cache-control', 'public, max-age=300');
+      made ??= make().catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      });
+      const { body, etag } = await made;
       if (notModified(request, reply, etag)) return '';
       return readPayload(request, reply, body);
     },

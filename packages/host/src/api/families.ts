@@ -1,6 +1,8 @@
 /** Capability families of orchestration: people, children, replay and time. */
 import { DISPATCH_MAX_FAN_OUT, FAILURE_MODES, JOIN_MODES } from '@gantry/engine';
 import { HEARTBEAT_CAPABILITY, SCHEDULING_CAPABILITY, TRIGGER_BRIDGE_CAPABILITY } from '@gantry/protocol';
+import { WASM_ABI_VERSIONS } from '../packs/offer.ts';
+import type { Packs } from '../packs/packs.ts';
 import type { HostInfo } from './context.ts';
 
 const SECONDS_PER_DAY = 86_400;
@@ -43,4 +45,34 @@ export const orchestrationFamilies = ({ name, retentionSeconds }: HostInfo) => (
   heartbeat: HEARTBEAT_CAPABILITY,
   deadLetter: { supported: true, retentionDays: Math.floor(retentionSeconds / SECONDS_PER_DAY) },
   triggerBridge: TRIGGER_BRIDGE_CAPABILITY,
+});
+
+/** What pack code may ask of the host, once it is granted. */
+const HOST_CALLS = ['host.fetch', 'host.dns'];
+
+/** The sandbox is only promised where the operating system isolates. */
+export const packFamilies = (
+  { limits }: Pick<Packs, 'limits'>,
+  isolation: 'os' | 'permission-only' | 'none',
+) => ({
+  ...(isolation === 'os' && {
+    sandbox: {
+      supported: true,
+      isolationModel: 'process',
+      allowedHostCalls: HOST_CALLS,
+      memoryLimitBytes: limits.memoryBytes,
+      wallClockLimitMs: limits.wallClockMs,
+    },
+  }),
+  ...(isolation !== 'none' && {
+    nodePackRuntimes: {
+      javascript: { supported: true },
+      wasm: {
+        supported: true,
+        abiVersions: [...WASM_ABI_VERSIONS],
+        maxMemoryBytes: limits.memoryBytes,
+        maxExecutionMs: limits.wallClockMs,
+      },
+    },
+  }),
 });

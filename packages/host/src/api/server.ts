@@ -33,6 +33,7 @@ import { createKeyCache } from './key-cache.ts';
 import { keyRoutes } from './keys.ts';
 import { noRoute } from './not-found.ts';
 import { openapiRoute } from './openapi.ts';
+import { packRoutes } from './packs.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
@@ -118,7 +119,7 @@ function logRequests(app: Api, log: Logger): void {
 }
 
 function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
-  const { webhooks, schedules, heartbeats, triggers } = deps.services;
+  const { webhooks, schedules, heartbeats, triggers, packs } = deps.services;
   const { now } = deps;
   webhookRoutes(app, webhooks.desk, idempotency);
   scheduleRoutes(app, schedules.desk, idempotency);
@@ -126,6 +127,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, { desk: triggers.deadLetters, idempotency, now });
+  packRoutes(app, packs.desk);
   if (deps.seams) seamRoutes(app, deps, deps.services);
 }
 

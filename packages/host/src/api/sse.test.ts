@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import { openMasterKey } from '../master-key.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
+import { noPacks } from '../testing/no-packs.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
 import { createApi } from './server.ts';
 import { type ApiTest, apiTest, assertPublic } from './testing.ts';
@@ -258,7 +259,7 @@ test('past its limit the host opens no stream and says when to come back', async
     runtime: api.host.services.runtime,
     services: api.host.services,
     seams: false,
-    workflows: createWorkflows({ store, now: Date.now, cacheMs: 0 }),
+    workflows: createWorkflows({ store, packs: noPacks, now: Date.now, cacheMs: 0 }),
     store,
     masterKey: await openMasterKey({
       settings: { masterKey: undefined, dataDir: folder.path },

@@ -3,7 +3,7 @@
  * before anyone sees its result, so a node that runs again reads the record instead of acting twice.
  */
 import { hash } from 'node:crypto';
-import type { Outcome } from '@gantry/engine';
+import type { EffectOutcome, Outcome } from '@gantry/engine';
 import type { Store } from '@gantry/store';
 import type { CommitPipeline } from './commit-pipeline.ts';
 
@@ -18,7 +18,14 @@ export interface Effect {
   readonly idempotent: boolean;
 }
 
-export function logicalInvocationId(effect: Effect): string {
+/** Whether the effect is the caller's to perform. */
+export type Claim<Result> =
+  | { readonly kind: 'claimed'; readonly invocationId: string }
+  /** Claimed before, and nothing is known of its end. */
+  | { readonly kind: 'underWay'; readonly invocationId: string }
+  | { readonly kind: 'settled'; readonly invocationId: string; readonly outcome: Result };
+
+export function logicalInvocationId(effect: Omit<Effect, 'idempotent'>): string {
   const parts = [
     'openwop:activity:v2',
     effect.tenant,
@@ -44,39 +51,59 @@ export class InvocationLog {
   }
 
   /** Performs the effect unless it is on record; answers its one recorded outcome. */
-  perform(effect: Effect, act: (invocationId: string) => Promise<Outcome>): Promise<Outcome> {
+  async perform<Result extends Outcome>(
+    effect: Effect,
+    act: (invocationId: string) => Promise<Result>,
+  ): Promise<Result | EffectOutcome> {
     const invocationId = logicalInvocationId(effect);
     const underWay = this.#underWay.get(invocationId);
-    if (underWay) return underWay;
-    const outcome = this.#claimAndAct(effect, invocationId, act).finally(() =>
-      this.#underWay.delete(invocationId),
-    );
+    if (underWay) return underWay as Promise<Result>;
+    const outcome = this.#claimAndAct(effect, act).finally(() => this.#underWay.delete(invocationId));
     this.#underWay.set(invocationId, outcome);
     return outcome;
   }
 
-  async #claimAndAct(
-    effect: Effect,
-    invocationId: string,
-    act: (invocationId: string) => Promise<Outcome>,
-  ): Promise<Outcome> {
+  /** For effects that are performed elsewhere and settled later. */
+  async claim<Result extends Outcome = EffectOutcome>(
+    effect: Omit<Effect, 'idempotent'>,
+  ): Promise<Claim<Result>> {
     const { tenant, runId, nodeId } = effect;
+    const invocationId = logicalInvocationId(effect);
     const record = { invocationId, tenant, runId, nodeId, outcome: null, claimedAt: this.#now() };
-    const claim = await this.#pipeline.commit([{ kind: 'claimInvocation', record }]);
-    if (!claim.won) {
-      const earlier = await this.#records.invocation(tenant, invocationId);
-      if (earlier?.outcome != null) return JSON.parse(earlier.outcome);
-      if (!effect.idempotent) return inDoubt(effect);
-    }
-    const outcome = await act(invocationId);
+    const { won } = await this.#pipeline.commit([{ kind: 'claimInvocation', record }]);
+    if (won) return { kind: 'claimed', invocationId };
+    const earlier = await this.#records.invocation(tenant, invocationId);
+    if (earlier?.outcome == null) return { kind: 'underWay', invocationId };
+    return { kind: 'settled', invocationId, outcome: JSON.parse(earlier.outcome) };
+  }
+
+  /** Claimed, and nothing is known of its end. */
+  async isOpen(effect: Omit<Effect, 'idempotent'>): Promise<boolean> {
+    const record = await this.#records.invocation(effect.tenant, logicalInvocationId(effect));
+    return record !== null && record.outcome === null;
+  }
+
+  async settle(tenant: string, invocationId: string, outcome: Outcome): Promise<void> {
     const settled = JSON.stringify(outcome);
     await this.#pipeline.commit([{ kind: 'settleInvocation', tenant, invocationId, outcome: settled }]);
+  }
+
+  async #claimAndAct<Result extends Outcome>(
+    effect: Effect,
+    act: (invocationId: string) => Promise<Result>,
+  ): Promise<Result | EffectOutcome> {
+    const claim = await this.claim<Result>(effect);
+    const { invocationId } = claim;
+    if (claim.kind === 'settled') return claim.outcome;
+    if (claim.kind === 'underWay' && !effect.idempotent) return inDoubt(effect);
+    const outcome = await act(invocationId);
+    await this.settle(effect.tenant, invocationId, outcome);
     return outcome;
   }
 }
 
 /** Claimed, but no result on record: the process died in between, and asking again might act twice. */
-function inDoubt(effect: Effect): Outcome {
+export function inDoubt(effect: Omit<Effect, 'idempotent'>): EffectOutcome {
   return {
     ok: false,
     retryable: false,

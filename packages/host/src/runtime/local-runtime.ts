@@ -1,6 +1,6 @@
 /** The runtime of one process: creates runs, takes commands, reads. */
 import { randomUUID } from 'node:crypto';
-import { type Plan, type Run, type RunLimits, snapshot } from '@gantry/engine';
+import { type Invocation, type Plan, type Run, type RunLimits, snapshot } from '@gantry/engine';
 import { newRunId, OpenwopError, type StoredEvent } from '@gantry/protocol';
 import type { CommitResult, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -40,6 +40,8 @@ export interface RuntimeOptions {
   /** Child workflows. */
   readonly resolve: Workflows['resolve'];
   readonly outbox: Outbox;
+  /** Runs nodes whose code is a pack's. */
+  readonly packExecutor: (log: InvocationLog) => Executor;
   readonly limits: RunLimits;
   readonly inflightCap: number;
   readonly lease: LeaseTerms;
@@ -245,12 +247,14 @@ export class LocalRuntime implements Runtime {
 }
 
 /** Node types whose work leaves the process. */
-function executors(options: RuntimeOptions, pipeline: CommitPipeline): (typeId: string) => Executor {
+function executors(options: RuntimeOptions, pipeline: CommitPipeline): (invocation: Invocation) => Executor {
   const log = new InvocationLog(pipeline, options.store.records, options.now);
   const byType: Record<string, Executor> = {
     'core.conformance.side-effect': sideEffectExecutor(options.dataDir, log),
   };
-  return (typeId) => {
+  const packs = options.packExecutor(log);
+  return ({ typeId, pack }) => {
+    if (pack) return packs;
     const found = byType[typeId];
     if (!found) throw new Error(`no executor for ${typeId}`);
     return found;

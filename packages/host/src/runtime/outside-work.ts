@@ -1,11 +1,12 @@
 /** The work of one run that is outside the process right now. It is derived from the run, never remembered. */
-import type { Invocation, Outcome } from '@gantry/engine';
+import type { Invocation, Outcome, Run } from '@gantry/engine';
 import type { RunKey } from '@gantry/store';
-import type { Executor } from './side-effect.ts';
+import type { Executor, NodeWork } from './side-effect.ts';
 
 export interface OutsideWorkOptions {
   readonly key: RunKey;
-  readonly executor: (typeId: string) => Executor;
+  readonly executor: (invocation: Invocation) => Executor;
+  readonly work: (invocation: Invocation) => NodeWork;
   settled(invocation: Invocation, outcome: Outcome): void;
   /** The work could not even be recorded. */
   failed(error: unknown): void;
@@ -41,11 +42,11 @@ export class OutsideWork {
   }
 
   #start(invocation: Invocation): void {
-    const { key, executor, settled, failed } = this.#options;
+    const { key, executor, work, settled, failed } = this.#options;
     const id = workId(invocation);
     const controller = new AbortController();
     this.#underWay.set(id, controller);
-    executor(invocation.typeId)(key, invocation, controller.signal).then(
+    executor(invocation)(key, invocation, controller.signal, work(invocation)).then(
       (outcome) => {
         if (this.#underWay.get(id) !== controller) return;
         this.#underWay.delete(id);
@@ -61,3 +62,18 @@ export class OutsideWork {
 }
 
 const workId = ({ nodeId, visit, attempt }: Invocation): string => `${nodeId}\0${visit}\0${attempt}`;
+
+type Executors = (invocation: Invocation) => Executor;
+
+export const executorFor = ({ facts }: Run, executors: Executors): Executors =>
+  facts.fork?.mode === 'replay' ? () => refuseReplay : executors;
+
+/** A replay never acts: what its source did not record did not happen. */
+const refuseReplay: Executor = async (_key, { nodeId }) => ({
+  ok: false,
+  retryable: false,
+  error: {
+    code: 'replay_source_missing',
+    message: `The replayed run has no record of what ${nodeId} did here.`,
+  },
+});

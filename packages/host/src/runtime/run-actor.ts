@@ -11,6 +11,8 @@ import {
   childRequests,
   type Decision,
   decide,
+  type EmittedEvent,
+  type Invocation,
   invocations,
   isReady,
   type Plan,
@@ -25,7 +27,7 @@ import type { CommitPipeline } from './commit-pipeline.ts';
 import type { EventHub } from './event-hub.ts';
 import { commandOf, type Postage } from './mail.ts';
 import type { OpenedRun } from './opened-run.ts';
-import { OutsideWork } from './outside-work.ts';
+import { executorFor, OutsideWork } from './outside-work.ts';
 import { replyWrite } from './reply.ts';
 import { toStoredEvents } from './run-record.ts';
 import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-task.ts';
@@ -39,7 +41,7 @@ export interface ActorHost extends Postage {
   readonly pipeline: CommitPipeline;
   readonly hub: EventHub;
   readonly outbox: Outbox;
-  readonly executor: (typeId: string) => Executor;
+  readonly executor: (invocation: Invocation) => Executor;
   readonly prepareChildren: (
     plan: Plan,
     parent: Run,
@@ -91,7 +93,11 @@ export class RunActor {
     this.#snapshotSeq = snapshotSeq;
     this.#outside = new OutsideWork({
       key: this.key,
-      executor: isReplay(run) ? () => refuseReplay : host.executor,
+      executor: executorFor(run, host.executor),
+      work: (invocation) => ({
+        facts: run.facts,
+        emit: (events) => this.#emit(invocation, events),
+      }),
       settled: ({ nodeId, attempt, visit }, outcome) =>
         this.#enqueue({ type: 'settle', now: host.now(), nodeId, attempt, visit, outcome }),
       failed: (error) => host.lost(this, error),
@@ -143,6 +149,12 @@ export class RunActor {
     clearTimeout(this.#timer);
     this.#outside.abandon();
     for (const task of this.#tasks.splice(0)) task.reject?.(error);
+  }
+
+  /** Told while the run is paused or after the node has settled: it is too late, and nothing is written. */
+  async #emit({ nodeId, attempt, visit }: Invocation, events: readonly EmittedEvent[]): Promise<void> {
+    if (!this.#gone)
+      await this.command({ type: 'emit', now: this.#host.now(), nodeId, attempt, visit, events });
   }
 
   #enqueue(command: Command): void {
@@ -336,15 +348,3 @@ export class RunActor {
 
 /** Paused, but work under way may finish; its result stays in the invocation log until the resume. */
 const isDraining = (run: Run): boolean => run.status === 'paused' && run.drainPolicy === 'drain-current-node';
-
-const isReplay = (run: Run): boolean => run.facts.fork?.mode === 'replay';
-
-/** A replay never acts: what its source did not record did not happen. */
-const refuseReplay: Executor = async (_key, { nodeId }) => ({
-  ok: false,
-  retryable: false,
-  error: {
-    code: 'replay_source_missing',
-    message: `The replayed run has no record of what ${nodeId} did here.`,
-  },
-});

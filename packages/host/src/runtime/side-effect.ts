@@ -4,16 +4,28 @@
  */
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Invocation, Outcome } from '@gantry/engine';
+import type { EffectOutcome, EmittedEvent, Invocation, Outcome, RunFacts } from '@gantry/engine';
 import type { RunKey } from '@gantry/store';
 import type { InvocationLog } from './invocation-log.ts';
 
-export type Executor = (key: RunKey, invocation: Invocation, signal: AbortSignal) => Promise<Outcome>;
+/** What work that left the process may ask of the run that it is part of. */
+export interface NodeWork {
+  readonly facts: RunFacts;
+  /** Resolves when the events are in the log; not in order to tell anything after the node settled. */
+  emit(events: readonly EmittedEvent[]): Promise<void>;
+}
+
+export type Executor = (
+  key: RunKey,
+  invocation: Invocation,
+  signal: AbortSignal,
+  work: NodeWork,
+) => Promise<Outcome>;
 
 export function sideEffectExecutor(dataDir: string, log: InvocationLog): Executor {
   const file = path.join(dataDir, 'side-effects.log');
 
-  const act = async (line: string): Promise<Outcome> => {
+  const act = async (line: string): Promise<EffectOutcome> => {
     await appendFile(file, line);
     return { ok: true, outputs: {} };
   };

@@ -28,6 +28,7 @@ import { LocalRuntime } from '../runtime/local-runtime.ts';
 import type { ReadRun, ResolvedWorkflow, Runtime } from '../runtime/runtime.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
+import { noPackExecutor, noPacks } from '../testing/no-packs.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
 import { createTriggers, type Triggers } from './triggers.ts';
 
@@ -101,7 +102,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
   const dataDir = options.dataDir ?? (await ownFolder(t));
   const store = options.store ?? (await openSqlite({ dataDir }));
   const masterKey = await openMasterKey({ settings: { masterKey: MASTER_KEY, dataDir }, store, now });
-  const workflows = createWorkflows({ store, now, cacheMs: 0 });
+  const workflows = createWorkflows({ store, packs: noPacks, now, cacheMs: 0 });
   const create: Runtime['create'] = (...args) =>
     (options.create?.() ?? runtime.create.bind(runtime))(...args);
   const triggers = createTriggers({
@@ -109,6 +110,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
     runtime: () => ({ create, adopt: runtime.adopt.bind(runtime), read: runtime.read.bind(runtime) }),
   });
   const runtime: LocalRuntime = await LocalRuntime.open({
+    packExecutor: noPackExecutor,
     ...{ store, now, randomBytes, dataDir, log: LOG, limits: LIMITS, outbox: triggers.outbox },
     ...{ planOf: workflows.planOf, resolve: workflows.resolve, inflightCap: options.inflightCap ?? 100 },
     lease: { ttlMs: 60_000, renewEveryMs: null },

@@ -26,6 +26,12 @@ export const NODE_ERRORS = {
     message: 'The pack tried to leave its sandbox and was stopped.',
     next: 'Remove the pack and tell its publisher.',
   },
+  suspension_limit_exceeded: {
+    status: 0,
+    retriable: false,
+    message: 'The pack suspended its node too often.',
+    next: 'Look for a circle in the code of the node; a loop of the workflow has no such limit.',
+  },
   envelope_invalid: {
     status: 0,
     retriable: false,

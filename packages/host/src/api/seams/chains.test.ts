@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { archiveOf } from '@gantry/packs';
 import { assertError } from '../testing.ts';
 import { seamTest } from './testing.ts';
 
@@ -56,4 +57,34 @@ test('deferred parameters are variables by their own names, with the format of t
     { name: 'note', type: 'string', required: false, format: 'vendor.acme.freeform' },
     { name: 'count', type: 'number', required: false },
   ]);
+});
+
+test('chains of installed packs are expanded by name', async (t) => {
+  const api = await seamTest(t);
+  const chain = {
+    ...{ chainId: 'review', version: '1.0.0', label: 'Review', description: 'Reviews.' },
+    ...{
+      parameters: { type: 'object', properties: {} },
+      dag: { nodes: [{ id: 'a', typeId: 'core.noop' }], edges: [] },
+    },
+  };
+  const manifest = {
+    ...{ name: 'vendor.acme.chains', version: '2.1.0', kind: 'workflow-chain' },
+    ...{ engines: { openwop: '>=1.0.0' }, chains: [chain] },
+  };
+  const { bytes } = await archiveOf(new Map([['pack.json', Buffer.from(JSON.stringify(manifest))]]));
+  const headers = { 'content-type': 'application/gzip' };
+  const installed = await api.request({
+    method: 'POST',
+    url: '/v1/host/gantry/packs',
+    payload: bytes,
+    headers,
+  });
+  assert.equal(installed.statusCode, 201, installed.body);
+  assert.deepEqual(installed.json().chainIds, ['review']);
+  const named = { packName: 'vendor.acme.chains', chainId: 'review', parameters: {} };
+  const expanded = await api.drive('workflow-chain:expand', named);
+  assert.deepEqual([expanded.packVersion, expanded.nodes.length], ['2.1.0', 1]);
+  const url = '/v1/host/sample/workflow-chain:expand';
+  assertError(await api.post(url, { ...named, chainId: 'none' }), 404, 'chain_not_found');
 });

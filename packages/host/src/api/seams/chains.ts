@@ -2,8 +2,10 @@
 import { type ChainExpansion, expandChain, expandDeferred, readChain } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
+import type { PackShelf } from '../../packs/pack-shelf.ts';
+import type { Packs } from '../../packs/packs.ts';
 import { chainOptions, newExpansionId } from '../../workflows/chain-options.ts';
-import type { Api } from '../context.ts';
+import { type Api, callerOf } from '../context.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 const Values = Type.Record(Type.String(), Type.Unknown());
@@ -42,7 +44,7 @@ const REST_OF_CHAIN = {
   dag: { nodes: [{ id: 'work', typeId: 'core.noop' }] },
 };
 
-export function chainSeams(app: Api): void {
+export function chainSeams(app: Api, { shelf }: Pick<Packs, 'shelf'>): void {
   app.post(
     '/v1/host/sample/workflow-chain::expand',
     {
@@ -51,7 +53,7 @@ export function chainSeams(app: Api): void {
     },
     async (request) => {
       if (request.validationError) throw new OpenwopError('invalid_request');
-      return expand(request.body);
+      return expand(await chainOf(shelf, callerOf(request).tenant, request.body), request.body);
     },
   );
   app.post(
@@ -61,17 +63,38 @@ export function chainSeams(app: Api): void {
   );
 }
 
-function expand({ packName, chainId, parameters = {}, chain: given }: Static<typeof Expand>) {
-  if (given === undefined) throw new OpenwopError('pack_not_found', { details: { packName } });
-  const chain = readChain(given);
+interface NamedChain {
+  readonly chain: ReturnType<typeof readChain>;
+  readonly packVersion?: string;
+}
+
+/** The chain that the request brings, or one of an installed pack. */
+async function chainOf(
+  shelf: PackShelf,
+  tenant: string,
+  { packName, chainId, chain: given }: Static<typeof Expand>,
+): Promise<NamedChain> {
+  if (given !== undefined) return { chain: readChain(given) };
+  const [pack] = await shelf.versionsOf(tenant, packName);
+  if (!pack) throw new OpenwopError('pack_not_found', { details: { packName } });
+  const { chains, version } = await shelf.version(pack.record.integrity);
+  const chain = chains.find((candidate) => candidate.chainId === chainId);
+  if (!chain) throw new OpenwopError('chain_not_found', { details: { chainId } });
+  return { chain, packVersion: version };
+}
+
+function expand(
+  { chain, packVersion }: NamedChain,
+  { packName, chainId, parameters = {} }: Static<typeof Expand>,
+) {
   if (chain.chainId !== chainId) throw new OpenwopError('chain_not_found', { details: { chainId } });
   const { expandedFrom, fragment } = expandChain(
     chain,
     parameters as JsonObject,
     chainOptions(newExpansionId()),
   );
-  const { chainVersion: packVersion, expansionId } = expandedFrom;
-  return { expansionId, chainId, packName, packVersion, ...fragment };
+  const { chainVersion, expansionId } = expandedFrom;
+  return { expansionId, chainId, packName, packVersion: packVersion ?? chainVersion, ...fragment };
 }
 
 function defer({ chain: given, values = {} }: Static<typeof Defer>): Static<typeof Deferred> {

@@ -2,6 +2,7 @@
  * Seams of the public conformance suite. Registered only when the operator asks for them; they need a key like
  * every route, stay in its tenant, and drive the same code that production does.
  */
+import type { Packs } from '../../packs/packs.ts';
 import type { Api, ApiDeps } from '../context.ts';
 import { createWaiting } from '../events.ts';
 import { agentLoopSeam } from './agent-loop.ts';
@@ -13,8 +14,10 @@ import { createDrive } from './drive.ts';
 import { fanOutSeam } from './fan-out.ts';
 import { governanceSeam } from './governance.ts';
 import { heartbeatSeam, type SeamHeartbeats } from './heartbeat.ts';
+import { installGateSeam } from './install-gate.ts';
 import { llmCacheKeySeam } from './llm-cache-key.ts';
 import { runLogSeams } from './run-log.ts';
+import { sandboxSeams } from './sandbox.ts';
 import { type SeamSchedules, schedulingSeam } from './scheduling.ts';
 import { type SeamTriggers, triggerBridgeSeam } from './trigger-bridge.ts';
 
@@ -22,6 +25,7 @@ export interface SeamServices {
   readonly schedules: SeamSchedules;
   readonly heartbeats: SeamHeartbeats;
   readonly triggers: SeamTriggers;
+  readonly packs: Packs;
 }
 
 export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): void {
@@ -37,7 +41,9 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   attestationSeam(app, drive);
   agentLoopSeam(app, drive);
   llmCacheKeySeam(app);
-  chainSeams(app);
+  chainSeams(app, services.packs);
+  installGateSeam(app);
+  sandboxSeams(app, services.packs);
   runLogSeams(app, deps, drive);
   app.addHook('preClose', async () => waiting.close());
 }

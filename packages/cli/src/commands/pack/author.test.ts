@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { rm, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { edit, packIn, scaffolded, temporaryPlace } from './testing/pack-folder.ts';
+
+test('a new pack is right from the start, and nothing is written over', async (t) => {
+  const place = await temporaryPlace(t);
+  const made = await packIn(place, 'new', 'vendor.acme.greeter');
+  assert.match(made.out, /gantry pack dev greeter/);
+  const { code, out } = await packIn(place, 'check', 'greeter');
+  assert.deepEqual({ code, out }, { code: 0, out: 'vendor.acme.greeter@0.1.0: 0 errors, 0 warnings\n' });
+  const again = await packIn(place, 'new', 'vendor.acme.greeter');
+  assert.equal(again.code, 2);
+  assert.match(again.err, /is not empty/);
+});
+
+test('a name without scope and owner is refused with an example', async (t) => {
+  const place = await temporaryPlace(t);
+  const { code, err } = await packIn(place, 'new', 'greeter');
+  assert.equal(code, 2);
+  assert.match(err, /vendor\.acme\.greeter/);
+});
+
+test('check tells everything at once, with file, line and column', async (t) => {
+  const folder = await scaffolded(t);
+  await edit(path.join(folder, 'pack.json'), (text) =>
+    text.replace('"version": "0.1.0"', '"version": "one"').replace('"category": "data"', '"categry": "data"'),
+  );
+  await writeFile(path.join(folder, 'schemas/hello-inputs.json'), '{\n  "type": object\n}\n');
+  const { code, out } = await packIn(folder, 'check', '.');
+  assert.equal(code, 1);
+  assert.match(out, /^pack\.json:3:14: error: \/version: /m);
+  assert.match(out, /^pack\.json:\d+:\d+: error: \/nodes\/0: .*category/m);
+  assert.match(out, /^pack\.json:\d+:\d+: error: \/nodes\/0\/categry: /m);
+  assert.match(out, /^schemas\/hello-inputs\.json:2:11: error: /m);
+});
+
+test('check finds references to nothing and code that does not load', async (t) => {
+  const folder = await scaffolded(t);
+  await rm(path.join(folder, 'schemas/hello-config.json'));
+  await rm(path.join(folder, 'README.md'));
+  await edit(path.join(folder, 'index.mjs'), (text) => text.replace('export const', 'export cnst'));
+  const { code, out } = await packIn(folder, 'check', '.');
+  assert.equal(code, 1);
+  assert.match(out, /^pack\.json:\d+:\d+: error: schemas\/hello-config\.json: /m);
+  assert.match(out, /^index\.mjs:7:\d+: error: SyntaxError: /m);
+  assert.match(out, /^pack\.json:1:1: warning: README\.md is missing/m);
+});
+
+test('check compares what the code offers with what the manifest lists', async (t) => {
+  const folder = await scaffolded(t);
+  await edit(path.join(folder, 'index.mjs'), (text) => text.replace('greeter.hello', 'greeter.helo'));
+  const { code, out } = await packIn(folder, 'check', '.');
+  assert.equal(code, 1);
+  assert.match(out, /^pack\.json:\d+:\d+: error: index\.mjs does not offer vendor\.acme\.greeter\.hello\./m);
+  assert.match(out, /^index\.mjs:1:1: warning: It offers vendor\.acme\.greeter\.helo, /m);
+});
+
+test('check loads code where it can reach nothing but the pack', async (t) => {
+  const folder = await scaffolded(t);
+  const outside = path.join(folder, '..', 'outside.txt');
+  await writeFile(outside, 'x');
+  const reads = `import { readFileSync } from 'node:fs';\nreadFileSync(${JSON.stringify(outside)});\n`;
+  await edit(path.join(folder, 'index.mjs'), (text) => reads + text);
+  const { code, out } = await packIn(folder, 'check', '.');
+  assert.equal(code, 1);
+  assert.match(out, /^index\.mjs:2:1: error: Error: Access to this API has been restricted/m);
+  assert.match(out, /^index\.mjs:1:\d+: warning: 'node:fs' needs "fs\.read" in runtime\.requires/m);
+});
+
+test('the same folder gives the same bytes, whatever the times of its files', async (t) => {
+  const folder = await scaffolded(t);
+  const first = await packIn(folder, 'build', '.', '--out', '../first.tgz', '--json');
+  await utimes(path.join(folder, 'index.mjs'), 1, 1);
+  const second = await packIn(folder, 'build', '.', '--out', '../second.tgz', '--json');
+  assert.equal(JSON.parse(first.out).integrity, JSON.parse(second.out).integrity);
+  await edit(path.join(folder, 'index.mjs'), (text) => `${text}\n`);
+  const third = await packIn(folder, 'build', '.', '--out', '../third.tgz', '--json');
+  assert.notEqual(JSON.parse(third.out).integrity, JSON.parse(first.out).integrity);
+});
+
+test('a pack that is not right is not built', async (t) => {
+  const folder = await scaffolded(t);
+  await rm(path.join(folder, 'index.mjs'));
+  const { code, out } = await packIn(folder, 'build', '.');
+  assert.equal(code, 1);
+  assert.match(out, /index\.mjs: The file is not in the pack\./);
+});

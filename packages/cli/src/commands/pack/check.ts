@@ -1,0 +1,165 @@
+/** Everything an author should hear about a pack folder, at once. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import {
+  checkFiles,
+  type NodePackManifest,
+  normalizePath,
+  type PackManifest,
+  readArchive,
+  readJsonSource,
+  readManifest,
+  type WrittenArchive,
+  writeArchive,
+} from '@gantry/packs';
+import { UsageError } from '../../io.ts';
+import type { Fault } from './fault.ts';
+import { moduleExports, type PackModule } from './module-exports.ts';
+import { primitivesUsed } from './primitives-used.ts';
+
+export interface PackCheck {
+  readonly faults: readonly Fault[];
+  /** Absent when it cannot be read. */
+  readonly manifest?: PackManifest;
+  readonly archive: WrittenArchive;
+  readonly files: Files;
+}
+
+type Files = ReadonlyMap<string, Uint8Array>;
+type PlaceOf = (pointer: string) => { line: number; column: number };
+
+const MANIFEST = 'pack.json';
+const START = { line: 1, column: 1 };
+const JSON_DEPTH_MAX = 64;
+
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+export async function checkPack(folder: string): Promise<PackCheck> {
+  if (!existsSync(path.join(folder, MANIFEST))) {
+    throw new UsageError(`There is no ${MANIFEST} in ${folder}. Begin with: gantry pack new NAME`);
+  }
+  const archive = await writeArchive(folder);
+  const { files, manifestBytes: source } = await readArchive(archive.bytes);
+  const reading = readManifest(source);
+  const broken = [...jsonFaults(files), ...secretFaults(files)];
+  if (reading.kind === 'refused') {
+    const refused = reading.issues.map((issue) => manifestFault(issue, 'error'));
+    return { archive, files, faults: [...refused, ...broken] };
+  }
+  const { manifest, warnings } = reading;
+  const placeOf = placesIn(source);
+  const faults = [
+    ...warnings.map((issue) => manifestFault(issue, 'warning')),
+    ...checkFiles(manifest, files).map(({ path: pointer, file, message }) =>
+      manifestFault({ ...placeOf(pointer), message: `${file}: ${message}` }, 'error'),
+    ),
+    ...broken,
+    ...readmeFaults(files),
+    ...(manifest.kind === 'node' ? await codeFaults(folder, manifest, files, placeOf) : []),
+  ];
+  return { manifest, archive, files, faults };
+}
+
+interface Placed {
+  readonly path?: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+const manifestFault = (
+  { path: pointer, line, column, message }: Placed,
+  severity: Fault['severity'],
+): Fault => ({
+  severity,
+  file: MANIFEST,
+  line,
+  column,
+  message: pointer ? `${pointer}: ${message}` : message,
+});
+
+function placesIn(source: Uint8Array): PlaceOf {
+  const json = readJsonSource(decode(source), { depthMax: JSON_DEPTH_MAX });
+  return json.kind === 'json' ? json.placeOf : () => START;
+}
+
+function jsonFaults(files: Files): Fault[] {
+  return [...files].flatMap(([file, bytes]): Fault[] => {
+    if (file === MANIFEST || !file.endsWith('.json')) return [];
+    const json = readJsonSource(decode(bytes), { depthMax: JSON_DEPTH_MAX });
+    return json.kind === 'broken' ? [{ severity: 'error', file, ...json.place, message: json.message }] : [];
+  });
+}
+
+/** Whoever signs beside the pack would publish the key with it. */
+function secretFaults(files: Files): Fault[] {
+  const message =
+    'A private key is never part of a pack: move it away, and make another if this one was published.';
+  return [...files]
+    .filter(([, bytes]) => Buffer.from(bytes).includes('PRIVATE KEY-----'))
+    .map(([file]) => ({ severity: 'error', file, ...START, message }));
+}
+
+function readmeFaults(files: Files): Fault[] {
+  if (files.has('README.md')) return [];
+  const message = 'README.md is missing; say what the pack does and what it needs.';
+  return [{ severity: 'warning', file: MANIFEST, ...START, message }];
+}
+
+async function codeFaults(
+  folder: string,
+  manifest: NodePackManifest,
+  files: Files,
+  placeOf: PlaceOf,
+): Promise<Fault[]> {
+  const { language, entry } = manifest.runtime;
+  const file = normalizePath(entry);
+  const source = files.get(file);
+  if (!source || (language !== 'javascript' && language !== 'wasm')) return [];
+  return [
+    ...(language === 'javascript' ? undeclaredFaults(manifest, file, decode(source)) : []),
+    ...(await exportFaults({ folder, file, language }, manifest, placeOf)),
+  ];
+}
+
+/** Warnings: published packs hash and look at the clock without saying so, and a comment may look like a use. */
+function undeclaredFaults({ runtime }: NodePackManifest, file: string, source: string): Fault[] {
+  const declared: readonly string[] = runtime.requires ?? [];
+  return primitivesUsed(source)
+    .filter(({ primitive }) => !declared.includes(primitive))
+    .map(({ primitive, sign, line, column }) => ({
+      severity: 'warning',
+      file,
+      line,
+      column,
+      message: `${sign.trim()} needs "${primitive}" in runtime.requires, or the sandbox will deny it.`,
+    }));
+}
+
+async function exportFaults(
+  module: PackModule,
+  { nodes = [] }: NodePackManifest,
+  placeOf: PlaceOf,
+): Promise<Fault[]> {
+  const { file } = module;
+  const found = await moduleExports(module);
+  if (found.kind === 'broken') {
+    const { line, column, message } = found;
+    return [{ severity: 'error', file, line, column, message }];
+  }
+  const declared = nodes.map(({ typeId }) => typeId);
+  const missing = nodes.flatMap(({ typeId }, index): Fault[] =>
+    found.typeIds.includes(typeId)
+      ? []
+      : [manifestFault({ ...placeOf(`/nodes/${index}/typeId`), message: lacks(file, typeId) }, 'error')],
+  );
+  const extra = found.typeIds
+    .filter((typeId) => !declared.includes(typeId))
+    .map((typeId): Fault => {
+      const message = `It offers ${typeId}, which pack.json does not list: nobody can use it.`;
+      return { severity: 'warning', file, ...START, message };
+    });
+  return [...missing, ...extra];
+}
+
+const lacks = (file: string, typeId: string): string => `${file} does not offer ${typeId}.`;

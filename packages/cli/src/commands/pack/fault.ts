@@ -1,0 +1,31 @@
+import path from 'node:path';
+import type { Call } from '../../command.ts';
+import { printable } from '../../style.ts';
+
+/** Something an author should know, and where it stands. */
+export interface Fault {
+  readonly severity: 'error' | 'warning';
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** The pack is not right; what is wrong has been printed. */
+export class FaultyPack extends Error {}
+
+export const isError = ({ severity }: Fault): boolean => severity === 'error';
+
+/** As compilers write it, so that terminals and editors can jump to the place. */
+export function printFaults({ io, style }: Call, folder: string, faults: readonly Fault[]): void {
+  for (const { file, line, column, severity, message } of faults) {
+    const place = `${path.relative(io.cwd, path.join(folder, file)) || file}:${line}:${column}`;
+    const grade = style(severity === 'error' ? 'red' : 'yellow', severity);
+    io.stdout.write(`${place}: ${grade}: ${printable(message)}\n`);
+  }
+}
+
+export const countOf = (faults: readonly Fault[], severity: Fault['severity']): string => {
+  const count = faults.filter((fault) => fault.severity === severity).length;
+  return `${count} ${severity}${count === 1 ? '' : 's'}`;
+};

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { realHost } from '../../testing/real-host.ts';
+import { edit, scaffolded } from './testing/pack-folder.ts';
+
+const NAME = 'vendor.acme.greeter';
+
+/** Lets the scaffold ask for something. */
+const asking = (folder: string, version: string, ...requires: string[]): Promise<void> =>
+  edit(path.join(folder, 'pack.json'), (text) => {
+    const manifest = JSON.parse(text);
+    manifest.version = version;
+    manifest.runtime.requires = requires;
+    return JSON.stringify(manifest, null, 2);
+  });
+
+test('a pack is installed from its folder, and its example runs', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  const installed = await gantry('pack', 'install', folder);
+  assert.equal(installed.code, 0, installed.err);
+  assert.equal(installed.out, `${NAME}@0.1.0 is installed: ${NAME}.hello\n`);
+  const run = await gantry(
+    'run',
+    path.join(folder, 'example.json'),
+    '--input',
+    'name=Ada',
+    '--watch',
+    '--json',
+  );
+  assert.equal(run.code, 0, run.err);
+  assert.match(run.out, /Hello, Ada!/);
+  const { out } = await gantry('pack', 'ls');
+  assert.match(out, /vendor\.acme\.greeter +0\.1\.0 +node +unsigned +nothing +vendor\.acme\.greeter\.hello/);
+});
+
+test('nothing is granted by silence; what is granted stays granted', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  await asking(folder, '0.1.0', 'net.outbound');
+  const refused = await gantry('pack', 'install', folder);
+  assert.equal(refused.code, 2);
+  assert.match(refused.out, /\+ net\.outbound {2}Send requests/);
+  assert.match(refused.err, /--grant net\.outbound/);
+  assert.match((await gantry('pack', 'ls')).out, /No packs yet/);
+
+  assert.equal((await gantry('pack', 'install', folder, '--grant', 'net.outbound')).code, 0);
+  await asking(folder, '0.2.0', 'net.outbound', 'net.dns');
+  const more = await gantry('pack', 'install', folder);
+  assert.equal(more.code, 2);
+  assert.match(more.out, /asks for more than before:\n\+ net\.dns/);
+  assert.match(more.out, /granted before: net\.outbound/);
+  assert.doesNotMatch(more.out, /\+ net\.outbound/);
+  assert.equal((await gantry('pack', 'install', folder, '--grant', 'net.dns')).code, 0);
+});
+
+test('on a terminal the person is asked', async (t) => {
+  const { typing, gantry } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  await asking(folder, '0.1.0', 'crypto');
+  const no = await typing(['n'], 'pack', 'install', folder).finished;
+  assert.equal(no.code, 2);
+  assert.match(no.err, /nothing installed/);
+  const yes = await typing(['y'], 'pack', 'install', folder).finished;
+  assert.equal(yes.code, 0, yes.err);
+  assert.match((await gantry('pack', 'ls')).out, /crypto/);
+});
+
+test('only what a pack asks for can be granted to it', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  const { code, err } = await gantry('pack', 'install', folder, '--grant', 'fs.read');
+  assert.equal(code, 2);
+  assert.match(err, /does not ask for "fs\.read"\. It asks for nothing/);
+  const wrong = await gantry('pack', 'grant', NAME, 'net.outbond');
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.err, /Did you mean net\.outbound\?/);
+});
+
+test('a grant that is taken back stops the next run with the reason', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  await asking(folder, '0.1.0', 'net.outbound');
+  await gantry('pack', 'install', folder, '--grant', 'net.outbound');
+  const taken = await gantry('pack', 'grant', NAME, 'none');
+  assert.equal(taken.out, `${NAME} may now: nothing\n`);
+  const run = await gantry('run', path.join(folder, 'example.json'), '--watch', '--json');
+  assert.equal(run.code, 1);
+  assert.match(run.out, /pack_runtime_requirement_unmet/);
+});
+
+test('receipts show what was used, and offer the smaller grant', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  await asking(folder, '0.1.0', 'net.outbound');
+  await gantry('pack', 'install', folder, '--grant', 'net.outbound');
+  assert.match((await gantry('pack', 'receipts', NAME)).out, /No step of vendor\.acme\.greeter has run yet/);
+  await gantry('run', path.join(folder, 'example.json'), '--watch');
+  const { out } = await gantry('pack', 'receipts', NAME);
+  assert.match(out, /^0\.1\.0 +\d{4}-\d\d-\d\d +1 /m);
+  assert.match(out, /Granted and never used: net\.outbound\. Grant less: gantry pack grant \S+ none/);
+});
+
+test('why says where a type comes from, who uses it and what it may do', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  await asking(folder, '0.1.0', 'net.outbound');
+  await gantry('pack', 'install', folder, '--grant', 'net.outbound');
+  const unused = await gantry('pack', 'why', `${NAME}.hello`);
+  assert.match(unused.out, /vendor\.acme\.greeter\.hello is from vendor\.acme\.greeter@0\.1\.0/);
+  assert.match(unused.out, /net\.outbound {2}Send requests/);
+  assert.match(unused.out, /No workflow uses it/);
+  await gantry('workflows', 'register', path.join(folder, 'example.json'));
+  assert.match((await gantry('pack', 'why', NAME)).out, /try-vendor-acme-greeter: hello/);
+  const unknown = await gantry('pack', 'why', `${NAME}.helo`);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.err, /Did you mean vendor\.acme\.greeter\.hello\?/);
+});
+
+test('one version is removed, or all of them', async (t) => {
+  const { gantry, client } = await realHost(t, []);
+  const folder = await scaffolded(t);
+  for (const version of ['0.1.0', '0.2.0', '0.3.0']) {
+    await asking(folder, version);
+    assert.equal((await gantry('pack', 'install', folder)).code, 0);
+  }
+  const versions = async () => (await client.packs.list()).map(({ version }) => version);
+  assert.equal((await gantry('pack', 'rm', NAME, '0.2.0')).out, `${NAME}@0.2.0 removed\n`);
+  assert.deepEqual(await versions(), ['0.3.0', '0.1.0']);
+  assert.equal((await gantry('pack', 'rm', NAME)).out, `${NAME} removed\n`);
+  assert.deepEqual(await versions(), []);
+  assert.equal((await gantry('pack', 'rm', NAME)).code, 2);
+});

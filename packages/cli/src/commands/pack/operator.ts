@@ -1,0 +1,129 @@
+/** Packs on a host: what is there, what it may do, what it did. */
+import { RUNTIME_REQUIREMENTS } from '@gantry/packs';
+import type { InstalledPack } from '@gantry/protocol';
+import type { Action } from '../../actions.ts';
+import type { Call } from '../../command.ts';
+import { UsageError } from '../../io.ts';
+import { printJson, printListing } from '../../output.ts';
+import { printable } from '../../style.ts';
+import { didYouMean } from '../../suggest.ts';
+import { approvedGrants } from './approval.ts';
+import { type BuiltPack, buildOf } from './source.ts';
+
+const offersOf = ({ typeIds, chainIds }: InstalledPack): string =>
+  [...typeIds, ...chainIds].join(', ') || 'no types';
+
+export function say({ args, io }: Call, pack: InstalledPack): void {
+  for (const warning of pack.warnings) io.stderr.write(`${printable(warning)}\n`);
+  const { name, version } = pack;
+  if (args.flag('json')) printJson({ io }, pack);
+  else io.stdout.write(`${printable(`${name}@${version} is installed: ${offersOf(pack)}`)}\n`);
+}
+
+/** Asks for what it needs, then hands it to the host. */
+export async function installBuilt(
+  call: Call,
+  { manifest, bytes }: BuiltPack,
+  development: boolean,
+): Promise<InstalledPack> {
+  const grant = await approvedGrants(call, manifest);
+  return call.client.packs.install(bytes, { grant, ...(development && { development }) });
+}
+
+export const install: Action = {
+  takes: '<pack> [--grant A,B]',
+  act: async (call, word = '') => say(call, await installBuilt(call, await buildOf(call, word), false)),
+};
+
+/** How well it is known where it comes from. */
+export function proofOf({ trust, signedBy, development }: InstalledPack): string {
+  const proof = signedBy === undefined ? trust : `${trust} by ${signedBy}`;
+  return development ? `${proof}, in development` : proof;
+}
+
+export const ls: Action = {
+  async act(call) {
+    const packs = await call.client.packs.list();
+    if (call.args.flag('json')) return printJson(call, { packs });
+    printListing(call, {
+      headings: ['PACK', 'VERSION', 'KIND', 'PROOF', 'MAY', 'OFFERS'],
+      rows: packs.map((pack) =>
+        [
+          pack.name,
+          pack.version,
+          pack.kind,
+          proofOf(pack),
+          pack.granted.join(',') || 'nothing',
+          offersOf(pack),
+        ].map(printable),
+      ),
+      none: 'No packs yet. Write one: gantry pack new vendor.acme.greeter',
+    });
+  },
+};
+
+/** `none` is what an empty list is called, so that a slip of the hand takes nothing back. */
+function readGrants(list: string): string[] {
+  if (list === 'none') return [];
+  const ids = list.split(',');
+  const known: readonly string[] = RUNTIME_REQUIREMENTS;
+  const wrong = ids.find((id) => !known.includes(id));
+  if (wrong === undefined) return ids;
+  throw new UsageError(
+    `There is no permission "${wrong}".${didYouMean(wrong, known) || ` One of: ${known.join(', ')}, or none.`}`,
+  );
+}
+
+export const grant: Action = {
+  takes: '<name> <permissions>',
+  async act(call, name = '', list = '') {
+    const requires = readGrants(list);
+    const detail = await call.client.packs.grant(name, requires);
+    if (call.args.flag('json')) return printJson(call, detail);
+    call.io.stdout.write(`${name} may now: ${requires.join(', ') || 'nothing'}\n`);
+  },
+};
+
+export const rm: Action = {
+  takes: '<name> [version]',
+  async act({ client, io }, name = '', version) {
+    await client.packs.remove(name, version);
+    io.stdout.write(`${version === undefined ? name : `${name}@${version}`} removed\n`);
+  },
+};
+
+const usesOf = (uses: Readonly<Record<string, number>>): string =>
+  Object.entries(uses)
+    .map(([name, steps]) => `${name} (${steps})`)
+    .join(', ') || '-';
+
+export const receipts: Action = {
+  takes: '<name>',
+  async act(call, name = '') {
+    const seen = await call.client.packs.receipts(name);
+    if (call.args.flag('json')) return printJson(call, seen);
+    printListing(call, {
+      headings: ['VERSION', 'SINCE', 'STEPS', 'PRIMITIVES', 'SURFACES'],
+      rows: seen.receipts.map((each) =>
+        [each.version, each.since, String(each.steps), usesOf(each.primitives), usesOf(each.surfaces)].map(
+          printable,
+        ),
+      ),
+      none: `No step of ${name} has run yet.`,
+    });
+    offerLess(call, name, seen);
+  },
+};
+
+/** Before the first step everything is unused, which says nothing. */
+function offerLess(
+  { io }: Call,
+  name: string,
+  { granted, unused, receipts: seen }: Awaited<ReturnType<Call['client']['packs']['receipts']>>,
+): void {
+  if (unused.length === 0 || seen.length === 0) return;
+  const less = granted.filter((id) => !unused.includes(id)).join(',') || 'none';
+  io.stdout.write(
+    `Granted and never used: ${unused.join(', ')}. Grant less: gantry pack grant ${name} ${less}\n`,
+  );
+}

@@ -1,0 +1,134 @@
+/** Keys, signatures and their proof; no host is asked. */
+import { generateKeyPairSync } from 'node:crypto';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  checkFiles,
+  judgeSignature,
+  keyIdOf,
+  type SignatureJudgement,
+  type TrustedKey,
+  type WrittenArchive,
+} from '@gantry/packs';
+import type { Action } from '../../actions.ts';
+import type { Call } from '../../command.ts';
+import { UsageError } from '../../io.ts';
+import { printJson } from '../../output.ts';
+import { printable } from '../../style.ts';
+import { writeBuilt } from './author.ts';
+import { FaultyPack } from './fault.ts';
+import { type SigningKey, signFiles } from './signing.ts';
+import { type BuiltPack, buildOf, packLabel } from './source.ts';
+
+const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+export const keygen: Action = {
+  takes: '<keyId>',
+  async act({ io }, keyId = '') {
+    if (!KEY_ID.test(keyId)) throw new UsageError(`"${keyId}" is not a key id, such as acme-2026.`);
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    });
+    const write = (ending: string, text: string, mode: number) =>
+      writeFile(path.resolve(io.cwd, `${keyId}.${ending}`), text, { mode, flag: 'wx' }).catch((error) => {
+        throw new UsageError(`Cannot write ${keyId}.${ending} (${error.code}). Keys are never written over.`);
+      });
+    await write('pem', privateKey, 0o600);
+    await write('pub', publicKey, 0o644);
+    io.stdout.write(`${keyId}.pem  signs; keep it secret and out of the pack\n${keyId}.pub  verifies\n`);
+  },
+};
+
+const readKey = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error) => {
+    throw new UsageError(`Cannot read the key ${file} (${error.code}).`);
+  });
+
+export const sign: Action = {
+  takes: '<pack> --signing-key FILE',
+  async act(call, word = '') {
+    const file = call.args.text('signing-key');
+    if (file === undefined) {
+      throw new UsageError(
+        'Say with --signing-key FILE which key signs. Make one: gantry pack keygen acme-2026',
+      );
+    }
+    const pem = await readKey(path.resolve(call.io.cwd, file));
+    const { files, manifest } = await buildOf(call, word);
+    await writeBuilt(call, { manifest, ...(await signed(files, { file, pem })) });
+  },
+};
+
+async function signed(files: BuiltPack['files'], key: SigningKey): Promise<WrittenArchive> {
+  try {
+    return await signFiles(files, key);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_OSSL'))
+      throw new UsageError(`${key.file} is not a private key in PEM. Make one: gantry pack keygen acme-2026`);
+    throw error;
+  }
+}
+
+/** Whoever passes a key vouches for it, for the pack at hand. */
+async function keysAt(place: string, packName: string): Promise<TrustedKey[]> {
+  const found = await stat(place).catch(() => undefined);
+  if (!found) throw new UsageError(`There is no ${place}. --keys takes a public key or a folder of them.`);
+  const names = found.isDirectory() ? (await readdir(place)).map((name) => path.join(place, name)) : [place];
+  const files = names.filter((name) => name.endsWith('.pub') || name === place);
+  return Promise.all(
+    files.map(async (file) => ({
+      keyId: keyIdOf(file.replaceAll(path.sep, '/')),
+      publicKey: await readKey(file),
+      permittedNamespaces: [packName],
+      status: 'active' as const,
+    })),
+  );
+}
+
+const SIGNATURE_TEXT: Readonly<Record<SignatureJudgement['state'], string>> = {
+  unsigned: 'there is none',
+  unverifiable: 'cannot be verified',
+  invalid: 'is wrong',
+  unauthorized: 'is by a key that may not sign this',
+  verified: 'is right',
+};
+
+function signatureText(signature: SignatureJudgement): string {
+  const text = SIGNATURE_TEXT[signature.state];
+  if (signature.state === 'unsigned') return text;
+  if (signature.state === 'unverifiable') return `${text}: ${signature.message} Pass the key with --keys.`;
+  if (signature.state !== 'verified') return `${text}: ${signature.message}`;
+  const gap = signature.covers === 'manifest' ? '; it covers pack.json, the integrity covers the rest' : '';
+  return `${text}, by ${signature.signedBy}${gap}`;
+}
+
+async function judge({ args, io }: Call, { manifest, bytes, files }: BuiltPack): Promise<SignatureJudgement> {
+  const place = args.text('keys');
+  const keys = place === undefined ? [] : await keysAt(path.resolve(io.cwd, place), manifest.name);
+  const manifestBytes = files.get('pack.json') ?? new Uint8Array();
+  const { name, signing } = manifest;
+  return judgeSignature({ name, signing, archive: bytes, manifestBytes, files }, { keys, now: io.now() });
+}
+
+export const verify: Action = {
+  takes: '<pack> [--keys FILE|DIR] [--integrity SRI]',
+  async act(call, word = '') {
+    const { args, io } = call;
+    const built = await buildOf(call, word);
+    const signature = await judge(call, built);
+    const missing = checkFiles(built.manifest, built.files).map(({ file, message }) => `${file}: ${message}`);
+    const wanted = args.text('integrity');
+    const isWanted = wanted === undefined || wanted === built.integrity;
+    const proved = signature.state === 'verified' || (signature.state === 'unsigned' && !args.text('keys'));
+    if (args.flag('json')) {
+      printJson(call, { pack: packLabel(built.manifest), integrity: built.integrity, signature, missing });
+    } else {
+      io.stdout.write(`${packLabel(built.manifest)}\nintegrity  ${built.integrity}\n`);
+      if (!isWanted) io.stdout.write(`           differs from ${printable(wanted)}\n`);
+      io.stdout.write(`signature  ${printable(signatureText(signature))}\n`);
+      for (const problem of missing) io.stdout.write(`file       ${printable(problem)}\n`);
+    }
+    if (!isWanted || !proved || missing.length > 0) throw new FaultyPack();
+  },
+};

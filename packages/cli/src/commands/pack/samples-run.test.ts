@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { crc32 } from 'node:zlib';
+import { ApiError, type Client } from '@gantry/client';
+import { instantiateChain, readChain, writeArchive } from '@gantry/packs';
+import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
+import { isWaiting, reaches, realHost } from '../../testing/real-host.ts';
+import { buildSamples } from './testing/pack-folder.ts';
+
+let samples: string;
+before(async () => {
+  samples = await mkdtemp(path.join(tmpdir(), 'gantry-samples-'));
+  await buildSamples(samples);
+});
+after(() => rm(samples, { recursive: true, force: true }));
+
+const isOver = (status: string): boolean => status === 'completed' || status === 'failed';
+
+async function install(client: Client, sample: string, ...grant: string[]) {
+  const { bytes } = await writeArchive(path.join(samples, sample));
+  return client.packs.install(bytes, { grant });
+}
+
+const oneNode = (typeId: string, config: JsonObject, inputs: JsonObject): WorkflowDefinition => ({
+  id: typeId.replaceAll('.', '-'),
+  name: typeId,
+  version: '1.0.0',
+  nodes: [
+    {
+      id: 'node',
+      typeId,
+      name: 'Node',
+      position: { x: 0, y: 0 },
+      config,
+      inputs: Object.fromEntries(
+        Object.entries(inputs).map(([name, value]) => [name, { type: 'static', value }]),
+      ),
+    },
+  ],
+  edges: [],
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: {},
+});
+
+interface Part {
+  readonly typeId: string;
+  readonly config?: JsonObject;
+  readonly inputs?: JsonObject;
+}
+
+/** Runs one node of a pack to its end. */
+async function run(client: Client, { typeId, config = {}, inputs = {} }: Part) {
+  await client.workflows.register(oneNode(typeId, config, inputs));
+  const { runId } = await client.runs.create({ workflowId: typeId.replaceAll('.', '-') });
+  await reaches(client, runId, isOver);
+  const { events } = await client.runs.poll(runId, {});
+  const end = events.find(({ type }) => type === 'node.completed' || type === 'node.failed');
+  assert.ok(end);
+  return end.payload;
+}
+
+async function codeOf(client: Client, part: Part): Promise<unknown> {
+  const { error } = await run(client, part);
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
+test('text fills templates and picks values', async (t) => {
+  const { client } = await realHost(t, []);
+  await install(client, 'text');
+  const template = { typeId: 'vendor.gantry.text.template', config: { template: 'Hi {{ name }}, {{n}}!' } };
+  const filled = await run(client, { ...template, inputs: { name: 'Ada', n: [1, 2] } });
+  assert.deepEqual(filled.outputs, { text: 'Hi Ada, [1,2]!' });
+  assert.equal(await codeOf(client, { ...template, inputs: { name: 'Ada' } }), 'template_value_missing');
+
+  const pick = { typeId: 'vendor.gantry.text.pick', inputs: { value: { 'a/b': [{ c: 7 }] } } };
+  assert.deepEqual((await run(client, { ...pick, config: { pointer: '/a~1b/0/c' } })).outputs, { value: 7 });
+  const fallback = { pointer: '/constructor', fallback: null };
+  assert.deepEqual((await run(client, { ...pick, config: fallback })).outputs, { value: null });
+  assert.equal(await codeOf(client, { ...pick, config: { pointer: '/a' } }), 'value_missing');
+});
+
+test('crc32 runs as WebAssembly', async (t) => {
+  const { client } = await realHost(t, []);
+  await install(client, 'crc32');
+  // In the order in which definitions keep them.
+  const inputs = { list: [1, { deep: [] }], text: 'über {"inputs":{}} \\' };
+  const { outputs } = await run(client, { typeId: 'vendor.gantry.crc32.inputs', inputs });
+  const text = JSON.stringify(inputs);
+  assert.deepEqual(outputs, { bytes: Buffer.byteLength(text), crc32: crc32(text) });
+});
+
+test('http-check needs its grant, and even with it reaches no private address', async (t) => {
+  const { client } = await realHost(t, []);
+  await assert.rejects(
+    install(client, 'http-check'),
+    (error) => error instanceof ApiError && error.code === 'pack_runtime_requirement_unmet',
+  );
+  await install(client, 'http-check', 'net.outbound');
+  const typeId = 'vendor.gantry.http-check.status';
+  const url = client.baseUrl.replace('http:', 'https:');
+  assert.equal(await codeOf(client, { typeId, inputs: { url } }), 'address_not_allowed');
+  assert.equal(await codeOf(client, { typeId, inputs: { url: client.baseUrl } }), 'scheme_not_allowed');
+});
+
+/** As an editor expands a chain. */
+async function reviewWorkflow(workflowId: string, parameters: JsonObject): Promise<WorkflowDefinition> {
+  const { chains } = JSON.parse(await readFile(path.join(samples, 'review/pack.json'), 'utf8'));
+  const root = { packName: 'vendor.gantry.review', chain: readChain(chains[0]) };
+  const { definition } = instantiateChain(root, parameters, {
+    workflowId,
+    parameters: 'written-down',
+    subChains: undefined,
+    expansionId: 'a1b2',
+    isKnownType: (typeId) => typeId === 'vendor.gantry.text.template',
+    compileSchema: () => () => [],
+    capabilities: { compensation: false },
+  });
+  return definition;
+}
+
+test('the review chain becomes a workflow that asks before it passes text on', async (t) => {
+  const { client } = await realHost(t, []);
+  await install(client, 'text');
+  await install(client, 'review');
+  await client.workflows.register(await reviewWorkflow('approved', { template: 'All is well.' }));
+  const { runId } = await client.runs.create({ workflowId: 'approved' });
+  await reaches(client, runId, isWaiting);
+  const [question] = (await client.interrupts.list()).interrupts;
+  assert.ok(question);
+  await client.interrupts.resolve(runId, question.nodeId, { action: 'accept' });
+  const { status } = await reaches(client, runId, isOver);
+  assert.equal(status, 'completed');
+  const { events } = await client.runs.poll(runId, {});
+  const last = events.findLast(({ type }) => type === 'node.completed');
+  assert.match(JSON.stringify(last?.payload.outputs), /All is well\./);
+});
+
+test('the agent of editor is refused as long as no agents are served', async (t) => {
+  const { client } = await realHost(t, []);
+  await assert.rejects(
+    install(client, 'editor'),
+    (error) => error instanceof ApiError && error.code === 'pack_peer_dependency_missing',
+  );
+});
+
+test('what misbehaves is stopped with its code, and the host goes on', async (t) => {
+  const settings = { packTimeoutSeconds: 1, packMemoryMb: 64 };
+  const { client } = await realHost(t, [], { settings });
+  await install(client, 'misbehaving');
+  await install(client, 'text');
+  const code = (name: string) => codeOf(client, { typeId: `vendor.gantry.misbehaving.${name}` });
+  assert.equal(await code('loop'), 'sandbox_timeout');
+  assert.equal(await code('memory'), 'sandbox_memory_exceeded');
+  assert.match(String(await code('fs')), /^sandbox_(capability_denied|escape_attempt)$/);
+  assert.equal(await code('net'), 'sandbox_capability_denied');
+  const { outputs } = await run(client, { typeId: 'vendor.gantry.misbehaving.env' });
+  assert.deepEqual(outputs, { names: [] });
+  const config = { template: 'still here' };
+  const fine = await run(client, { typeId: 'vendor.gantry.text.template', config });
+  assert.deepEqual(fine.outputs, { text: 'still here' });
+});

@@ -1,0 +1,51 @@
+import type { InstalledPack, PackDetail, PackReceipts } from '@gantry/protocol';
+import { type CallOptions, createCalls } from './calls.ts';
+import type { Transport } from './transport.ts';
+
+export interface InstallOptions extends CallOptions {
+  /** Of what it requires, what it gets. */
+  grant?: readonly string[];
+  /** Other bytes may replace the same version; for packs that are being written. */
+  development?: boolean;
+}
+
+export interface Packs {
+  list(): Promise<InstalledPack[]>;
+  /** All versions of a pack, its permissions in words, and who granted them. */
+  get(name: string): Promise<PackDetail>;
+  /** The same archive again changes nothing. */
+  install(archive: Uint8Array, options?: InstallOptions): Promise<InstalledPack>;
+  /** What it may do from now on; all that is not named is taken back. */
+  grant(name: string, requires: readonly string[]): Promise<PackDetail>;
+  /** All versions unless one is named. Runs that use them go on. */
+  remove(name: string, version?: string): Promise<void>;
+  /** What it was seen to use beside what it was granted. */
+  receipts(name: string): Promise<PackReceipts>;
+}
+
+const PACKS = '/v1/host/gantry/packs';
+
+export function createPacks(transport: Transport): Packs {
+  const { read, send } = createCalls(transport);
+  const packPath = (name: string) => `${PACKS}/${encodeURIComponent(name)}`;
+  return {
+    list: async () => (await read<{ packs: InstalledPack[] }>(PACKS)).packs,
+    get: (name) => read(packPath(name)),
+    install: (archive, { grant = [], development, signal } = {}) =>
+      transport.request({
+        method: 'POST',
+        path: PACKS,
+        query: {
+          ...(grant.length > 0 && { grant: grant.join(',') }),
+          ...(development && { development: 'true' }),
+        },
+        body: archive,
+        headers: { 'content-type': 'application/gzip' },
+        signal,
+      }),
+    grant: (name, requires) => send(`${packPath(name)}/grants`, { requires }),
+    remove: (name, version) =>
+      transport.request({ method: 'DELETE', path: packPath(name), query: { version } }),
+    receipts: (name) => read(`${packPath(name)}/receipts`),
+  };
+}

@@ -1,0 +1,51 @@
+/** Node types that come from packs. Their code runs outside the process; here stands what the engine must know. */
+import type { JsonObject } from '@gantry/protocol';
+import type { SchemaCheck } from '../schema.ts';
+import { failed, type NodeType, type Preparation, type Visit } from './node-type.ts';
+
+/** What doubt means for a node: a pure or idempotent one is run again, another is never run twice. */
+export type PackEffect = 'pure' | 'idempotent' | 'effect';
+
+export interface PackNodeType {
+  readonly typeId: string;
+  readonly packName: string;
+  readonly packVersion: string;
+  /** Of the archive that the code comes from. */
+  readonly integrity: string;
+  readonly effect: PackEffect;
+  readonly configSchema?: JsonObject;
+  readonly inputSchema?: JsonObject;
+  readonly sensitiveOutputs: readonly string[];
+}
+
+/** The pack that serves a type in one workflow. */
+export type PackTypes = (typeId: string) => PackNodeType | undefined;
+
+export const packNode = (pack: PackNodeType): NodeType => ({
+  typeId: pack.typeId,
+  leavesProcess: true,
+  pack,
+  prepare(preparation) {
+    for (const output of pack.sensitiveOutputs) preparation.markSensitive(output);
+    checkConfig(preparation, pack);
+    const inputs = pack.inputSchema && preparation.schema('', pack.inputSchema);
+    const { config } = preparation;
+    return {
+      execute: (visit) => misfitOf(inputs, config, visit) ?? { kind: 'dispatched' },
+      // The answer is kept with the node, which runs again: the pack is called anew and finds it.
+      answered: () => {},
+    };
+  },
+});
+
+function checkConfig({ config, issue, schema }: Preparation, { configSchema }: PackNodeType): void {
+  const misfit = configSchema && schema('', configSchema)?.(config);
+  if (misfit) issue(misfit.path.replace(/^\//, ''), misfit.message);
+}
+
+/** Packs read `{...config, ...inputs}`, so an author may give an input in either place. */
+function misfitOf(check: SchemaCheck | undefined, config: JsonObject, { inputs }: Visit) {
+  const misfit = check?.(inputs);
+  if (!misfit || !check?.({ ...config, ...inputs })) return;
+  return failed('validation_error', `The inputs of the node: ${misfit.path || '/'} ${misfit.message}.`);
+}

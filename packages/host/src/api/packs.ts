@@ -1,0 +1,107 @@
+/** Packs: install, look at, grant, remove. */
+import { ARCHIVE_LIMITS } from '@gantry/packs';
+import { GrantRequest, InstalledPack, OpenwopError, PackDetail, PackReceipts } from '@gantry/protocol';
+import Type from 'typebox';
+import type { PackAddress, PackDesk } from '../packs/pack-desk.ts';
+import { type Api, callerOf } from './context.ts';
+import { readPayload } from './reply.ts';
+
+const URL = '/v1/host/gantry/packs';
+const ONE = `${URL}/:name`;
+const ARCHIVE_TYPES = ['application/gzip', 'application/x-gzip', 'application/octet-stream'];
+
+const closed = { additionalProperties: false } as const;
+const Version = Type.String({ minLength: 1, maxLength: 128 });
+const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 256 }) });
+
+const INSTALL = {
+  summary: 'Install a pack from its archive, granting what it needs',
+  querystring: Type.Object(
+    {
+      /** Ids of `runtime.requires`, separated by commas. */
+      grant: Type.Optional(Type.String({ maxLength: 256 })),
+      /** Other content of the same version may replace it later. */
+      development: Type.Optional(Type.Enum(['true', 'false'])),
+    },
+    closed,
+  ),
+  response: { 200: InstalledPack, 201: InstalledPack },
+};
+const LIST = {
+  summary: 'List the installed packs',
+  response: { 200: Type.Object({ packs: Type.Array(InstalledPack) }) },
+};
+const DETAIL = {
+  summary: 'Read a pack, its permissions and grants',
+  params: Params,
+  response: { 200: PackDetail },
+};
+const GRANT = {
+  summary: 'Say what a pack may do from now on',
+  params: Params,
+  body: GrantRequest,
+  response: { 200: PackDetail },
+};
+const REMOVE = {
+  summary: 'Uninstall a pack, or one version of it',
+  params: Params,
+  querystring: Type.Object({ version: Type.Optional(Version) }, closed),
+  response: { 204: Type.Null() },
+};
+const RECEIPTS = {
+  summary: 'Compare what a pack was seen to use with what it was granted',
+  params: Params,
+  response: { 200: PackReceipts },
+};
+
+const addressOf = (request: { params: { name: string } }): PackAddress => ({
+  tenant: callerOf(request).tenant,
+  name: request.params.name,
+});
+
+export function packRoutes(app: Api, desk: PackDesk): void {
+  // A scope of its own: no other route takes bytes.
+  app.register(async (scope: Api) => installRoute(scope, desk));
+
+  app.get(URL, { schema: LIST }, async (request, reply) =>
+    readPayload(request, reply, JSON.stringify({ packs: await desk.list(callerOf(request).tenant) })),
+  );
+
+  app.get(ONE, { schema: DETAIL }, async (request, reply) =>
+    readPayload(request, reply, JSON.stringify(await desk.detail(addressOf(request)))),
+  );
+
+  app.post(`${ONE}/grants`, { schema: GRANT }, async (request) =>
+    desk.grant(addressOf(request), request.body.requires, callerOf(request).keyId),
+  );
+
+  app.delete(ONE, { schema: REMOVE }, async (request, reply) => {
+    await desk.remove(addressOf(request), request.query.version);
+    return reply.code(204).send();
+  });
+
+  app.get(`${ONE}/receipts`, { schema: RECEIPTS }, async (request, reply) =>
+    readPayload(request, reply, JSON.stringify(await desk.receipts(addressOf(request)))),
+  );
+}
+
+function installRoute(app: Api, desk: PackDesk): void {
+  const bodyLimit = ARCHIVE_LIMITS.archiveBytesMax;
+  app.addContentTypeParser(ARCHIVE_TYPES, { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>
+    done(null, body),
+  );
+  app.post(URL, { schema: INSTALL, bodyLimit }, async (request, reply) => {
+    const { body } = request;
+    if (!(body instanceof Uint8Array))
+      throw new OpenwopError('unsupported_media_type', {
+        message: 'Send the archive of the pack as application/gzip.',
+      });
+    const { grant = '', development = 'false' } = request.query;
+    const { tenant, keyId } = callerOf(request);
+    const { changed, view } = await desk.install({
+      ...{ tenant, archive: body, source: 'archive', development: development === 'true', by: keyId },
+      grant: grant.split(',').filter((id) => id !== ''),
+    });
+    return reply.code(changed ? 201 : 200).send(view);
+  });
+}

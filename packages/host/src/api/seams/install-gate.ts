@@ -1,0 +1,49 @@
+/** What the install gate says of a manifest, for a set of grants that the suite makes up. */
+import { judgeInstall, RUNTIME_REQUIREMENTS, readManifest, refusalError, requiresOf } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import { offerWith } from '../../packs/offer.ts';
+import type { Api } from '../context.ts';
+
+const Gate = Type.Object({
+  manifest: Type.Record(Type.String(), Type.Unknown()),
+  grantSet: Type.Optional(Type.Array(Type.String({ maxLength: 128 }), { maxItems: 50 })),
+  gating: Type.Optional(Type.Boolean()),
+});
+const Installed = Type.Object({
+  outcome: Type.Literal('installed'),
+  requiresProjected: Type.Optional(Type.Array(Type.String())),
+});
+const Refused = Type.Object({
+  error: Type.String(),
+  message: Type.String(),
+  unmet: Type.Optional(Type.Array(Type.String())),
+  manifest: Type.Optional(Type.String()),
+});
+
+export function installGateSeam(app: Api): void {
+  app.post(
+    '/v1/host/sample/packs/install-gate',
+    { schema: { summary: 'Judge a manifest', body: Gate, response: { 200: Installed, 400: Refused } } },
+    async (request, reply) => {
+      const { manifest: given, grantSet = [], gating = true } = request.body;
+      const reading = readManifest(JSON.stringify(given));
+      if (reading.kind === 'refused') {
+        const [first] = reading.issues;
+        throw new OpenwopError(first?.code ?? 'invalid_manifest', { message: first?.message ?? '' });
+      }
+      const { manifest } = reading;
+      const offer = { ...offerWith([]), grants: gating ? grantSet : RUNTIME_REQUIREMENTS };
+      const judgement = judgeInstall(manifest, offer);
+      if (judgement.installable)
+        return gating
+          ? { outcome: 'installed' }
+          : { outcome: 'installed', requiresProjected: [...requiresOf(manifest)] };
+      const [first, ...others] = judgement.refusals;
+      if (first?.code !== 'pack_runtime_requirement_unmet')
+        throw first ? refusalError([first, ...others]) : new Error('a refusal has a reason');
+      // The seam speaks flat, as the protocol writes this refusal.
+      return reply.code(400).send({ error: first.code, message: first.message, ...first.details });
+    },
+  );
+}

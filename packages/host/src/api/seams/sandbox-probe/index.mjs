@@ -1,0 +1,32 @@
+/** Code that the sandbox seam runs for the suite: what no pack may do, and two nodes that behave. */
+const address = 'http://example.com/';
+
+export const nodes = {
+  'misbehave.fs-escape-read': async () => (await import('node:fs')).readFileSync('/etc/passwd', 'utf8'),
+  'misbehave.fs-escape-write': async () => (await import('node:fs')).writeFileSync('/tmp/escaped', 'out'),
+  'misbehave.env-leak': async () => ({ home: process.env.HOME ?? process.env.GANTRY_API_KEY }),
+  'misbehave.network-escape': async () => (await import('node:net')).connect(80, '127.0.0.1'),
+  'misbehave.process-escape': async () => (await import('node:child_process')).execSync('id').toString(),
+  'misbehave.timeout': async () => {
+    for (;;);
+  },
+  'misbehave.memory-bomb': async () => {
+    const held = [];
+    for (;;) held.push(new Array(1_000_000).fill(held.length));
+  },
+  'misbehave.cross-pack-mutate': async () => {
+    globalThis.shared = (globalThis.shared ?? 0) + 1;
+    return { shared: globalThis.shared };
+  },
+  'misbehave.capability-gate-violation': async () => fetch(address),
+  'well-behaved.echo': async (ctx) => ({ echoed: ctx.inputs.input }),
+  // Whether anybody answers is the network's affair; that the call was allowed is what is asked.
+  'well-behaved.host-fetch': async () => {
+    try {
+      return { status: (await fetch(address)).status };
+    } catch (error) {
+      if (String(error.code).startsWith('sandbox_')) throw error;
+      return { status: 0, reason: error.message };
+    }
+  },
+};

@@ -1,0 +1,118 @@
+/** Loads and runs code in the sandbox that packs run in, outside any run. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { NodeResult, PackCode } from '@gantry/sandbox';
+import Type, { type Static } from 'typebox';
+import type { Packs } from '../../packs/packs.ts';
+import { type Api, callerOf } from '../context.ts';
+
+const Id = Type.String({ minLength: 1, maxLength: 256 });
+const Values = Type.Record(Type.String(), Type.Unknown());
+
+const Load = Type.Object({ packId: Id });
+const Loaded = Type.Object({ ok: Type.Boolean(), packId: Id, typeIds: Type.Array(Type.String()) });
+const Invoke = Type.Object({
+  typeId: Id,
+  args: Type.Optional(Values),
+  packId: Type.Optional(Id),
+  allowedHostCalls: Type.Optional(Type.Array(Id, { maxItems: 50 })),
+});
+const Invoked = Type.Object({ result: Type.Optional(Type.Unknown()), error: Type.Optional(Values) });
+
+const PROBE: PackCode = {
+  ...{ name: 'vendor.gantry.sandbox-probe', version: '1.0.0', entry: 'index.mjs', language: 'javascript' },
+  folder: fileURLToPath(new URL('./sandbox-probe', import.meta.url)),
+};
+const PROBES = ['misbehave', 'well-behaved'];
+/** Its own folder is the probe's to use, so that leaving it is what is stopped. */
+const PROBE_GRANTS = ['fs.read', 'fs.write'];
+/** The suite wants an endless loop ended soon, whatever pack nodes may take. */
+const WALL_CLOCK_MS_MAX = 2_000;
+const OUTPUT_BYTES_MAX = 1_048_576;
+
+/** Host calls by the names of the seam, as what is granted to packs. */
+const GRANT_OF: Readonly<Record<string, string>> = {
+  fetch: 'net.outbound',
+  'host.fetch': 'net.outbound',
+  dns: 'net.dns',
+};
+
+export function sandboxSeams(app: Api, packs: Packs): void {
+  app.post(
+    '/v1/host/sample/test/sandbox-load',
+    { schema: { summary: 'Load a pack in the sandbox', body: Load, response: { 200: Loaded } } },
+    async (request) => {
+      const { packId } = request.body;
+      const code = await codeOf(packs, callerOf(request).tenant, packId, packId);
+      const inspection = await (await packs.sandboxes.for('archive')).inspect(code);
+      if (!inspection.loaded)
+        throw new OpenwopError('pack_load_failure', {
+          message: inspection.error.message,
+          details: { packId },
+        });
+      return { ok: true, packId, typeIds: [...inspection.typeIds] };
+    },
+  );
+  app.post(
+    '/v1/host/sample/test/sandbox-invoke',
+    { schema: { summary: 'Run code in the sandbox', body: Invoke, response: { 200: Invoked } } },
+    async (request) => invoke(packs, callerOf(request).tenant, request.body),
+  );
+}
+
+async function invoke(packs: Packs, tenant: string, request: Static<typeof Invoke>): Promise<object> {
+  const { typeId, args = {}, packId = typeId, allowedHostCalls = [] } = request;
+  const sandbox = await packs.sandboxes.for('archive');
+  const { memoryBytes, wallClockMs } = packs.limits;
+  const code = await codeOf(packs, tenant, packId, typeId);
+  const { result } = await sandbox.invoke({
+    code,
+    // Each call is a stranger to every other, so nothing of one is there for the next.
+    key: { tenant, workspace: '', principal: randomUUID() },
+    grants: [
+      ...allowedHostCalls.flatMap((call) => GRANT_OF[call] ?? []),
+      ...(code === PROBE ? PROBE_GRANTS : []),
+    ],
+    typeId,
+    ctx: {
+      ...{ runId: 'seam', nodeId: 'seam', attempt: 0, inputs: args as JsonObject, config: {} },
+      ...{ configurable: {}, trustBoundary: 'untrusted' },
+    },
+    ...{ variables: {}, answers: {}, surfaces: {} },
+    limits: {
+      memoryBytes,
+      wallClockMs: Math.min(wallClockMs, WALL_CLOCK_MS_MAX),
+      outputBytes: OUTPUT_BYTES_MAX,
+    },
+    call: async (method) => {
+      throw new OpenwopError('capability_not_provided', { message: `There is no ctx.${method} here.` });
+    },
+    emit() {},
+    log() {},
+  });
+  return answerOf(result);
+}
+
+function answerOf(result: NodeResult): object {
+  if (result.status === 'success') return { result: result.outputs };
+  if (result.status !== 'error') return { result };
+  const { code, message, details } = result.error;
+  return { error: { code, message, details: { ...details, message } } };
+}
+
+/** The probe, or an installed pack by its name or by a type that it offers. */
+async function codeOf(packs: Packs, tenant: string, packId: string, typeId: string): Promise<PackCode> {
+  if (PROBES.includes(packId.split('.')[0]!)) return PROBE;
+  const found = (await packs.shelf.installed(tenant)).find(
+    ({ record }) => record.name === packId || record.typeIds.includes(typeId),
+  );
+  const version = found && (await packs.shelf.version(found.record.integrity));
+  if (!version?.code) throw new OpenwopError('pack_not_found');
+  const { memoryPagesMax, ...code } = version.code;
+  return {
+    ...{ ...code, name: version.name, version: version.version },
+    ...(memoryPagesMax !== undefined && { wasm: { memoryPagesMax } }),
+    folder: await packs.folders.folderOf(version),
+  };
+}

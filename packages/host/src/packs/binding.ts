@@ -1,0 +1,96 @@
+/** Which installed pack version serves each node type of a workflow. */
+import { NODE_TYPES, type PackNodeType, type PackTypes } from '@gantry/engine';
+import {
+  OpenwopError,
+  type WorkflowDefinition,
+  type WorkflowPack,
+  type WorkflowPacks,
+} from '@gantry/protocol';
+import type { PackShelf, ShelvedPack } from './pack-shelf.ts';
+
+/** Whether a definition means something else when other packs are installed. */
+export const usesPacks = ({ nodes, packs }: WorkflowDefinition): boolean =>
+  packs !== undefined || nodes.some(({ typeId }) => !NODE_TYPES.has(typeId));
+
+/** A definition whose `packs` map names every pack it uses by version and content: what a run is pinned to. */
+export async function pinPacks(
+  shelf: PackShelf,
+  tenant: string,
+  definition: WorkflowDefinition,
+): Promise<WorkflowDefinition> {
+  const installed = await shelf.installed(tenant);
+  const { packs: wished = {} } = definition;
+  const chosen = new Map<string, ShelvedPack>();
+  const current = currentVersions(installed);
+  for (const [name, wish] of Object.entries(wished)) chosen.set(name, findWished(installed, name, wish));
+  const pins: WorkflowPacks = {};
+  for (const typeId of new Set(definition.nodes.map((node) => node.typeId))) {
+    if (NODE_TYPES.has(typeId)) continue;
+    const pack = serving(typeId, chosen, current, wished);
+    // Unknown types are the compiler's to refuse, with their place.
+    if (!pack) continue;
+    const { name, version, integrity } = pack.record;
+    pins[name] = { version, integrity, typeIds: [...(pins[name]?.typeIds ?? []), typeId] };
+  }
+  return { ...definition, packs: pins };
+}
+
+/** The types of a pinned definition. */
+export async function pinnedTypes(shelf: PackShelf, { packs = {} }: WorkflowDefinition): Promise<PackTypes> {
+  const types = new Map<string, PackNodeType>();
+  for (const { integrity, typeIds = [] } of Object.values(packs)) {
+    if (integrity === undefined) continue;
+    const { name, version, nodes } = await shelf.version(integrity);
+    for (const { refusal: _, ...node } of nodes)
+      if (typeIds.includes(node.typeId))
+        types.set(node.typeId, { ...node, packName: name, packVersion: version, integrity });
+  }
+  return (typeId) => types.get(typeId);
+}
+
+/** Of each name the own pack before the shared, the last installed before earlier ones. */
+function currentVersions(installed: readonly ShelvedPack[]): ShelvedPack[] {
+  const byName = new Map<string, ShelvedPack>();
+  for (const pack of installed) if (!byName.has(pack.record.name)) byName.set(pack.record.name, pack);
+  return [...byName.values()];
+}
+
+function findWished(installed: readonly ShelvedPack[], name: string, wish: WorkflowPack): ShelvedPack {
+  const named = installed.filter(({ record }) => record.name === name);
+  const found = named.find(({ record }) => wish.version === undefined || record.version === wish.version);
+  const wanted = wish.version === undefined ? name : `${name}@${wish.version}`;
+  if (!found)
+    throw new OpenwopError('pack_load_failure', {
+      message: `The workflow asks for ${wanted}, which is not installed here. Install it, then register again.`,
+      details: { pack: wanted, installed: named.map(({ record }) => record.version) },
+    });
+  if (wish.integrity !== undefined && wish.integrity !== found.record.integrity)
+    throw new OpenwopError('pack_integrity_failure', {
+      message: `${wanted} is installed as ${found.record.integrity}; the workflow pins ${wish.integrity}.`,
+      details: { pack: wanted, installed: found.record.integrity, pinned: wish.integrity },
+    });
+  return found;
+}
+
+function serving(
+  typeId: string,
+  chosen: ReadonlyMap<string, ShelvedPack>,
+  current: readonly ShelvedPack[],
+  wished: WorkflowPacks,
+): ShelvedPack | undefined {
+  const offers = ({ record }: ShelvedPack): boolean =>
+    record.typeIds.includes(typeId) && (wished[record.name]?.typeIds?.includes(typeId) ?? true);
+  const named = [...chosen.values()].filter(offers);
+  const others = current.filter((pack) => offers(pack) && !chosen.has(pack.record.name));
+  const candidates = named.length > 0 ? named : others;
+  if (candidates.length > 1) throw ambiguous(typeId, candidates);
+  return candidates[0];
+}
+
+function ambiguous(typeId: string, candidates: readonly ShelvedPack[]): OpenwopError {
+  const packs = candidates.map(({ record }) => `${record.name}@${record.version}`);
+  return new OpenwopError('pack_load_failure', {
+    message: `${packs.join(' and ')} both offer nodes of type ${typeId}. Name one of them in the \`packs\` map of the workflow.`,
+    details: { typeId, packs },
+  });
+}

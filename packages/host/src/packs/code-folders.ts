@@ -1,0 +1,64 @@
+/** Unpacked code under the data folder, made when it is first needed and the same in every process. */
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { extractArchive, PARTIAL } from '@gantry/packs';
+import type { PackShelf } from './pack-shelf.ts';
+
+export interface CodeAddress {
+  readonly name: string;
+  readonly version: string;
+  readonly integrity: string;
+}
+
+export class CodeFolders {
+  readonly #root: string;
+  readonly #shelf: PackShelf;
+  readonly #unpacking = new Map<string, Promise<string>>();
+
+  constructor(dataDir: string, shelf: PackShelf) {
+    this.#root = path.resolve(dataDir, 'packs');
+    this.#shelf = shelf;
+  }
+
+  /** Removes what a process that died left half unpacked. */
+  async clean(): Promise<void> {
+    for (const name of await namesIn(this.#root))
+      for (const entry of await namesIn(path.join(this.#root, name)))
+        if (entry.endsWith(PARTIAL))
+          await rm(path.join(this.#root, name, entry), { recursive: true, force: true });
+  }
+
+  folderOf(address: CodeAddress): Promise<string> {
+    const present = this.#unpacking.get(address.integrity);
+    if (present) return present;
+    const folder = this.#unpack(address);
+    this.#unpacking.set(address.integrity, folder);
+    folder.catch(() => this.#unpacking.delete(address.integrity));
+    return folder;
+  }
+
+  async #unpack({ name, version, integrity }: CodeAddress): Promise<string> {
+    const digest = Buffer.from(integrity.slice('sha256-'.length), 'base64').toString('hex').slice(0, 32);
+    const target = path.join(this.#root, name, `${version}-${digest}`);
+    if (await exists(target)) return target;
+    await mkdir(path.dirname(target), { recursive: true, mode: 0o755 });
+    await extractArchive(await this.#shelf.archive(integrity), { target, integrity });
+    return target;
+  }
+}
+
+async function exists(folder: string): Promise<boolean> {
+  try {
+    return (await stat(folder)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch {
+    return [];
+  }
+}

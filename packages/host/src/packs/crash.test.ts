@@ -1,0 +1,134 @@
+/** The host, or the process of a pack, dies in the middle of a node. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JsonObject, RunEventDoc } from '@gantry/protocol';
+import { node, workflow } from '../testing/definitions.ts';
+import { startHostProcess, TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
+import { packArchive } from './testing/pack-archive.ts';
+import { packTest } from './testing/pack-test.ts';
+
+/** Says that it acts, and takes its time. */
+const body = `await ctx.emit({ type: 'acting' }); await new Promise((done) => setTimeout(done, 700)); return { done: true };`;
+const nodes = {
+  'vendor.acme.act': { body, role: 'side-effect' },
+  'vendor.acme.look': { body, role: 'pure' },
+};
+const flows = ['act', 'look'].map((id) => workflow(id, [node('a', `vendor.acme.${id}`)]));
+
+const isActing = ({ payload }: RunEventDoc): boolean => payload.message === 'acting';
+
+/** Polls until something holds of the log. */
+async function until(
+  poll: (cursor: string) => Promise<{ events: RunEventDoc[]; lastEventSeq: number; isTerminal: boolean }>,
+  holds: (events: readonly RunEventDoc[], ended: boolean) => boolean,
+): Promise<RunEventDoc[]> {
+  const events: RunEventDoc[] = [];
+  for (let last = -1; ; ) {
+    const answer = await poll(last < 0 ? '' : `&lastSequence=${last}`);
+    events.push(...answer.events);
+    if (holds(events, answer.isTerminal)) return events;
+    assert.ok(answer.lastEventSeq > last && !answer.isTerminal, 'the run came to a standstill');
+    last = answer.lastEventSeq;
+  }
+}
+
+function caller(url: string) {
+  const headers = { authorization: `Bearer ${TEST_KEY}` };
+  const send = async (
+    path: string,
+    payload: string | Uint8Array<ArrayBuffer>,
+    type = 'application/json',
+  ): Promise<JsonObject> => {
+    const init = { method: 'POST', body: payload, headers: { ...headers, 'content-type': type } };
+    const response = await fetch(url + path, init);
+    assert.ok(response.ok, await response.clone().text());
+    return response.json() as Promise<JsonObject>;
+  };
+  return {
+    send,
+    poll: (runId: unknown) => async (cursor: string) => {
+      const response = await fetch(`${url}/v1/runs/${runId}/events/poll?timeout=10${cursor}`, { headers });
+      return response.json() as Promise<{ events: RunEventDoc[]; lastEventSeq: number; isTerminal: boolean }>;
+    },
+  };
+}
+
+async function killedHost(
+  t: TestContext,
+  id: string,
+): Promise<{ events: RunEventDoc[]; children: number[] }> {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  await mkdir(`${folder.path}/workflows`);
+  const places = { dataDir: `${folder.path}/data`, workflowsDir: `${folder.path}/workflows` };
+  const first = await startHostProcess(places);
+  const api = caller(first.url);
+  await api.send(
+    '/v1/host/gantry/packs',
+    new Uint8Array((await packArchive({ nodes })).bytes),
+    'application/gzip',
+  );
+  for (const flow of flows) await api.send('/v1/host/gantry/workflows', JSON.stringify(flow));
+  const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: id }));
+  await until(api.poll(runId), (events) => events.some(isActing));
+  const children = childrenOf(first.child.pid!);
+  assert.ok(children.length > 0);
+  await first.kill();
+  const second = await startHostProcess(places);
+  t.after(() => second.stop());
+  const events = await until(caller(second.url).poll(runId), (_, ended) => ended);
+  return { events, children };
+}
+
+const outcomeOf = (events: readonly RunEventDoc[]): unknown[] => {
+  const last = events.at(-1)!;
+  return [last.type, (last.payload.error as JsonObject | undefined)?.code, events.filter(isActing).length];
+};
+
+test('kill -9 of the host: a node that acts is in doubt, and never run twice', async (t) => {
+  const { events, children } = await killedHost(t, 'act');
+  assert.deepEqual(outcomeOf(events), ['run.failed', 'effect_in_doubt', 1]);
+  for (let tries = 0; children.some(isAlive); tries++) {
+    assert.ok(tries < 50, 'a pack process outlived its host');
+    await delay(20);
+  }
+});
+
+test('kill -9 of the host: a node that only looks is run again', async (t) => {
+  const { events } = await killedHost(t, 'look');
+  assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 2]);
+});
+
+for (const [id, expected] of [
+  ['act', ['run.failed', 'effect_in_doubt', 1]],
+  ['look', ['run.completed', undefined, 2]],
+] as const)
+  test(`kill -9 of the pack process: ${id}`, async (t) => {
+    const api = await packTest(t);
+    await api.install({ nodes });
+    for (const flow of flows) await api.registered(flow);
+    const before = new Set(childrenOf(process.pid));
+    const runId = await api.start(id);
+    const poll = async (cursor: string) =>
+      (await api.get(`/v1/runs/${runId}/events/poll?timeout=10${cursor}`)).json();
+    await until(poll, (events) => events.some(isActing));
+    for (const pid of childrenOf(process.pid)) if (!before.has(pid)) process.kill(pid, 'SIGKILL');
+    assert.deepEqual(outcomeOf(await until(poll, (_, ended) => ended)), expected);
+  });
+
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EmittedEvent } from '@gantry/engine';
+import { EventFeed } from './event-feed.ts';
+
+test('events are written in order and in batches, one batch at a time', async () => {
+  const batches: (readonly EmittedEvent[])[] = [];
+  let writing = 0;
+  const feed = new EventFeed(async (events) => {
+    assert.equal(++writing, 1);
+    await Promise.resolve();
+    batches.push(events);
+    writing--;
+  });
+  for (let n = 0; n < 250; n++) feed.log('info', `line ${n}`);
+  await feed.drained();
+  assert.ok(batches.length >= 3 && batches.every(({ length }) => length <= 100));
+  const messages = batches.flat().map(({ payload }) => payload.message);
+  assert.deepEqual(
+    messages,
+    Array.from({ length: 250 }, (_, n) => `line ${n}`),
+  );
+});
+
+test('a node that tells without end is cut off, with a word about it', async () => {
+  let last: EmittedEvent | undefined;
+  let count = 0;
+  const feed = new EventFeed(async (events) => {
+    count += events.length;
+    last = events.at(-1);
+  });
+  for (let n = 0; n < 7_000; n++) feed.log('debug', 'x'.repeat(20_000));
+  await feed.drained();
+  assert.equal(count, 5_000);
+  assert.match(String(last?.payload.message), /left out/);
+});
+
+test('unknown levels, bytes and odd events become something readable', async () => {
+  const written: EmittedEvent[] = [];
+  const feed = new EventFeed(async (events) => void written.push(...events));
+  feed.log('shout', 'hi', new Uint8Array([1, 2]));
+  await feed.emit('text');
+  await feed.emit({ type: 'output.chunk', data: { chunk: { a: 1 }, meta: { finishReason: 'stop' } } });
+  assert.deepEqual(
+    written.map(({ payload }) => payload),
+    [
+      { level: 'info', message: 'hi', fields: { value: 'AQI=' } },
+      { level: 'info', message: 'event', fields: { value: 'text' } },
+      { chunk: '{"a":1}', isLast: false, meta: { finishReason: 'stop' } },
+    ],
+  );
+});

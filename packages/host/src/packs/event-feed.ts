@@ -1,0 +1,78 @@
+/** What pack code tells while it runs, on its way into the log: in order, in batches, and not without end. */
+import type { EmittedEvent } from '@gantry/engine';
+import type { JsonObject } from '@gantry/protocol';
+import type { Data } from '@gantry/sandbox';
+import { toJson, toObject } from './data.ts';
+
+const BATCH_MAX = 100;
+/** For one attempt of a node. */
+const EVENTS_MAX = 5_000;
+const MESSAGE_MAX = 8_192;
+const LEVELS = new Set(['debug', 'info', 'warn', 'error']);
+
+export class EventFeed {
+  readonly #write: (events: readonly EmittedEvent[]) => Promise<void>;
+  #waiting: EmittedEvent[] = [];
+  #flushing: Promise<void> | undefined;
+  #count = 0;
+
+  constructor(write: (events: readonly EmittedEvent[]) => Promise<void>) {
+    this.#write = write;
+  }
+
+  log(level: string, message: string, data?: Data): void {
+    const payload: JsonObject = {
+      level: LEVELS.has(level) ? level : 'info',
+      message: message.slice(0, MESSAGE_MAX),
+    };
+    if (data !== undefined && data !== null) payload.fields = toObject(data);
+    // It fails when the run is lost to this process, which then ends the node as well.
+    this.push({ type: 'log.appended', payload }).catch(() => {});
+  }
+
+  /** Both dialects: `{type, data}` and `{kind, payload}`. */
+  emit(event: Data): Promise<void> {
+    const { type, kind, data, payload, ...rest } = toObject(event);
+    const name = typeof type === 'string' ? type : typeof kind === 'string' ? kind : 'event';
+    const fields = toObject(data ?? payload ?? rest);
+    if (name === 'output.chunk') return this.push({ type: 'output.chunk', payload: chunkOf(fields) });
+    return this.push({ type: 'log.appended', payload: { level: 'info', message: name, fields } });
+  }
+
+  /** Resolves when the event is in the log, or was left out. */
+  push(event: EmittedEvent): Promise<void> {
+    this.#count++;
+    if (this.#count > EVENTS_MAX) return Promise.resolve();
+    this.#waiting.push(this.#count === EVENTS_MAX ? enough : event);
+    return this.drained();
+  }
+
+  /** Everything told so far is in the log. */
+  drained(): Promise<void> {
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#write(this.#waiting.splice(0, BATCH_MAX));
+  }
+}
+
+const enough: EmittedEvent = {
+  type: 'log.appended',
+  payload: { level: 'warn', message: `The node told ${EVENTS_MAX} things; what it tells now is left out.` },
+};
+
+function chunkOf({ chunk, isLast, channel, meta }: JsonObject): JsonObject {
+  const payload: JsonObject = {
+    chunk: typeof chunk === 'string' ? chunk : JSON.stringify(chunk ?? ''),
+    isLast: isLast === true,
+  };
+  if (typeof channel === 'string') payload.channel = channel;
+  const { finishReason, usage } = toObject(meta ?? {});
+  if (typeof finishReason === 'string')
+    payload.meta = { finishReason, ...(usage && { usage: toJson(usage) }) };
+  return payload;
+}

@@ -1,0 +1,224 @@
+/**
+ * Takes a pack in. Everything is judged before anything is written: archive, manifest, proof, and what it needs of
+ * this host. One commit then holds the installation, its content and its grant; code is unpacked when it is used.
+ */
+import {
+  type Archive,
+  checkFiles,
+  grantDifference,
+  judgeInstall,
+  judgeTrust,
+  type PackManifest,
+  readArchive,
+  readManifest,
+  refusalError,
+  requiresOf,
+  type TrustJudgement,
+} from '@gantry/packs';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { Entry, Store, Write } from '@gantry/store';
+import { grantWrite } from './grants.ts';
+import { GRANTABLE, offerWith } from './offer.ts';
+import { archiveKey, bodyOf, type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
+import { PACKS_MAX, type PackShelf } from './pack-shelf.ts';
+import type { Sandboxes } from './sandboxes.ts';
+import { type Contents, contentsOf } from './version-record.ts';
+
+const TRIES_MAX = 4;
+const ISSUES_MAX = 50;
+
+export interface InstallRequest {
+  readonly tenant: string;
+  readonly archive: Uint8Array;
+  readonly source: PackRecord['source'];
+  /** Other bytes of an installed version may replace it. */
+  readonly development: boolean;
+  /** Granted now, beside what was granted before. `all` is for folders that the operator names. */
+  readonly grant: readonly string[] | 'all';
+  readonly by: string;
+}
+
+export interface Installed {
+  /** False when the same bytes were there already. */
+  readonly changed: boolean;
+  readonly record: PackRecord;
+}
+
+export interface InstallerOptions {
+  readonly store: Pick<Store, 'commit'>;
+  readonly shelf: PackShelf;
+  readonly sandboxes: Sandboxes;
+  readonly now: () => number;
+}
+
+export async function installPack(options: InstallerOptions, request: InstallRequest): Promise<Installed> {
+  const archive = await readArchive(request.archive);
+  const manifest = manifestOf(archive);
+  // What no grant could change comes first: peers, engines, runtime, kind.
+  judgeNeeds(manifest, GRANTABLE, []);
+  const contents = contentsOf(manifest, archive, request.source);
+  if (contents.record.code) await options.sandboxes.for(request.source);
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const installed = await tryInstall(options, request, { archive, manifest, contents });
+    if (installed) return installed;
+  }
+  throw new OpenwopError('conflict', {
+    message: `${manifest.name} is being installed by someone else. Try again.`,
+  });
+}
+
+function manifestOf(archive: Archive): PackManifest {
+  const reading = readManifest(archive.manifestBytes);
+  const issues = reading.kind === 'refused' ? reading.issues : checkFiles(reading.manifest, archive.files);
+  const [first] = issues;
+  if (first) {
+    const told = issues.slice(0, ISSUES_MAX).map((issue): JsonObject => ({ ...issue }));
+    throw new OpenwopError(first.code, {
+      message: `pack.json ${first.path || '/'}: ${first.message}`,
+      details: { issues: told },
+    });
+  }
+  if (reading.kind === 'refused') throw new Error('a refused manifest has issues');
+  return reading.manifest;
+}
+
+interface Judged {
+  readonly archive: Archive;
+  readonly manifest: PackManifest;
+  readonly contents: Contents;
+}
+
+/** Undefined when somebody else wrote in between. */
+async function tryInstall(
+  options: InstallerOptions,
+  request: InstallRequest,
+  judged: Judged,
+): Promise<Installed | undefined> {
+  const { shelf, now, store } = options;
+  const { tenant } = request;
+  const { name, version } = judged.manifest;
+  const before = await shelf.entry(packKey(tenant, name, version));
+  const earlier = before ? bodyOf<PackRecord>(before) : undefined;
+  refuseReplacement(request, judged, earlier);
+  if (!before && (await shelf.count(tenant)) >= PACKS_MAX)
+    throw new OpenwopError('conflict', { message: `At most ${PACKS_MAX} pack versions are installed.` });
+  const trust = await judgeProof(options, request, judged);
+  const grantEntry = await shelf.grant(tenant, name);
+  const granted = grantsFor(request, judged, await shelf.granted(tenant, name));
+  const { degraded, shadowed } = judgeNeeds(judged.manifest, granted, await shelf.granted(tenant, name));
+  const record = recordOf(request, judged, trust, { degraded, shadowed, at: now() });
+  const unchanged = earlier?.integrity === record.integrity && earlier.development === record.development;
+  const writes = [
+    ...(unchanged
+      ? []
+      : [putting({ key: packKey(tenant, name, version), body: record, before, now: now() })]),
+    ...(await contentWrites(shelf, request, judged, now())),
+    ...grantWrite({ tenant, name, version, requires: granted, by: request.by, now: now() }, grantEntry),
+  ];
+  if (writes.length === 0) return { changed: false, record: earlier ?? record };
+  const [result] = await store.commit([writes]);
+  return result?.won ? { changed: !unchanged, record: unchanged ? earlier : record } : undefined;
+}
+
+function refuseReplacement(
+  { development }: InstallRequest,
+  { manifest, archive }: Judged,
+  earlier: PackRecord | undefined,
+): void {
+  if (!earlier || earlier.integrity === archive.integrity || (development && earlier.development)) return;
+  throw new OpenwopError('pack_version_conflict', {
+    message: `${manifest.name}@${manifest.version} is installed as ${earlier.integrity}; this archive is ${archive.integrity}. Give it a version of its own.`,
+    details: { manifest: `${manifest.name}@${manifest.version}`, installed: earlier.integrity },
+  });
+}
+
+type Trusted = Extract<TrustJudgement, { trusted: true }>;
+
+/** An operator hands the archive over, so it need not be signed; a signature that is wrong is refused. */
+async function judgeProof(
+  { shelf, now }: InstallerOptions,
+  { tenant, archive: bytes }: InstallRequest,
+  { archive, manifest }: Judged,
+): Promise<Trusted> {
+  const { name, version, signing } = manifest;
+  const [current] = (await shelf.versionsOf(tenant, name)).filter((pack) => pack.tenant === tenant);
+  const installed = current && {
+    version: current.record.version,
+    level: current.record.trust,
+    ...(current.record.signedBy !== undefined && { signedBy: current.record.signedBy }),
+  };
+  const { manifestBytes, files } = archive;
+  const judgement = await judgeTrust({
+    pack: { name, version, signing, archive: bytes, manifestBytes, files },
+    policy: { mode: 'open' },
+    trust: { keys: [], now: now() },
+    advisories: [],
+    isExact: true,
+    ...(installed && { installed }),
+  });
+  if (judgement.trusted) return judgement;
+  const { code, message, next } = judgement;
+  throw new OpenwopError(code, {
+    message: `${message} ${next}`,
+    details: { manifest: `${name}@${version}` },
+  });
+}
+
+function grantsFor(
+  { grant }: InstallRequest,
+  { manifest }: Judged,
+  before: readonly string[],
+): readonly string[] {
+  const given = grant === 'all' ? requiresOf(manifest) : grant;
+  return [...new Set([...before, ...given])].sort();
+}
+
+function judgeNeeds(manifest: PackManifest, granted: readonly string[], before: readonly string[]) {
+  const judgement = judgeInstall(manifest, offerWith(granted));
+  if (judgement.installable) return judgement;
+  const [first, ...others] = judgement.refusals;
+  if (!first) throw new Error('a refusal has a reason');
+  const { added, kept } = grantDifference(before, requiresOf(manifest));
+  const asks =
+    first.code === 'pack_runtime_requirement_unmet' ? { added: [...added], granted: [...kept] } : {};
+  throw refusalError([{ ...first, details: { ...first.details, ...asks } }, ...others]);
+}
+
+function recordOf(
+  { source, development, by }: InstallRequest,
+  { manifest, archive, contents }: Judged,
+  trust: Trusted,
+  { degraded, shadowed, at }: { degraded: readonly string[]; shadowed: readonly string[]; at: number },
+): PackRecord {
+  const { name, version, kind, description } = manifest;
+  const own = shadowed.map((typeId) => `${typeId} is a type of the host itself, which is used instead.`);
+  return {
+    ...{ name, version, kind, integrity: archive.integrity, source, development },
+    ...(description !== undefined && { description }),
+    trust: trust.level,
+    ...(trust.signedBy !== undefined && { signedBy: trust.signedBy }),
+    requires: [...contents.record.requires],
+    typeIds: contents.record.nodes.map(({ typeId }) => typeId),
+    chainIds: contents.record.chains.map(({ chainId }) => String(chainId)),
+    degraded: [...degraded],
+    warnings: [...trust.warnings, ...contents.warnings, ...own],
+    installedAt: new Date(at).toISOString(),
+    installedBy: by,
+  };
+}
+
+/** Content is kept once, under its integrity, whoever installs it. */
+async function contentWrites(
+  shelf: PackShelf,
+  { archive: bytes }: InstallRequest,
+  { archive: { integrity }, contents }: Judged,
+  now: number,
+): Promise<Write[]> {
+  const before: Entry | null = await shelf.entry(versionKey(integrity));
+  if (before) return [];
+  const archive = Buffer.from(bytes).toString('base64');
+  return [
+    putting({ key: versionKey(integrity), body: contents.record, before, now }),
+    putting({ key: archiveKey(integrity), body: { archive }, before, now }),
+  ];
+}

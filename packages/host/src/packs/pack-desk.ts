@@ -1,0 +1,122 @@
+/** What callers may do with packs. */
+import { covers, describePermission } from '@gantry/packs';
+import { type InstalledPack, OpenwopError, type PackDetail, type PackReceipts } from '@gantry/protocol';
+import type { Store } from '@gantry/store';
+import { SHARED } from '../workflows/shared.ts';
+import { grantWrite } from './grants.ts';
+import { type Installed, type InstallerOptions, type InstallRequest, installPack } from './installer.ts';
+import { GRANTABLE } from './offer.ts';
+import { bodyOf, type GrantRecord, packKey } from './pack-record.ts';
+import type { PackShelf, ShelvedPack } from './pack-shelf.ts';
+import type { Receipts } from './receipts.ts';
+
+export interface PackDeskOptions extends InstallerOptions {
+  readonly store: Pick<Store, 'commit'>;
+  readonly receipts: Receipts;
+  /** What is installed changed: workflows may mean something else now. */
+  readonly changed: () => void;
+}
+
+export interface PackAddress {
+  readonly tenant: string;
+  readonly name: string;
+}
+
+export class PackDesk {
+  readonly #options: PackDeskOptions;
+  readonly #shelf: PackShelf;
+
+  constructor(options: PackDeskOptions) {
+    this.#options = options;
+    this.#shelf = options.shelf;
+  }
+
+  async install(request: InstallRequest): Promise<Installed & { view: InstalledPack }> {
+    const installed = await installPack(this.#options, request);
+    this.#options.changed();
+    const pack = { tenant: request.tenant, record: installed.record };
+    return { ...installed, view: await this.#view(request.tenant, pack) };
+  }
+
+  async list(tenant: string): Promise<InstalledPack[]> {
+    const installed = await this.#shelf.installed(tenant);
+    return Promise.all(installed.map((pack) => this.#view(tenant, pack)));
+  }
+
+  async detail(address: PackAddress): Promise<PackDetail> {
+    const { tenant, name } = address;
+    const versions = await Promise.all((await this.#find(address)).map((pack) => this.#view(tenant, pack)));
+    const entry = (await this.#shelf.grant(tenant, name)) ?? (await this.#shelf.grant(SHARED, name));
+    const ids = [...new Set(versions.flatMap(({ requires }) => requires))].sort();
+    return {
+      name,
+      versions,
+      permissions: ids.map((id) => ({ id, text: describePermission(id) })),
+      grants: entry ? [...bodyOf<GrantRecord>(entry).history] : [],
+    };
+  }
+
+  /** Exactly this is granted from now on, also to runs under way. */
+  async grant(address: PackAddress, requires: readonly string[], by: string): Promise<PackDetail> {
+    if (!requires.every((id) => GRANTABLE.includes(id)))
+      throw new OpenwopError('validation_error', {
+        message: `Only these can be granted here: ${GRANTABLE.join(', ')}.`,
+        details: { path: '/requires' },
+      });
+    const [current] = await this.#find(address);
+    const { tenant, name } = address;
+    const before = await this.#shelf.grant(tenant, name);
+    const wanted = [...new Set(requires)].sort();
+    const { version } = current!.record;
+    const granting = { tenant, name, version, requires: wanted, by, now: this.#options.now() };
+    const writes = grantWrite(granting, before);
+    if (writes.length > 0) {
+      const [result] = await this.#options.store.commit([writes]);
+      if (!result?.won)
+        throw new OpenwopError('conflict', { message: 'The grant was just changed. Look at it again.' });
+    }
+    return this.detail(address);
+  }
+
+  /** New runs no longer find it; runs that are pinned to it go on. */
+  async remove({ tenant, name }: PackAddress, version: string | undefined): Promise<void> {
+    const own = (await this.#find({ tenant, name })).filter((pack) => pack.tenant === tenant);
+    const leaving = own.filter(({ record }) => version === undefined || record.version === version);
+    if (leaving.length === 0)
+      throw new OpenwopError('not_found', {
+        message: `${name} is not installed by you as this version. Shared packs leave with the settings of the host.`,
+      });
+    const entries = await Promise.all(
+      leaving.map(({ record }) => this.#shelf.entry(packKey(tenant, name, record.version))),
+    );
+    const writes = entries.flatMap((entry) =>
+      entry ? [{ kind: 'deleteEntry' as const, key: entry, expectedVersion: entry.version }] : [],
+    );
+    const [result] = await this.#options.store.commit([writes]);
+    if (!result?.won)
+      throw new OpenwopError('conflict', { message: `${name} was just changed. Look at it again.` });
+    this.#options.changed();
+  }
+
+  async receipts(address: PackAddress): Promise<PackReceipts> {
+    await this.#find(address);
+    const { tenant, name } = address;
+    const granted = [...(await this.#shelf.granted(tenant, name))];
+    const receipts = await this.#options.receipts.of(tenant, name);
+    const used = [...new Set(receipts.flatMap(({ primitives }) => Object.keys(primitives)))].sort();
+    const unused =
+      receipts.length === 0 ? [] : granted.filter((grant) => !used.some((id) => covers(grant, id)));
+    return { name, granted, used, unused, receipts };
+  }
+
+  async #find({ tenant, name }: PackAddress): Promise<ShelvedPack[]> {
+    const found = await this.#shelf.versionsOf(tenant, name);
+    if (found.length === 0) throw new OpenwopError('pack_not_found');
+    return found;
+  }
+
+  async #view(tenant: string, { tenant: owner, record }: ShelvedPack): Promise<InstalledPack> {
+    const granted = [...(await this.#shelf.granted(tenant, record.name))];
+    return { ...record, granted, shared: owner === SHARED };
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * What the store holds of packs.
+ *
+ * `pack`          an installation: one tenant, one name, one version. `*` is the operator's, for every tenant.
+ * `pack-grant`    what a tenant lets a pack do, with who granted it when.
+ * `pack-version`  what compiling and running need to know of one archive; by its integrity, for every tenant,
+ *                 as definitions are kept. Runs are pinned to it, so it stays when the pack is uninstalled.
+ * `pack-archive`  the bytes themselves, from which any process unpacks the code.
+ */
+import type { PackEffect } from '@gantry/engine';
+import type { WorkflowChain } from '@gantry/packs';
+import type { InstalledPack, JsonObject, PackGrant, RunError } from '@gantry/protocol';
+import type { Entry, EntryKey, Write } from '@gantry/store';
+import { SHARED } from '../workflows/shared.ts';
+
+export const PACK = 'pack';
+export const PACK_GRANT = 'pack-grant';
+const PACK_VERSION = 'pack-version';
+const PACK_ARCHIVE = 'pack-archive';
+
+export type PackRecord = Omit<InstalledPack, 'granted' | 'shared'>;
+
+/** A node type of a pack, ready to be compiled. */
+export interface NodeRecord {
+  readonly typeId: string;
+  readonly effect: PackEffect;
+  readonly sensitiveOutputs: readonly string[];
+  readonly configSchema?: JsonObject;
+  readonly inputSchema?: JsonObject;
+  /** Why this host never runs it, where it needs what the host does not have. */
+  readonly refusal?: RunError;
+}
+
+export interface CodeRecord {
+  readonly language: 'javascript' | 'wasm' | 'python';
+  readonly entry: string;
+  readonly format?: string;
+  readonly memoryPagesMax?: number;
+}
+
+export interface VersionRecord {
+  readonly name: string;
+  readonly version: string;
+  readonly integrity: string;
+  readonly source: InstalledPack['source'];
+  readonly requires: readonly string[];
+  readonly nodes: readonly NodeRecord[];
+  readonly chains: readonly WorkflowChain[];
+  /** Absent for packs that bring no code. */
+  readonly code?: CodeRecord;
+}
+
+export interface GrantRecord {
+  readonly requires: readonly string[];
+  /** Newest first. */
+  readonly history: readonly PackGrant[];
+}
+
+export const packKey = (tenant: string, name: string, version: string): EntryKey => ({
+  kind: PACK,
+  tenant,
+  id: `${name}@${version}`,
+});
+export const grantKey = (tenant: string, name: string): EntryKey => ({ kind: PACK_GRANT, tenant, id: name });
+export const versionKey = (integrity: string): EntryKey => ({
+  kind: PACK_VERSION,
+  tenant: SHARED,
+  id: integrity,
+});
+export const archiveKey = (integrity: string): EntryKey => ({
+  kind: PACK_ARCHIVE,
+  tenant: SHARED,
+  id: integrity,
+});
+
+export const bodyOf = <T>(entry: Entry): T => JSON.parse(entry.body);
+
+export interface Putting {
+  readonly key: EntryKey;
+  readonly ref?: string;
+  readonly body: object;
+  readonly now: number;
+  readonly before: Entry | null;
+  readonly expiresAt?: number;
+}
+
+export const putting = ({ key, ref, body, now, before, expiresAt }: Putting): Write => ({
+  kind: 'putEntry',
+  entry: {
+    ...key,
+    ref: ref ?? null,
+    dueAt: null,
+    expiresAt: expiresAt ?? null,
+    createdAt: before?.createdAt ?? now,
+    body: JSON.stringify(body),
+  },
+  expectedVersion: before?.version ?? null,
+});

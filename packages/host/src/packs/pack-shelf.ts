@@ -1,0 +1,85 @@
+/** Reads of what is installed. */
+import type { Entry, Store } from '@gantry/store';
+import { SHARED } from '../workflows/shared.ts';
+import {
+  archiveKey,
+  bodyOf,
+  type GrantRecord,
+  grantKey,
+  PACK,
+  type PackRecord,
+  type VersionRecord,
+  versionKey,
+} from './pack-record.ts';
+
+/** Installed versions of one tenant. */
+export const PACKS_MAX = 1_000;
+const VERSIONS_CACHED_MAX = 200;
+
+export interface ShelvedPack {
+  readonly tenant: string;
+  readonly record: PackRecord;
+}
+
+export class PackShelf {
+  readonly #entries: Store['entries'];
+  /** Content never changes under its integrity, so nothing here grows stale. */
+  readonly #versions = new Map<string, VersionRecord>();
+
+  constructor(entries: Store['entries']) {
+    this.#entries = entries;
+  }
+
+  /** Own installations before the shared ones, last installed first. */
+  async installed(tenant: string): Promise<ShelvedPack[]> {
+    const own = await this.#list(tenant);
+    return tenant === SHARED ? own : [...own, ...(await this.#list(SHARED))];
+  }
+
+  async versionsOf(tenant: string, name: string): Promise<ShelvedPack[]> {
+    return (await this.installed(tenant)).filter(({ record }) => record.name === name);
+  }
+
+  async version(integrity: string): Promise<VersionRecord> {
+    const present = this.#versions.get(integrity);
+    if (present) return present;
+    const entry = await this.#entries.get(versionKey(integrity));
+    if (!entry) throw new Error(`pack version ${integrity} is missing from the store`);
+    const record = bodyOf<VersionRecord>(entry);
+    this.#versions.set(integrity, record);
+    if (this.#versions.size > VERSIONS_CACHED_MAX) this.#versions.delete(this.#versions.keys().next().value!);
+    return record;
+  }
+
+  async archive(integrity: string): Promise<Buffer> {
+    const entry = await this.#entries.get(archiveKey(integrity));
+    if (!entry) throw new Error(`pack archive ${integrity} is missing from the store`);
+    return Buffer.from(bodyOf<{ archive: string }>(entry).archive, 'base64');
+  }
+
+  /** What the tenant granted; without a word of its own, what the operator granted for all. */
+  async granted(tenant: string, name: string): Promise<readonly string[]> {
+    const own = await this.grant(tenant, name);
+    const entry = own ?? (tenant === SHARED ? null : await this.grant(SHARED, name));
+    return entry ? bodyOf<GrantRecord>(entry).requires : [];
+  }
+
+  grant(tenant: string, name: string): Promise<Entry | null> {
+    return this.#entries.get(grantKey(tenant, name));
+  }
+
+  entry(key: Parameters<Store['entries']['get']>[0]): Promise<Entry | null> {
+    return this.#entries.get(key);
+  }
+
+  count(tenant: string): Promise<number> {
+    return this.#entries.count(PACK, tenant);
+  }
+
+  async #list(tenant: string): Promise<ShelvedPack[]> {
+    const entries = await this.#entries.list(PACK, tenant, { limit: PACKS_MAX });
+    return entries
+      .map((entry) => ({ tenant, record: bodyOf<PackRecord>(entry) }))
+      .sort((left, right) => right.record.installedAt.localeCompare(left.record.installedAt));
+  }
+}

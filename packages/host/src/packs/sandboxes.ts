@@ -1,0 +1,72 @@
+/** Sandboxes of this process, made when the first pack node runs: installed packs cost nothing until used. */
+import path from 'node:path';
+import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
+import { OpenwopError } from '@gantry/protocol';
+import { createSandbox, type Sandbox, SandboxUnavailable } from '@gantry/sandbox';
+import type { Logger } from 'pino';
+import type { Settings } from '../settings.ts';
+
+const WARM_MAX = 32;
+const IDLE_MS = 60_000;
+
+type Isolation = Settings['sandbox'];
+
+export interface SandboxesOptions {
+  readonly settings: Pick<Settings, 'dataDir' | 'sandbox'>;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+export class Sandboxes {
+  readonly #options: SandboxesOptions;
+  readonly #made = new Map<Isolation, Promise<Sandbox>>();
+
+  constructor(options: SandboxesOptions) {
+    this.#options = options;
+  }
+
+  /** A folder that the operator named may run without an OS sandbox where there is none; others may not. */
+  async for(source: 'archive' | 'folder'): Promise<Sandbox> {
+    const { sandbox: isolation } = this.#options.settings;
+    try {
+      return await this.#get(isolation);
+    } catch (error) {
+      if (!(error instanceof SandboxUnavailable)) throw error;
+      if (source === 'folder') return this.#get('permission-only');
+      throw new OpenwopError('sandbox_unavailable', { message: error.message });
+    }
+  }
+
+  /** What packs from archives get on this machine. */
+  async isolation(): Promise<Isolation | 'none'> {
+    try {
+      return (await this.for('archive')).stats().isolation === 'permission-only' ? 'permission-only' : 'os';
+    } catch (error) {
+      if (error instanceof OpenwopError) return 'none';
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    const made = await Promise.allSettled(this.#made.values());
+    for (const result of made) if (result.status === 'fulfilled') await result.value.stop();
+  }
+
+  #get(isolation: Isolation): Promise<Sandbox> {
+    const present = this.#made.get(isolation);
+    if (present) return present;
+    const { settings, now, log } = this.#options;
+    const made = createSandbox({
+      isolation,
+      workDir: path.resolve(settings.dataDir, 'sandbox'),
+      warmMax: WARM_MAX,
+      idleMs: IDLE_MS,
+      egress: createEgress({ policy: PUBLIC_POLICY }),
+      now,
+      log: (level, message, data) => log[level]({ ...data }, message),
+    });
+    this.#made.set(isolation, made);
+    made.catch(() => this.#made.delete(isolation));
+    return made;
+  }
+}

@@ -1,0 +1,57 @@
+/** A host with packs, spoken to through the front door. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
+import type { LightMyRequestResponse } from 'fastify';
+import { type ApiTest, apiTest } from '../../api/testing.ts';
+import { packArchive, type TestPack } from './pack-archive.ts';
+
+export const PACKS_URL = '/v1/host/gantry/packs';
+
+export interface PackTest extends ApiTest {
+  upload(bytes: Buffer, query?: string): Promise<LightMyRequestResponse>;
+  /** Installs, and is sure that it worked. */
+  install(pack: TestPack, query?: string): Promise<void>;
+  register(definition: WorkflowDefinition): Promise<LightMyRequestResponse>;
+  registered(definition: WorkflowDefinition): Promise<void>;
+  /** Follows the run until its node `a` asks. */
+  asks(runId: string): Promise<JsonObject>;
+}
+
+export async function packTest(
+  t: TestContext,
+  options: Parameters<typeof apiTest>[1] = {},
+): Promise<PackTest> {
+  const api = await apiTest(t, { workflows: [], ...options });
+  const upload: PackTest['upload'] = (bytes, query = '') =>
+    api.request({
+      method: 'POST',
+      url: `${PACKS_URL}${query}`,
+      payload: bytes,
+      headers: { 'content-type': 'application/gzip' },
+    });
+  const register: PackTest['register'] = (definition) => api.post('/v1/host/gantry/workflows', definition);
+  return {
+    ...api,
+    upload,
+    register,
+    async install(pack, query) {
+      const response = await upload((await packArchive(pack)).bytes, query);
+      assert.equal(response.statusCode, 201, response.body);
+    },
+    async asks(runId) {
+      for (let last = -1; ; ) {
+        const found = await api.get(`/v1/runs/${runId}/interrupts/a`);
+        if (found.statusCode === 200) return found.json();
+        const cursor = last < 0 ? '' : `&lastSequence=${last}`;
+        const polled = (await api.get(`/v1/runs/${runId}/events/poll?timeout=5${cursor}`)).json();
+        assert.ok(polled.lastEventSeq > last && !polled.isTerminal, JSON.stringify(polled));
+        last = polled.lastEventSeq;
+      }
+    },
+    async registered(definition) {
+      const response = await register(definition);
+      assert.equal(response.statusCode, 201, response.body);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/** Plans of definitions: compiled once per hash, with the packs that serve them. */
+import { hash } from 'node:crypto';
+import { compile, DefinitionError, type PackTypes, type Plan } from '@gantry/engine';
+import type { WorkflowDefinition } from '@gantry/protocol';
+import type { Store } from '@gantry/store';
+import canonicalize from 'canonicalize';
+import { usesPacks } from '../packs/binding.ts';
+import type { PackBinding } from '../packs/packs.ts';
+import { refusal } from './refusal.ts';
+import { remember } from './remember.ts';
+import { compileUserSchema } from './user-schema.ts';
+
+const PLANS_MAX = 1_000;
+
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
+const compileWith = (definition: WorkflowDefinition, packTypes: PackTypes): Plan =>
+  compile(definition, { sha256, compileSchema: compileUserSchema, packTypes });
+
+export interface Plans {
+  /** The plan of a definition that some run is pinned to. */
+  planOf(workflowHash: string): Promise<Plan>;
+  /** What a new run of this tenant is pinned to. */
+  planFor(tenant: string, hash: string): Promise<PlanFor>;
+}
+
+export interface PlanFor {
+  readonly hash: string;
+  readonly plan: Plan;
+  /** As its author wrote it. */
+  readonly definition: WorkflowDefinition;
+}
+
+export function createPlans(store: Pick<Store, 'commit' | 'records'>, packs: PackBinding): Plans {
+  const plans = new Map<string, Plan>();
+
+  async function planOf(workflowHash: string): Promise<Plan> {
+    const present = plans.get(workflowHash);
+    if (present) return present;
+    const definition = await read(store, workflowHash);
+    const plan = compileWith(definition, await packs.typesOf(definition));
+    return remember(plans, PLANS_MAX, workflowHash, plan);
+  }
+
+  /**
+   * Where packs serve a workflow, its runs are pinned to a definition that names them by version and content. It
+   * is on disk before any run refers to it.
+   */
+  async function planFor(tenant: string, hash: string): Promise<PlanFor> {
+    const present = plans.get(hash);
+    if (present && !usesPacks(present.definition))
+      return { hash, plan: present, definition: present.definition };
+    const definition = await read(store, hash);
+    if (!usesPacks(definition)) return { hash, plan: await planOf(hash), definition };
+    const exact = canonical(await packs.pin(tenant, definition));
+    await store.commit([[{ kind: 'putDefinition', ...exact }]]);
+    try {
+      return { hash: exact.hash, plan: await planOf(exact.hash), definition };
+    } catch (error) {
+      if (error instanceof DefinitionError) throw refusal(error);
+      throw error;
+    }
+  }
+
+  return { planOf, planFor };
+}
+
+async function read(store: Pick<Store, 'records'>, hash: string): Promise<WorkflowDefinition> {
+  const body = await store.records.definition(hash);
+  if (body === null) throw new Error(`definition ${hash} is missing from the store`);
+  return JSON.parse(body);
+}
+
+export function canonical(definition: WorkflowDefinition): { hash: string; body: string } {
+  const body = canonicalize(definition);
+  if (body === undefined) throw new Error('a valid definition has a canonical form');
+  return { hash: sha256(body), body };
+}
+
+/** All that it uses is there, and used as it wants to be: found out here, never by a run. */
+export async function checkPlan(
+  packs: PackBinding,
+  tenant: string,
+  definition: WorkflowDefinition,
+): Promise<void> {
+  const exact = usesPacks(definition) ? await packs.pin(tenant, definition) : definition;
+  try {
+    compileWith(exact, await packs.typesOf(exact));
+  } catch (error) {
+    if (error instanceof DefinitionError) throw refusal(error);
+    throw error;
+  }
+}
