@@ -23,4 +23,4 @@ export { endsRun, type StreamEvent } from './stream-event.ts';
 export type { Fetch } from './transport.ts';
 export type { TriggerDeliveryPage, TriggerStateChange, Triggers } from './triggers.ts';
 export type { WebhookDeliveryFilter, WebhookDeliveryPage, Webhooks } from './webhooks.ts';
-export type { WorkflowSummary, Workflows } from './workflows.ts';
+export type { ChainWorkflow, FromChain, WorkflowSummary, Workflows } from './workflows.ts';

@@ -13,9 +13,28 @@ export interface WorkflowSummary {
   shared: boolean;
 }
 
+/** A chain of an installed pack, or one among the chains given. */
+export interface FromChain {
+  chainId: string;
+  packName?: string;
+  chains?: readonly object[];
+  parameters?: object;
+  workflowId?: string;
+  /** Parameters stay open: each run may set them in `configurable`. */
+  deferred?: boolean;
+}
+
+export interface ChainWorkflow {
+  workflowId: string;
+  subChainWorkflowIds: string[];
+  nodeCount: number;
+}
+
 export interface Workflows {
   /** Makes a definition the current version of its id. The same content again changes nothing. */
   register(definition: unknown): Promise<WorkflowSummary>;
+  /** Expands a workflow chain and registers what comes of it. */
+  fromChain(request: FromChain): Promise<ChainWorkflow>;
   list(): Promise<WorkflowSummary[]>;
   get(workflowId: string): Promise<WorkflowDefinition>;
   versions(workflowId: string): Promise<WorkflowSummary[]>;
@@ -27,6 +46,7 @@ export function createWorkflows(transport: Transport): Workflows {
   const { read, send } = createCalls(transport);
   return {
     register: (definition) => send(REGISTRY, definition),
+    fromChain: (request) => send(`${REGISTRY}/from-chain`, request),
     list: async () => (await read<{ workflows: WorkflowSummary[] }>(REGISTRY)).workflows,
     get: (workflowId) => read(`/v1/workflows/${encodeURIComponent(workflowId)}`),
     versions: async (workflowId) => {

@@ -49,12 +49,16 @@ export function foldInto(run: Draft, event: RunEvent): Draft {
   return run;
 }
 
+/** Most events are of nodes and of the run itself: they are told apart without cutting text. */
 function foldPart(run: Draft, event: RunEvent, payload: JsonObject): void {
-  const room = event.type.slice(0, event.type.indexOf('.'));
-  switch (room) {
-    case 'node':
-      foldNode(run, event, payload);
-      break;
+  const { type } = event;
+  if (type.startsWith('node.')) foldNode(run, event, payload);
+  else if (type.startsWith('run.')) foldRun(run, event, payload);
+  else foldOther(run, event, payload);
+}
+
+function foldOther(run: Draft, event: RunEvent, payload: JsonObject): void {
+  switch (event.type.slice(0, event.type.indexOf('.'))) {
     case 'interrupt':
     case 'approval':
     case 'conversation':

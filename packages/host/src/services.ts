@@ -78,7 +78,11 @@ export async function createServices(options: ServicesOptions): Promise<Services
 
 function both(first: Outbox, second: Outbox): Outbox {
   return {
-    writes: (facts, events) => [...first.writes(facts, events), ...second.writes(facts, events)],
+    writes(facts, events) {
+      const writes = first.writes(facts, events);
+      const more = second.writes(facts, events);
+      return more.length === 0 ? writes : [...writes, ...more];
+    },
     committed() {
       first.committed();
       second.committed();

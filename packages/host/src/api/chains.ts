@@ -2,18 +2,23 @@
 import { instantiateChain, type PackedChain, readChain } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { chainOptions, newExpansionId, sha256 } from '../workflows/chain-options.ts';
+import type { PackShelf } from '../packs/pack-shelf.ts';
+import { chainOptions, sha256 } from '../workflows/chain-options.ts';
 import { type Api, type ApiDeps, callerOf } from './context.ts';
 import type { Idempotency } from './idempotency.ts';
 
-const PACK_NAME = 'private.inline';
+/** Where chains that came with the request are siblings. */
+const INLINE = 'private.inline';
 const CHAINS_MAX = 50;
 
-/** The first chain is the root; the others are its siblings, which it may compose. */
+/** A chain of an installed pack, or chains in the request; the root may compose its siblings. */
 const FromChainRequest = Type.Object(
   {
     chainId: Type.String({ minLength: 1, maxLength: 128 }),
-    chains: Type.Array(Type.Record(Type.String(), Type.Unknown()), { minItems: 1, maxItems: CHAINS_MAX }),
+    packName: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    chains: Type.Optional(
+      Type.Array(Type.Record(Type.String(), Type.Unknown()), { minItems: 1, maxItems: CHAINS_MAX }),
+    ),
     parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     workflowId: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 128 })),
     /** Parameters stay variables of the workflow that each run may set anew. */
@@ -47,17 +52,17 @@ export function chainRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): 
 }
 
 async function fromChain(
-  { workflows }: ApiDeps,
+  { workflows, services }: ApiDeps,
   tenant: string,
   request: Static<typeof FromChainRequest>,
 ): Promise<Static<typeof FromChainResponse>> {
-  const { chainId, chains, parameters = {}, deferred = false } = request;
-  const packed = chains.map((chain): PackedChain => ({ packName: PACK_NAME, chain: readChain(chain) }));
+  const { chainId, parameters = {}, deferred = false } = request;
+  const packed = await chainsOf(services.packs.shelf, tenant, request);
   const find = (id: string): PackedChain | undefined => packed.find(({ chain }) => chain.chainId === id);
   const root = find(chainId);
-  if (!root) throw new OpenwopError('chain_not_found', { message: `No chain in the request is ${chainId}.` });
+  if (!root) throw new OpenwopError('chain_not_found', { message: `There is no chain ${chainId} here.` });
   const { definition, children } = instantiateChain(root, parameters as JsonObject, {
-    ...chainOptions(newExpansionId()),
+    ...chainOptions(await services.packs.knownTypes(tenant)),
     workflowId: request.workflowId ?? workflowIdOf(chainId, parameters, deferred),
     parameters: deferred ? 'deferred' : 'written-down',
     subChains: {
@@ -72,6 +77,21 @@ async function fromChain(
     subChainWorkflowIds: children.map(({ id }) => id),
     nodeCount: definition.nodes.length,
   };
+}
+
+async function chainsOf(
+  shelf: PackShelf,
+  tenant: string,
+  { packName, chains }: Static<typeof FromChainRequest>,
+): Promise<PackedChain[]> {
+  if ((packName === undefined) === (chains === undefined))
+    throw new OpenwopError('validation_error', { message: 'Give either `packName` or `chains`.' });
+  if (packName === undefined)
+    return (chains ?? []).map((chain) => ({ packName: INLINE, chain: readChain(chain) }));
+  const [pack] = await shelf.versionsOf(tenant, packName);
+  if (!pack) throw new OpenwopError('pack_not_found', { details: { packName } });
+  const version = await shelf.version(pack.record.integrity);
+  return version.chains.map((chain) => ({ packName, chain }));
 }
 
 /** The same chain with the same parameters is the same workflow; with others it is another. */

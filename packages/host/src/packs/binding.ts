@@ -48,6 +48,13 @@ export async function pinnedTypes(shelf: PackShelf, { packs = {} }: WorkflowDefi
   return (typeId) => types.get(typeId);
 }
 
+export async function knownTypes(shelf: PackShelf, tenant: string): Promise<(typeId: string) => boolean> {
+  const installed = await shelf.installed(tenant);
+  const versions = await Promise.all(installed.map(({ record }) => shelf.version(record.integrity)));
+  const typeIds = new Set(versions.flatMap(({ nodes }) => nodes.map((node) => node.typeId)));
+  return (typeId) => typeIds.has(typeId);
+}
+
 /** Of each name the own pack before the shared, the last installed before earlier ones. */
 function currentVersions(installed: readonly ShelvedPack[]): ShelvedPack[] {
   const byName = new Map<string, ShelvedPack>();

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/side-effect.ts';
 import type { Settings } from '../settings.ts';
-import { pinnedTypes, pinPacks } from './binding.ts';
+import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';
 import { CodeFolders } from './code-folders.ts';
 import { installListed } from './listed-packs.ts';
 import { PackDesk } from './pack-desk.ts';
@@ -32,6 +32,8 @@ export interface PackBinding {
 }
 
 export interface Packs extends PackBinding {
+  /** Whether some installed pack offers a node type. */
+  knownTypes(tenant: string): Promise<(typeId: string) => boolean>;
   readonly desk: PackDesk;
   readonly shelf: PackShelf;
   readonly sandboxes: Sandboxes;
@@ -68,6 +70,7 @@ export function createPacks(options: PacksOptions): Packs {
     executor: packExecutor({ shelf, folders, sandboxes, receipts, ...limits }),
     pin: (tenant, definition) => pinPacks(shelf, tenant, definition),
     typesOf: (pinned) => pinnedTypes(shelf, pinned),
+    knownTypes: (tenant) => knownTypes(shelf, tenant),
     onChanged: (listener) => void listeners.push(listener),
     async prepare() {
       await folders.clean();

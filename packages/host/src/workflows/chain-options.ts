@@ -15,14 +15,14 @@ const compileSchema: CompileSchema = (schema: JsonObject) => {
   };
 };
 
-export const newExpansionId = (): string => randomBytes(EXPANSION_ID_BYTES).toString('hex');
+const newExpansionId = (): string => randomBytes(EXPANSION_ID_BYTES).toString('hex');
 
 export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 /** Types other than `core.*` come with packs. */
-export const chainOptions = (expansionId: string): ExpandOptions => ({
-  expansionId,
-  isKnownType: () => false,
+export const chainOptions = (isKnownType: (typeId: string) => boolean): ExpandOptions => ({
+  expansionId: newExpansionId(),
+  isKnownType,
   compileSchema,
   capabilities: { compensation: false },
 });

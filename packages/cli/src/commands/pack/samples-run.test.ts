@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { ApiError, type Client } from '@gantry/client';
-import { instantiateChain, readChain, writeArchive } from '@gantry/packs';
+import { writeArchive } from '@gantry/packs';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import { isWaiting, reaches, realHost } from '../../testing/real-host.ts';
 import { buildSamples } from './testing/pack-folder.ts';
@@ -107,28 +107,16 @@ test('http-check needs its grant, and even with it reaches no private address', 
   assert.equal(await codeOf(client, { typeId, inputs: { url: client.baseUrl } }), 'scheme_not_allowed');
 });
 
-/** As an editor expands a chain. */
-async function reviewWorkflow(workflowId: string, parameters: JsonObject): Promise<WorkflowDefinition> {
-  const { chains } = JSON.parse(await readFile(path.join(samples, 'review/pack.json'), 'utf8'));
-  const root = { packName: 'vendor.gantry.review', chain: readChain(chains[0]) };
-  const { definition } = instantiateChain(root, parameters, {
-    workflowId,
-    parameters: 'written-down',
-    subChains: undefined,
-    expansionId: 'a1b2',
-    isKnownType: (typeId) => typeId === 'vendor.gantry.text.template',
-    compileSchema: () => () => [],
-    capabilities: { compensation: false },
-  });
-  return definition;
-}
-
 test('the review chain becomes a workflow that asks before it passes text on', async (t) => {
   const { client } = await realHost(t, []);
   await install(client, 'text');
   await install(client, 'review');
-  await client.workflows.register(await reviewWorkflow('approved', { template: 'All is well.' }));
-  const { runId } = await client.runs.create({ workflowId: 'approved' });
+  const { workflowId } = await client.workflows.fromChain({
+    packName: 'vendor.gantry.review',
+    chainId: 'vendor.gantry.review.approved-text',
+    parameters: { template: 'All is well.' },
+  });
+  const { runId } = await client.runs.create({ workflowId });
   await reaches(client, runId, isWaiting);
   const [question] = (await client.interrupts.list()).interrupts;
   assert.ok(question);

@@ -1,10 +1,16 @@
 /** Expansion of chains that come with the request, as the editor and `from-chain` do it. */
-import { type ChainExpansion, expandChain, expandDeferred, readChain } from '@gantry/packs';
+import {
+  type ChainExpansion,
+  type ExpandOptions,
+  expandChain,
+  expandDeferred,
+  readChain,
+} from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { PackShelf } from '../../packs/pack-shelf.ts';
 import type { Packs } from '../../packs/packs.ts';
-import { chainOptions, newExpansionId } from '../../workflows/chain-options.ts';
+import { chainOptions } from '../../workflows/chain-options.ts';
 import { type Api, callerOf } from '../context.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
@@ -44,7 +50,7 @@ const REST_OF_CHAIN = {
   dag: { nodes: [{ id: 'work', typeId: 'core.noop' }] },
 };
 
-export function chainSeams(app: Api, { shelf }: Pick<Packs, 'shelf'>): void {
+export function chainSeams(app: Api, { shelf, knownTypes }: Pick<Packs, 'shelf' | 'knownTypes'>): void {
   app.post(
     '/v1/host/sample/workflow-chain::expand',
     {
@@ -53,13 +59,15 @@ export function chainSeams(app: Api, { shelf }: Pick<Packs, 'shelf'>): void {
     },
     async (request) => {
       if (request.validationError) throw new OpenwopError('invalid_request');
-      return expand(await chainOf(shelf, callerOf(request).tenant, request.body), request.body);
+      const { tenant } = callerOf(request);
+      const named = await chainOf(shelf, tenant, request.body);
+      return expand(named, request.body, chainOptions(await knownTypes(tenant)));
     },
   );
   app.post(
     '/v1/host/sample/chain/deferred-expand',
     { schema: { summary: 'Expand a chain for later', body: Defer, response: { 200: Deferred } } },
-    async (request) => defer(request.body),
+    async (request) => defer(request.body, chainOptions(await knownTypes(callerOf(request).tenant))),
   );
 }
 
@@ -86,21 +94,21 @@ async function chainOf(
 function expand(
   { chain, packVersion }: NamedChain,
   { packName, chainId, parameters = {} }: Static<typeof Expand>,
+  options: ExpandOptions,
 ) {
   if (chain.chainId !== chainId) throw new OpenwopError('chain_not_found', { details: { chainId } });
-  const { expandedFrom, fragment } = expandChain(
-    chain,
-    parameters as JsonObject,
-    chainOptions(newExpansionId()),
-  );
+  const { expandedFrom, fragment } = expandChain(chain, parameters as JsonObject, options);
   const { chainVersion, expansionId } = expandedFrom;
   return { expansionId, chainId, packName, packVersion: packVersion ?? chainVersion, ...fragment };
 }
 
-function defer({ chain: given, values = {} }: Static<typeof Defer>): Static<typeof Deferred> {
+function defer(
+  { chain: given, values = {} }: Static<typeof Defer>,
+  options: ExpandOptions,
+): Static<typeof Deferred> {
   if (given === undefined) throw new OpenwopError('chain_not_found');
   const chain = readChain({ ...REST_OF_CHAIN, ...given });
-  const expansion = expandDeferred(chain, values as JsonObject, chainOptions(newExpansionId()));
+  const expansion = expandDeferred(chain, values as JsonObject, options);
   return { variables: bareVariables(expansion) };
 }
 
