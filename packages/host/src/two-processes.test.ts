@@ -10,12 +10,16 @@ import { type HostProcess, startHostProcess, TEST_KEY, temporaryFolder } from '.
 
 const MASTER_KEY = 'one-key-for-every-process-of-this-database';
 const gate = node('gate', 'core.approvalGate', { title: 'Go on?', actions: ['accept', 'reject'] });
+const effects = node('act', 'core.conformance.side-effect', { effects: 100, idempotent: true });
 const DEFINITIONS = [
   workflow('long', [node('act', 'core.conformance.side-effect', { effects: 100, idempotent: true })]),
   workflow('delayed', [node('wait', 'core.delay', { delayMs: 700 }), node('after', 'core.noop')]),
   workflow('asks', [gate, node('after', 'core.noop')]),
+  workflow('busy', [gate, effects], { edges: [] }),
   workflow('parent', [node('child', 'core.subWorkflow', { workflowId: 'asks' })]),
 ];
+
+const ACCEPT = { resumeValue: { action: 'accept' } };
 
 interface Process {
   readonly host: HostProcess;
@@ -93,11 +97,31 @@ test('a question asked by one process is answered through the other; a child rep
     break;
   }
   const url = `/v1/runs/${childRunId}/interrupts/gate`;
-  const [one, two] = await Promise.all([
-    first.call('POST', url, { resumeValue: { action: 'accept' } }),
-    second.call('POST', url, { resumeValue: { action: 'accept' } }),
-  ]);
+  const [one, two] = await Promise.all([first.call('POST', url, ACCEPT), second.call('POST', url, ACCEPT)]);
   assert.deepEqual([one.status, two.status].sort(), [200, 409]);
+  assert.equal((await second.client.runs.wait(runId)).status, 'completed');
+});
+
+test('an answer that another process takes is idempotent by its key all the same', async (t) => {
+  const start = await cluster(t);
+  if (!start) return;
+  const [first, second] = await Promise.all([start('first'), start('second')]);
+  const { runId } = await first.client.runs.create({ workflowId: 'busy' });
+  const answer = (): Promise<Response> =>
+    fetch(`${second.host.url}/v1/runs/${runId}/interrupts/gate`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${TEST_KEY}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'one',
+      },
+      body: JSON.stringify(ACCEPT),
+    });
+  const taken = await answer();
+  assert.equal(taken.status, 200, await taken.clone().text());
+  const again = await answer();
+  assert.equal(again.status, 200);
+  assert.equal(again.headers.get('openwop-idempotent-replay'), 'true');
   assert.equal((await second.client.runs.wait(runId)).status, 'completed');
 });
 
@@ -122,7 +146,7 @@ async function settled({ client, call }: Process, runId: string): Promise<string
   for (let last = -1; ; ) {
     const { interrupts } = (await call('GET', '/v1/host/gantry/interrupts')).body;
     for (const { runId: asking, nodeId } of interrupts as Question[])
-      await call('POST', `/v1/runs/${asking}/interrupts/${nodeId}`, { resumeValue: { action: 'accept' } });
+      await call('POST', `/v1/runs/${asking}/interrupts/${nodeId}`, ACCEPT);
     const { isTerminal, runStatus, lastEventSeq } = await client.runs.poll(runId, {
       ...(last >= 0 && { lastSequence: last }),
       timeoutSeconds: 1,

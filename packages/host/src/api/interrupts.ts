@@ -157,10 +157,16 @@ async function resolve(
 ): Promise<Answer | 'duplicate'> {
   const bodyOf = (status: RunStatus): string =>
     JSON.stringify({ runId: key.runId, nodeId: question.nodeId, status });
+  // Another process may have answered for us: then nothing is on record yet.
+  let recorded = false;
   const result = await runtime.command(
     key,
     { type: 'resolve', ...question },
-    record && ((_run, status) => record(200, bodyOf(status))),
+    record &&
+      ((_run, status) => {
+        recorded = true;
+        return record(200, bodyOf(status));
+      }),
   );
   switch (result.kind) {
     case 'duplicate':
@@ -172,7 +178,7 @@ async function resolve(
       // A vote that was counted before: nothing changed, and nothing is wrong.
       return { status: 200, body: bodyOf(result.status), recorded: false };
     case 'done':
-      return { status: 200, body: bodyOf(result.status), recorded: record !== undefined };
+      return { status: 200, body: bodyOf(result.status), recorded };
   }
 }
 

@@ -216,12 +216,11 @@ export class RunActor {
     return command.type === 'childEnded' && this.#run.status === 'paused';
   }
 
-  /** A mail that changes nothing is done with all the same. */
+  /** A mail that changes nothing is done with all the same. One that is gone was handed over twice. */
   async #discard(mail: Entry, replyId: string | undefined, result: CommandResult): Promise<void> {
     const writes = [deletion(mail), ...replyWrite(this.#host, mail, replyId, result)];
     const { won } = await this.#host.pipeline.commit(writes);
-    if (!won) throw new StaleRunError(this.key.runId);
-    this.#host.committed(writes);
+    if (won) this.#host.committed(writes);
   }
 
   /** A command that does not apply makes nothing go on; waiting commands end the stretch. */
