@@ -25,13 +25,24 @@ if (files.length === 0) {
   console.error('no test file matches');
   process.exit(1);
 }
-const PACKAGES = { strace: 'strace' };
+/** Commands that tests look for, with the Debian package that brings each. */
+const PACKAGES = {
+  strace: 'strace',
+  chromium: 'chromium',
+  bwrap: 'bubblewrap',
+  'nats-server': 'nats-server',
+  'rabbitmq-server': 'rabbitmq-server',
+  'redis-server': 'redis-server',
+  mariadbd: 'mariadb-server',
+};
 if (process.env.CI || process.env.GANTRY_TEST_INSTALL) {
-  const missing = Object.keys(PACKAGES).filter((command) => spawnSync(command, ['-V']).error);
+  const isThere = (command) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;
+  const missing = Object.keys(PACKAGES).filter((command) => !isThere(command));
   if (missing.length > 0) {
-    const apt = (...words) => spawnSync('apt-get', words, { stdio: 'inherit' });
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    const apt = (...words) => spawnSync('apt-get', words, { stdio: 'inherit', env });
     apt('update', '-qq');
-    apt('install', '-y', '-qq', ...missing.map((command) => PACKAGES[command]));
+    apt('install', '-y', '-qq', '--no-install-recommends', ...missing.map((command) => PACKAGES[command]));
   }
 }
 

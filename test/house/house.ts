@@ -40,6 +40,7 @@ export const HOUSE: House = {
   packs: {
     source: {
       '@gantry/protocol': 'definitions and errors',
+      '@gantry/egress': 'registries are reached through it',
       typebox: 'schemas of manifests',
       semver: 'version ranges with npm precedence',
       'tar-stream': 'archives, entry by entry',
@@ -54,13 +55,71 @@ export const HOUSE: House = {
     source: {
       '@gantry/protocol': 'errors and events of nodes',
       '@gantry/egress': 'what pack code may reach goes through it',
+      '@modelcontextprotocol/sdk': 'remote packs are MCP servers',
       'node:*': 'child processes, pipes, files',
     },
     tests: { ...everyTest, wabt: 'WebAssembly text to bytes' },
   },
+  http: {
+    source: {
+      '@gantry/protocol': 'errors and scopes',
+      '@gantry/store': 'keys and idempotency records',
+      canonicalize: 'RFC 8785: digests of requests',
+      fastify: 'HTTP',
+      pino: 'the log',
+      typebox: 'schemas of routes',
+      'node:*': 'hashes, compression, sockets',
+    },
+    tests: { ...everyTest },
+  },
+  registry: {
+    source: {
+      '@gantry/protocol': 'errors',
+      '@gantry/http': 'the same doors as the host: keys, scopes, errors',
+      '@gantry/packs': 'manifests, archives, trust',
+      '@gantry/store': 'what is published, durably',
+      '@gantry/egress': 'mirrors read other registries through it',
+      '@aws-sdk/client-s3': 'archives in an S3 bucket',
+      fastify: 'HTTP',
+      pino: 'the log',
+      semver: 'order of versions',
+      typebox: 'schemas of routes',
+      'node:*': 'files, hashes, signals',
+    },
+    tests: { ...everyTest, s3rver: 'an S3 server', 'playwright-core': 'pages in a real browser' },
+  },
+  surfaces: {
+    source: {
+      '@gantry/protocol': 'errors and JSON',
+      '@gantry/egress': 'backends elsewhere are reached through it',
+      '@gantry/store': 'durable ports',
+      '@aws-sdk/client-s3': 'blobs in an S3 bucket',
+      '@aws-sdk/s3-request-presigner': 'links to those blobs that expire',
+      '@nats-io/jetstream': 'queues on NATS',
+      '@nats-io/transport-node': 'the connection to NATS',
+      amqplib: 'queues on RabbitMQ',
+      ioredis: 'keys and cache on Redis',
+      mysql2: 'SQL data sources on MySQL',
+      'pdf-lib': 'PDF pages split and merged',
+      postgres: 'SQL data sources and backends on PostgreSQL',
+      sharp: 'images',
+      'sqlite-vec': 'nearest vectors in the embedded database',
+      typebox: 'a method is its schemas',
+      unpdf: 'text of PDF files',
+      'node:*': 'node:sqlite, worker threads, files, hashes',
+    },
+    tests: {
+      ...everyTest,
+      '@gantry/sandbox': 'real pack code calls the surfaces',
+      s3rver: 'an S3 server',
+    },
+  },
   host: {
     source: {
       '@gantry/protocol': 'the wire',
+      '@gantry/http': 'the server: keys, scopes, errors, idempotency',
+      '@gantry/registry': 'mounted where the settings ask for it',
+      '@gantry/surfaces': 'what nodes may ask of the host',
       '@gantry/engine': 'decide and apply',
       '@gantry/store': 'the durable port and its adapters',
       '@gantry/egress': 'webhooks leave through it',
@@ -84,10 +143,15 @@ export const HOUSE: House = {
   cli: {
     source: {
       '@gantry/client': 'the only way to a host',
+      '@gantry/egress': 'registries are reached through it',
       '@gantry/packs': 'authors check, build and sign where they write, without a host',
       '@gantry/protocol': 'types of what it prints',
       'node:*': 'arguments, terminal, files',
     },
-    tests: { ...everyTest, '@gantry/host': 'a real host to speak to' },
+    tests: {
+      ...everyTest,
+      '@gantry/host': 'a real host to speak to',
+      '@gantry/registry': 'a real registry to speak to',
+    },
   },
 };

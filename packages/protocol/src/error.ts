@@ -4,9 +4,12 @@ import { CHAIN_ERRORS } from './errors/chain.ts';
 import type { ErrorEntry } from './errors/entry.ts';
 import { NODE_ERRORS } from './errors/node.ts';
 import { PACK_ERRORS } from './errors/pack.ts';
+import { PACK_CONTENT_ERRORS } from './errors/pack-content.ts';
+import { REGISTRY_ERRORS } from './errors/registry.ts';
 import { REQUEST_ERRORS } from './errors/request.ts';
 import { RESOURCE_ERRORS } from './errors/resource.ts';
 import { RUN_ERRORS } from './errors/run.ts';
+import { SURFACE_ERRORS } from './errors/surface.ts';
 import type { JsonObject } from './json.ts';
 
 export type { ErrorEntry };
@@ -31,6 +34,9 @@ export const ERRORS = {
   ...NODE_ERRORS,
   ...CHAIN_ERRORS,
   ...PACK_ERRORS,
+  ...PACK_CONTENT_ERRORS,
+  ...REGISTRY_ERRORS,
+  ...SURFACE_ERRORS,
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof ERRORS;

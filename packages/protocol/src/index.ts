@@ -1,3 +1,4 @@
+export * from './backend-health.ts';
 export * from './dead-letter.ts';
 export * from './debug-bundle.ts';
 export * from './discovery.ts';

@@ -42,6 +42,8 @@ export const InstalledPack = Type.Object({
   granted: Texts,
   typeIds: Texts,
   chainIds: Texts,
+  /** What a pack of another kind brings: its provider, prompts, artifact types, cards or forms, by their ids. */
+  contentIds: Type.Optional(Texts),
   /** Optional capabilities that this host does not offer. */
   degraded: Texts,
   warnings: Texts,

@@ -15,6 +15,8 @@ export const TRIGGER_LIMITS = {
   mappedInputsMax: 64,
   pathLengthMax: 256,
   formFieldsMax: 256,
+  /** Each is listened to all the time. */
+  queuesPerTenantMax: 100,
   /** How long a repeat of an event starts nothing. */
   dedupMs: 24 * 3_600_000,
 } as const;
@@ -27,6 +29,11 @@ export type TriggerState = Static<typeof TriggerState>;
 export const TRIGGER_SOURCES = ['webhook', 'form'] as const;
 export const TriggerSource = Type.Enum([...TRIGGER_SOURCES]);
 export type TriggerSource = Static<typeof TriggerSource>;
+
+/** Sources of subscriptions: nothing is sent to one of a queue, it listens to its topic. */
+export const BRIDGED_SOURCES = [...TRIGGER_SOURCES, 'queue'] as const;
+export const BridgedSource = Type.Enum([...BRIDGED_SOURCES]);
+export type BridgedSource = Static<typeof BridgedSource>;
 
 export const VERIFICATION_MODES = ['required', 'best-effort', 'none'] as const;
 
@@ -47,7 +54,7 @@ export const TRIGGER_BRIDGE_CAPABILITY = {
   subscriptionStates: TRIGGER_STATES,
   dedup: true,
   retryPolicy: DEFAULT_RETRY_POLICY,
-  sources: TRIGGER_SOURCES,
+  sources: BRIDGED_SOURCES,
   ingestion: {
     externalSources: TRIGGER_SOURCES,
     maxBodyBytes: TRIGGER_LIMITS.maxBodyBytes,
@@ -71,16 +78,37 @@ const deliveryFields = {
   inputMapping: optional(InputMapping),
 };
 
-/** `POST /v1/trigger-subscriptions`. `email` is a source of the protocol that this host does not ingest. */
+const topic = Type.String({ minLength: 1, maxLength: 200 });
+const consumerGroup = Type.String({ minLength: 1, maxLength: 100 });
+
+/**
+ * `POST /v1/trigger-subscriptions`. `email` is a source of the protocol that this host does not ingest; `queue` with
+ * its `topic` is this host's own addition.
+ */
 export const TriggerSubscriptionRegistration = Type.Object(
   {
-    source: Type.Enum([...TRIGGER_SOURCES, 'email']),
+    source: Type.Enum([...BRIDGED_SOURCES, 'email']),
     workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+    topic: optional(topic),
+    /** Without one a subscription is a group of its own. */
+    consumerGroup: optional(consumerGroup),
     ...deliveryFields,
   },
   closed,
 );
 export type TriggerSubscriptionRegistration = Static<typeof TriggerSubscriptionRegistration>;
+
+/** `config` of a workflow trigger that stands for `core.messaging.consume`. */
+export const QueueTriggerConfig = Type.Object(
+  {
+    topic,
+    consumerGroup: optional(consumerGroup),
+    retryPolicy: optional(TriggerRetryPolicy),
+    inputMapping: optional(InputMapping),
+  },
+  closed,
+);
+export type QueueTriggerConfig = Static<typeof QueueTriggerConfig>;
 
 /** `config` of a workflow trigger of type `webhook`. */
 export const WebhookTriggerConfig = Type.Object(deliveryFields, closed);
@@ -89,7 +117,7 @@ export type WebhookTriggerConfig = Static<typeof WebhookTriggerConfig>;
 export const TriggerSubscription = Type.Object(
   {
     subscriptionId: Type.String(),
-    source: TriggerSource,
+    source: BridgedSource,
     state: TriggerState,
     dedupEnabled: Type.Boolean(),
     retryPolicy: TriggerRetryPolicy,
@@ -112,6 +140,14 @@ export const TriggerSubscriptionCreated = Type.Object({
   binding: TriggerBinding,
 });
 export type TriggerSubscriptionCreated = Static<typeof TriggerSubscriptionCreated>;
+
+/** What a subscription listens to, and as whom. */
+export const QueueBinding = Type.Object({ topic: Type.String(), consumerGroup: Type.String() });
+export const QueueSubscriptionCreated = Type.Object({
+  subscription: TriggerSubscription,
+  binding: QueueBinding,
+});
+export type QueueSubscriptionCreated = Static<typeof QueueSubscriptionCreated>;
 
 /** Why a subscription changed its state, or a delivery ended without a run. */
 export const TRIGGER_REASONS = [
@@ -162,8 +198,8 @@ export const IngestAnswer = Type.Object({
 export type IngestAnswer = Static<typeof IngestAnswer>;
 
 /** What a run gets as trigger data. It is content from outside: nothing in it is to be trusted. */
-export interface TriggerEvent extends JsonObject {
-  source: TriggerSource;
+export interface IngestedEvent extends JsonObject {
+  source: BridgedSource;
   subscriptionId: string;
   deliveryId: string;
   receivedAt: string;
@@ -171,3 +207,14 @@ export interface TriggerEvent extends JsonObject {
   contentTrust: 'untrusted';
   [block: string]: Json;
 }
+
+/** What a run gets for a message: what `core.messaging.consume` may put out, and no more. Nothing to be trusted. */
+export interface QueueTriggerEvent extends JsonObject {
+  payload: Json;
+  headers: Record<string, string>;
+  /** Good for `ctx.queueBus.ack`: the message is acknowledged already. */
+  messageId: string;
+}
+
+/** What a delivery carries to its run. */
+export type TriggerEvent = IngestedEvent | QueueTriggerEvent;

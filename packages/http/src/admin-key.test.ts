@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { openSqlite, type Store } from '@gantry/store';
-import { temporaryFolder } from '../testing/host-process.ts';
+import { freshFolder } from '../../store/src/testing/data-dir.ts';
 import { ensureAdminKey } from './admin-key.ts';
 import { hashSecret } from './auth.ts';
 
 const options = { now: () => 1_000, randomBytes };
 
 async function emptyStore(t: TestContext): Promise<Store> {
-  const folder = await temporaryFolder();
+  const folder = freshFolder();
   const store = await openSqlite({ dataDir: folder.path });
   t.after(async () => {
     await store.close();

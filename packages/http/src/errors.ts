@@ -2,8 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { Refusal } from '@gantry/engine';
-import { ERRORS, type ErrorCode, errorEnvelope, OpenwopError } from '@gantry/protocol';
+import { errorEnvelope, OpenwopError } from '@gantry/protocol';
 import { StoreError } from '@gantry/store';
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE } from './reply.ts';
@@ -47,14 +46,6 @@ export function expectedError(error: unknown): OpenwopError | null {
     : null;
 }
 
-const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
-
-/** What the engine refused, as the answer to whoever asked. */
-export function refusalError({ code, message, details }: Refusal): OpenwopError {
-  if (!isErrorCode(code)) throw new Error(`the engine refused with ${code}, which is not in the catalogue`);
-  return new OpenwopError(code, { message, ...(details && { details }) });
-}
-
 export function sendError(error: OpenwopError, reply: FastifyReply): void {
   void reply
     .code(error.status)
@@ -66,15 +57,16 @@ export function sendError(error: OpenwopError, reply: FastifyReply): void {
 export function createErrorHandler(log: FastifyBaseLogger) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const expected = expectedError(error);
-    if (expected !== null && expected.status < 500) {
+    // 501 is an answer about this host, not a fault in it.
+    if (expected !== null && (expected.status < 500 || expected.status === 501)) {
       sendError(expected, reply);
       return;
     }
     const correlationId = randomUUID();
     const route = request.routeOptions.url ?? 'unknown';
     log.error({ err: error, correlationId, method: request.method, route }, 'request failed');
-    const { code, details, headers } = expected ?? { code: 'internal_error', details: {}, headers: {} };
-    sendError(new OpenwopError(code, { details: { ...details, correlationId }, headers }), reply);
+    const { code, message, details, headers } = expected ?? new OpenwopError('internal_error');
+    sendError(new OpenwopError(code, { message, details: { ...details, correlationId }, headers }), reply);
   };
 }
 

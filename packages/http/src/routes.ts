@@ -1,7 +1,7 @@
 /** The routes as registered: what the OpenAPI document and the answers for wrong methods are made from. */
 import type { RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
-import { type Access, accessOf, documentedPath } from './access.ts';
+import { type Access, type AccessRules, accessOf, documentedPath } from './access.ts';
 
 export interface RouteSchema {
   readonly summary?: string;
@@ -29,7 +29,7 @@ export interface Routes {
 const pathPattern = (path: string): RegExp =>
   new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/:]+')}$`);
 
-export function createRoutes(): Routes {
+export function createRoutes(rules: AccessRules): Routes {
   const all: Route[] = [];
   return {
     all,
@@ -37,7 +37,7 @@ export function createRoutes(): Routes {
       const route = {
         method: String(method),
         path: documentedPath(url),
-        access: accessOf(String(method), url),
+        access: accessOf(rules, String(method), url),
         schema: (schema ?? {}) as RouteSchema,
       };
       all.push(route);

@@ -10,5 +10,5 @@ test('paths are documented without the router syntax', () => {
 });
 
 test('a route that nobody gave an access rule does not start', () => {
-  assert.throws(() => accessOf('GET', '/v1/secrets'), /no access rule for GET \/v1\/secrets/);
+  assert.throws(() => accessOf({}, 'GET', '/v1/secrets'), /no access rule for GET \/v1\/secrets/);
 });

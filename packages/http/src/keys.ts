@@ -1,12 +1,9 @@
 import { RoleScope, Scope } from '@gantry/protocol';
 import Type from 'typebox';
-import { type Api, type ApiDeps, callerOf } from './context.ts';
+import { type Api, callerOf } from './context.ts';
 import type { Idempotency } from './idempotency.ts';
-import type { KeyCache } from './key-cache.ts';
-import { KeyDesk, ROTATION_GRACE_SECONDS } from './key-desk.ts';
+import { KeyDesk, type KeyDeskOptions, ROTATION_GRACE_SECONDS } from './key-desk.ts';
 import { readPayload } from './reply.ts';
-
-export { ensureAdminKey } from './admin-key.ts';
 
 const ROTATION_GRACE_MAX_SECONDS = 90 * 86_400;
 const LIFETIME_MAX_SECONDS = 10 * 365 * 86_400;
@@ -71,8 +68,8 @@ const REVOKE = {
   response: { 200: KeySummary },
 };
 
-export function keyRoutes(app: Api, deps: ApiDeps, cache: KeyCache, idempotency: Idempotency): void {
-  const desk = new KeyDesk({ ...deps, cache });
+export function keyRoutes(app: Api, options: KeyDeskOptions, idempotency: Idempotency): void {
+  const desk = new KeyDesk(options);
 
   app.get(KEYS_URL, { schema: LIST }, async (request, reply) => {
     const keys = await desk.list(callerOf(request), request.query.tenant);

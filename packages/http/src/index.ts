@@ -1,0 +1,21 @@
+export { type Access, type AccessRules, HOST_ADMIN } from './access.ts';
+export { DEFAULT_TENANT, ensureAdminKey } from './admin-key.ts';
+export { bearerSecret, hashSecret } from './auth.ts';
+export { parseBody } from './body.ts';
+export {
+  type Api,
+  type Caller,
+  callerOf,
+  knownCaller,
+  setCaller,
+  traceparentOf,
+} from './context.ts';
+export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer, type Work } from './idempotency.ts';
+export { ROTATION_GRACE_SECONDS } from './key-desk.ts';
+export { liveTenant } from './key-secret.ts';
+export { keyRoutes } from './keys.ts';
+export { randomBytes } from './random-bytes.ts';
+export { CONTENT_ENCODINGS, JSON_TYPE, notModified, readPayload } from './reply.ts';
+export type { Route, Routes } from './routes.ts';
+export { createServer, type Server, type ServerOptions } from './server.ts';
+export { parseTraceparent } from './trace.ts';
