@@ -3,7 +3,7 @@ export type { ByteSource } from './archive/gunzip.ts';
 export { type IgnoreRules, readIgnore } from './archive/ignore.ts';
 export { ARCHIVE_LIMITS, type ArchiveLimits, MANIFEST_BYTES_MAX } from './archive/limits.ts';
 export { isFilePath, normalizePath } from './archive/path.ts';
-export { type Archive, readArchive } from './archive/read-archive.ts';
+export { type Archive, eachFile, readArchive } from './archive/read-archive.ts';
 export { archiveOf, type WrittenArchive, writeArchive } from './archive/write-archive.ts';
 export {
   type InstallJudgement,
@@ -21,6 +21,21 @@ export {
   PERMISSIONS,
   unmetRequirements,
 } from './install/permission.ts';
+export {
+  fetchLocked,
+  type InstallPlan,
+  type InstallStep,
+  installPlan,
+} from './lock/install-plan.ts';
+export { lockOf } from './lock/lock-of.ts';
+export {
+  LOCKFILE_NAME,
+  type LockedPack,
+  type PackLock,
+  readLock,
+  writeLock,
+} from './lock/lockfile.ts';
+export { type OutdatedPack, outdated, permissionDifference } from './lock/outdated.ts';
 export type { AgentManifest } from './manifest/agent.ts';
 export type { ArtifactType } from './manifest/artifact-type.ts';
 export type { Card } from './manifest/card.ts';
@@ -41,6 +56,33 @@ export {
   type RuntimeLanguage,
   type RuntimeRequirement,
 } from './manifest/runtime.ts';
+export { type Keychain, readDiscovery, readKeychain } from './registry/documents.ts';
+export { type FetchedPack, type FetchOptions, fetchPack, judgeFetched } from './registry/fetch-pack.ts';
+export { type FolderRegistryOptions, openFolderRegistry } from './registry/folder-registry.ts';
+export { type HttpRegistryOptions, openHttpRegistry } from './registry/http-registry.ts';
+export {
+  type FoundIndex,
+  type FoundManifest,
+  Registries,
+  type RegistriesOptions,
+} from './registry/registries.ts';
+export {
+  type CopyableRegistry,
+  type IndexedVersion,
+  isPackName,
+  type PackIndex,
+  type Registry,
+  type RegistryDocument,
+  type VersionManifest,
+} from './registry/registry.ts';
+export { installOrder } from './resolve/install-order.ts';
+export {
+  type Resolution,
+  type ResolvedPack,
+  type ResolveOptions,
+  type Root,
+  resolvePacks,
+} from './resolve/resolve.ts';
 export { openRegistryTree, type RegistryTree } from './sweep/registry-tree.ts';
 export { sampleFor, sampleOf } from './sweep/sample.ts';
 export { type SweepSummary, summarize } from './sweep/summary.ts';
@@ -80,6 +122,7 @@ export {
   type TrustLevel,
 } from './trust/signature.ts';
 export type { SigstoreIdentity, SigstoreTrust, TrustedSigner } from './trust/sigstore.ts';
+export { compareVersions } from './version-order.ts';
 export { readChain, WorkflowChain } from './workflow-chain/chain.ts';
 export { checkChain } from './workflow-chain/check-chain.ts';
 export { expandDeferred } from './workflow-chain/deferred.ts';

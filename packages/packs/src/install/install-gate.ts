@@ -57,18 +57,27 @@ export function refusalError([first, ...others]: readonly [Refusal, ...Refusal[]
 
 const nameOf = ({ name, version }: PackManifest): string => `${name}@${version}`;
 
-export const requiresOf = (manifest: PackManifest): readonly string[] =>
-  manifest.kind === 'node' ? (manifest.runtime.requires ?? []) : [];
+/** What a pack asks of the sandbox. Nodes that run elsewhere are reached over the network, said or not. */
+export function requiresOf(manifest: PackManifest): readonly string[] {
+  if (manifest.kind !== 'node') return [];
+  const { requires = [], language } = manifest.runtime;
+  const isElsewhere = language === 'remote' && (manifest.nodes ?? []).length > 0;
+  return isElsewhere ? [...new Set([...requires, 'net.outbound'])] : requires;
+}
 
 function refuse(manifest: PackManifest, code: ErrorCode, why: string, details: JsonObject = {}): Refusal {
   const named = { manifest: nameOf(manifest), ...details };
   return { code, message: `${nameOf(manifest)} ${why}`, next: ERRORS[code].next, details: named };
 }
 
+/** What a host advertises that takes packs of a kind. */
+const KIND_CAPABILITIES: Partial<Record<PackManifest['kind'], string>> = { 'frontend-plugin': 'uiPlugins' };
+
 function refuseKind(manifest: PackManifest, { kinds }: HostOffer): Refusal | undefined {
   if (kinds.has(manifest.kind)) return undefined;
-  const why = `is a pack of kind ${manifest.kind}, which this host does not take.`;
-  return refuse(manifest, 'capability_not_provided', why, { kind: manifest.kind });
+  const capability = KIND_CAPABILITIES[manifest.kind] ?? `packs.${manifest.kind}`;
+  const why = `is a pack of kind ${manifest.kind}, and this host does not offer ${capability}.`;
+  return refuse(manifest, 'capability_not_provided', why, { kind: manifest.kind, capability });
 }
 
 function refuseEngines(manifest: PackManifest, { protocolVersion }: HostOffer): Refusal | undefined {

@@ -63,8 +63,8 @@ function checkRuntime(root: Member, hasNodes: boolean, findings: Findings): void
   const isRemoteNode = language === 'remote' && hasNodes;
   if (isRemoteNode && !URL.canParse(entry))
     findings.refuse('/runtime/entry', 'A remote pack with nodes needs the address of its MCP endpoint.');
-  if (isRemoteNode && URL.canParse(entry) && !entry.startsWith('https://'))
-    findings.refuse('/runtime/entry', 'A remote endpoint must be reached over https.');
+  if (isRemoteNode && URL.canParse(entry) && !isReachable(new URL(entry)))
+    findings.refuse('/runtime/entry', 'A remote endpoint must be reached over https, or on this machine.');
   if (language !== 'remote' && !isFilePath(entry))
     findings.refuse('/runtime/entry', 'It is not a path inside the pack.');
 }
@@ -104,3 +104,7 @@ function stringsOf(parent: Member, key: string): { path: string; value: string }
     typeof value === 'string' ? [{ path: pointer(at, index), value }] : [],
   );
 }
+
+/** Plain http is for development: hosts reach their own machine only where they are told to. */
+const isReachable = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));

@@ -1,0 +1,162 @@
+import { OpenwopError } from '@gantry/protocol';
+import type { HostOffer } from '../install/offer.ts';
+import { judgePeers } from '../install/peer-dependencies.ts';
+import { type FetchedPack, fetchPack } from '../registry/fetch-pack.ts';
+import type { Registries } from '../registry/registries.ts';
+import type { Registry } from '../registry/registry.ts';
+import { installOrder } from '../resolve/install-order.ts';
+import { readRange } from '../resolve/range.ts';
+import type { Root } from '../resolve/resolve.ts';
+import { checkLockedSignature } from './lock-signature.ts';
+import type { LockedPack, PackLock } from './lockfile.ts';
+
+export interface InstallStep {
+  readonly name: string;
+  readonly version: string;
+  readonly registry: Registry;
+  readonly entry: LockedPack;
+}
+
+export interface InstallPlan {
+  readonly overrides: Readonly<Record<string, string>>;
+  /** Dependencies first. Packs that no root leads to are left out. */
+  readonly steps: readonly InstallStep[];
+}
+
+/**
+ * A frozen install: exactly what the lockfile lists, or a refusal. Nothing is resolved and nothing fetched here, so
+ * that a lockfile that does not fit is refused before the first byte.
+ */
+export function installPlan(lock: PackLock, roots: readonly Root[], registries: Registries): InstallPlan {
+  const listed = new Map(lock.packs.map((entry) => [entry.name, entry]));
+  const overrides = lock.overrides ?? {};
+  for (const root of roots) checkRoot(root, listed.get(root.name), overrides);
+  const wanted = reached(roots, listed).map((entry) => ({
+    ...entry,
+    dependencies: entry.dependencies ?? {},
+  }));
+  return {
+    overrides,
+    steps: installOrder(wanted).map((entry) => ({
+      name: entry.name,
+      version: entry.version,
+      registry: registryOf(entry, lock, registries),
+      entry,
+    })),
+  };
+}
+
+/** Fetches and proves one step. Under which policy the pack is trusted is judged by `judgeFetched` afterwards. */
+export async function fetchLocked(
+  { name, version, registry, entry }: InstallStep,
+  { overrides }: InstallPlan,
+  host: { readonly offer?: HostOffer } = {},
+): Promise<FetchedPack> {
+  const fetched = await fetchPack({ registry, name, version, lockedIntegrity: entry.integrity });
+  const { bytes, manifest, archive } = fetched;
+  const isManual = manifest.signing !== undefined && manifest.signing.method !== 'ed25519';
+  checkLockedSignature(entry, { bytes, manifestBytes: archive.manifestBytes, isManual });
+  checkDependencies(fetched, entry, overrides);
+  if (host.offer !== undefined) checkPeers(fetched, entry, host.offer);
+  return fetched;
+}
+
+const pinned = (overrides: Readonly<Record<string, string>>, name: string, version: string): boolean =>
+  Object.hasOwn(overrides, name) && overrides[name] === version;
+
+function checkRoot(
+  { name, range: text, requestedBy }: Root,
+  entry: LockedPack | undefined,
+  overrides: Readonly<Record<string, string>>,
+): void {
+  if (entry === undefined) throw incomplete(name, requestedBy);
+  checkPin({ name, version: entry.version, requestedBy, text }, overrides);
+}
+
+interface Pin {
+  readonly name: string;
+  readonly version: string;
+  readonly requestedBy: string;
+  readonly text: string;
+}
+
+function checkPin(
+  { name, version, requestedBy, text }: Pin,
+  overrides: Readonly<Record<string, string>>,
+): void {
+  if (pinned(overrides, name, version)) return;
+  if (readRange(text)?.range.test(version)) return;
+  throw new OpenwopError('pack_version_mismatch', {
+    message: `The lockfile pins ${name} to ${version}, and ${requestedBy} asks for ${text.slice(0, 100)}. Make the lockfile anew, or correct the range.`,
+    details: { packName: name, version, range: text.slice(0, 256), requestedBy },
+  });
+}
+
+/** The entries that the roots lead to; each must be there in the version that its parents are pinned to. */
+function reached(roots: readonly Root[], listed: ReadonlyMap<string, LockedPack>): LockedPack[] {
+  const found = new Map<string, LockedPack>();
+  const queue = roots.map(({ name, requestedBy }) => ({
+    name,
+    requestedBy,
+    version: listed.get(name)?.version,
+  }));
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const entry = listed.get(next.name);
+    if (entry === undefined) throw incomplete(next.name, next.requestedBy);
+    if (entry.version !== next.version)
+      throw new OpenwopError('pack_lockfile_invalid', {
+        message: `The lockfile lists ${entry.name}@${entry.version}, but pins it to ${next.version} for ${next.requestedBy}. Make the lockfile anew.`,
+        details: { packName: entry.name, version: entry.version },
+      });
+    if (found.has(entry.name)) continue;
+    found.set(entry.name, entry);
+    const requestedBy = `${entry.name}@${entry.version}`;
+    for (const [name, version] of Object.entries(entry.dependencies ?? {}))
+      queue.push({ name, version, requestedBy });
+  }
+  return [...found.values()];
+}
+
+/** By its `resolved` address, else the lockfile's registry, else the first one here. */
+function registryOf({ name, resolved }: LockedPack, lock: PackLock, registries: Registries): Registry {
+  const address = resolved ?? lock.registry ?? registries.all[0]?.url;
+  if (address === undefined)
+    throw new OpenwopError('pack_fetch_failed', {
+      message: `Neither the lockfile nor this installation says which registry ${name} comes from. Configure one.`,
+      details: { packName: name },
+    });
+  return registries.of(name, address);
+}
+
+/** The manifest in the archive is the last word on what a pack depends on. */
+function checkDependencies(
+  { name, version, manifest }: FetchedPack,
+  entry: LockedPack,
+  overrides: Readonly<Record<string, string>>,
+): void {
+  const requestedBy = `${name}@${version}`;
+  for (const [dependency, text] of Object.entries(manifest.dependencies ?? {})) {
+    const pin = Object.hasOwn(entry.dependencies ?? {}, dependency)
+      ? entry.dependencies?.[dependency]
+      : undefined;
+    if (pin === undefined) throw incomplete(dependency, requestedBy);
+    checkPin({ name: dependency, version: pin, requestedBy, text }, overrides);
+  }
+}
+
+function checkPeers({ manifest, name, version }: FetchedPack, entry: LockedPack, offer: HostOffer): void {
+  const peerDependencies = { ...entry.peerDependencies, ...manifest.peerDependencies };
+  const { missing, undefined: reserved } = judgePeers({ ...manifest, peerDependencies }, offer);
+  const lacking = [...missing, ...reserved];
+  if (lacking.length === 0) return;
+  throw new OpenwopError('pack_peer_dependency_missing', {
+    message: `${name}@${version} needs ${lacking.join(', ')}, which this host does not offer. Switch it on, or use another host.`,
+    details: { manifest: `${name}@${version}`, missing: lacking },
+  });
+}
+
+const incomplete = (name: string, requestedBy: string): OpenwopError =>
+  new OpenwopError('pack_lockfile_incomplete', {
+    message: `${requestedBy} asks for ${name}, which the lockfile does not list. Make the lockfile anew, or stop asking for it.`,
+    details: { packName: name, requestedBy },
+  });

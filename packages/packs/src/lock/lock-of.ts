@@ -1,0 +1,63 @@
+import type { Registries } from '../registry/registries.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Resolution, ResolvedPack } from '../resolve/resolve.ts';
+import { signatureToLock } from './lock-signature.ts';
+import { LOCKFILE_VERSION, type LockedPack, PackLock } from './lockfile.ts';
+
+const AT_ONCE_MAX = 16;
+const NOTHING_PUBLISHED = '1970-01-01T00:00:00.000Z';
+
+/**
+ * The lockfile of a resolution. `generatedAt` is the newest publication in it and not the time of day, so that the
+ * same registries and the same wishes give the same bytes, whoever asks and whenever. Of a previous lockfile, what
+ * this version does not know is kept.
+ */
+export async function lockOf(
+  resolution: Resolution,
+  registries: Registries,
+  previous?: PackLock,
+): Promise<PackLock> {
+  const [primary, ...fallbacks] = registries.all;
+  const byUrl = new Map(registries.all.map((registry) => [registry.url, registry]));
+  const packs: LockedPack[] = [];
+  for (let at = 0; at < resolution.packs.length; at += AT_ONCE_MAX) {
+    const some = resolution.packs.slice(at, at + AT_ONCE_MAX);
+    packs.push(...(await Promise.all(some.map((pack) => lockedPack(pack, byUrl.get(pack.registry))))));
+  }
+  return {
+    ...unknownOf(previous),
+    lockfileVersion: LOCKFILE_VERSION,
+    generatedAt: newest(resolution.packs),
+    ...(primary === undefined ? {} : { registry: primary.url }),
+    ...(fallbacks.length === 0 ? {} : { fallbackRegistries: fallbacks.map(({ url }) => url) }),
+    ...(Object.keys(resolution.overrides).length === 0 ? {} : { overrides: { ...resolution.overrides } }),
+    packs,
+  };
+}
+
+function unknownOf(previous: PackLock | undefined): object {
+  const known = new Set(Object.keys(PackLock.properties));
+  return Object.fromEntries(Object.entries(previous ?? {}).filter(([key]) => !known.has(key)));
+}
+
+async function lockedPack(pack: ResolvedPack, registry: Registry | undefined): Promise<LockedPack> {
+  const { name, version, tarballUrl, record, dependencies, peerDependencies } = pack;
+  const signature = registry && (await signatureToLock(pack, registry));
+  return {
+    name,
+    version,
+    resolved: tarballUrl,
+    integrity: record.integrity,
+    ...(signature === undefined ? {} : { signature }),
+    dependencies: { ...dependencies },
+    peerDependencies: { ...peerDependencies },
+  };
+}
+
+function newest(packs: readonly ResolvedPack[]): string {
+  const times = packs
+    .map(({ record }) => Date.parse(record.publishedAt ?? ''))
+    .filter((time) => !Number.isNaN(time));
+  const last = times.reduce((latest, time) => Math.max(latest, time), 0);
+  return last === 0 ? NOTHING_PUBLISHED : new Date(last).toISOString();
+}

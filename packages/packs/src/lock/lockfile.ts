@@ -1,0 +1,146 @@
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
+import { Check, Errors } from 'typebox/value';
+import { asJson, isObject } from '../json.ts';
+import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
+
+export const LOCKFILE_NAME = 'pack-lock.json';
+export const LOCKFILE_VERSION = 1;
+
+const closed = { additionalProperties: false } as const;
+const Version = Type.String({ minLength: 1, maxLength: 64 });
+const Versions = Type.Record(Type.String({ maxLength: 256 }), Version, { maxProperties: 10_000 });
+const Address = Type.String({ maxLength: 2048, pattern: '^[a-zA-Z][a-zA-Z0-9+.-]*:\\S+$' });
+
+export const LockedPack = Type.Object(
+  {
+    name: Type.String({
+      minLength: 3,
+      maxLength: 256,
+      pattern: '^(core|vendor|community|private|local)\\.[a-z0-9][a-zA-Z0-9._-]*$',
+    }),
+    version: Type.String({ minLength: 1, maxLength: 64, pattern: '^\\d+\\.\\d+\\.\\d+[0-9A-Za-z.+-]*$' }),
+    resolved: Type.Optional(Address),
+    integrity: Type.String({ pattern: '^sha256-[A-Za-z0-9+/]{43}=$' }),
+    signature: Type.Optional(
+      Type.Object(
+        {
+          algorithm: Type.Literal('ed25519'),
+          publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
+          value: Type.String({ minLength: 1, maxLength: 1024 }),
+        },
+        closed,
+      ),
+    ),
+    dependencies: Type.Optional(Versions),
+    peerDependencies: Type.Optional(Versions),
+  },
+  closed,
+);
+export type LockedPack = Static<typeof LockedPack>;
+
+/** Open at the top: what a later minor version adds there is kept. */
+export const PackLock = Type.Object({
+  lockfileVersion: Type.Integer({ minimum: 1 }),
+  generatedAt: Type.String({ maxLength: 64, pattern: '^\\d{4}-\\d\\d-\\d\\dT' }),
+  registry: Type.Optional(Address),
+  fallbackRegistries: Type.Optional(Type.Array(Address, { maxItems: 100 })),
+  overrides: Type.Optional(Versions),
+  packs: Type.Array(LockedPack, { maxItems: 10_000 }),
+});
+export type PackLock = Static<typeof PackLock>;
+
+const BYTES_MAX = 16 * 1024 * 1024;
+const DEPTH_MAX = 16;
+
+/** The lockfile as it stands in a file, or `pack_lockfile_invalid` with the place of what is wrong. */
+export function readLock(text: string): PackLock {
+  if (Buffer.byteLength(text) > BYTES_MAX) throw invalid('', 1, 1, `It is larger than ${BYTES_MAX} bytes.`);
+  const source = readJsonSource(text, { depthMax: DEPTH_MAX });
+  if (source.kind === 'broken') throw invalid('', source.place.line, source.place.column, source.message);
+  const { value } = source;
+  if (!isObject(value)) throw invalid('', 1, 1, 'A lockfile is an object.');
+  refuseNewer(value, source);
+  if (!Check(PackLock, value)) throw schemaError(value, source);
+  refuseTwice(value, source);
+  return value;
+}
+
+function refuseNewer({ lockfileVersion }: JsonObject, source: JsonSource & { kind: 'json' }): void {
+  if (typeof lockfileVersion !== 'number' || lockfileVersion <= LOCKFILE_VERSION) return;
+  const { line, column } = source.placeOf('/lockfileVersion');
+  const why = `It has lockfileVersion ${lockfileVersion}; this reader knows ${LOCKFILE_VERSION}.`;
+  throw invalid('/lockfileVersion', line, column, why);
+}
+
+function schemaError(value: JsonObject, source: JsonSource & { kind: 'json' }): OpenwopError {
+  const [first] = Errors(PackLock, value);
+  const path = first?.instancePath ?? '';
+  const { line, column } = source.placeOf(path);
+  return invalid(path, line, column, first === undefined ? 'It is not valid.' : `It ${first.message}.`);
+}
+
+/** One version for each pack: a second entry would leave open which one counts. */
+function refuseTwice({ packs }: PackLock, source: JsonSource & { kind: 'json' }): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of packs.entries()) {
+    const { line, column } = source.placeOf(`/packs/${index}/name`);
+    if (seen.has(name)) throw invalid(`/packs/${index}/name`, line, column, `${name} is listed twice.`);
+    seen.add(name);
+  }
+}
+
+const invalid = (path: string, line: number, column: number, why: string): OpenwopError =>
+  new OpenwopError('pack_lockfile_invalid', {
+    message: `The lockfile is not valid at line ${line}, column ${column}: ${why} Correct it, or make the lockfile anew.`,
+    details: { path, line, column },
+  });
+
+/**
+ * The one way to write a lockfile, so that the same resolution gives the same bytes: packs by name and version,
+ * maps by key, two spaces, one newline at the end. What this version does not know comes last, by name.
+ */
+export function writeLock(lock: PackLock): string {
+  const { lockfileVersion, generatedAt, registry, fallbackRegistries, overrides, packs, ...unknown } = lock;
+  const document = {
+    lockfileVersion,
+    generatedAt,
+    ...(registry === undefined ? {} : { registry }),
+    ...(fallbackRegistries === undefined ? {} : { fallbackRegistries }),
+    ...(overrides === undefined ? {} : { overrides: sorted(overrides) }),
+    packs: packs.toSorted(byNameThenVersion).map(packEntry),
+    ...sorted(unknown),
+  };
+  return `${JSON.stringify(asJson(document), null, 2)}\n`;
+}
+
+function packEntry({ name, version, resolved, integrity, signature, ...maps }: LockedPack): LockedPack {
+  return {
+    name,
+    version,
+    ...(resolved === undefined ? {} : { resolved }),
+    integrity,
+    ...(signature === undefined
+      ? {}
+      : {
+          signature: {
+            algorithm: signature.algorithm,
+            publicKey: signature.publicKey,
+            value: signature.value,
+          },
+        }),
+    dependencies: sorted(maps.dependencies ?? {}),
+    peerDependencies: sorted(maps.peerDependencies ?? {}),
+  };
+}
+
+function sorted<T>(map: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(map).sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)),
+  );
+}
+
+function byNameThenVersion(left: LockedPack, right: LockedPack): number {
+  if (left.name !== right.name) return left.name < right.name ? -1 : 1;
+  return left.version < right.version ? -1 : left.version > right.version ? 1 : 0;
+}

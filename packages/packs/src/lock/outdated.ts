@@ -1,0 +1,123 @@
+import type { GrantDifference } from '../install/permission.ts';
+import { grantDifference } from '../install/permission.ts';
+import type { Registries } from '../registry/registries.ts';
+import type { Registry, VersionManifest } from '../registry/registry.ts';
+import { type Candidate, candidatesOf, type Range, readRange, suits } from '../resolve/range.ts';
+import type { Root } from '../resolve/resolve.ts';
+import { exposures, type SecurityAdvisory } from '../trust/advisory.ts';
+import type { RegistryRecord } from '../trust/judge-trust.ts';
+import type { LockedPack, PackLock } from './lockfile.ts';
+
+export interface OutdatedPack {
+  readonly name: string;
+  readonly current: string;
+  /** The highest version that all who ask would take now. */
+  readonly wanted: string;
+  /** The highest version there is, withdrawn ones and prereleases aside. */
+  readonly latest: string;
+  /** Of the current version. */
+  readonly yanked?: NonNullable<RegistryRecord['yanked']>;
+  readonly deprecated?: NonNullable<RegistryRecord['deprecated']>;
+  readonly advisories: readonly {
+    readonly id: string;
+    readonly severity: string;
+    readonly fixedIn?: string;
+  }[];
+  /** What the wanted version asks for that the current one did not, and the other way round. */
+  readonly permissions: GrantDifference;
+}
+
+interface Listed {
+  readonly entry: LockedPack;
+  readonly registry: Registry;
+  readonly candidates: readonly Candidate[];
+  readonly latest?: string;
+  readonly manifest: VersionManifest | undefined;
+}
+
+const AT_ONCE_MAX = 8;
+
+/** How every locked pack stands beside its registry. Packs that nobody here knows any more are left as they are. */
+export async function outdated(
+  lock: PackLock,
+  roots: readonly Root[],
+  registries: Registries,
+): Promise<OutdatedPack[]> {
+  const listed = (await inTurns(lock.packs, (entry) => listedOf(entry, registries))).flat();
+  const ranges = rangesOf(roots, listed);
+  const advisories = await advisoriesOf(listed);
+  return inTurns(listed, (pack) => standingOf(pack, ranges.get(pack.entry.name) ?? [], advisories));
+}
+
+/** What changes for the operator between two versions of a pack. */
+export const permissionDifference = (before: VersionManifest, after: VersionManifest): GrantDifference =>
+  grantDifference(before.requires, after.requires);
+
+async function listedOf(entry: LockedPack, registries: Registries): Promise<Listed[]> {
+  const found = await registries.index(entry.name);
+  if (found === undefined) return [];
+  const { registry, index } = found;
+  const manifest = await registry.manifest(entry.name, entry.version);
+  const latest = index.latest === undefined ? {} : { latest: index.latest };
+  return [{ entry, registry, candidates: candidatesOf(index.versions), ...latest, manifest }];
+}
+
+/** Who asks for a pack: the roots, and the locked versions of other packs. */
+function rangesOf(roots: readonly Root[], listed: readonly Listed[]): Map<string, Range[]> {
+  const ranges = new Map<string, Range[]>();
+  const add = (name: string, text: string): void => {
+    const range = readRange(text);
+    if (range !== undefined) ranges.set(name, [...(ranges.get(name) ?? []), range]);
+  };
+  for (const { name, range } of roots) add(name, range);
+  for (const { manifest } of listed)
+    for (const [name, range] of Object.entries(manifest?.dependencies ?? {})) add(name, range);
+  return ranges;
+}
+
+async function advisoriesOf(listed: readonly Listed[]): Promise<Map<Registry, readonly SecurityAdvisory[]>> {
+  const registries = [...new Set(listed.map(({ registry }) => registry))];
+  const found = registries.map(async (registry) => [registry, await registry.advisories()] as const);
+  return new Map(await Promise.all(found));
+}
+
+async function standingOf(
+  pack: Listed,
+  ranges: readonly Range[],
+  advisories: ReadonlyMap<Registry, readonly SecurityAdvisory[]>,
+): Promise<OutdatedPack> {
+  const { entry, registry, candidates, manifest } = pack;
+  const { name, version: current } = entry;
+  const fits = candidates.find((candidate) => ranges.every((range) => suits(range, candidate)));
+  const wanted = ranges.length === 0 ? current : (fits?.version ?? current);
+  const next = wanted === current ? manifest : await registry.manifest(name, wanted);
+  const record = candidates.find(({ version }) => version === current);
+  const exposed = exposures({ name, version: current }, advisories.get(registry) ?? []);
+  return {
+    name,
+    current,
+    wanted,
+    latest: latestOf(pack) ?? current,
+    ...(record?.yanked === undefined ? {} : { yanked: record.yanked }),
+    ...(record?.deprecated === undefined ? {} : { deprecated: record.deprecated }),
+    advisories: exposed.map(({ advisory: { id, severity }, fixedIn }) => ({
+      id,
+      severity,
+      ...(fixedIn === undefined ? {} : { fixedIn }),
+    })),
+    permissions: grantDifference(manifest?.requires ?? [], next?.requires ?? []),
+  };
+}
+
+function latestOf({ candidates, latest }: Listed): string | undefined {
+  const offered = candidates.filter(({ yanked }) => yanked === undefined);
+  const tagged = offered.find(({ version }) => version === latest);
+  return (tagged ?? offered.find(({ semver }) => semver.prerelease.length === 0) ?? offered[0])?.version;
+}
+
+async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE_MAX)
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE_MAX).map(work))));
+  return results;
+}

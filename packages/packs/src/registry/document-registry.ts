@@ -1,0 +1,271 @@
+import { OpenwopError } from '@gantry/protocol';
+import { ARCHIVE_LIMITS } from '../archive/limits.ts';
+import { readAdvisories, type SecurityAdvisory } from '../trust/advisory.ts';
+import { permits, type TrustedKey } from '../trust/keys.ts';
+import {
+  type Discovery,
+  readDiscovery,
+  readKeychain,
+  readPackIndex,
+  readPackNames,
+  readServed,
+  versionManifestOf,
+} from './documents.ts';
+import {
+  type CopyableRegistry,
+  checkAsked,
+  isVersion,
+  type PackIndex,
+  type Registry,
+  type RegistryDocument,
+} from './registry.ts';
+import { trustedKeys } from './registry-keys.ts';
+
+/** Where the documents of a registry lie: behind HTTP or in a folder. */
+export interface DocumentSource {
+  /** Undefined when there is no such document; throws `pack_registry_unreachable` when that cannot be known. */
+  read(path: string, bytesMax: number): Promise<Uint8Array | undefined>;
+  /** The path that an address in a document means; throws for one outside the registry. */
+  pathOf(address: string): string;
+  /** Versions that lie there, for a registry without an index. */
+  versions?(name: string): Promise<readonly string[]>;
+  /** Packs that lie there, for the same. */
+  packs?(): Promise<readonly string[]>;
+}
+
+export interface DocumentRegistryOptions {
+  readonly url: string;
+  readonly reach: Registry['reach'];
+  readonly source: DocumentSource;
+  /** Keys of the operator for this registry; then the registry's own word for keys counts no more. */
+  readonly roots?: readonly TrustedKey[];
+}
+
+const KIB = 1024;
+const DOCUMENT_BYTES_MAX = 4 * KIB * KIB;
+/** Of a registry with some fifty thousand packs. */
+const REGISTRY_INDEX_BYTES_MAX = 64 * KIB * KIB;
+const MANIFEST_BYTES_MAX = 512 * KIB;
+const SIGNATURE_BYTES_MAX = 64 * KIB;
+const KEY_BYTES_MAX = 8 * KIB;
+const KEYS_MAX = 100;
+
+const DISCOVERY = ['/.well-known/openwop-registry', '/.well-known/openwop-registry.json'];
+const KEYCHAIN = '/v1/packs/{name}/-/keychain';
+const ADVISORIES = '/security/advisories.json';
+/** Where the protocol puts them, for a registry whose discovery does not say. */
+const ENDPOINTS = {
+  registryIndex: ['/v1/index.json'],
+  packMetadata: ['/v1/packs/{name}', '/v1/packs/{name}/index.json'],
+  versionManifest: ['/v1/packs/{name}/-/{version}.json'],
+  versionTarball: ['/v1/packs/{name}/-/{version}.tgz'],
+  versionSignature: ['/v1/packs/{name}/-/{version}.sig'],
+} as const;
+type Endpoint = keyof typeof ENDPOINTS;
+
+interface Asked {
+  readonly name?: string;
+  readonly version?: string;
+}
+
+/** A registry over its documents. Discovery and keys are read once; what failed is tried again. */
+export class DocumentRegistry implements CopyableRegistry {
+  readonly url: string;
+  readonly reach: Registry['reach'];
+  readonly #source: DocumentSource;
+  readonly #roots: readonly TrustedKey[] | undefined;
+  readonly #once = new Map<string, Promise<unknown>>();
+
+  constructor(options: DocumentRegistryOptions) {
+    this.url = options.url.replace(/\/+$/, '');
+    this.reach = options.reach;
+    this.#source = options.source;
+    this.#roots = options.roots;
+  }
+
+  async list(): Promise<readonly string[]> {
+    const lying = await this.#source.packs?.();
+    if (lying !== undefined) return lying;
+    const bytes = await this.#endpoint('registryIndex', {}, REGISTRY_INDEX_BYTES_MAX);
+    if (bytes === undefined) this.#notARegistry('it serves no index of its packs, /v1/index.json');
+    return readPackNames(bytes) ?? this.#notARegistry('its index of packs is not readable');
+  }
+
+  async document(document: RegistryDocument): Promise<unknown> {
+    const bytes = await this.#document(document);
+    return bytes === undefined ? undefined : jsonOf(bytes);
+  }
+
+  async publicKey(url: string): Promise<string | undefined> {
+    const bytes = await this.#publicKey(url);
+    return bytes === undefined ? undefined : Buffer.from(bytes).toString('utf8');
+  }
+
+  async index(name: string): Promise<PackIndex | undefined> {
+    checkAsked(name);
+    const bytes = await this.#document({ of: 'packMetadata', name });
+    if (bytes === undefined) return this.#listed(name);
+    return readPackIndex(name, bytes) ?? this.#notARegistry(`its index of ${name} is not readable`);
+  }
+
+  async manifest(name: string, version: string): ReturnType<Registry['manifest']> {
+    checkAsked(name, version);
+    const bytes = await this.#document({ of: 'versionManifest', name, version });
+    if (bytes === undefined) return undefined;
+    const [path = ''] = await this.#paths('versionTarball', { name, version });
+    return versionManifestOf({ name, version }, readServed(bytes), this.url + path);
+  }
+
+  async archive(name: string, version: string): Promise<Uint8Array | undefined> {
+    checkAsked(name, version);
+    const { archiveBytesMax } = ARCHIVE_LIMITS;
+    return this.#fetched(this.#endpoint('versionTarball', { name, version }, archiveBytesMax));
+  }
+
+  async signature(name: string, version: string): Promise<Uint8Array | undefined> {
+    checkAsked(name, version);
+    return this.#fetched(this.#endpoint('versionSignature', { name, version }, SIGNATURE_BYTES_MAX));
+  }
+
+  async keys(name: string, keyId?: string): Promise<readonly TrustedKey[]> {
+    checkAsked(name);
+    const [listed, bytes] = await Promise.all([
+      this.#listedKeys(name, keyId),
+      this.#document({ of: 'keychain', name }),
+    ]);
+    const keychain =
+      bytes && (readKeychain(bytes) ?? this.#notARegistry(`its keychain of ${name} is not readable`));
+    return trustedKeys(name, {
+      listed,
+      registryUrl: this.url,
+      ...(this.#roots === undefined ? {} : { roots: this.#roots }),
+      ...(keychain === undefined ? {} : { keychain }),
+    });
+  }
+
+  /** A feed that cannot be read in full is refused: to know less would look like being safe. */
+  advisories(): Promise<readonly SecurityAdvisory[]> {
+    return this.#remember('advisories', async () => {
+      const bytes = await this.#document({ of: 'advisories' });
+      if (bytes === undefined) return [];
+      const { advisories, unreadable } = readAdvisories(jsonOf(bytes));
+      if (unreadable > 0) this.#notARegistry(`${unreadable} of its security advisories are not readable`);
+      return advisories;
+    });
+  }
+
+  #document(document: RegistryDocument): Promise<Uint8Array | undefined> {
+    switch (document.of) {
+      case 'discovery':
+        return this.#firstOf(DISCOVERY, DOCUMENT_BYTES_MAX);
+      case 'advisories':
+        return this.#source.read(ADVISORIES, DOCUMENT_BYTES_MAX);
+      case 'keychain':
+        return this.#source.read(filled(KEYCHAIN, document), DOCUMENT_BYTES_MAX);
+      case 'packMetadata':
+        return this.#endpoint('packMetadata', document, DOCUMENT_BYTES_MAX);
+      case 'versionManifest':
+        return this.#endpoint('versionManifest', document, MANIFEST_BYTES_MAX);
+    }
+  }
+
+  async #listed(name: string): Promise<PackIndex | undefined> {
+    const versions = (await this.#source.versions?.(name)) ?? [];
+    if (versions.length === 0) return undefined;
+    const manifests = await Promise.all(
+      versions.filter(isVersion).map((version) => this.manifest(name, version)),
+    );
+    return {
+      name,
+      versions: manifests.flatMap((found) => (found ? [{ version: found.version, ...found.record }] : [])),
+    };
+  }
+
+  #discovery(): Promise<Discovery> {
+    return this.#remember('discovery', async () => {
+      const bytes = await this.#document({ of: 'discovery' });
+      if (bytes === undefined) return {};
+      return readDiscovery(bytes) ?? this.#notARegistry('its discovery document is not readable');
+    });
+  }
+
+  /** A registry may list thousands of keys; only those that have to do with the pack are fetched. */
+  async #listedKeys(name: string, keyId: string | undefined): Promise<readonly TrustedKey[]> {
+    if (this.#roots !== undefined) return [];
+    const { signingKeys = [] } = await this.#discovery();
+    const concerned = signingKeys
+      .filter((key) => key.keyId === keyId || permits(key.permittedNamespaces, name))
+      .slice(0, KEYS_MAX);
+    const keys = concerned.map(async ({ publicKeyUrl, ...key }) => {
+      const publicKey = await this.publicKey(publicKeyUrl);
+      // A key without its bytes proves nothing; the other keys still do.
+      return publicKey === undefined ? [] : [{ ...key, publicKey }];
+    });
+    return (await Promise.all(keys)).flat();
+  }
+
+  #publicKey(url: string): Promise<Uint8Array | undefined> {
+    return this.#remember(`key ${url}`, () => this.#source.read(this.#source.pathOf(url), KEY_BYTES_MAX));
+  }
+
+  async #paths(endpoint: Endpoint, asked: Asked): Promise<readonly string[]> {
+    const { endpoints = {} } = await this.#discovery();
+    const declared = endpoints[endpoint];
+    const templates = declared === undefined ? ENDPOINTS[endpoint] : [this.#source.pathOf(declared)];
+    return templates.map((template) => filled(template, asked));
+  }
+
+  async #endpoint(endpoint: Endpoint, asked: Asked, bytesMax: number): Promise<Uint8Array | undefined> {
+    return this.#firstOf(await this.#paths(endpoint, asked), bytesMax);
+  }
+
+  async #firstOf(paths: readonly string[], bytesMax: number): Promise<Uint8Array | undefined> {
+    for (const path of paths) {
+      const bytes = await this.#source.read(path, bytesMax);
+      if (bytes !== undefined) return bytes;
+    }
+    return undefined;
+  }
+
+  async #fetched(reading: Promise<Uint8Array | undefined>): Promise<Uint8Array | undefined> {
+    try {
+      return await reading;
+    } catch (error) {
+      if (!(error instanceof OpenwopError) || error.code !== 'pack_registry_unreachable') throw error;
+      throw new OpenwopError('pack_fetch_failed', {
+        message: error.message,
+        details: { registry: this.url },
+      });
+    }
+  }
+
+  #remember<T>(key: string, read: () => Promise<T>): Promise<T> {
+    const known = this.#once.get(key) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const reading = read();
+    this.#once.set(key, reading);
+    reading.catch(() => this.#once.delete(key));
+    return reading;
+  }
+
+  #notARegistry(why: string): never {
+    throw new OpenwopError('pack_registry_unreachable', {
+      message: `${this.url} does not answer as a registry should: ${why}. Tell its operator.`,
+      details: { registry: this.url },
+    });
+  }
+}
+
+function filled(template: string, { name = '', version = '' }: Asked): string {
+  return template
+    .replaceAll('{name}', encodeURIComponent(name))
+    .replaceAll('{version}', encodeURIComponent(version));
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+import { OpenwopError } from '@gantry/protocol';
+import type { ByteSource } from '../archive/gunzip.ts';
+import { ARCHIVE_LIMITS, archiveError } from '../archive/limits.ts';
+import { type Archive, readArchive } from '../archive/read-archive.ts';
+import type { PackManifest } from '../manifest/kinds.ts';
+import { readManifest } from '../manifest/read-manifest.ts';
+import type { SecurityAdvisory } from '../trust/advisory.ts';
+import { integrityOf } from '../trust/integrity.ts';
+import { judgeTrust, type TrustJudgement, type TrustQuestion } from '../trust/judge-trust.ts';
+import { keyIdOf, type TrustedKey } from '../trust/keys.ts';
+import type { Registry, VersionManifest } from './registry.ts';
+
+/** A version as it came from its registry: its bytes are the published ones and its manifest is sound. */
+export interface FetchedPack {
+  readonly name: string;
+  readonly version: string;
+  readonly registry: string;
+  readonly bytes: Uint8Array;
+  readonly archive: Archive;
+  readonly manifest: PackManifest;
+  readonly served: VersionManifest;
+  readonly detachedSignature?: Uint8Array;
+  /** Keys that this registry vouches for; no other registry's keys count for the pack. */
+  readonly keys: readonly TrustedKey[];
+  readonly advisories: readonly SecurityAdvisory[];
+}
+
+export interface FetchOptions {
+  readonly registry: Registry;
+  readonly name: string;
+  readonly version: string;
+  /** What a lockfile says the archive is; otherwise what the registry says. */
+  readonly lockedIntegrity?: string;
+}
+
+/** Fetches a version. Nothing of the archive is unpacked before its integrity is proved. */
+export async function fetchPack({
+  registry,
+  name,
+  version,
+  lockedIntegrity,
+}: FetchOptions): Promise<FetchedPack> {
+  const served = await registry.manifest(name, version);
+  if (served === undefined) throw gone(registry, name, version);
+  const [source, detachedSignature, keys, advisories] = await Promise.all([
+    registry.archive(name, version),
+    registry.signature(name, version),
+    registry.keys(name, signerOf(served)),
+    registry.advisories(),
+  ]);
+  if (source === undefined) throw gone(registry, name, version);
+  const bytes = await collected(source);
+  checkIntegrity(`${name}@${version}`, bytes, served, lockedIntegrity);
+  const archive = await readArchive(bytes);
+  return {
+    name,
+    version,
+    registry: registry.url,
+    bytes,
+    archive,
+    manifest: soundManifest(name, version, archive),
+    served,
+    ...(detachedSignature === undefined ? {} : { detachedSignature }),
+    keys,
+    advisories,
+  };
+}
+
+function signerOf({ signing }: VersionManifest): string | undefined {
+  const ref = signing?.keyId ?? signing?.publicKeyRef;
+  return ref === undefined ? undefined : keyIdOf(ref);
+}
+
+/** The question whether a fetched pack may be installed, asked with the keys of its own registry. */
+export function judgeFetched(
+  { name, version, bytes, archive, manifest, served, detachedSignature, keys, advisories }: FetchedPack,
+  host: Pick<TrustQuestion, 'policy' | 'installed' | 'isExact'> & Omit<TrustQuestion['trust'], 'keys'>,
+): Promise<TrustJudgement> {
+  const { policy, installed, isExact, ...trust } = host;
+  return judgeTrust({
+    pack: {
+      name,
+      version,
+      signing: manifest.signing ?? served.signing,
+      archive: bytes,
+      manifestBytes: archive.manifestBytes,
+      files: archive.files,
+      ...(detachedSignature === undefined ? {} : { detachedSignature }),
+    },
+    record: served.record,
+    policy,
+    trust: { ...trust, keys },
+    advisories,
+    isExact,
+    ...(installed === undefined ? {} : { installed }),
+  });
+}
+
+async function collected(source: ByteSource): Promise<Uint8Array> {
+  if (source instanceof Uint8Array) return source;
+  const { archiveBytesMax } = ARCHIVE_LIMITS;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    size += chunk.length;
+    if (size > archiveBytesMax)
+      throw archiveError('tarball_too_large', `The archive is over ${archiveBytesMax} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function checkIntegrity(
+  pack: string,
+  bytes: Uint8Array,
+  { record }: VersionManifest,
+  lockedIntegrity: string | undefined,
+): void {
+  const integrity = integrityOf(bytes);
+  if (lockedIntegrity !== undefined && integrity !== lockedIntegrity)
+    throw new OpenwopError('pack_integrity_mismatch', {
+      message: `The archive of ${pack} is ${integrity}, the lockfile says ${lockedIntegrity}. Fetch it again, or make the lockfile anew after you looked at the difference.`,
+      details: { pack, integrity, expected: lockedIntegrity },
+    });
+  if (lockedIntegrity === undefined && integrity !== record.integrity)
+    throw new OpenwopError('pack_integrity_failure', {
+      message: `The archive of ${pack} is ${integrity}, published was ${record.integrity}. Fetch it again; if it stays so, do not use it and tell the registry.`,
+      details: { pack, integrity, expected: record.integrity },
+    });
+}
+
+function soundManifest(name: string, version: string, { manifestBytes }: Archive): PackManifest {
+  const reading = readManifest(manifestBytes);
+  if (reading.kind === 'refused')
+    throw new OpenwopError('pack_manifest_invalid', {
+      message: `The pack.json of ${name}@${version} is not valid: ${reading.issues[0]?.message ?? ''} Use another version, and tell its publisher.`,
+      details: {
+        packName: name,
+        version,
+        issues: reading.issues.slice(0, 20).map((issue) => ({ ...issue })),
+      },
+    });
+  const { manifest } = reading;
+  if (manifest.name === name && manifest.version === version) return manifest;
+  throw new OpenwopError('pack_manifest_invalid', {
+    message: `The archive of ${name}@${version} holds ${manifest.name}@${manifest.version}. Do not use it, and tell the registry.`,
+    details: { packName: name, version },
+  });
+}
+
+const gone = ({ url }: Registry, name: string, version: string): OpenwopError =>
+  new OpenwopError('pack_version_not_found', {
+    message: `${url} does not serve ${name}@${version} any more. Choose another version, or make the lockfile anew.`,
+    details: { packName: name, version, registry: url, available: [] },
+  });

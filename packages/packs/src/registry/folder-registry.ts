@@ -1,0 +1,83 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { OpenwopError } from '@gantry/protocol';
+import type { TrustedKey } from '../trust/keys.ts';
+import { DocumentRegistry, type DocumentSource } from './document-registry.ts';
+import { readDiscovery } from './documents.ts';
+import { DISCOVERY_FILE, findRoot, PACKS_FOLDER, readOptional } from './folder-files.ts';
+import { type CopyableRegistry, isPackName } from './registry.ts';
+
+export interface FolderRegistryOptions {
+  /** The root of the tree or the folder above it. */
+  readonly folder: string;
+  /** What the registry is called; else what its discovery says, so that a mirror makes the same lockfile. */
+  readonly url?: string;
+  readonly roots?: readonly TrustedKey[];
+}
+
+/** A registry as files: the tree that a static host would serve. For machines without a network, and for tests. */
+export async function openFolderRegistry({
+  folder,
+  url,
+  roots,
+}: FolderRegistryOptions): Promise<CopyableRegistry> {
+  const root = await rootOf(folder);
+  const discovery = await readOptional(path.join(root, DISCOVERY_FILE));
+  const declared = discovery && readDiscovery(discovery)?.url;
+  const source = new FolderSource(root, declared ?? '');
+  return new DocumentRegistry({
+    url: url ?? (declared && URL.canParse(declared) ? declared : pathToFileURL(root).href),
+    reach: 'local',
+    source,
+    ...(roots === undefined ? {} : { roots }),
+  });
+}
+
+async function rootOf(folder: string): Promise<string> {
+  try {
+    return await findRoot(folder);
+  } catch (error) {
+    if (error instanceof OpenwopError || !(error instanceof Error)) throw error;
+    throw new OpenwopError('pack_registry_unreachable', {
+      message: `${error.message}.`,
+      details: { folder },
+    });
+  }
+}
+
+class FolderSource implements DocumentSource {
+  readonly #root: string;
+  readonly #declaredUrl: string;
+
+  constructor(root: string, declaredUrl: string) {
+    this.#root = path.resolve(root);
+    this.#declaredUrl = declaredUrl.replace(/\/+$/, '');
+  }
+
+  async read(address: string, bytesMax: number): Promise<Uint8Array | undefined> {
+    const file = path.resolve(this.#root, decodeURIComponent(address).replace(/^\/+/, ''));
+    if (!file.startsWith(this.#root + path.sep)) return undefined;
+    // A static host serves `x.json` for `x`, so it lies there.
+    return (await readOptional(file, bytesMax)) ?? (await readOptional(`${file}.json`, bytesMax));
+  }
+
+  pathOf(address: string): string {
+    const own = this.#declaredUrl;
+    if (own !== '' && address.startsWith(`${own}/`)) return address.slice(own.length);
+    if (!/^[a-z][a-z0-9+.-]*:|^\/\//i.test(address)) return address.startsWith('/') ? address : `/${address}`;
+    throw new OpenwopError('pack_registry_unreachable', {
+      message: `The registry in this folder sends its readers to ${address}, which is not in the folder.`,
+    });
+  }
+
+  async packs(): Promise<readonly string[]> {
+    return (await readdir(path.join(this.#root, PACKS_FOLDER))).filter(isPackName).sort();
+  }
+
+  async versions(name: string): Promise<readonly string[]> {
+    const folder = path.join(this.#root, PACKS_FOLDER, name, '-');
+    const files = await readdir(folder).catch(() => []);
+    return files.filter((file) => file.endsWith('.tgz')).map((file) => file.slice(0, -'.tgz'.length));
+  }
+}

@@ -1,0 +1,87 @@
+import { type Egress, EgressError } from '@gantry/egress';
+import { OpenwopError } from '@gantry/protocol';
+import type { TrustedKey } from '../trust/keys.ts';
+import { DocumentRegistry, type DocumentSource } from './document-registry.ts';
+import type { CopyableRegistry } from './registry.ts';
+
+export interface HttpRegistryOptions {
+  /** Base address; a `/v1` at its end is taken off, since paths bring it. */
+  readonly url: string;
+  readonly egress: Egress;
+  /** Keys of the operator for this registry; then the registry's own word for keys counts no more. */
+  readonly roots?: readonly TrustedKey[];
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 30_000;
+/** Storage behind a registry is reached by redirects; each hop is judged by the egress policy. */
+const REDIRECTS_MAX = 3;
+const ABSENT: ReadonlySet<number> = new Set([404, 410]);
+
+/** A registry behind HTTP, reached through the egress guard. */
+export function openHttpRegistry({
+  url,
+  egress,
+  roots,
+  timeoutMs = TIMEOUT_MS,
+}: HttpRegistryOptions): CopyableRegistry {
+  const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
+  const source = new HttpSource(base, egress, timeoutMs);
+  return new DocumentRegistry({
+    url: base,
+    reach: 'network',
+    source,
+    ...(roots === undefined ? {} : { roots }),
+  });
+}
+
+class HttpSource implements DocumentSource {
+  readonly #base: string;
+  readonly #egress: Egress;
+  readonly #timeoutMs: number;
+
+  constructor(base: string, egress: Egress, timeoutMs: number) {
+    this.#base = base;
+    this.#egress = egress;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async read(path: string, bytesMax: number): Promise<Uint8Array | undefined> {
+    const { status, body } = await this.#request(path, bytesMax);
+    if (status === 200) return body;
+    if (ABSENT.has(status)) return undefined;
+    throw unreachable(this.#base, `answers ${status} for ${path}.`);
+  }
+
+  /**
+   * Only what lies under the registry's own address is the registry. Templates keep their braces, so this
+   * compares text. A path from the root of the server may or may not repeat the path of the registry.
+   */
+  pathOf(address: string): string {
+    if (address.startsWith(`${this.#base}/`)) return address.slice(this.#base.length);
+    if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(address))
+      throw unreachable(this.#base, `sends its readers to ${address}, which is another server.`);
+    const rooted = address.startsWith('/') ? address : `/${address}`;
+    const mount = new URL(this.#base).pathname.replace(/\/$/, '');
+    return mount !== '' && rooted.startsWith(`${mount}/`) ? rooted.slice(mount.length) : rooted;
+  }
+
+  async #request(path: string, bytesMax: number): Promise<{ status: number; body: Uint8Array }> {
+    try {
+      return await this.#egress.request(this.#base + path, {
+        timeoutMs: this.#timeoutMs,
+        maxResponseBytes: bytesMax,
+        redirects: REDIRECTS_MAX,
+      });
+    } catch (error) {
+      if (error instanceof EgressError) throw unreachable(this.#base, `is not reached: ${error.message}`);
+      throw error;
+    }
+  }
+}
+
+const unreachable = (registry: string, why: string): OpenwopError =>
+  new OpenwopError('pack_registry_unreachable', {
+    message: `The registry ${registry} ${why}`,
+    details: { registry },
+  });

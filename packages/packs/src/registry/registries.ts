@@ -1,0 +1,82 @@
+import { OpenwopError } from '@gantry/protocol';
+import type { PackIndex, Registry, VersionManifest } from './registry.ts';
+
+export interface RegistriesOptions {
+  /** The primary first, then the fallbacks in order. */
+  readonly registries: readonly Registry[];
+  /** Never ask over the network. */
+  readonly offline?: boolean;
+}
+
+export interface FoundIndex {
+  readonly registry: Registry;
+  readonly index: PackIndex;
+}
+
+export interface FoundManifest {
+  readonly registry: Registry;
+  readonly manifest: VersionManifest;
+}
+
+/**
+ * Registries in the order in which they are asked. A name belongs to the first that knows it, so a fallback cannot
+ * slip in a higher version; only an exact version that this one lacks is looked for further on. A registry that does
+ * not answer ends the search: to go on would be to take its packs from somebody else.
+ */
+export class Registries {
+  readonly all: readonly Registry[];
+  readonly offline: boolean;
+
+  constructor({ registries, offline = false }: RegistriesOptions) {
+    this.all = registries;
+    this.offline = offline;
+  }
+
+  /** Those that may be asked now. */
+  get asked(): readonly Registry[] {
+    return this.offline ? this.all.filter(({ reach }) => reach === 'local') : this.all;
+  }
+
+  async index(name: string): Promise<FoundIndex | undefined> {
+    // `local` packs are folders in development; a registry that has one is not believed.
+    if (name.startsWith('local.')) return undefined;
+    for (const registry of this.asked) {
+      const index = await registry.index(name);
+      if (index !== undefined) return { registry, index };
+    }
+    return undefined;
+  }
+
+  /** The first registry that answers the manifest wins. */
+  async manifest(name: string, version: string): Promise<FoundManifest | undefined> {
+    if (name.startsWith('local.')) return undefined;
+    for (const registry of this.asked) {
+      const manifest = await registry.manifest(name, version);
+      if (manifest !== undefined) return { registry, manifest };
+    }
+    return undefined;
+  }
+
+  /** The registry that an address in a lockfile lies in; an address elsewhere is not followed. */
+  of(name: string, address: string): Registry {
+    const under = this.all.filter(({ url }) => address === url || address.startsWith(`${url}/`));
+    const open = under.filter((registry) => this.asked.includes(registry));
+    // The longest address wins where one registry is mounted below another.
+    const [registry] = open.toSorted((left, right) => right.url.length - left.url.length);
+    if (registry !== undefined) return registry;
+    const [closed] = under;
+    if (closed !== undefined)
+      throw new OpenwopError('pack_version_not_found', {
+        message: `${name} was locked from ${closed.url}, and this is offline. Put a copy of the registry into a folder, or go online.`,
+        details: { packName: name, registry: closed.url, offline: true, available: [] },
+      });
+    throw new OpenwopError('pack_fetch_failed', {
+      message: `${name} was locked from ${address}, which is none of the registries here (${this.#names()}). Add that registry, or make the lockfile anew.`,
+      details: { packName: name, resolved: address },
+    });
+  }
+
+  #names(): string {
+    return this.all.map(({ url }) => url).join(', ') || 'none';
+  }
+}

@@ -1,0 +1,65 @@
+import { OpenwopError } from '@gantry/protocol';
+import { readPublicKey } from '../trust/ed25519.ts';
+import { judgeKeychain, type KeychainKey, permits, type TrustedKey } from '../trust/keys.ts';
+import type { Keychain } from './documents.ts';
+
+export interface KeyVouching {
+  /** What the registry's discovery lists. */
+  readonly listed: readonly TrustedKey[];
+  /** Keys that the operator gave for this registry; then its own word for keys counts no more. */
+  readonly roots?: readonly TrustedKey[];
+  readonly keychain?: Keychain;
+  readonly registryUrl: string;
+}
+
+/**
+ * The keys that may speak for a pack: those listed, or the operator's, and the keychain's where each key is the
+ * listed one, follows a known one with its proof, or, without keys of the operator, is the namespace's first.
+ */
+export function trustedKeys(
+  name: string,
+  { listed, roots, keychain, registryUrl }: KeyVouching,
+): TrustedKey[] {
+  const vouched = roots ?? listed;
+  if (keychain === undefined) return [...vouched];
+  const namespaces = namespacePatterns(keychain.namespace);
+  if (!permits(namespaces, name))
+    throw unbelieved(name, registryUrl, `it is the one of ${keychain.namespace}`);
+  const rootOf = (key: KeychainKey): TrustedKey | undefined =>
+    vouched.find((root) => root.keyId === key.kid && isSameKey(root.publicKey, key.publicKey));
+  const isTaken = (key: KeychainKey): boolean => vouched.some(({ keyId }) => keyId === key.kid);
+  const judgement = judgeKeychain(
+    keychain.keys,
+    (key) => rootOf(key) !== undefined || (roots === undefined && !isTaken(key)),
+  );
+  if (!judgement.valid) throw unbelieved(name, registryUrl, `its key ${judgement.kid} ${judgement.reason}`);
+  const known = new Map<string, TrustedKey>();
+  for (const key of judgement.keys) {
+    const before = key.rotatedFrom === undefined ? undefined : known.get(key.rotatedFrom);
+    const root = rootOf(key);
+    known.set(key.kid, {
+      keyId: key.kid,
+      publicKey: key.publicKey,
+      permittedNamespaces: root?.permittedNamespaces ?? before?.permittedNamespaces ?? namespaces,
+      status: root?.status ?? 'active',
+      validFrom: key.validFrom,
+      ...(key.validUntil === undefined ? {} : { validUntil: key.validUntil }),
+    });
+  }
+  return [...vouched.filter(({ keyId }) => !known.has(keyId)), ...known.values()];
+}
+
+/** `vendor.acme` and `vendor.acme.*` are written for the same namespace. */
+const namespacePatterns = (namespace: string): string[] =>
+  namespace.endsWith('.*') ? [namespace] : [namespace, `${namespace}.*`];
+
+function isSameKey(left: string, right: string): boolean {
+  const [one, other] = [readPublicKey(left), readPublicKey(right)];
+  return one !== undefined && other !== undefined && one.equals(other);
+}
+
+const unbelieved = (name: string, registryUrl: string, why: string): OpenwopError =>
+  new OpenwopError('pack_signature_unverifiable', {
+    message: `The keychain of ${name} at ${registryUrl} is not believed: ${why}. Ask the registry's operator, or give the publisher's key yourself.`,
+    details: { packName: name, registry: registryUrl },
+  });

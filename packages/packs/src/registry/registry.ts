@@ -1,0 +1,94 @@
+import { OpenwopError } from '@gantry/protocol';
+import semver from 'semver';
+import type { ByteSource } from '../archive/gunzip.ts';
+import { ReverseDns, type Signing } from '../manifest/fields.ts';
+import type { SecurityAdvisory } from '../trust/advisory.ts';
+import type { RegistryRecord } from '../trust/judge-trust.ts';
+import type { TrustedKey } from '../trust/keys.ts';
+
+/** What a registry's index tells of a version. */
+export interface IndexedVersion extends Omit<RegistryRecord, 'integrity'> {
+  readonly version: string;
+  readonly integrity?: string;
+}
+
+export interface PackIndex {
+  readonly name: string;
+  /** As the registry lists them, in any order. */
+  readonly versions: readonly IndexedVersion[];
+  readonly latest?: string;
+}
+
+/** The manifest that a registry serves beside the archive: what can be known of a version without fetching it. */
+export interface VersionManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly record: RegistryRecord;
+  /** Where `archive` fetches from, as lockfiles record it. */
+  readonly tarballUrl: string;
+  readonly signing?: Signing;
+  /** Ranges by pack name. */
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  /** What the pack asks of the sandbox. */
+  readonly requires: readonly string[];
+}
+
+/**
+ * Where packs come from. `undefined` means that the registry answers and has no such thing; one that does not
+ * answer throws `pack_registry_unreachable`, for the archive and its signature `pack_fetch_failed`.
+ */
+export interface Registry {
+  /** What lockfiles call it; no slash at the end. */
+  readonly url: string;
+  /** Offline only `local` registries are asked. */
+  readonly reach: 'local' | 'network';
+  index(name: string): Promise<PackIndex | undefined>;
+  manifest(name: string, version: string): Promise<VersionManifest | undefined>;
+  archive(name: string, version: string): Promise<ByteSource | undefined>;
+  signature(name: string, version: string): Promise<Uint8Array | undefined>;
+  /**
+   * The keys that may sign for the pack by the word of this registry, with the proved ones of the pack's keychain;
+   * and the one that did sign, which may be permitted for other names alone.
+   */
+  keys(name: string, keyId?: string): Promise<readonly TrustedKey[]>;
+  advisories(): Promise<readonly SecurityAdvisory[]>;
+}
+
+/** What a registry says of itself and its packs, beside their archives. */
+export type RegistryDocument =
+  | { readonly of: 'discovery' }
+  | { readonly of: 'advisories' }
+  | { readonly of: 'packMetadata' | 'keychain'; readonly name: string }
+  | { readonly of: 'versionManifest'; readonly name: string; readonly version: string };
+
+/** A registry that can be copied whole: it tells what it has, and its documents can be read as they are. */
+export interface CopyableRegistry extends Registry {
+  /** The names of all packs. */
+  list(): Promise<readonly string[]>;
+  /** The parsed JSON, unchecked; undefined when there is no such document. */
+  document(document: RegistryDocument): Promise<unknown>;
+  /** A public key, in PEM, at the address that discovery gives for it. */
+  publicKey(url: string): Promise<string | undefined>;
+}
+
+const NAME_LENGTH_MAX = 256;
+/** What lockfiles hold. */
+const VERSION_LENGTH_MAX = 64;
+
+export const isPackName = (name: string): boolean =>
+  name.length <= NAME_LENGTH_MAX && ReverseDns.test(name) && !name.includes('..');
+
+export const isVersion = (version: string): boolean =>
+  version.length <= VERSION_LENGTH_MAX && semver.valid(version) === version.split('+')[0];
+
+/** Names and versions become parts of paths and addresses, so nothing else passes. */
+export function checkAsked(name: string, version?: string): void {
+  if (!isPackName(name))
+    throw new OpenwopError('invalid_pack_name', { message: `${quoted(name)} is no name of a pack.` });
+  if (version !== undefined && !isVersion(version))
+    throw new OpenwopError('invalid_version', { message: `${quoted(version)} is no version of a pack.` });
+}
+
+/** Text from outside as it may stand in a message. */
+export const quoted = (text: string): string => JSON.stringify(text.slice(0, 100));

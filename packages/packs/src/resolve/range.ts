@@ -1,0 +1,53 @@
+import semver from 'semver';
+import type { IndexedVersion } from '../registry/registry.ts';
+
+/** A range, read once. */
+export interface Range {
+  readonly text: string;
+  readonly range: semver.Range;
+  /** The one version that it names, if it is a pin. */
+  readonly exact?: string;
+}
+
+const RANGE_LENGTH_MAX = 256;
+
+/** Undefined for text that is no range. */
+export function readRange(text: string): Range | undefined {
+  if (text.length > RANGE_LENGTH_MAX) return undefined;
+  try {
+    const range = new semver.Range(text);
+    const exact = pinOf(range);
+    return exact === undefined ? { text, range } : { text, range, exact };
+  } catch {
+    return undefined;
+  }
+}
+
+function pinOf({ set }: semver.Range): string | undefined {
+  const [comparator, ...more] = set.length === 1 ? (set[0] ?? []) : [];
+  if (comparator === undefined || more.length > 0 || comparator.operator !== '') return undefined;
+  return comparator.value === '' ? undefined : comparator.semver.version;
+}
+
+/** A version of the index, parsed once. */
+export interface Candidate extends IndexedVersion {
+  readonly semver: semver.SemVer;
+}
+
+/** Versions that differ in their build alone are ordered by it, so that the order never depends on the registry. */
+export const highestFirst = (left: Candidate, right: Candidate): number =>
+  right.semver.compare(left.semver) || right.semver.compareBuild(left.semver);
+
+export function candidatesOf(versions: readonly IndexedVersion[]): Candidate[] {
+  const byVersion = new Map(versions.map((entry) => [entry.version, entry]));
+  return [...byVersion.values()]
+    .map((entry) => ({ ...entry, semver: new semver.SemVer(entry.version) }))
+    .sort(highestFirst);
+}
+
+/**
+ * Whether a request may get this version. Prereleases only where the range names one (npm's rule), and a withdrawn
+ * version only for who names exactly it: a range never leads to one, not even beside a pin of somebody else.
+ */
+export const suits = ({ range, exact }: Range, candidate: Candidate): boolean =>
+  range.test(candidate.semver) && (candidate.yanked === undefined || exact !== undefined);
