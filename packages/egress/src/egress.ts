@@ -39,9 +39,17 @@ export interface EgressResponse {
   readonly durationMs: number;
 }
 
+/** An answer whose body still arrives; reading it rejects with `EgressError`. */
+export interface EgressStream extends Omit<EgressResponse, 'body' | 'durationMs'> {
+  /** To be read to its end or cancelled: until then, or until the time is over, the connection stays open. */
+  readonly body: ReadableStream<Uint8Array>;
+}
+
 export interface Egress {
   /** Rejects with `EgressError`. Every status, 5xx too, is an answer. */
   request(url: string, request?: EgressRequest): Promise<EgressResponse>;
+  /** The same under the same bounds, but answers as soon as the headers are there. */
+  stream(url: string, request?: EgressRequest): Promise<EgressStream>;
   /** What is wrong with this URL now; it also asks the resolver. `request` checks again. */
   check(
     url: string,
@@ -60,7 +68,6 @@ interface Guard {
 }
 
 interface Limits {
-  readonly bytesMax: number;
   readonly redirectsMax: number;
   readonly sensitiveHeaders: readonly string[];
 }
@@ -71,18 +78,22 @@ function allowedTarget(url: string, policy: EgressPolicy): Target {
   return judgement.target;
 }
 
+type Answered<Body> = Omit<EgressResponse, 'body' | 'durationMs'> & { readonly body: Body };
+
 /** One request with its redirects. Each hop is judged, resolved and pinned by itself. */
-class GuardedRequest {
+class GuardedRequest<Body> {
   readonly #guard: Guard;
   readonly #limits: Limits;
+  readonly #take: (answer: Answer) => Promise<Body>;
   #sent = false;
 
-  constructor(guard: Guard, limits: Limits) {
+  constructor(guard: Guard, limits: Limits, take: (answer: Answer) => Promise<Body>) {
     this.#guard = guard;
     this.#limits = limits;
+    this.#take = take;
   }
 
-  async send(url: string, first: Outgoing): Promise<Omit<EgressResponse, 'durationMs'>> {
+  async send(url: string, first: Outgoing): Promise<Answered<Body>> {
     try {
       return await this.#hop(url, first, 0);
     } catch (error) {
@@ -90,13 +101,13 @@ class GuardedRequest {
     }
   }
 
-  async #hop(url: string, message: Outgoing, followed: number): Promise<Omit<EgressResponse, 'durationMs'>> {
+  async #hop(url: string, message: Outgoing, followed: number): Promise<Answered<Body>> {
     const target = allowedTarget(url, this.#guard.policy);
     const { address, answer } = await this.#exchange(target, message);
     const { status, headers } = answer;
     const redirect = this.#limits.redirectsMax > 0 ? redirectOf(status, headers) : undefined;
     if (!redirect) {
-      const body = await answer.read(this.#limits.bytesMax);
+      const body = await this.#take(answer);
       return { status, headers, body, address, url: target.url.href, redirected: followed > 0 };
     }
     answer.close();
@@ -121,21 +132,37 @@ class GuardedRequest {
 /** The host's only way out: `createEgress({ policy: PUBLIC_POLICY }).request('https://example.com/')`. */
 export function createEgress(options: EgressOptions): Egress {
   const { policy, lookup = systemLookup, now = () => performance.now() } = options;
+  const limitsOf = ({ redirects = 0, sensitiveHeaders = [] }: EgressRequest): Limits => ({
+    redirectsMax: redirects,
+    sensitiveHeaders,
+  });
   return {
     request: async (url, request = {}) => {
       const startedAt = now();
       const message = outgoing(request);
-      const limits = {
-        bytesMax: request.maxResponseBytes ?? RESPONSE_BYTES_MAX,
-        redirectsMax: request.redirects ?? 0,
-        sensitiveHeaders: request.sensitiveHeaders ?? [],
-      };
-      const { signal, clear } = interruption(request.timeoutMs ?? TIMEOUT_MS, request.signal);
+      const { maxResponseBytes = RESPONSE_BYTES_MAX, timeoutMs = TIMEOUT_MS } = request;
+      const { signal, clear } = interruption(timeoutMs, request.signal);
+      const read = (answer: Answer) => answer.read(maxResponseBytes);
       try {
-        const response = await new GuardedRequest({ policy, lookup, signal }, limits).send(url, message);
-        return { ...response, durationMs: now() - startedAt };
+        const guarded = new GuardedRequest({ policy, lookup, signal }, limitsOf(request), read);
+        return { ...(await guarded.send(url, message)), durationMs: now() - startedAt };
       } finally {
         clear();
+      }
+    },
+    stream: async (url, request = {}) => {
+      const message = outgoing(request);
+      const { maxResponseBytes = RESPONSE_BYTES_MAX, timeoutMs = TIMEOUT_MS } = request;
+      const { signal, clear } = interruption(timeoutMs, request.signal);
+      const open = async (answer: Answer) => answer.stream(maxResponseBytes, clear);
+      try {
+        return await new GuardedRequest({ policy, lookup, signal }, limitsOf(request), open).send(
+          url,
+          message,
+        );
+      } catch (error) {
+        clear();
+        throw error;
       }
     },
     check: async (url, { timeoutMs = CHECK_TIMEOUT_MS, signal: caller } = {}) => {

@@ -14,6 +14,8 @@ export interface Answer {
   readonly headers: Headers;
   /** The body as it came, or `response_too_large`. */
   read(bytesMax: number): Promise<Uint8Array>;
+  /** The body as it arrives. `ended` is called once, however it ends; the consumer must read or cancel it. */
+  stream(bytesMax: number, ended: () => void): ReadableStream<Uint8Array>;
   close(): void;
 }
 
@@ -80,15 +82,57 @@ function refuseSwitch({ statusCode }: { readonly statusCode: number }): void {
   throw new EgressError(egressProblem('upgrade_not_allowed', SWITCHED));
 }
 
+const tooLarge = (bytesMax: number): EgressError =>
+  new EgressError(egressProblem('response_too_large', `The answer has more than ${bytesMax} bytes.`));
+
 async function collect(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const collected = new BoundedBytes(bytesMax);
-  for await (const chunk of body) {
-    if (!collected.add(chunk))
-      throw new EgressError(
-        egressProblem('response_too_large', `The answer has more than ${bytesMax} bytes.`),
-      );
-  }
+  for await (const chunk of body) if (!collected.add(chunk)) throw tooLarge(bytesMax);
   return collected.bytes();
+}
+
+interface Arriving {
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly bytesMax: number;
+  readonly signal: AbortSignal;
+  failure(error: unknown): unknown;
+  /** Called when it ends, however it ends; twice does no harm. */
+  close(): void;
+}
+
+/**
+ * The body as it arrives. A deadline or a caller who gives up breaks the connection, and with it the wait for the
+ * next chunk. Not made from a generator: one that is cancelled before its first step would never close.
+ */
+function arriving({ body, bytesMax, signal, failure, close }: Arriving): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  let bytesLeft = bytesMax;
+  const end = () => {
+    signal.removeEventListener('abort', end);
+    close();
+  };
+  signal.addEventListener('abort', end, { once: true });
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        signal.throwIfAborted();
+        const { done, value } = await chunks.next();
+        if (done) {
+          end();
+          controller.close();
+          return;
+        }
+        bytesLeft -= value.byteLength;
+        if (bytesLeft < 0) throw tooLarge(bytesMax);
+        controller.enqueue(value);
+      } catch (error) {
+        const reason = failure(error);
+        end();
+        throw reason instanceof EgressError ? reason.afterSending() : reason;
+      }
+    },
+    cancel: end,
+  });
 }
 
 export async function exchange(
@@ -118,7 +162,16 @@ export async function exchange(
       unlessInterrupted(collect(response.body, bytesMax), signal)
         .catch((error) => Promise.reject(failure(undici, error, signal)))
         .finally(close);
-    return { status: response.statusCode, headers: responseHeaders(response.headers), read, close };
+    const stream = (bytesMax: number, ended: () => void) =>
+      arriving({
+        ...{ body: response.body, bytesMax, signal },
+        failure: (error) => failure(undici, error, signal),
+        close: () => {
+          close();
+          ended();
+        },
+      });
+    return { status: response.statusCode, headers: responseHeaders(response.headers), read, stream, close };
   } catch (error) {
     close();
     throw failure(undici, error, signal);

@@ -5,6 +5,7 @@ export {
   type EgressOptions,
   type EgressRequest,
   type EgressResponse,
+  type EgressStream,
 } from './egress.ts';
 export { EgressError, type EgressProblem, type EgressReason } from './error.ts';
 export { type EgressPolicy, LOOPBACK_POLICY, PUBLIC_POLICY } from './policy.ts';

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { failsWith, loopbackEgress, textOf } from './testing/egress.ts';
+import { httpServer } from './testing/server.ts';
+
+const egress = loopbackEgress();
+
+async function textFrom(body: ReadableStream<Uint8Array>): Promise<string> {
+  const parts: string[] = [];
+  for await (const chunk of body) parts.push(textOf(chunk));
+  return parts.join('');
+}
+
+test('a body is read while it arrives', async (t) => {
+  const go = Promise.withResolvers<void>();
+  const port = await httpServer(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('first');
+    void go.promise.then(() => response.end('second'));
+  });
+  const { status, headers, body } = await egress.stream(`http://127.0.0.1:${port}/`);
+  assert.deepEqual([status, headers.get('content-type')], [200, 'text/event-stream']);
+  const reader = body.getReader();
+  assert.equal(textOf((await reader.read()).value ?? new Uint8Array()), 'first');
+  go.resolve();
+  assert.equal(textOf((await reader.read()).value ?? new Uint8Array()), 'second');
+  assert.equal((await reader.read()).done, true);
+});
+
+test('time, size and the patience of the caller bound it as they bound a request', async (t) => {
+  const port = await httpServer(t, (request, response) => {
+    response.writeHead(200);
+    response.write('x'.repeat(request.url === '/large' ? 1_000 : 1));
+  });
+  const at = (path: string) => `http://127.0.0.1:${port}${path}`;
+  const slow = await egress.stream(at('/slow'), { timeoutMs: 200 });
+  assert.equal((await failsWith(textFrom(slow.body), 'timeout')).sent, true);
+  const large = await egress.stream(at('/large'), { maxResponseBytes: 999 });
+  await failsWith(textFrom(large.body), 'response_too_large');
+  const stop = new AbortController();
+  const given = await egress.stream(at('/given-up'), { signal: stop.signal });
+  stop.abort();
+  await failsWith(textFrom(given.body), 'aborted');
+});
+
+test('a reader who cancels closes the connection, and a refusal sends nothing', async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const port = await httpServer(t, (request, response) => {
+    response.write('x');
+    void once(request.socket, 'close').then(() => closed.resolve());
+  });
+  const { body } = await egress.stream(`http://127.0.0.1:${port}/`);
+  const reader = body.getReader();
+  await reader.read();
+  await reader.cancel();
+  await closed.promise;
+  await failsWith(egress.stream('https://10.0.0.1/'), 'address_not_allowed');
+});
