@@ -6,6 +6,7 @@
  */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import { foldChannel } from './channels/fold-channel.ts';
+import { forgetCall } from './children/fold-call.ts';
 import { foldChildren } from './children/fold-children.ts';
 import { closeInterrupt, foldInterrupt } from './interrupt/fold-interrupt.ts';
 import { isObject } from './json.ts';
@@ -217,12 +218,13 @@ function resumeNode(run: Draft, nodeId: string): void {
 }
 
 /** What a node keeps while it waits. */
-const keptOf = ({ inputs, answers }: Kept): Kept => ({
+const keptOf = ({ inputs, answers, calls }: Kept): Kept => ({
   ...(inputs && { inputs }),
   ...(answers && { answers }),
+  ...(calls && { calls }),
 });
 
-type Kept = { readonly inputs?: JsonObject; readonly answers?: JsonObject };
+type Kept = Pick<Running, 'inputs' | 'answers' | 'calls'>;
 
 function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject): void {
   if (isObject(payload.loopback)) followLoop(run, payload.loopback);
@@ -236,7 +238,11 @@ function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObj
   const inputs = objectAt(event.sealed, 'inputs');
   if (inputs) state.inputs = inputs;
   const before = run.nodes[nodeId];
-  if (before?.status === 'retrying' && before.answers) state.answers = before.answers;
+  forgetCall(run, nodeId);
+  if (before?.status === 'retrying') {
+    if (before.answers) state.answers = before.answers;
+    if (before.calls) state.calls = before.calls;
+  }
   const agent = objectAt(payload, 'agent');
   if (agent) run.agent = agent;
   run.nodes[nodeId] = state;

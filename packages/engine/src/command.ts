@@ -1,5 +1,5 @@
 import type { Json, JsonObject, RunError } from '@gantry/protocol';
-import type { ChildReport, ChildStart } from './children/child.ts';
+import type { ChildReport, ChildStart, WorkflowCall } from './children/child.ts';
 import type { Resolver } from './interrupt/interrupt.ts';
 import type { PackSuspension } from './interrupt/pack-question.ts';
 
@@ -9,10 +9,17 @@ export type EffectOutcome =
   | { readonly ok: false; readonly error: RunError; readonly retryable: boolean };
 
 /** How work that left the process came back. */
-export type Outcome =
+export type Outcome = Ending & {
+  /** What it told while the run was paused: it takes effect together with the ending. */
+  readonly untold?: readonly EmittedEvent[];
+};
+
+type Ending =
   | EffectOutcome
   /** Pack code asks something, and is called again with the answer. */
   | { readonly suspend: PackSuspension }
+  /** Pack code calls a workflow, and is called again with how the child ended. */
+  | { readonly call: WorkflowCall }
   /** Pack code ends the whole run, whatever edges would handle its failure. */
   | { readonly terminate: RunError };
 

@@ -36,6 +36,7 @@ export { branchRun, type ForkedRun, replayRun, replaySlices } from './replay/for
 export type { ReplayOptions, ReplaySource } from './replay/replay.ts';
 export { EventDiffs, stateDiff } from './replay/run-diff.ts';
 export * from './run.ts';
+export { runOutputs } from './run-end.ts';
 export type { CompileSchema, SchemaCheck } from './schema.ts';
 export { snapshot } from './snapshot.ts';
 export { firstQuestion, type OpenQuestion, statusOf } from './status.ts';

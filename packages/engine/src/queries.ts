@@ -1,10 +1,13 @@
 /** What the runtime asks of a run between commands. All of it follows from the state alone. */
 import type { JsonObject } from '@gantry/protocol';
+import { answeredCalls } from './children/call.ts';
+import type { CalledRun } from './children/child.ts';
+import { isAwaitingChild } from './children/requests.ts';
 import { deadlineOf } from './limits.ts';
 import type { PackNodeType } from './nodes/pack-node.ts';
 import { nodeConfig, type Plan } from './plan.ts';
 import { loopToFollow, readinessOf } from './readiness.ts';
-import { isActive, type Run } from './run.ts';
+import { isActive, type NodeState, type Run } from './run.ts';
 
 /** When `wake` would next do something; undefined when nothing is ever due. */
 export function wakeAt(plan: Plan, run: Run): number | undefined {
@@ -57,6 +60,10 @@ export interface PackInvocation
   readonly variables: JsonObject;
   /** What the node has asked so far in this visit, by the pack's keys. */
   readonly answers: JsonObject;
+  /** How the workflows ended that this attempt calls, in the order of its calls. */
+  readonly calls: readonly CalledRun[];
+  /** How often the code was stopped for an answer or a child in this visit. Never falls. */
+  readonly rounds: number;
 }
 
 export const ORDINALS_PER_VISIT = 1_000_000;
@@ -66,7 +73,7 @@ export function invocations(plan: Plan, run: Run): Invocation[] {
   const found: Invocation[] = [];
   for (const node of plan.order) {
     const state = run.nodes[node.id];
-    if (!node.leavesProcess || state?.status !== 'running') continue;
+    if (!node.leavesProcess || state?.status !== 'running' || isAwaitingChild(run, node.id)) continue;
     const visit = run.visits[node.id] ?? 1;
     found.push({
       nodeId: node.id,
@@ -77,7 +84,7 @@ export function invocations(plan: Plan, run: Run): Invocation[] {
       inputs: state.inputs ?? {},
       config: nodeConfig(node),
       ...(state.timeoutAt !== undefined && { timeoutAt: state.timeoutAt }),
-      ...(node.pack && { pack: packInvocation(node.pack, run.variables, state.answers) }),
+      ...(node.pack && { pack: packInvocation(node.pack, run.variables, state) }),
     });
   }
   return found;
@@ -86,5 +93,9 @@ export function invocations(plan: Plan, run: Run): Invocation[] {
 const packInvocation = (
   { packName, packVersion, integrity, effect }: PackNodeType,
   variables: JsonObject,
-  answers: JsonObject = {},
-): PackInvocation => ({ packName, packVersion, integrity, effect, variables, answers });
+  { attempt, answers = {}, calls = [] }: Extract<NodeState, { status: 'running' }>,
+): PackInvocation => ({
+  ...{ packName, packVersion, integrity, effect, variables, answers },
+  calls: answeredCalls(calls, attempt),
+  rounds: Object.keys(answers).length + calls.length,
+});

@@ -1,6 +1,6 @@
 import type { JsonObject, Owner, RunError, RunStatus } from '@gantry/protocol';
 import type { ChannelState } from './channels/channel-state.ts';
-import type { NodeChildren } from './children/child.ts';
+import type { CalledRun, NodeChildren } from './children/child.ts';
 import type { DrainPolicy } from './command.ts';
 import type { Interrupt } from './interrupt/interrupt.ts';
 import type { Orchestrator } from './orchestrator.ts';
@@ -49,6 +49,8 @@ export interface ParentLink {
   readonly harvest: readonly string[];
   /** Variables that the parent mapped from something unset: they stay unset, whatever their default. */
   readonly unset: readonly string[];
+  /** The end of this run also reports its outputs: pack code of the parent called it. */
+  readonly reportsOutputs?: true;
 }
 
 /** The run that this one was forked from; events before `fromSeq` are the source's. */
@@ -75,6 +77,8 @@ export type NodeState =
       readonly inputs?: JsonObject;
       /** What was answered to the questions of pack code, by the pack's keys. */
       readonly answers?: JsonObject;
+      /** Workflows that pack code called, in the order of its calls. */
+      readonly calls?: readonly CalledRun[];
     }
   /** Waits for the answer to `run.interrupts[nodeId]`. */
   | {
@@ -84,6 +88,7 @@ export type NodeState =
       readonly suspendedAt: number;
       readonly inputs?: JsonObject;
       readonly answers?: JsonObject;
+      readonly calls?: readonly CalledRun[];
     }
   | {
       readonly status: 'retrying';
@@ -94,6 +99,7 @@ export type NodeState =
       readonly lastError: RunError;
       readonly inputs?: JsonObject;
       readonly answers?: JsonObject;
+      readonly calls?: readonly CalledRun[];
     }
   | {
       readonly status: 'completed';

@@ -19,11 +19,14 @@ export interface Workers {
   readonly concurrency: number;
   /** Sequence of the decision that asks for them; absent for a sub-workflow. */
   readonly causeSeq?: number;
+  /** Given by pack code that calls a workflow. */
+  readonly callInputs?: JsonObject;
 }
 
 /** The node asks for these children, one after the other or several at once. */
-export function openChildren(step: Step, node: PlanNode, { workers, concurrency, causeSeq }: Workers): void {
-  const opening = openingOf(step, node, workers, causeSeq);
+export function openChildren(step: Step, node: PlanNode, asked: Workers): void {
+  const { workers, concurrency, causeSeq, callInputs } = asked;
+  const opening = { ...openingOf(step, node, workers, causeSeq), ...(callInputs && { callInputs }) };
   const first = { workflowId: workers[0]!, index: 0, status: 'queued' as const };
   const { payload, sealed } = chainEvent(step, node, first, 'dispatch.began');
   emitCaused(step, causeSeq ?? step.run.nextSeq - 1, {

@@ -46,7 +46,28 @@ export interface NodeChildren {
   readonly ended: readonly string[];
   /** Sequence of the orchestrator's decision that all of this follows from. */
   readonly causeSeq?: number;
+  /** Given when pack code called the workflow: what it hands to the child. */
+  readonly callInputs?: JsonObject;
 }
+
+/** What pack code asks for by `ctx.invokeSubWorkflow`. */
+export interface WorkflowCall {
+  readonly workflowId: string;
+  readonly inputs: JsonObject;
+}
+
+/** A call of pack code that is answered: how its child ended, or why there was none. */
+export type CalledRun = {
+  readonly workflowId: string;
+  /** Of the node, when it called. */
+  readonly attempt: number;
+  readonly status: ChildStatus;
+  /** Absent when the child could not even be started. */
+  readonly runId?: string;
+  /** As readers of the child see them. */
+  readonly outputs?: JsonObject;
+  readonly error?: RunError;
+};
 
 /** A child that the shell has to start. */
 export interface ChildRequest {
@@ -57,6 +78,8 @@ export interface ChildRequest {
   readonly inputs: JsonObject;
   readonly unset: readonly string[];
   readonly harvest: readonly string[];
+  /** Its end also reports its outputs. */
+  readonly reportsOutputs?: true;
 }
 
 /** A child run that a node waits for. */
@@ -80,5 +103,7 @@ export interface ChildReport {
   readonly variables: JsonObject;
   /** Names among `variables` that the child keeps from readers. */
   readonly sensitive: readonly string[];
+  /** As readers of the child see them; for a parent that called the workflow. */
+  readonly outputs?: JsonObject;
   readonly error?: RunError;
 }

@@ -8,8 +8,8 @@ import { isObject } from '../json.ts';
 import { foldDecision } from '../orchestrator.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from '../payload.ts';
 import type { Run } from '../run.ts';
-import type { Child, ChildStatus, EndedChild, NodeChildren } from './child.ts';
-import { isEnded } from './child.ts';
+import { type Child, type ChildStatus, type EndedChild, isEnded, type NodeChildren } from './child.ts';
+import { foldCall } from './fold-call.ts';
 
 export const childrenOf = (run: Run, nodeId: string): NodeChildren | undefined =>
   Object.hasOwn(run.children, nodeId) ? run.children[nodeId] : undefined;
@@ -44,6 +44,7 @@ function open(run: Draft, nodeId: string, sealed: JsonObject): void {
     })),
     ended: [],
     ...(typeof causeSeq === 'number' && { causeSeq }),
+    ...(isObject(sealed.callInputs) && { callInputs: sealed.callInputs }),
   };
   run.children = { ...run.children, [nodeId]: entry };
 }
@@ -59,6 +60,7 @@ function chained(run: Draft, nodeId: string, sealed: JsonObject, payload: JsonOb
   if (phase === 'dispatch.began') countDispatch(run, nodeId);
   changeOne(run, nodeId, sealed, (child) => ({ ...phased(child, phase, sealed, payload), chainSeq }));
   const childRunId = textAt(payload, 'childRunId');
+  if (phase.startsWith('child.') || phase === 'dispatch.failed') foldCall(run, nodeId, sealed);
   if (phase.startsWith('child.') && childRunId !== '') noteEnd(run, nodeId, childRunId);
 }
 

@@ -3,20 +3,22 @@ import { isTerminal } from '@gantry/protocol';
 import type { Plan } from '../plan.ts';
 import { nodeConfig } from '../plan.ts';
 import type { Run } from '../run.ts';
-import type { Child, ChildRequest, NodeChildren, RunningChild } from './child.ts';
+import { type Child, type ChildRequest, isEnded, type NodeChildren, type RunningChild } from './child.ts';
 import { childrenOf } from './fold-children.ts';
 import { mapInputs } from './mapping.ts';
 
 /** Children that the shell has to start now: the same in normal work and after a crash. */
 export function childRequests(plan: Plan, run: Run): ChildRequest[] {
   if (run.status !== 'running') return [];
-  return presentChildren(run).flatMap(({ nodeId, visit, child }) => {
+  return presentChildren(run).flatMap(({ nodeId, visit, callInputs, child }): ChildRequest[] => {
     const terms = plan.nodes.get(nodeId)?.behaviour.children;
     if (child.status !== 'wanted' || !terms) return [];
     const { workflowId, index } = child;
+    const about = { nodeId, visit, index, workflowId };
+    if (callInputs) return [{ ...about, inputs: callInputs, unset: [], harvest: [], reportsOutputs: true }];
     const mapping = terms.mappingOf(workflowId);
     const harvest = [...new Set(Object.values(mapping.outputs))];
-    return [{ nodeId, visit, index, workflowId, ...mapInputs(mapping.inputs, run.variables), harvest }];
+    return [{ ...about, ...mapInputs(mapping.inputs, run.variables), harvest }];
   });
 }
 
@@ -57,10 +59,21 @@ export function awaited(run: Run, nodeId: string): NodeChildren | undefined {
   return entry && entry.visit === run.visits[nodeId] ? entry : undefined;
 }
 
-function presentChildren(run: Run): { nodeId: string; visit: number; child: Child }[] {
+/** Whether the node goes on only when a child has ended. */
+export const isAwaitingChild = (run: Run, nodeId: string): boolean =>
+  awaited(run, nodeId)?.children.some((child) => !isEnded(child)) ?? false;
+
+interface PresentChild extends Pick<NodeChildren, 'visit' | 'callInputs'> {
+  readonly nodeId: string;
+  readonly child: Child;
+}
+
+function presentChildren(run: Run): PresentChild[] {
   return Object.keys(run.children).flatMap((nodeId) => {
     const entry = awaited(run, nodeId);
-    return entry ? entry.children.map((child) => ({ nodeId, visit: entry.visit, child })) : [];
+    if (!entry) return [];
+    const { children, ...about } = entry;
+    return children.map((child) => ({ ...about, nodeId, child }));
   });
 }
 

@@ -27,14 +27,16 @@ export function childEnded(step: Step, command: Extract<Command, { type: 'childE
   const payload: JsonObject = report.error ? { error: report.error } : {};
   const sealed: JsonObject = { variables: report.variables };
   if (report.sensitive.length > 0) sealed.sensitive = [...report.sensitive];
+  if (report.outputs) sealed.outputs = report.outputs;
   emitChain(step, node, child, `child.${report.status}`, { payload, sealed });
   const ended = awaited(step.run, node.id)?.children[child.index];
   if (ended && isEnded(ended)) node.behaviour.childEnded?.(step, node, ended);
 }
 
-/** A child whose variables fit into no event has failed, as far as its parent is concerned. */
+/** A child whose report fits into no event has failed, as far as its parent is concerned. */
 function bounded(report: ChildReport): ChildReport {
-  if (!isTooLarge(report.variables)) return report;
-  const error = tooLarge('The variables that the child reports');
-  return { ...report, status: 'failed', variables: {}, sensitive: [], error };
+  const { variables, outputs = {}, ...rest } = report;
+  if (!isTooLarge({ variables, outputs })) return report;
+  const error = tooLarge('What the child reports');
+  return { ...rest, status: 'failed', variables: {}, sensitive: [], error };
 }

@@ -1,21 +1,9 @@
-import type { JsonObject } from '@gantry/protocol';
 import type { Command } from '../command.ts';
-import { jsonSize } from '../json.ts';
-import { emitNode, type Step } from '../step.ts';
+import { tell } from '../nodes/pack-events.ts';
+import type { Step } from '../step.ts';
 import { nodeUnderWay } from './settle.ts';
 
-/** Pack code must not be able to fill the log: more than this at once, or larger, is left out. */
-const EVENTS_MAX = 200;
-const EVENT_SIZE_MAX = 65_536;
-
-/** The node is the host's word, whatever the event says. */
 export function emitFrom(step: Step, command: Extract<Command, { type: 'emit' }>): void {
   const node = nodeUnderWay(step, command);
-  if (!node) return;
-  for (const { type, payload } of command.events.slice(0, EVENTS_MAX)) {
-    if (jsonSize(payload, EVENT_SIZE_MAX) > EVENT_SIZE_MAX) continue;
-    const told: JsonObject = { ...payload, nodeId: node.id };
-    if (type === 'output.chunk') told.runId = step.run.facts.runId;
-    emitNode(step, node.id, type, told);
-  }
+  if (node) tell(step, node, command.events);
 }

@@ -1,7 +1,10 @@
+import { callWorkflow } from '../children/call.ts';
+import { isAwaitingChild } from '../children/requests.ts';
 import type { Command } from '../command.ts';
 import { type PackSuspension, packQuestion } from '../interrupt/pack-question.ts';
 import { suspend } from '../interrupt/suspend.ts';
 import { completeNode, failNode, terminateNode } from '../node-run.ts';
+import { tell } from '../nodes/pack-events.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Step } from '../step.ts';
 
@@ -12,7 +15,7 @@ export function nodeUnderWay({ plan, run }: Step, { nodeId, attempt, visit }: Ab
   const node = plan.nodes.get(nodeId);
   if (run.status !== 'running' || !node?.leavesProcess) return;
   const state = run.nodes[node.id];
-  if (state?.status !== 'running' || state.attempt !== attempt) return;
+  if (state?.status !== 'running' || state.attempt !== attempt || isAwaitingChild(run, nodeId)) return;
   return run.visits[node.id] === visit ? node : undefined;
 }
 
@@ -20,7 +23,9 @@ export function settle(step: Step, command: Extract<Command, { type: 'settle' }>
   const node = nodeUnderWay(step, command);
   if (!node) return;
   const { outcome } = command;
+  if (outcome.untold) tell(step, node, outcome.untold);
   if ('suspend' in outcome) ask(step, node, outcome.suspend);
+  else if ('call' in outcome) callWorkflow(step, node, outcome.call);
   else if ('terminate' in outcome) terminateNode(step, node, outcome.terminate);
   else if (outcome.ok) completeNode(step, node, outcome.outputs, outcome.variables);
   else failNode(step, node, outcome.error, outcome.retryable);

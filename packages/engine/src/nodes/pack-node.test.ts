@@ -161,6 +161,20 @@ describe('what pack code tells and how it ends', () => {
     assert.equal(told(trial, [line], 1).length, 0);
   });
 
+  test('what was told during a pause stands before the ending that waited with it', () => {
+    const trial = begin();
+    const line = { type: 'log.appended', payload: { level: 'info', message: 'held' } } as const;
+    const outcome: Outcome = { ok: true, outputs: {}, untold: [line] };
+    trial.give({ type: 'pause', now: trial.now, drainPolicy: 'drain-current-node' });
+    assert.deepEqual(told(trial, [line]), []);
+    settle(trial, outcome);
+    assert.equal(trial.events.at(-1)?.type, 'run.paused');
+    trial.give({ type: 'resume', now: trial.now });
+    settle(trial, outcome);
+    assert.deepEqual(trial.log().slice(-3), ['run.resumed', 'log.appended a', 'node.completed a']);
+    assertSound(trial);
+  });
+
   test('terminate ends the run past any edge that would handle a failure', () => {
     const definition = workflow(
       [node('a', 'vendor.acme.work'), node('b')],

@@ -34,9 +34,14 @@ export const packNode = (pack: PackNodeType): NodeType => ({
       execute: (visit) => misfitOf(inputs, config, visit) ?? { kind: 'dispatched' },
       // The answer is kept with the node, which runs again: the pack is called anew and finds it.
       answered: () => {},
+      // Likewise how a child ended that it called. The call brings its inputs, so nothing is mapped.
+      childEnded: () => {},
+      children: { mappingOf: () => NOTHING_MAPPED, propagateCancellation: true },
     };
   },
 });
+
+const NOTHING_MAPPED = { inputs: {}, outputs: {} };
 
 function checkConfig({ config, issue, schema }: Preparation, { configSchema }: PackNodeType): void {
   const misfit = configSchema && schema('', configSchema)?.(config);

@@ -117,10 +117,11 @@ function statusOf(phase: string): ChildReport['status'] {
   return phase === 'child.cancelled' ? 'cancelled' : 'failed';
 }
 
-const reported = (sealed: JsonObject): Pick<ChildReport, 'variables' | 'sensitive'> => ({
-  variables: objectAt(sealed, 'variables') ?? {},
-  sensitive: textsAt(sealed, 'sensitive'),
-});
+function reported(sealed: JsonObject): Pick<ChildReport, 'variables' | 'sensitive' | 'outputs'> {
+  const outputs = objectAt(sealed, 'outputs');
+  const variables = objectAt(sealed, 'variables') ?? {};
+  return { variables, sensitive: textsAt(sealed, 'sensitive'), ...(outputs && { outputs }) };
+}
 
 const errorOf = (payload: JsonObject): Pick<ChildReport, 'error'> =>
   objectAt(payload, 'error') ? { error: errorAt(payload, 'error') } : {};

@@ -1,0 +1,19 @@
+import type { JsonObject } from '@gantry/protocol';
+import type { EmittedEvent } from '../command.ts';
+import { jsonSize } from '../json.ts';
+import type { PlanNode } from '../plan.ts';
+import { emitNode, type Step } from '../step.ts';
+
+/** Pack code must not be able to fill the log: more than this at once, or larger, is left out. */
+const EVENTS_MAX = 200;
+const EVENT_SIZE_MAX = 65_536;
+
+/** What pack code told. The node is the host's word, whatever the event says. */
+export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]): void {
+  for (const { type, payload } of events.slice(0, EVENTS_MAX)) {
+    if (jsonSize(payload, EVENT_SIZE_MAX) > EVENT_SIZE_MAX) continue;
+    const told: JsonObject = { ...payload, nodeId: node.id };
+    if (type === 'output.chunk') told.runId = step.run.facts.runId;
+    emitNode(step, node.id, type, told);
+  }
+}
