@@ -28,13 +28,15 @@ export class EscapeAttempt extends Error {
 
 const WASM_CALLS: ReadonlySet<string> = new Set(['wasm.channel_read', 'wasm.channel_write', 'wasm.now_ms']);
 const SELF_SEEN: ReadonlySet<string> = new Set(['crypto', 'env.read']);
+/** Not `fs.`: a surface has that path, and what is offered would hide what is granted. */
+const FILE = 'file.';
 const NETWORK: Readonly<Record<string, string>> = { 'net.fetch': 'net.outbound', 'net.dns': 'net.dns' };
 
 /** Which grant a method needs; `undefined` for surfaces. */
 export function primitiveOf(method: string, args: readonly Data[]): string | undefined {
   if (method === 'primitive.use') return SELF_SEEN.has(String(args[0])) ? String(args[0]) : 'unknown';
   if (method === 'env.read') return 'env.read';
-  return NETWORK[method] ?? (method.startsWith('fs.') ? filePrimitive(method.slice(3)) : undefined);
+  return NETWORK[method] ?? (method.startsWith(FILE) ? filePrimitive(method.slice(FILE.length)) : undefined);
 }
 
 async function primitive(
@@ -48,7 +50,7 @@ async function primitive(
   if (method === 'env.read') return invocation.environment?.[String(args[0])];
   if (method === 'net.fetch') return guardedFetch(context.egress, args, io.signal);
   if (method === 'net.dns') return guardedLookup(context.lookup, args);
-  return fileOperation(context.filesFolder, method.slice(3), args);
+  return fileOperation(context.filesFolder, method.slice(FILE.length), args);
 }
 
 const isOffered = ({ surfaces, code }: Invocation, method: string): boolean =>

@@ -7,7 +7,7 @@ import { Decoder, encode } from './runner/wire.mjs';
 
 const STDERR_BYTES_MAX = 16 * 1024;
 const PAGE_BYTES = 4096;
-const HEAP_EXHAUSTED = /heap out of memory|Reached heap limit|Allocation failed/;
+const HEAP_EXHAUSTED = /heap out of memory|Reached heap limit|Allocation failed|^MemoryError/m;
 
 /** Why a process is no more. */
 export type ChildEnd =
@@ -65,8 +65,15 @@ export class Child {
     this.#process.once('close', (code, signal) => this.#close(this.#exit(code, signal)));
   }
 
+  /** All that is said in one turn of the loop leaves in one write. */
   send(message: unknown): void {
-    if (!this.#ended) this.#input.write(encode(message));
+    if (this.#ended) return;
+    const frame = encode(message);
+    if (this.#input.writableCorked === 0) {
+      this.#input.cork();
+      process.nextTick(() => this.#input.uncork());
+    }
+    this.#input.write(frame);
   }
 
   /** Wakes a child that blocks on a synchronous call. */

@@ -4,12 +4,15 @@ import { FRAME_BYTES_MAX } from './runner/wire.mjs';
 const CREDIT_BYTES = 8 * 1024 * 1024;
 const FRAME_COST_MIN = 1024;
 const HEAD_BYTES = 8;
+/** Told in portions: a frame for each call would double what is sent. So little that the child never waits for it. */
+const PORTION_BYTES = CREDIT_BYTES / 8;
 
 const costOf = (size: number): number => Math.max(size + HEAD_BYTES, FRAME_COST_MIN);
 
 export class Credit {
   readonly #give: (bytes: number) => void;
   #underWay = 0;
+  #untold = 0;
 
   constructor(give: (bytes: number) => void) {
     this.#give = give;
@@ -23,6 +26,9 @@ export class Credit {
 
   give(size: number): void {
     this.#underWay -= costOf(size);
-    this.#give(costOf(size));
+    this.#untold += costOf(size);
+    if (this.#untold < PORTION_BYTES) return;
+    this.#give(this.#untold);
+    this.#untold = 0;
   }
 }

@@ -9,6 +9,9 @@ export const escapeAttempt = (reason: string, escapeKind = 'host-process-escape'
 export const timedOut = (limitMs: number): NodeError =>
   nodeError('sandbox_timeout', `The pack did not answer within ${limitMs} ms.`);
 
+export const notLoaded = (): NodeError =>
+  nodeError('sandbox_timeout', 'The pack did not load in time; see what its module does when it loads.');
+
 export const tooMuchMemory = (limit: number, observed: number): NodeError =>
   nodeError('sandbox_memory_exceeded', 'The pack used more memory than it may.', { limit, observed });
 
@@ -23,3 +26,13 @@ export function endedAlone(end: ChildEnd): NodeError {
   const reason = end.kind === 'exited' ? end.reason : 'it was stopped';
   return nodeError('sandbox_invocation_error', `The process of the pack ended: ${reason}`);
 }
+
+/** For what may not be repeated by itself. */
+export const endedForAnother = (): NodeError =>
+  nodeError('sandbox_invocation_error', 'The process of the pack was stopped because of another invocation.');
+
+export const neverStarted = (dispatches: number): NodeError =>
+  nodeError(
+    'sandbox_invocation_error',
+    `The process of the pack went down ${dispatches} times before the node could run; see what its module does when it loads.`,
+  );

@@ -57,7 +57,7 @@ const FORGED: Readonly<Record<string, string>> = {
   'a method that was not offered': `say({ type: 'call', mode: 'async', id, call: 0, method: 'storage.kv.get', args: [] });`,
   'a primitive that was not granted': `say({ type: 'call', mode: 'async', id, call: 0, method: 'net.fetch', args: ['http://127.0.0.1/'] });`,
   'a primitive outside of an invocation': `say({ type: 'call', mode: 'sync', id: null, call: 0, method: 'env.read', args: ['PATH'] });`,
-  'files outside of an invocation': `say({ type: 'call', mode: 'sync', id: null, call: 0, method: 'fs.readFile', args: ['x'] });`,
+  'files outside of an invocation': `say({ type: 'call', mode: 'sync', id: null, call: 0, method: 'file.readFile', args: ['x'] });`,
   'more calls than there is credit for': `for (let call = 0; ; call++) say({ type: 'call', mode: 'async', id, call, method: 'echo', args: ['x'.repeat(100000)] });`,
   'a frame that is too long': 'raw(new Uint8Array([255, 255, 255, 255, 0, 0, 0, 1]));',
   'a frame that is no JSON': 'raw(new Uint8Array([0, 0, 0, 2, 0, 0, 0, 2, 123, 123]));',

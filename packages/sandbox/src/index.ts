@@ -15,4 +15,5 @@ export type {
   SurfaceTable,
 } from './invocation.ts';
 export { SandboxUnavailable } from './isolation/choose.ts';
+export { RemotePacks } from './remote/remote-packs.ts';
 export { createSandbox, type Sandbox, type SandboxOptions, type SandboxStats } from './sandbox.ts';

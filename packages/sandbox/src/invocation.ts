@@ -78,6 +78,11 @@ export interface Invocation {
   /** What `env.read` shows, by name. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly typeId: string;
+  /**
+   * May run again by itself when its process goes down. What acts on the world may not: it has its process for
+   * itself while it runs, and is dispatched once.
+   */
+  readonly repeatable: boolean;
   readonly ctx: NodeContext;
   readonly variables: JsonObject;
   /** What earlier suspensions of this node were answered with, by their key. */

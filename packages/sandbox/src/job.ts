@@ -7,7 +7,7 @@ export type JobEnd =
   | { readonly kind: 'settled'; readonly result: NodeResult; readonly variables: unknown }
   /** It was this invocation that had to be stopped. */
   | { readonly kind: 'stopped'; readonly error: NodeError }
-  /** The process went down for another one; as a suspect it runs alone next time. */
+  /** The process went down for another one, or before it could start; as a suspect it runs alone next time. */
   | { readonly kind: 'displaced'; readonly isSuspect: boolean };
 
 const EVENTS_UNDER_WAY_MAX = 16;

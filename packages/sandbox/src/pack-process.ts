@@ -4,11 +4,20 @@
  * I1 Every frame names a job of this process by an id issued here, or the process ends.
  * I2 A job ends exactly once: settled by its result, stopped as the guilty one, or displaced.
  * I3 After a process has ended, none of its jobs is left.
+ * I4 A job that is not repeatable is never displaced once it was started.
  */
 import { answerCall, type CallContext, EscapeAttempt } from './calls.ts';
 import { Child, type ChildEnd } from './child.ts';
 import { Credit } from './credit.ts';
-import { endedAlone, escapeAttempt, timedOut, tooLarge, tooMuchMemory } from './fault.ts';
+import {
+  endedAlone,
+  endedForAnother,
+  escapeAttempt,
+  notLoaded,
+  timedOut,
+  tooLarge,
+  tooMuchMemory,
+} from './fault.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { CallIo, Data, Inspection, NodeError } from './invocation.ts';
 import type { Command } from './isolation/launch.ts';
@@ -20,8 +29,8 @@ const LOGS_MAX = 1000;
 const WATCH_MS = 50;
 /** Node with the runner and no pack; what a pack may use comes on top. */
 const BARE_PROCESS_BYTES = 96 * 1024 * 1024;
-/** On top of the wall clock, for Node to start on a busy machine. */
-const START_MS = 5_000;
+/** For an interpreter to start on a busy machine; only then the clock of the pack begins. */
+const START_MS = 10_000;
 const CANCEL_GRACE_MS = 1_000;
 
 export interface PackProcessOptions {
@@ -51,7 +60,8 @@ export class PackProcess {
   readonly #opened: (inspection: Inspection) => void;
   readonly #ended: () => void;
   readonly #watch: NodeJS.Timeout;
-  readonly #loadTimer: NodeJS.Timeout;
+  #loadTimer: NodeJS.Timeout;
+  #isOpening = false;
   #fault: { readonly error: NodeError; readonly guilty?: Job } | undefined;
   #isKilled = false;
   #isDead = false;
@@ -70,13 +80,8 @@ export class PackProcess {
     });
     this.#credit = new Credit((bytes) => this.#child.send({ type: 'credit', bytes }));
     this.#watch = setInterval(() => this.#measure(), WATCH_MS);
-    const late = nodeError('sandbox_timeout', 'The pack did not load in time.');
-    this.#loadTimer = setTimeout(() => this.#fail(late), START_MS + options.loadMs);
+    this.#loadTimer = setTimeout(() => this.#fail(notLoaded()), START_MS);
     this.#child.send(options.open);
-  }
-
-  get jobCount(): number {
-    return this.#jobs.size;
   }
 
   /** Gone or about to go: not for new work. */
@@ -126,6 +131,7 @@ export class PackProcess {
   /** What concerns the process as a whole; false for the rest. */
   #receiveForAll(message: Frame): boolean {
     if (message.type === 'ready' || message.type === 'failed') this.#loaded(message);
+    else if (message.type === 'opening') this.#opening();
     else if (message.type === 'crash') this.#fail(toNodeError(message.error));
     else if (message.type === 'call' && message.id === null) this.#calledAtLoad(message);
     else if (message.type === 'violation') this.#violated(message);
@@ -151,6 +157,14 @@ export class PackProcess {
 
   #logged(job: Job, { level, message, data }: Frame): void {
     if (job.takeLog(LOGS_MAX)) job.invocation.log(String(level), String(message), data as Data);
+  }
+
+  /** Once: the runner is there and begins to load the pack. */
+  #opening(): void {
+    if (this.#isOpening) this.#fail(escapeAttempt('a message that nothing asked for'));
+    this.#isOpening = true;
+    clearTimeout(this.#loadTimer);
+    this.#loadTimer = setTimeout(() => this.#fail(notLoaded()), this.#options.loadMs);
   }
 
   #loaded(message: Frame): void {
@@ -278,12 +292,11 @@ export class PackProcess {
     const culprit = guilty ?? (this.#jobs.size === 1 ? this.#jobs.values().next().value : undefined);
     const jobs = [...this.#jobs.values()];
     this.#jobs.clear();
-    for (const job of jobs)
-      job.end(
-        job === culprit
-          ? { kind: 'stopped', error }
-          : { kind: 'displaced', isSuspect: culprit === undefined },
-      );
+    for (const job of jobs) {
+      if (job === culprit) job.end({ kind: 'stopped', error });
+      else if (job.invocation.repeatable) job.end({ kind: 'displaced', isSuspect: culprit === undefined });
+      else job.end({ kind: 'stopped', error: endedForAnother() });
+    }
     this.#options.onEnd();
     this.#ended();
   }

@@ -1,9 +1,17 @@
-/** Warm processes: at most one per key, a bounded number in all, the longest idle leaves first. */
+/**
+ * Warm processes, a bounded number in all; the longest idle leaves first.
+ *
+ * I1 There are never more than `warmMax`, those on their way out included.
+ * I2 An exclusive use has its process for itself from the first to the last moment.
+ * I3 Nobody waits for ever while others come and go: who has waited long is not overtaken.
+ */
 import type { PackProcess } from './pack-process.ts';
 
 const INVOCATIONS_PER_PROCESS_MAX = 64;
 /** A process that was idle this long is stopped until it is used again. */
 const SLEEP_AFTER_MS = 1_000;
+/** Newcomers may join a process in use while others wait for one, but not longer than this. */
+const OVERTAKEN_MS_MAX = 1_000;
 
 export interface PoolOptions {
   readonly warmMax: number;
@@ -21,27 +29,48 @@ export interface PoolStats {
   readonly started: number;
 }
 
-/** What to start, and under which key it may be shared. */
+/**
+ * `shared`: with others that share, in a warm process. `exclusive`: nobody else meanwhile, in a warm process.
+ * `alone`: in a process of its own, gone after use.
+ */
+export type Use = 'shared' | 'exclusive' | 'alone';
+
+/** What to start, and under which key it may be used again. */
 export interface Wanted {
   readonly key: string;
-  /** Alone: never shared, gone after use. */
-  readonly alone: boolean;
+  readonly use: Use;
   readonly signal?: AbortSignal | undefined;
   start(onEnd: () => void): PackProcess;
 }
 
+type State =
+  | { readonly kind: 'idle'; readonly since: number; readonly isAsleep: boolean }
+  | { readonly kind: 'shared'; readonly by: number }
+  | { readonly kind: 'exclusive' };
+
 interface Entry {
   readonly process: PackProcess;
+  /** `undefined` when it is gone after its first use. */
   readonly key: string | undefined;
-  inUse: number;
-  idleSince: number;
-  isAsleep: boolean;
+  state: State;
 }
+
+interface Waiter {
+  readonly since: number;
+  wake(): void;
+}
+
+const isUsable = ({ state, process }: Entry, use: Use): boolean => {
+  if (process.isDead) return false;
+  if (state.kind === 'shared') return use === 'shared' && state.by < INVOCATIONS_PER_PROCESS_MAX;
+  return state.kind === 'idle';
+};
 
 export class Pool {
   readonly #options: PoolOptions;
   readonly #entries = new Set<Entry>();
-  readonly #waiting: (() => void)[] = [];
+  /** In the order of their coming. */
+  readonly #waiting = new Set<Waiter>();
   readonly #sweep: NodeJS.Timeout;
   #started = 0;
   #isStopped = false;
@@ -66,9 +95,9 @@ export class Pool {
     const entries = [...this.#entries];
     return {
       warm: entries.length,
-      busy: entries.filter(({ inUse }) => inUse > 0).length,
-      asleep: entries.filter(({ isAsleep }) => isAsleep).length,
-      waiting: this.#waiting.length,
+      busy: entries.filter(({ state }) => state.kind !== 'idle').length,
+      asleep: entries.filter(({ state }) => state.kind === 'idle' && state.isAsleep).length,
+      waiting: this.#waiting.size,
       started: this.#started,
     };
   }
@@ -83,79 +112,106 @@ export class Pool {
   }
 
   async #acquire(wanted: Wanted): Promise<Entry> {
-    for (;;) {
-      wanted.signal?.throwIfAborted();
-      if (this.#isStopped) throw new Error('The sandbox is stopped.');
-      const entry = this.#shared(wanted) ?? this.#fresh(wanted);
-      if (entry) return this.#take(entry);
-      await this.#room(wanted.signal);
+    const waiter: Waiter = { since: this.#options.now(), wake: () => {} };
+    const stopWaiting = (): void => waiter.wake();
+    wanted.signal?.addEventListener('abort', stopWaiting, { once: true });
+    try {
+      for (;;) {
+        wanted.signal?.throwIfAborted();
+        if (this.#isStopped) throw new Error('The sandbox is stopped.');
+        const entry = this.#mayPass(waiter) ? (this.#usable(wanted) ?? this.#fresh(wanted)) : undefined;
+        if (entry) return this.#take(entry, wanted.use);
+        await this.#turn(waiter);
+      }
+    } finally {
+      wanted.signal?.removeEventListener('abort', stopWaiting);
+      if (this.#waiting.delete(waiter)) this.#wakeAll();
     }
   }
 
-  #shared({ key, alone }: Wanted): Entry | undefined {
-    if (alone) return undefined;
-    for (const entry of this.#entries)
-      if (entry.key === key && !entry.process.isDead && entry.inUse < INVOCATIONS_PER_PROCESS_MAX)
-        return entry;
+  /** I3. */
+  #mayPass(waiter: Waiter): boolean {
+    const [first] = this.#waiting;
+    if (first === undefined || first === waiter) return true;
+    return this.#options.now() - first.since < OVERTAKEN_MS_MAX;
+  }
+
+  #usable({ key, use }: Wanted): Entry | undefined {
+    if (use === 'alone') return undefined;
+    for (const entry of this.#entries) if (entry.key === key && isUsable(entry, use)) return entry;
     return undefined;
   }
 
+  /** I1. */
   #fresh(wanted: Wanted): Entry | undefined {
     if (this.#entries.size >= this.#options.warmMax) {
-      this.#evictOne();
+      this.#makeRoom();
       return undefined;
     }
     const process = wanted.start(() => {
       this.#entries.delete(entry);
       this.#wakeAll();
     });
-    const key = wanted.alone ? undefined : wanted.key;
-    const entry: Entry = { process, key, inUse: 0, idleSince: 0, isAsleep: false };
+    const key = wanted.use === 'alone' ? undefined : wanted.key;
+    const entry: Entry = { process, key, state: this.#idle() };
     this.#entries.add(entry);
     this.#started += 1;
     return entry;
   }
 
-  #take(entry: Entry): Entry {
-    entry.inUse += 1;
-    if (entry.isAsleep) entry.process.wake();
-    entry.isAsleep = false;
+  #idle(): State {
+    return { kind: 'idle', since: this.#options.now(), isAsleep: false };
+  }
+
+  /** I2. */
+  #take(entry: Entry, use: Use): Entry {
+    const { state, process } = entry;
+    if (state.kind === 'idle' && state.isAsleep) process.wake();
+    if (use === 'shared') entry.state = { kind: 'shared', by: state.kind === 'shared' ? state.by + 1 : 1 };
+    else entry.state = { kind: 'exclusive' };
     return entry;
   }
 
   #release(entry: Entry): void {
-    entry.inUse -= 1;
-    entry.idleSince = this.#options.now();
+    const { state } = entry;
+    const isShared = state.kind === 'shared' && state.by > 1;
+    entry.state = isShared ? { kind: 'shared', by: state.by - 1 } : this.#idle();
     if (entry.key === undefined) entry.process.kill();
-    this.#waiting.shift()?.();
+    this.#wakeAll();
   }
 
-  async #room(signal: AbortSignal | undefined): Promise<void> {
+  async #turn(waiter: Waiter): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push(resolve);
-    signal?.addEventListener('abort', () => resolve(), { once: true });
+    waiter.wake = resolve;
+    this.#waiting.add(waiter);
     await promise;
   }
 
   #wakeAll(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const waiter of this.#waiting) waiter.wake();
   }
 
-  /** The longest idle process makes room; its place is free when it is really gone. */
-  #evictOne(): void {
-    const idle = [...this.#entries].filter(({ inUse, process }) => inUse === 0 && !process.isDead);
-    const [oldest] = idle.sort((a, b) => a.idleSince - b.idleSince);
+  /** The longest idle process leaves; its place is free when it is really gone. One for each who waits. */
+  #makeRoom(): void {
+    const entries = [...this.#entries];
+    const leaving = entries.filter(({ process }) => process.isDead);
+    if (leaving.length > this.#waiting.size) return;
+    let oldest: { readonly process: PackProcess; readonly since: number } | undefined;
+    for (const { state, process } of entries)
+      if (state.kind === 'idle' && !process.isDead && (!oldest || state.since < oldest.since))
+        oldest = { process, since: state.since };
     oldest?.process.kill();
   }
 
   #evictIdle(): void {
     const now = this.#options.now();
     for (const entry of this.#entries) {
-      if (entry.inUse > 0) continue;
-      if (now - entry.idleSince >= this.#options.idleMs) entry.process.kill();
-      else if (!entry.isAsleep && now - entry.idleSince >= SLEEP_AFTER_MS) {
-        entry.isAsleep = true;
-        entry.process.sleep();
+      const { state, process } = entry;
+      if (state.kind !== 'idle') continue;
+      if (now - state.since >= this.#options.idleMs) process.kill();
+      else if (!state.isAsleep && now - state.since >= SLEEP_AFTER_MS) {
+        entry.state = { ...state, isAsleep: true };
+        process.sleep();
       }
     }
   }

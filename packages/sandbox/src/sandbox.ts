@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import type { Egress, Lookup } from '@gantry/egress';
 import type { CallContext } from './calls.ts';
+import { neverStarted } from './fault.ts';
 import type {
   Inspection,
   Invocation,
@@ -12,23 +11,24 @@ import type {
   NodeError,
   PackCode,
 } from './invocation.ts';
-import { chooseIsolation } from './isolation/choose.ts';
-import type { Isolation } from './isolation/launch.ts';
+import { chooseIsolation, choosePython, type IsolationChoice, type PythonFound } from './isolation/choose.ts';
+import type { Isolation, Launcher } from './isolation/launch.ts';
 import { Job, type JobEnd } from './job.ts';
+import { environmentOf, filesFolder, flagsOf, MIB, type Need, shareKey, wasmPages } from './need.ts';
 import { PackProcess } from './pack-process.ts';
-import { Pool, type PoolStats, type Wanted } from './pool.ts';
+import { Pool, type PoolStats, type Use, type Wanted } from './pool.ts';
 import { Usage } from './receipt.ts';
 import { nodeError, toJsonObject } from './result.ts';
 
-const MIB = 1024 * 1024;
-const WASM_PAGE_BYTES = 65536;
 /** After so many displacements an invocation runs alone, where nobody can displace it. */
 const SHARED_DISPATCHES_MAX = 3;
+const DISPATCHES_MAX = 6;
 const INSPECTION_LIMITS: InvocationLimits = { memoryBytes: 128 * MIB, wallClockMs: 10_000, outputBytes: MIB };
 const INSPECTOR = { tenant: '', workspace: '', principal: '' } as const;
 
 export interface SandboxOptions {
-  readonly isolation: 'os' | 'permission-only';
+  /** `os` is the better of `bwrap` and `unshare` that works here. */
+  readonly isolation: IsolationChoice;
   /** Ours alone: the children's root, and the folders of packs that were granted files. */
   readonly workDir: string;
   readonly warmMax: number;
@@ -51,6 +51,8 @@ export interface Sandbox {
   inspect(code: PackCode, grants?: readonly string[]): Promise<Inspection>;
   /** Rejects only when its signal is aborted or the sandbox stops; what the pack does wrong is a result. */
   invoke(invocation: Invocation): Promise<InvocationOutcome>;
+  /** The version of Python that packs get; `undefined` where they get none. Looked for when first asked. */
+  pythonVersion(): Promise<string | undefined>;
   stats(): SandboxStats;
   stop(): Promise<void>;
 }
@@ -58,40 +60,11 @@ export interface Sandbox {
 const hostLookup: Lookup = async (name) =>
   (await systemLookup(name, { all: true })).map(({ address }) => address);
 
-const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
-
-type Need = Pick<Invocation, 'code' | 'key' | 'grants' | 'environment' | 'limits'>;
-
-const environmentOf = ({ grants, environment = {} }: Need): Readonly<Record<string, string>> =>
-  grants.includes('env.read') ? environment : {};
-
-/** Two invocations with the same key may share a process. */
-function shareKey(need: Need): string {
-  const { code, key, grants, limits } = need;
-  const { tenant, workspace, principal } = key;
-  const pack = [code.name, code.version, code.folder, code.entry];
-  const power = [[...grants].sort(), Object.entries(environmentOf(need)).sort(), limits.memoryBytes];
-  return digest([pack, tenant, workspace, principal, power]);
-}
-
-/** Files belong to a pack in a workspace; other principals there see the same ones. */
-const filesFolder = (workDir: string, { code, key }: Need): string =>
-  path.join(workDir, 'files', digest([code.name, key.tenant, key.workspace]).slice(0, 32));
-
-const wasmPages = ({ code, limits }: Need): number => {
-  const allowed = Math.floor(limits.memoryBytes / WASM_PAGE_BYTES);
-  return Math.max(1, Math.min(allowed, code.wasm?.memoryPagesMax ?? allowed));
-};
-
-function flagsOf(need: Need): string[] {
-  const heap = `--max-old-space-size=${Math.max(16, Math.floor(need.limits.memoryBytes / MIB))}`;
-  return need.code.language === 'wasm' ? [heap, `--wasm-max-mem-pages=${wasmPages(need)}`] : [heap];
-}
-
 class PackSandbox implements Sandbox {
   readonly #options: SandboxOptions;
   readonly #isolation: Isolation;
   readonly #pool: Pool;
+  #python: Promise<PythonFound> | undefined;
   #displaced = 0;
 
   constructor(options: SandboxOptions, isolation: Isolation) {
@@ -101,9 +74,10 @@ class PackSandbox implements Sandbox {
   }
 
   async inspect(code: PackCode, grants: readonly string[] = []): Promise<Inspection> {
-    if (code.language === 'python') return { loaded: false, error: unsupported(code) };
+    const launcher = await this.#launcherOf(code);
+    if ('code' in launcher) return { loaded: false, error: launcher };
     const need = { code, key: INSPECTOR, grants, limits: INSPECTION_LIMITS };
-    return this.#pool.use(this.#wanted(need, { alone: true }), (process) => process.opened);
+    return this.#pool.use(this.#wanted(need, launcher, { use: 'alone' }), (process) => process.opened);
   }
 
   async invoke(invocation: Invocation): Promise<InvocationOutcome> {
@@ -118,17 +92,23 @@ class PackSandbox implements Sandbox {
       used: usage.receipt(atLoad),
       durationMs: this.#options.now() - startedAt,
     });
-    if (invocation.code.language === 'python')
-      return outcome({ kind: 'stopped', error: unsupported(invocation.code) }, new Usage());
-    let alone = false;
-    for (let dispatch = 0; ; dispatch++) {
+    const launcher = await this.#launcherOf(invocation.code);
+    if ('code' in launcher) return outcome({ kind: 'stopped', error: launcher }, new Usage());
+    let use = useOf(invocation);
+    for (let dispatch = 0; dispatch < DISPATCHES_MAX; dispatch++) {
       const job = new Job(invocation, dispatch);
-      const [end, process] = await this.#dispatch(job, alone || dispatch >= SHARED_DISPATCHES_MAX);
+      const [end, process] = await this.#dispatch(job, launcher, use);
       invocation.signal?.throwIfAborted();
       if (end.kind !== 'displaced') return outcome(end, job.usage, process.usedAtLoad);
       this.#displaced += 1;
-      alone ||= end.isSuspect;
+      if (end.isSuspect || dispatch + 1 >= SHARED_DISPATCHES_MAX) use = 'alone';
     }
+    return outcome({ kind: 'stopped', error: neverStarted(DISPATCHES_MAX) }, new Usage());
+  }
+
+  async pythonVersion(): Promise<string | undefined> {
+    const python = await this.#findPython();
+    return python.kind === 'found' ? python.version : undefined;
   }
 
   stats(): SandboxStats {
@@ -139,9 +119,9 @@ class PackSandbox implements Sandbox {
     await this.#pool.stop();
   }
 
-  async #dispatch(job: Job, alone: boolean): Promise<[JobEnd, PackProcess]> {
+  async #dispatch(job: Job, launcher: Launcher, use: Use): Promise<[JobEnd, PackProcess]> {
     const { invocation } = job;
-    const wanted = this.#wanted(invocation, { alone, signal: invocation.signal });
+    const wanted = this.#wanted(invocation, launcher, { use, signal: invocation.signal });
     return this.#pool.use(wanted, async (process): Promise<[JobEnd, PackProcess]> => {
       const inspection = await process.opened;
       if (!inspection.loaded) return [{ kind: 'stopped', error: inspection.error }, process];
@@ -151,29 +131,44 @@ class PackSandbox implements Sandbox {
     });
   }
 
-  #wanted(need: Need, use: { alone: boolean; signal?: AbortSignal | undefined }): Wanted {
-    return { key: shareKey(need), ...use, start: (onEnd) => this.#start(need, onEnd) };
+  /** What starts processes for this code, or why nothing does. */
+  async #launcherOf(code: PackCode): Promise<Launcher | NodeError> {
+    if (code.language !== 'python') return this.#isolation;
+    const python = await this.#findPython();
+    if (python.kind === 'found') return python.launcher;
+    const message = `${code.name}@${code.version} needs Python, which this host does not run; its log says why.`;
+    return nodeError('unsupported_runtime', message);
   }
 
-  #start(need: Need, onEnd: () => void): PackProcess {
+  #findPython(): Promise<PythonFound> {
+    this.#python ??= choosePython(this.#isolation).then((python) => {
+      if (python.kind === 'missing') this.#options.log('info', `No Python packs: ${python.reason}.`);
+      return python;
+    });
+    return this.#python;
+  }
+
+  #wanted(need: Need, launcher: Launcher, how: Pick<Wanted, 'use' | 'signal'>): Wanted {
+    return { key: shareKey(need), ...how, start: (onEnd) => this.#start(need, launcher, onEnd) };
+  }
+
+  #start(need: Need, launcher: Launcher, onEnd: () => void): PackProcess {
     const { code, grants, limits } = need;
     const { egress, lookup = hostLookup, workDir } = this.#options;
-    const command = this.#isolation.command({ folder: code.folder, flags: flagsOf(need) });
+    const command = launcher.command({ folder: code.folder, flags: flagsOf(need) });
     const context: CallContext = { egress, lookup, filesFolder: filesFolder(workDir, need) };
     const environment = environmentOf(need);
     const { language, entry, format = 'esm' } = code;
-    const pack = { folder: command.folder, language, entry, format, wasm: { pagesMax: wasmPages(need) } };
-    const open = { type: 'open', ...pack, grants, envNames: Object.keys(environment) };
+    const pack = { folder: command.folder, language, entry, format, pagesMax: wasmPages(need) };
     const { memoryBytes, wallClockMs: loadMs } = limits;
+    const open = { type: 'open', ...pack, memoryBytes, grants, envNames: Object.keys(environment) };
     return new PackProcess({ command, open, memoryBytes, loadMs, context, grants, environment, onEnd });
   }
 }
 
-const unsupported = (code: PackCode): NodeError =>
-  nodeError(
-    'unsupported_runtime',
-    `${code.name}@${code.version} needs ${code.language}, which this host does not run.`,
-  );
+/** Python runs one invocation at a time, since a pack may start no threads. */
+const useOf = ({ repeatable, code }: Invocation): Use =>
+  repeatable && code.language !== 'python' ? 'shared' : 'exclusive';
 
 /** Rejects with `SandboxUnavailable` when `os` is asked for and this machine cannot. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {

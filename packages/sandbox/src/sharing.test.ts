@@ -1,5 +1,6 @@
 /** Who shares a process, how many there are, and what happens to neighbours. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Invocation, InvocationOutcome } from './invocation.ts';
 import { invocationOf, MIB, nodePack, startSandbox } from './testing/sandbox.ts';
@@ -25,19 +26,33 @@ test('the same key shares a process; another tenant, workspace, principal or gra
   assert.equal(sandbox.stats().warm, 5);
 });
 
-test('the cap on processes holds while more keys are busy than may be', async (t) => {
+/** The launchers of this process that really exist. */
+const processes = (): number =>
+  readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean).length;
+
+test('the cap on processes holds under load, and everybody has a turn', async (t) => {
   const sandbox = await startSandbox(t, { warmMax: 2 });
   const code = await nodePack('await ctx.emit({}); return {};');
   let most = 0;
   const emit = () => {
-    most = Math.max(most, sandbox.stats().warm);
+    most = Math.max(most, processes(), sandbox.stats().warm);
   };
-  const tenants = Array.from({ length: 7 }, (_, index) => `tenant-${index}`);
-  const outcomes = await Promise.all(
-    tenants.map((tenant) => sandbox.invoke(invocationOf(code, { key: keyOf(tenant), emit }))),
+  const load = Array.from({ length: 24 }, (_, index) =>
+    invocationOf(code, { key: keyOf(`tenant-${index % 5}`), repeatable: index % 3 > 0, emit }),
   );
+  const outcomes = await Promise.all(load.map((invocation) => sandbox.invoke(invocation)));
   assert.ok(outcomes.every(({ result }) => result.status === 'success'));
   assert.ok(most <= 2, `${most} processes`);
+  assert.equal(sandbox.stats().waiting, 0);
+});
+
+test('packs that nobody uses cost nothing', async (t) => {
+  const sandbox = await startSandbox(t);
+  const codes = await Promise.all(Array.from({ length: 50 }, counter));
+  const [first] = codes;
+  assert.equal(processes(), 0);
+  assert.ok(first && countOf(await sandbox.invoke(invocationOf(first))) === 1);
+  assert.equal(processes(), 1);
 });
 
 async function until(holds: () => boolean): Promise<void> {

@@ -3,46 +3,39 @@ import {
   INSIDE,
   type Isolation,
   isRoot,
-  NODE,
-  nodeArguments,
-  RUNNER_FOLDER,
-  sharedLibraries,
+  type Launcher,
+  nodeView,
+  openFolder,
+  pythonView,
+  type View,
 } from './launch.ts';
+
+const VIEWS = ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'];
+const RULES = ['--unshare-cgroup-try', '--die-with-parent', '--new-session', '--as-pid-1'];
+const NOBODY = ['--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534'];
 
 /**
  * Bubblewrap: new user, pid, network, mount, ipc and uts views over an empty root; dies with the host.
- * It keeps the uid of who starts it, so a root host becomes nobody first.
+ * It keeps the uid of who starts it, so a root host becomes nobody first, and the folders of packs have to lie
+ * where nobody can enter; `unshare` does not ask for that.
  */
-export function bwrapIsolation(): Isolation {
-  const libraries = sharedLibraries().flatMap((file) => ['--ro-bind', file, file]);
-  const fixed = [
-    ...(isRoot() ? [...BECOME_NOBODY, '--pdeathsig', 'KILL', 'bwrap'] : []),
-    '--unshare-user',
-    ...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    ...[
-      '--die-with-parent',
-      '--new-session',
-      '--as-pid-1',
-      '--cap-drop',
-      'ALL',
-      '--uid',
-      '65534',
-      '--gid',
-      '65534',
-    ],
-    ...libraries,
-    ...['--ro-bind', NODE, INSIDE.node, '--ro-bind', RUNNER_FOLDER, INSIDE.runner],
-  ];
+export const bwrapIsolation = (): Isolation => ({
+  ...inView(nodeView()),
+  forPython: (python) => inView(pythonView(python)),
+});
+
+function inView({ files, folders, hidden, command }: View): Launcher {
+  const bound = [...files, ...folders].flatMap(([outside, inside]) => ['--ro-bind', outside, inside]);
+  const covered = hidden.flatMap((folder) => ['--tmpfs', folder, '--remount-ro', folder]);
+  const launcher = isRoot() ? [...BECOME_NOBODY, '--pdeathsig', 'KILL', 'bwrap'] : [];
+  const fixed = [...launcher, ...VIEWS, ...RULES, ...NOBODY, ...bound, ...covered];
   return {
     kind: 'bwrap',
-    command: ({ folder, flags }) => ({
-      file: isRoot() ? 'setpriv' : 'bwrap',
-      args: [
-        ...fixed,
-        ...['--ro-bind', folder, INSIDE.pack, '--remount-ro', '/', '--chdir', '/', '--', INSIDE.node],
-        ...nodeArguments(INSIDE, flags),
-      ],
-      folder: INSIDE.pack,
-    }),
+    command: ({ folder, flags }) => {
+      openFolder(folder);
+      const pack = ['--ro-bind', folder, INSIDE.pack, '--remount-ro', '/', '--chdir', '/', '--'];
+      const args = [...fixed, ...pack, ...command(flags)];
+      return { file: isRoot() ? 'setpriv' : 'bwrap', args, folder: INSIDE.pack };
+    },
   };
 }

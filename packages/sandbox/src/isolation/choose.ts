@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
-import path from 'node:path';
+import { Socket } from 'node:net';
 import { bwrapIsolation } from './bwrap.ts';
-import { type Isolation, isRoot, LAUNCH_ENVIRONMENT } from './launch.ts';
+import { type Isolation, isRoot, LAUNCH_ENVIRONMENT, type Launcher, RUNNER_FOLDER } from './launch.ts';
 import { permissionOnlyIsolation } from './permission-only.ts';
+import { findPython } from './python.ts';
 import { unshareIsolation } from './unshare.ts';
 
 const PROBE_MS = 10_000;
@@ -21,17 +21,19 @@ export class SandboxUnavailable extends Error {
   }
 }
 
-/** Starts a real child that only reports readiness to run Node; what it complains about, if anything. */
-async function complaintOf(isolation: Isolation, folder: string): Promise<string | undefined> {
-  const { file, args } = isolation.command({ folder, flags: ['--check'] });
+/** Starts a real child without a pack, whose input ends at once; what it complains about, if anything. */
+async function complaintOf(isolation: Launcher): Promise<string | undefined> {
+  const { file, args } = isolation.command({ folder: RUNNER_FOLDER, flags: ['--check'] });
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const child = spawn(file, args, {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     env: LAUNCH_ENVIRONMENT,
     timeout: PROBE_MS,
   });
+  const [, , complaints, input] = child.stdio;
+  if (input instanceof Socket) input.on('error', () => {}).end();
   let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
+  complaints?.on('data', (chunk: Buffer) => {
     if (said.length < COMPLAINT_MAX) said += chunk.toString('utf8');
   });
   child.once('error', (error) => resolve(`${isolation.kind}: ${error.message}`));
@@ -43,22 +45,40 @@ async function complaintOf(isolation: Isolation, folder: string): Promise<string
   return promise;
 }
 
-/** Root mounts before it becomes nobody, so with `unshare` packs may lie in folders that only root can enter. */
-const candidates = (): readonly ((workDir: string) => Isolation)[] =>
-  isRoot() ? [unshareIsolation, bwrapIsolation] : [bwrapIsolation, unshareIsolation];
+/** Where the sandbox may be told to stand; `os` is the better of the two that works. */
+export type IsolationChoice = 'os' | Isolation['kind'];
 
-export async function chooseIsolation(wanted: 'os' | 'permission-only', workDir: string): Promise<Isolation> {
+/** Root mounts before it becomes nobody, so with `unshare` packs may lie in folders that only root can enter. */
+function candidates(wanted: IsolationChoice): readonly ((workDir: string) => Isolation)[] {
+  if (wanted === 'bwrap') return [bwrapIsolation];
+  if (wanted === 'unshare') return [unshareIsolation];
+  return isRoot() ? [unshareIsolation, bwrapIsolation] : [bwrapIsolation, unshareIsolation];
+}
+
+export async function chooseIsolation(wanted: IsolationChoice, workDir: string): Promise<Isolation> {
   if (wanted === 'permission-only') return permissionOnlyIsolation();
-  const probe = path.join(workDir, 'probe');
-  mkdirSync(probe, { recursive: true });
-  chmodSync(probe, 0o755);
   const complaints: string[] = [];
   if (process.platform !== 'linux') throw new SandboxUnavailable([`${process.platform} has neither`]);
-  for (const candidate of candidates()) {
+  for (const candidate of candidates(wanted)) {
     const isolation = candidate(workDir);
-    const complaint = await complaintOf(isolation, probe);
+    const complaint = await complaintOf(isolation);
     if (complaint === undefined) return isolation;
     complaints.push(complaint);
   }
   throw new SandboxUnavailable(complaints);
+}
+
+export type PythonFound =
+  | { readonly kind: 'found'; readonly version: string; readonly launcher: Launcher }
+  | { readonly kind: 'missing'; readonly reason: string };
+
+/** A Python that was seen to start behind this wall. */
+export async function choosePython(isolation: Isolation): Promise<PythonFound> {
+  const python = await findPython();
+  if (!python) return { kind: 'missing', reason: 'no python3 of version 3.10 or later was found' };
+  const launcher = isolation.forPython(python);
+  if (!launcher) return { kind: 'missing', reason: 'Python packs need an OS sandbox' };
+  const complaint = await complaintOf(launcher);
+  if (complaint !== undefined) return { kind: 'missing', reason: complaint };
+  return { kind: 'found', version: python.version, launcher };
 }

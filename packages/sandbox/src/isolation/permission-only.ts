@@ -9,5 +9,6 @@ export function permissionOnlyIsolation(): Isolation {
       args: nodeArguments({ runner: RUNNER_FOLDER, pack: folder }, flags),
       folder,
     }),
+    forPython: () => undefined,
   };
 }

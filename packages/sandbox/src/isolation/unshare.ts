@@ -7,17 +7,18 @@
  * chroot the kernel refuses it further user views. `--pdeathsig` is set again after the uid changed, because
  * that clears it [tried: without, a busy child outlives a killed host].
  */
-import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   BECOME_NOBODY,
   INSIDE,
   type Isolation,
   isRoot,
-  NODE,
-  nodeArguments,
-  RUNNER_FOLDER,
-  sharedLibraries,
+  type Launcher,
+  nodeView,
+  openFolder,
+  pythonView,
+  type View,
 } from './launch.ts';
 
 const SCRIPT = `
@@ -38,62 +39,44 @@ const MOVE_IN = ['--user', '--map-user=65534', '--map-group=65534', '--root=.', 
 const field = (text: string): string =>
   text.replace(/[\s\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
 
-function prepareRoot(workDir: string): { root: string; fstab: string } {
-  const root = path.join(workDir, 'root');
-  const fstab = path.join(workDir, 'fstab');
-  const files: [string, string][] = [
-    [NODE, INSIDE.node],
-    ...sharedLibraries().map((file): [string, string] => [file, file]),
-  ];
-  for (const folder of [INSIDE.runner, INSIDE.pack]) mkdirSync(path.join(root, folder), { recursive: true });
+function prepareRoot(folder: string, { files, folders, hidden }: View): { root: string; fstab: string } {
+  const root = path.join(folder, 'root');
+  const empty = path.join(folder, 'empty');
+  const fstab = path.join(folder, 'fstab');
+  for (const made of [empty, path.join(root, INSIDE.pack), ...folders.map(([, to]) => path.join(root, to))])
+    mkdirSync(made, { recursive: true });
   for (const [, inside] of files) {
     mkdirSync(path.join(root, path.dirname(inside)), { recursive: true });
     writeFileSync(path.join(root, inside), '');
   }
-  const mounts: [string, string][] = [['.', ''], ...files, [RUNNER_FOLDER, INSIDE.runner]];
-  const lines = mounts.map(([from, inside]) => {
-    const source = from === '.' ? root : from;
-    return `${field(source)} ${field(`${root}${inside}`)} none bind,ro,nosuid,nodev 0 0`;
-  });
+  const covered = hidden.map((inside): [string, string] => [empty, inside]);
+  const mounts = [[root, ''] as const, ...files, ...folders, ...covered];
+  const lines = mounts.map(
+    ([outside, inside]) => `${field(outside)} ${field(`${root}${inside}`)} none bind,ro,nosuid,nodev 0 0`,
+  );
   writeFileSync(fstab, `${lines.join('\n')}\n`);
   return { root, fstab };
 }
 
-/** A root host hands over to nobody, who must be able to read the pack; its files are no secret from it. */
-function openFolder(folder: string): void {
-  const open = (file: string, bits: number): void => {
-    const { mode } = lstatSync(file);
-    if ((mode & bits) !== bits) chmodSync(file, (mode & 0o777) | bits);
-  };
-  open(folder, 0o555);
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const file = path.join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) open(file, 0o555);
-    else if (entry.isFile()) open(file, 0o444);
-  }
-}
+export const unshareIsolation = (workDir: string): Isolation => ({
+  ...inView(workDir, nodeView()),
+  forPython: (python) => inView(path.join(workDir, 'python'), pythonView(python)),
+});
 
-export function unshareIsolation(workDir: string): Isolation {
-  const { root, fstab } = prepareRoot(workDir);
+function inView(workDir: string, view: View): Launcher {
+  const { root, fstab } = prepareRoot(workDir, view);
   const asRoot = isRoot();
   const outer = asRoot ? VIEWS : ['--user', '--map-root-user', ...VIEWS];
-  const inner = [
-    ...(asRoot ? BECOME_NOBODY : []),
-    '--no-new-privs',
-    '--pdeathsig',
-    'KILL',
-    'unshare',
-    ...MOVE_IN,
-  ];
+  const toNobody = asRoot ? BECOME_NOBODY : [];
+  const inner = [...toNobody, '--no-new-privs', '--pdeathsig', 'KILL', 'unshare', ...MOVE_IN];
   return {
     kind: 'unshare',
     command: ({ folder, flags }) => {
-      if (asRoot) openFolder(folder);
+      openFolder(folder);
       const outerArguments = [...outer, 'sh', '-c', SCRIPT, 'sh', root, fstab, folder];
-      const innerArguments = [...inner, INSIDE.node, ...nodeArguments(INSIDE, flags)];
       return {
         file: 'setpriv',
-        args: ['--pdeathsig', 'KILL', 'unshare', ...outerArguments, ...innerArguments],
+        args: [...['--pdeathsig', 'KILL', 'unshare', ...outerArguments], ...inner, ...view.command(flags)],
         folder: INSIDE.pack,
       };
     },

@@ -1,34 +1,18 @@
 /** What pack code gets when it asks for a built-in: the real one, one of ours, a refusal or the end. */
-import assert from 'node:assert';
-import assertStrict from 'node:assert/strict';
-import buffer from 'node:buffer';
-import crypto from 'node:crypto';
-import events from 'node:events';
-import path from 'node:path';
-import posix from 'node:path/posix';
-import querystring from 'node:querystring';
-import stringDecoder from 'node:string_decoder';
-import timers from 'node:timers';
-import timersPromises from 'node:timers/promises';
-import url from 'node:url';
-import util from 'node:util';
-import utilTypes from 'node:util/types';
-import zlib from 'node:zlib';
+import { Buffer } from 'node:buffer';
+import { EventEmitter } from 'node:events';
 import { fs, fsPromises } from './files.mjs';
 import { dnsCallbacks, dnsPromises } from './network.mjs';
 import { denied, isGranted, use, violate } from './scope.mjs';
 
-const real = {
-  assert,
-  'assert/strict': assertStrict,
-  buffer,
-  events,
-  path,
-  'path/posix': posix,
-  querystring,
-};
-Object.assign(real, { string_decoder: stringDecoder, timers, 'timers/promises': timersPromises });
-Object.assign(real, { url, util, 'util/types': utilTypes, zlib });
+/** Taken before the pack can touch `process`. Most packs need few of them, and loading all takes 20 ms. */
+const { getBuiltinModule } = process;
+
+const REAL = new Set(
+  'assert assert/strict buffer events path path/posix querystring string_decoder timers timers/promises url util util/types zlib'.split(
+    ' ',
+  ),
+);
 
 /** Hashing and randomness are used undeclared by published packs; the rest needs the grant. */
 const CRYPTO_ALWAYS = new Set(
@@ -64,46 +48,60 @@ const guarded = (member, owner) =>
   };
 
 function webCryptoFacade() {
-  const { webcrypto } = crypto;
+  const { webcrypto, randomUUID } = getBuiltinModule('crypto');
   const subtle = { digest: webcrypto.subtle.digest.bind(webcrypto.subtle) };
   for (const name of 'encrypt decrypt sign verify deriveBits deriveKey generateKey importKey exportKey'.split(
     ' ',
   ))
     subtle[name] = guarded(webcrypto.subtle[name], webcrypto.subtle);
   const getRandomValues = webcrypto.getRandomValues.bind(webcrypto);
-  return Object.freeze({ getRandomValues, randomUUID: crypto.randomUUID, subtle: Object.freeze(subtle) });
+  return Object.freeze({ getRandomValues, randomUUID, subtle: Object.freeze(subtle) });
 }
-
-export const webCrypto = webCryptoFacade();
 
 /** Every name is there, so that a static import links; what is not granted refuses when it is called. */
 function cryptoFacade() {
-  const facade = { constants: crypto.constants, webcrypto: webCrypto, subtle: webCrypto.subtle };
+  const crypto = getBuiltinModule('crypto');
+  const facade = { constants: crypto.constants, webcrypto: webCrypto(), subtle: webCrypto().subtle };
   for (const [name, member] of Object.entries(crypto))
     if (typeof member === 'function')
       facade[name] = CRYPTO_ALWAYS.has(name) ? member : guarded(member, crypto);
-  return facade;
+  return Object.freeze(facade);
 }
 
-const ours = { crypto: cryptoFacade(), dns: dnsCallbacks, 'dns/promises': dnsPromises };
+/** Made when first asked for. */
+function once(make) {
+  let made;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+export const webCrypto = once(webCryptoFacade);
+
+const real = Object.fromEntries(
+  [...REAL].map((name) => [name, once(() => lockMethods(getBuiltinModule(name)))]),
+);
+const ours = { crypto: once(cryptoFacade), dns: () => dnsCallbacks, 'dns/promises': () => dnsPromises };
 const granted = { fs, 'fs/promises': fsPromises };
 
 /** `console` and `process` come from `globals.mjs`, which needs `builtin` itself. */
 export function addBuiltins(modules) {
-  Object.assign(ours, modules);
+  for (const [name, module] of Object.entries(modules)) ours[name] = () => Object.freeze(module);
 }
 
+/** What pack code reaches without asking for a module is locked before it runs; the rest when it is asked for. */
 export function lockBuiltins() {
-  for (const module of Object.values(real)) lockMethods(module);
-  for (const target of [buffer.Buffer, buffer.Buffer.prototype, events.prototype]) lockMethods(target);
-  for (const module of [...Object.values(ours), ...Object.values(granted)]) Object.freeze(module);
+  for (const target of [Buffer, Buffer.prototype, EventEmitter, EventEmitter.prototype]) lockMethods(target);
+  for (const name of ['buffer', 'events', 'util', 'url', 'path']) real[name]();
+  for (const module of [dnsCallbacks, dnsPromises, ...Object.values(granted)]) Object.freeze(module);
 }
 
 /** The module object for a name with or without `node:`; throws what the pack deserves. */
 export function builtin(specifier) {
   const name = specifier.replace(/^node:/, '');
-  if (Object.hasOwn(real, name)) return real[name];
-  if (Object.hasOwn(ours, name)) return ours[name];
+  if (Object.hasOwn(real, name)) return real[name]();
+  if (Object.hasOwn(ours, name)) return ours[name]();
   if (escapeKinds.has(name)) throw violate(escapeKinds.get(name), `the built-in module ${name}`);
   if (!Object.hasOwn(granted, name)) throw denied(`node:${name}`);
   if (!isGranted('fs.read') && !isGranted('fs.write')) throw denied('fs.read');

@@ -11,9 +11,12 @@ const CREDIT_BYTES = 8 * 1024 * 1024;
 const FRAME_COST_MIN = 1024;
 
 const exit = process.exit.bind(process);
+const later = queueMicrotask;
 const answers = new Decoder();
 const waiting = [];
 let owed = 0;
+let outbox = [];
+let outboxBytes = 0;
 
 function write(frame) {
   let offset = 0;
@@ -24,9 +27,32 @@ function write(frame) {
   }
 }
 
-/** Sends at once. For what the host always takes: results, logs, refusals. */
+function flush() {
+  if (outbox.length === 0) return;
+  const joined = outbox.length === 1 ? outbox[0] : new Uint8Array(outboxBytes);
+  let offset = 0;
+  for (let index = 0; outbox.length > 1 && index < outbox.length; index++) {
+    joined.set(outbox[index], offset);
+    offset += outbox[index].byteLength;
+  }
+  outbox = [];
+  outboxBytes = 0;
+  write(joined);
+}
+
+/** Calls that are made together leave together, after what the pack does in this turn. */
+function post(frame) {
+  if (outbox.length === 0) later(flush);
+  outbox[outbox.length] = frame;
+  outboxBytes += frame.byteLength;
+  if (outboxBytes > CHUNK_BYTES) flush();
+}
+
+/** Sends at once, after all that was said before. For what the host always takes: results, logs, refusals. */
 export function send(message) {
-  write(encode(message));
+  const frame = encode(message);
+  flush();
+  write(frame);
 }
 
 /** Sends when the host has room; resolves when sent. Calls and emitted events cost credit. */
@@ -34,7 +60,7 @@ export async function sendWithCredit(message) {
   const frame = encode(message);
   while (owed >= CREDIT_BYTES) await new Promise((resolve) => waiting.push(resolve));
   owed += frame.byteLength < FRAME_COST_MIN ? FRAME_COST_MIN : frame.byteLength;
-  write(frame);
+  post(frame);
 }
 
 export function giveCredit(bytes) {
@@ -44,7 +70,7 @@ export function giveCredit(bytes) {
 
 /** Sends and blocks the whole process until the host has answered. */
 export function sendAndBlock(message) {
-  write(encode(message));
+  send(message);
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (;;) {
     const length = readSync(ANSWERS, chunk, 0, CHUNK_BYTES, null);

@@ -35,14 +35,14 @@ const promised =
   (name) =>
   async (...args) => {
     check(name, args[0]);
-    return present(name, await call(current(), `fs.${name}`, argumentsOf(name, args)), args[1]);
+    return present(name, await call(current(), `file.${name}`, argumentsOf(name, args)), args[1]);
   };
 
 const blocking =
   (name) =>
   (...args) => {
     check(name, args[0]);
-    return present(name, callSync(current(), `fs.${name}`, argumentsOf(name, args)), args[1]);
+    return present(name, callSync(current(), `file.${name}`, argumentsOf(name, args)), args[1]);
   };
 
 const names = [...READS, ...WRITES];

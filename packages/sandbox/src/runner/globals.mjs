@@ -116,10 +116,10 @@ function lockGlobals() {
     });
 }
 
-function replace(name, value) {
+function replace(name, descriptor) {
   delete globalThis[name];
   if (Object.hasOwn(globalThis, name)) throw new Error(`The global ${name} cannot be replaced.`);
-  Object.defineProperty(globalThis, name, { value, writable: false, configurable: false, enumerable: false });
+  Object.defineProperty(globalThis, name, { ...descriptor, configurable: false, enumerable: false });
 }
 
 /** After this, nothing on the global object leads out. */
@@ -128,8 +128,8 @@ export function replaceGlobals(envNames) {
   const process = processFacade(envNames);
   addBuiltins({ console, process, perf_hooks: { performance: performanceFacade } });
   for (const name of GONE) if (name in globalThis) delete globalThis[name];
-  for (const [name, value] of Object.entries({ console, process, fetch, crypto: webCrypto }))
-    replace(name, value);
-  replace('performance', performanceFacade);
+  for (const [name, value] of Object.entries({ console, process, fetch, performance: performanceFacade }))
+    replace(name, { value, writable: false });
+  replace('crypto', { get: webCrypto });
   lockGlobals();
 }

@@ -6,7 +6,6 @@ import { makeCtx, openInvocation, settle } from './ctx.mjs';
 import { replaceGlobals } from './globals.mjs';
 import { closeDefaultLoader, load, prepareLoader } from './loader.mjs';
 import { invocations, runAs, setGrants } from './scope.mjs';
-import { loadWasm } from './wasm.mjs';
 
 const exit = process.exit.bind(process);
 const onProcess = process.on.bind(process);
@@ -26,8 +25,11 @@ function nodesOf(namespace) {
   return nodes;
 }
 
-async function loadNodes({ language, folder, entry, format, wasm }) {
-  if (language === 'wasm') return loadWasm(folder, entry, wasm);
+/** Only what runs WASM loads its part of the runner, and before the way to it is closed. */
+const loaderOf = async (language) =>
+  language === 'wasm' ? (await import('./wasm.mjs')).loadWasm : loadModule;
+
+async function loadModule(_, entry, { format }) {
   const isCommonJs = format === 'commonjs' || format === 'cjs' || entry.endsWith('.cjs');
   return nodesOf(await load(entry, isCommonJs));
 }
@@ -53,13 +55,16 @@ function describe(thrown) {
 let nodes = Object.create(null);
 
 async function open(message) {
+  const { language, folder, entry } = message;
+  const loadNodes = await loaderOf(language);
   setGrants(message.grants);
-  prepareLoader(message.folder, builtinModules);
+  prepareLoader(folder, builtinModules);
   replaceGlobals(message.envNames);
   lockBuiltins();
   closeDefaultLoader();
+  send({ type: 'opening' });
   try {
-    nodes = await loadNodes(message);
+    nodes = await loadNodes(folder, entry, message);
     send({ type: 'ready', typeIds: Object.keys(nodes) });
   } catch (error) {
     send({ type: 'failed', error: describe(error) });

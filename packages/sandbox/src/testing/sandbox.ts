@@ -1,5 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
@@ -11,12 +11,17 @@ export const MIB = 1024 * 1024;
 
 export const egress: Egress = createEgress({ policy: LOOPBACK_POLICY });
 
-/** Everything on disk lies in one folder, gone with the process. */
+/** Everything on disk lies in one folder, gone with the process; open, since `bwrap` enters it as nobody. */
 const scratch = mkdtempSync(path.join(tmpdir(), 'gantry-sandbox-'));
+chmodSync(scratch, 0o755);
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
 
 /** A new empty folder. */
-export const scratchFolder = (): Promise<string> => mkdtemp(path.join(scratch, 'f-'));
+export async function scratchFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(scratch, 'f-'));
+  await chmod(folder, 0o755);
+  return folder;
+}
 
 /** A sandbox with the isolation of this machine; gone when the test is. */
 export async function startSandbox(
@@ -59,6 +64,7 @@ export function invocationOf(code: PackCode, overrides: Partial<Invocation> = {}
     key: { tenant: 'acme', workspace: 'main', principal: 'ada' },
     grants: [],
     typeId: 'test.node',
+    repeatable: true,
     ctx: {
       ...{ runId: 'run-1', nodeId: 'node-1', attempt: 1, inputs: {}, config: {} },
       ...{ trustBoundary: 'trusted', configurable: {} },

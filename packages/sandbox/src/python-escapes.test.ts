@@ -1,0 +1,19 @@
+/** Hostile Python modules: each is stopped with the right code, and the sandbox serves the next. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PYTHON_ESCAPES } from './testing/escapes/python.ts';
+import { runEscapes } from './testing/escapes/run.ts';
+import { pythonPack, startPythonSandbox } from './testing/python.ts';
+
+test('the corpus of Python modules', async (t) => {
+  const sandbox = await startPythonSandbox(t);
+  if (!sandbox) return;
+  const honest = await pythonPack(`return {'fine': True}`);
+  const all = Object.entries(PYTHON_ESCAPES);
+  assert.ok(all.flatMap(([, escapes]) => escapes).length >= 15);
+  for (const [family, escapes] of all)
+    await t.test(family, async (inner) => {
+      const packOf = ({ body, before = '' }: (typeof escapes)[number]) => pythonPack(body, before);
+      await runEscapes(inner, { sandbox, escapes, honest, packOf });
+    });
+});

@@ -1,0 +1,111 @@
+/** One session with the MCP server of a remote pack. */
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js';
+import { type CallTerms, callTerms, egressFetch, type RemoteEgress } from './egress-fetch.ts';
+import type { Mcp } from './mcp.ts';
+
+const CONNECT_MS = 10_000;
+const PAGES_MAX = 20;
+const TOOLS_MAX = 1_000;
+const CLIENT = { name: 'gantry', version: '1' };
+
+export interface ToolCall extends CallTerms {
+  readonly tool: string;
+  readonly arguments: Record<string, unknown>;
+  onProgress(progress: Progress): void;
+}
+
+export class TimeOver extends Error {}
+
+export class Connection {
+  readonly #mcp: Mcp;
+  readonly #client: Client;
+  readonly #transport: StreamableHTTPClientTransport;
+  readonly #tools: ReadonlySet<string>;
+
+  /** Sampling, elicitation and roots are not offered: the server is told of no capability, and asking is refused. */
+  static async open(mcp: Mcp, url: URL, egress: RemoteEgress): Promise<Connection> {
+    const client = new mcp.Client(CLIENT, { capabilities: {} });
+    // What goes wrong reaches the caller whose request it was.
+    client.onerror = () => {};
+    const transport = new mcp.StreamableHTTPClientTransport(url, { fetch: egressFetch(egress) });
+    try {
+      return await callTerms.run({ timeoutMs: CONNECT_MS }, async () => {
+        await client.connect(transport, { timeout: CONNECT_MS });
+        return new Connection(mcp, client, transport, await toolNames(mcp, client));
+      });
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    mcp: Mcp,
+    client: Client,
+    transport: StreamableHTTPClientTransport,
+    tools: ReadonlySet<string>,
+  ) {
+    this.#mcp = mcp;
+    this.#client = client;
+    this.#transport = transport;
+    this.#tools = tools;
+  }
+
+  get hasSession(): boolean {
+    return this.#transport.sessionId !== undefined;
+  }
+
+  /** The tool of the same name as the node type, else one named like its last segment. */
+  toolFor(typeId: string): string | undefined {
+    const last = typeId.slice(typeId.lastIndexOf('.') + 1);
+    return [typeId, last].find((name) => this.#tools.has(name));
+  }
+
+  /**
+   * `request` rather than `callTool`: that one would compile schemas which the server brings. The time is kept here,
+   * since the server may answer with the very code that the library has for it.
+   */
+  async call({ tool, arguments: given, timeoutMs, signal, onProgress }: ToolCall): Promise<CallToolResult> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs);
+    const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    const request = { method: 'tools/call', params: { name: tool, arguments: given } } as const;
+    const options = { timeout: 2 * timeoutMs, onprogress: onProgress, signal: either };
+    const broken = Promise.withResolvers<never>();
+    const terms: CallTerms = { timeoutMs, signal: either, onBreak: broken.reject };
+    try {
+      const answer = callTerms.run(terms, () =>
+        this.#client.request(request, this.#mcp.CallToolResultSchema, options),
+      );
+      return await Promise.race([answer, broken.promise]);
+    } catch (error) {
+      throw late.signal.aborted ? new TimeOver() : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    // A server that does not hear of the end lets the session expire.
+    await this.#transport.terminateSession().catch(() => {});
+    await this.#client.close();
+  }
+}
+
+async function toolNames(mcp: Mcp, client: Client): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES_MAX && names.size < TOOLS_MAX; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const request = { method: 'tools/list', params } as const;
+    const { tools, nextCursor } = await client.request(request, mcp.ListToolsResultSchema, {
+      timeout: CONNECT_MS,
+    });
+    for (const { name } of tools.slice(0, TOOLS_MAX)) names.add(name);
+    if (nextCursor === undefined) break;
+    cursor = nextCursor;
+  }
+  return names;
+}

@@ -1,0 +1,75 @@
+"""The child's end: frames in on one descriptor, out on the next, answers to blocking calls on the third.
+
+One invocation runs at a time, so a call sends its frame and then reads until its answer is there.
+"""
+
+from collections import deque
+
+from wire import Reader, encode, write
+
+INPUT, OUTPUT, ANSWERS = 3, 4, 5
+# Mirrors what the host allows to be under way; see credit.ts.
+CREDIT_BYTES = 8 * 1024 * 1024
+FRAME_COST_MIN = 1024
+
+_input = Reader(INPUT)
+_answers = Reader(ANSWERS)
+_later = deque()
+_owed = 0
+
+
+class HostError(Exception):
+    """What the host refused or could not do, with its code."""
+
+    def __init__(self, error):
+        super().__init__(error.get('message', 'The host could not do that.'))
+        self.code = error.get('code')
+        self.details = error.get('details')
+        self.retryable = error.get('retryable') is True
+
+
+def send(message):
+    """Sends at once. For what the host always takes: results, logs, refusals."""
+    write(OUTPUT, encode(message))
+
+
+def receive():
+    """The next message that is not about credit."""
+    return _later.popleft() if _later else _read()
+
+
+def _read():
+    global _owed
+    while True:
+        message = _input.read()
+        if message['type'] != 'credit':
+            return message
+        _owed -= message['bytes']
+
+
+def send_with_credit(message):
+    """Waits until the host has room. Calls and emitted events cost credit."""
+    global _owed
+    frame = encode(message)
+    while _owed >= CREDIT_BYTES:
+        _drain_one()
+    _owed += max(len(frame), FRAME_COST_MIN)
+    write(OUTPUT, frame)
+
+
+def _drain_one():
+    global _owed
+    message = _input.read()
+    if message['type'] == 'credit':
+        _owed -= message['bytes']
+    else:
+        _later.append(message)
+
+
+def ask(message):
+    """A call whose answer comes on the blocking pipe; also while the module loads."""
+    send({**message, 'type': 'call', 'mode': 'sync'})
+    answer = _answers.read()
+    if answer['ok']:
+        return answer.get('value')
+    raise HostError(answer['error'])

@@ -1,0 +1,110 @@
+"""The inner layer: what Python itself reports of a pack that reaches for the world. The wall is the system's."""
+
+import os
+import resource
+import sys
+
+from channel import send
+from scope import current_id
+
+MIB = 1024 * 1024
+# The interpreter with the runner and the modules of a usual pack.
+BARE_BYTES = 96 * MIB
+DESCRIPTORS_MAX = 64
+
+PROCESS = 'host-process-escape'
+NETWORK = 'network-escape'
+FILES = 'host-fs-escape'
+
+_PREFIXES = (
+    ('socket.', NETWORK),
+    ('ctypes.', PROCESS),
+    ('subprocess.', PROCESS),
+    ('os.exec', PROCESS),
+    ('os.spawn', PROCESS),
+    ('os.posix_spawn', PROCESS),
+    ('os.fork', PROCESS),
+    ('os.kill', PROCESS),
+    ('pty.', PROCESS),
+    ('resource.', PROCESS),
+    ('signal.pthread_kill', PROCESS),
+    ('sqlite3.', FILES),
+    ('shutil.', FILES),
+    ('tempfile.', FILES),
+    ('syslog.', FILES),
+    ('fcntl.', FILES),
+)
+_EXACT = {'os.system': PROCESS, 'os.chroot': PROCESS}
+for _name in (
+    'chdir chmod chown lchown link mkdir remove rename rmdir symlink truncate utime setxattr removexattr'.split()
+):
+    _EXACT[f'os.{_name}'] = FILES
+
+_PATHS = frozenset(('os.listdir', 'os.scandir', 'os.getxattr', 'os.listxattr'))
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_NATIVE = frozenset(('_ctypes', '_ctypes_test', '_testcapi', '_testinternalcapi', '_posixshmem'))
+
+_realpath = os.path.realpath
+_fspath = os.fspath
+
+
+def violate(escape_kind, what):
+    """Tells the host, which ends this process; there is nothing to catch."""
+    send({'type': 'violation', 'id': current_id(), 'escapeKind': escape_kind, 'what': what})
+    error = PermissionError(f'The sandbox does not allow {what}.')
+    error.code = 'sandbox_escape_attempt'
+    error.details = {'escapeKind': escape_kind}
+    raise error
+
+
+class Guard:
+    def __init__(self, roots):
+        self._roots = tuple(_realpath(root) + os.sep for root in roots)
+        self._hidden = ('/site-packages/', '/dist-packages/')
+
+    def _is_inside(self, path):
+        if isinstance(path, int):
+            return False
+        text = _fspath(path)
+        found = _realpath(text if isinstance(text, str) else os.fsdecode(text))
+        if any(part in f'{found}/' for part in self._hidden):
+            return False
+        return any(f'{found}/'.startswith(root) for root in self._roots)
+
+    def _check_open(self, path, _mode, flags):
+        if not self._is_inside(path) or (isinstance(flags, int) and flags & _WRITING):
+            violate(FILES, f'opening {str(path)[:200]}')
+
+    def _check_import(self, module, filename, *_):
+        if module in _NATIVE or (filename and not self._is_stdlib(filename)):
+            violate(PROCESS, f'the native module {module}')
+
+    def _is_stdlib(self, filename):
+        return _realpath(filename).startswith(self._roots[0])
+
+    def __call__(self, event, args):
+        if event == 'open':
+            self._check_open(*args)
+        elif event == 'import':
+            self._check_import(*args)
+        elif event in _PATHS:
+            if args[0] is None or not self._is_inside(args[0]):
+                violate(FILES, f'{event} of {str(args[0])[:200]}')
+        elif event in _EXACT:
+            violate(_EXACT[event], event)
+        else:
+            for prefix, kind in _PREFIXES:
+                if event.startswith(prefix):
+                    violate(kind, event)
+
+
+def close(folder, memory_bytes):
+    """After this, nothing but the standard library and the pack can be read, and nothing started."""
+    address_space = BARE_BYTES + memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS_MAX, DESCRIPTORS_MAX))
+    stdlib = os.path.dirname(os.__file__)
+    sys.addaudithook(Guard((stdlib, folder)))

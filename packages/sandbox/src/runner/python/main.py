@@ -1,0 +1,101 @@
+"""The process that Python packs live in. Started by the host, told by frames what to load and run."""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import ctx  # noqa: E402
+import environment  # noqa: E402
+import guard  # noqa: E402
+import loader  # noqa: E402
+from channel import receive, send  # noqa: E402
+from scope import enter  # noqa: E402
+
+sys.path.remove(HERE)
+# Their names belong to the pack, which may have a `loader` of its own.
+for _name in ('channel', 'ctx', 'environment', 'guard', 'loader', 'scope', 'wire'):
+    del sys.modules[_name]
+
+
+def describe(error):
+    """What an exception says of itself."""
+    if isinstance(error, MemoryError):
+        return {'message': 'The pack used more memory than it may.', 'code': 'sandbox_memory_exceeded'}
+    if isinstance(error, SystemExit):
+        return {'message': 'The pack ended the interpreter.'}
+    try:
+        told = {'message': str(error) or type(error).__name__}
+        for name in ('code', 'details', 'retryable', 'capability'):
+            value = getattr(error, name, None)
+            if isinstance(value, (str, bool, dict)):
+                told[name] = value
+        return told
+    except BaseException:
+        return {'message': 'The pack raised something that cannot be read.'}
+
+
+class Runner:
+    def __init__(self):
+        self._nodes = {}
+        self._grants = ()
+
+    def open(self, message):
+        self._grants = message['grants']
+        environment.furnish(message['envNames'])
+        guard.close(message['folder'], message['memoryBytes'])
+        send({'type': 'opening'})
+        try:
+            self._nodes = loader.load(message['folder'], message['entry'])
+            send({'type': 'ready', 'typeIds': list(self._nodes)})
+        except BaseException as error:
+            send({'type': 'failed', 'error': describe(error)})
+
+    def invoke(self, message):
+        invocation = ctx.Invocation(message)
+        enter(invocation)
+        try:
+            end = self._end_of(invocation, message['typeId'])
+        finally:
+            enter(None)
+        settle(invocation, end)
+
+    def _end_of(self, invocation, type_id):
+        node = self._nodes.get(type_id)
+        if node is None:
+            error = {'message': f'The pack exports no {type_id}.', 'code': 'unknown_type_id'}
+            return {'kind': 'thrown', 'error': error}
+        try:
+            value = node(ctx.make_ctx(invocation, self._grants))
+            if hasattr(value, 'cr_frame'):
+                value.close()
+                raise TypeError('A node is a plain function; async def is not understood here.')
+        except BaseException as error:
+            if invocation.suspension is None:
+                return {'kind': 'thrown', 'error': describe(error)}
+        return invocation.suspension or {'kind': 'returned', 'value': value}
+
+
+def settle(invocation, end):
+    frame = {'type': 'result', 'id': invocation.id}
+    try:
+        send({**frame, 'end': end, 'variables': invocation.written})
+    except (TypeError, ValueError, MemoryError, RecursionError) as error:
+        told = {**describe(error), 'message': f'The result cannot be sent: {error}'}
+        send({**frame, 'end': {'kind': 'thrown', 'error': told}, 'variables': {}})
+
+
+def main():
+    runner = Runner()
+    while True:
+        message = receive()
+        if message['type'] == 'open':
+            runner.open(message)
+        elif message['type'] == 'invoke':
+            runner.invoke(message)
+        elif message['type'] == 'ping':
+            send({'type': 'pong', 'token': message['token']})
+
+
+main()
