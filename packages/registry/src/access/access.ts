@@ -1,0 +1,30 @@
+/** Who may call what of the registry. */
+import type { AccessRules } from '@gantry/http';
+import type { CatalogueName } from '../catalogue/catalogue.ts';
+
+/** The same for both namespaces: what is published under one behaves as under the other. */
+const packRules = (catalogue: CatalogueName): AccessRules => ({
+  [`GET /v1/${catalogue}/{name}`]: 'public',
+  [`GET /v1/${catalogue}/{name}/index.json`]: 'public',
+  [`GET /v1/${catalogue}/{name}/-/{version}.tgz`]: 'public',
+  [`GET /v1/${catalogue}/{name}/-/{version}.json`]: 'public',
+  [`GET /v1/${catalogue}/{name}/-/{version}.sig`]: 'public',
+  // A key is needed; its scope is looked at after the address, as the protocol orders the checks.
+  [`PUT /v1/${catalogue}/{name}/-/{version}.tgz`]: [],
+  [`DELETE /v1/${catalogue}/{name}/-/{version}`]: ['packs:publish'],
+  [`POST /v1/${catalogue}/{name}/-/{version}/deprecate`]: ['packs:publish'],
+  [`DELETE /v1/${catalogue}/{name}/-/{version}/deprecate`]: ['packs:publish'],
+  [`POST /v1/${catalogue}/{name}/-/{version}/yank`]: ['packs:yank'],
+  [`DELETE /v1/${catalogue}/{name}/-/{version}/yank`]: ['packs:yank-revert'],
+});
+
+export const PACK_ACCESS: AccessRules = {
+  ...packRules('packs'),
+  ...packRules('packs-test'),
+  'POST /v1/packs-test/-/reset': ['packs:publish'],
+  'GET /v1/packs/{name}/-/keychain': 'public',
+  'POST /v1/packs/{name}/-/keychain/rotate': ['packs:publish'],
+  'GET /keys/{keyId}.pub': 'public',
+  'GET /v1/host/gantry/registry/claims': ['packs:publish'],
+  'POST /v1/host/gantry/registry/claims': ['packs:publish'],
+};

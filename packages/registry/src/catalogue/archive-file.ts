@@ -1,0 +1,14 @@
+import { type ArchiveLimits, eachFile } from '@gantry/packs';
+
+/** The content of one file of an archive; undefined when there is none of that name. */
+export async function fileIn(
+  archive: AsyncIterable<Uint8Array>,
+  limits: ArchiveLimits,
+  path: string,
+): Promise<Buffer | undefined> {
+  let found: Buffer | undefined;
+  await eachFile(archive, limits, (file) => {
+    if (file.path === path) found = file.bytes;
+  });
+  return found;
+}

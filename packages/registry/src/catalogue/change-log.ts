@@ -1,0 +1,146 @@
+/**
+ * Everything that changes a catalogue is a line in its log, written in the same commit.
+ *
+ * I1  Lines are dense from 1, and each commit takes the next: of two that decide at once, one loses and decides anew.
+ * I2  A process that knows line n has applied every line before it.
+ */
+import type { Entry, EntryKey, Store, Write } from '@gantry/store';
+import type { CatalogueName } from './catalogue.ts';
+
+const KIND = 'registry-change';
+const PAGE = 200;
+/** Only other processes can win in between, and each time one of them gets further. */
+const ATTEMPTS_MAX = 50;
+
+export type ChangeType =
+  | 'published'
+  | 'unpublished'
+  | 'deprecated'
+  | 'undeprecated'
+  | 'yanked'
+  | 'yank-reverted'
+  | 'claimed'
+  | 'key-rotated'
+  | 'keys-mirrored'
+  | 'reset';
+
+export interface Change {
+  readonly type: ChangeType;
+  /** The pack, the namespace or the other registry that changed; `*` is all packs. */
+  readonly name: string;
+  readonly version?: string;
+  /** Id of the key that did it. */
+  readonly by: string;
+  readonly at: string;
+}
+
+export type Proposal<T> =
+  | { readonly kind: 'nothing'; readonly result: T }
+  | {
+      readonly kind: 'change';
+      readonly change: Omit<Change, 'at'>;
+      readonly writes: readonly Write[];
+      /** Called once the commit has won. */
+      readonly apply: (revision: number) => void;
+      readonly result: T;
+    };
+
+type Listener = (changes: readonly Change[]) => Promise<void>;
+
+export interface ChangeLogOptions {
+  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly catalogue: CatalogueName;
+  readonly now: () => number;
+}
+
+const idOf = (revision: number): string => String(revision).padStart(15, '0');
+
+export class ChangeLog {
+  readonly #options: ChangeLogOptions;
+  readonly #listeners: Listener[] = [];
+  #revision = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ChangeLogOptions) {
+    this.#options = options;
+  }
+
+  /** The last line that is known here. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Hears of lines that other processes wrote. */
+  listen(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** What is read from the store after this is at least as new as the revision. */
+  async start(): Promise<void> {
+    const { store, catalogue } = this.#options;
+    const [last] = await store.entries.list(KIND, catalogue, { limit: 1 });
+    this.#revision = last === undefined ? 0 : Number(last.id);
+  }
+
+  /** Decides on what is stored now, and writes it unless something else came first; then it decides again. */
+  write<T>(propose: () => Promise<Proposal<T>>): Promise<T> {
+    return this.#inTurn(() => this.#write(propose));
+  }
+
+  /** Applies what other processes wrote. */
+  catchUp(): Promise<void> {
+    return this.#inTurn(() => this.#catchUp());
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #write<T>(propose: () => Promise<Proposal<T>>): Promise<T> {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const proposal = await propose();
+      if (proposal.kind === 'nothing') return proposal.result;
+      const [result] = await this.#options.store.commit([[this.#line(proposal.change), ...proposal.writes]]);
+      if (result?.won) {
+        this.#revision++;
+        proposal.apply(this.#revision);
+        return proposal.result;
+      }
+      await this.#catchUp();
+    }
+    throw new Error(`the log of ${this.#options.catalogue} was lost to others ${ATTEMPTS_MAX} times`);
+  }
+
+  #line(change: Omit<Change, 'at'>): Write {
+    const { catalogue, now } = this.#options;
+    const at = now();
+    const entry = {
+      ...{ kind: KIND, tenant: catalogue, id: idOf(this.#revision + 1), ref: change.name },
+      ...{ dueAt: null, expiresAt: null, createdAt: at },
+      body: JSON.stringify({ ...change, at: new Date(at).toISOString() }),
+    };
+    return { kind: 'putEntry', entry, expectedVersion: null };
+  }
+
+  async #catchUp(): Promise<void> {
+    for (;;) {
+      const lines = await this.#linesAfter(this.#revision);
+      const last = lines.at(-1);
+      if (last === undefined) return;
+      const changes = lines.map(({ body }): Change => JSON.parse(body));
+      for (const listener of this.#listeners) await listener(changes);
+      this.#revision = Number(last.id);
+    }
+  }
+
+  async #linesAfter(revision: number): Promise<Entry[]> {
+    const { store, catalogue } = this.#options;
+    const after: EntryKey = { kind: KIND, tenant: catalogue, id: idOf(revision) };
+    const page = await store.entries.all(KIND, after, PAGE);
+    return page.filter(({ tenant }) => tenant === catalogue);
+  }
+}
+
+export const isChange = (kind: string): boolean => kind === KIND;

@@ -1,0 +1,80 @@
+/** A version as it is kept. What was unpublished stays known, so that its name never means other bytes. */
+import type { Entry, EntryKey, Store, Write } from '@gantry/store';
+import type { CatalogueName, PublishedVersion } from './catalogue.ts';
+import { readEntries } from './entry-pages.ts';
+
+export const VERSION_KIND = 'registry-version';
+const PAGE = 100;
+
+export type VersionState =
+  | { readonly state: 'published'; readonly published: PublishedVersion }
+  | {
+      readonly state: 'unpublished';
+      readonly integrity: string;
+      readonly unpublishedAt: string;
+      readonly unpublishedBy: string;
+    };
+
+export interface VersionRecord {
+  readonly version: string;
+  readonly state: VersionState;
+  /** Of the entry, for the next write. */
+  readonly entryVersion: number;
+  /** Length of what is kept, as a measure of what remembering it costs. */
+  readonly size: number;
+}
+
+const versionKey = (catalogue: CatalogueName, name: string, version: string): EntryKey => ({
+  kind: VERSION_KIND,
+  tenant: catalogue,
+  id: `${name}@${version}`,
+});
+
+const recordOf = (entry: Entry): VersionRecord => ({
+  version: entry.id.slice(entry.id.indexOf('@') + 1),
+  state: JSON.parse(entry.body),
+  entryVersion: entry.version,
+  size: entry.body.length,
+});
+
+/** Every version of a pack, in no particular order. */
+export async function readVersions(
+  store: Pick<Store, 'entries'>,
+  catalogue: CatalogueName,
+  name: string,
+): Promise<VersionRecord[]> {
+  const entries = await readEntries(store, { kind: VERSION_KIND, tenant: catalogue, ref: name, page: PAGE });
+  return entries.map(recordOf);
+}
+
+export function putVersion(options: {
+  readonly catalogue: CatalogueName;
+  readonly name: string;
+  readonly version: string;
+  readonly state: VersionState;
+  readonly before: VersionRecord | undefined;
+  readonly now: number;
+}): Write {
+  const { catalogue, name, version, state, before, now } = options;
+  return {
+    kind: 'putEntry',
+    entry: {
+      ...versionKey(catalogue, name, version),
+      ...{ ref: name, dueAt: null, expiresAt: null, createdAt: now },
+      body: JSON.stringify(state),
+    },
+    expectedVersion: before?.entryVersion ?? null,
+  };
+}
+
+/** The archives that some published version of any catalogue is made of. */
+export async function namedArchives(store: Pick<Store, 'entries'>): Promise<Set<string>> {
+  const named = new Set<string>();
+  for (let after: EntryKey | null = null; ; ) {
+    const page: Entry[] = await store.entries.all(VERSION_KIND, after, PAGE);
+    for (const { state } of page.map(recordOf))
+      if (state.state === 'published') named.add(state.published.integrity);
+    after = page.at(-1) ?? null;
+    if (page.length < PAGE) return named;
+  }
+}

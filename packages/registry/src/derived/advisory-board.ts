@@ -1,0 +1,125 @@
+/**
+ * The feed of security advisories.
+ *
+ * I1  An advisory is accepted only when every version it is about has been withdrawn; the refusal names the others.
+ * I2  The day of first publication never changes; everything else may be corrected.
+ */
+import { OpenwopError } from '@gantry/protocol';
+import type { Entry, EntryKey, Store } from '@gantry/store';
+import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
+import { affectedVersions, type PublishedAdvisory } from './advisory.ts';
+
+const KIND = 'registry-advisory';
+const ADVISORIES_MAX = 10_000;
+const PAGE = 500;
+/** Another process may publish too: what it says is heard after this time. */
+const REMEMBERED_MS = 5_000;
+const NAMED_MAX = 50;
+
+export interface AdvisoryBoardOptions {
+  readonly store: Pick<Store, 'entries' | 'commit'>;
+  readonly catalogue: Catalogue;
+  readonly now: () => number;
+}
+
+const adviceOf = (entry: Entry): PublishedAdvisory => JSON.parse(entry.body);
+
+export class AdvisoryBoard {
+  readonly #options: AdvisoryBoardOptions;
+  #remembered:
+    | { readonly until: number; readonly advisories: Promise<readonly PublishedAdvisory[]> }
+    | undefined;
+
+  constructor(options: AdvisoryBoardOptions) {
+    this.#options = options;
+  }
+
+  /** By id. */
+  all(): Promise<readonly PublishedAdvisory[]> {
+    const now = this.#options.now();
+    if (this.#remembered !== undefined && now < this.#remembered.until) return this.#remembered.advisories;
+    const advisories = this.#load();
+    const remembered = { until: now + REMEMBERED_MS, advisories };
+    this.#remembered = remembered;
+    advisories.catch(() => {
+      if (this.#remembered === remembered) this.#remembered = undefined;
+    });
+    return advisories;
+  }
+
+  /** Publishes or corrects. Saying the same again changes nothing. */
+  async publish(advisory: PublishedAdvisory): Promise<'created' | 'corrected' | 'unchanged'> {
+    const { store, catalogue, now } = this.#options;
+    refuseUnlessYanked(await affectedVersions(catalogue, advisory));
+    const key: EntryKey = { kind: KIND, tenant: catalogue.name, id: advisory.id };
+    const entry = await store.entries.get(key);
+    const body = JSON.stringify(advisory);
+    if (entry?.body === body) return 'unchanged';
+    if (entry === null) await this.#refuseTooMany();
+    else refuseOtherDay(adviceOf(entry), advisory);
+    const [result] = await store.commit([
+      [
+        {
+          kind: 'putEntry',
+          entry: {
+            ...key,
+            ref: null,
+            dueAt: null,
+            expiresAt: null,
+            createdAt: entry?.createdAt ?? now(),
+            body,
+          },
+          expectedVersion: entry?.version ?? null,
+        },
+      ],
+    ]);
+    this.#remembered = undefined;
+    if (result?.won !== true)
+      throw new OpenwopError('conflict', {
+        message: `Somebody else changed ${advisory.id} at the same time. Read the feed, then send it again.`,
+      });
+    return entry === null ? 'created' : 'corrected';
+  }
+
+  async #load(): Promise<readonly PublishedAdvisory[]> {
+    const { store, catalogue } = this.#options;
+    const advisories: PublishedAdvisory[] = [];
+    for (let beforeId: string | undefined; advisories.length < ADVISORIES_MAX; ) {
+      const page = await store.entries.list(KIND, catalogue.name, {
+        limit: PAGE,
+        ...(beforeId !== undefined && { beforeId }),
+      });
+      advisories.push(...page.map(adviceOf));
+      beforeId = page.at(-1)?.id;
+      if (page.length < PAGE) break;
+    }
+    return advisories.reverse();
+  }
+
+  async #refuseTooMany(): Promise<void> {
+    const { store, catalogue } = this.#options;
+    if ((await store.entries.count(KIND, catalogue.name)) >= ADVISORIES_MAX)
+      throw new OpenwopError('conflict', {
+        message: `The feed holds ${ADVISORIES_MAX} advisories, which is all that readers take.`,
+      });
+  }
+}
+
+function refuseUnlessYanked(versions: readonly PublishedVersion[]): void {
+  const served = versions
+    .filter(({ yank }) => yank === undefined)
+    .map(({ name, version }) => `${name}@${version}`);
+  if (served.length === 0) return;
+  const named = served.slice(0, NAMED_MAX);
+  throw new OpenwopError('conflict', {
+    message: `Versions that the advisory is about are still offered: ${named.join(', ')}. Yank them first.`,
+    details: { notYanked: named, notYankedCount: served.length },
+  });
+}
+
+function refuseOtherDay(before: PublishedAdvisory, after: PublishedAdvisory): void {
+  if (before.publishedAt === after.publishedAt) return;
+  throw new OpenwopError('conflict', {
+    message: `${before.id} was published on ${before.publishedAt}, and that does not change. Use \`updatedAt\`.`,
+  });
+}

@@ -1,0 +1,20 @@
+/** What is derived from the catalogue is made once for each of its revisions, however many ask at the same time. */
+import type { Catalogue } from '../catalogue/catalogue.ts';
+
+export function byRevision<T>(
+  catalogue: Pick<Catalogue, 'revision'>,
+  derive: () => T | Promise<T>,
+): () => Promise<T> {
+  let made: { readonly revision: number; readonly value: Promise<T> } | undefined;
+  return () => {
+    const { revision } = catalogue;
+    if (made?.revision === revision) return made.value;
+    const current = { revision, value: Promise.resolve().then(derive) };
+    made = current;
+    // A failure is told to those who wait for it; the next one to ask tries again.
+    current.value.catch(() => {
+      if (made === current) made = undefined;
+    });
+    return current.value;
+  };
+}

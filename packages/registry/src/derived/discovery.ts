@@ -1,0 +1,75 @@
+/** How the registry describes itself, so that clients need not guess its addresses. */
+import { REGISTRY_VERSION } from './index-json.ts';
+
+export interface RegistryProfile {
+  readonly name: string;
+  readonly operator: string;
+  /** Where clients reach it, without a slash at the end. */
+  readonly publicUrl: string;
+  /** Scopes that may be published here, such as `core` and `vendor`. */
+  readonly namespaces: readonly string[];
+  readonly acceptsUnsigned: boolean;
+}
+
+export interface SigningKeyEntry {
+  readonly keyId: string;
+  readonly algorithm: string;
+  readonly publicKeyUrl: string;
+  readonly permittedNamespaces: readonly string[];
+  readonly operator?: string;
+  readonly status: string;
+  readonly validFrom?: string;
+  readonly validUntil?: string;
+}
+
+export interface NamespaceAssignment {
+  readonly namespace: string;
+  readonly owner: string;
+  readonly signingKeyId?: string;
+  readonly claimedAt: string;
+  readonly contact?: string;
+}
+
+/** Who may sign what here. */
+export interface KeyDirectory {
+  signingKeys(): readonly SigningKeyEntry[] | Promise<readonly SigningKeyEntry[]>;
+  namespaceAssignments(): readonly NamespaceAssignment[] | Promise<readonly NamespaceAssignment[]>;
+}
+
+const ENDPOINTS = {
+  registryIndex: '/v1/index.json',
+  packMetadata: '/v1/packs/{name}',
+  versionManifest: '/v1/packs/{name}/-/{version}.json',
+  versionTarball: '/v1/packs/{name}/-/{version}.tgz',
+  versionSignature: '/v1/packs/{name}/-/{version}.sig',
+  versionSbom: '/v1/packs/{name}/-/{version}.sbom.json',
+  publicKey: '/keys/{keyId}.pub',
+  keychain: '/v1/packs/{name}/-/keychain',
+  search: '/v1/packs/-/search',
+  byType: '/v1/packs/-/by-type/{typeId}',
+  catalog: '/v1/packs/-/catalog',
+  registrySbom: '/v1/sbom.json',
+  advisories: '/security/advisories.json',
+} as const;
+
+export async function describeRegistry(profile: RegistryProfile, directory: KeyDirectory) {
+  return {
+    registryVersion: REGISTRY_VERSION,
+    protocolVersion: '1.0',
+    name: profile.name,
+    operator: profile.operator,
+    url: profile.publicUrl,
+    supportedNamespaces: profile.namespaces,
+    supportedSigningMethods: ['manual', 'ed25519', 'sigstore', ...(profile.acceptsUnsigned ? ['none'] : [])],
+    supportedTrustModes: ['allowlist', 'pinned', 'verified', 'open'],
+    endpoints: ENDPOINTS,
+    writeApi: {
+      supported: true,
+      publishMethod: 'PUT',
+      publishUrl: `${profile.publicUrl}${ENDPOINTS.versionTarball}`,
+    },
+    lifecycle: { yankSupported: true, deprecateSupported: true, keyRotationSupported: true },
+    signingKeys: await directory.signingKeys(),
+    namespaceAssignments: await directory.namespaceAssignments(),
+  };
+}

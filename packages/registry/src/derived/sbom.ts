@@ -1,0 +1,102 @@
+/** Bills of materials in CycloneDX 1.6: what a version is, what it hashes to, what it needs. */
+import type { Json, JsonObject } from '@gantry/protocol';
+import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
+import { licensesOf } from './license.ts';
+
+const HEAD = { bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 } as const;
+const TOOLS = { components: [{ type: 'application', name: 'gantry-registry' }] } as const;
+
+/** Scopes separate with dots, versions may hold `+`, which a package URL escapes. */
+const packageUrl = (name: string, version?: string): string =>
+  version === undefined ? `pkg:openwop/${name}` : `pkg:openwop/${name}@${encodeURIComponent(version)}`;
+
+/** CycloneDX writes hashes in hex, the registry as SRI. */
+const hashesOf = ({ integrity }: PublishedVersion) => [
+  { alg: 'SHA-256', content: Buffer.from(integrity.replace(/^sha256-/, ''), 'base64').toString('hex') },
+];
+
+const text = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Anything else than a web address would be an invitation to click on it. */
+const webAddress = (value: Json | undefined): string | undefined => {
+  const address = text(value);
+  return address !== undefined && /^https?:\/\//i.test(address) ? address : undefined;
+};
+
+function componentOf(version: PublishedVersion): JsonObject {
+  const { manifest, name } = version;
+  const references = [
+    { type: 'website', url: webAddress(manifest.homepage) },
+    { type: 'vcs', url: webAddress(manifest.repository) },
+  ].flatMap(({ type, url }) => (url === undefined ? [] : [{ type, url }]));
+  const description = text(manifest.description);
+  const author = text(manifest.author);
+  const license = text(manifest.license);
+  return {
+    'bom-ref': packageUrl(name, version.version),
+    type: 'library',
+    name,
+    version: version.version,
+    ...(description !== undefined && { description }),
+    ...(author !== undefined && { authors: [{ name: author }] }),
+    ...(license !== undefined && { licenses: licensesOf(license) }),
+    hashes: hashesOf(version),
+    purl: packageUrl(name, version.version),
+    ...(references.length > 0 && { externalReferences: references }),
+  };
+}
+
+/** What the manifest asks for, by name. Which version that becomes is the lockfile's to say. */
+function dependenciesOf({ manifest }: PublishedVersion): [name: string, range: string][] {
+  const { dependencies } = manifest;
+  if (typeof dependencies !== 'object' || dependencies === null || Array.isArray(dependencies)) return [];
+  return Object.entries(dependencies)
+    .map(([name, range]): [string, string] => [name, String(range)])
+    .sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
+export function versionSbom(version: PublishedVersion): JsonObject {
+  const dependencies = dependenciesOf(version);
+  const ref = packageUrl(version.name, version.version);
+  return {
+    ...HEAD,
+    metadata: {
+      timestamp: version.provenance.publishedAt,
+      tools: { components: [...TOOLS.components] },
+      component: componentOf(version),
+    },
+    components: dependencies.map(([name, range]) => ({
+      'bom-ref': packageUrl(name),
+      type: 'library',
+      name,
+      purl: packageUrl(name),
+      properties: [{ name: 'openwop:versionRange', value: range }],
+    })),
+    dependencies: [
+      { ref, dependsOn: dependencies.map(([name]) => packageUrl(name)) },
+      ...dependencies.map(([name]) => ({ ref: packageUrl(name) })),
+    ],
+  };
+}
+
+/** Every published version, each with the address of its own bill. */
+export async function registrySbom(
+  catalogue: Pick<Catalogue, 'summaries' | 'versions'>,
+  { name, publicUrl }: { readonly name: string; readonly publicUrl: string },
+): Promise<JsonObject> {
+  const components: JsonObject[] = [];
+  for (const pack of catalogue.summaries()) {
+    for (const version of await catalogue.versions(pack.name)) {
+      const address = `${publicUrl}/v1/packs/${version.name}/-/${encodeURIComponent(version.version)}.sbom.json`;
+      components.push({ ...componentOf(version), externalReferences: [{ type: 'bom', url: address }] });
+    }
+  }
+  return {
+    ...HEAD,
+    metadata: {
+      tools: { components: [...TOOLS.components] },
+      component: { type: 'platform', name, description: 'Every version that this registry has published.' },
+    },
+    components,
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * Full text over names, tags, type ids and descriptions. Every term must be in the pack, as a word or as the
+ * beginning of one. A search looks at each pack once, with a few comparisons for each term.
+ */
+
+import type { PackKind } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import type { Catalogue, PackSummary } from '../catalogue/catalogue.ts';
+import { fit, type PackWords, packWords, termsOf } from './search-terms.ts';
+
+const WHOLE_NAME = 1_000;
+const WHOLE_TYPE_ID = 500;
+/** A deprecated pack is found, after those that are as good a match. */
+const DEPRECATED_SHARE = 0.5;
+
+export interface SearchQuery {
+  readonly q: string;
+  readonly kind?: PackKind;
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+export interface SearchAnswer {
+  readonly total: number;
+  readonly results: readonly PackSummary[];
+  readonly nextCursor?: string;
+}
+
+/** The order of results: what can be installed, then the better match, then by name. */
+interface Rank {
+  readonly yanked: boolean;
+  readonly score: number;
+  readonly name: string;
+}
+
+export type Search = (query: SearchQuery) => SearchAnswer;
+
+export function createSearch(catalogue: Pick<Catalogue, 'summaries'>): Search {
+  const known = new WeakMap<PackSummary, PackWords>();
+  const wordsOf = (pack: PackSummary): PackWords => {
+    const words = known.get(pack) ?? packWords(pack);
+    known.set(pack, words);
+    return words;
+  };
+  return ({ q, kind, cursor, limit }) => {
+    const terms = termsOf(q);
+    const whole = q.trim().toLowerCase();
+    const isAsked = terms.length > 0;
+    const ranked: (Rank & { readonly pack: PackSummary })[] = [];
+    for (const pack of catalogue.summaries()) {
+      if (kind !== undefined && pack.kind !== kind) continue;
+      const score = isAsked ? match(pack, wordsOf(pack), terms, whole) : newness(pack);
+      if (score > 0) ranked.push({ yanked: pack.yanked, score, name: pack.name, pack });
+    }
+    ranked.sort(compareRanks);
+    return pageOf(ranked, cursor, limit);
+  };
+}
+
+function match(pack: PackSummary, words: PackWords, terms: readonly string[], whole: string): number {
+  let score = 0;
+  for (const term of terms) {
+    const found = fit(words, term);
+    if (found === 0) return 0;
+    score += found;
+  }
+  if (pack.name.toLowerCase() === whole) score += WHOLE_NAME;
+  else if (pack.typeIds.some((typeId) => typeId.toLowerCase() === whole)) score += WHOLE_TYPE_ID;
+  return pack.deprecated ? score * DEPRECATED_SHARE : score;
+}
+
+/** Without a question, what was published last comes first. */
+const newness = (pack: PackSummary): number => Math.max(1, Date.parse(pack.publishedAt) || 1);
+
+/** By code units: the same order whatever the locale of the process. */
+function compareRanks(left: Rank, right: Rank): number {
+  if (left.yanked !== right.yanked) return left.yanked ? 1 : -1;
+  if (left.score !== right.score) return right.score - left.score;
+  return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
+}
+
+/** For addresses that people may have cut short. */
+export const isCursor = (cursor: string): boolean => readCursor(cursor) !== undefined;
+
+function pageOf(
+  ranked: readonly (Rank & { readonly pack: PackSummary })[],
+  cursor: string | undefined,
+  limit: number,
+): SearchAnswer {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  if (cursor !== undefined && after === undefined) throw noCursor();
+  const from = after === undefined ? 0 : ranked.findIndex((rank) => compareRanks(rank, after) > 0);
+  const page = from === -1 ? [] : ranked.slice(from, from + limit);
+  const last = page.at(-1);
+  const isMore = from !== -1 && from + limit < ranked.length;
+  return {
+    total: ranked.length,
+    results: page.map(({ pack }) => pack),
+    ...(isMore && last !== undefined && { nextCursor: cursorOf(last) }),
+  };
+}
+
+/** Names the last result, not a position: what is published meanwhile neither repeats nor hides a result. */
+const cursorOf = ({ yanked, score, name }: Rank): string =>
+  Buffer.from(JSON.stringify([yanked, score, name])).toString('base64url');
+
+function readCursor(cursor: string): Rank | undefined {
+  let read: unknown;
+  try {
+    read = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(read)) return undefined;
+  const [yanked, score, name]: unknown[] = read;
+  const isRank = typeof yanked === 'boolean' && typeof score === 'number' && typeof name === 'string';
+  return isRank ? { yanked, score, name } : undefined;
+}
+
+const noCursor = (): OpenwopError =>
+  new OpenwopError('validation_error', {
+    message: 'query/cursor is not one that a search gave out. Start again without it.',
+    details: { fields: [{ field: 'query/cursor', problem: 'is not a cursor of this search' }] },
+  });

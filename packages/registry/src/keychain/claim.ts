@@ -1,0 +1,123 @@
+/** A claim says who publishes under a namespace, and with which keys. Pure. */
+import {
+  isRotationProved,
+  isValidAt,
+  type KeychainKey,
+  keyIdOf,
+  permits,
+  readPublicKey,
+  type TrustedKey,
+} from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+
+export interface Claim {
+  /** `a.b.*` is everything that begins with `a.b.`; anything else is one name. */
+  readonly namespace: string;
+  /** The tenant that claimed it, or was given it. */
+  readonly owner: string;
+  /** Other tenants that may publish under it. */
+  readonly publishers: readonly string[];
+  readonly contact?: string;
+  /** Oldest first; each but the first follows the one before it. */
+  readonly keys: readonly KeychainKey[];
+  readonly claimedAt: string;
+}
+
+const NAMESPACE =
+  /^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*((\.[a-z][a-zA-Z0-9_-]*)+|(\.[a-z][a-zA-Z0-9_-]*)*\.\*)$/;
+const NAMESPACE_LENGTH_MAX = 256;
+const KEYS_MAX = 100;
+
+export function checkNamespace(namespace: string, scopes: readonly string[]): void {
+  const scope = namespace.slice(0, namespace.indexOf('.'));
+  if (namespace.length > NAMESPACE_LENGTH_MAX || !NAMESPACE.test(namespace))
+    throw new OpenwopError('invalid_pack_name', {
+      message: 'A namespace is a pattern such as vendor.acme.* or the name of one pack.',
+    });
+  if (!scopes.includes(scope)) throw new OpenwopError('invalid_pack_scope', { details: { scope } });
+}
+
+/** Whether some name could belong to both. */
+export function overlap(left: string, right: string): boolean {
+  const [first, second] = [left, right].map((pattern) => pattern.replace(/\*$/, '')) as [string, string];
+  if (left === right) return true;
+  return (
+    (left.endsWith('.*') && second.startsWith(first)) || (right.endsWith('.*') && first.startsWith(second))
+  );
+}
+
+export const mayPublish = ({ owner, publishers }: Claim, tenant: string): boolean =>
+  owner === tenant || publishers.includes(tenant);
+
+export const covers = ({ namespace }: Claim, name: string): boolean => permits([namespace], name);
+
+export const trustedKey = ({ namespace }: Claim, key: KeychainKey): TrustedKey => ({
+  keyId: key.kid,
+  publicKey: key.publicKey,
+  permittedNamespaces: [namespace],
+  status: key.rotatedTo === undefined ? 'active' : 'retired',
+  validFrom: key.validFrom,
+  ...(key.validUntil !== undefined && { validUntil: key.validUntil }),
+});
+
+/** What the registry asks of every key before it vouches for it. */
+export function checkKey(key: KeychainKey): void {
+  const from = Date.parse(key.validFrom);
+  const until = key.validUntil === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.validUntil);
+  const problem =
+    keyIdOf(key.kid) !== key.kid
+      ? `${key.kid} cannot name a key, since manifests would mean ${keyIdOf(key.kid)} by it`
+      : readPublicKey(key.publicKey) === undefined
+        ? 'publicKey is not an Ed25519 key in SPKI form'
+        : Number.isNaN(from) || Number.isNaN(until) || from >= until
+          ? 'validFrom and validUntil are not times in this order'
+          : undefined;
+  if (problem !== undefined) throw new OpenwopError('validation_error', { message: `${problem}.` });
+}
+
+/** The key as it is once it ends; what it signed before stays good. */
+function ended(key: KeychainKey, at: number): KeychainKey {
+  const until = Math.min(at, key.validUntil === undefined ? at : Date.parse(key.validUntil));
+  return { ...key, validUntil: new Date(until).toISOString() };
+}
+
+/** A keychain that goes on with a key which nothing but the operator vouches for. */
+export function restarted(keys: readonly KeychainKey[], key: KeychainKey, now: number): KeychainKey[] {
+  const last = keys.at(-1);
+  return last === undefined ? [key] : [...keys.slice(0, -1), ended(last, now), key];
+}
+
+/** The keychain after a rotation: the old key ends where the new one begins, and never before now. */
+export function rotated(claim: Claim, next: KeychainKey, now: number): Claim {
+  const old = claim.keys.at(-1);
+  if (old === undefined)
+    throw new OpenwopError('conflict', {
+      message: `${claim.namespace} has no key to rotate. Claim it with a signing key first.`,
+    });
+  const following: KeychainKey = { ...next, rotatedFrom: old.kid };
+  // The proof comes first: without it nothing else about the request is worth telling.
+  if (!isRotationProved(old, following))
+    throw new OpenwopError('signature_invalid', {
+      message: `rotationProof is not a signature of the key ${old.kid} over kid, publicKey and validFrom.`,
+    });
+  if (!isValidAt(trustedKey(claim, old), now))
+    throw new OpenwopError('signature_invalid', {
+      message: `The key ${old.kid} is not valid now. Ask the operator of the registry for a new start.`,
+    });
+  refuseUnfit(claim, old, following);
+  const retired = ended(old, Math.max(Date.parse(following.validFrom), now));
+  return {
+    ...claim,
+    keys: [...claim.keys.slice(0, -1), { ...retired, rotatedTo: following.kid }, following],
+  };
+}
+
+function refuseUnfit({ keys }: Claim, old: KeychainKey, next: KeychainKey): void {
+  checkKey(next);
+  if (Date.parse(next.validFrom) <= Date.parse(old.validFrom))
+    throw new OpenwopError('validation_error', {
+      message: `validFrom must be later than ${old.validFrom}, from when the key ${old.kid} is valid.`,
+    });
+  if (keys.length >= KEYS_MAX)
+    throw new OpenwopError('conflict', { message: `A keychain has at most ${KEYS_MAX} keys.` });
+}

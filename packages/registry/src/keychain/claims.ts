@@ -1,0 +1,232 @@
+/** Every claim, in memory and in the store. Changes go through the log, so no two overlap. */
+import type { Keychain, KeychainKey, TrustedKey } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import type { EntryKey, Store, Write } from '@gantry/store';
+import type { ChangeLog } from '../catalogue/change-log.ts';
+import { readEntries } from '../catalogue/entry-pages.ts';
+import {
+  type Claim,
+  checkKey,
+  checkNamespace,
+  covers,
+  mayPublish,
+  overlap,
+  restarted,
+  rotated,
+  trustedKey,
+} from './claim.ts';
+
+const CLAIM_KIND = 'registry-claim';
+/** One entry for each key id: ids are names of files, so no two namespaces share one. */
+const KEY_KIND = 'registry-key';
+/** Claims are public and go by the production catalogue; the test namespace knows the same ones. */
+const TENANT = 'packs';
+const PAGE = 500;
+const CLAIMS_MAX = 10_000;
+
+interface KnownClaim {
+  readonly claim: Claim;
+  readonly entryVersion: number;
+}
+
+/** Keys that came with packs of other registries. */
+export interface ForeignKeys {
+  key(keyId: string): TrustedKey | undefined;
+  keysFor(name: string): readonly TrustedKey[];
+  keychainOf(name: string): Keychain | undefined;
+  /** The registry whose keys sign for names that the namespace covers. */
+  sourceOf(namespace: string): string | undefined;
+}
+
+export interface ClaimsOptions {
+  readonly store: Store;
+  readonly changes: ChangeLog;
+  readonly foreign: ForeignKeys;
+  readonly scopes: readonly string[];
+  readonly now: () => number;
+}
+
+export type ClaimRequest = Omit<Claim, 'claimedAt' | 'keys'> & { readonly key?: KeychainKey };
+
+export interface Claimant {
+  readonly keyId: string;
+  readonly isOperator: boolean;
+}
+
+export interface ClaimOutcome {
+  readonly outcome: 'created' | 'changed' | 'unchanged';
+  readonly claim: Claim;
+}
+
+export class Claims {
+  readonly #options: ClaimsOptions;
+  readonly #claims = new Map<string, KnownClaim>();
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+    options.changes.listen(async (changes) => {
+      if (changes.some(({ type }) => type === 'claimed' || type === 'key-rotated')) await this.load();
+    });
+  }
+
+  async load(): Promise<void> {
+    const { store } = this.#options;
+    const entries = await readEntries(store, { kind: CLAIM_KIND, tenant: TENANT, page: PAGE });
+    this.#claims.clear();
+    for (const { id, body, version } of entries)
+      this.#claims.set(id, { claim: JSON.parse(body), entryVersion: version });
+  }
+
+  /** By namespace. */
+  all(): Claim[] {
+    return [...this.#claims.values()]
+      .map(({ claim }) => claim)
+      .sort((left, right) => (left.namespace < right.namespace ? -1 : 1));
+  }
+
+  /** No two claims cover one name. */
+  claimOf(name: string): Claim | undefined {
+    for (const { claim } of this.#claims.values()) if (covers(claim, name)) return claim;
+    return undefined;
+  }
+
+  trustedKeys(name: string): TrustedKey[] {
+    const claim = this.claimOf(name);
+    const own = claim === undefined ? [] : claim.keys.map((key) => trustedKey(claim, key));
+    return [...own, ...this.#options.foreign.keysFor(name)];
+  }
+
+  keychainOf(name: string): Keychain | undefined {
+    const claim = this.claimOf(name);
+    return claim !== undefined && claim.keys.length > 0 ? claim : this.#options.foreign.keychainOf(name);
+  }
+
+  /** The key itself, of whoever it is. */
+  publicKey(kid: string): string | undefined {
+    return this.ownKey(kid)?.publicKey ?? this.#options.foreign.key(kid)?.publicKey;
+  }
+
+  ownKey(kid: string): KeychainKey | undefined {
+    return this.all()
+      .flatMap(({ keys }) => keys)
+      .find((key) => key.kid === kid);
+  }
+
+  refuseOutside(name: string, tenant: string): void {
+    const claim = this.claimOf(name);
+    if (claim !== undefined && mayPublish(claim, tenant)) return;
+    throw new OpenwopError('forbidden', {
+      message:
+        claim === undefined
+          ? `Nobody has claimed ${name}. Claim its namespace, then publish.`
+          : `${claim.namespace} is claimed by somebody else. Ask its owner, or publish under a name of yours.`,
+      details: { name },
+    });
+  }
+
+  /** The same claim again changes nothing; what its owner says differently is corrected. */
+  claim(request: ClaimRequest, by: Claimant): Promise<ClaimOutcome> {
+    checkNamespace(request.namespace, this.#options.scopes);
+    if (request.key !== undefined) checkKey(request.key);
+    return this.#options.changes.write<ClaimOutcome>(async () => {
+      const known = this.#claims.get(request.namespace);
+      this.#refuseTaken(request);
+      if (known === undefined && !by.isOperator) this.#refuseForeign(request.namespace);
+      const claim = claimAfter(request, known?.claim, by, this.#options.now());
+      if (JSON.stringify(claim) === JSON.stringify(known?.claim))
+        return { kind: 'nothing', result: { outcome: 'unchanged', claim } };
+      const added = claim.keys.slice(known?.claim.keys.length ?? 0);
+      const outcome = known === undefined ? 'created' : 'changed';
+      return this.#proposal('claimed', by.keyId, claim, added, { outcome, claim });
+    });
+  }
+
+  rotate(name: string, next: KeychainKey, by: string): Promise<Claim> {
+    return this.#options.changes.write(async () => {
+      const known = this.claimOf(name);
+      if (known === undefined) throw new OpenwopError('not_found');
+      const claim = rotated(known, next, this.#options.now());
+      return this.#proposal('key-rotated', by, claim, claim.keys.slice(-1), claim);
+    });
+  }
+
+  #refuseTaken({ namespace, owner }: ClaimRequest): void {
+    const other = this.all().find(
+      (claim) =>
+        overlap(claim.namespace, namespace) && (claim.owner !== owner || claim.namespace !== namespace),
+    );
+    if (other !== undefined)
+      throw new OpenwopError('conflict', {
+        message: `${namespace} overlaps ${other.namespace}, which is claimed already.`,
+        details: { namespace: other.namespace },
+      });
+    if (this.#claims.size >= CLAIMS_MAX)
+      throw new OpenwopError('conflict', { message: `The registry has ${CLAIMS_MAX} claims, its limit.` });
+  }
+
+  /** Otherwise anybody could add a version to a pack of somebody else's. */
+  #refuseForeign(namespace: string): void {
+    const source = this.#options.foreign.sourceOf(namespace);
+    if (source !== undefined)
+      throw new OpenwopError('conflict', {
+        message: `Packs of ${namespace} are copied from ${source}. Publish there, or ask the operator of this registry.`,
+        details: { namespace, source },
+      });
+  }
+
+  #proposal<T>(
+    type: 'claimed' | 'key-rotated',
+    by: string,
+    claim: Claim,
+    added: readonly KeychainKey[],
+    result: T,
+  ) {
+    const { namespace } = claim;
+    const entryVersion = this.#claims.get(namespace)?.entryVersion ?? 0;
+    for (const { kid } of added) this.#refuseKnownKey(kid);
+    const put = (kind: string, id: string, body: unknown, expectedVersion: number | null): Write => ({
+      kind: 'putEntry',
+      entry: { ...this.#blank({ kind, tenant: TENANT, id }), body: JSON.stringify(body) },
+      expectedVersion,
+    });
+    return {
+      kind: 'change' as const,
+      change: { type, name: namespace, by },
+      writes: [
+        put(CLAIM_KIND, namespace, claim, entryVersion || null),
+        ...added.map(({ kid }) => put(KEY_KIND, kid, { namespace }, null)),
+      ],
+      apply: () => void this.#claims.set(namespace, { claim, entryVersion: entryVersion + 1 }),
+      result,
+    };
+  }
+
+  #blank(key: EntryKey) {
+    return { ...key, ref: null, dueAt: null, expiresAt: null, createdAt: this.#options.now() };
+  }
+
+  #refuseKnownKey(kid: string): void {
+    if (this.publicKey(kid) !== undefined)
+      throw new OpenwopError('conflict', {
+        message: `A key named ${kid} is known already. Choose another name.`,
+      });
+  }
+}
+
+/** A first key starts the keychain. To start it anew, when the last key is lost, is left to the operator. */
+function claimAfter(
+  { key, ...request }: ClaimRequest,
+  before: Claim | undefined,
+  by: Claimant,
+  now: number,
+): Claim {
+  const keys = before?.keys ?? [];
+  const claim = { ...request, keys, claimedAt: before?.claimedAt ?? new Date(now).toISOString() };
+  const isKnown = keys.some(({ kid, publicKey }) => kid === key?.kid && publicKey === key?.publicKey);
+  if (key === undefined || isKnown) return claim;
+  if (keys.length > 0 && !by.isOperator)
+    throw new OpenwopError('conflict', {
+      message: `${request.namespace} has a key already. Rotate it, with a proof of the key before.`,
+    });
+  return { ...claim, keys: restarted(keys, key, now) };
+}

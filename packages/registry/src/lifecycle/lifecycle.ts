@@ -1,0 +1,109 @@
+/** What may happen to a version after it is published. Pure: the state before, and what becomes of it. */
+import { OpenwopError } from '@gantry/protocol';
+import type { Deprecation, PublishedVersion, Yank } from '../catalogue/catalogue.ts';
+import type { VersionDecision } from '../catalogue/store-catalogue.ts';
+import type { VersionState } from '../catalogue/version-entry.ts';
+
+/** As long as hardly anybody can depend on it. */
+export const UNPUBLISH_WINDOW_MS = 72 * 3_600_000;
+
+export interface Act {
+  /** Id of the key. */
+  readonly by: string;
+  readonly now: number;
+}
+
+type Decide<T> = (state: VersionState | undefined) => VersionDecision<T>;
+type Marked = VersionDecision<PublishedVersion>;
+
+const publishedOf = (state: VersionState | undefined): PublishedVersion => {
+  if (state?.state === 'published') return state.published;
+  throw new OpenwopError('not_found', { message: 'There is no such published version of the pack.' });
+};
+
+const timeOf = (now: number): string => new Date(now).toISOString();
+
+const keep = (published: PublishedVersion): Marked => ({ kind: 'keep', result: published });
+
+const write = (
+  type: 'deprecated' | 'undeprecated' | 'yanked' | 'yank-reverted',
+  published: PublishedVersion,
+): Marked => ({
+  kind: 'write',
+  type,
+  state: { state: 'published', published },
+  result: published,
+});
+
+/** Other words replace the ones before; since when it is deprecated stays. */
+export const deprecate =
+  (
+    { reason, supersededBy }: Pick<Deprecation, 'reason' | 'supersededBy'>,
+    { by, now }: Act,
+  ): Decide<PublishedVersion> =>
+  (state) => {
+    const published = publishedOf(state);
+    const before = published.deprecation;
+    if (before?.reason === reason && before.supersededBy === supersededBy) return keep(published);
+    const deprecation: Deprecation = {
+      reason,
+      ...(supersededBy !== undefined && { supersededBy }),
+      deprecatedAt: before?.deprecatedAt ?? timeOf(now),
+      deprecatedBy: before?.deprecatedBy ?? by,
+    };
+    return write('deprecated', { ...published, deprecation });
+  };
+
+export const undeprecate = (): Decide<PublishedVersion> => (state) => {
+  const published = publishedOf(state);
+  if (published.deprecation === undefined) return keep(published);
+  const { deprecation: _, ...rest } = published;
+  return write('undeprecated', rest);
+};
+
+export const yank =
+  (
+    { reason, advisoryUrl }: Pick<Yank, 'reason' | 'advisoryUrl'>,
+    { by, now }: Act,
+  ): Decide<PublishedVersion> =>
+  (state) => {
+    const published = publishedOf(state);
+    const before = published.yank;
+    if (before?.reason === reason && before.advisoryUrl === advisoryUrl) return keep(published);
+    const mark: Yank = {
+      reason,
+      ...(advisoryUrl !== undefined && { advisoryUrl }),
+      yankedAt: before?.yankedAt ?? timeOf(now),
+      yankedBy: before?.yankedBy ?? by,
+    };
+    return write('yanked', { ...published, yank: mark });
+  };
+
+/** The yank stays on record with its end. */
+export const revertYank =
+  ({ by, now }: Act): Decide<PublishedVersion> =>
+  (state) => {
+    const published = publishedOf(state);
+    const { yank: before, ...rest } = published;
+    if (before === undefined) return keep(published);
+    const reverted = { ...before, revertedAt: timeOf(now), revertedBy: by };
+    return write('yank-reverted', { ...rest, revertedYanks: [...published.revertedYanks, reverted] });
+  };
+
+/** To unpublish again what is unpublished changes nothing. */
+export const unpublish =
+  ({ by, now }: Act): Decide<void> =>
+  (state) => {
+    if (state?.state === 'unpublished') return { kind: 'keep', result: undefined };
+    const { integrity, provenance } = publishedOf(state);
+    if (now - Date.parse(provenance.publishedAt) > UNPUBLISH_WINDOW_MS)
+      throw new OpenwopError('unpublish_window_expired', {
+        details: { publishedAt: provenance.publishedAt, windowHours: UNPUBLISH_WINDOW_MS / 3_600_000 },
+      });
+    return {
+      kind: 'write',
+      type: 'unpublished',
+      state: { state: 'unpublished', integrity, unpublishedAt: timeOf(now), unpublishedBy: by },
+      result: undefined,
+    };
+  };

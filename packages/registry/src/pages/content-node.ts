@@ -1,0 +1,84 @@
+import { normalizePath } from '@gantry/packs';
+import type { Json, JsonObject } from '@gantry/protocol';
+import { type Html, html } from './html.ts';
+import { itemsSection, paragraph, traits } from './items.ts';
+import { schemaTable } from './schema-table.ts';
+import { isTrueAt, member, shorten, textAt, textsAt, wordFor } from './values.ts';
+import { manifestOf, type PackView } from './view.ts';
+
+const CAPABILITIES: Readonly<Record<string, string>> = {
+  streamable: 'shows its result while it works',
+  cacheable: 'its result may be kept and used again',
+  'side-effectful': 'changes something outside',
+  'mcp-exportable': 'can be offered as an MCP tool',
+};
+
+export function nodesSection(view: PackView): Html {
+  return itemsSection({
+    id: 'nodes',
+    title: 'Nodes',
+    manifest: manifestOf(view),
+    member: 'nodes',
+    name: (node) => ({ id: textAt(node, 'typeId') ?? '', label: textAt(node, 'label') }),
+    item: (node) => html`${paragraph(textAt(node, 'description'))}
+${traits({
+  Category: textAt(node, 'category'),
+  Role: textAt(node, 'role'),
+  Behaviour: textsAt(node, 'capabilities')
+    .map((name) => wordFor(CAPABILITIES, name))
+    .join(', '),
+})}
+${schemaAt(view, node, 'inputSchemaRef', 'Inputs')}
+${schemaAt(view, node, 'configSchemaRef', 'Configuration')}
+${schemaAt(view, node, 'outputSchemaRef', 'Outputs')}`,
+  });
+}
+
+/** The schema that an item refers to, as the archive has it. */
+export function schemaAt(view: PackView, item: Json | undefined, key: string, title: string): Html {
+  const ref = textAt(item, key);
+  if (ref === undefined) return html``;
+  const schema = view.files.json(normalizePath(ref));
+  if (schema !== undefined) return schemaTable(title, schema);
+  const why = view.files.isTooLarge ? 'the archive is too large to be shown here' : 'it cannot be shown here';
+  return html`<section class="schema"><h4>${title}</h4><p class="quiet">See <code>${ref}</code> in the archive: ${why}.</p></section>`;
+}
+
+const MEMORY: Readonly<Record<string, string>> = {
+  scratchpad: 'a scratchpad for one task',
+  conversation: 'the conversation',
+  longTerm: 'what it learned before',
+};
+
+export function agentsSection(view: PackView): Html {
+  return itemsSection({
+    id: 'agents',
+    title: 'Agents',
+    manifest: manifestOf(view),
+    member: 'agents',
+    name: (agent) => ({
+      id: textAt(agent, 'agentId') ?? '',
+      label: textAt(agent, 'label') ?? textAt(agent, 'persona'),
+    }),
+    item: (agent) => agentItem(view, agent),
+  });
+}
+
+function agentItem(view: PackView, agent: JsonObject): Html {
+  const tools = textsAt(agent, 'toolAllowlist');
+  const memory = member(agent, 'memoryShape');
+  const handoff = member(agent, 'handoff');
+  return html`${paragraph(textAt(agent, 'description'))}
+${traits({
+  Model: textAt(agent, 'modelClass'),
+  Role: textAt(agent, 'role'),
+  Tools: tools.length === 0 ? 'none' : shorten(tools.join(', '), 400),
+  Remembers: Object.entries(MEMORY)
+    .filter(([name]) => isTrueAt(memory, name))
+    .map(([, text]) => text)
+    .join(', '),
+  Needs: textsAt(agent, 'requiresCapabilities').join(', '),
+})}
+${schemaAt(view, handoff, 'taskSchemaRef', 'Task it takes')}
+${schemaAt(view, handoff, 'returnSchemaRef', 'What it gives back')}`;
+}

@@ -1,0 +1,59 @@
+/** HTML that cannot be forgotten to escape: whatever goes into the template is text, unless it is HTML already. */
+
+export class Html {
+  readonly markup: string;
+
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+
+export type Renderable = Html | string | number | false | null | undefined | readonly Renderable[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Signs that turn text around or hide in it, so that it reads as something else than it is. */
+const DECEPTIVE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+/** Line breaks, and the two joiners that some scripts cannot be written without. */
+const LAYOUT = new Set(['\n', '\t', '\u200c', '\u200d']);
+
+export const plainText = (text: string): string =>
+  text.replace(DECEPTIVE, (sign) => (LAYOUT.has(sign) ? sign : sign === '\r' ? '' : '\ufffd'));
+
+const escaped = (text: string): string =>
+  plainText(text).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
+
+function render(value: Renderable): string {
+  if (value === false || value === null || value === undefined) return '';
+  if (value instanceof Html) return value.markup;
+  if (typeof value === 'object') return value.map(render).join('');
+  return escaped(String(value));
+}
+
+/** Attributes are always written in quotes, which this escapes as well. */
+export function html(parts: TemplateStringsArray, ...values: readonly Renderable[]): Html {
+  let markup = parts[0] ?? '';
+  for (const [index, value] of values.entries()) markup += render(value) + (parts[index + 1] ?? '');
+  return new Html(markup);
+}
+
+/** Only addresses of the web become links; others, `javascript:` first of all, stay text. */
+export function link(address: string, label: string | Html = address): Html {
+  if (!/^https?:\/\/[^\s]+$/i.test(address) || !URL.canParse(address)) return html`${label}`;
+  return html`<a href="${address}" rel="noopener noreferrer nofollow ugc">${label}</a>`;
+}
+
+/** A name that may break after its dots, and reads as one. */
+export const breakable = (name: string): Html =>
+  html`${name.split('.').map((part, index) => (index === 0 ? part : html`.<wbr>${part}`))}`;
+
+export const packPath = (name: string, version?: string): string =>
+  version === undefined
+    ? `/packs/${encodeURIComponent(name)}`
+    : `/packs/${encodeURIComponent(name)}/${encodeURIComponent(version)}`;

@@ -1,0 +1,49 @@
+import { contentsSection } from './contents.ts';
+import { dependenciesSection, facts, versionsSection } from './facts.ts';
+import { breakable, type Html, html } from './html.ts';
+import { installSection } from './install.ts';
+import { layout } from './layout.ts';
+import { codeSpans, markdown } from './markdown.ts';
+import { kindMark, stateMarks, trustMark } from './marks.ts';
+import { notices } from './notices.ts';
+import { permissionsSection } from './permissions.ts';
+import { provenanceSection, trustSection } from './trust.ts';
+import { listAt, shorten, textAt } from './values.ts';
+import { manifestOf, type PackView } from './view.ts';
+
+/** A description of this length is no longer a headline. */
+const LONG_CHARS = 200;
+
+export function packPage(view: PackView): Html {
+  const { version, profile } = view;
+  const description = textAt(manifestOf(view), 'description') ?? 'Its publisher has not described it.';
+  const main = html`<div class="packhead">
+<p class="marks">${kindMark({ kind: version.kind, nodeCount: listAt(version.manifest, 'nodes').length, agentCount: listAt(version.manifest, 'agents').length })} ${trustMark(version)} ${stateMarks({ isDeprecated: version.deprecation !== undefined, isYanked: version.yank !== undefined })}</p>
+<h1>${breakable(version.name)} <span class="version">${version.version}</span></h1>
+<p class="lead${description.length > LONG_CHARS && ' modest'}" dir="auto">${codeSpans(description)}</p>
+</div>
+${notices(view)}
+<div class="columns">
+<div class="text">
+${permissionsSection(view)}
+${installSection(view)}
+${contentsSection(view)}
+${readme(view)}
+${dependenciesSection(view)}
+${trustSection(view)}
+${provenanceSection(view)}
+${versionsSection(view)}
+</div>
+<aside class="side" aria-label="Facts">${facts(view)}</aside>
+</div>`;
+  return layout(profile.name, {
+    title: `${version.name} ${version.version} – ${profile.name}`,
+    description: shorten(description, 160),
+    main,
+  });
+}
+
+const readme = ({ files }: PackView): Html =>
+  files.readme === undefined
+    ? html``
+    : html`<section aria-labelledby="readme"><h2 id="readme">Read me</h2><div class="readme" dir="auto">${markdown(files.readme)}</div></section>`;

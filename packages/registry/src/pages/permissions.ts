@@ -1,0 +1,59 @@
+/** What a pack asks for, in words that say what could go wrong. */
+import { describePermission } from '@gantry/packs';
+import type { JsonObject } from '@gantry/protocol';
+import { type Html, html } from './html.ts';
+import { entriesAt, isTrueAt, member, objectsAt, textAt, textsAt } from './values.ts';
+import { manifestOf, type PackView } from './view.ts';
+
+export function permissionsSection(view: PackView): Html {
+  const manifest = manifestOf(view);
+  const requires = textsAt(member(manifest, 'runtime'), 'requires');
+  return html`<section aria-labelledby="permissions"><h2 id="permissions">What it asks for</h2>
+${asks(view, requires)}
+${secrets(manifest)}
+${peers(manifest)}
+</section>`;
+}
+
+function asks({ version }: PackView, requires: readonly string[]): Html {
+  if (version.kind !== 'node')
+    return html`<p>No platform access: packs of this kind bring data, not code.</p>`;
+  if (requires.length === 0)
+    return html`<p>No platform access. Its code works on what it is given, inside its sandbox.</p>`;
+  return html`<ul class="asks">${requires.map((name) => html`<li><code>${name}</code> ${describePermission(name)}</li>`)}</ul>`;
+}
+
+function secrets(manifest: JsonObject): Html {
+  const wanted = new Map<string, string>();
+  for (const node of objectsAt(manifest, 'nodes')) {
+    for (const secret of objectsAt(node, 'requiresSecrets')) {
+      const id = textAt(secret, 'id') ?? '';
+      wanted.set(id, `a secret of kind ${textAt(secret, 'kind') ?? 'unknown'}`);
+    }
+    for (const credential of objectsAt(node, 'requiredCredentials')) {
+      wanted.set(textAt(credential, 'key') ?? '', textAt(credential, 'displayName') ?? 'a stored credential');
+    }
+    const auth = member(node, 'auth');
+    const provider = textAt(auth, 'provider');
+    if (provider !== undefined)
+      wanted.set(
+        provider,
+        `an account there, with the scopes: ${textsAt(auth, 'scopes').join(', ') || 'none'}`,
+      );
+  }
+  if (wanted.size === 0) return html``;
+  return html`<h3>Secrets and accounts</h3><ul class="asks">${[...wanted].map(([id, what]) => html`<li><code>${id}</code> ${what}</li>`)}</ul>`;
+}
+
+function peers(manifest: JsonObject): Html {
+  const wanted = entriesAt(manifest, 'peerDependencies');
+  const meta = member(manifest, 'peerDependenciesMeta');
+  if (wanted.length === 0) return html``;
+  return html`<h3>Needed of the host</h3><ul class="asks">${wanted.map(([name, range]) => {
+    const isOptional = range === 'optional' || isTrueAt(member(meta, name), 'optional');
+    const level = typeof range === 'string' && !PLAIN.has(range) ? ` ${range}` : '';
+    return html`<li><code>${name}${level}</code> ${isOptional ? 'Works without it, with less.' : 'Installs only where the host offers it.'}</li>`;
+  })}</ul>`;
+}
+
+const PLAIN = new Set(['supported', 'required', 'optional', '*']);

@@ -1,0 +1,36 @@
+/** The address of a version, before anything is read from the body. */
+import { OpenwopError } from '@gantry/protocol';
+import semver from 'semver';
+import type { VersionAddress } from '../catalogue/store-catalogue.ts';
+
+const NAME = /^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*(\.[a-z][a-zA-Z0-9_-]*)+$/;
+const NAME_LENGTH_MAX = 256;
+const VERSION_LENGTH_MAX = 128;
+
+export const PUBLIC_SCOPES = ['core', 'vendor', 'community'] as const;
+export const HOME_SCOPES = ['private', 'local'] as const;
+
+export function checkName(name: string): void {
+  if (name.length <= NAME_LENGTH_MAX && NAME.test(name)) return;
+  throw new OpenwopError('invalid_pack_name', { details: { name: name.slice(0, NAME_LENGTH_MAX) } });
+}
+
+/** Only what `semver` writes the same way: `v1.0.0` and `01.0.0` are no names of versions. */
+export function checkVersion(version: string): void {
+  const build = version.indexOf('+');
+  const plain = build === -1 ? version : version.slice(0, build);
+  if (version.length <= VERSION_LENGTH_MAX && semver.valid(version) === plain) return;
+  throw new OpenwopError('invalid_version', { details: { version: version.slice(0, VERSION_LENGTH_MAX) } });
+}
+
+/** What may be published here: a good name, of a scope that this registry takes, and a version. */
+export function checkAddress({ name, version }: VersionAddress, scopes: readonly string[]): void {
+  checkName(name);
+  const scope = name.slice(0, name.indexOf('.'));
+  if (!scopes.includes(scope))
+    throw new OpenwopError('invalid_pack_scope', {
+      message: `Packs named ${scope}.* cannot be published here. This registry takes ${scopes.join(', ')}.`,
+      details: { scope, accepted: [...scopes] },
+    });
+  checkVersion(version);
+}

@@ -1,0 +1,186 @@
+/**
+ * Publishing a version. The first check that fails is the answer: address, scope, body, gzip, tar, manifest,
+ * integrity, namespace and signature, conflict.
+ *
+ * I1  Nothing is held in memory whole: the body goes to disk and is read from there.
+ * I2  The archive is kept before the commit that names it. Whoever dies in between leaves an archive that nobody
+ *     names, and the sweep removes it.
+ * I3  The commit decides: of two publishes of the same bytes one creates, the other finds it there.
+ */
+import { type Caller, HOST_ADMIN, liveTenant } from '@gantry/http';
+import type { ArchiveLimits } from '@gantry/packs';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { refuseMissingScope, refuseTestKey } from '../access/authorize.ts';
+import type { Provenance, PublishedVersion } from '../catalogue/catalogue.ts';
+import type { StoreCatalogue, VersionAddress, VersionDecision } from '../catalogue/store-catalogue.ts';
+import type { VersionState } from '../catalogue/version-entry.ts';
+import type { Claims } from '../keychain/claims.ts';
+import type { ArchiveStorage, SpooledArchive } from '../storage/storage.ts';
+import { checkAddress } from './address.ts';
+import { type Inspection, inspectArchive } from './inspect-archive.ts';
+import { type JudgedManifest, judgeManifest } from './judge-manifest.ts';
+import { judgeSigning } from './judge-signing.ts';
+
+export interface PublisherOptions {
+  readonly storage: ArchiveStorage;
+  readonly claims: Claims;
+  readonly limits: ArchiveLimits;
+  /** First words of names that are taken, such as `vendor`. */
+  readonly scopes: readonly string[];
+  readonly acceptsUnsigned: boolean;
+  readonly keyName: (caller: Caller) => Promise<string>;
+  readonly now: () => number;
+}
+
+export interface PublishRequest extends VersionAddress {
+  readonly caller: Caller;
+  /** Undefined when what was sent cannot be an archive. */
+  readonly body: AsyncIterable<Uint8Array> | undefined;
+  readonly claimedIntegrity: string | undefined;
+  readonly claimedMethod: string | undefined;
+  readonly detachedSignature: Buffer | undefined;
+  readonly userAgent: string | undefined;
+  readonly build: JsonObject | undefined;
+}
+
+export interface PublishOutcome {
+  readonly outcome: 'created' | 'unchanged';
+  readonly published: PublishedVersion;
+}
+
+interface Judged extends JudgedManifest {
+  readonly inspection: Inspection;
+}
+
+/** Each one holds a file of an archive in memory, so there is an end to how many go at once. */
+const AT_ONCE_MAX = 16;
+const RETRY_SECONDS = 2;
+
+export class Publisher {
+  readonly #options: PublisherOptions;
+  #atOnce = 0;
+
+  constructor(options: PublisherOptions) {
+    this.#options = options;
+  }
+
+  async publish(catalogue: StoreCatalogue, request: PublishRequest): Promise<PublishOutcome> {
+    checkAddress(request, this.#options.scopes);
+    refuseMissingScope(request.caller, 'packs:publish');
+    refuseTestKey(catalogue.name, request.caller);
+    if (request.body === undefined) throw new OpenwopError('invalid_body');
+    if (this.#atOnce >= AT_ONCE_MAX)
+      throw new OpenwopError('service_unavailable', { headers: { 'retry-after': String(RETRY_SECONDS) } });
+    this.#atOnce++;
+    try {
+      const { storage, limits } = this.#options;
+      const archive = await storage.spool(request.body, limits.archiveBytesMax);
+      try {
+        return await this.#publishSpooled(catalogue, request, archive);
+      } finally {
+        await archive.discard();
+      }
+    } finally {
+      this.#atOnce--;
+    }
+  }
+
+  async #publishSpooled(
+    catalogue: StoreCatalogue,
+    request: PublishRequest,
+    archive: SpooledArchive,
+  ): Promise<PublishOutcome> {
+    const judged = await this.#judge(request, archive);
+    const known = await catalogue.version(request.name, request.version);
+    // Before the signature: a retry gets its answer also when the key has been rotated meanwhile.
+    if (known?.integrity === archive.integrity) {
+      await this.#keepMissing(archive);
+      return { outcome: 'unchanged', published: known };
+    }
+    const published = await this.#prove(request, archive, judged);
+    // What is known to conflict is not kept first.
+    if (known === undefined) await archive.keep();
+    const outcome = await catalogue.change(request, request.caller.keyId, (state) =>
+      decide(state, published),
+    );
+    await this.#keepMissing(archive);
+    return outcome;
+  }
+
+  /** The sweep may have looked for names just before this one was there; and what the storage lost comes back. */
+  async #keepMissing(archive: SpooledArchive): Promise<void> {
+    if (!(await this.#options.storage.has(archive.integrity))) await archive.keep();
+  }
+
+  async #judge(request: PublishRequest, archive: SpooledArchive): Promise<Judged> {
+    const { limits, claims } = this.#options;
+    if (archive.bytes === 0) throw new OpenwopError('invalid_body', { message: 'The body is empty.' });
+    const inspection = await inspectArchive(archive.read(), limits);
+    const judged = judgeManifest(inspection, request);
+    refuseOtherIntegrity(request.claimedIntegrity, archive.integrity);
+    const { scopes, tenant } = request.caller;
+    if (!scopes.has(HOST_ADMIN)) claims.refuseOutside(request.name, liveTenant(tenant));
+    return { inspection, ...judged };
+  }
+
+  async #prove(
+    request: PublishRequest,
+    archive: SpooledArchive,
+    { inspection, manifest, source }: Judged,
+  ): Promise<PublishedVersion> {
+    const { limits, claims, acceptsUnsigned, now } = this.#options;
+    const signing = await judgeSigning({
+      ...{ manifest, manifestBytes: inspection.manifestBytes, archive, limits, acceptsUnsigned },
+      claimedMethod: request.claimedMethod,
+      detached: request.detachedSignature,
+      keys: claims.trustedKeys(request.name),
+      now: now(),
+    });
+    return {
+      ...{ name: manifest.name, version: manifest.version, kind: manifest.kind, manifest: source },
+      ...{ integrity: archive.integrity, archiveBytes: archive.bytes, ...signing },
+      files: [...inspection.traces.keys()].sort(),
+      revertedYanks: [],
+      provenance: await this.#provenance(request),
+    };
+  }
+
+  async #provenance({ caller, userAgent, build }: PublishRequest): Promise<Provenance> {
+    const { keyName, now } = this.#options;
+    return {
+      publishedAt: new Date(now()).toISOString(),
+      publishedBy: { keyId: caller.keyId, name: await keyName(caller) },
+      ...(userAgent !== undefined && { userAgent: userAgent.slice(0, 256) }),
+      ...(build !== undefined && { build }),
+    };
+  }
+}
+
+function refuseOtherIntegrity(claimed: string | undefined, integrity: string): void {
+  if (claimed === undefined || claimed === integrity) return;
+  throw new OpenwopError('pack_integrity_failure', {
+    message: 'X-Pack-Sha256 is not the hash of what arrived. Send the archive again, unchanged.',
+    details: { claimed: claimed.slice(0, 128), computed: integrity },
+  });
+}
+
+/** I3. A version means the same bytes for ever, also after it was unpublished. */
+function decide(
+  state: VersionState | undefined,
+  published: PublishedVersion,
+): VersionDecision<PublishOutcome> {
+  const known = state?.state === 'published' ? state.published.integrity : state?.integrity;
+  if (known !== undefined && known !== published.integrity)
+    throw new OpenwopError('conflict', {
+      message: `${published.name}@${published.version} was published with other content. Choose a new version.`,
+      details: { publishedIntegrity: known, integrity: published.integrity },
+    });
+  if (state?.state === 'published')
+    return { kind: 'keep', result: { outcome: 'unchanged', published: state.published } };
+  return {
+    kind: 'write',
+    type: 'published',
+    state: { state: 'published', published },
+    result: { outcome: 'created', published },
+  };
+}

@@ -1,0 +1,34 @@
+import { type Api, callerOf, HOST_ADMIN } from '@gantry/http';
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import { PublishedAdvisory } from '../derived/advisory.ts';
+import { documented, documentOf, sendDocument } from '../derived/document.ts';
+import type { ReadDeps } from './read-deps.ts';
+
+const PUBLISH = {
+  summary: 'Publish a security advisory, or correct one; the versions it is about must be yanked',
+  params: Type.Object({ advisoryId: Type.String({ maxLength: 64 }) }),
+  body: PublishedAdvisory,
+};
+
+export function advisoryRoutes(app: Api, { advisories }: ReadDeps): void {
+  app.get(
+    '/security/advisories.json',
+    { schema: documented('Security advisories') },
+    async (request, reply) =>
+      sendDocument(request, reply, documentOf({ advisories: await advisories.all() })),
+  );
+
+  app.put('/v1/host/gantry/registry/advisories/:advisoryId', { schema: PUBLISH }, async (request, reply) => {
+    const { scopes } = callerOf(request);
+    // An advisory speaks for the registry, not for one publisher.
+    if (!scopes.has(HOST_ADMIN))
+      throw new OpenwopError('forbidden', { details: { scopeRequired: HOST_ADMIN } });
+    const { body } = request;
+    if (body.id !== request.params.advisoryId) {
+      throw new OpenwopError('validation_error', { message: 'body/id is not the id in the path.' });
+    }
+    const outcome = await advisories.publish(body);
+    return reply.code(outcome === 'created' ? 201 : 200).send({ outcome, advisory: body });
+  });
+}

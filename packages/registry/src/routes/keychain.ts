@@ -1,0 +1,162 @@
+/** Whose keys sign which names. */
+import { type Api, type Caller, callerOf, HOST_ADMIN, liveTenant } from '@gantry/http';
+import { type Keychain, readPublicKey } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
+import { refuseTestKey } from '../access/authorize.ts';
+import { documentOf, sendDocument } from '../derived/document.ts';
+import type { Claim } from '../keychain/claim.ts';
+import type { Claims } from '../keychain/claims.ts';
+import { checkName } from '../publish/address.ts';
+import { NameParams } from './version-address.ts';
+
+const CLAIMS_URL = '/v1/host/gantry/registry/claims';
+const KEYCHAIN_URL = '/v1/packs/:name/-/keychain';
+const KEY_SECONDS = 86_400;
+
+const closed = { additionalProperties: false } as const;
+const KeyId = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' });
+const PublicKey = Type.String({ minLength: 1, maxLength: 4_096 });
+const Time = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$' });
+const Tenant = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
+
+const Rotation = Type.Object(
+  {
+    kid: KeyId,
+    algorithm: Type.Literal('ed25519'),
+    publicKey: PublicKey,
+    validFrom: Time,
+    validUntil: Type.Optional(Time),
+    rotationProof: Type.String({ minLength: 1, maxLength: 256 }),
+  },
+  closed,
+);
+const ClaimBody = Type.Object(
+  {
+    namespace: Type.String({ minLength: 1, maxLength: 256 }),
+    /** Tenants; the caller's own unless an operator names another. */
+    owner: Type.Optional(Tenant),
+    publishers: Type.Optional(Type.Array(Tenant, { maxItems: 100, uniqueItems: true })),
+    contact: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    signingKey: Type.Optional(
+      Type.Object(
+        {
+          keyId: KeyId,
+          publicKey: PublicKey,
+          validFrom: Type.Optional(Time),
+          validUntil: Type.Optional(Time),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+type ClaimBody = Static<typeof ClaimBody>;
+
+export interface KeychainDeps {
+  readonly claims: Claims;
+  readonly now: () => number;
+}
+
+export function keychainRoutes(app: Api, deps: KeychainDeps): void {
+  const { claims } = deps;
+  claimRoutes(app, deps);
+  app.get(
+    KEYCHAIN_URL,
+    { schema: { summary: 'The signing keys of a pack, past and present', params: NameParams } },
+    async (request, reply) =>
+      sendDocument(request, reply, documentOf(keychainOf(claims, request.params.name))),
+  );
+
+  const rotate = {
+    summary: 'Go on with a new key, proved by the one before',
+    params: NameParams,
+    body: Rotation,
+  };
+  app.post(`${KEYCHAIN_URL}/rotate`, { schema: rotate }, async (request) => {
+    const { name } = request.params;
+    const caller = callerOf(request);
+    checkName(name);
+    refuseTestKey('packs', caller);
+    if (!isOperator(caller)) claims.refuseOutside(name, caller.tenant);
+    await claims.rotate(name, request.body, caller.keyId);
+    return keychainOf(claims, name);
+  });
+
+  const keyParams = Type.Object({ keyId: Type.String({ maxLength: 256 }) });
+  const key = { summary: 'A public key, in PEM', params: keyParams };
+  app.get('/keys/:keyId.pub', { schema: key }, async (request, reply) => {
+    const found = claims.publicKey(request.params.keyId);
+    const pem = found && readPublicKey(found)?.export({ type: 'spki', format: 'pem' });
+    if (pem === undefined)
+      throw new OpenwopError('not_found', { message: 'No key of that name is known here.' });
+    return reply
+      .type('application/x-pem-file')
+      .header('access-control-allow-origin', '*')
+      .header('cache-control', `public, max-age=${KEY_SECONDS}`)
+      .send(pem);
+  });
+}
+
+const isOperator = ({ scopes }: Caller): boolean => scopes.has(HOST_ADMIN);
+
+function keychainOf(claims: Claims, name: string): Keychain {
+  checkName(name);
+  const keychain = claims.keychainOf(name);
+  if (keychain === undefined)
+    throw new OpenwopError('not_found', { message: `No key signs for ${name} here.` });
+  return { namespace: keychain.namespace, keys: keychain.keys };
+}
+
+function claimRoutes(app: Api, deps: KeychainDeps): void {
+  const { claims } = deps;
+  const list = {
+    summary: 'The claims of this tenant; an operator sees all',
+    response: { 200: Type.Object({ claims: Type.Array(Type.Unknown()) }) },
+  };
+  app.get(CLAIMS_URL, { schema: list }, async (request) => {
+    const caller = callerOf(request);
+    const visible = (claim: Claim): boolean => isOperator(caller) || claim.owner === caller.tenant;
+    return { claims: claims.all().filter(visible) };
+  });
+
+  const create = { summary: 'Claim a namespace, with the key that signs for it', body: ClaimBody };
+  app.post(CLAIMS_URL, { schema: create }, async (request, reply) => {
+    const caller = callerOf(request);
+    refuseTestKey('packs', caller);
+    const { body } = request;
+    refuseForeign(caller, body);
+    const { outcome, claim } = await claims.claim(claimRequest(caller, body, deps.now()), {
+      keyId: caller.keyId,
+      isOperator: isOperator(caller),
+    });
+    return reply.code(outcome === 'created' ? 201 : 200).send(claim);
+  });
+}
+
+/** Who claims for others, or what everybody trusts, is the operator. */
+function refuseForeign(caller: Caller, { namespace, owner }: ClaimBody): void {
+  const isOwn = owner === undefined || owner === caller.tenant;
+  if (isOperator(caller) || (isOwn && !namespace.startsWith('core.'))) return;
+  throw new OpenwopError('forbidden', {
+    message: 'Only an operator of the registry claims core names, or a namespace for others.',
+    details: { scopeRequired: HOST_ADMIN },
+  });
+}
+
+function claimRequest(caller: Caller, body: ClaimBody, now: number) {
+  const { namespace, owner = liveTenant(caller.tenant), publishers = [], contact, signingKey } = body;
+  const { keyId, publicKey, validFrom = new Date(now).toISOString(), validUntil } = signingKey ?? {};
+  return {
+    ...{ namespace, owner, publishers },
+    ...(contact !== undefined && { contact }),
+    ...(keyId !== undefined &&
+      publicKey !== undefined && {
+        key: {
+          ...{ kid: keyId, algorithm: 'ed25519', publicKey, validFrom },
+          ...(validUntil !== undefined && { validUntil }),
+        },
+      }),
+  };
+}

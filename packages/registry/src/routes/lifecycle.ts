@@ -1,0 +1,94 @@
+import { type Api, callerOf, HOST_ADMIN, liveTenant } from '@gantry/http';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import { refuseTestKey } from '../access/authorize.ts';
+import type { PublishedVersion } from '../catalogue/catalogue.ts';
+import type { StoreCatalogue, VersionAddress, VersionDecision } from '../catalogue/store-catalogue.ts';
+import type { VersionState } from '../catalogue/version-entry.ts';
+import type { Claims } from '../keychain/claims.ts';
+import { type Act, deprecate, revertYank, undeprecate, unpublish, yank } from '../lifecycle/lifecycle.ts';
+import { checkName, checkVersion } from '../publish/address.ts';
+import { lifecycleAnswer } from './pack-metadata.ts';
+import { VersionParams } from './version-address.ts';
+
+const closed = { additionalProperties: false } as const;
+const Reason = Type.String({ minLength: 1, maxLength: 512 });
+
+const DEPRECATE = {
+  summary: 'Mark a version as deprecated; it stays usable',
+  params: VersionParams,
+  body: Type.Object(
+    { reason: Reason, supersededBy: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) },
+    closed,
+  ),
+};
+const YANK = {
+  summary: 'Withdraw a version: ranges no longer find it, exact pins do',
+  params: VersionParams,
+  body: Type.Object(
+    {
+      reason: Reason,
+      advisoryUrl: Type.Optional(Type.String({ maxLength: 2048, pattern: '^https://[^\\s]+$' })),
+    },
+    closed,
+  ),
+};
+
+export interface LifecycleDeps {
+  readonly catalogue: StoreCatalogue;
+  readonly claims: Claims;
+  readonly now: () => number;
+}
+
+type Decide<T> = (state: VersionState | undefined) => VersionDecision<T>;
+
+export function lifecycleRoutes(app: Api, deps: LifecycleDeps): void {
+  const url = `/v1/${deps.catalogue.name}/:name/-/:version`;
+  const change = changeWith(deps);
+  const answer = async (
+    request: FastifyRequest,
+    address: VersionAddress,
+    decide: (act: Act) => Decide<PublishedVersion>,
+  ) => lifecycleAnswer(await change(request, address, decide));
+
+  app.post(`${url}/deprecate`, { schema: DEPRECATE }, (request) =>
+    answer(request, request.params, (act) => deprecate(request.body, act)),
+  );
+  app.delete(
+    `${url}/deprecate`,
+    { schema: { summary: 'Take a deprecation back', params: VersionParams } },
+    (request) => answer(request, request.params, undeprecate),
+  );
+  app.post(`${url}/yank`, { schema: YANK }, (request) =>
+    answer(request, request.params, (act) => yank(request.body, act)),
+  );
+  app.delete(
+    `${url}/yank`,
+    { schema: { summary: 'Take a yank back; it stays on record', params: VersionParams } },
+    (request) => answer(request, request.params, revertYank),
+  );
+  app.delete(
+    url,
+    { schema: { summary: 'Unpublish a version soon after it was published', params: VersionParams } },
+    async (request, reply) => {
+      await change(request, request.params, unpublish);
+      return reply.code(200).send({ ...request.params, unpublished: true });
+    },
+  );
+}
+
+/** Only those who may publish a name say what becomes of it. */
+function changeWith({ catalogue, claims, now }: LifecycleDeps) {
+  return async <T>(
+    request: FastifyRequest,
+    { name, version }: VersionAddress,
+    decide: (act: Act) => Decide<T>,
+  ): Promise<T> => {
+    checkName(name);
+    checkVersion(version);
+    const caller = callerOf(request);
+    refuseTestKey(catalogue.name, caller);
+    if (!caller.scopes.has(HOST_ADMIN)) claims.refuseOutside(name, liveTenant(caller.tenant));
+    return catalogue.change({ name, version }, caller.keyId, decide({ by: caller.keyId, now: now() }));
+  };
+}

@@ -1,0 +1,33 @@
+/** The optional endpoints that list everything at once. */
+import type { Api } from '@gantry/http';
+import { publishedAgents } from '../derived/agents.ts';
+import { byRevision } from '../derived/by-revision.ts';
+import { documented, documentOf, sendDocument } from '../derived/document.ts';
+import { packEntry } from '../derived/pack-entry.ts';
+import type { ReadDeps } from './read-deps.ts';
+
+export function listingRoutes(app: Api, { catalogue }: ReadDeps): void {
+  const agents = publishedAgents(catalogue);
+  const listing = byRevision(catalogue, async () => {
+    const published = await agents();
+    const packs = catalogue.summaries().map((pack) => {
+      const brought = published.get(pack.name);
+      return { ...packEntry(pack), ...(brought !== undefined && { agents: brought }) };
+    });
+    return documentOf({ packs, total: packs.length });
+  });
+  const manifests = byRevision(catalogue, async () => {
+    const all = [...(await agents()).values()].flat();
+    return documentOf({ manifests: all, total: all.length });
+  });
+
+  for (const url of ['/v1/packs', '/v1/packs/-/catalog']) {
+    app.get(url, { schema: documented('List every published pack') }, async (request, reply) =>
+      sendDocument(request, reply, await listing()),
+    );
+  }
+  const exported = documented('The manifests of every agent that published packs bring');
+  app.get('/v1/packs/export', { schema: exported }, async (request, reply) =>
+    sendDocument(request, reply, await manifests()),
+  );
+}

@@ -1,0 +1,99 @@
+/** The documents about a pack and a version, made from what is published. */
+import type { JsonObject } from '@gantry/protocol';
+import type { CatalogueName, PublishedVersion } from '../catalogue/catalogue.ts';
+import { latestOf } from '../catalogue/order.ts';
+import { agentIdsOf, nodeTypeIdsOf, summaryOf } from '../catalogue/summary.ts';
+
+/** `.sig` is there for what is signed and not withdrawn. */
+export const hasSignature = ({ signature, yank }: PublishedVersion): boolean =>
+  signature !== undefined && yank === undefined;
+
+const pathsOf = (catalogue: CatalogueName, { name, version }: PublishedVersion) => {
+  const path = `/v1/${catalogue}/${name}/-/${version}`;
+  return { manifest: `${path}.json`, tarball: `${path}.tgz`, signature: `${path}.sig` };
+};
+
+const lifecycleOf = ({ deprecation, yank }: PublishedVersion) => ({
+  deprecated: deprecation !== undefined,
+  ...(deprecation !== undefined && { deprecation: { deprecated: true, ...deprecation } }),
+  yanked: yank ?? false,
+});
+
+function versionEntry(catalogue: CatalogueName, publicUrl: string, published: PublishedVersion) {
+  const paths = pathsOf(catalogue, published);
+  const { integrity, signing, provenance, manifest } = published;
+  return {
+    version: published.version,
+    tarballUrl: `${publicUrl}${paths.tarball}`,
+    tarballSha256: integrity,
+    integrity,
+    manifestUrl: `${publicUrl}${paths.manifest}`,
+    ...(hasSignature(published) && { signatureUrl: `${publicUrl}${paths.signature}` }),
+    publishedAt: provenance.publishedAt,
+    signed: signing.method !== 'none',
+    signingMethod: signing.method,
+    ...(signing.keyId !== undefined && { signingKeyId: signing.keyId }),
+    verification: signing.state,
+    publishedTypeIds: nodeTypeIdsOf(manifest),
+    publishedAgentIds: agentIdsOf(manifest),
+    ...lifecycleOf(published),
+    revertedYanks: published.revertedYanks,
+  };
+}
+
+/** Links as the author gave them; a page decides for itself what it makes clickable. */
+const linksOf = ({ manifest }: PublishedVersion) => ({
+  ...(typeof manifest.homepage === 'string' && { homepage: manifest.homepage }),
+  ...(typeof manifest.repository === 'string' && { repository: manifest.repository }),
+});
+
+/** Expects the newest first, and at least one. */
+export function packMetadata(
+  catalogue: CatalogueName,
+  publicUrl: string,
+  versions: readonly PublishedVersion[],
+): object {
+  const latest = latestOf(versions);
+  const summary = summaryOf(versions);
+  if (latest === undefined || summary === undefined)
+    throw new Error('a pack without versions has no metadata');
+  const { versionCount: _, publishedAt: __, yanked: ___, ...facts } = summary;
+  return {
+    ...facts,
+    ...linksOf(latest),
+    publishedTypeIds: nodeTypeIdsOf(latest.manifest),
+    publishedAgentIds: agentIdsOf(latest.manifest),
+    versions: Object.fromEntries(
+      versions.map((published) => [published.version, versionEntry(catalogue, publicUrl, published)]),
+    ),
+    'dist-tags': { latest: latest.version },
+  };
+}
+
+/** pack.json with what the registry adds. Its shape is closed, so lifecycle is flat here. */
+export function versionManifest(catalogue: CatalogueName, published: PublishedVersion): JsonObject {
+  const paths = pathsOf(catalogue, published);
+  const { deprecation, yank } = published;
+  return {
+    ...published.manifest,
+    integrity: published.integrity,
+    publishedAt: published.provenance.publishedAt,
+    tarballUrl: paths.tarball,
+    ...(hasSignature(published) && { signatureUrl: paths.signature }),
+    deprecated: deprecation !== undefined,
+    ...(deprecation !== undefined && { deprecationReason: deprecation.reason }),
+    ...(deprecation?.supersededBy !== undefined && { supersededBy: deprecation.supersededBy }),
+    yanked: yank !== undefined,
+    ...(yank !== undefined && { yankedReason: yank.reason }),
+    ...(yank?.advisoryUrl !== undefined && { advisoryUrl: yank.advisoryUrl }),
+  };
+}
+
+/** What a change of the lifecycle answers. */
+export const lifecycleAnswer = (published: PublishedVersion): object => ({
+  name: published.name,
+  version: published.version,
+  integrity: published.integrity,
+  ...lifecycleOf(published),
+  revertedYanks: published.revertedYanks,
+});

@@ -1,0 +1,119 @@
+/** Packs as they were published: metadata, manifests, archives, signatures. Open to everybody. */
+import { type Api, notModified } from '@gantry/http';
+import { OpenwopError } from '@gantry/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { PublishedVersion } from '../catalogue/catalogue.ts';
+import type { StoreCatalogue } from '../catalogue/store-catalogue.ts';
+import { type Document, documentOf, sendDocument } from '../derived/document.ts';
+import { checkName } from '../publish/address.ts';
+import { hasSignature, packMetadata, versionManifest } from './pack-metadata.ts';
+import { NameParams, publishedAt, VersionParams } from './version-address.ts';
+
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+export interface PackReadDeps {
+  readonly catalogue: StoreCatalogue;
+  readonly publicUrl: () => string;
+}
+
+export function packReadRoutes(app: Api, { catalogue, publicUrl }: PackReadDeps): void {
+  const base = `/v1/${catalogue.name}/:name`;
+  const metadata = metadataOf(catalogue, publicUrl);
+  for (const url of [base, `${base}/index.json`])
+    app.get(
+      url,
+      { schema: { summary: 'A pack with all its versions', params: NameParams } },
+      async (request, reply) => {
+        openToAll(reply);
+        return sendDocument(request, reply, await metadata(request.params.name));
+      },
+    );
+
+  const manifests = remembered((published: PublishedVersion) =>
+    documentOf(versionManifest(catalogue.name, published)),
+  );
+  const manifestSchema = { summary: 'The manifest of a version', params: VersionParams };
+  app.get(`${base}/-/:version.json`, { schema: manifestSchema }, async (request, reply) => {
+    openToAll(reply);
+    return sendDocument(request, reply, manifests(await publishedAt(catalogue, request.params)));
+  });
+
+  archiveRoutes(app, catalogue);
+  signatureRoute(app, catalogue);
+}
+
+const openToAll = (reply: FastifyReply): void =>
+  void reply
+    .header('access-control-allow-origin', '*')
+    .header('access-control-expose-headers', 'ETag, Content-Length');
+
+/** Made once for each object it is made of; both go together. */
+function remembered<K extends object>(make: (from: K) => Document): (from: K) => Document {
+  const made = new WeakMap<K, Document>();
+  return (from) => {
+    const known = made.get(from) ?? make(from);
+    made.set(from, known);
+    return known;
+  };
+}
+
+function metadataOf(catalogue: StoreCatalogue, publicUrl: () => string): (name: string) => Promise<Document> {
+  const documents = remembered((versions: readonly PublishedVersion[]) =>
+    documentOf(packMetadata(catalogue.name, publicUrl(), versions)),
+  );
+  return async (name) => {
+    checkName(name);
+    const versions = await catalogue.versions(name);
+    if (versions.length === 0)
+      throw new OpenwopError('not_found', { message: `There is no pack ${name} in this registry.` });
+    return documents(versions);
+  };
+}
+
+/** Withdrawn versions are still served: pins are kept, and somebody has to look into them. */
+function archiveRoutes(app: Api, catalogue: StoreCatalogue): void {
+  const url = `/v1/${catalogue.name}/:name/-/:version.tgz`;
+  const schema = { summary: 'The archive of a version', params: VersionParams };
+  const headers = (request: FastifyRequest, reply: FastifyReply, published: PublishedVersion): boolean => {
+    void reply
+      .type('application/tar+gzip')
+      .header('cache-control', IMMUTABLE)
+      .header('content-length', published.archiveBytes);
+    if (!notModified(request, reply, `"${published.integrity}"`)) return false;
+    void reply.removeHeader('content-length');
+    return true;
+  };
+
+  app.get(url, { schema }, async (request, reply) => {
+    openToAll(reply);
+    const published = await publishedAt(catalogue, request.params);
+    // Opened first: what cannot be read must not begin as an answer that it is there.
+    const archive = await catalogue.openArchive(published);
+    if (!headers(request, reply, published)) return reply.send(archive);
+    archive.destroy();
+    return reply.send();
+  });
+  app.head(url, { schema }, async (request, reply) => {
+    openToAll(reply);
+    headers(request, reply, await publishedAt(catalogue, request.params));
+    return reply.send();
+  });
+}
+
+/** Missing, unsigned and withdrawn look the same: nobody should verify against what is known to be bad. */
+function signatureRoute(app: Api, catalogue: StoreCatalogue): void {
+  const schema = { summary: 'The detached signature of a version', params: VersionParams };
+  app.get(`/v1/${catalogue.name}/:name/-/:version.sig`, { schema }, async (request, reply) => {
+    openToAll(reply);
+    const published = await publishedAt(catalogue, request.params).catch((error: unknown) => {
+      if (error instanceof OpenwopError && error.code === 'not_found') return undefined;
+      throw error;
+    });
+    if (published?.signature === undefined || !hasSignature(published))
+      throw new OpenwopError('signature_not_available');
+    return reply
+      .type('application/octet-stream')
+      .header('cache-control', IMMUTABLE)
+      .send(Buffer.from(published.signature, 'base64'));
+  });
+}

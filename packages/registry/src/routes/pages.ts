@@ -1,0 +1,153 @@
+/** The pages for people. */
+import { type Api, notModified, readPayload } from '@gantry/http';
+import { exposures, PACK_KINDS, type PackKind } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { PackSummary, PublishedVersion } from '../catalogue/catalogue.ts';
+import { type Document, textDocument } from '../derived/document.ts';
+import { isCursor, type SearchQuery } from '../derived/search.ts';
+import type { Html } from '../pages/html.ts';
+import { CONTENT_SECURITY_POLICY } from '../pages/layout.ts';
+import { missingPage } from '../pages/missing-page.ts';
+import { readPackFiles } from '../pages/pack-files.ts';
+import { packPage } from '../pages/pack-page.ts';
+import { PageCache } from '../pages/page-cache.ts';
+import { searchPage } from '../pages/search-page.ts';
+import { ICON, STYLE, STYLE_PATH } from '../pages/style.ts';
+import type { ReadDeps } from './read-deps.ts';
+import { QUERY_CHARS_MAX } from './search-parameters.ts';
+
+const RESULTS = 20;
+const PAGE_SECONDS = 60;
+
+const SEARCH = {
+  summary: 'Search packs, as a page',
+  // People change addresses by hand, and a form sends the kind even when none is chosen: what is wrong is ignored.
+  querystring: Type.Object({
+    q: Type.Optional(Type.String()),
+    kind: Type.Optional(Type.String()),
+    cursor: Type.Optional(Type.String()),
+  }),
+};
+const PACK = {
+  summary: 'What a pack brings and asks for, as a page',
+  params: Type.Object({
+    name: Type.String({ maxLength: 256 }),
+    version: Type.Optional(Type.String({ maxLength: 128 })),
+  }),
+};
+const ASSET = {
+  summary: 'What the pages need: their style and icon',
+  params: Type.Object({ file: Type.String({ maxLength: 64 }) }),
+};
+
+async function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Document,
+): Promise<string | Buffer | undefined> {
+  void reply
+    .header('cache-control', `public, max-age=${PAGE_SECONDS}`)
+    .header('content-security-policy', CONTENT_SECURITY_POLICY)
+    .header('x-content-type-options', 'nosniff')
+    .header('referrer-policy', 'no-referrer');
+  if (notModified(request, reply, page.etag)) return undefined;
+  const payload = await readPayload(request, reply, page.text);
+  void reply.type('text/html; charset=utf-8');
+  return payload;
+}
+
+const pageOf = ({ markup }: Html): Document => textDocument(markup);
+
+const isKind = (kind: string | undefined): kind is PackKind =>
+  kind !== undefined && Object.hasOwn(PACK_KINDS, kind);
+
+export function pageRoutes(app: Api, deps: ReadDeps): void {
+  app.get('/', { schema: SEARCH }, async (request, reply) => {
+    const { q = '', kind, cursor } = request.query;
+    const asked = {
+      q: q.slice(0, QUERY_CHARS_MAX),
+      ...(isKind(kind) && { kind }),
+      ...(cursor !== undefined && isCursor(cursor) && { cursor }),
+    };
+    return sendPage(request, reply, pageOf(await searchView(deps, asked)));
+  });
+  packRoutes(app, deps);
+  assetRoutes(app);
+}
+
+async function searchView(
+  { catalogue, profile, search }: ReadDeps,
+  asked: Omit<SearchQuery, 'limit'>,
+): Promise<Html> {
+  const answer = search({ ...asked, limit: RESULTS });
+  const versions = new Map<string, PublishedVersion>();
+  await Promise.all(
+    answer.results.map(async ({ name, latest }) => {
+      const version = await catalogue.version(name, latest);
+      if (version !== undefined) versions.set(name, version);
+    }),
+  );
+  return searchPage({ profile, asked, answer, versions });
+}
+
+function packRoutes(app: Api, deps: ReadDeps): void {
+  const { catalogue, profile } = deps;
+  const cache = new PageCache();
+  for (const url of ['/packs/:name', '/packs/:name/:version']) {
+    app.get(url, { schema: PACK }, async (request, reply) => {
+      const { name, version: wanted } = request.params;
+      const summary = catalogue.summary(name);
+      const version = summary && (await catalogue.version(name, wanted ?? summary.latest));
+      if (summary === undefined || version === undefined) {
+        void reply.code(404);
+        return sendPage(
+          request,
+          reply,
+          pageOf(missingPage(profile, wanted === undefined ? name : `${name}@${wanted}`)),
+        );
+      }
+      return sendPage(request, reply, await packDocument(deps, cache, summary, version));
+    });
+  }
+}
+
+async function packDocument(
+  { catalogue, profile, directory, advisories }: ReadDeps,
+  cache: PageCache,
+  summary: PackSummary,
+  version: PublishedVersion,
+): Promise<Document> {
+  const about = (await advisories.all()).filter((advisory) => exposures(version, [advisory]).length > 0);
+  const key = JSON.stringify([version.name, version.version, about]);
+  return cache.get(catalogue.revision, key, async () => {
+    const [versions, files] = await Promise.all([
+      catalogue.versions(version.name),
+      readPackFiles(catalogue, version),
+    ]);
+    const signingKey = (await directory.signingKeys()).find(({ keyId }) => keyId === version.signing.keyId);
+    return pageOf(packPage({ profile, summary, version, versions, files, signingKey, advisories: about }));
+  });
+}
+
+/** Their names change with their content, so caches may keep them for good. */
+function assetRoutes(app: Api): void {
+  const files: Readonly<Record<string, { readonly type: string; readonly text: string }>> = {
+    [STYLE_PATH]: { type: 'text/css; charset=utf-8', text: STYLE },
+    '/assets/icon.svg': { type: 'image/svg+xml', text: ICON },
+  };
+  app.get('/assets/:file', { schema: ASSET }, (request, reply) => {
+    const path = `/assets/${request.params.file}`;
+    const asset = Object.hasOwn(files, path) ? files[path] : undefined;
+    if (asset === undefined) throw new OpenwopError('not_found');
+    return reply
+      .header(
+        'cache-control',
+        `public, max-age=${path === STYLE_PATH ? '31536000, immutable' : PAGE_SECONDS}`,
+      )
+      .header('x-content-type-options', 'nosniff')
+      .type(asset.type)
+      .send(asset.text);
+  });
+}

@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream';
+import { type Api, callerOf, parseBody } from '@gantry/http';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { FastifyRequest } from 'fastify';
+import type { StoreCatalogue } from '../catalogue/store-catalogue.ts';
+import type { Publisher, PublishRequest } from '../publish/publish.ts';
+import { versionManifest } from './pack-metadata.ts';
+import { VersionParams } from './version-address.ts';
+
+const ARCHIVE_TYPES = new Set([
+  '',
+  'application/gzip',
+  'application/x-gzip',
+  'application/octet-stream',
+  'application/tar+gzip',
+]);
+const BUILD_LENGTH_MAX = 2_048;
+const SIGNATURE_LENGTH_MAX = 128;
+
+const PUBLISH = { summary: 'Publish a version of a pack', params: VersionParams };
+
+export function publishRoute(app: Api, catalogue: StoreCatalogue, publisher: Publisher): void {
+  // A scope of its own, where bodies stay streams.
+  app.register(async (scope: Api) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    scope.put(`/v1/${catalogue.name}/:name/-/:version.tgz`, { schema: PUBLISH }, async (request, reply) => {
+      try {
+        const { outcome, published } = await publisher.publish(
+          catalogue,
+          publishRequest(request, request.params),
+        );
+        return await reply
+          .code(outcome === 'created' ? 201 : 200)
+          .header('location', `/v1/${catalogue.name}/${published.name}/-/${published.version}.json`)
+          .send(versionManifest(catalogue.name, published));
+      } finally {
+        // What was refused early still arrives; unread, it would keep the client from reading the answer.
+        request.raw.resume();
+      }
+    });
+  });
+}
+
+function publishRequest(
+  request: FastifyRequest,
+  { name, version }: { readonly name: string; readonly version: string },
+): PublishRequest {
+  const { headers } = request;
+  return {
+    ...{ name, version, caller: callerOf(request), body: archiveOf(request) },
+    claimedIntegrity: headerOf(headers['x-pack-sha256']),
+    claimedMethod: headerOf(headers['x-pack-signing-method']),
+    detachedSignature: signatureOf(headerOf(headers['x-pack-signature'])),
+    userAgent: headers['user-agent'],
+    build: buildOf(headerOf(headers['x-pack-build'])),
+  };
+}
+
+const headerOf = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(',') : value;
+
+/** Undefined for what cannot be an archive, such as JSON. */
+function archiveOf({ headers, body }: FastifyRequest): AsyncIterable<Uint8Array> | undefined {
+  const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  if (!ARCHIVE_TYPES.has(type)) return undefined;
+  return body instanceof Readable ? chunksOf(body) : undefined;
+}
+
+/** The stream is left open when its reader stops, since the answer travels on the same connection. */
+async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body.iterator({ destroyOnReturn: false });
+  } catch {
+    throw new OpenwopError('invalid_body', { message: 'The body ended before it was whole. Send it again.' });
+  }
+}
+
+function signatureOf(text: string | undefined): Buffer | undefined {
+  if (text === undefined) return undefined;
+  if (text.length <= SIGNATURE_LENGTH_MAX && /^[A-Za-z0-9+/]+=*$/.test(text))
+    return Buffer.from(text, 'base64');
+  throw new OpenwopError('signature_invalid', { message: 'X-Pack-Signature is not a signature in base64.' });
+}
+
+/** What the publisher says of its build, for the record: `X-Pack-Build`, a small JSON object. */
+function buildOf(text: string | undefined): JsonObject | undefined {
+  if (text === undefined) return undefined;
+  const value = text.length > BUILD_LENGTH_MAX ? undefined : parseBody(Buffer.from(text, 'latin1'));
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new OpenwopError('validation_error', {
+    message: `X-Pack-Build must be a JSON object of at most ${BUILD_LENGTH_MAX} characters.`,
+  });
+}

@@ -1,0 +1,32 @@
+import type { Api } from '@gantry/http';
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import { byRevision } from '../derived/by-revision.ts';
+import { documented, documentOf, sendDocument } from '../derived/document.ts';
+import { registrySbom, versionSbom } from '../derived/sbom.ts';
+import type { ReadDeps } from './read-deps.ts';
+
+const VERSION_SBOM = {
+  summary: 'What a version is made of, in CycloneDX 1.6',
+  params: Type.Object({
+    name: Type.String({ maxLength: 256 }),
+    version: Type.String({ maxLength: 128 }),
+  }),
+};
+
+/** Withdrawn versions keep theirs: whoever runs one needs it most. */
+export function sbomRoutes(app: Api, { catalogue, profile }: ReadDeps): void {
+  const whole = byRevision(catalogue, async () => documentOf(await registrySbom(catalogue, profile)));
+
+  app.get('/v1/packs/:name/-/:version.sbom.json', { schema: VERSION_SBOM }, async (request, reply) => {
+    const { name, version } = request.params;
+    const published = await catalogue.version(name, version);
+    if (published === undefined) throw new OpenwopError('not_found');
+    return sendDocument(request, reply, documentOf(versionSbom(published)));
+  });
+  app.get(
+    '/v1/sbom.json',
+    { schema: documented('Every version, in CycloneDX 1.6') },
+    async (request, reply) => sendDocument(request, reply, await whole()),
+  );
+}

@@ -1,0 +1,129 @@
+/** A registry that stands alone: its own store, storage, keys and address. */
+import { mkdir } from 'node:fs/promises';
+import {
+  type AccessRules,
+  type Api,
+  createServer,
+  ensureAdminKey,
+  keyRoutes,
+  randomBytes,
+} from '@gantry/http';
+import type { ArchiveLimits } from '@gantry/packs';
+import { openPostgres, openSqlite, type Store } from '@gantry/store';
+import { type Logger, pino } from 'pino';
+import { createRegistry, REGISTRY_ACCESS, type Registry } from './registry.ts';
+import { healthRoutes } from './routes/health.ts';
+import type { Settings } from './settings.ts';
+import { openStorage } from './storage/open-storage.ts';
+
+/** Everything but archives, which are bounded apart. */
+const BODY_BYTES_MAX = 1_048_576;
+/** What is slower than this to end is cut off: its client tries again. */
+const DRAIN_MS = 10_000;
+
+const ACCESS: AccessRules = {
+  ...REGISTRY_ACCESS,
+  'GET /healthz': 'public',
+  'GET /readyz': 'public',
+  'GET /v1/host/gantry/keys': ['keys:manage'],
+  'POST /v1/host/gantry/keys': ['keys:manage'],
+  'POST /v1/host/gantry/keys/{keyId}/rotate': ['keys:manage'],
+  'DELETE /v1/host/gantry/keys/{keyId}': ['keys:manage'],
+};
+
+export interface RegistryServerOptions {
+  readonly settings: Settings;
+  readonly now?: () => number;
+  readonly log?: Logger;
+  readonly limits?: ArchiveLimits;
+}
+
+export interface RegistryServer {
+  readonly app: Api;
+  readonly registry: Registry;
+  /** Set when this start made the first admin key. It is shown once and kept nowhere. */
+  readonly newAdminKey: string | undefined;
+  /** Loads what is published without a port, for whoever sends requests without one. */
+  prepare(): Promise<void>;
+  /** Serves, and answers the address. */
+  start(): Promise<string>;
+  /** Stops taking requests, lets those under way end, and closes the store. */
+  stop(): Promise<void>;
+}
+
+export async function createRegistryServer(options: RegistryServerOptions): Promise<RegistryServer> {
+  const { settings, now = Date.now, limits } = options;
+  const log = options.log ?? pino({ level: settings.logLevel, base: null });
+  await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
+  const store = await openStore(settings);
+  const storage = openStorage(settings.storage, { dataDir: settings.dataDir, now });
+  const { apiKey } = settings;
+  const admin = await ensureAdminKey(store, { ...(apiKey !== undefined && { apiKey }), now, randomBytes });
+  let url = `http://${settings.host}:${settings.port}`;
+  const registry = createRegistry({
+    ...{ store, storage, now, log },
+    ...(limits !== undefined && { limits }),
+    policy: {
+      ...{ name: settings.name, acceptsUnsigned: settings.acceptsUnsigned },
+      ...{ acceptsPrivate: settings.acceptsPrivate, testNamespace: settings.testSeams },
+      publicUrl: () => settings.publicUrl ?? url,
+    },
+  });
+  if (settings.testSeams) log.warn('the test namespace /v1/packs-test/ is served');
+  let ready = false;
+  const app = createApp({ store, registry, now, log, isReady: () => ready });
+
+  const prepare = async (): Promise<void> => {
+    await registry.start();
+    await app.ready();
+    ready = true;
+  };
+  return {
+    ...{ app, registry, newAdminKey: admin.created, prepare },
+    async start() {
+      await prepare();
+      url = await app.listen({ host: settings.host, port: settings.port });
+      return url;
+    },
+    async stop() {
+      ready = false;
+      await within(DRAIN_MS, app.close());
+      await registry.stop();
+      await store.close();
+    },
+  };
+}
+
+function createApp(options: {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly now: () => number;
+  readonly log: Logger;
+  readonly isReady: () => boolean;
+}): Api {
+  const { store, registry, now, log, isReady } = options;
+  const { app, keys, idempotency } = createServer({
+    ...{ store, now, randomBytes, log },
+    access: ACCESS,
+    maxRequestBodyBytes: BODY_BYTES_MAX,
+  });
+  healthRoutes(app, isReady);
+  keyRoutes(app, { store, now, randomBytes, cache: keys }, idempotency);
+  registry.routes(app);
+  registry.site(app);
+  return app;
+}
+
+const openStore = (settings: Settings): Promise<Store> =>
+  settings.databaseUrl === undefined
+    ? openSqlite({ dataDir: settings.dataDir })
+    : openPostgres({ url: settings.databaseUrl });
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,87 @@
+/** Archives in a folder. */
+import { link, mkdir, open, opendir, rename, rm, stat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { Spool, type SpoolFile, storageError } from './spool.ts';
+import { type ArchiveStorage, integrityIn, nameOf, type StoredArchive } from './storage.ts';
+
+export interface FolderStorageOptions {
+  readonly folder: string;
+  readonly now: () => number;
+}
+
+export function openFolderStorage({ folder, now }: FolderStorageOptions): ArchiveStorage {
+  const archives = path.join(folder, 'archives');
+  // Beside them, so that keeping one is a rename.
+  const spool = new Spool(path.join(folder, 'spool'));
+  const place = (integrity: string): string => path.join(archives, nameOf(integrity));
+  return {
+    async spool(source, bytesMax) {
+      const file = await spool.write(source, bytesMax);
+      return { ...file, keep: () => keep(file, place(file.integrity), now()) };
+    },
+    get: (integrity) => read(place(integrity)),
+    has: async (integrity) => (await ageOf(place(integrity))) !== undefined,
+    delete: (integrity) => rm(place(integrity), { force: true }),
+    list: () => list(archives),
+    async start() {
+      await mkdir(archives, { recursive: true, mode: 0o700 });
+      await spool.clear(now());
+    },
+    stop: async () => undefined,
+  };
+}
+
+/**
+ * A second name of the spooled file is renamed over what may be there: the bytes are the same, the age is that of
+ * now. The spooled file stays, so that it can be kept again.
+ */
+async function keep(file: SpoolFile, place: string, now: number): Promise<void> {
+  const second = `${file.path}.keep`;
+  try {
+    await utimes(file.path, now / 1000, now / 1000);
+    await link(file.path, second);
+    await rename(second, place);
+    await syncFolder(path.dirname(place));
+  } catch (error) {
+    throw storageError(`${path.dirname(place)} cannot be written.`, error);
+  } finally {
+    // A rename between two names of one file does nothing.
+    await rm(second, { force: true });
+  }
+}
+
+/** A name is on disk once its folder is; Windows has no way to say so, and needs none. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function read(place: string) {
+  try {
+    return (await open(place, 'r')).createReadStream();
+  } catch (error) {
+    throw storageError(`The archive ${path.basename(place)} cannot be read.`, error);
+  }
+}
+
+async function ageOf(place: string): Promise<number | undefined> {
+  try {
+    return (await stat(place)).mtimeMs;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw storageError(`The archive ${path.basename(place)} cannot be looked at.`, error);
+  }
+}
+
+async function* list(folder: string): AsyncGenerator<StoredArchive> {
+  for await (const entry of await opendir(folder)) {
+    const integrity = integrityIn(entry.name);
+    const storedAt = integrity && (await ageOf(path.join(folder, entry.name)));
+    if (integrity !== undefined && typeof storedAt === 'number') yield { integrity, storedAt };
+  }
+}
