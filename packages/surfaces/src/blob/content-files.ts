@@ -1,0 +1,95 @@
+/**
+ * Files that hold the content of objects.
+ *
+ * I1  A name is used once, so content never changes and a reader never sees two puts mixed.
+ * I2  Content is on the disk, in `incoming/`, before a row names it. Moving it to its folder comes after; until then,
+ *     and after a crash in between, it is found where it is.
+ * I3  What lies in `incoming/` at the start and has no row was never answered for.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export class ContentFiles {
+  readonly #incoming: string;
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#incoming = join(folder, 'incoming');
+  }
+
+  /** I3. */
+  async open(isNamed: (file: string) => Promise<boolean>): Promise<void> {
+    await mkdir(this.#incoming, { recursive: true, mode: 0o700 });
+    for (const file of await readdir(this.#incoming)) {
+      if (await isNamed(file)) await this.settle(file);
+      else await rm(join(this.#incoming, file), { force: true });
+    }
+  }
+
+  /** Answers the name of the file, which is on the disk. */
+  async add(bytes: Uint8Array): Promise<string> {
+    const file = randomUUID();
+    const handle = await open(join(this.#incoming, file), 'wx', 0o600);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } catch (error) {
+      await rm(join(this.#incoming, file), { force: true });
+      throw error;
+    } finally {
+      await handle.close();
+    }
+    await syncFolder(this.#incoming);
+    return file;
+  }
+
+  /** Out of `incoming/`, once a row names it. */
+  async settle(file: string): Promise<void> {
+    const place = this.#placeOf(file);
+    const from = join(this.#incoming, file);
+    try {
+      await rename(from, place);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await mkdir(join(place, '..'), { recursive: true, mode: 0o700 });
+      await syncFolder(this.#folder);
+      await rename(from, place);
+    }
+  }
+
+  /** Null when there is no such file. */
+  async read(file: string): Promise<Uint8Array | null> {
+    for (const place of [this.#placeOf(file), join(this.#incoming, file), this.#placeOf(file)]) {
+      try {
+        return new Uint8Array(await readFile(place));
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    }
+    return null;
+  }
+
+  async remove(file: string): Promise<void> {
+    await rm(this.#placeOf(file), { force: true });
+    await rm(join(this.#incoming, file), { force: true });
+  }
+
+  /** Folders of two letters, so that none holds too many. */
+  #placeOf(file: string): string {
+    return join(this.#folder, file.slice(0, 2), file);
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,135 @@
+/** Objects in the data folder: the contract, the journal, crashes and quotas. */
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { OpenwopError } from '@gantry/protocol';
+import { openEmbeddedDatabase } from '../embedded/database.ts';
+import { blobContract, bytesOf } from '../ports/blobs-contract.ts';
+import { NOW, read, write } from '../testing/calls.ts';
+import { freshFolder } from '../testing/data-dir.ts';
+import { type EmbeddedBlobs, openEmbeddedBlobs } from './embedded-blobs.ts';
+
+const QUOTA = 200_000;
+
+async function openIn(dataDir: string, quotaBytes: number) {
+  const database = await openEmbeddedDatabase({ dataDir });
+  const port = await openEmbeddedBlobs({
+    ...{ database, dataDir, quotaBytes },
+    links: { key: new Uint8Array(32).fill(3), publicUrl: () => 'http://host.test' },
+  });
+  return { port, database };
+}
+
+async function opened(t: { after(end: () => unknown): void }) {
+  const folder = freshFolder();
+  const world = await openIn(folder.path, QUOTA);
+  t.after(async () => {
+    await world.database.close();
+    folder.remove();
+  });
+  return { ...world, files: join(folder.path, 'blobs') };
+}
+
+async function* bodyOf(bytes: Uint8Array) {
+  yield bytes;
+}
+
+export async function followed(
+  port: EmbeddedBlobs,
+  method: string,
+  url: string,
+  body: Uint8Array = new Uint8Array(),
+) {
+  try {
+    const request = { method, url: url.replace('http://host.test', ''), body: bodyOf(body), now: Date.now() };
+    const { status, bytes } = await port.servePresigned(request).then((a) => ({ ...a, bytes: a.body }));
+    return { status, bytes };
+  } catch (error) {
+    if (error instanceof OpenwopError) return { status: error.status, bytes: new Uint8Array() };
+    throw error;
+  }
+}
+
+blobContract('embedded', async () => {
+  const folder = freshFolder();
+  const { port, database } = await openIn(folder.path, 10_000_000);
+  return {
+    port,
+    follow: (method, url, body) => followed(port, method, url, body),
+    async close() {
+      await database.close();
+      folder.remove();
+    },
+  };
+});
+
+const object = (content: string, key = 'k') => ({
+  ...{ bucket: 'artifacts', key, bytes: bytesOf(content), contentType: null },
+});
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+
+describe('objects in the data folder', () => {
+  test('the same invocation again changes nothing, and another with its id is refused', async (t) => {
+    const { port, files } = await opened(t);
+    const call = { id: 'call', method: 'blobStorage.put', input: 'one' };
+    await port.put(object('one'), write('acme', call));
+    await port.put(object('two'), write('acme'));
+    assert.deepEqual(await port.put(object('one'), write('acme', call)), { sizeBytes: 3 });
+    assert.deepEqual((await port.get(object(''), read('acme')))?.bytes, bytesOf('two'));
+    await assert.rejects(port.put(object('x'), write('acme', { ...call, input: 'x' })), {
+      code: 'idempotency_key_mismatch',
+    });
+    assert.equal(filesIn(files).length, 2, 'what was put in vain leaves nothing');
+    const removal = { id: 'removal' };
+    assert.deepEqual(await port.delete(object(''), write('acme', removal)), { deleted: true });
+    assert.deepEqual(await port.delete(object(''), write('acme', removal)), { deleted: true });
+  });
+
+  test('replaced and deleted content goes with the sweep, not before', async (t) => {
+    const { port, files } = await opened(t);
+    for (const content of ['one', 'two']) await port.put(object(content), write('acme'));
+    await port.put(object('gone', 'other'), write('acme'));
+    await port.delete(object('', 'other'), write('acme'));
+    assert.equal(filesIn(files).length, 3);
+    assert.equal(await port.sweep(NOW), 0, 'a reader may be about to open it');
+    assert.equal(await port.sweep(NOW + 600_001), 2);
+    assert.equal(filesIn(files).length, 1);
+    assert.deepEqual((await port.get(object(''), read('acme')))?.bytes, bytesOf('two'));
+  });
+
+  test('a tenant has its quota, and a replaced object makes room', async (t) => {
+    const { port, files } = await opened(t);
+    const large = (key: string) => ({ ...object('', key), bytes: new Uint8Array(150_000) });
+    await port.put(large('a'), write('acme'));
+    await assert.rejects(port.put(large('b'), write('acme')), { code: 'blob_quota_exhausted' });
+    await port.put(large('a'), write('acme'));
+    await port.put(large('b'), write('other'));
+    await port.delete(large('a'), write('acme'));
+    await port.put(large('b'), write('acme'));
+    assert.equal(filesIn(files).length, 4, 'what was refused leaves nothing');
+  });
+
+  test('a crash between row and folder loses nothing; content without a row goes', async (t) => {
+    const folder = freshFolder();
+    t.after(folder.remove);
+    const incoming = join(folder.path, 'blobs', 'incoming');
+    const first = await openIn(folder.path, QUOTA);
+    await first.database.close();
+    const blob = { file: 'ab-named', bytes: 5, contentType: null };
+    for (const name of [blob.file, 'cd-nobody']) writeFileSync(join(incoming, name), 'named');
+    const { database } = await openIn(folder.path, QUOTA).catch((error) => assert.fail(error));
+    assert.deepEqual(filesIn(join(folder.path, 'blobs')), [], 'no row names them yet');
+    writeFileSync(join(incoming, blob.file), 'named');
+    const place = { tenant: 'acme', bucket: 'artifacts', key: 'k' };
+    await database.upkeep('blobs', 'put', place, blob, NOW, QUOTA);
+    await database.close();
+    const again = await openIn(folder.path, QUOTA);
+    assert.deepEqual(readdirSync(incoming), []);
+    assert.deepEqual((await again.port.get(object(''), read('acme')))?.bytes, bytesOf('named'));
+    await again.database.close();
+  });
+});

@@ -1,0 +1,140 @@
+/** Objects in the data folder: content in files, the rest in the embedded database. */
+import { join } from 'node:path';
+import { OpenwopError } from '@gantry/protocol';
+import type { PlacedBlob } from '../embedded/blobs.ts';
+import type { EmbeddedDatabase } from '../embedded/database.ts';
+import { type BlobContent, type BlobPlace, type BlobPort, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
+import { ContentFiles } from './content-files.ts';
+import { objectPath, signLink } from './link.ts';
+import { type PresignedAnswer, type PresignedRequest, servePresigned } from './serve-presigned.ts';
+
+export interface LinkOptions {
+  /** Signs links; the same after a restart, or links die with the process. */
+  readonly key: Uint8Array;
+  /** Where clients reach this host, without a slash at the end; asked each time, since a port may be chosen late. */
+  readonly publicUrl: () => string;
+}
+
+export interface EmbeddedBlobsOptions {
+  readonly database: EmbeddedDatabase;
+  readonly dataDir: string;
+  /** For each tenant. */
+  readonly quotaBytes: number;
+  /** Without them there are no links. */
+  readonly links?: LinkOptions;
+}
+
+export interface EmbeddedBlobs extends BlobPort {
+  /** Answers a request to a link. Refuses with `OpenwopError`. */
+  servePresigned(request: PresignedRequest): Promise<PresignedAnswer>;
+}
+
+/** A reader that knows the name of a file opens it well within this time. */
+const GARBAGE_MS = 600_000;
+const GARBAGE_BATCH = 200;
+
+export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<EmbeddedBlobs> {
+  const { database, links } = options;
+  const files = new ContentFiles(join(options.dataDir, 'blobs'));
+  await files.open((file) => database.read('blobs', 'isNamed', file));
+  const port: BlobPort = {
+    journal: 'own',
+    canPresign: links !== undefined,
+    addressOf: (place) => `${links?.publicUrl() ?? ''}${objectPath(place)}`,
+    put: (object, call) =>
+      store(files, object, (blob) =>
+        database.write(
+          'blobs',
+          'put',
+          call,
+          placeOf(object, call.tenant),
+          blob,
+          call.now,
+          options.quotaBytes,
+        ),
+      ),
+    get: (place, { tenant }) => load(database, files, placeOf(place, tenant)),
+    delete: (place, call) => database.write('blobs', 'delete', call, placeOf(place, call.tenant), call.now),
+    list: (range, { tenant }) => database.read('blobs', 'list', tenant, range),
+    async presign({ method, seconds, ...place }, { tenant, now }) {
+      if (!links) throw noLinks();
+      const expiresAt = now + seconds * 1_000;
+      const bytesMax = method === 'PUT' ? OBJECT_BYTES_MAX : 0;
+      return `${links.publicUrl()}${signLink(links.key, { ...place, tenant, method, expiresAt, bytesMax })}`;
+    },
+    health: async () => void (await database.read('blobs', 'isNamed', '')),
+    sweep: (now) => sweep(database, files, now),
+    close: async () => {},
+  };
+  const upload = async (place: PlacedBlob, content: BlobContent, now: number): Promise<void> => {
+    await store(files, content, (blob) =>
+      database.upkeep('blobs', 'put', place, blob, now, options.quotaBytes),
+    );
+  };
+  return {
+    ...port,
+    async servePresigned(request) {
+      if (!links) throw noLinks();
+      return servePresigned({ key: links.key, get: port.get, upload }, request);
+    },
+  };
+}
+
+const noLinks = (): OpenwopError =>
+  new OpenwopError('host_capability_missing', { details: { capability: 'host.blobStorage.presign' } });
+
+const placeOf = ({ bucket, key }: BlobPlace, tenant: string): PlacedBlob => ({ tenant, bucket, key });
+
+async function store(
+  files: ContentFiles,
+  { bytes, contentType }: BlobContent,
+  name: (blob: { file: string; bytes: number; contentType: string | null }) => Promise<{ file: string }>,
+): Promise<{ sizeBytes: number }> {
+  const file = await files.add(bytes).catch(unavailable);
+  try {
+    const named = await name({ file, bytes: bytes.byteLength, contentType });
+    if (named.file === file) await files.settle(file).catch(unavailable);
+    else await files.remove(file);
+  } catch (error) {
+    // The database may have kept the row and lost its voice: then the next start decides
+    if (!(error instanceof OpenwopError && error.code === 'storage_unavailable')) await files.remove(file);
+    throw error;
+  }
+  return { sizeBytes: bytes.byteLength };
+}
+
+/** Between the row and its file a put may come; then there is a newer row. */
+async function load(
+  database: EmbeddedDatabase,
+  files: ContentFiles,
+  place: PlacedBlob,
+): Promise<BlobContent | null> {
+  for (let last = ''; ; ) {
+    const blob = await database.read('blobs', 'get', place);
+    if (blob === null) return null;
+    const bytes = await files.read(blob.file).catch(unavailable);
+    if (bytes !== null) return { bytes, contentType: blob.contentType };
+    if (blob.file === last) throw new Error(`The content ${blob.file} of an object is missing`);
+    last = blob.file;
+  }
+}
+
+async function sweep(database: EmbeddedDatabase, files: ContentFiles, now: number): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const garbage = await database.read('blobs', 'garbage', now - GARBAGE_MS, GARBAGE_BATCH);
+    for (const file of garbage) await files.remove(file);
+    if (garbage.length > 0) await database.upkeep('blobs', 'forget', garbage);
+    removed += garbage.length;
+    if (garbage.length < GARBAGE_BATCH) return removed;
+  }
+}
+
+function unavailable(cause: unknown): never {
+  const error = new OpenwopError('storage_unavailable', {
+    message:
+      'The folder of the objects cannot be used for now. Try again later; the operator has to look at the disk.',
+  });
+  error.cause = cause;
+  throw error;
+}

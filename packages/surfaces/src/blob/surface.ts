@@ -1,0 +1,140 @@
+/** `ctx.storage.blob`: objects in named buckets, and links to them. */
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import type { Cursors } from '../cursor.ts';
+import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
+import { Bytes, Cursor, LIST_LIMIT, Limit, Name, Prefix, Timestamp } from '../schema.ts';
+import { checkKey, contentTypeOf } from './names.ts';
+
+const optional = Type.Optional;
+const Place = { bucket: Name, key: Name };
+
+export const blobSurface = defineSurface({
+  capability: 'blobStorage',
+  aliases: ['storage.blob'],
+  path: 'storage.blob',
+  summary:
+    'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only.',
+  journal: 'own',
+  limits: { maxObjectBytes: OBJECT_BYTES_MAX },
+  options: { presign: { summary: 'Links that work without a key.', advertises: { presignSupported: true } } },
+  errors: [
+    'blob_bucket_not_found',
+    'blob_object_not_found',
+    'blob_object_too_large',
+    'blob_presign_expired',
+    'blob_quota_exhausted',
+  ],
+  methods: {
+    put: {
+      effect: 'write',
+      idempotent: true,
+      summary:
+        'Keeps an object, in place of the one with the same key. `url` says where it is; it takes a link to get there.',
+      input: Type.Object({ ...Place, bytes: Bytes, contentType: optional(Type.String()) }),
+      output: Type.Object({ url: Type.String(), sizeBytes: Type.Integer() }),
+    },
+    get: {
+      effect: 'read',
+      summary: 'The object.',
+      input: Type.Object(Place),
+      output: Type.Object({ bytes: Bytes, contentType: optional(Type.String()) }),
+    },
+    delete: {
+      effect: 'write',
+      idempotent: true,
+      summary: 'Removes an object.',
+      input: Type.Object(Place),
+      output: Type.Object({ deleted: Type.Boolean() }),
+    },
+    list: {
+      effect: 'read',
+      summary: 'Keys in byte order, page by page.',
+      input: Type.Object({
+        bucket: Name,
+        prefix: optional(Prefix),
+        cursor: optional(Cursor),
+        limit: optional(Limit),
+      }),
+      output: Type.Object({
+        entries: Type.Array(Type.Object({ key: Type.String(), sizeBytes: Type.Integer() })),
+        nextCursor: optional(Type.String()),
+      }),
+    },
+    presign: {
+      effect: 'read',
+      needs: 'presign',
+      summary:
+        'A link that gets the object, or puts it, without a key, until it expires. A week is the longest.',
+      input: Type.Object({
+        ...Place,
+        expiresInSeconds: Type.Integer({ minimum: 1, maximum: LINK_SECONDS_MAX }),
+        method: Type.Union([Type.Literal('GET'), Type.Literal('PUT')]),
+      }),
+      output: Type.Object({ url: Type.String(), expiresAt: Timestamp }),
+    },
+  },
+});
+
+/** For backends that cannot keep the journal in the transaction of the write. */
+const journaledByHost = defineSurface({ ...blobSurface.literal, journal: 'host' });
+
+export interface BlobOptions {
+  readonly port: BlobPort;
+  readonly cursors: Cursors;
+  /** The first is the one that packs mean when they name none. */
+  readonly buckets: readonly string[];
+}
+
+export const DEFAULT_BUCKETS: readonly string[] = ['artifacts'];
+
+export function implementBlobs({ port, cursors, buckets }: BlobOptions): ImplementedSurface {
+  const checkBucket = (bucket: string): void => {
+    if (buckets.includes(bucket)) return;
+    throw new OpenwopError('blob_bucket_not_found', { details: { buckets: [...buckets] } });
+  };
+  const placeOf = ({ bucket, key }: BlobPlace): BlobPlace => {
+    checkBucket(bucket);
+    checkKey(key);
+    return { bucket, key };
+  };
+  const surface = port.journal === 'own' ? blobSurface : journaledByHost;
+  return surface.implement(
+    {
+      async put({ bytes, contentType, ...place }, call) {
+        const object = { ...placeOf(place), bytes, contentType: contentTypeOf(contentType) };
+        if (bytes.byteLength > OBJECT_BYTES_MAX)
+          throw new OpenwopError('blob_object_too_large', { details: { maxObjectBytes: OBJECT_BYTES_MAX } });
+        const { sizeBytes } = await port.put(object, call);
+        return { url: port.addressOf(object, call.tenant), sizeBytes };
+      },
+      async get(input, call) {
+        const found = await port.get(placeOf(input), call);
+        if (found === null) throw new OpenwopError('blob_object_not_found');
+        const { bytes, contentType } = found;
+        return { bytes, ...(contentType !== null && { contentType }) };
+      },
+      delete: async (input, call) => port.delete(placeOf(input), call),
+      async list({ bucket, prefix = '', cursor, limit = LIST_LIMIT }, call) {
+        checkBucket(bucket);
+        const scope = [call.tenant, 'blob.list', bucket, prefix] as const;
+        const after = cursor === undefined ? null : cursors.open(scope, cursor);
+        const found = await port.list({ bucket, prefix, after, limit: limit + 1 }, call);
+        const entries = found.slice(0, limit);
+        return {
+          entries,
+          ...(found.length > limit && { nextCursor: cursors.seal(scope, entries.at(-1)!.key) }),
+        };
+      },
+      async presign({ expiresInSeconds: seconds, method, ...input }, call) {
+        const url = await port.presign({ ...placeOf(input), method, seconds }, call);
+        return { url, expiresAt: new Date(call.now + seconds * 1_000).toISOString() };
+      },
+    },
+    {
+      lacks: port.canPresign ? [] : ['presign'],
+      advertises: { buckets: buckets.map((name) => ({ name })) },
+    },
+  );
+}

@@ -1,0 +1,30 @@
+import { embeddedCache } from '../embedded/cache.ts';
+import type { EmbeddedDatabase } from '../embedded/database.ts';
+import { type OpenedPort, openPort } from '../open-port.ts';
+import type { CachePort } from '../ports/cache.ts';
+import { postgresBackends } from '../postgres/backends.ts';
+import { postgresCache } from '../postgres/cache.ts';
+import type { PostgresPool } from '../postgres/connection.ts';
+import { redisCache } from '../redis/cache.ts';
+import { type RedisPool, redisBackends } from '../redis/pool.ts';
+
+export interface OpenCacheDeps {
+  readonly embedded: EmbeddedDatabase;
+  readonly pool: PostgresPool;
+  readonly redis: RedisPool;
+  /** For each tenant. */
+  readonly capacityBytes: number;
+}
+
+export const openCache = (
+  setting: string | undefined,
+  { embedded, pool, redis, capacityBytes }: OpenCacheDeps,
+): Promise<OpenedPort<CachePort>> =>
+  openPort({
+    ...{ name: 'GANTRY_CACHE', value: setting },
+    embedded: embeddedCache(embedded, { capacityBytes }),
+    backends: {
+      ...postgresBackends(pool, (database) => postgresCache(database, { capacityBytes })),
+      ...redisBackends(redis, 'volatile', (deps) => redisCache({ ...deps, capacityBytes })),
+    },
+  });

@@ -1,0 +1,73 @@
+/**
+ * Calls that a node made are remembered by their place: tenant, run, node and the ordinal of the call among the
+ * node's writes and effects. The attempt is no part of it, so a node that runs again after a crash, a suspension or
+ * a retry gets the recorded answers instead of acting twice. Reads are not remembered. A replay runs no pack code
+ * and so calls nothing; a branch is another run, and its calls are its own.
+ */
+import { hash } from 'node:crypto';
+import { type ErrorCode, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { Invocation } from './surface-call.ts';
+
+/** Layer 2 of the protocol's idempotency. */
+export interface JournaledCall {
+  readonly tenant: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly ordinal: number;
+  readonly providerKey: string;
+  readonly idempotent: boolean;
+}
+
+export type CallRecord = {
+  readonly method: string;
+  readonly fingerprint: string;
+} & (
+  | { readonly ok: true; readonly value: Json }
+  | {
+      readonly ok: false;
+      readonly retriable: boolean;
+      readonly error: { readonly code: ErrorCode; readonly message: string; readonly details?: JsonObject };
+    }
+);
+
+/**
+ * The host's memory of calls to backends that keep none. `perform` claims the call, acts, and records before it
+ * answers; a call on record is answered from it. Claimed without a record: acts again if `idempotent`, else rejects
+ * with `effect_in_doubt`. When `act` rejects, nothing is known and nothing is recorded.
+ */
+export interface CallJournal {
+  perform(call: JournaledCall, act: () => Promise<CallRecord>): Promise<CallRecord>;
+}
+
+/** Each try of a call that failed for the moment is a call of its own. */
+export const TRIES_MAX = 20;
+
+export const providerKeyOf = (tried: number): string => (tried === 0 ? 'surface' : `surface\0${tried}`);
+
+export function invocationId({
+  tenant,
+  runId,
+  nodeId,
+  ordinal,
+  providerKey,
+}: Omit<JournaledCall, 'idempotent'>): string {
+  const parts = ['openwop:activity:v2', tenant, runId, nodeId, String(ordinal), providerKey];
+  return hash('sha256', parts.join('\0'), 'base64url');
+}
+
+type Recorded = Pick<CallRecord, 'method' | 'fingerprint'>;
+
+/** The text for a call in a place where another one is on record. Names both, and no values. */
+export function mismatchText({ nodeId, ordinal, method, fingerprint }: Invocation, before: Recorded): string {
+  const what = before.method === method ? `${method} with other input` : `${before.method}`;
+  return (
+    `Write ${ordinal} of node "${nodeId}" was ${what} when the node first ran (${before.fingerprint.slice(0, 8)}), ` +
+    `and is ${method} now (${fingerprint.slice(0, 8)}). A node that runs again must write the same in the same ` +
+    'order; take times, random numbers and ids from its inputs.'
+  );
+}
+
+export function assertSameCall(invocation: Invocation, before: Recorded): void {
+  if (before.method === invocation.method && before.fingerprint === invocation.fingerprint) return;
+  throw new OpenwopError('idempotency_key_mismatch', { message: mismatchText(invocation, before) });
+}

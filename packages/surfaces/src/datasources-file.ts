@@ -1,0 +1,107 @@
+/** The file of data sources. Its addresses hold passwords: no message here repeats a value. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+const DATASOURCES_MAX = 200;
+const SCHEMES = { postgres: ['postgres:', 'postgresql:'], mysql: ['mysql:', 'mariadb:'] } as const;
+
+const File = Type.Object(
+  {
+    datasources: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ minLength: 1, maxLength: 64 }),
+          tenants: Type.Union([
+            Type.Literal('*'),
+            Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 10_000 }),
+          ]),
+          driver: Type.Union([Type.Literal('sqlite'), Type.Literal('postgres'), Type.Literal('mysql')]),
+          url: Type.Optional(Type.String()),
+          file: Type.Optional(Type.String({ minLength: 1 })),
+          readOnly: Type.Optional(Type.Boolean()),
+          maxRows: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+          timeoutMs: Type.Optional(Type.Integer({ minimum: 100, maximum: 60_000 })),
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: DATASOURCES_MAX },
+    ),
+  },
+  { additionalProperties: false },
+);
+type Written = Static<typeof File>['datasources'][number];
+
+export interface DatasourceConfig {
+  readonly id: string;
+  readonly tenants: '*' | readonly string[];
+  readonly readOnly: boolean;
+  readonly maxRows?: number;
+  readonly timeoutMs?: number;
+  readonly place:
+    | { readonly driver: 'sqlite'; readonly file: string }
+    | { readonly driver: 'postgres' | 'mysql'; readonly url: string };
+}
+
+/** Relative paths are relative to the file. */
+export function readDatasources(path: string): DatasourceConfig[] {
+  const written = parse(path);
+  const validator = Compile(File);
+  if (!validator.Check(written)) {
+    const [first] = validator.Errors(written);
+    const problem =
+      first?.message === 'schema is false' ? 'is no setting' : (first?.message ?? 'is not valid');
+    throw invalid(path, `${first?.instancePath || '/'} ${problem}`);
+  }
+  for (const [index, each] of written.datasources.entries())
+    if (written.datasources.slice(0, index).some((before) => overlap(before, each)))
+      throw invalid(path, `/datasources/${index} has an id that one of its tenants has already`);
+  return written.datasources.map((each, index) => {
+    const { id, tenants, readOnly = false, maxRows, timeoutMs } = each;
+    return {
+      ...{ id, tenants, readOnly },
+      ...(maxRows !== undefined && { maxRows }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      place: placeOf(path, index, each),
+    };
+  });
+}
+
+function parse(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : 'no reason given';
+    throw new Error(`The file of data sources ${path} cannot be read (${code}).`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message quotes what it read
+    throw invalid(path, 'is no JSON');
+  }
+}
+
+const overlap = (left: Written, right: Written): boolean =>
+  left.id === right.id &&
+  (left.tenants === '*' ||
+    right.tenants === '*' ||
+    right.tenants.some((tenant) => left.tenants.includes(tenant)));
+
+function placeOf(path: string, index: number, { driver, url, file }: Written): DatasourceConfig['place'] {
+  const at = `/datasources/${index}`;
+  if (driver === 'sqlite') {
+    if (file === undefined || url !== undefined) throw invalid(path, `${at} needs "file" and no "url"`);
+    return { driver, file: resolve(dirname(path), file) };
+  }
+  if (url === undefined || file !== undefined) throw invalid(path, `${at} needs "url" and no "file"`);
+  const schemes: readonly string[] = SCHEMES[driver];
+  if (!URL.canParse(url) || !schemes.includes(new URL(url).protocol))
+    throw invalid(path, `${at}/url must begin with ${schemes.map((each) => `${each}//`).join(' or ')}`);
+  return { driver, url };
+}
+
+const invalid = (path: string, problem: string): Error =>
+  new Error(`The file of data sources ${path}: ${problem}.`);

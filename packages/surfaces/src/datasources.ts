@@ -1,0 +1,113 @@
+/**
+ * Which SQL databases the nodes of which tenant may use. The operator lists them in a file; `primary` is a database
+ * of our own for each tenant unless the file names another.
+ *
+ * @example
+ * const datasources = await openDatasources('/etc/gantry/datasources.json', { pool, dataDir, invocationRetentionMs });
+ * const { backend } = datasources.find('crm', 'acme');
+ */
+import { OpenwopError } from '@gantry/protocol';
+import { type DatasourceConfig, readDatasources } from './datasources-file.ts';
+import { SQL_LIMITS, type SqlBackend, type SqlDialect, type SqlLimits } from './ports/sql.ts';
+import { operatorFile, type SqlitePool, tenantFiles } from './sql-drivers/sqlite.ts';
+
+const PRIMARY = 'primary';
+const MIB = 1_048_576;
+
+export interface Datasource {
+  readonly backend: SqlBackend;
+  readonly isReadOnly: boolean;
+}
+
+export interface Datasources {
+  /** Throws `datasource_not_found`, or `datasource_access_denied` for one of another tenant. */
+  find(id: string, tenant: string): Datasource;
+  /** Those that every tenant may use: who has others is nobody else's business. */
+  readonly advertised: { readonly id: string; readonly driver: SqlDialect }[];
+  readonly drivers: SqlDialect[];
+  /** The ids of those that cannot be used for now. */
+  health(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export interface DatasourcesDeps {
+  readonly pool: SqlitePool;
+  readonly dataDir: string;
+  readonly invocationRetentionMs: number;
+  /** Of each tenant in the primary data source. */
+  readonly quotaBytes?: number;
+}
+
+interface Entry extends Datasource {
+  readonly id: string;
+  readonly tenants: '*' | ReadonlySet<string>;
+}
+
+/** Opens no connection: a server that is down keeps no host from starting. Rejects when the file is not valid. */
+export async function openDatasources(file: string | undefined, deps: DatasourcesDeps): Promise<Datasources> {
+  const listed = file === undefined ? [] : readDatasources(file);
+  const configured = await Promise.all(listed.map((each) => entryOf(each, deps)));
+  const entries = configured.some(({ id }) => id === PRIMARY) ? configured : [primaryOf(deps), ...configured];
+  return {
+    find: (id, tenant) => find(entries, id, tenant),
+    advertised: entries
+      .filter(({ tenants }) => tenants === '*')
+      .map(({ id, backend }) => ({ id, driver: backend.dialect })),
+    drivers: ['sqlite', 'postgres', 'mysql'],
+    health: () => unhealthy(entries),
+    close: async () => void (await Promise.all(entries.map(({ backend }) => backend.close()))),
+  };
+}
+
+function primaryOf({ pool, dataDir, invocationRetentionMs, quotaBytes = 256 * MIB }: DatasourcesDeps): Entry {
+  const limits = SQL_LIMITS;
+  const backend = tenantFiles(pool, { dataDir, limits, bytesMax: quotaBytes, invocationRetentionMs });
+  return { id: PRIMARY, tenants: '*', backend, isReadOnly: false };
+}
+
+async function entryOf(
+  { id, tenants, readOnly, place, ...limits }: DatasourceConfig,
+  { pool }: DatasourcesDeps,
+): Promise<Entry> {
+  const bounds = {
+    ...SQL_LIMITS,
+    ...(limits.maxRows !== undefined && { rowsMax: limits.maxRows }),
+    ...(limits.timeoutMs !== undefined && { timeoutMs: limits.timeoutMs }),
+  };
+  return {
+    ...{ id, tenants: tenants === '*' ? tenants : new Set(tenants), isReadOnly: readOnly },
+    backend: await backendOf(place, bounds, pool),
+  };
+}
+
+/** Drivers are loaded when one is configured: each costs a start some 50 ms. */
+async function backendOf(
+  place: DatasourceConfig['place'],
+  limits: SqlLimits,
+  pool: SqlitePool,
+): Promise<SqlBackend> {
+  switch (place.driver) {
+    case 'sqlite':
+      return operatorFile(pool, { file: place.file, limits });
+    case 'postgres':
+      return (await import('./sql-drivers/postgres.ts')).postgresBackend({ url: place.url, limits });
+    case 'mysql':
+      return (await import('./sql-drivers/mysql.ts')).mysqlBackend({ url: place.url, limits });
+  }
+}
+
+function find(entries: readonly Entry[], id: string, tenant: string): Datasource {
+  const named = entries.filter((entry) => entry.id === id);
+  const found = named.find(({ tenants }) => tenants === '*' || tenants.has(tenant));
+  if (found) return found;
+  throw named.length > 0
+    ? new OpenwopError('datasource_access_denied', {
+        message: `The data source "${id}" is not for this tenant.`,
+      })
+    : new OpenwopError('datasource_not_found', { message: `There is no data source "${id.slice(0, 64)}".` });
+}
+
+async function unhealthy(entries: readonly Entry[]): Promise<string[]> {
+  const checked = await Promise.allSettled(entries.map(({ backend }) => backend.health()));
+  return entries.filter((_, index) => checked[index]?.status === 'rejected').map(({ id }) => id);
+}

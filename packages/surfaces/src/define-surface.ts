@@ -1,0 +1,126 @@
+/**
+ * A host capability as a literal. Types of its implementation, validation, discovery, the peer gate and the docs
+ * page all come from it.
+ *
+ * @example
+ * export const clock = defineSurface({
+ *   capability: 'clock', path: 'clock', summary: 'Tells the time.', journal: 'own', limits: {}, errors: [],
+ *   methods: { now: { effect: 'read', summary: 'The time.', input: Type.Object({}), output: Type.Number() } },
+ * });
+ * const implemented = clock.implement({ now: async (_input, { now }) => now });
+ */
+import type { ErrorCode, JsonObject } from '@gantry/protocol';
+import type { Static, TSchema } from 'typebox';
+import type { DataObject } from './data.ts';
+import type { Invocation, ReadCall, WriteCall } from './surface-call.ts';
+
+/** `read` changes nothing; `write` changes what the host keeps; `effect` reaches the world. */
+export type Effect = 'read' | 'write' | 'effect';
+
+export interface MethodLiteral {
+  readonly effect: Effect;
+  readonly summary: string;
+  readonly input: TSchema;
+  /** Of the answer; of each item when the method is a stream. */
+  readonly output: TSchema;
+  /** Absent: one answer. A stream is an async iterable in pack code, and can only read. */
+  readonly kind?: 'stream';
+  /** The name of one of the surface's `options`, without which the method is absent. */
+  readonly needs?: string;
+  /** For `journal: 'host'`: the receiver ignores a second call with the same invocation id. */
+  readonly idempotent?: boolean;
+}
+
+export interface SurfaceOption {
+  readonly summary: string;
+  /** What the discovery entry gains when the option is offered. */
+  readonly advertises: JsonObject;
+}
+
+export interface SurfaceLiteral {
+  /** As discovery has it, without `host.`. */
+  readonly capability: string;
+  /** Other names that packs ask for in their peer dependencies. */
+  readonly aliases?: readonly string[];
+  /** Of the methods in `ctx`. */
+  readonly path: string;
+  readonly summary: string;
+  /**
+   * Who remembers a call so that a node that runs again does not repeat it: the backend, in the transaction of the
+   * write (`own`), or the host, around the call (`host`).
+   */
+  readonly journal: 'own' | 'host';
+  /** Advertised by these names. */
+  readonly limits: Readonly<Record<string, number>>;
+  /** Optional sub-capabilities. */
+  readonly options?: Readonly<Record<string, SurfaceOption>>;
+  /** Failure codes beside `host_capability_missing` and `validation_error`. */
+  readonly errors: readonly ErrorCode[];
+  readonly methods: Readonly<Record<string, MethodLiteral>>;
+}
+
+type CallOf<M extends MethodLiteral> = M['effect'] extends 'read' ? ReadCall : WriteCall;
+type AnswerOf<M extends MethodLiteral> = M['kind'] extends 'stream'
+  ? AsyncIterable<Static<M['output']>>
+  : Promise<Static<M['output']>>;
+
+/** One function for each method; a missing or misspelt one does not compile. */
+export type Implementation<L extends SurfaceLiteral> = {
+  readonly [Name in keyof L['methods']]: (
+    input: Static<L['methods'][Name]['input']>,
+    call: CallOf<L['methods'][Name]>,
+  ) => AnswerOf<L['methods'][Name]>;
+};
+
+export type JournalChoice = (input: DataObject, call: Pick<ReadCall, 'tenant'>) => SurfaceLiteral['journal'];
+
+export interface Offer<L extends SurfaceLiteral> {
+  /** Options that this backend does not have; their methods are absent. */
+  readonly lacks?: readonly (keyof L['options'] & string)[];
+  /** What only a running host knows, such as data sources. */
+  readonly advertises?: JsonObject;
+  /** Where backends differ in who remembers: by what the call is about. Unless given, as the literal says. */
+  readonly journal?: JournalChoice;
+}
+
+/** What the desk sees of any surface: inputs were checked against the literal before they get here. */
+export interface ImplementedSurface {
+  readonly literal: SurfaceLiteral;
+  readonly lacks: readonly string[];
+  readonly advertises: JsonObject;
+  /** Absent: as the literal says. */
+  readonly journal?: JournalChoice;
+  act(method: string, input: unknown, call: ReadCall & { readonly invocation?: Invocation }): unknown;
+}
+
+export interface Surface<L extends SurfaceLiteral> {
+  readonly literal: L;
+  implement(methods: Implementation<L>, offer?: Offer<L>): ImplementedSurface;
+}
+
+export function defineSurface<const L extends SurfaceLiteral>(literal: L): Surface<L> {
+  return {
+    literal,
+    implement: (methods, { lacks = [], advertises = {}, journal } = {}) => ({
+      literal,
+      lacks,
+      ...(journal && { journal }),
+      advertises: {
+        supported: true,
+        ...literal.limits,
+        ...optionsOf(literal, lacks),
+        ...advertises,
+      },
+      act: (method, input, call) => {
+        const run: unknown = methods[method];
+        if (typeof run !== 'function') throw new Error(`${literal.capability} has no method ${method}`);
+        return run(input, call);
+      },
+    }),
+  };
+}
+
+function optionsOf({ options = {} }: SurfaceLiteral, lacks: readonly string[]): JsonObject {
+  const offered = Object.entries(options).filter(([name]) => !lacks.includes(name));
+  return Object.assign({}, ...offered.map(([, { advertises }]) => advertises));
+}

@@ -1,0 +1,109 @@
+/** The capability page, made from the literals. */
+import type { TSchema } from 'typebox';
+import type { MethodLiteral, SurfaceLiteral } from '../define-surface.ts';
+import type { Spelling } from '../spelling.ts';
+import { SPELLINGS } from '../spellings.ts';
+
+const HEAD = `# Host capabilities
+
+What this host offers to the code of packs, beside its sandbox. A pack names what it needs under \`peerDependencies\`, as \`kvStorage\` or \`host.kvStorage\`; a pack that needs what the host lacks is not installed. The host says under the same names in \`/.well-known/openwop\` what it has.
+
+Every method takes one object. Whom a call is for comes from the run: no argument can name another tenant.
+
+- A **read** changes nothing. A node that is declared pure may only read.
+- A **write** or an **effect** happens once for each place in its node. When a node runs again, after a crash, a suspension or a retry, it gets the answers that it got before instead of acting twice. So it has to make the same calls in the same order: a different call in the same place is refused with \`idempotency_key_mismatch\`. Reads see what is there now.
+- A replay runs no pack code, and so calls nothing. A branch is another run, and its calls are its own.
+
+Every method can answer \`host_capability_missing\` (see \`details.capability\`), \`validation_error\`, \`sandbox_capability_denied\` (a pure node wrote) and \`storage_unavailable\`.
+`;
+
+export function capabilityPage(surfaces: readonly SurfaceLiteral[]): string {
+  return `${[HEAD, ...surfaces.map(section)].join('\n').trimEnd()}\n`;
+}
+
+function section(surface: SurfaceLiteral): string {
+  const { capability, aliases = [], path, summary, methods, errors } = surface;
+  const names = [`host.${capability}`, ...aliases].map(code).join(', ');
+  return `## ${capability}
+
+${summary} In \`ctx.${path}\`; also known as ${names}.
+
+${table(['method', 'kind', 'takes', 'answers', ''], Object.entries(methods).map(methodRow))}
+${bounds(surface)}
+Failures: ${errors.map(code).join(', ')}.
+${spellings(capability)}`;
+}
+
+const methodRow = ([name, method]: [string, MethodLiteral]): string[] => [
+  code(name),
+  method.kind === 'stream' ? `${method.effect}, stream` : method.effect,
+  code(shape(method.input)),
+  code(shape(method.output)),
+  method.needs === undefined ? method.summary : `${method.summary} Needs ${code(method.needs)}.`,
+];
+
+function bounds({ limits, options = {} }: SurfaceLiteral): string {
+  const rows = [
+    ...Object.entries(limits).map(([name, value]) => [code(name), value.toLocaleString('en-GB'), '']),
+    ...Object.entries(options).map(([name, { summary }]) => [code(name), 'optional', summary]),
+  ];
+  return rows.length === 0 ? '' : `\n${table(['advertised as', '', ''], rows)}`;
+}
+
+function spellings(capability: string): string {
+  const own = SPELLINGS.filter(({ to }) => to.startsWith(`${capability}.`));
+  if (own.length === 0) return '';
+  return `
+Published packs also spell it so:
+
+${table(['call', 'means', 'takes', 'answers'], own.map(spellingRow))}`;
+}
+
+const spellingRow = ({ path, when, to, takes = [], gives = [] }: Spelling): string[] => [
+  when === undefined ? code(`ctx.${path}`) : `${code(`ctx.${path}`)} with ${code(when)}`,
+  code(to.split('.')[1]!),
+  takes.map(({ says }) => says).join('; '),
+  gives.map(({ says }) => says).join('; '),
+];
+
+const code = (text: string): string => `\`${text}\``;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+  return line(head) + line(head.map(() => '---')) + rows.map(line).join('');
+}
+
+interface Shaped {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: TSchema;
+  readonly anyOf?: readonly TSchema[];
+}
+
+/** `{ key: string, limit?: integer }` */
+function shape(schema: TSchema): string {
+  const {
+    type,
+    const: constant,
+    enum: choices,
+    properties,
+    required,
+    items,
+    anyOf,
+    description,
+  } = schema as Shaped;
+  if (constant !== undefined) return JSON.stringify(constant);
+  if (choices) return choices.map((choice) => JSON.stringify(choice)).join(' | ');
+  if (anyOf) return anyOf.map(shape).join(' | ');
+  if (items) return `${shape(items)}[]`;
+  if (!properties) return type ?? description ?? 'anything';
+  const members = Object.entries(properties).map(
+    ([name, member]) => `${name}${required?.includes(name) ? '' : '?'}: ${shape(member)}`,
+  );
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}

@@ -1,0 +1,153 @@
+/**
+ * Filters and orders as SQL. Names, paths and values are parameters; what differs between databases is in a
+ * `Dialect`. Threads load this file.
+ */
+import type { Json } from '@gantry/protocol';
+import { type Comparison, equalities, type Filter, type Path, type SortField } from './filter.ts';
+
+export type Value = string | number;
+
+export interface Dialect {
+  placeholder(position: number): string;
+  /** Conditions are true or false, never unknown, so that `not` turns them round. */
+  in(path: Path, values: readonly Json[], bind: Bind): string;
+  compare(path: Path, is: Comparison, value: Value, bind: Bind): string;
+  exists(path: Path, bind: Bind): string;
+  /** Rank of the type, number, text: together they order any two values. */
+  order(path: Path, bind: Bind): readonly [rank: string, number: string, text: string];
+  /** The beginning of the JSON of a value, as `cells` keeps it. */
+  cell(value: Json, bind: Bind): string;
+}
+
+export type Bind = (value: Value) => string;
+
+/** Text is sorted by so many characters, so that cursors stay short. */
+export const SORTED_CHARACTERS = 128;
+
+/** Of a collection, and which of its fields have their values in `cells`. */
+export interface Scope {
+  readonly collection: number;
+  readonly indexes: readonly string[];
+}
+
+/** Where a page ended: the sequence of its last document and the terms that it was sorted by. */
+export type Position = readonly [seq: number, ...terms: Value[]];
+
+export interface Page {
+  readonly filter: Filter;
+  readonly sort: readonly SortField[];
+  readonly after: Position | null;
+  readonly limit: number;
+}
+
+export class QueryText {
+  readonly params: Value[] = [];
+  readonly #dialect: Dialect;
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
+
+  readonly bind: Bind = (value) => this.#dialect.placeholder(this.params.push(value));
+
+  /** Rows `seq, bytes, term0, term1, ...` in their order. */
+  page({ collection, indexes }: Scope, { filter, sort, after, limit }: Page): string {
+    const terms = sort.flatMap(({ path }) => this.#dialect.order(path, this.bind));
+    const columns = terms.map((term, index) => `, ${term} as term${index}`).join('');
+    const found = `select seq, bytes${columns} from documents where ${this.where({ collection, indexes }, filter)}`;
+    const beyond = after === null ? '' : ` where ${this.#beyond(sort, after)}`;
+    return `select * from (${found}) as found${beyond} order by ${orderBy(sort)} limit ${this.bind(limit)}`;
+  }
+
+  where({ collection, indexes }: Scope, filter: Filter): string {
+    const place = `collection = ${this.bind(collection)}`;
+    return [place, ...this.#access({ collection, indexes }, filter), this.condition(filter)].join(' and ');
+  }
+
+  condition(filter: Filter): string {
+    switch (filter.kind) {
+      case 'all':
+      case 'any': {
+        if (filter.of.length === 0) return filter.kind === 'all' ? '1 = 1' : '1 = 0';
+        const joint = filter.kind === 'all' ? ' and ' : ' or ';
+        return `(${filter.of.map((each) => this.condition(each)).join(joint)})`;
+      }
+      case 'not':
+        return `not (${this.condition(filter.of)})`;
+      case 'in':
+        return filter.values.length === 0 ? '1 = 0' : this.#dialect.in(filter.path, filter.values, this.bind);
+      case 'compare':
+        return this.#dialect.compare(filter.path, filter.is, filter.value, this.bind);
+      case 'exists':
+        return this.#dialect.exists(filter.path, this.bind);
+      case 'id':
+        return `id = ${this.bind(filter.id)}`;
+    }
+  }
+
+  /** Says again what the filter says, in a way that an index answers. */
+  #access({ collection, indexes }: Scope, filter: Filter): string[] {
+    const asked = equalities(filter);
+    const id = asked.get('id');
+    if (typeof id === 'string' || typeof id === 'number') return [`id = ${this.bind(String(id))}`];
+    const field = indexes.find((name) => asked.has(name));
+    if (field === undefined) return [];
+    const cell = this.#dialect.cell(asked.get(field)!, this.bind);
+    return [
+      `seq in (select seq from cells where collection = ${this.bind(collection)} ` +
+        `and field = ${this.bind(field)} and value = ${cell})`,
+    ];
+  }
+
+  #beyond(sort: readonly SortField[], [seq, ...terms]: Position): string {
+    const group = (field: number): string => `(${termsOf(field).join(', ')})`;
+    const reached = (field: number): string => `(${termsAt(terms, field).map(this.bind).join(', ')})`;
+    const equal = (fields: number): string[] =>
+      Array.from({ length: fields }, (_, field) => `${group(field)} = ${reached(field)}`);
+    const steps = sort.map(({ descending }, field) =>
+      [...equal(field), `${group(field)} ${descending ? '<' : '>'} ${reached(field)}`].join(' and '),
+    );
+    return [...steps, [...equal(sort.length), `seq > ${this.bind(seq)}`].join(' and ')]
+      .map((step) => `(${step})`)
+      .join(' or ');
+  }
+}
+
+/** Of what `page` answers. */
+export const orderBy = (sort: readonly SortField[]): string =>
+  [
+    ...sort.flatMap(({ descending }, field) =>
+      termsOf(field).map((term) => `${term} ${descending ? 'desc' : 'asc'}`),
+    ),
+    'seq',
+  ].join(', ');
+
+const TERMS = 3;
+const termsOf = (field: number): string[] => [0, 1, 2].map((term) => `term${field * TERMS + term}`);
+const termsAt = (terms: readonly Value[], field: number): readonly Value[] =>
+  terms.slice(field * TERMS, (field + 1) * TERMS);
+
+export interface PageRow {
+  readonly seq: number;
+  readonly bytes: number;
+  readonly [term: `term${number}`]: Value;
+}
+
+export const positionOf = (row: PageRow, { length }: readonly SortField[]): Position => [
+  row.seq,
+  ...Array.from({ length: length * TERMS }, (_, term) => row[`term${term}`]!),
+];
+
+/** As many as fit, and at least one; `isMore` when some are left. */
+export function cut<Row extends PageRow>(
+  rows: readonly Row[],
+  { limit, bytesMax }: { readonly limit: number; readonly bytesMax: number },
+): { readonly kept: readonly Row[]; readonly isMore: boolean } {
+  let bytes = 0;
+  const full = rows.findIndex((row, index) => {
+    bytes += row.bytes;
+    return index > 0 && bytes > bytesMax;
+  });
+  const kept = rows.slice(0, Math.min(limit, full === -1 ? rows.length : full));
+  return { kept, isMore: kept.length < rows.length };
+}

@@ -1,0 +1,47 @@
+/** What writes to collections are refused with, in every backend. Threads load this file. */
+import { Refusal } from '../embedded/wire.ts';
+import type { DocumentLimits } from '../ports/documents.ts';
+
+const shown = (id: string): string => JSON.stringify(id.slice(0, 80));
+
+export const alreadyThere = (id: string): Refusal =>
+  new Refusal('conflict', {
+    message: `There is a document with the id ${shown(id)} already. Change that one, or leave the id out to get a new one.`,
+  });
+
+export const noneThere = (): Refusal =>
+  new Refusal('not_found', { message: 'Nothing there has this id. Insert it first.' });
+
+export const tooManyMatch = (max: number): Refusal =>
+  new Refusal('validation_error', {
+    message:
+      max === 1
+        ? 'More than one document has these keys. Name keys that tell documents apart.'
+        : `More than ${max} documents match. Change them in steps, with a narrower filter.`,
+  });
+
+export const tooLarge = ({ documentBytesMax }: DocumentLimits): Refusal =>
+  new Refusal('validation_error', { message: `A document has at most ${documentBytesMax} bytes.` });
+
+export const otherColumns = (): Refusal =>
+  new Refusal('table_schema_violation', {
+    message: 'The table exists with other columns. Use another name, or its columns.',
+  });
+
+export const tooManyDocuments = ({ documentsMax, full }: DocumentLimits): Refusal =>
+  new Refusal(full, {
+    message: `It holds ${documentsMax} documents, as many as there can be. Delete some first.`,
+    details: { documentsMax },
+  });
+
+export const tooManyCollections = ({ collectionsMax, full }: DocumentLimits): Refusal =>
+  new Refusal(full, {
+    message: `There are ${collectionsMax} of them, as many as there can be. Use one of those.`,
+    details: { collectionsMax },
+  });
+
+export const quotaReached = ({ quotaBytes, full }: DocumentLimits): Refusal =>
+  new Refusal(full, {
+    message: 'The space for documents of this tenant is full. Delete some, or ask the operator for more.',
+    details: { quotaBytes },
+  });

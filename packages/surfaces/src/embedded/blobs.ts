@@ -1,0 +1,87 @@
+/** Which objects there are, and which file holds each one's content. The files are `blob/content-files.ts`'s. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { BlobEntry, BlobPlace, BlobRange } from '../ports/blobs.ts';
+import { defineArea } from './area.ts';
+import { prefixEnd } from './text.ts';
+import { Refusal } from './wire.ts';
+
+export interface StoredBlob {
+  readonly file: string;
+  readonly bytes: number;
+  readonly contentType: string | null;
+}
+
+export interface PlacedBlob extends BlobPlace {
+  readonly tenant: string;
+}
+
+const FIND = `
+  select file, bytes, content_type as contentType from blobs where tenant = ? and bucket = ? and key = ?
+`;
+const LIST = `
+  select key, bytes as sizeBytes from blobs
+  where tenant = ? and bucket = ? and key >= ? and key > ? and (? is null or key < ?)
+  order by key limit ?
+`;
+const SAVE = `
+  insert into blobs (tenant, bucket, key, file, bytes, content_type) values (?, ?, ?, ?, ?, ?)
+  on conflict do update set file = excluded.file, bytes = excluded.bytes, content_type = excluded.content_type
+`;
+
+const blobOf = (row: unknown): StoredBlob | null => (row ? { ...(row as StoredBlob) } : null);
+
+export const blobArea = defineArea({
+  reads: (database) => {
+    const find = database.prepare(FIND);
+    const list = database.prepare(LIST);
+    const named = database.prepare('select 1 from blobs where file = ?');
+    const garbage = database.prepare('select file from blob_garbage where since < ? order by since limit ?');
+    return {
+      get: ({ tenant, bucket, key }: PlacedBlob): StoredBlob | null => blobOf(find.get(tenant, bucket, key)),
+      list: (tenant: string, { bucket, prefix, after, limit }: BlobRange): BlobEntry[] => {
+        const end = prefixEnd(prefix);
+        return list
+          .all(tenant, bucket, prefix, after ?? '', end, end, limit)
+          .map((row) => ({ key: String(row.key), sizeBytes: Number(row.sizeBytes) }));
+      },
+      isNamed: (file: string): boolean => named.get(file) !== undefined,
+      garbage: (before: number, limit: number): string[] =>
+        garbage.all(before, limit).map(({ file }) => String(file)),
+    };
+  },
+  writes: (database) => {
+    const find = database.prepare(FIND);
+    const save = database.prepare(SAVE);
+    const remove = database.prepare('delete from blobs where tenant = ? and bucket = ? and key = ?');
+    const discard = database.prepare('insert or ignore into blob_garbage values (?, ?)');
+    const forget = database.prepare('delete from blob_garbage where file = ?');
+    const checkRoom = quotaOf(database);
+    return {
+      /** The journal keeps the answer: a caller whose content is not the one named there wrote in vain. */
+      put(place: PlacedBlob, blob: StoredBlob, now: number, quota: number): { file: string } {
+        const { tenant, bucket, key } = place;
+        const before = blobOf(find.get(tenant, bucket, key));
+        checkRoom(tenant, blob.bytes - (before?.bytes ?? 0), quota);
+        save.run(tenant, bucket, key, blob.file, blob.bytes, blob.contentType);
+        if (before) discard.run(before.file, now);
+        return { file: blob.file };
+      },
+      delete({ tenant, bucket, key }: PlacedBlob, now: number): { deleted: boolean } {
+        const before = blobOf(find.get(tenant, bucket, key));
+        if (before === null) return { deleted: false };
+        remove.run(tenant, bucket, key);
+        discard.run(before.file, now);
+        return { deleted: true };
+      },
+      forget: (files: readonly string[]): void => files.forEach((file) => void forget.run(file)),
+    };
+  },
+});
+
+function quotaOf(database: DatabaseSync) {
+  const used = database.prepare(`select bytes from usage where area = 'blobs' and tenant = ?`);
+  return (tenant: string, growth: number, quota: number): void => {
+    if (growth > 0 && Number(used.get(tenant)?.bytes ?? 0) + growth > quota)
+      throw new Refusal('blob_quota_exhausted', { details: { quotaBytes: quota } });
+  };
+}

@@ -1,0 +1,16 @@
+import { CACHE_CONTRACT_CAPACITY, cacheContract } from '../ports/cache-contract.ts';
+import { freshFolder } from '../testing/data-dir.ts';
+import { embeddedCache } from './cache.ts';
+import { openEmbeddedDatabase } from './database.ts';
+
+cacheContract('embedded', async () => {
+  const folder = freshFolder();
+  const database = await openEmbeddedDatabase({ dataDir: folder.path });
+  return {
+    port: embeddedCache(database, { capacityBytes: CACHE_CONTRACT_CAPACITY }),
+    async close() {
+      await database.close();
+      folder.remove();
+    },
+  };
+});

@@ -1,0 +1,128 @@
+/** The cache port in the embedded database. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Json } from '@gantry/protocol';
+import type { CacheEntry, CacheKey, CachePort } from '../ports/cache.ts';
+import { defineArea } from './area.ts';
+import type { EmbeddedDatabase } from './database.ts';
+import { bytesOf } from './text.ts';
+
+/** Row and time of its last use. */
+type Use = readonly [id: number, usedAt: number];
+
+interface Row {
+  readonly id: number;
+  readonly value: string;
+  readonly stored_at: number;
+  readonly expires_at: number;
+}
+
+interface Place extends CacheKey {
+  readonly tenant: string;
+}
+
+const SAVE = `
+  insert into cache (tenant, namespace, key, value, bytes, stored_at, used_at, expires_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict do update set value = excluded.value, bytes = excluded.bytes, stored_at = excluded.stored_at,
+    used_at = excluded.used_at, expires_at = excluded.expires_at
+`;
+
+export const cacheArea = defineArea({
+  reads: (database) => {
+    const find = database.prepare(`
+      select id, value, stored_at, expires_at from cache
+      where tenant = ? and namespace = ? and key = ? and expires_at > ?
+    `);
+    return {
+      get({ tenant, namespace, key }: Place, now: number): (CacheEntry & { id: number }) | null {
+        const row = find.get(tenant, namespace, key, now) as Row | undefined;
+        if (!row) return null;
+        const { id, stored_at: storedAt, expires_at: expiresAt } = row;
+        return { id, value: JSON.parse(row.value), storedAt, expiresAt };
+      },
+    };
+  },
+  writes: (database) => ({ ...entryWrites(database), ...upkeep(database) }),
+});
+
+function entryWrites(database: DatabaseSync) {
+  const save = database.prepare(SAVE);
+  const use = database.prepare('update cache set used_at = ? where id = ? and used_at < ?');
+  const makeRoom = making(database);
+  const evictOne = database.prepare(
+    'delete from cache where tenant = ? and namespace = ? and key = ? returning expires_at',
+  );
+  const evictAll = database.prepare(
+    'delete from cache where tenant = ? and namespace = ? returning expires_at',
+  );
+  return {
+    put(
+      { tenant, namespace, key }: Place,
+      entry: { readonly value: Json; readonly expiresAt: number },
+      { now, capacity, uses }: { now: number; capacity: number; uses: readonly Use[] },
+    ): null {
+      for (const [id, usedAt] of uses) use.run(usedAt, id, usedAt);
+      const value = JSON.stringify(entry.value);
+      const bytes = bytesOf(key) + bytesOf(value);
+      save.run(tenant, namespace, key, value, bytes, now, now, entry.expiresAt);
+      makeRoom(tenant, capacity, now);
+      return null;
+    },
+    evict(tenant: string, namespace: string, key: string | null, now: number): { evicted: number } {
+      const rows = key === null ? evictAll.all(tenant, namespace) : evictOne.all(tenant, namespace, key);
+      return { evicted: rows.filter((row) => Number(row.expires_at) > now).length };
+    },
+  };
+}
+
+/** What has expired leaves first, then what was used longest ago. */
+function making(database: DatabaseSync): (tenant: string, capacity: number, now: number) => void {
+  const used = database.prepare(`select bytes from usage where area = 'cache' and tenant = ?`);
+  const dropExpired = database.prepare('delete from cache where tenant = ? and expires_at <= ?');
+  const dropOldest = database.prepare(`
+    delete from cache where id = (select id from cache where tenant = ? order by used_at, id limit 1)
+  `);
+  return (tenant, capacity, now) => {
+    const isFull = () => Number(used.get(tenant)?.bytes ?? 0) > capacity;
+    if (isFull()) dropExpired.run(tenant, now);
+    while (isFull()) dropOldest.run(tenant);
+  };
+}
+
+function upkeep(database: DatabaseSync) {
+  const sweep = database.prepare(
+    'delete from cache where id in (select id from cache where expires_at <= ? order by expires_at limit ?)',
+  );
+  return { sweep: (now: number, limit: number): number => Number(sweep.run(now, limit).changes) };
+}
+
+/** Reads do not write. When values were used is kept here, and goes along with the next put. */
+const USES_MAX = 4_096;
+
+export function embeddedCache(
+  database: EmbeddedDatabase,
+  { capacityBytes: capacity }: { readonly capacityBytes: number },
+): CachePort {
+  const uses = new Map<number, number>();
+  const note = (id: number, now: number): void => {
+    uses.set(id, now);
+    if (uses.size > USES_MAX) uses.delete(uses.keys().next().value!);
+  };
+  return {
+    async get({ namespace, key }, { tenant, now }) {
+      const entry = await database.read('cache', 'get', { tenant, namespace, key }, now);
+      if (entry === null) return null;
+      const { id, ...found } = entry;
+      note(id, now);
+      return found;
+    },
+    async put({ namespace, key, value, expiresAt }, call) {
+      const facts = { now: call.now, capacity, uses: [...uses] };
+      uses.clear();
+      const place = { tenant: call.tenant, namespace, key };
+      await database.write('cache', 'put', call, place, { value, expiresAt }, facts);
+    },
+    evict: ({ namespace, key }, call) =>
+      database.write('cache', 'evict', call, call.tenant, namespace, key, call.now),
+  };
+}

@@ -1,0 +1,26 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Columns } from '../documents/columns.ts';
+import type { Scope } from '../documents/query-sql.ts';
+import type { CollectionFacts, CollectionName } from '../ports/documents.ts';
+
+/** A collection of a tenant. */
+export interface Place extends CollectionName {
+  readonly tenant: string;
+}
+
+export interface Collection extends Scope, CollectionFacts {}
+
+const FIND_COLLECTION = `
+  select id, columns, indexes, documents from collections where tenant = ? and space = ? and name = ?
+`;
+
+export function findingCollection(database: DatabaseSync): (place: Place) => Collection | null {
+  const find = database.prepare(FIND_COLLECTION);
+  return ({ tenant, space, collection }) => {
+    const row = find.get(tenant, space, collection);
+    if (!row) return null;
+    const columns: Columns | null = row.columns === null ? null : JSON.parse(String(row.columns));
+    const indexes: string[] = JSON.parse(String(row.indexes));
+    return { collection: Number(row.id), columns, indexes, documents: Number(row.documents) };
+  };
+}

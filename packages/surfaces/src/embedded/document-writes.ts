@@ -1,0 +1,191 @@
+/** Writes to collections, each inside a transaction. What is thrown undoes all of it. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { JsonObject } from '@gantry/protocol';
+import { type Columns, fit, sameColumns, UNDECLARED } from '../documents/columns.ts';
+import { QueryText } from '../documents/query-sql.ts';
+import {
+  alreadyThere,
+  noneThere,
+  otherColumns,
+  quotaReached,
+  tooLarge,
+  tooManyCollections,
+  tooManyDocuments,
+  tooManyMatch,
+} from '../documents/refusals.ts';
+import {
+  type Change,
+  type DocumentLimits,
+  INDEXES_MAX,
+  type NewDocument,
+  type Patched,
+  type WhenNone,
+} from '../ports/documents.ts';
+import { type Collection, findingCollection, type Place } from './collections.ts';
+import { SQLITE, sortedJson } from './document-sql.ts';
+import { preparing } from './statements.ts';
+import { bytesOf } from './text.ts';
+
+export function documentWrites(database: DatabaseSync) {
+  const collections = collectionWrites(database);
+  const insertInto = inserting(database, collections);
+  const matching = matchingDocuments(database);
+  const patchEach = patching(database);
+  const removeOne = database.prepare('delete from documents where seq = ?');
+  const { existing, make, index } = collections;
+  return {
+    declare(
+      place: Place,
+      { columns, indexes }: { readonly columns: Columns; readonly indexes: readonly string[] },
+      limits: DocumentLimits,
+    ): null {
+      const found = existing(place) ?? make(place, columns, limits);
+      if (!found.columns || !sameColumns(found.columns, columns)) throw otherColumns();
+      index(found, indexes);
+      return null;
+    },
+    insert(
+      place: Place,
+      { documents, typed }: { readonly documents: readonly NewDocument[]; readonly typed: boolean },
+      limits: DocumentLimits,
+    ): null {
+      insertInto(
+        existing(place) ?? make(place, typed ? UNDECLARED : null, limits),
+        documents,
+        place.tenant,
+        limits,
+      );
+      return null;
+    },
+    patch(
+      place: Place,
+      { patch, whenNone, ...change }: Change & { readonly patch: JsonObject; readonly whenNone: WhenNone },
+      limits: DocumentLimits,
+    ): Patched {
+      const found = existing(place);
+      const matched = found ? matching(found, change) : [];
+      if (found && matched.length > 0) {
+        if (found.columns) collections.setColumns(found, fit(found.columns, patch));
+        const modified = patchEach(matched, patch, limits);
+        collections.checkQuota(place.tenant, limits);
+        return { matched: matched.length, modified, id: matched[0]!.id };
+      }
+      if (whenNone.do === 'refuse') throw noneThere();
+      if (whenNone.do === 'answer') return { matched: 0, modified: 0, id: null };
+      const into = found ?? make(place, whenNone.typed ? UNDECLARED : null, limits);
+      index(into, whenNone.indexes);
+      insertInto(into, [whenNone], place.tenant, limits);
+      return { matched: 0, modified: 0, id: whenNone.id };
+    },
+    delete(place: Place, change: Change): { deleted: number } {
+      const found = existing(place);
+      const matched = found ? matching(found, change) : [];
+      for (const { seq } of matched) removeOne.run(seq);
+      return { deleted: matched.length };
+    },
+  };
+}
+
+function collectionWrites(database: DatabaseSync) {
+  const existing = findingCollection(database);
+  const many = database.prepare('select count(*) as many from collections where tenant = ? and space = ?');
+  const create = database.prepare(
+    'insert into collections (tenant, space, name, columns) values (?, ?, ?, ?)',
+  );
+  const dropEmpty = database.prepare(`
+    delete from collections
+    where tenant = ? and space = ? and documents = 0 and coalesce(columns ->> 'closed', 0) = 0
+  `);
+  const saveColumns = database.prepare('update collections set columns = ? where id = ?');
+  const saveIndexes = database.prepare('update collections set indexes = ? where id = ?');
+  const fill = database.prepare(`
+    insert into cells (collection, field, value, seq)
+    select collection, field, value, seq from cells_of_documents where collection = ? and field = ?
+  `);
+  const used = database.prepare(`select bytes from usage where area = 'documents' and tenant = ?`);
+  return {
+    existing,
+    make(place: Place, columns: Columns | null, limits: DocumentLimits): Collection {
+      const { tenant, space, collection } = place;
+      const isFull = () => Number(many.get(tenant, space)?.many) >= limits.collectionsMax;
+      if (isFull()) dropEmpty.run(tenant, space);
+      if (isFull()) throw tooManyCollections(limits);
+      create.run(tenant, space, collection, columns && JSON.stringify(columns));
+      return existing(place)!;
+    },
+    setColumns({ collection, columns: before }: Collection, columns: Columns): void {
+      if (columns !== before) saveColumns.run(JSON.stringify(columns), collection);
+    },
+    /** Fields beyond the room for indexes are looked for without one. */
+    index({ collection, indexes }: Collection, fields: readonly string[]): void {
+      const added = fields.filter((field) => field !== 'id' && !indexes.includes(field));
+      const fitting = added.slice(0, INDEXES_MAX - indexes.length);
+      if (fitting.length === 0) return;
+      saveIndexes.run(JSON.stringify([...indexes, ...fitting]), collection);
+      for (const field of fitting) fill.run(collection, field);
+    },
+    checkQuota(tenant: string, limits: DocumentLimits): void {
+      if (Number(used.get(tenant)?.bytes ?? 0) > limits.quotaBytes) throw quotaReached(limits);
+    },
+  };
+}
+
+type CollectionWrites = ReturnType<typeof collectionWrites>;
+
+function inserting(database: DatabaseSync, { setColumns, checkQuota }: CollectionWrites) {
+  const insert = database.prepare(`
+    insert into documents (collection, id, doc, bytes) values (?, ?, jsonb(?), ?) on conflict do nothing
+  `);
+  return (
+    collection: Collection,
+    documents: readonly NewDocument[],
+    tenant: string,
+    limits: DocumentLimits,
+  ): void => {
+    if (collection.documents + documents.length > limits.documentsMax) throw tooManyDocuments(limits);
+    let { columns } = collection;
+    for (const { id, document } of documents) {
+      columns &&= fit(columns, document);
+      const json = sortedJson(document);
+      const { changes } = insert.run(collection.collection, id, json, bytesOf(json));
+      if (changes === 0) throw alreadyThere(id);
+    }
+    if (columns) setColumns(collection, columns);
+    checkQuota(tenant, limits);
+  };
+}
+
+interface Match {
+  readonly seq: number;
+  readonly id: string;
+}
+
+function matchingDocuments(database: DatabaseSync) {
+  const prepare = preparing(database);
+  return (collection: Collection, { filter, matchesMax }: Change): Match[] => {
+    const text = new QueryText(SQLITE);
+    const where = text.where(collection, filter);
+    const sql = `select seq, id from documents where ${where} order by seq limit ${text.bind(matchesMax + 1)}`;
+    const rows = prepare(sql).all(...text.params);
+    if (rows.length > matchesMax) throw tooManyMatch(matchesMax);
+    return rows.map(({ seq, id }) => ({ seq: Number(seq), id: String(id) }));
+  };
+}
+
+function patching(database: DatabaseSync) {
+  const read = database.prepare('select json(doc) as doc from documents where seq = ?');
+  const write = database.prepare('update documents set doc = jsonb(?), bytes = ? where seq = ?');
+  return (matched: readonly Match[], patch: JsonObject, limits: DocumentLimits): number => {
+    let modified = 0;
+    for (const { seq } of matched) {
+      const before = String(read.get(seq)?.doc);
+      const json = sortedJson({ ...JSON.parse(before), ...patch });
+      if (json === before) continue;
+      const bytes = bytesOf(json);
+      if (bytes > limits.documentBytesMax) throw tooLarge(limits);
+      write.run(json, bytes, seq);
+      modified++;
+    }
+    return modified;
+  };
+}

@@ -1,0 +1,119 @@
+/** The documents port in the embedded database. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { JsonObject } from '@gantry/protocol';
+import type { Filter } from '../documents/filter.ts';
+import { cut, type Page, type PageRow, positionOf, QueryText, type Scope } from '../documents/query-sql.ts';
+import {
+  type CollectionFacts,
+  type CollectionName,
+  type DocumentLimits,
+  type DocumentsPort,
+  type FindQuery,
+  type FoundPage,
+  PAGE_BYTES_MAX,
+} from '../ports/documents.ts';
+import { defineArea } from './area.ts';
+import { findingCollection, type Place } from './collections.ts';
+import type { EmbeddedDatabase } from './database.ts';
+import { SQLITE } from './document-sql.ts';
+import { documentWrites } from './document-writes.ts';
+import { preparing } from './statements.ts';
+
+export const documentsArea = defineArea({
+  reads: (database) => {
+    const collectionOf = findingCollection(database);
+    const prepare = preparing(database);
+    const snapshot = snapshots(database);
+    const get = database.prepare('select json(doc) as doc from documents where collection = ? and id = ?');
+    const bySeq = database.prepare('select json(doc) as doc from documents where seq = ?');
+    return {
+      get(place: Place, id: string): JsonObject | null {
+        const collection = collectionOf(place);
+        const row = collection && get.get(collection.collection, id);
+        return row ? JSON.parse(String(row.doc)) : null;
+      },
+      find: (place: Place, query: FindQuery): FoundPage =>
+        snapshot(() => {
+          const collection = collectionOf(place);
+          return collection ? readPage(collection, query, { prepare, bySeq }) : { documents: [], next: null };
+        }),
+      count(place: Place, filter: Filter): number {
+        const collection = collectionOf(place);
+        if (!collection) return 0;
+        if (filter.kind === 'all' && filter.of.length === 0) return collection.documents;
+        const text = new QueryText(SQLITE);
+        const sql = `select count(*) as many from documents where ${text.where(collection, filter)}`;
+        return Number(prepare(sql).get(...text.params)?.many);
+      },
+      describe(place: Place): CollectionFacts | null {
+        const collection = collectionOf(place);
+        if (!collection) return null;
+        const { columns, indexes, documents } = collection;
+        return { columns, indexes, documents };
+      },
+    };
+  },
+  writes: documentWrites,
+});
+
+/** No write comes between the statements of one. */
+function snapshots(database: DatabaseSync): <T>(read: () => T) => T {
+  const begin = database.prepare('begin');
+  const end = database.prepare('commit');
+  return (read) => {
+    begin.run();
+    try {
+      return read();
+    } finally {
+      end.run();
+    }
+  };
+}
+
+interface PageStatements {
+  prepare(sql: string): StatementSync;
+  readonly bySeq: StatementSync;
+}
+
+/** As `QueryText.page` names its columns. */
+const pageRows = (rows: unknown): PageRow[] => rows as PageRow[];
+
+function readPage(
+  scope: Scope,
+  { after, ...query }: FindQuery,
+  { prepare, bySeq }: PageStatements,
+): FoundPage {
+  const { limit, sort } = query;
+  const page: Page = { ...query, after: after === null ? null : JSON.parse(after), limit: limit + 1 };
+  const text = new QueryText(SQLITE);
+  const sql = text.page(scope, page);
+  const rows = pageRows(prepare(sql).all(...text.params));
+  const { kept, isMore } = cut(rows, { limit, bytesMax: PAGE_BYTES_MAX });
+  const last = kept.at(-1);
+  return {
+    documents: kept.map(({ seq }) => JSON.parse(String(bySeq.get(seq)?.doc))),
+    next: isMore && last ? JSON.stringify(positionOf(last, sort)) : null,
+  };
+}
+
+export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLimits): DocumentsPort {
+  const placeOf = (tenant: string, { space, collection }: CollectionName): Place => ({
+    ...{ tenant, space, collection },
+  });
+  return {
+    get: ({ id, ...name }, { tenant }) => database.read('documents', 'get', placeOf(tenant, name), id),
+    find: ({ space, collection, ...query }, { tenant }) =>
+      database.read('documents', 'find', { tenant, space, collection }, query),
+    count: ({ filter, ...name }, { tenant }) =>
+      database.read('documents', 'count', placeOf(tenant, name), filter),
+    describe: (name, { tenant }) => database.read('documents', 'describe', placeOf(tenant, name)),
+    declare: ({ columns, indexes, ...name }, call) =>
+      database.write('documents', 'declare', call, placeOf(call.tenant, name), { columns, indexes }, limits),
+    insert: ({ documents, typed, ...name }, call) =>
+      database.write('documents', 'insert', call, placeOf(call.tenant, name), { documents, typed }, limits),
+    patch: ({ space, collection, ...change }, call) =>
+      database.write('documents', 'patch', call, { tenant: call.tenant, space, collection }, change, limits),
+    delete: ({ filter, matchesMax, ...name }, call) =>
+      database.write('documents', 'delete', call, placeOf(call.tenant, name), { filter, matchesMax }),
+  };
+}

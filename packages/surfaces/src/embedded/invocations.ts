@@ -1,0 +1,15 @@
+/** The journal of writes. It is written by `writer.ts` in the transaction of each write; here is its upkeep. */
+import { defineArea } from './area.ts';
+
+export const invocationArea = defineArea({
+  reads: () => ({}),
+  writes: (database) => {
+    const forget = database.prepare(`
+      delete from invocations where (tenant, id) in
+        (select tenant, id from invocations where recorded_at < ? order by recorded_at limit ?)
+    `);
+    return {
+      forget: (before: number, limit: number): number => Number(forget.run(before, limit).changes),
+    };
+  },
+});

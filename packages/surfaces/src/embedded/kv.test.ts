@@ -1,0 +1,16 @@
+import { KV_CONTRACT_QUOTA, kvContract } from '../ports/kv-contract.ts';
+import { freshFolder } from '../testing/data-dir.ts';
+import { openEmbeddedDatabase } from './database.ts';
+import { embeddedKv } from './kv.ts';
+
+kvContract('embedded', async () => {
+  const folder = freshFolder();
+  const database = await openEmbeddedDatabase({ dataDir: folder.path });
+  return {
+    port: embeddedKv(database, { quotaBytes: KV_CONTRACT_QUOTA }),
+    async close() {
+      await database.close();
+      folder.remove();
+    },
+  };
+});

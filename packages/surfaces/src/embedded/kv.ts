@@ -1,0 +1,164 @@
+/** The kv port in the embedded database. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Json } from '@gantry/protocol';
+import {
+  KV_ACTUAL_BYTES_MAX,
+  type KvEntry,
+  type KvIncrement,
+  type KvKey,
+  type KvPort,
+  type KvRange,
+  type KvSwapped,
+} from '../ports/kv.ts';
+import { defineArea } from './area.ts';
+import type { EmbeddedDatabase } from './database.ts';
+import { sameJson } from './same-json.ts';
+import { bytesOf, prefixEnd } from './text.ts';
+import { Refusal } from './wire.ts';
+
+interface Row {
+  readonly value: string;
+  readonly bytes: number;
+  readonly expires_at: number | null;
+}
+
+interface Place extends KvKey {
+  readonly tenant: string;
+}
+
+const FIND = `
+  select value, bytes, expires_at from kv
+  where tenant = ? and namespace = ? and key = ? and (expires_at is null or expires_at > ?)
+`;
+const LIST = `
+  select key from kv
+  where tenant = ? and namespace = ? and key >= ? and key > ? and (? is null or key < ?)
+    and (expires_at is null or expires_at > ?)
+  order by key limit ?
+`;
+const SAVE = `
+  insert into kv (tenant, namespace, key, value, bytes, expires_at) values (?, ?, ?, ?, ?, ?)
+  on conflict do update set value = excluded.value, bytes = excluded.bytes, expires_at = excluded.expires_at
+`;
+
+export const kvArea = defineArea({
+  reads: (database) => {
+    const find = database.prepare(FIND);
+    const list = database.prepare(LIST);
+    return {
+      get: ({ tenant, namespace, key }: Place, now: number): KvEntry | null =>
+        entryOf(find.get(tenant, namespace, key, now)),
+      list: (tenant: string, { namespace, prefix, after, limit }: KvRange, now: number): string[] => {
+        const end = prefixEnd(prefix);
+        return list
+          .all(tenant, namespace, prefix, after ?? '', end, end, now, limit)
+          .map((row) => String(row.key));
+      },
+    };
+  },
+  writes: (database) => ({ ...entryWrites(database), ...upkeep(database) }),
+});
+
+const rowOf = (row: unknown): Row | null => (row as Row | undefined) ?? null;
+
+const entryOf = (row: unknown): KvEntry | null => {
+  const found = rowOf(row);
+  return found && { value: JSON.parse(found.value), expiresAt: found.expires_at };
+};
+
+function entryWrites(database: DatabaseSync) {
+  const find = database.prepare(FIND);
+  const remove = database.prepare('delete from kv where tenant = ? and namespace = ? and key = ?');
+  const save = saving(database);
+  const current = ({ tenant, namespace, key }: Place, now: number): Row | null =>
+    rowOf(find.get(tenant, namespace, key, now));
+  return {
+    put(place: Place, entry: KvEntry, now: number, quota: number): { replaced: boolean } {
+      const replaced = current(place, now) !== null;
+      save(place, JSON.stringify(entry.value), entry.expiresAt, { now, quota });
+      return { replaced };
+    },
+    delete(place: Place, now: number): { deleted: boolean } {
+      const deleted = current(place, now) !== null;
+      remove.run(place.tenant, place.namespace, place.key);
+      return { deleted };
+    },
+    increment(place: Place, delta: number, now: number, quota: number): KvIncrement {
+      const row = current(place, now);
+      const previous: unknown = row === null ? 0 : JSON.parse(row.value);
+      if (typeof previous !== 'number') throw notANumber(place.key);
+      const value = previous + delta;
+      if (Math.abs(value) > Number.MAX_SAFE_INTEGER) throw tooLarge(place.key);
+      save(place, JSON.stringify(value), row?.expires_at ?? null, { now, quota });
+      return { value, previous };
+    },
+    compareAndSwap(
+      place: Place,
+      expected: Json,
+      value: Json,
+      { now, quota }: { now: number; quota: number },
+    ): KvSwapped {
+      const row = current(place, now);
+      const actual: Json = row === null ? null : JSON.parse(row.value);
+      if (!sameJson(actual, expected))
+        return { swapped: false, ...((row?.bytes ?? 0) <= KV_ACTUAL_BYTES_MAX && { actual }) };
+      save(place, JSON.stringify(value), row?.expires_at ?? null, { now, quota });
+      return { swapped: true };
+    },
+  };
+}
+
+/** Writes an entry unless the tenant has no room for it; what has expired makes room first. */
+function saving(database: DatabaseSync) {
+  const save = database.prepare(SAVE);
+  const stored = database.prepare('select bytes from kv where tenant = ? and namespace = ? and key = ?');
+  const used = database.prepare(`select bytes from usage where area = 'kv' and tenant = ?`);
+  const dropExpired = database.prepare('delete from kv where tenant = ? and expires_at <= ?');
+  const numberOf = (row: unknown): number => rowOf(row)?.bytes ?? 0;
+  return (
+    { tenant, namespace, key }: Place,
+    value: string,
+    expiresAt: number | null,
+    { now, quota }: { now: number; quota: number },
+  ): void => {
+    const bytes = bytesOf(key) + bytesOf(value);
+    const growth = () => bytes - numberOf(stored.get(tenant, namespace, key));
+    const fits = () => growth() <= 0 || numberOf(used.get(tenant)) + growth() <= quota;
+    if (!fits()) {
+      dropExpired.run(tenant, now);
+      if (!fits()) throw new Refusal('kv_quota_exhausted', { details: { quotaBytes: quota } });
+    }
+    save.run(tenant, namespace, key, value, bytes, expiresAt);
+  };
+}
+
+function upkeep(database: DatabaseSync) {
+  const sweep = database.prepare(
+    'delete from kv where id in (select id from kv where expires_at <= ? order by expires_at limit ?)',
+  );
+  return { sweep: (now: number, limit: number): number => Number(sweep.run(now, limit).changes) };
+}
+
+const notANumber = (key: string): Refusal =>
+  new Refusal('validation_error', { message: `The key "${key}" holds no number to add to.` });
+
+const tooLarge = (key: string): Refusal =>
+  new Refusal('validation_error', { message: `The number at "${key}" would become too large to be exact.` });
+
+export function embeddedKv(database: EmbeddedDatabase, options: { readonly quotaBytes: number }): KvPort {
+  const { quotaBytes: quota } = options;
+  const placeOf = (tenant: string, { namespace, key }: KvKey): Place => ({ tenant, namespace, key });
+  return {
+    get: (key, { tenant, now }) => database.read('kv', 'get', placeOf(tenant, key), now),
+    list: (range, { tenant, now }) => database.read('kv', 'list', tenant, range, now),
+    put: ({ value, expiresAt, ...key }, call) =>
+      database.write('kv', 'put', call, placeOf(call.tenant, key), { value, expiresAt }, call.now, quota),
+    delete: (key, call) => database.write('kv', 'delete', call, placeOf(call.tenant, key), call.now),
+    increment: ({ delta, ...key }, call) =>
+      database.write('kv', 'increment', call, placeOf(call.tenant, key), delta, call.now, quota),
+    compareAndSwap: ({ expected, value, ...key }, call) => {
+      const facts = { now: call.now, quota };
+      return database.write('kv', 'compareAndSwap', call, placeOf(call.tenant, key), expected, value, facts);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** Queues in the embedded database: the area (SQL, in the threads) and what the port is made of. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
+import {
+  type Logged,
+  type QueueCall,
+  type QueueStore,
+  READ_LIMIT,
+  SWEEP_BATCH,
+} from '../queue/queue-store.ts';
+import { defineArea } from './area.ts';
+import type { EmbeddedDatabase } from './database.ts';
+import { deliveryWrites } from './queue-deliveries.ts';
+import { messageWrites } from './queue-messages.ts';
+
+const READ = `
+  select seq, message_id, payload, headers from queue_messages
+  where tenant = ? and topic = ? and seq > ? and expires_at > ? order by seq limit ?
+`;
+
+export const queueArea = defineArea({
+  reads: (database) => ({ readyAt: readyAt(database), ...logReads(database) }),
+  writes: (database) => {
+    const { publish } = messageWrites(database);
+    return { publish, sweep: sweeping(database), ...deliveryWrites(database) };
+  },
+});
+
+/** Messages past their time, then groups of topics that have none. */
+function sweeping(database: DatabaseSync) {
+  const messages = database.prepare(`
+    delete from queue_messages where seq in
+      (select seq from queue_messages where expires_at <= ? order by expires_at limit ?)
+  `);
+  const groups = database.prepare(`
+    delete from queue_groups where not exists
+      (select 1 from queue_messages m where m.tenant = queue_groups.tenant and m.topic = queue_groups.topic)
+  `);
+  return (now: number, limit: number): number => {
+    const deleted = Number(messages.run(now, limit).changes);
+    if (deleted > 0 && deleted < limit) groups.run();
+    return deleted;
+  };
+}
+
+function logReads(database: DatabaseSync) {
+  const read = database.prepare(READ);
+  const last = database.prepare('select max(seq) as seq from queue_messages where tenant = ? and topic = ?');
+  return {
+    read: (tenant: string, topic: string, after: number, now: number): Logged[] =>
+      read.all(tenant, topic, after, now, READ_LIMIT).map((row) => ({
+        seq: Number(row.seq),
+        messageId: String(row.message_id),
+        payload: JSON.parse(String(row.payload)),
+        headers: JSON.parse(String(row.headers)),
+      })),
+    lastSeq: (tenant: string, topic: string): number => Number(last.get(tenant, topic)?.seq ?? 0),
+  };
+}
+
+function readyAt(database: DatabaseSync) {
+  const group = database.prepare(
+    'select id, next_seq from queue_groups where tenant = ? and topic = ? and name = ?',
+  );
+  const fresh = database.prepare(
+    'select 1 from queue_messages where tenant = ? and topic = ? and seq >= ? and expires_at > ? limit 1',
+  );
+  const due = database.prepare(`
+    select d.visible_at as at from queue_deliveries d join queue_messages m on m.seq = d.seq
+    where d.group_id = ? and m.expires_at > ? order by d.visible_at limit 1
+  `);
+  return (tenant: string, place: QueuePlace, now: number): number | null => {
+    const found = group.get(tenant, place.topic, place.group);
+    if (fresh.get(tenant, place.topic, Number(found?.next_seq ?? 0), now)) return now;
+    const at = found ? due.get(Number(found.id), now)?.at : null;
+    return at == null ? null : Number(at);
+  };
+}
+
+export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBounds): QueueStore {
+  const factsOf = ({ tenant, now }: QueueCall) => ({ tenant, now, bounds });
+  return {
+    publish: (draft, call) =>
+      database.write('queue', 'publish', call, draft, { ...factsOf(call), messageId: call.invocation.id }),
+    lease: (lease, call) =>
+      'invocation' in call
+        ? database.write('queue', 'lease', call, lease, factsOf(call))
+        : database.upkeep('queue', 'lease', lease, factsOf(call)),
+    settle: (handle, outcome, call) =>
+      'invocation' in call
+        ? database.write('queue', 'settle', call, handle, outcome, factsOf(call))
+        : database.upkeep('queue', 'settle', handle, outcome, factsOf(call)),
+    readyAt: (place, tenant, now) => database.read('queue', 'readyAt', tenant, place, now),
+    read: (topic, after, tenant, now) => database.read('queue', 'read', tenant, topic, after, now),
+    lastSeq: (topic, tenant) => database.read('queue', 'lastSeq', tenant, topic),
+    sweep: (now) => database.upkeep('queue', 'sweep', now, SWEEP_BATCH),
+    health: async () => void (await database.read('queue', 'lastSeq', '', '')),
+  };
+}

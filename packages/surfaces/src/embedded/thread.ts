@@ -1,0 +1,154 @@
+/** A thread that owns a connection. One that dies is started anew by the next request. */
+import { Worker } from 'node:worker_threads';
+import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { assertSameCall } from '../call-journal.ts';
+import { type Answer, OPENED, type Reply, type Request } from './wire.ts';
+
+/** Beyond so many that wait, the disk does not keep up and more would only wait longer. */
+const WAITING_MAX = 10_000;
+
+interface Waiting {
+  readonly request: Request | null;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+interface Running {
+  readonly worker: Worker;
+  readonly waiting: Map<number, Waiting>;
+  readonly opened: Promise<unknown>;
+  readonly gone: Promise<void>;
+}
+
+type State =
+  | { readonly kind: 'idle' }
+  | ({ readonly kind: 'running' } & Running)
+  | { readonly kind: 'closed' };
+
+export class DatabaseThread {
+  readonly #entry: URL;
+  readonly #workerData: object;
+  #state: State = { kind: 'idle' };
+  #lastId = OPENED;
+  #outbox: Request[] = [];
+
+  constructor(entry: URL, workerData: object) {
+    this.#entry = entry;
+    this.#workerData = workerData;
+  }
+
+  /** Rejects with what opening the database failed with. */
+  async open(): Promise<void> {
+    await this.#running().opened;
+  }
+
+  request(request: Omit<Request, 'id'>): Promise<unknown> {
+    if (this.#state.kind === 'closed') return Promise.reject(unavailable('The host is stopping.'));
+    const { waiting } = this.#running();
+    if (waiting.size >= WAITING_MAX)
+      return Promise.reject(unavailable('Too many requests wait for the disk.'));
+    const numbered = { ...request, id: ++this.#lastId };
+    // All that is asked in one turn of the loop travels, and is committed, together
+    if (this.#outbox.length === 0) setImmediate(() => this.#flush());
+    this.#outbox.push(numbered);
+    return new Promise((resolve, reject) => {
+      waiting.set(numbered.id, { request: numbered, resolve, reject });
+    });
+  }
+
+  /** Lets what was asked reach the disk. */
+  async close(): Promise<void> {
+    const state = this.#state;
+    if (state.kind === 'running') {
+      this.#flush();
+      state.worker.postMessage(null);
+      this.#state = { kind: 'closed' };
+      await state.gone;
+    }
+    this.#state = { kind: 'closed' };
+  }
+
+  #flush(): void {
+    const requests = this.#outbox;
+    this.#outbox = [];
+    if (this.#state.kind === 'running' && requests.length > 0) this.#state.worker.postMessage(requests);
+  }
+
+  #running(): Running {
+    if (this.#state.kind === 'running') return this.#state;
+    const running = start(this.#entry, this.#workerData);
+    this.#state = { kind: 'running', ...running };
+    void running.gone.then(() => {
+      if (this.#state.kind !== 'running' || this.#state.worker !== running.worker) return;
+      this.#outbox = [];
+      this.#state = { kind: 'idle' };
+    });
+    return running;
+  }
+}
+
+function start(entry: URL, workerData: object): Running {
+  const worker = new Worker(entry, { workerData });
+  const waiting = new Map<number, Waiting>();
+  worker.on('message', (replies: readonly Reply[]) => {
+    for (const [id, answer] of replies) {
+      const asked = waiting.get(id);
+      waiting.delete(id);
+      if (asked) settle(asked, answer);
+    }
+  });
+  let cause: unknown;
+  worker.on('error', (error) => {
+    cause = error;
+  });
+  const gone = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      const error = unavailable(
+        'The thread of the database ended.',
+        'Whether the last writes were kept is not known.',
+      );
+      error.cause = cause;
+      for (const asked of waiting.values()) asked.reject(error);
+      waiting.clear();
+      resolve();
+    });
+  });
+  const opened = new Promise((resolve, reject) => {
+    waiting.set(OPENED, { request: null, resolve, reject });
+  });
+  opened.catch(() => {});
+  return { worker, waiting, opened, gone };
+}
+
+function settle({ request, resolve, reject }: Waiting, answer: Answer): void {
+  try {
+    resolve(readAnswer(request, answer));
+  } catch (error) {
+    reject(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+function readAnswer(request: Request | null, answer: Answer): unknown {
+  switch (answer.kind) {
+    case 'done':
+      return answer.value;
+    case 'recorded':
+      if (request?.invocation) assertSameCall(request.invocation.call, answer);
+      return answer.value;
+    case 'refused': {
+      const { message, details } = answer;
+      throw new OpenwopError(answer.code as ErrorCode, {
+        details: details as JsonObject,
+        ...(message !== undefined && { message }),
+      });
+    }
+    case 'unavailable':
+      throw unavailable(`The database answered: ${answer.reason}.`);
+    case 'fault':
+      throw new Error(answer.stack);
+  }
+}
+
+/** Asking again is safe even when it is not known: a write that was kept is on record with its answer. */
+const unavailable = (reason: string, kept = 'Nothing was changed.'): OpenwopError =>
+  new OpenwopError('storage_unavailable', { message: `${reason} ${kept} Try again later.` });

@@ -1,0 +1,147 @@
+/** Writes of the vectors port. A collection's vectors and their codes change together, in one transaction. */
+import type { DatabaseSync } from 'node:sqlite';
+import { QueryText } from '../documents/query-sql.ts';
+import type { NewVector, VectorDeletion, VectorLimits, VectorUpsert } from '../ports/vectors.ts';
+import { encode } from '../vector/codes.ts';
+import { norm } from '../vector/metric.ts';
+import {
+  type CollectionShape,
+  checkDimensions,
+  checkMetric,
+  checkRoom,
+  noCollection,
+  tooManyCollections,
+} from '../vector/refusals.ts';
+import { SQLITE, sortedJson } from './document-sql.ts';
+import { rangeOf, sequenceOf } from './ranges.ts';
+import { preparing } from './statements.ts';
+import { bytesOf } from './text.ts';
+import { codesTable, findingVectorCollection, type VectorCollection } from './vector-collections.ts';
+
+type Upsert = Omit<VectorUpsert, 'collection'> & { readonly limits: VectorLimits };
+
+/** Small, since every collection has at least one: [m] scans are as fast as with 1,024. */
+const CODES_IN_CHUNK = 128;
+
+export function vectorWrites(database: DatabaseSync) {
+  const collectionOf = findingVectorCollection(database);
+  const collectionFor = makingCollection(database);
+  const save = saving(database);
+  const used = database.prepare(`select bytes from usage where area = 'vectors' and tenant = ?`);
+  const remove = removing(database);
+  return {
+    upsert(tenant: string, name: string, { metric, vectors, limits }: Upsert): { upserted: number } {
+      const shape = { dimensions: vectors[0]!.embedding.length, metric: metric ?? 'cosine' } as const;
+      const collection = collectionFor(tenant, name, shape, limits);
+      checkMetric(collection, metric);
+      for (const { embedding } of vectors) checkDimensions(collection.dimensions, embedding.length);
+      save(collection, vectors);
+      const usedBytes = Number(used.get(tenant)?.bytes);
+      checkRoom({ vectors: collectionOf(tenant, name)!.vectors, usedBytes }, limits);
+      return { upserted: vectors.length };
+    },
+    delete(tenant: string, name: string, which: Omit<VectorDeletion, 'collection'>): { deleted: number } {
+      const collection = collectionOf(tenant, name);
+      if (!collection) throw noCollection(name);
+      return { deleted: remove(collection, which) };
+    },
+  };
+}
+
+/** Finds or makes a collection; an empty one takes the shape that is asked for. */
+function makingCollection(database: DatabaseSync) {
+  const collectionOf = findingVectorCollection(database);
+  const many = database.prepare('select count(*) as many from vector_collections where tenant = ?');
+  const dropEmpty = database.prepare('delete from vector_collections where tenant = ? and vectors = 0');
+  const make = database.prepare(`
+    insert into vector_collections (tenant, name, dimensions, metric) values (?, ?, ?, ?)
+    on conflict do update set dimensions = excluded.dimensions, metric = excluded.metric
+  `);
+  return (
+    tenant: string,
+    name: string,
+    { dimensions, metric }: CollectionShape,
+    limits: VectorLimits,
+  ): VectorCollection => {
+    const there = collectionOf(tenant, name);
+    if (there && there.vectors > 0) return there;
+    const isFull = (): boolean => Number(many.get(tenant)?.many) >= limits.collectionsMax;
+    if (!there && isFull()) dropEmpty.run(tenant);
+    if (!there && isFull()) throw tooManyCollections(limits);
+    make.run(tenant, name, dimensions, metric);
+    if (metric === 'cosine')
+      database.exec(`
+        create virtual table if not exists ${codesTable(dimensions)} using vec0(
+          collection integer partition key, code int8[${dimensions}] distance_metric=l2,
+          chunk_size=${CODES_IN_CHUNK}
+        )
+      `);
+    return collectionOf(tenant, name)!;
+  };
+}
+
+function saving(database: DatabaseSync) {
+  const prepare = preparing(database);
+  const find = database.prepare('select seq from vectors where collection = ? and id = ?');
+  const insert = database.prepare('insert into vectors values (?, ?, ?, ?, ?, jsonb(?), ?)');
+  const replace = database.prepare(
+    'update vectors set embedding = ?, norm = ?, doc = jsonb(?), bytes = ? where seq = ?',
+  );
+  const advance = database.prepare('update vector_collections set next = ? where id = ?');
+  return ({ id: collection, dimensions, metric, next }: VectorCollection, vectors: readonly NewVector[]) => {
+    const code = metric === 'cosine' ? coding(prepare, dimensions) : null;
+    let row = next;
+    for (const { id, embedding, metadata } of vectors) {
+      const doc = metadata && sortedJson(metadata);
+      const blob = new Uint8Array(embedding.buffer, embedding.byteOffset, embedding.byteLength);
+      const bytes = blob.byteLength + bytesOf(id) + bytesOf(doc ?? '');
+      const there = find.get(collection, id);
+      const seq = there ? Number(there.seq) : sequenceOf(collection, row++);
+      if (there) replace.run(blob, norm(embedding), doc, bytes, seq);
+      else insert.run(seq, collection, id, blob, norm(embedding), doc, bytes);
+      code?.save(collection, seq, embedding, there !== undefined);
+    }
+    advance.run(row, collection);
+  };
+}
+
+/** The extension takes whole numbers as bigint only, and changes no code in its place. */
+function coding(prepare: ReturnType<typeof preparing>, dimensions: number) {
+  const table = codesTable(dimensions);
+  const insert = prepare(`insert into ${table} (rowid, collection, code) values (?, ?, vec_int8(?))`);
+  const remove = prepare(`delete from ${table} where rowid = ?`);
+  return {
+    save(collection: number, seq: number, embedding: Float32Array, isThere: boolean): void {
+      if (isThere) remove.run(BigInt(seq));
+      insert.run(BigInt(seq), BigInt(collection), new Uint8Array(encode(embedding).buffer));
+    },
+    remove: (seq: number): void => void remove.run(BigInt(seq)),
+  };
+}
+
+function removing(database: DatabaseSync) {
+  const prepare = preparing(database);
+  return (
+    { id, dimensions, metric }: VectorCollection,
+    { ids, filter }: Omit<VectorDeletion, 'collection'>,
+  ): number => {
+    const text = new QueryText(SQLITE);
+    const [first, after] = rangeOf(id);
+    const conditions = [
+      `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`,
+      ...(ids === null
+        ? []
+        : [
+            `collection = ${text.bind(id)}`,
+            `id in (select value from json_each(${text.bind(JSON.stringify(ids))}))`,
+          ]),
+      text.condition(filter),
+    ];
+    const gone = prepare(`delete from vectors where ${conditions.join(' and ')} returning seq`).all(
+      ...text.params,
+    );
+    const code = metric === 'cosine' ? coding(prepare, dimensions) : null;
+    for (const { seq } of gone) code?.remove(Number(seq));
+    return gone.length;
+  };
+}

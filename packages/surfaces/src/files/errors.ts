@@ -1,0 +1,51 @@
+/** What the file system says, as callers may hear it: nothing of it names a path of this machine. */
+import { OpenwopError } from '@gantry/protocol';
+import { LinkFound } from './folder.ts';
+import { outside } from './path.ts';
+
+export const denied = (path: string, problem: string): OpenwopError =>
+  new OpenwopError('fs_permission_denied', {
+    message: `The path ${JSON.stringify(path)} ${problem}. Use another path.`,
+  });
+
+/** Its file has other names, which may be anywhere. */
+export const shared = (path: string): OpenwopError => outside(path, 'is a hard link');
+
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+export function explain(error: unknown, path: string): unknown {
+  if (error instanceof LinkFound) return outside(path, 'is a link or leads through one');
+  switch (codeOf(error)) {
+    case 'ENOENT':
+      return new OpenwopError('file_not_found', { details: { path } });
+    case 'ENOTDIR':
+      return denied(path, 'leads through a file as if it were a folder');
+    case 'EISDIR':
+      return denied(path, 'is a folder or a special file');
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return denied(path, 'is closed to this host');
+    case 'EXDEV':
+      return denied(path, 'is on another disk, where nothing can be written as a whole');
+    case 'ENAMETOOLONG':
+      return outside(path, 'is too long');
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EIO':
+    case 'EMFILE':
+    case 'ENFILE':
+      return unavailable(error);
+    default:
+      return error;
+  }
+}
+
+function unavailable(cause: unknown): OpenwopError {
+  const error = new OpenwopError('storage_unavailable', {
+    message: 'The disk of the files cannot be used for now. Try again later; the operator has to look at it.',
+  });
+  error.cause = cause;
+  return error;
+}

@@ -1,0 +1,71 @@
+/** Paths as callers write them. What is not a plain path on every system is refused on every system. */
+import { OpenwopError } from '@gantry/protocol';
+
+const PATH_BYTES_MAX = 1_024;
+const NAME_BYTES_MAX = 255;
+const DEPTH_MAX = 32;
+
+/** Windows opens a device under these names, whatever the folder and the extension. */
+const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
+
+/** Backslashes and colons separate on Windows; text that runs backwards or shows nothing hides what it names. */
+const ODD = /[\\:*?"<>|\p{Cc}\p{Bidi_Control}\u200b\u2060\ufeff]/u;
+
+/** Names from the root, without `.` and `..`. Throws `path_outside_sandbox`. */
+export function plainPath(path: string): string[] {
+  const names = resolve(path, path);
+  if (names.length === 0) throw outside(path, 'names the folder itself');
+  return names;
+}
+
+/** The folder and the beginning of a name that a prefix means. */
+export function plainPrefix(prefix: string): { readonly folders: string[]; readonly start: string } {
+  const end = prefix.lastIndexOf('/') + 1;
+  const start = prefix.slice(end);
+  if (start === '..') throw outside(prefix, 'ends with ".."');
+  const [name = ''] = resolve(start, prefix);
+  return { folders: resolve(prefix.slice(0, end), prefix), start: name };
+}
+
+function resolve(path: string, given: string): string[] {
+  if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw outside(given, `has more than ${PATH_BYTES_MAX} bytes`);
+  if (!path.isWellFormed() || ODD.test(path))
+    throw outside(given, 'has characters that no file name here may have');
+  if (path.startsWith('/') || path.startsWith('~')) throw outside(given, 'does not start in the folder');
+  const names: string[] = [];
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.') continue;
+    if (name !== '..') names.push(checked(name, given));
+    else if (names.pop() === undefined) throw outside(given, 'leads out of the folder');
+  }
+  if (names.length > DEPTH_MAX) throw outside(given, `has more than ${DEPTH_MAX} folders`);
+  return names;
+}
+
+function checked(name: string, given: string): string {
+  if (Buffer.byteLength(name) > NAME_BYTES_MAX)
+    throw outside(given, `has a name of more than ${NAME_BYTES_MAX} bytes`);
+  if (DEVICE.test(name)) throw outside(given, 'has the name of a device');
+  if (/^\s|[. ]$/.test(name))
+    throw outside(given, 'has a name that begins with a space or ends with a space or dot');
+  return name;
+}
+
+/** Whether a name that is there could be asked for. */
+export function isPlainName(name: string): boolean {
+  try {
+    return resolve(name, name)[0] === name;
+  } catch {
+    return false;
+  }
+}
+
+const SHOWN_MAX = 200;
+
+/** Never names anything of this machine. */
+export const outside = (path: string, problem: string): OpenwopError =>
+  new OpenwopError('path_outside_sandbox', {
+    message:
+      `The path ${JSON.stringify(path.slice(0, SHOWN_MAX))} ${problem}. Use a relative path of plain names, ` +
+      'such as "reports/july.csv".',
+  });

@@ -1,0 +1,185 @@
+/**
+ * Work on images and PDF files, each task in a process of its own: a decoder that loops, swells or breaks on a file
+ * from anywhere takes nothing else with it.
+ *
+ * The process can neither write files nor open connections nor start others, sees no environment, and is ended when
+ * it takes too long, too much memory or too many cycles; the last also when the host is gone.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { findPackageJSON } from 'node:module';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { OpenwopError } from '@gantry/protocol';
+import { decode, encode } from './frame.ts';
+import { INPUT_BYTES_MAX, OUTPUT_BYTES_MAX, type Task } from './task.ts';
+
+export interface Converted {
+  readonly value: unknown;
+  readonly parts: readonly Uint8Array[];
+}
+
+export interface Converter {
+  /** What cannot be done here. */
+  readonly lacks: readonly ('image' | 'pdf')[];
+  /** Rejects with `validation_error` or `file_too_large` when the file is at fault. */
+  run(task: Task, parts: readonly Uint8Array[], signal: AbortSignal): Promise<Converted>;
+}
+
+export interface ConverterLimits {
+  readonly wallClockMs: number;
+  readonly memoryBytes: number;
+}
+
+const LIMITS: ConverterLimits = { wallClockMs: 20_000, memoryBytes: 640 * 1_048_576 };
+const AT_ONCE_MAX = 2;
+const WAITING_MAX = 64;
+const WATCH_MS = 100;
+/** For the head of the answer, which has the text of PDF files, escaped. */
+const HEAD_BYTES_MAX = 16 * 1_048_576;
+
+/** For a host without the libraries, and for tests that need none. */
+export const NO_CONVERTER: Converter = {
+  lacks: ['image', 'pdf'],
+  run: () => Promise.reject(new OpenwopError('host_capability_missing')),
+};
+
+function isThere(name: string): boolean {
+  try {
+    return findPackageJSON(name, import.meta.url) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** `sharp` is one package, and one more with its machine code for each kind of machine. */
+const hasImages = (): boolean =>
+  ['', 'musl'].some((libc) => isThere(`@img/sharp-${process.platform}${libc}-${process.arch}`));
+
+/** Looks for the libraries and loads none: most hosts never touch an image. */
+export function openConverter(limits: ConverterLimits = LIMITS): Converter {
+  const queue = new Queue();
+  const lacks = { image: !hasImages(), pdf: !isThere('unpdf') || !isThere('pdf-lib') };
+  return {
+    lacks: (['image', 'pdf'] as const).filter((kind) => lacks[kind]),
+    run: (task, parts, signal) => queue.enter(() => runProcess(task, parts, signal, limits)),
+  };
+}
+
+class Queue {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  async enter<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting.length >= WAITING_MAX) throw new OpenwopError('runner_unavailable');
+    if (this.#running < AT_ONCE_MAX) this.#running++;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // Whoever waits takes the place over; nobody gets in between
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running--;
+    }
+  }
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+
+const NODE_FLAGS = [
+  '--permission',
+  '--allow-addons',
+  '--allow-fs-read=*',
+  '--max-old-space-size=256',
+  '--no-warnings',
+];
+
+function start({ wallClockMs }: ConverterLimits): Child {
+  const command = [process.execPath, ...NODE_FLAGS, join(import.meta.dirname, 'process.ts')];
+  const seconds = Math.ceil(wallClockMs / 1_000) + 1;
+  // The shell sets what even native code cannot undo: no file grows, no cycles after the time
+  const [program, ...args] =
+    process.platform === 'win32'
+      ? command
+      : ['/bin/sh', '-c', `ulimit -f 0; ulimit -c 0; ulimit -t ${seconds}; exec "$0" "$@"`, ...command];
+  return spawn(program!, args, { env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+}
+
+async function runProcess(
+  task: Task,
+  parts: readonly Uint8Array[],
+  signal: AbortSignal,
+  limits: ConverterLimits,
+): Promise<Converted> {
+  signal.throwIfAborted();
+  if (parts.reduce((sum, { byteLength }) => sum + byteLength, 0) > INPUT_BYTES_MAX)
+    throw new OpenwopError('file_too_large', { details: { maxBytes: INPUT_BYTES_MAX } });
+  const child = start(limits);
+  let why = 'ended without an answer';
+  const end = (reason: string): void => {
+    why = reason;
+    child.kill('SIGKILL');
+  };
+  const timer = setTimeout(
+    () => end(`took more than ${limits.wallClockMs / 1_000} seconds`),
+    limits.wallClockMs,
+  );
+  const watch = setInterval(() => {
+    void residentBytes(child.pid).then((bytes) => bytes > limits.memoryBytes && end('took too much memory'));
+  }, WATCH_MS);
+  const aborted = (): void => end('was given up');
+  signal.addEventListener('abort', aborted, { once: true });
+  try {
+    child.stdin.on('error', () => {});
+    child.stdin.end(encode({ head: task, parts }));
+    return readAnswer(await collect(child, () => end('answered too much')));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof OpenwopError) throw error;
+    throw failed(`Working on the file ${why}.`, error);
+  } finally {
+    clearTimeout(timer);
+    clearInterval(watch);
+    signal.removeEventListener('abort', aborted);
+    child.kill('SIGKILL');
+  }
+}
+
+async function collect(child: Child, tooMuch: () => void): Promise<Buffer> {
+  const started = new Promise<never>((_, reject) => child.once('error', reject));
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const read = async (): Promise<Buffer> => {
+    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+      length += chunk.byteLength;
+      if (length > OUTPUT_BYTES_MAX + HEAD_BYTES_MAX) tooMuch();
+      else chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  };
+  return Promise.race([read(), started]);
+}
+
+function readAnswer(bytes: Buffer): Converted {
+  const { head, parts } = decode(bytes);
+  const answer = head as { ok: boolean; value?: unknown; message?: unknown; isTooLarge?: unknown };
+  if (answer.ok) return { value: answer.value, parts };
+  throw failed(String(answer.message), undefined, answer.isTooLarge === true);
+}
+
+/** The same file would fail again. */
+function failed(message: string, cause: unknown, isTooLarge = false): OpenwopError {
+  const error = new OpenwopError(isTooLarge ? 'file_too_large' : 'validation_error', {
+    message: `${message} Use another file, or ask for less.`,
+  });
+  error.cause = cause;
+  return error;
+}
+
+/** Only Linux says; elsewhere the heap and the number of pixels are what is bounded. */
+async function residentBytes(pid: number | undefined): Promise<number> {
+  if (process.platform !== 'linux' || pid === undefined) return 0;
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024;
+}

@@ -1,0 +1,111 @@
+/** How published packs call `ctx.fs`: content is text, base64 unless `encoding` is `utf8`. */
+import { type Data, type DataObject, isObject } from '../data.ts';
+import { also, fill, fromBase64, member, type Spelling, type Step } from '../spelling.ts';
+
+const encodingOf = (encoding: Data | undefined): 'utf8' | 'base64' =>
+  encoding === 'utf8' ? 'utf8' : 'base64';
+
+const textOf = ({ bytes }: DataObject, encoding: Data | undefined): string | undefined =>
+  bytes instanceof Uint8Array ? Buffer.from(bytes).toString(encodingOf(encoding)) : undefined;
+
+const bytesOf = (text: Data): Data =>
+  typeof text === 'string' ? new Uint8Array(Buffer.from(text, 'base64')) : text;
+
+/** Bytes once, as text: with both an answer could be too large to send. */
+function inBase64(value: Data): Data {
+  if (!isObject(value) || !(value.bytes instanceof Uint8Array)) return value;
+  const { bytes, ...rest } = value;
+  return { ...rest, contentBase64: Buffer.from(bytes as Uint8Array).toString('base64') };
+}
+
+const answerInBase64: Step = {
+  says: '`bytes` → `contentBase64`',
+  adapt: (value) => inBase64(value) as DataObject,
+};
+
+const partsInBase64: Step = {
+  says: '`bytes` of each part → `contentBase64`',
+  adapt: (value) => (Array.isArray(value.parts) ? { ...value, parts: value.parts.map(inBase64) } : value),
+};
+
+const FILES: readonly Spelling[] = [
+  {
+    path: 'fs.read',
+    to: 'fs.read',
+    gives: [
+      member('content', '`bytes` as `encoding` says, else base64', (value, { input }) =>
+        textOf(value, input.encoding),
+      ),
+      member('size', 'in bytes', ({ bytes }) => (bytes instanceof Uint8Array ? bytes.byteLength : undefined)),
+    ],
+  },
+  {
+    path: 'fs.write',
+    when: 'content',
+    to: 'fs.write',
+    takes: [
+      member('bytes', '`content` as `encoding` says, else base64', ({ content, encoding }) =>
+        typeof content === 'string' ? new Uint8Array(Buffer.from(content, encodingOf(encoding))) : undefined,
+      ),
+    ],
+    gives: [also({ bytes: 'sizeBytes' })],
+  },
+  {
+    path: 'fs.stat',
+    to: 'fs.stat',
+    gives: [
+      member('exists', 'true; a missing file is `file_not_found`', () => true),
+      also({ size: 'sizeBytes', mtime: 'modifiedAt' }),
+    ],
+  },
+  {
+    path: 'fs.list',
+    when: 'path',
+    to: 'fs.list',
+    takes: [
+      member('prefix', '`path` as a folder', ({ path }) =>
+        typeof path === 'string'
+          ? /^(\.?\/?)$/.test(path) && path !== '/'
+            ? ''
+            : path.replace(/\/*$/, '/')
+          : path,
+      ),
+      fill({ recursive: false, includeHidden: false }),
+    ],
+  },
+];
+
+const CONVERSIONS: readonly Spelling[] = [
+  ...(['image.resize', 'image.crop', 'image.formatConvert', 'pdf.extractText'] as const).map(
+    (name): Spelling => ({
+      ...{ path: `fs.${name}`, when: 'contentBase64', to: `fs.${name}` },
+      takes: [fromBase64('contentBase64', 'bytes')],
+      gives: [answerInBase64],
+    }),
+  ),
+  {
+    ...{ path: 'fs.pdf.split', when: 'contentBase64', to: 'fs.pdf.split' },
+    takes: [fromBase64('contentBase64', 'bytes')],
+    gives: [partsInBase64],
+  },
+  {
+    path: 'fs.pdf.merge',
+    to: 'fs.pdf.merge',
+    takes: [
+      member('parts', 'each may be base64', ({ parts }) =>
+        Array.isArray(parts) ? parts.map(bytesOf) : undefined,
+      ),
+    ],
+    gives: [
+      {
+        says: '`bytes` → `contentBase64` for parts in base64',
+        adapt: (value, { input }) =>
+          Array.isArray(input.parts) && typeof input.parts[0] === 'string'
+            ? (inBase64(value) as DataObject)
+            : value,
+      },
+    ],
+  },
+];
+
+export const FS: readonly Spelling[] = [...FILES, ...CONVERSIONS];

@@ -1,0 +1,94 @@
+/** `ctx.fs`: files of the workspace, and what can be done with images and PDF files. */
+import { OpenwopError } from '@gantry/protocol';
+import { contentTypeOf } from '../blob/names.ts';
+import type { Cursors } from '../cursor.ts';
+import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import type { FileEntry, FilesPort } from '../ports/files.ts';
+import { FILE_BYTES_MAX } from '../ports/files.ts';
+import { LIST_LIMIT } from '../schema.ts';
+import type { Converter } from './convert/converter.ts';
+import { FILE_METHODS } from './file-methods.ts';
+import { IMAGE_METHODS, implementImages } from './image.ts';
+import { implementPdf, PDF_METHODS } from './pdf.ts';
+
+/** What files are said to be under. It is the same for everyone: nothing of this machine is told. */
+const SANDBOX_ROOT = '/workspace';
+
+export const fsSurface = defineSurface({
+  capability: 'fs',
+  path: 'fs',
+  summary:
+    'Files in a folder of the workspace. Paths are relative to it; no path and no link leads out of it.',
+  journal: 'own',
+  limits: { maxFileSizeBytes: FILE_BYTES_MAX },
+  options: {
+    image: {
+      summary: 'Images made smaller, cut and converted.',
+      advertises: { image: { supported: true, formats: ['jpeg', 'png', 'webp', 'avif'] } },
+    },
+    pdf: { summary: 'Text and pages of PDF files.', advertises: { pdf: { supported: true } } },
+  },
+  errors: [
+    'path_outside_sandbox',
+    'file_too_large',
+    'fs_permission_denied',
+    'file_not_found',
+    'fs_quota_exhausted',
+  ],
+  methods: { ...FILE_METHODS, ...IMAGE_METHODS, ...PDF_METHODS },
+});
+
+export interface FsOptions {
+  readonly port: FilesPort;
+  readonly cursors: Cursors;
+  readonly converter: Converter;
+}
+
+export function implementFs({ port, cursors, converter }: FsOptions): ImplementedSurface {
+  return fsSurface.implement(
+    {
+      async read({ path }, { workspace, ...call }) {
+        const { bytes, contentType } = await port.read({ workspace, path }, call);
+        return { bytes, ...(contentType !== null && { contentType }) };
+      },
+      async write({ path, bytes, contentType, mode = 'overwrite' }, { workspace, ...call }) {
+        if (bytes.byteLength > FILE_BYTES_MAX)
+          throw new OpenwopError('file_too_large', { details: { maxFileSizeBytes: FILE_BYTES_MAX } });
+        return port.write({ workspace, path, bytes, contentType: contentTypeOf(contentType), mode }, call);
+      },
+      delete: ({ path }, { workspace, ...call }) => port.delete({ workspace, path }, call),
+      async stat({ path }, { workspace, ...call }) {
+        const { modifiedAt, contentType, ...facts } = await port.stat({ workspace, path }, call);
+        return {
+          ...facts,
+          modifiedAt: new Date(modifiedAt).toISOString(),
+          ...(contentType !== null && { contentType }),
+        };
+      },
+      async list(input, { workspace, ...call }) {
+        const {
+          prefix = '',
+          cursor,
+          limit = LIST_LIMIT,
+          recursive = true,
+          includeHidden: hidden = true,
+        } = input;
+        const scope = [call.tenant, 'fs.list', workspace, prefix, `${recursive}`, `${hidden}`] as const;
+        const after = cursor === undefined ? null : cursors.open(scope, cursor);
+        const range = { workspace, prefix, after, limit: limit + 1, recursive, hidden };
+        const found = await port.list(range, call);
+        const page = found.slice(0, limit);
+        return {
+          entries: page.map(entryOf),
+          ...(found.length > limit && { nextCursor: cursors.seal(scope, page.at(-1)!.path) }),
+        };
+      },
+      ...implementImages(converter),
+      ...implementPdf(converter),
+    },
+    { lacks: converter.lacks, advertises: { sandboxRoot: SANDBOX_ROOT } },
+  );
+}
+
+const entryOf = ({ path, sizeBytes, isDirectory }: FileEntry) =>
+  isDirectory ? { path: path.slice(0, -1), sizeBytes, isDirectory } : { path, sizeBytes };

@@ -1,0 +1,135 @@
+/** `ctx.storage.kv`: keys and values with time to live, counters and compare-and-swap. */
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import type { Cursors } from '../cursor.ts';
+import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import type { KvPort } from '../ports/kv.ts';
+import { Cursor, Json, LIST_LIMIT, Limit, Name, Namespace, Prefix, Seconds, Timestamp } from '../schema.ts';
+
+const optional = Type.Optional;
+const Place = { key: Name, namespace: optional(Namespace) };
+
+export const kvSurface = defineSurface({
+  capability: 'kvStorage',
+  aliases: ['storage.kv'],
+  path: 'storage.kv',
+  summary: 'A key-value store with time to live and atomic operations. Each tenant sees its own keys only.',
+  journal: 'own',
+  limits: { maxKeyBytes: 256, maxValueBytes: 1_048_576, maxTtlSeconds: 2_592_000 },
+  options: {
+    atomicIncrement: { summary: 'Counters.', advertises: { atomicIncrement: true } },
+    compareAndSwap: { summary: 'Writes that depend on what is there.', advertises: { compareAndSwap: true } },
+  },
+  errors: ['kv_key_too_large', 'kv_value_too_large', 'kv_ttl_exceeds_max', 'kv_quota_exhausted'],
+  methods: {
+    get: {
+      effect: 'read',
+      summary: 'The value, or nothing when there is none or its time is over.',
+      input: Type.Object(Place),
+      output: Type.Object({ value: optional(Json), expiresAt: optional(Timestamp) }),
+    },
+    put: {
+      effect: 'write',
+      summary: 'Keeps a value, for `ttlSeconds` or for good.',
+      input: Type.Object({ ...Place, value: Json, ttlSeconds: optional(Seconds) }),
+      output: Type.Object({ ok: Type.Literal(true), replaced: Type.Boolean() }),
+    },
+    delete: {
+      effect: 'write',
+      summary: 'Removes a key.',
+      input: Type.Object(Place),
+      output: Type.Object({ deleted: Type.Boolean() }),
+    },
+    list: {
+      effect: 'read',
+      summary: 'Keys in byte order, page by page.',
+      input: Type.Object({
+        namespace: optional(Namespace),
+        prefix: optional(Prefix),
+        cursor: optional(Cursor),
+        limit: optional(Limit),
+      }),
+      output: Type.Object({
+        entries: Type.Array(Type.Object({ key: Type.String() })),
+        nextCursor: optional(Type.String()),
+      }),
+    },
+    atomicIncrement: {
+      effect: 'write',
+      needs: 'atomicIncrement',
+      summary: 'Adds `delta` (1) to a number, from 0 where there is none. The time to live stays.',
+      input: Type.Object({ ...Place, delta: optional(Type.Number()) }),
+      output: Type.Object({ value: Type.Number(), previous: Type.Number() }),
+    },
+    compareAndSwap: {
+      effect: 'write',
+      needs: 'compareAndSwap',
+      summary:
+        'Writes `newValue` if the value equals `expectedValue` as JSON; none or null also stands for no value. ' +
+        'The time to live stays.',
+      input: Type.Object({ ...Place, expectedValue: optional(Json), newValue: Json }),
+      output: Type.Object({ swapped: Type.Boolean(), actual: optional(Json) }),
+    },
+  },
+});
+
+export interface KvOptions {
+  readonly port: KvPort;
+  readonly cursors: Cursors;
+}
+
+export function implementKv({ port, cursors }: KvOptions): ImplementedSurface {
+  return kvSurface.implement({
+    async get(input, call) {
+      const entry = await port.get(placeOf(input), call);
+      if (entry === null) return {};
+      return {
+        value: entry.value,
+        ...(entry.expiresAt !== null && { expiresAt: timestamp(entry.expiresAt) }),
+      };
+    },
+    async put({ value, ttlSeconds, ...place }, call) {
+      const expiresAt = ttlSeconds === undefined ? null : call.now + lifetimeMs(ttlSeconds);
+      checkValue(value);
+      return { ok: true, ...(await port.put({ ...placeOf(place), value, expiresAt }, call)) };
+    },
+    delete: (input, call) => port.delete(placeOf(input), call),
+    async list({ namespace = '', prefix = '', cursor, limit = LIST_LIMIT }, call) {
+      const scope = [call.tenant, 'kv.list', namespace, prefix] as const;
+      const after = cursor === undefined ? null : cursors.open(scope, cursor);
+      const keys = await port.list({ namespace, prefix, after, limit: limit + 1 }, call);
+      const page = keys.slice(0, limit);
+      const isMore = keys.length > limit;
+      return {
+        entries: page.map((key) => ({ key })),
+        ...(isMore && { nextCursor: cursors.seal(scope, page.at(-1)!) }),
+      };
+    },
+    atomicIncrement: ({ delta = 1, ...place }, call) => port.increment({ ...placeOf(place), delta }, call),
+    async compareAndSwap({ expectedValue: expected = null, newValue: value, ...place }, call) {
+      checkValue(value);
+      return port.compareAndSwap({ ...placeOf(place), expected, value }, call);
+    },
+  });
+}
+
+const { maxKeyBytes, maxValueBytes, maxTtlSeconds } = kvSurface.literal.limits;
+
+const timestamp = (ms: number): string => new Date(ms).toISOString();
+
+function placeOf({ key, namespace = '' }: { key: string; namespace?: string }) {
+  if (Buffer.byteLength(key) > maxKeyBytes)
+    throw new OpenwopError('kv_key_too_large', { details: { maxKeyBytes } });
+  return { key, namespace };
+}
+
+function checkValue(value: unknown): void {
+  if (Buffer.byteLength(JSON.stringify(value)) > maxValueBytes)
+    throw new OpenwopError('kv_value_too_large', { details: { maxValueBytes } });
+}
+
+function lifetimeMs(ttlSeconds: number): number {
+  if (ttlSeconds > maxTtlSeconds)
+    throw new OpenwopError('kv_ttl_exceeds_max', { details: { maxTtlSeconds } });
+  return Math.ceil(ttlSeconds * 1_000);
+}

@@ -1,0 +1,209 @@
+/**
+ * The calls of one node at work.
+ *
+ * I1  Who calls comes from the run. Nothing in an argument names a tenant.
+ * I2  Writes and effects are numbered in the order in which they arrive, before anything is awaited.
+ * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
+ */
+import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
+import {
+  assertSameCall,
+  type CallJournal,
+  type CallRecord,
+  invocationId,
+  providerKeyOf,
+  TRIES_MAX,
+} from './call-journal.ts';
+import { type Data, type DataObject, fingerprintOf, isJson, isObject } from './data.ts';
+import type { Route, Routes } from './routes.ts';
+import { through } from './spelling.ts';
+import type { Invocation, NodeFacts, PackRef, ReadCall } from './surface-call.ts';
+
+/** What a call may use of the channel that it came by. */
+export interface CallIo {
+  /** One more each time the node was dispatched again: its calls begin anew. */
+  readonly dispatch: number;
+  readonly signal: AbortSignal;
+  /** For streams: resolves when pack code has taken the value. */
+  send(value: Data): Promise<void>;
+}
+
+/** For the log, metrics and audit. No arguments and no answers. */
+export interface CallReport {
+  readonly surface: string;
+  readonly method: string;
+  readonly tenant: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly pack: PackRef;
+  readonly ms: number;
+  readonly ok: boolean;
+  readonly code?: ErrorCode;
+  /** What lies behind a fault of the host; pack code hears none of it. */
+  readonly fault?: unknown;
+}
+
+export interface CallDeps {
+  readonly journal: CallJournal;
+  readonly now: () => number;
+  /** Must not throw. */
+  readonly onCall: (report: CallReport) => void;
+}
+
+interface Admitted {
+  readonly route: Route;
+  readonly sent: DataObject;
+  readonly input: DataObject;
+  readonly call: ReadCall;
+  /** Null for reads. */
+  readonly ordinal: number | null;
+}
+
+export class NodeCalls {
+  readonly #routes: Routes;
+  readonly #deps: CallDeps;
+  readonly #facts: NodeFacts;
+  #dispatch = 0;
+  #writes = 0;
+
+  constructor(routes: Routes, deps: CallDeps, facts: NodeFacts) {
+    this.#routes = routes;
+    this.#deps = deps;
+    this.#facts = facts;
+  }
+
+  /** Rejects with `OpenwopError` only, or with the reason of the signal. */
+  async call(path: string, args: readonly Data[], io: CallIo): Promise<Data | undefined> {
+    const startedAt = this.#deps.now();
+    let route: Route | undefined;
+    const report = (ended: Pick<CallReport, 'ok' | 'code' | 'fault'>): void =>
+      this.#deps.onCall({ ...this.#reportOf(path, route), ms: this.#deps.now() - startedAt, ...ended });
+    try {
+      const sent = argumentOf(path, args);
+      route = this.#routes.find(path, sent);
+      const admitted = this.#admit(route, sent, io, startedAt);
+      const answer = await this.#answer(admitted, io);
+      report({ ok: true });
+      return answer;
+    } catch (error) {
+      io.signal.throwIfAborted();
+      const expected = error instanceof OpenwopError;
+      const refusal = expected ? error : new OpenwopError('internal_error');
+      const fault = expected ? error.cause : error;
+      report({ ok: false, code: refusal.code, ...(fault !== undefined && { fault }) });
+      throw refusal;
+    }
+  }
+
+  #reportOf(path: string, route: Route | undefined): Omit<CallReport, 'ms' | 'ok'> {
+    const { tenant, runId, nodeId, pack } = this.#facts;
+    const [surface, method] = route ? [route.surface.literal.capability, route.name] : [path, ''];
+    return { surface, method, tenant, runId, nodeId, pack };
+  }
+
+  /** Everything that can be refused is, before anything happens. */
+  #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
+    io.signal.throwIfAborted();
+    const { ordinalBase, effect, ...who } = this.#facts;
+    const writes = route.method.effect !== 'read';
+    if (writes && effect === 'pure') throw this.#notPure(route);
+    const input = through(route.takes, sent, { input: sent, now });
+    route.checkInput(input);
+    const call = { ...who, signal: io.signal, now };
+    return { route, sent, input, call, ordinal: writes ? ordinalBase + this.#nextWrite(io.dispatch) : null };
+  }
+
+  /** I2. */
+  #nextWrite(dispatch: number): number {
+    if (dispatch !== this.#dispatch) {
+      this.#dispatch = dispatch;
+      this.#writes = 0;
+    }
+    return this.#writes++;
+  }
+
+  #notPure({ capability, path, method }: Route): OpenwopError {
+    const { nodeId, pack } = this.#facts;
+    return new OpenwopError('sandbox_capability_denied', {
+      message:
+        `Node "${nodeId}" is declared pure and may only read, but called ctx.${path}, which is a ${method.effect}. ` +
+        `The author of ${pack.name} has to declare the node as one with side effects.`,
+      details: { requestedCapability: capability },
+    });
+  }
+
+  async #answer(admitted: Admitted, io: CallIo): Promise<Data | undefined> {
+    const { route, sent, call } = admitted;
+    const spell = (value: Data): Data =>
+      route.gives && isObject(value) ? through(route.gives, value, { input: sent, now: call.now }) : value;
+    if (route.method.kind === 'stream') {
+      const items = route.surface.act(route.name, admitted.input, call) as AsyncIterable<unknown>;
+      for await (const item of items) await io.send(spell(route.checkOutput(item)));
+      return undefined;
+    }
+    return spell(route.checkOutput(await this.#perform(admitted)));
+  }
+
+  #perform({ route, input, call, ordinal }: Admitted): unknown {
+    if (ordinal === null) return route.surface.act(route.name, input, call);
+    const method = `${route.surface.literal.capability}.${route.name}`;
+    const fingerprint = fingerprintOf(method, input);
+    const place = { tenant: call.tenant, runId: call.runId, nodeId: call.nodeId, ordinal };
+    const invocationOf = (tried: number): Invocation => ({
+      ...{ ...place, method, fingerprint },
+      id: invocationId({ ...place, providerKey: providerKeyOf(tried) }),
+    });
+    const act = (invocation: Invocation): unknown =>
+      route.surface.act(route.name, input, { ...call, invocation });
+    const { journal, literal } = route.surface;
+    if ((journal?.(input, call) ?? literal.journal) === 'own') return act(invocationOf(0));
+    return this.#journaled(invocationOf, act, route.method.idempotent === true);
+  }
+
+  /** Around backends without a memory. A recorded failure that may pass is tried anew, under an id of its own. */
+  async #journaled(
+    invocationOf: (tried: number) => Invocation,
+    act: (invocation: Invocation) => unknown,
+    idempotent: boolean,
+  ): Promise<unknown> {
+    for (let tried = 0; ; tried++) {
+      const invocation = invocationOf(tried);
+      let acted = false;
+      const { tenant, runId, nodeId, ordinal } = invocation;
+      const record = await this.#deps.journal.perform(
+        { tenant, runId, nodeId, ordinal, providerKey: providerKeyOf(tried), idempotent },
+        () => {
+          acted = true;
+          return recordOf(invocation, () => act(invocation));
+        },
+      );
+      assertSameCall(invocation, record);
+      if (record.ok) return record.value;
+      if (acted || !record.retriable || tried + 1 === TRIES_MAX) {
+        const { code, ...rest } = record.error;
+        throw new OpenwopError(code, rest);
+      }
+    }
+  }
+}
+
+/** Expected failures are recorded like answers; after any other nobody knows what happened. */
+async function recordOf({ method, fingerprint }: Invocation, act: () => unknown): Promise<CallRecord> {
+  const about = { method, fingerprint };
+  try {
+    const value = (await act()) ?? null;
+    if (!isJson(value)) throw new Error(`${method} answered what the journal cannot keep`);
+    return { ...about, ok: true, value };
+  } catch (error) {
+    if (!(error instanceof OpenwopError)) throw error;
+    const { code, message, details } = error;
+    const { retriable } = ERRORS[code];
+    return { ...about, ok: false, retriable, error: { code, message, ...(details && { details }) } };
+  }
+}
+
+function argumentOf(path: string, args: readonly Data[]): DataObject {
+  const [first = {}] = args;
+  if (args.length <= 1 && isObject(first)) return first;
+  throw new OpenwopError('validation_error', { message: `ctx.${path} takes one object.` });
+}

@@ -1,0 +1,213 @@
+/** `ctx.db.nosql`: JSON documents in collections. */
+import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import type { Cursors } from '../cursor.ts';
+import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { equalities } from '../documents/filter.ts';
+import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
+import { parseFilter, parseSort } from '../documents/parse-filter.ts';
+import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
+import type { DocumentLimits, DocumentsPort, WhenNone } from '../ports/documents.ts';
+import { Cursor, Limit, Name } from '../schema.ts';
+import { projected } from './projection.ts';
+
+const optional = Type.Optional;
+const Place = { datasourceId: Name, collection: CollectionText };
+const Document = Type.Record(Type.String(), Type.Unknown());
+const Count = Type.Integer({ minimum: 0 });
+const REJECTED = 'nosql_filter_rejected';
+
+export const NOSQL_LIMITS: DocumentLimits = { ...LIMITS, full: 'conflict' };
+
+export const nosqlSurface = defineSurface({
+  capability: 'nosql',
+  aliases: ['db.nosql'],
+  path: 'db.nosql',
+  summary:
+    'Collections of JSON documents. Each tenant sees its own only. A document has an `id`; one without gets a new ' +
+    'one. Filters are `{ field: value }` or `{ "field.inner": { $gt: 1 } }` with `$eq $ne $gt $gte $lt $lte $in $nin ' +
+    '$exists $and $or $not`; a field that is not there equals null, lists are compared whole, and only numbers with ' +
+    'numbers and texts with texts are greater or less. Anything else is refused.',
+  journal: 'own',
+  // The protocol closes this advertisement, and its list of drivers holds none of ours
+  limits: {},
+  errors: ['datasource_not_found', 'datasource_access_denied', REJECTED, 'not_found', 'conflict'],
+  methods: {
+    insert: {
+      effect: 'write',
+      summary: 'Adds a document.',
+      input: Type.Object({ ...Place, doc: PlainObject }),
+      output: Type.Object({ id: Type.String() }),
+    },
+    insertMany: {
+      effect: 'write',
+      summary: 'Adds documents, all or none.',
+      input: Type.Object({ ...Place, docs: Type.Array(PlainObject, { minItems: 1, maxItems: 1_000 }) }),
+      output: Type.Object({ inserted: Count, ids: Type.Array(Type.String()) }),
+    },
+    get: {
+      effect: 'read',
+      summary: 'The document, or nothing.',
+      input: Type.Object({ ...Place, id: Name }),
+      output: Type.Object({ doc: optional(Document) }),
+    },
+    query: {
+      effect: 'read',
+      summary:
+        'Documents that match, in the order of insertion or by `sort` (`{ name: 1, age: -1 }`), page by page. ' +
+        '`projection` names the members to give (`1`) or to leave out (`0`).',
+      input: Type.Object({
+        ...Place,
+        filter: FilterObject,
+        sort: optional(FilterObject),
+        projection: optional(FilterObject),
+        cursor: optional(Cursor),
+        limit: optional(Limit),
+      }),
+      output: Type.Object({ docs: Type.Array(Document), nextCursor: optional(Type.String()) }),
+    },
+    update: {
+      effect: 'write',
+      summary: 'Replaces the members of `patch` in one document.',
+      input: Type.Object({ ...Place, id: Name, patch: PlainObject }),
+      output: Type.Object({ ok: Type.Literal(true) }),
+    },
+    updateWhere: {
+      effect: 'write',
+      summary:
+        'Replaces the members of `update`, or of its `$set`, in all documents that match. With `upsert`, where none ' +
+        'does, one is inserted from the equalities of the filter and the update.',
+      input: Type.Object({
+        ...Place,
+        filter: FilterObject,
+        update: PlainObject,
+        upsert: optional(Type.Boolean()),
+      }),
+      output: Type.Object({ matched: Count, modified: Count }),
+    },
+    delete: {
+      effect: 'write',
+      summary: 'Removes a document.',
+      input: Type.Object({ ...Place, id: Name }),
+      output: Type.Object({ deleted: Type.Boolean() }),
+    },
+    deleteWhere: {
+      effect: 'write',
+      summary: 'Removes all documents that match.',
+      input: Type.Object({ ...Place, filter: FilterObject }),
+      output: Type.Object({ deleted: Count }),
+    },
+  },
+});
+
+export interface NosqlDatasource {
+  readonly id: string;
+  /** As discovery names it: `sqlite`, `postgres`. */
+  readonly driver: string;
+  readonly tenants: '*' | readonly string[];
+  /** With `NOSQL_LIMITS`. */
+  readonly port: DocumentsPort;
+}
+
+export interface NosqlOptions {
+  readonly datasources: readonly NosqlDatasource[];
+  readonly cursors: Cursors;
+}
+
+interface At {
+  readonly datasourceId: string;
+  readonly collection: string;
+}
+
+const placeOf = ({ datasourceId, collection }: At) => ({ space: `nosql:${datasourceId}`, collection });
+const oneOf = (at: At, id: string) => ({
+  ...placeOf(at),
+  filter: { kind: 'id', id } as const,
+  matchesMax: 1,
+});
+
+export function implementNosql({ datasources, cursors }: NosqlOptions): ImplementedSurface {
+  const portOf = finding(datasources);
+  return nosqlSurface.implement(
+    {
+      async insert({ doc, ...at }, call) {
+        const added = withId(doc, call.invocation);
+        await portOf(at, call).insert({ ...placeOf(at), documents: [added], typed: false }, call);
+        return { id: added.id };
+      },
+      async insertMany({ docs, ...at }, call) {
+        const documents = docs.map((doc, position) => withId(doc, call.invocation, position));
+        await portOf(at, call).insert({ ...placeOf(at), documents, typed: false }, call);
+        return { inserted: documents.length, ids: documents.map(({ id }) => id) };
+      },
+      async get({ id, ...at }, call) {
+        const doc = await portOf(at, call).get({ ...placeOf(at), id }, call);
+        return doc === null ? {} : { doc };
+      },
+      async query({ filter, sort = {}, projection = {}, cursor, limit, ...at }, call) {
+        const port = portOf(at, call);
+        const project = projected(projection);
+        const request = {
+          filter: parseFilter(filter, REJECTED),
+          sort: parseSort(sort, REJECTED),
+          ...{ cursor, limit },
+        };
+        const { documents, next } = await findPage({ port, cursors }, placeOf(at), request, call);
+        return { docs: documents.map(project), ...(next !== null && { nextCursor: next }) };
+      },
+      async update({ id, patch, ...at }, call) {
+        const change = { ...oneOf(at, id), patch: patchOf(setOf(patch), id) };
+        await portOf(at, call).patch({ ...change, whenNone: { do: 'refuse' } }, call);
+        return { ok: true };
+      },
+      async updateWhere({ filter: asked, update, upsert = false, ...at }, call) {
+        const filter = parseFilter(asked, REJECTED);
+        const set = setOf(update);
+        const found: JsonObject = Object.fromEntries(equalities(filter));
+        const whenNone: WhenNone = upsert
+          ? { do: 'insert', ...withId({ ...found, ...set }, call.invocation), typed: false, indexes: [] }
+          : { do: 'answer' };
+        const change = { ...placeOf(at), filter, matchesMax: MATCHES_MAX, patch: patchOf(set), whenNone };
+        const { matched, modified } = await portOf(at, call).patch(change, call);
+        return { matched, modified };
+      },
+      async delete({ id, ...at }, call) {
+        return { deleted: (await portOf(at, call).delete(oneOf(at, id), call)).deleted > 0 };
+      },
+      async deleteWhere({ filter, ...at }, call) {
+        const change = { filter: parseFilter(filter, REJECTED), matchesMax: MATCHES_MAX };
+        return portOf(at, call).delete({ ...placeOf(at), ...change }, call);
+      },
+    },
+    {
+      advertises: {
+        datasources: datasources
+          .filter(({ tenants }) => tenants === '*')
+          .map(({ id, driver }) => ({ id, driver })),
+      },
+    },
+  );
+}
+
+function finding(datasources: readonly NosqlDatasource[]) {
+  return ({ datasourceId }: At, { tenant }: { readonly tenant: string }): DocumentsPort => {
+    const found = datasources.find(({ id }) => id === datasourceId);
+    if (!found) throw new OpenwopError('datasource_not_found', { details: { datasourceId } });
+    if (found.tenants !== '*' && !found.tenants.includes(tenant))
+      throw new OpenwopError('datasource_access_denied', { details: { datasourceId } });
+    return found.port;
+  };
+}
+
+/** Members, or `$set` with members and nothing beside it. */
+function setOf(update: JsonObject): JsonObject {
+  const odd = Object.keys(update).find((name) => name.startsWith('$'));
+  if (odd === undefined) return update;
+  const set: Json | undefined = update.$set;
+  const isSet = typeof set === 'object' && set !== null && !Array.isArray(set);
+  if (isSet && Object.keys(update).length === 1 && !Object.keys(set).some((name) => name.startsWith('$')))
+    return set;
+  throw new OpenwopError(REJECTED, {
+    message: `The update holds "${odd.slice(0, 40)}". Send the members to replace, alone or in $set.`,
+  });
+}

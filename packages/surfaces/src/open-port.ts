@@ -1,0 +1,33 @@
+/** Chooses the backend of a port by its setting: nothing for the data folder, else a URL. */
+
+export interface OpenedPort<Port> {
+  readonly kind: string;
+  readonly port: Port;
+  /** Rejects when the backend cannot be used for now. */
+  health(): Promise<void>;
+}
+
+/** By scheme, without the colon. */
+export type Backends<Port> = Readonly<Record<string, (url: string) => Promise<OpenedPort<Port>>>>;
+
+export interface PortChoice<Port> {
+  /** `GANTRY_KV` */
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly embedded: Port;
+  readonly backends: Backends<Port>;
+}
+
+/** Never repeats the setting: it may hold a password. */
+export async function openPort<Port>(choice: PortChoice<Port>): Promise<OpenedPort<Port>> {
+  const { name, value, embedded, backends } = choice;
+  if (value === undefined) return { kind: 'embedded', port: embedded, health: async () => {} };
+  const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : null;
+  const open = scheme !== null && Object.hasOwn(backends, scheme) ? backends[scheme] : undefined;
+  if (open) return open(value);
+  const served = Object.keys(backends).map((each) => `${each}://`);
+  throw new Error(
+    `${name} ${scheme === null ? 'is no URL' : `asks for "${scheme}://", which is not served`}. ` +
+      `Use ${served.join(' or ')}, or leave it out to keep the data in the data folder.`,
+  );
+}

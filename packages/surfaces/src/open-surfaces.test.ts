@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { databasePath } from './embedded/open-file.ts';
+import { openSurfaces } from './open-surfaces.ts';
+import { NOW } from './testing/calls.ts';
+import { freshFolder } from './testing/data-dir.ts';
+import { deskOf, nodeOf } from './testing/desk.ts';
+
+const KEPT_MS = 1_000;
+
+test('a sweep deletes what expired and what no node can ask for any more, and nothing else', async (t) => {
+  const folder = freshFolder();
+  const opened = await openSurfaces({
+    ...{ dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: KEPT_MS },
+  });
+  t.after(folder.remove);
+  const world = deskOf(opened.surfaces);
+  const call = nodeOf(world);
+  await call('storage.kv.put', { key: 'short', value: 1, ttlSeconds: 1 });
+  await call('storage.kv.put', { key: 'long', value: 1 });
+  await call('storage.cache.put', { key: 'short', value: 1, ttlSeconds: 1 });
+  world.clock.now += KEPT_MS;
+  await call('storage.cache.put', { key: 'long', value: 1, ttlSeconds: 60 });
+  assert.equal(await opened.sweep(NOW + KEPT_MS), 2, 'the two that expired');
+  assert.equal(await opened.sweep(NOW + KEPT_MS + 1), 3, 'three records that are past their time');
+  await opened.close();
+  const file = new DatabaseSync(databasePath(folder.path));
+  const rows = (table: string) => file.prepare(`select count(*) as n from ${table}`).get()?.n;
+  assert.deepEqual(['kv', 'cache', 'invocations'].map(rows), [1, 1, 1]);
+  file.close();
+});
+
+test('the data is for its owner only', {
+  skip: process.platform === 'win32' && 'no modes here',
+}, async (t) => {
+  const folder = freshFolder();
+  t.after(folder.remove);
+  const opened = await openSurfaces({
+    ...{ dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: KEPT_MS },
+  });
+  assert.equal(statSync(databasePath(folder.path)).mode & 0o777, 0o600);
+  await opened.close();
+});

@@ -1,0 +1,154 @@
+/** The surfaces of a host. Each needs nothing but a data folder, unless a setting names a server for it. */
+import type { BackendHealth } from '@gantry/protocol';
+import type { LinkOptions } from './blob/embedded-blobs.ts';
+import type { PresignedAnswer, PresignedRequest } from './blob/serve-presigned.ts';
+import { DEFAULT_BUCKETS, implementBlobs } from './blob/surface.ts';
+import { implementCache } from './cache/surface.ts';
+import { createCursors } from './cursor.ts';
+import type { ImplementedSurface } from './define-surface.ts';
+import { type Converter, NO_CONVERTER } from './fs/convert/converter.ts';
+import { implementFs } from './fs/surface.ts';
+import { implementKv } from './kv/surface.ts';
+import { implementNosql } from './nosql/surface.ts';
+import type { OpenedPort } from './open-port.ts';
+import { openPorts, type Ports } from './open-ports.ts';
+import type { QueuePort } from './ports/queue.ts';
+import { sweepPostgres } from './postgres/sweep.ts';
+import { implementQueue } from './queue/surface.ts';
+import { implementSearch } from './search/surface.ts';
+import { implementTable } from './table/surface.ts';
+import { vectorSurfaces } from './vector/open-vectors.ts';
+
+/** By port: a URL, or for `datasources` the path of a file. What is left out stays in the data folder. */
+export interface BackendSettings {
+  readonly kv?: string | undefined;
+  readonly cache?: string | undefined;
+  readonly documents?: string | undefined;
+  readonly vectors?: string | undefined;
+  readonly search?: string | undefined;
+  readonly queue?: string | undefined;
+  readonly blobs?: string | undefined;
+  readonly datasources?: string | undefined;
+}
+
+export interface SurfacesOptions {
+  readonly dataDir: string;
+  /** Signs cursors; the same in every process that serves a tenant. */
+  readonly cursorKey: Uint8Array;
+  /** How long a node that runs again finds the answers of its calls. */
+  readonly invocationRetentionMs: number;
+  readonly backends?: BackendSettings;
+  readonly now?: () => number;
+  /** What the operator should know of a backend. */
+  readonly report?: (fault: unknown) => void;
+  /** Of keys and values, for each tenant. */
+  readonly kvQuotaBytes?: number;
+  /** For each tenant. */
+  readonly cacheCapacityBytes?: number;
+  /** Names that packs may put objects under; the first is the one they mean when they name none. */
+  readonly buckets?: readonly string[];
+  /** Of objects, for each tenant. */
+  readonly blobQuotaBytes?: number;
+  /** Without them there are no links to objects. */
+  readonly blobLinks?: LinkOptions;
+  /** Of files, for each tenant. */
+  readonly fileQuotaBytes?: number;
+  /** Without one there is no work on images and PDF files. */
+  readonly converter?: Converter;
+}
+
+export interface OpenedSurfaces {
+  readonly surfaces: readonly ImplementedSurface[];
+  /** For triggers. */
+  readonly queue: QueuePort;
+  health(): Promise<BackendHealth[]>;
+  /** Answers a request to a link of an object. */
+  servePresigned(request: PresignedRequest): Promise<PresignedAnswer>;
+  /** Deletes what is past its time, in small batches; answers how much it was. */
+  sweep(now: number): Promise<number>;
+  /** Lets writes under way reach the disk. */
+  close(): Promise<void>;
+}
+
+export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurfaces> {
+  const ports = await openPorts(options);
+  const cursors = createCursors(options.cursorKey);
+  const { kv, cache, tables, documents, vectors, search, queue, blobs, files, sql } = ports;
+  const driver = documents.kind === 'embedded' ? 'sqlite' : documents.kind;
+  return {
+    surfaces: [
+      implementKv({ port: kv.port, cursors }),
+      implementCache({ port: cache.port }),
+      implementTable({ port: tables.port, cursors }),
+      implementNosql({
+        datasources: [{ id: 'primary', driver, tenants: '*', port: documents.port }],
+        cursors,
+      }),
+      sql.surface,
+      ...vectorSurfaces(vectors),
+      implementSearch({ port: search.port }),
+      implementQueue({ port: queue.port, cursors }),
+      implementBlobs({ port: blobs.port, cursors, buckets: options.buckets ?? DEFAULT_BUCKETS }),
+      implementFs({ port: files, cursors, converter: options.converter ?? NO_CONVERTER }),
+    ],
+    queue: queue.port,
+    health: () => healthOf(ports),
+    servePresigned: ports.ownBlobs.servePresigned,
+    sweep: (now) => sweep(ports, options.backends ?? {}, now, now - options.invocationRetentionMs),
+    close: ports.close,
+  };
+}
+
+function healthOf({ kv, cache, tables, vectors, search, queue, blobs }: Ports): Promise<BackendHealth[]> {
+  const named: readonly (readonly [string, OpenedPort<unknown>])[] = [
+    ['kvStorage', kv],
+    ['cache', cache],
+    ['tableStorage', tables],
+    ['nosql', tables],
+    ['vectorStore', vectors],
+    ['searchIndex', search],
+    ['queueBus', queue],
+    ['blobStorage', blobs],
+  ];
+  return Promise.all(
+    named.map(async ([capability, { kind: backend, health }]) => {
+      try {
+        await health();
+        return { capability, backend };
+      } catch (error) {
+        return {
+          capability,
+          backend,
+          problem: error instanceof Error ? error.message : 'It does not answer.',
+        };
+      }
+    }),
+  );
+}
+
+/** Small, so that a sweep never holds up live writes for long. */
+const BATCH = 500;
+
+async function sweep(
+  ports: Ports,
+  backends: BackendSettings,
+  now: number,
+  recordedBefore: number,
+): Promise<number> {
+  const { embedded, retrieval, pool, redis, queue, ownBlobs } = ports;
+  const batches = [
+    () => embedded.upkeep('kv', 'sweep', now, BATCH),
+    () => embedded.upkeep('cache', 'sweep', now, BATCH),
+    () => embedded.upkeep('invocations', 'forget', recordedBefore, BATCH),
+    async () => (retrieval.isInUse() ? retrieval.upkeep('invocations', 'forget', recordedBefore, BATCH) : 0),
+  ];
+  let deleted = 0;
+  for (const batch of batches) {
+    for (let count = BATCH; count === BATCH; deleted += count) count = await batch();
+  }
+  const urls = new Set(Object.values(backends).filter((url) => /^postgres(ql)?:/.test(url ?? '')));
+  for (const url of urls)
+    if (url !== undefined) deleted += await sweepPostgres(await pool.open(url), { now, recordedBefore });
+  deleted += (await queue.port.sweep(now)) + (await redis.sweep(now)) + (await ownBlobs.sweep(now));
+  return deleted;
+}

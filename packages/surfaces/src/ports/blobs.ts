@@ -1,0 +1,68 @@
+/**
+ * Objects of many tenants in named buckets.
+ *
+ * I1  Nothing is ever seen or changed beyond `tenant` and `bucket`.
+ * I2  An object is whole or not there: whoever reads sees one put, never a mixture, never a part.
+ * I3  A put or delete is durable when it is answered. With `journal: 'own'` the same invocation again gets the first
+ *     answer and changes nothing, and another call with its id is refused with `idempotency_key_mismatch`.
+ * I4  A link is good for one method on one object until its time, and for nothing else.
+ */
+import type { PortRead, PortWrite } from '../surface-call.ts';
+
+export interface BlobPlace {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+export interface BlobContent {
+  readonly bytes: Uint8Array;
+  readonly contentType: string | null;
+}
+
+export interface BlobEntry {
+  readonly key: string;
+  readonly sizeBytes: number;
+}
+
+export interface BlobRange {
+  readonly bucket: string;
+  readonly prefix: string;
+  /** The last key of the page before. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export type LinkMethod = 'GET' | 'PUT';
+
+export interface BlobPort {
+  readonly journal: 'own' | 'host';
+  /** Else `presign` is never called. */
+  readonly canPresign: boolean;
+  /** Where the object is; it takes a link to get there. */
+  addressOf(place: BlobPlace, tenant: string): string;
+  /** Refuses with `blob_quota_exhausted`. */
+  put(object: BlobPlace & BlobContent, call: PortWrite): Promise<{ sizeBytes: number }>;
+  /** Null when there is none. Refuses with `blob_object_too_large` what came by another way and is too large. */
+  get(place: BlobPlace, call: PortRead): Promise<BlobContent | null>;
+  delete(place: BlobPlace, call: PortWrite): Promise<{ deleted: boolean }>;
+  /** In the order of the UTF-8 bytes of their keys. */
+  list(range: BlobRange, call: PortRead): Promise<BlobEntry[]>;
+  /** Whether the object exists is not looked at. */
+  presign(
+    link: BlobPlace & { readonly method: LinkMethod; readonly seconds: number },
+    call: PortRead,
+  ): Promise<string>;
+  /** Rejects with `storage_unavailable`. */
+  health(): Promise<void>;
+  /** Removes what nobody can see any more; answers how much it was. */
+  sweep(now: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+/**
+ * What fits into one message between the host and pack code, as bytes and as base64 at once: published packs read
+ * the latter.
+ */
+export const OBJECT_BYTES_MAX = 6 * 1_048_576;
+export const KEY_BYTES_MAX = 512;
+export const LINK_SECONDS_MAX = 604_800;

@@ -1,0 +1,293 @@
+/** What every backend of the documents port must do, through the port: I1 to I4. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { JsonObject } from '@gantry/protocol';
+import { EVERYTHING, type Filter, isEqual } from '../documents/filter.ts';
+import { freshTenant, read, write } from '../testing/calls.ts';
+import type { DocumentLimits, DocumentsPort, WhenNone } from './documents.ts';
+import { columnTests } from './documents-columns-contract.ts';
+import { filterProperties } from './documents-filter-contract.ts';
+
+export interface OpenedDocuments {
+  readonly port: DocumentsPort;
+  close(): Promise<void>;
+}
+
+export const DOCUMENTS_CONTRACT_LIMITS: DocumentLimits = {
+  documentsMax: 50,
+  documentBytesMax: 2_000,
+  collectionsMax: 4,
+  quotaBytes: 20_000,
+  full: 'table_row_limit_reached',
+};
+
+/** `open` makes a port with `DOCUMENTS_CONTRACT_LIMITS`. Every test is a tenant of its own. */
+export function documentsContract(name: string, open: () => Promise<OpenedDocuments>): void {
+  describe(`documents port: ${name}`, () => {
+    let opened: OpenedDocuments | null = null;
+    const port = (): DocumentsPort => opened?.port ?? assert.fail('the port is not open');
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened?.close());
+    documents(port);
+    changes(port);
+    isolation(port);
+    pages(port);
+    once(port);
+    atOnce(port);
+    limits(port);
+    columnTests(port);
+    filterProperties(port);
+  });
+}
+
+const C = { space: 'test', collection: 'c' };
+const all = { ...C, filter: EVERYTHING, sort: [], after: null, limit: 100 };
+const doc = (id: string, members: JsonObject = {}) => ({ id, document: { id, ...members } });
+const inserting = (...documents: { id: string; document: JsonObject }[]) => ({
+  ...{ ...C, documents, typed: false },
+});
+const matching = (filter: Filter, matchesMax = 100) => ({ ...C, filter, matchesMax });
+const ANSWER: WhenNone = { do: 'answer' };
+
+function documents(port: () => DocumentsPort): void {
+  test('keeps what it was given, and answers nothing where there is nothing', async () => {
+    const tenant = freshTenant();
+    assert.equal(await port().get({ ...C, id: 'a' }, read(tenant)), null);
+    assert.deepEqual(await port().find(all, read(tenant)), { documents: [], next: null });
+    assert.equal(await port().count(all, read(tenant)), 0);
+    const document = {
+      ...{ id: 'a', n: 1.5e300, big: 2 ** 60, t: 'é"\\\n🙂', z: null, f: false },
+      ...{ o: { b: [1, { c: [] }], '': 0, 'a.b': '$x', $k: 1 }, ['__proto__']: { x: 1 } },
+    };
+    await port().insert(inserting({ id: 'a', document }), write(tenant));
+    assert.deepEqual(await port().get({ ...C, id: 'a' }, read(tenant)), document);
+    assert.deepEqual((await port().find(all, read(tenant))).documents, [document]);
+    assert.equal(await port().count(all, read(tenant)), 1);
+  });
+
+  test('I2: an id is used once; a refused list leaves nothing', async () => {
+    const tenant = freshTenant();
+    await port().insert(inserting(doc('a')), write(tenant));
+    await assert.rejects(port().insert(inserting(doc('b'), doc('a')), write(tenant)), {
+      code: 'conflict',
+      message: /"a"/,
+    });
+    assert.equal(await port().count(all, read(tenant)), 1);
+    assert.equal(await port().get({ ...C, id: 'b' }, read(tenant)), null);
+  });
+}
+
+function changes(port: () => DocumentsPort): void {
+  test('a patch replaces members of all that match, and counts what it changed', async () => {
+    const tenant = freshTenant();
+    await port().insert(
+      inserting(doc('a', { n: 1, o: { x: 1, y: 2 } }), doc('b', { n: 1 }), doc('c')),
+      write(tenant),
+    );
+    const patch = { o: { x: 1 }, 'odd"name': null, ['__proto__']: 1 };
+    const change = { ...matching(isEqual(['n'], 1)), patch, whenNone: ANSWER };
+    assert.deepEqual(await port().patch(change, write(tenant)), { matched: 2, modified: 2, id: 'a' });
+    assert.deepEqual(await port().patch(change, write(tenant)), { matched: 2, modified: 0, id: 'a' });
+    assert.deepEqual(await port().get({ ...C, id: 'a' }, read(tenant)), { id: 'a', n: 1, ...patch });
+    assert.deepEqual(await port().get({ ...C, id: 'c' }, read(tenant)), { id: 'c' });
+  });
+
+  test('a patch that meets nothing answers, refuses or inserts', async () => {
+    const tenant = freshTenant();
+    const change = { ...matching(isEqual(['n'], 1), 1), patch: { m: 2 } };
+    const none = { matched: 0, modified: 0, id: null };
+    assert.deepEqual(await port().patch({ ...change, whenNone: ANSWER }, write(tenant)), none);
+    assert.equal(await port().describe(C, read(tenant)), null, 'no collection is made');
+    await assert.rejects(port().patch({ ...change, whenNone: { do: 'refuse' } }, write(tenant)), {
+      code: 'not_found',
+    });
+    const insert: WhenNone = { do: 'insert', ...doc('a', { n: 1, m: 2 }), typed: false, indexes: ['n'] };
+    assert.deepEqual(await port().patch({ ...change, whenNone: insert }, write(tenant)), {
+      ...none,
+      id: 'a',
+    });
+    const again = { ...change, patch: { m: 3 }, whenNone: insert };
+    assert.deepEqual(await port().patch(again, write(tenant)), { matched: 1, modified: 1, id: 'a' });
+    assert.deepEqual(await port().get({ ...C, id: 'a' }, read(tenant)), { id: 'a', n: 1, m: 3 });
+  });
+
+  test('deletes all that match, and says how many; too many are refused', async () => {
+    const tenant = freshTenant();
+    await port().insert(inserting(doc('a', { n: 1 }), doc('b', { n: 1 }), doc('c')), write(tenant));
+    const ones = isEqual(['n'], 1);
+    const refused = { code: 'validation_error' };
+    await assert.rejects(port().delete(matching(ones, 1), write(tenant)), refused);
+    await assert.rejects(
+      port().patch({ ...matching(ones, 1), patch: { n: 2 }, whenNone: ANSWER }, write(tenant)),
+      refused,
+    );
+    assert.equal(await port().count({ ...C, filter: ones }, read(tenant)), 2);
+    assert.deepEqual(await port().delete(matching(ones, 2), write(tenant)), { deleted: 2 });
+    assert.deepEqual(await port().delete(matching(ones, 2), write(tenant)), { deleted: 0 });
+    assert.equal(await port().count(all, read(tenant)), 1);
+  });
+}
+
+function isolation(port: () => DocumentsPort): void {
+  test('I1: tenants, spaces and collections share nothing, for every method', async () => {
+    const [ours, theirs] = [freshTenant(), freshTenant()];
+    await port().insert(inserting(doc('a', { secret: 1 })), write(ours));
+    const elsewhere = [
+      { place: C, tenant: theirs },
+      { place: { ...C, space: 'other' }, tenant: ours },
+      { place: { ...C, collection: 'other' }, tenant: ours },
+    ];
+    for (const { place, tenant } of elsewhere) {
+      const change = { ...place, filter: EVERYTHING, matchesMax: 9 };
+      assert.equal(await port().get({ ...place, id: 'a' }, read(tenant)), null);
+      assert.deepEqual((await port().find({ ...all, ...place }, read(tenant))).documents, []);
+      const after = JSON.stringify([0]);
+      assert.deepEqual((await port().find({ ...all, ...place, after }, read(tenant))).documents, []);
+      assert.equal(await port().count(change, read(tenant)), 0);
+      assert.equal(await port().describe(place, read(tenant)), null);
+      const patched = await port().patch({ ...change, patch: { x: 1 }, whenNone: ANSWER }, write(tenant));
+      assert.equal(patched.matched, 0);
+      assert.deepEqual(await port().delete(change, write(tenant)), { deleted: 0 });
+      await port().insert({ ...place, documents: [doc('a', { theirs: 1 })], typed: true }, write(tenant));
+    }
+    assert.deepEqual(await port().get({ ...C, id: 'a' }, read(ours)), { id: 'a', secret: 1 });
+    assert.equal((await port().describe(C, read(ours)))?.columns, null);
+  });
+}
+
+function pages(port: () => DocumentsPort): void {
+  const names = async (tenant: string, limit: number, between: (page: number) => Promise<unknown>) => {
+    const seen: string[] = [];
+    let next: string | null = null;
+    let page = 0;
+    do {
+      const found = await port().find({ ...all, after: next, limit }, read(tenant));
+      assert.ok(found.documents.length <= limit);
+      seen.push(...found.documents.map(({ id }) => String(id)));
+      next = found.next;
+      await between(++page);
+    } while (next !== null);
+    return seen;
+  };
+
+  test('I2: pages hold each document once, in the order of insertion, while others come and go', async () => {
+    const tenant = freshTenant();
+    const ids = ['d', 'a', 'c', 'b', 'e', 'f', 'g'];
+    for (const id of ids) await port().insert(inserting(doc(id)), write(tenant));
+    const nothing = async () => null;
+    for (const limit of [1, 3, 7, 8]) assert.deepEqual(await names(tenant, limit, nothing), ids);
+    const seen = await names(tenant, 2, async (page) => {
+      if (page !== 1) return;
+      await port().delete(matching({ kind: 'in', path: ['id'], values: ['a', 'c'] }), write(tenant));
+      await port().patch(
+        { ...matching(isEqual(['id'], 'd')), patch: { n: 1 }, whenNone: ANSWER },
+        write(tenant),
+      );
+      await port().insert(inserting(doc('late')), write(tenant));
+    });
+    assert.deepEqual(seen, ['d', 'a', 'b', 'e', 'f', 'g', 'late']);
+  });
+}
+
+function once(port: () => DocumentsPort): void {
+  test('I3: one invocation acts once, and is answered alike', async () => {
+    const tenant = freshTenant();
+    const call = write(tenant);
+    await Promise.all([1, 2, 3].map(() => port().insert(inserting(doc('a')), call)));
+    assert.equal(await port().count(all, read(tenant)), 1);
+    const removal = write(tenant);
+    for (let time = 0; time < 2; time++)
+      assert.deepEqual(await port().delete(matching(EVERYTHING), removal), { deleted: 1 });
+    const other = write(tenant, { id: removal.invocation.id, method: 'other' });
+    await assert.rejects(port().delete(matching(EVERYTHING), other), { code: 'idempotency_key_mismatch' });
+  });
+
+  test('I3: a refused write leaves no trace, and may succeed later', async () => {
+    const tenant = freshTenant();
+    const call = write(tenant);
+    const change = {
+      ...matching(isEqual(['id'], 'a')),
+      patch: { n: 1 },
+      whenNone: { do: 'refuse' } as const,
+    };
+    await assert.rejects(port().patch(change, call), { code: 'not_found' });
+    await port().insert(inserting(doc('a')), write(tenant));
+    assert.equal((await port().patch(change, call)).matched, 1);
+  });
+}
+
+function atOnce(port: () => DocumentsPort): void {
+  test('I4: of writers that come at once with one id or one key, one inserts', async () => {
+    const tenant = freshTenant();
+    const inserts = await Promise.allSettled(
+      Array.from({ length: 8 }, () => port().insert(inserting(doc('a')), write(tenant))),
+    );
+    assert.equal(inserts.filter(({ status }) => status === 'fulfilled').length, 1);
+    const keyed = { ...C, collection: 'keyed', filter: isEqual(['k'], 1), matchesMax: 1 };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => {
+        const whenNone: WhenNone = {
+          do: 'insert',
+          ...doc(`d${n}`, { k: 1, n }),
+          typed: false,
+          indexes: ['k'],
+        };
+        return port().patch({ ...keyed, patch: { n }, whenNone }, write(tenant));
+      }),
+    );
+    assert.equal(new Set(answers.map(({ id }) => id)).size, 1);
+    assert.equal(answers.filter(({ matched }) => matched === 0).length, 1);
+    assert.equal(await port().count({ ...keyed, filter: EVERYTHING }, read(tenant)), 1);
+  });
+}
+
+function limits(port: () => DocumentsPort): void {
+  const { documentsMax, documentBytesMax, collectionsMax } = DOCUMENTS_CONTRACT_LIMITS;
+  const full = { code: 'table_row_limit_reached' };
+  const many = (count: number, from = 0) =>
+    inserting(...Array.from({ length: count }, (_, index) => doc(`d${from + index}`)));
+
+  test('a collection holds so many documents, also when they come at once', async () => {
+    const tenant = freshTenant();
+    await port().insert(many(documentsMax - 1), write(tenant));
+    const last = await Promise.allSettled(
+      [0, 1, 2].map((index) => port().insert(many(1, 100 + index), write(tenant))),
+    );
+    assert.equal(last.filter(({ status }) => status === 'fulfilled').length, 1);
+    await assert.rejects(port().insert(many(1, 200), write(tenant)), full);
+    await port().delete(matching(isEqual(['id'], 'd0')), write(tenant));
+    await port().insert(many(1, 200), write(tenant));
+    assert.equal(await port().count(all, read(tenant)), documentsMax);
+  });
+
+  test('a tenant has so many collections and bytes; what is deleted makes room', async () => {
+    const tenant = freshTenant();
+    const into = (collection: string, id: string, text = '') =>
+      port().insert({ ...inserting(doc(id, { text })), collection }, write(tenant));
+    for (let index = 0; index < collectionsMax; index++) await into(`c${index}`, 'a');
+    await assert.rejects(into('one-more', 'a'), full);
+    const last = { space: C.space, collection: `c${collectionsMax - 1}` };
+    await port().delete({ ...last, filter: EVERYTHING, matchesMax: 1 }, write(tenant));
+    await into('one-more', 'a');
+    await assert.rejects(into(last.collection, 'a'), full, 'an empty one made room');
+    const text = 'x'.repeat(1_600);
+    for (let index = 0; index < 12; index++) await into('c0', `t${index}`, text);
+    await assert.rejects(into('c1', 'u1', text), full);
+    const change = { space: C.space, collection: 'c0', matchesMax: 1 };
+    await port().delete({ ...change, filter: isEqual(['id'], 't0') }, write(tenant));
+    await into('c1', 'u1', text);
+    const grow = { ...change, filter: isEqual(['id'], 'a'), patch: { text }, whenNone: ANSWER };
+    await assert.rejects(port().patch(grow, write(tenant)), full);
+  });
+
+  test('a document does not grow beyond its limit', async () => {
+    const tenant = freshTenant();
+    await port().insert(inserting(doc('a')), write(tenant));
+    const patch = { text: 'x'.repeat(documentBytesMax) };
+    const change = { ...matching(EVERYTHING), patch, whenNone: ANSWER };
+    await assert.rejects(port().patch(change, write(tenant)), { code: 'validation_error' });
+    assert.deepEqual(await port().get({ ...C, id: 'a' }, read(tenant)), { id: 'a' });
+  });
+}

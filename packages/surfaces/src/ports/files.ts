@@ -1,0 +1,68 @@
+/**
+ * Files of many workspaces.
+ *
+ * I1  Nothing is ever seen or changed beyond the folder of `tenant` and `workspace`: no path, no link and no race
+ *     leads out. What does not plainly name something inside is refused with `path_outside_sandbox`.
+ * I2  A file is whole or not there: whoever reads sees one write, never a part.
+ * I3  A change is durable when it is answered. The same invocation again gets the first answer and changes nothing;
+ *     another call with its id is refused with `idempotency_key_mismatch`.
+ */
+import type { PortRead, PortWrite } from '../surface-call.ts';
+
+export interface FilePlace {
+  readonly workspace: string;
+  /** As the caller gave it. */
+  readonly path: string;
+}
+
+export interface FileContent {
+  readonly bytes: Uint8Array;
+  readonly contentType: string | null;
+}
+
+export interface FileFacts {
+  readonly sizeBytes: number;
+  /** Milliseconds. */
+  readonly modifiedAt: number;
+  readonly contentType: string | null;
+  readonly isDirectory: boolean;
+}
+
+export interface FileEntry {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly isDirectory: boolean;
+}
+
+export interface FileRange {
+  readonly workspace: string;
+  /** The beginning of a path, which need not end at a slash. */
+  readonly prefix: string;
+  /** The last path of the page before. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** Files at every depth; else what lies directly behind the prefix, with folders. */
+  readonly recursive: boolean;
+  /** Also names that begin with a dot. */
+  readonly hidden: boolean;
+}
+
+export type WriteMode = 'overwrite' | 'create-only' | 'append';
+
+/** All refuse with `path_outside_sandbox` and `fs_permission_denied`; reads with `file_not_found` and `file_too_large`. */
+export interface FilesPort {
+  read(place: FilePlace, call: PortRead): Promise<FileContent>;
+  stat(place: FilePlace, call: PortRead): Promise<FileFacts>;
+  /** In the order of the UTF-8 bytes of the paths; those of folders end with a slash. */
+  list(range: FileRange, call: PortRead): Promise<FileEntry[]>;
+  /** Makes the folders on the way. Refuses with `file_too_large` and `fs_quota_exhausted`. */
+  write(
+    file: FilePlace & FileContent & { readonly mode: WriteMode },
+    call: PortWrite,
+  ): Promise<{ path: string; sizeBytes: number }>;
+  /** Folders that become empty go too. */
+  delete(place: FilePlace, call: PortWrite): Promise<{ deleted: boolean }>;
+}
+
+/** What fits into one message between the host and pack code, as bytes and as base64 at once. */
+export const FILE_BYTES_MAX = 6 * 1_048_576;

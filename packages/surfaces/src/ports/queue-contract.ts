@@ -1,0 +1,251 @@
+/** What every backend of the queue port must do, through the port: I1 to I7. Times are real: brokers have clocks. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { freshTenant, write } from '../testing/calls.ts';
+import type { QueueMessage, QueuePort } from './queue.ts';
+import { queueDeadLetters } from './queue-dead-letter-contract.ts';
+import { queueStreams } from './queue-stream-contract.ts';
+import { queueSubscriptions } from './queue-subscription-contract.ts';
+import { EXPIRED, NEVER, type QueueUser, type Users, userOf } from './queue-user-contract.ts';
+
+export interface OpenedQueue {
+  readonly port: QueuePort;
+  close(): Promise<void>;
+}
+
+const LEASE_MS = 150;
+
+/** `open` makes a port with `QUEUE_CONTRACT_BOUNDS`. Every test is a tenant of its own. */
+export function queueContract(
+  name: string,
+  open: () => Promise<OpenedQueue>,
+  options: { readonly skip?: string | false } = {},
+): void {
+  describe(`queue port: ${name}`, options, () => {
+    let opened: OpenedQueue | null = null;
+    const port = (): QueuePort => opened?.port ?? assert.fail('the port is not open');
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened?.close());
+    const user = (tenant = freshTenant()): QueueUser => userOf(port(), tenant);
+    messages(user);
+    groups(user);
+    deliveries(user);
+    tenants(user);
+    repeats(user);
+    bounds(user);
+    queueDeadLetters(user);
+    queueStreams(user);
+    queueSubscriptions(user);
+    test('is healthy', () => port().health());
+  });
+}
+
+const payloads = (deliveries: readonly QueueMessage[]) => deliveries.map(({ payload }) => payload);
+
+/** Everything that means something to subjects, routing keys, patterns or SQL, and the ends of UTF-8. */
+const NAMES = [
+  'a.b',
+  '*',
+  '>',
+  '#',
+  'a b',
+  '$JS',
+  '../x',
+  "'; drop table queue_messages; --",
+  '%_',
+  'é',
+  '🙂',
+  '\uffff',
+  '\n',
+];
+
+function messages(user: Users): void {
+  test('what is published is delivered, in order, with headers', async () => {
+    const { publish, take, ack } = user();
+    const values = [{ n: 1 }, 'two', null, [3], 4.5, false, { __proto__x: '🙂' }];
+    const ids: string[] = [];
+    for (const value of values) ids.push(await publish('t', value));
+    const got = await take('t');
+    assert.deepEqual(payloads(got), values);
+    assert.deepEqual(
+      got.map(({ messageId }) => messageId),
+      ids,
+    );
+    assert.ok(got.every(({ headers, deliveryCount }) => headers.kind === 'test' && deliveryCount === 1));
+    for (const delivery of got) await ack(delivery);
+    assert.deepEqual(await take('t'), []);
+  });
+
+  test('asks for no more than it is told to, and an unknown topic has nothing', async () => {
+    const { publish, take } = user();
+    for (let n = 0; n < 5; n++) await publish('t', n);
+    assert.deepEqual(payloads(await take('t', { messagesMax: 2 })), [0, 1]);
+    assert.deepEqual(payloads(await take('t', { messagesMax: 2 })), [2, 3]);
+    assert.deepEqual(payloads(await take('t', { messagesMax: 2 })), [4]);
+    assert.deepEqual(await take('nobody-publishes-here'), []);
+  });
+
+  test('nothing in a name has a meaning of its own', async () => {
+    const { publish, take } = user();
+    for (const topic of NAMES) await publish(topic, topic);
+    for (const topic of NAMES) assert.deepEqual(payloads(await take(topic)), [topic]);
+    for (const group of NAMES.slice(0, 4)) assert.deepEqual(payloads(await take('a.b', { group })), ['a.b']);
+  });
+
+  test('who waits is woken', async () => {
+    const { publish, takeOne } = user();
+    await publish('t', 'first');
+    await takeOne('t');
+    const waiting = takeOne('t');
+    await publish('t', 'second');
+    assert.equal((await waiting).payload, 'second');
+  });
+}
+
+function groups(user: Users): void {
+  test('I2: every group gets every message; a new one starts with the oldest', async () => {
+    const { publish, take, ack } = user();
+    await publish('t', 1);
+    await publish('t', 2);
+    for (const delivery of await take('t')) await ack(delivery);
+    assert.deepEqual(payloads(await take('t', { group: 'audit' })), [1, 2]);
+    await publish('t', 3);
+    assert.deepEqual(payloads(await take('t', { group: 'audit' })), [3]);
+    assert.deepEqual(payloads(await take('t')), [3]);
+  });
+
+  test('consumers of one group share, and no message goes to two of them', async () => {
+    const { publish, take } = user();
+    await Promise.all(Array.from({ length: 24 }, (_, n) => publish('t', n)));
+    const shares = await Promise.all(Array.from({ length: 6 }, () => take('t', { messagesMax: 8 })));
+    const numbers = payloads(shares.flat()).map(Number);
+    assert.equal(new Set(numbers).size, numbers.length);
+    const rest = payloads(await take('t', { messagesMax: 24 })).map(Number);
+    assert.deepEqual(
+      [...numbers, ...rest].toSorted((a, b) => a - b),
+      Array.from({ length: 24 }, (_, n) => n),
+    );
+  });
+}
+
+function deliveries(user: Users): void {
+  test('I3: given back, it comes again with a higher count and a new handle', async () => {
+    const { publish, takeOne, nack, ack } = user();
+    const id = await publish('t', 'x');
+    const first = await takeOne('t');
+    await nack(first);
+    const second = await takeOne('t');
+    assert.deepEqual([second.messageId, second.deliveryCount], [id, 2]);
+    await assert.rejects(ack(first), EXPIRED);
+    await assert.rejects(nack(first), EXPIRED);
+    await ack(second);
+    await assert.rejects(ack(second), EXPIRED);
+  });
+
+  test('I3: of two who settle a delivery at once one wins', async () => {
+    const { publish, takeOne, ack, nack } = user();
+    await publish('t', 'x');
+    const delivery = await takeOne('t');
+    const results = await Promise.allSettled([ack(delivery), nack(delivery), ack(delivery)]);
+    assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
+  });
+
+  test('I3: after its time it comes again, and the old handle is good for nothing', async () => {
+    const { publish, take, takeOne, ack } = user();
+    await publish('t', 'x');
+    const first = await takeOne('t', { visibilityMs: LEASE_MS });
+    assert.deepEqual(await take('t'), [], 'nobody else gets it meanwhile');
+    const second = await takeOne('t');
+    assert.equal(second.deliveryCount, 2);
+    await assert.rejects(ack(first), EXPIRED);
+    await ack(second);
+    assert.deepEqual(await take('t'), []);
+  });
+}
+
+function tenants(user: Users): void {
+  test('I1: tenants share nothing: topics, groups, handles, dead letters, streams', async () => {
+    const [ours, theirs] = [user(), user()];
+    await ours.publish('t', 'ours');
+    await ours.publish('t', 'dead');
+    const [mine, dead] = await ours.take('t');
+    assert.ok(mine && dead);
+    assert.deepEqual(await theirs.take('t'), []);
+    assert.deepEqual(await theirs.take('t', { group: 'g' }), []);
+    for (const act of [theirs.ack, theirs.nack]) await assert.rejects(act(mine), EXPIRED);
+    await assert.rejects(theirs.bury(mine, 'no'), EXPIRED);
+    await ours.bury(dead, 'yes');
+    await theirs.publish('t', 'theirs');
+    assert.deepEqual(payloads(await theirs.take('t.dlq')), []);
+    assert.deepEqual(payloads(await theirs.take('t')), ['theirs']);
+    const seen: unknown[] = [];
+    for await (const { payload } of theirs.stream('t', { fromBeginning: true, follow: false }))
+      seen.push(payload);
+    assert.deepEqual(seen, ['theirs']);
+    await ours.ack(mine);
+  });
+
+  test('I1: made-up handles are good for nothing', async () => {
+    const { publish, takeOne, ack } = user();
+    await publish('t', 1);
+    const delivery = await takeOne('t');
+    const made = ['', 'x', '1.1.1', '0.0.0', '-1.1.1', '1e3.1.1', '$JS.ACK.x.y.1.1.1.1.1', "' or 1=1 --"];
+    for (const handle of made) await assert.rejects(ack({ ...delivery, handle }), EXPIRED, handle);
+    await ack(delivery);
+  });
+}
+
+function repeats(user: Users): void {
+  test('I7: what is remembered happens once', async (t) => {
+    const { publish, take, port, tenant } = user();
+    if (port.publishesOnce) {
+      assert.equal(await publish('t', 1, 'same'), await publish('t', 1, 'same'));
+      assert.equal((await take('t')).length, 1);
+    }
+    if (port.journal === 'host') return t.diagnostic('the host remembers calls of this backend');
+    await publish('u', 1);
+    const request = { topic: 'u', group: '', messagesMax: 1, visibilityMs: 30_000, waitMs: 0, signal: NEVER };
+    const call = write(tenant, { now: Date.now() });
+    const first = await port.consume(request, call);
+    assert.equal(first.length, 1);
+    assert.deepEqual(await port.consume(request, call), first);
+    const settle = write(tenant, { now: Date.now() });
+    for (let n = 0; n < 2; n++)
+      assert.deepEqual(await port.settle(first[0]!.handle, { kind: 'done' }, settle), {
+        topic: 'u',
+        dead: false,
+      });
+  });
+}
+
+function bounds(user: Users): void {
+  test('I5: a full tenant is refused and loses nothing; others go on', async () => {
+    const { publish, take } = user();
+    const payload = 'x'.repeat(200_000);
+    let kept = 0;
+    await assert.rejects(
+      async () => {
+        for (; kept < 100; kept++) await publish('t', payload);
+      },
+      { code: 'queue_backend_unavailable', message: /full/ },
+    );
+    assert.ok(kept > 0 && kept < 10, `${kept} were kept`);
+    await user().publish('t', payload);
+    assert.equal((await take('t', { messagesMax: 100 })).length, kept);
+  });
+
+  test('delayed messages come when they are due', async (t) => {
+    const { port, tenant, takeOne, take } = user();
+    if (!port.delays) return t.diagnostic('this backend cannot delay, and the surface refuses to');
+    const draft = { topic: 't', headers: {}, delayMs: 0 };
+    const publish = (payload: string, delayMs: number) =>
+      port.publish({ ...draft, payload, delayMs }, write(tenant, { now: Date.now() }));
+    await publish('later', LEASE_MS);
+    await publish('now', 0);
+    assert.deepEqual(payloads(await take('t')), ['now']);
+    const later = await takeOne('t');
+    assert.deepEqual([later.payload, later.deliveryCount], ['later', 1]);
+  });
+}

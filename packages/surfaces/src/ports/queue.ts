@@ -1,0 +1,131 @@
+/**
+ * Messages of many tenants, by topic.
+ *
+ * I1  Nothing is ever seen or changed beyond `tenant`: topics, groups and handles of others do not exist.
+ * I2  Every group gets every message, at least once, until it is acknowledged or dead-lettered for that group. A new
+ *     group starts with the oldest message that is still kept.
+ * I3  A delivery is its consumer's for `visibilityMs`. Then, or when it is requeued, the message is delivered again
+ *     with a higher count and its handle is good for nothing: `queue_delivery_token_expired`.
+ * I4  A message delivered `deliveriesMax` times without success goes to the dead letters of its topic, a topic like
+ *     any other. Messages there are delivered until they are acknowledged.
+ * I5  A published message is on the disk when it is answered, and is kept for `retentionMs` whether it is consumed
+ *     or not, so that streams can begin at the beginning. A full tenant is refused, with nothing thrown away that a
+ *     group still waits for.
+ * I6  In one topic, messages are delivered in the order in which they were published, except those that come again.
+ * I7  With `journal: 'own'` the same invocation gets its first answer and changes nothing.
+ */
+import type { Json } from '@gantry/protocol';
+import type { PortRead, PortWrite } from '../surface-call.ts';
+
+/** Names of the protocol's advertisement, which has none for databases. */
+export type QueueBackend = 'nats' | 'rabbitmq' | 'database';
+
+export interface QueueBounds {
+  readonly retentionMs: number;
+  /** Of payloads and headers, for each tenant. */
+  readonly quotaBytes: number;
+  readonly deliveriesMax: number;
+}
+
+const DAY_MS = 86_400_000;
+
+export const QUEUE_BOUNDS: QueueBounds = {
+  retentionMs: 7 * DAY_MS,
+  quotaBytes: 268_435_456,
+  deliveriesMax: 10,
+};
+
+/** What every backend is opened with. */
+export interface QueueDeps {
+  readonly now: () => number;
+  /** For the log: what a subscription failed with. */
+  readonly report: (fault: unknown) => void;
+  readonly bounds?: QueueBounds;
+}
+
+export interface QueueDraft {
+  readonly topic: string;
+  readonly payload: Json;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Not delivered before; 0 for at once. Streams show it at once. */
+  readonly delayMs: number;
+}
+
+export interface QueueMessage {
+  /** Of the publishing invocation: what publishes again after a crash publishes the same message. */
+  readonly messageId: string;
+  readonly payload: Json;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface QueueDelivery extends QueueMessage {
+  /** 1 at first. */
+  readonly deliveryCount: number;
+  /** For `settle`. Not a secret: the surface seals it before pack code sees it. */
+  readonly handle: string;
+}
+
+export interface QueuePlace {
+  readonly topic: string;
+  /** Empty for the group of those who name none. */
+  readonly group: string;
+}
+
+export interface QueueRequest extends QueuePlace {
+  readonly messagesMax: number;
+  readonly visibilityMs: number;
+  /** How long to wait for a first message; it may be less. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+export type QueueOutcome =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'again'; readonly delayMs: number }
+  | { readonly kind: 'dead'; readonly reason: string };
+
+export interface QueueSettled {
+  /** That the message came from. */
+  readonly topic: string;
+  /** Whether it is a dead letter now: asked for, or given back once too often. */
+  readonly dead: boolean;
+}
+
+export interface QueueReading {
+  readonly topic: string;
+  readonly fromBeginning: boolean;
+  /** Waits for what is yet to come, until the signal; else ends with what is there. */
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface QueueSubscription {
+  /** Takes no further messages, and waits for those under way. */
+  close(): Promise<void>;
+}
+
+export interface QueuePort {
+  readonly backend: QueueBackend;
+  /** Who remembers calls; `publishesOnce`: a repeated publish with the same invocation is no second message. */
+  readonly journal: 'own' | 'host';
+  readonly publishesOnce: boolean;
+  /** Whether `delayMs` may be other than 0. */
+  readonly delays: boolean;
+  publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
+  consume(request: QueueRequest, call: PortWrite): Promise<readonly QueueDelivery[]>;
+  settle(handle: string, outcome: QueueOutcome, call: PortWrite): Promise<QueueSettled>;
+  stream(reading: QueueReading, call: PortRead): AsyncIterable<QueueMessage>;
+  /**
+   * One call of `onMessage` for each message, acknowledged when it resolves. One that rejects comes again later. The
+   * same message may come twice when a process dies in between: `messageId` is the key to tell.
+   */
+  subscribe(
+    place: QueuePlace & { readonly tenant: string },
+    onMessage: (message: QueueDelivery) => Promise<void>,
+  ): QueueSubscription;
+  /** Rejects with `queue_backend_unavailable`. */
+  health(): Promise<void>;
+  /** Deletes what is past its time where the backend does not do so itself; answers how much it was. */
+  sweep(now: number): Promise<number>;
+  close(): Promise<void>;
+}

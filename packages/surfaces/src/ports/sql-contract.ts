@@ -1,0 +1,337 @@
+/** What every SQL backend must do, through the port: I1 to I4 and I6. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Data, DataObject } from '../data.ts';
+import { type SqlParams, statementOf } from '../sql/template.ts';
+import { freshTenant, read, type WriteOptions, write } from '../testing/calls.ts';
+import type { SqlBackend, SqlLimits } from './sql.ts';
+
+/** Words of a dialect for the same things. */
+export interface SqlWords {
+  readonly bytes: string;
+  readonly time: string;
+  readonly zonedTime: string;
+}
+
+export interface OpenedSql {
+  readonly backend: SqlBackend;
+  readonly words: SqlWords;
+  close(): Promise<void>;
+}
+
+export const SQL_CONTRACT_LIMITS: SqlLimits = { rowsMax: 100, bytesMax: 50_000, timeoutMs: 1_000 };
+
+type Sql = ReturnType<typeof talk>;
+
+/** A backend as SQL: every statement by itself, for one tenant. */
+export function talk(backend: SqlBackend, tenant = freshTenant()) {
+  const { dialect } = backend;
+  const parsed = (sql: string, params: SqlParams) => statementOf({ sql, params }, 'execute', dialect);
+  return {
+    backend,
+    tenant,
+    query: (sql: string, params: SqlParams = []): Promise<DataObject[]> =>
+      backend.query(statementOf({ sql, params }, 'query', dialect), read(tenant)),
+    async execute(sql: string, params: SqlParams = [], options: WriteOptions = {}): Promise<number> {
+      const [affected] = await backend.execute([parsed(sql, params)], write(tenant, options));
+      return affected ?? assert.fail('no count');
+    },
+    transaction: (...operations: [string, SqlParams][]): Promise<number[]> =>
+      backend.execute(
+        operations.map(([sql, params]) => parsed(sql, params)),
+        write(tenant),
+      ),
+    /** Sends what is no query as one. */
+    smuggle: (sql: string, params: SqlParams) => backend.query(parsed(sql, params), read(tenant)),
+  };
+}
+
+let tables = 0;
+const freshTable = (): string => `t_${process.pid}_${tables++}`;
+
+/** `open` makes a backend with `SQL_CONTRACT_LIMITS`. Every test has tables of its own. */
+export function sqlContract(name: string, open: () => Promise<OpenedSql>): void {
+  describe(`sql backend: ${name}`, () => {
+    let opened: OpenedSql | null = null;
+    const world = (): OpenedSql => opened ?? assert.fail('the backend is not open');
+    const sql = (): Sql => talk(world().backend);
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened?.close());
+    statements(sql);
+    values(sql, () => world().words);
+    readOnly(sql);
+    atomicity(sql);
+    bounds(sql);
+    failures(sql);
+  });
+}
+
+/** With `ids` rows. */
+async function numbers(sql: Sql, ids: number): Promise<string> {
+  const table = freshTable();
+  await sql.execute(`create table ${table} (id integer primary key, n integer, v text)`);
+  const rows = Array.from({ length: ids }, (_, index) => [index + 1, 0, `v${index + 1}`]);
+  const places = rows.map(() => '(?, ?, ?)').join(', ');
+  await sql.execute(`insert into ${table} (id, n, v) values ${places}`, rows.flat());
+  return table;
+}
+
+function statements(sql: () => Sql): void {
+  test('defines, inserts, updates, deletes and selects, and counts rows', async () => {
+    const on = sql();
+    const table = await numbers(on, 3);
+    assert.equal(await on.execute(`update ${table} set n = ? where id > ?`, [7, 1]), 2);
+    assert.equal(await on.execute(`delete from ${table} where id = ?`, [3]), 1);
+    assert.equal(await on.execute(`delete from ${table} where id = ?`, [3]), 0);
+    assert.equal(await on.execute(`create index i_${table} on ${table} (v)`), 0);
+    const rows = await on.query(`select id, n, v from ${table} order by id limit 10;`);
+    assert.deepEqual(rows, [
+      { id: 1, n: 0, v: 'v1' },
+      { id: 2, n: 7, v: 'v2' },
+    ]);
+    assert.equal(await on.execute(`drop table ${table}`), 0);
+  });
+
+  test('parameters mean the same however they are written', async () => {
+    const on = sql();
+    const table = await numbers(on, 3);
+    const ways: [string, SqlParams][] = [
+      ['id = ? or (v = ? and id < ?)', [1, 'v3', 4]],
+      ['id = $1 or (v = $2 and id < $3)', [1, 'v3', 4]],
+      ['id = $2 or (v = $1 and id < $3)', ['v3', 1, 4]],
+      ['id = ?2 or (v = ?1 and id < ?3)', ['v3', 1, 4]],
+      ['id = :id or (v = :v and id < :top)', { top: 4, v: 'v3', id: 1 }],
+    ];
+    for (const [where, params] of ways) {
+      const rows = await on.query(`select id from ${table} where ${where} order by id`, params);
+      assert.deepEqual(rows, [{ id: 1 }, { id: 3 }], where);
+    }
+    const repeated = `select id from ${table} where id = $1 or n = $1 or id = $2 or id = $1 order by id`;
+    assert.deepEqual(await on.query(repeated, [2, 3]), [{ id: 2 }, { id: 3 }]);
+    assert.equal((await on.query(`select id from ${table} limit ?`, [2])).length, 2);
+  });
+
+  test('quoted names, and comments between words', async () => {
+    const on = sql();
+    const table = freshTable();
+    await on.execute(`create table "${table}" ("from" integer, "it's ?" integer)`);
+    await on.execute(`insert into "${table}" ("from", "it's ?") values (?, ?)`, [1, 2]);
+    const asked = `select/* ? 'x' ; */"from" -- it's ; ?\n, "it's ?" from "${table}" where "it's ?" = ?`;
+    assert.deepEqual(await on.query(asked, [2]), [{ from: 1, "it's ?": 2 }]);
+  });
+}
+
+/** What was written, and what is read when that is something else. */
+type Kept = readonly [written: Data, read?: Data];
+
+const TEXTS = [
+  '',
+  "it's",
+  '"',
+  '\\',
+  "\\'",
+  '%_',
+  '🙂 é\u0301',
+  '\n\t',
+  "'; drop table x; --",
+  '?',
+  '$1',
+  ':a',
+  '{"a":1}',
+];
+const BIG = ['9007199254740991', '9007199254740993', '-9223372036854775808', '9223372036854775807'];
+
+function values(sql: () => Sql, words: () => SqlWords): void {
+  const keeps = async (type: string, kept: readonly Kept[]): Promise<void> => {
+    const on = sql();
+    const table = freshTable();
+    await on.execute(`create table ${table} (id integer primary key, v ${type})`);
+    for (const [index, [written]] of kept.entries())
+      await on.execute(`insert into ${table} values (?, ?)`, [index, written]);
+    const rows = await on.query(`select v from ${table} order by id`);
+    assert.deepEqual(
+      rows.map(({ v }) => v),
+      kept.map(([written, back = written]) => back),
+    );
+  };
+
+  test('I4: text, numbers, booleans and nothing', async () => {
+    await keeps('text', [[null], ...TEXTS.map((text): Kept => [text])]);
+    await keeps('integer', [[0], [-1], [2_147_483_647], [null]]);
+    await keeps('bigint', [
+      [Number.MAX_SAFE_INTEGER],
+      [Number.MIN_SAFE_INTEGER],
+      ...BIG.map((text): Kept => [text, Number.isSafeInteger(Number(text)) ? Number(text) : text]),
+    ]);
+    await keeps('double precision', [[0.1], [-1.5e300], [5e-324], [3], [null]]);
+    await keeps('boolean', [[true], [false], [null]]);
+  });
+
+  test('I4: bytes, and objects as JSON text', async () => {
+    const all = new Uint8Array(256).map((_, index) => index);
+    await keeps(words().bytes, [[all], [new Uint8Array()], [null]]);
+    await keeps('text', [
+      [{ a: [1, null, 'é'] }, '{"a":[1,null,"é"]}'],
+      [[true], '[true]'],
+    ]);
+  });
+
+  test('I4: dates and times, and text that looks like one', async () => {
+    const { time, zonedTime } = words();
+    await keeps('date', [['2026-01-31'], [null]]);
+    await keeps(time, [['2026-01-02T03:04:05.678'], ['2026-01-02T03:04:05.000']]);
+    await keeps(zonedTime, [['2026-01-02T03:04:05.678Z'], ['2026-12-31T23:59:59.000Z'], [null]]);
+    await keeps('text', [['2026-01-02T03:04:05.678Z']]);
+    const on = sql();
+    const table = freshTable();
+    const moment = '2026-01-02T03:04:05.678Z';
+    await on.execute(`create table ${table} (at ${zonedTime}, said text)`);
+    await on.execute(`insert into ${table} values (?, ?)`, [moment, 'x']);
+    assert.equal(await on.execute(`update ${table} set said = ? where at = ?`, ['y', moment]), 1);
+    assert.deepEqual(await on.query(`select at, said from ${table} where at = ?`, [moment]), [
+      { at: moment, said: 'y' },
+    ]);
+  });
+
+  test('I4: any text and any whole number come back as they went', async () => {
+    const on = sql();
+    const table = freshTable();
+    await on.execute(`create table ${table} (t text, n bigint)`);
+    const text = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((each) => !each.includes('\0'));
+    await fc.assert(
+      fc.asyncProperty(text, fc.maxSafeInteger(), async (t, n) => {
+        await on.transaction([`delete from ${table}`, []], [`insert into ${table} values (?, ?)`, [t, n]]);
+        assert.deepEqual(await on.query(`select t, n from ${table}`), [{ t, n }]);
+        assert.equal((await on.query(`select n from ${table} where t = :t`, { t })).length, 1);
+      }),
+      { numRuns: 25 },
+    );
+  });
+}
+
+function readOnly(sql: () => Sql): void {
+  test('I1: what writes is refused by the database when it comes as a query', async () => {
+    const on = sql();
+    const table = await numbers(on, 2);
+    const refused = { code: 'validation_error' };
+    await assert.rejects(on.smuggle(`delete from ${table} where id = ?`, [1]), refused);
+    await assert.rejects(on.smuggle(`update ${table} set n = ?`, [1]), refused);
+    await assert.rejects(on.smuggle(`insert into ${table} values (?, ?, ?)`, [9, 9, '']), refused);
+    await assert.rejects(on.smuggle(`drop table ${table}`, []), refused);
+    assert.equal((await on.query(`select id from ${table} where n = ?`, [0])).length, 2);
+  });
+
+  test('the database acts on one statement at most', async () => {
+    const on = sql();
+    const table = await numbers(on, 2);
+    const two = `delete from ${table} where id = 1; delete from ${table}`;
+    const statement = { kind: 'rows', pieces: [two], gaps: [], values: [] } as const;
+    await on.backend.execute([statement], write(on.tenant)).catch(() => {});
+    assert.deepEqual(await on.query(`select id from ${table} where id = ?`, [2]), [{ id: 2 }]);
+  });
+}
+
+function atomicity(sql: () => Sql): void {
+  test('I2: keeps all statements or none, and says which one failed', async () => {
+    const on = sql();
+    const table = await numbers(on, 1);
+    const insert = `insert into ${table} (id, n, v) values (?, ?, ?)`;
+    assert.deepEqual(await on.transaction([insert, [2, 0, '']], [`update ${table} set n = ?`, [5]]), [1, 2]);
+    const wrong: [string, SqlParams][] = [
+      [insert, [1, 0, 'again']],
+      [`insert into ${table} (nope) values (?)`, [1]],
+      ['update there_is_no_such_table set n = ?', [1]],
+    ];
+    for (const last of wrong)
+      await assert.rejects(
+        on.transaction([insert, [3, 0, '']], [`delete from ${table} where id = ?`, [2]], last),
+        (error: { code: string; details: { operation: number } }) =>
+          /^sql_(?:transaction_aborted|syntax_error)$/.test(error.code) && error.details.operation === 2,
+      );
+    const rows = await on.query(`select id, n from ${table} order by id`);
+    assert.deepEqual(rows, [
+      { id: 1, n: 5 },
+      { id: 2, n: 5 },
+    ]);
+  });
+
+  test('transactions that come at once all count', async () => {
+    const on = sql();
+    const table = await numbers(on, 1);
+    const add: [string, SqlParams] = [`update ${table} set n = n + ? where id = ?`, [1, 1]];
+    await Promise.all(Array.from({ length: 12 }, () => on.transaction(add, add)));
+    assert.deepEqual(await on.query(`select n from ${table}`), [{ n: 24 }]);
+  });
+}
+
+function bounds(sql: () => Sql): void {
+  const aborts = (reason: string) => ({ code: 'sql_transaction_aborted', details: { reason } });
+
+  test('I3: rows and bytes', async () => {
+    const on = sql();
+    const table = await numbers(on, SQL_CONTRACT_LIMITS.rowsMax + 1);
+    await assert.rejects(on.query(`select id from ${table}`), aborts('rows'));
+    assert.equal((await on.query(`select id from ${table} limit 100`)).length, 100);
+    await assert.rejects(on.query(`select a.id from ${table} a cross join ${table} b`), aborts('rows'));
+    await on.execute(`update ${table} set v = ?`, ['x'.repeat(2_000)]);
+    await assert.rejects(on.query(`select v from ${table} limit 100`), aborts('bytes'));
+    assert.equal((await on.query(`select v from ${table} limit 20`)).length, 20);
+  });
+
+  test('I3: time; another statement is served meanwhile and afterwards, and nothing is kept', async () => {
+    const on = sql();
+    const table = await numbers(on, 100);
+    const joined = ['a', 'b', 'c', 'd', 'e'].map((name) => `${table} ${name}`).join(' cross join ');
+    const startedAt = Date.now();
+    const slow = on.query(`select sum(a.n + b.n + c.n + d.n + e.n) as s from ${joined}`);
+    const refused = assert.rejects(slow, aborts('timeout'));
+    assert.equal((await on.query(`select id from ${table} where id = ?`, [1])).length, 1);
+    await refused;
+    const endless = `update ${table} set n = (select sum(a.id + b.id + c.id + d.id + e.id) from ${joined})`;
+    await assert.rejects(on.execute(endless), { code: 'sql_transaction_aborted' });
+    assert.ok(Date.now() - startedAt < 10_000);
+    assert.equal((await on.query(`select id from ${table} where n = ?`, [0])).length, 100);
+    assert.equal(await on.execute(`update ${table} set n = ? where id = ?`, [1, 1]), 1);
+  });
+}
+
+function failures(sql: () => Sql): void {
+  test('says what is wrong with a statement, and that nothing was kept', async () => {
+    const on = sql();
+    const table = await numbers(on, 1);
+    const wrong = { code: 'sql_syntax_error' };
+    await assert.rejects(on.query(`select nope from ${table}`), wrong);
+    await assert.rejects(on.query('select from where'), wrong);
+    await assert.rejects(on.query('select id from there_is_no_such_table'), wrong);
+    await assert.rejects(on.execute(`insert into ${table} (id) values (?)`, [1]), {
+      code: 'sql_transaction_aborted',
+      details: { reason: 'constraint', operation: 0 },
+    });
+    assert.deepEqual(await on.query(`select id from ${table}`), [{ id: 1 }]);
+  });
+}
+
+/** I6, for backends with a journal of their own. */
+export function sqlOnceContract(name: string, open: () => Promise<OpenedSql>): void {
+  test(`sql backend: ${name}: I6: one invocation acts once`, async (t) => {
+    const { backend, close } = await open();
+    t.after(close);
+    assert.equal(backend.journal, 'own');
+    const on = talk(backend);
+    const table = await numbers(on, 1);
+    const add = (options: WriteOptions) =>
+      on.execute(`update ${table} set n = n + ? where id = ?`, [1, 1], options);
+    const call = { id: 'one', method: 'sql.execute', input: { sql: 'add' } };
+    assert.deepEqual(await Promise.all([add(call), add(call), add(call)]), [1, 1, 1]);
+    assert.deepEqual(await on.query(`select n from ${table}`), [{ n: 1 }]);
+    const other = { ...call, input: { sql: 'another' } };
+    const mismatch = { code: 'idempotency_key_mismatch', message: /sql\.execute with other input/ };
+    await assert.rejects(add(other), mismatch);
+    await assert.rejects(on.execute(`update ${table} set id = n + nope`, [], { id: 'two' }));
+    const later = on.execute(`update ${table} set n = ?`, [0], { id: 'two' });
+    assert.equal(await later, 1, 'a refusal leaves no trace');
+  });
+}

@@ -1,0 +1,83 @@
+/** What a SQL backend on a server must do when the server is away: I5. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { type Gate, openGate } from '../testing/gate.ts';
+import type { SqlBackend } from './sql.ts';
+import { talk } from './sql-contract.ts';
+
+export interface SqlServerContract {
+  /** Of the real server. */
+  readonly url: string;
+  /** With a timeout of `SQL_SERVER_TIMEOUT_MS`. */
+  open(url: string): SqlBackend;
+}
+
+export const SQL_SERVER_TIMEOUT_MS = 500;
+const BOUND_MS = 8_000;
+const SECRET = 'pass-word-of-the-test';
+
+export function sqlServerContract(name: string, { url, open }: SqlServerContract): void {
+  const behindGate = async (t: TestContext): Promise<{ gate: Gate; backend: SqlBackend }> => {
+    const { hostname, port } = new URL(url);
+    const gate = await openGate({ host: hostname, port: Number(port) });
+    const through = new URL(url);
+    through.port = String(gate.port);
+    const backend = open(through.href);
+    t.after(async () => {
+      await backend.close();
+      await gate.close();
+    });
+    return { gate, backend };
+  };
+  const away = { code: 'storage_unavailable' };
+  const table = `away_${process.pid}`;
+
+  test(`${name}: I5: refuses while the server is away, and serves when it is back`, async (t) => {
+    const { gate, backend } = await behindGate(t);
+    const on = talk(backend);
+    await on.execute(`create table ${table} (id integer primary key)`);
+    await on.execute(`insert into ${table} values (?)`, [1]);
+    await gate.shut();
+    const startedAt = Date.now();
+    await assert.rejects(on.query(`select id from ${table}`), away);
+    await assert.rejects(on.execute(`insert into ${table} values (?)`, [2]), away);
+    await assert.rejects(backend.health(), away);
+    assert.ok(Date.now() - startedAt < BOUND_MS * 3);
+    await gate.reopen();
+    await backend.health();
+    assert.deepEqual(await on.query(`select id from ${table}`), [{ id: 1 }]);
+    assert.equal(await on.execute(`insert into ${table} values (?)`, [2]), 1);
+    await on.execute(`drop table ${table}`);
+  });
+
+  test(`${name}: I5: a server that goes silent keeps nobody waiting, and what it had begun is not kept`, async (t) => {
+    const { gate, backend } = await behindGate(t);
+    const on = talk(backend);
+    const silent = `${table}_silent`;
+    await on.execute(`create table ${silent} (id integer primary key)`);
+    await on.query(`select id from ${silent}`);
+    gate.hush();
+    const startedAt = Date.now();
+    const refused = [
+      on.query(`select id from ${silent}`),
+      on.execute(`insert into ${silent} values (?)`, [1]),
+    ];
+    await Promise.all(refused.map((each) => assert.rejects(each, away)));
+    assert.ok(Date.now() - startedAt < BOUND_MS);
+    assert.deepEqual(await on.query(`select id from ${silent}`), []);
+    await on.execute(`drop table ${silent}`);
+  });
+
+  test(`${name}: no password in any message`, async (t) => {
+    const wrong = new URL(url);
+    wrong.password = SECRET;
+    wrong.username = 'nobody-of-that-name';
+    const backend = open(wrong.href);
+    t.after(() => backend.close());
+    await assert.rejects(backend.health(), (error: Error) => {
+      assert.equal((error as Error & { code: string }).code, 'storage_unavailable');
+      assert.doesNotMatch(error.message, new RegExp(`${SECRET}|nobody-of`));
+      return true;
+    });
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * One SQL database, as a data source of nodes. Statements were judged before they get here.
+ *
+ * I1  A query changes nothing: the database itself refuses it, whatever the statement says.
+ * I2  `execute` keeps all of its statements or none. What it kept is on the disk when it is answered.
+ * I3  Rows, bytes and time are bounded. What goes over a bound is refused as a whole with `sql_transaction_aborted`.
+ * I4  Values read back as they were written, on every driver: see `SqlValue`.
+ * I5  A database that is away answers `storage_unavailable` in bounded time, and serves again when it is back. When
+ *     the answer to a commit was lost, and nothing remembers it, the code is `effect_in_doubt`.
+ * I6  With `journal: 'own'`, one invocation acts once and is answered alike; another call with its id is refused.
+ */
+import type { DataObject } from '../data.ts';
+import type { PortRead, PortWrite } from '../surface-call.ts';
+
+export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
+
+/**
+ * Integers beyond 2^53 and decimals travel as text. Times of day with a zone are ISO 8601 in UTC, without one the
+ * same without Z; dates are `2026-01-31`. A column declared boolean reads as boolean. JSON columns read as text on
+ * SQLite and MariaDB, which keep them so.
+ */
+export type SqlValue = null | boolean | number | string | Uint8Array;
+
+export interface SqlStatement {
+  readonly kind: 'rows' | 'definition';
+  /** Text around the parameters: one piece more than there are gaps. */
+  readonly pieces: readonly string[];
+  /** For each gap the index of its value. */
+  readonly gaps: readonly number[];
+  readonly values: readonly SqlValue[];
+}
+
+export interface SqlBackend {
+  readonly dialect: SqlDialect;
+  /** `own`: in the transaction of the write. `host`: in a database of the user's, nothing is put. */
+  readonly journal: 'own' | 'host';
+  query(statement: SqlStatement, call: PortRead): Promise<DataObject[]>;
+  /** Rows affected by each statement. */
+  execute(statements: readonly SqlStatement[], call: PortWrite): Promise<number[]>;
+  /** Rejects with `storage_unavailable`. */
+  health(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SqlLimits {
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+  readonly timeoutMs: number;
+}
+
+export const SQL_LIMITS: SqlLimits = { rowsMax: 10_000, bytesMax: 8_388_608, timeoutMs: 5_000 };
+
+/** Why a transaction was given up; nothing of it was kept. */
+export type SqlAbort =
+  | 'rows'
+  | 'bytes'
+  | 'timeout'
+  | 'constraint'
+  | 'data'
+  | 'conflict'
+  | 'space'
+  | 'database';

@@ -1,0 +1,125 @@
+/** The documents port in PostgreSQL. */
+import type { JsonObject } from '@gantry/protocol';
+import type { Columns } from '../documents/columns.ts';
+import { cut, orderBy, type PageRow, positionOf, QueryText, type Scope } from '../documents/query-sql.ts';
+import {
+  type CollectionFacts,
+  type CollectionName,
+  type DocumentLimits,
+  type DocumentsPort,
+  type FindQuery,
+  type FoundPage,
+  PAGE_BYTES_MAX,
+} from '../ports/documents.ts';
+import type { PostgresDatabase, Sql, Tx } from './connection.ts';
+import { POSTGRES } from './document-sql.ts';
+import { documentWrites } from './document-writes.ts';
+import { runText } from './run-text.ts';
+
+export interface Place extends CollectionName {
+  readonly tenant: string;
+}
+
+export interface Collection extends Scope, CollectionFacts {
+  readonly lastSeq: number;
+}
+
+export interface CollectionRow {
+  readonly id: number;
+  readonly columns: string | null;
+  readonly indexes: string[];
+  readonly documents: number;
+  readonly last_seq: number;
+}
+
+export function collectionOf(row: CollectionRow | undefined): Collection | null {
+  if (!row) return null;
+  const columns: Columns | null = row.columns === null ? null : JSON.parse(row.columns);
+  return {
+    collection: row.id,
+    columns,
+    indexes: row.indexes,
+    documents: row.documents,
+    lastSeq: row.last_seq,
+  };
+}
+
+async function findCollection(sql: Sql, { tenant, space, collection }: Place): Promise<Collection | null> {
+  const [row] = await sql<CollectionRow[]>`
+    select id, columns, indexes, documents, last_seq from collections
+    where tenant = ${tenant} and space = ${space} and name = ${collection}
+  `;
+  return collectionOf(row);
+}
+
+export function postgresDocuments(database: PostgresDatabase, limits: DocumentLimits): DocumentsPort {
+  const within = <T>(place: Place, none: T, work: (sql: Sql, found: Collection) => Promise<T>): Promise<T> =>
+    database.read(async (sql) => {
+      const found = await findCollection(sql, place);
+      return found ? work(sql, found) : none;
+    });
+  const writes = documentWrites(limits);
+  return {
+    get: ({ id, ...name }, { tenant }) =>
+      within<JsonObject | null>({ ...name, tenant }, null, async (sql, { collection }) => {
+        const [row] = await sql<{ doc: string }[]>`
+          select doc::text from documents where collection = ${collection} and id = ${id}
+        `;
+        return row ? JSON.parse(row.doc) : null;
+      }),
+    find: ({ space, collection, ...query }, { tenant }) =>
+      within<FoundPage>({ space, collection, tenant }, { documents: [], next: null }, (sql, found) =>
+        readPage(sql, found, query),
+      ),
+    count: ({ filter, ...name }, { tenant }) =>
+      within({ ...name, tenant }, 0, async (sql, found) => {
+        if (filter.kind === 'all' && filter.of.length === 0) return found.documents;
+        const text = new QueryText(POSTGRES);
+        const query = `select count(*) as many from documents where ${text.where(found, filter)}`;
+        const [row] = await runText<{ many: number }>(sql, { text: query, params: text.params });
+        return Number(row?.many);
+      }),
+    describe: (name, { tenant }) =>
+      within<CollectionFacts | null>({ ...name, tenant }, null, async (_sql, found) => {
+        const { columns, indexes, documents } = found;
+        return { columns, indexes, documents };
+      }),
+    declare: ({ columns, indexes, ...name }, call) =>
+      database.write(call, (tx) => writes.declare(tx, placeOf(call, name), { columns, indexes })),
+    insert: ({ documents, typed, ...name }, call) =>
+      database.write(call, (tx) => writes.insert(tx, placeOf(call, name), { documents, typed })),
+    patch: ({ space, collection, ...change }, call) =>
+      database.write(call, (tx) => writes.patch(tx, placeOf(call, { space, collection }), change)),
+    delete: ({ filter, matchesMax, ...name }, call) =>
+      database.write(call, (tx) => writes.delete(tx, placeOf(call, name), { filter, matchesMax })),
+  };
+}
+
+const placeOf = ({ tenant }: { readonly tenant: string }, { space, collection }: CollectionName): Place => ({
+  ...{ tenant, space, collection },
+});
+
+/** The page is chosen by size before any document is read. */
+async function readPage(sql: Sql | Tx, scope: Scope, { after, ...query }: FindQuery): Promise<FoundPage> {
+  const { limit, sort } = query;
+  const text = new QueryText(POSTGRES);
+  const page = text.page(scope, {
+    ...query,
+    after: after === null ? null : JSON.parse(after),
+    limit: limit + 1,
+  });
+  const order = orderBy(sort);
+  const before = `sum(bytes) over (order by ${order} rows unbounded preceding) - bytes`;
+  const sized = `with page as (select *, ${before} as before from (${page}) as ordered)
+    select page.*,
+      (select doc::text from documents where documents.collection = ${text.bind(scope.collection)}
+        and documents.seq = page.seq and page.before < ${text.bind(PAGE_BYTES_MAX)}) as doc
+    from page order by ${order}`;
+  const rows = await runText<PageRow & { doc: string | null }>(sql, { text: sized, params: text.params });
+  const { kept, isMore } = cut(rows, { limit, bytesMax: PAGE_BYTES_MAX });
+  const last = kept.at(-1);
+  return {
+    documents: kept.map(({ doc }) => JSON.parse(String(doc))),
+    next: isMore && last ? JSON.stringify(positionOf(last, sort)) : null,
+  };
+}

@@ -1,0 +1,33 @@
+/** Brings the schema to its newest version; several processes may start at once, one of them does it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Sql } from './connection.ts';
+
+/** Any number that no one else uses for an advisory lock. */
+const LOCK_KEY = 7_070_418_002;
+const FOLDER = join(import.meta.dirname, 'migrations');
+
+/** The files `0001-*.sql`, `0002-*.sql`, ... are one transaction. */
+export async function migrate(sql: Sql, address: string): Promise<void> {
+  const files = readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  const newest = Number.parseInt(files.at(-1) ?? '0', 10);
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${LOCK_KEY}::bigint)`;
+    await tx`create schema if not exists gantry_surfaces`;
+    await tx`create table if not exists gantry_surfaces.schema_version (version integer not null)`;
+    const [found] = await tx<{ version: number }[]>`select version from schema_version`;
+    const from = found?.version ?? 0;
+    if (from > newest) {
+      throw new Error(
+        `The surfaces at ${address} have schema version ${from}; this Gantry knows versions up to ${newest}. ` +
+          'Start the Gantry version that wrote them or a newer one.',
+      );
+    }
+    for (const file of files)
+      if (Number.parseInt(file, 10) > from) await tx.unsafe(readFileSync(join(FOLDER, file), 'utf8'));
+    await tx`delete from schema_version`;
+    await tx`insert into schema_version values (${newest})`;
+  });
+}

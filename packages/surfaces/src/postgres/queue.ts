@@ -1,0 +1,129 @@
+/** Queues in PostgreSQL, for several processes: who waits is woken by NOTIFY. */
+import {
+  QUEUE_BOUNDS,
+  type QueueBounds,
+  type QueueDeps,
+  type QueuePlace,
+  type QueuePort,
+} from '../ports/queue.ts';
+import { Arrivals } from '../queue/arrivals.ts';
+import { databaseQueue } from '../queue/database-queue.ts';
+import {
+  type Logged,
+  type QueueCall,
+  type QueueStore,
+  READ_LIMIT,
+  SWEEP_BATCH,
+} from '../queue/queue-store.ts';
+import type { PostgresDatabase, Sql, Tx } from './connection.ts';
+import { lease, settle } from './queue-deliveries.ts';
+import { publish, QUEUE_CHANNEL } from './queue-messages.ts';
+
+export async function postgresQueue(
+  database: PostgresDatabase,
+  { now, report, bounds = QUEUE_BOUNDS }: QueueDeps,
+): Promise<QueuePort> {
+  const arrivals = new Arrivals();
+  // The driver connects and listens again by itself; what was said meanwhile is not known
+  await database.sql.listen(
+    QUEUE_CHANNEL,
+    (notice) => hear(arrivals, notice),
+    () => arrivals.ringAll(),
+  );
+  const store = queueStore(database, bounds);
+  // The database is shared with other surfaces, and closed by who opened it
+  return databaseQueue({ store, arrivals, now, report, close: async () => {} });
+}
+
+function hear(arrivals: Arrivals, notice: string): void {
+  const [tenant, topic]: unknown[] = JSON.parse(notice);
+  if (typeof tenant === 'string' && typeof topic === 'string') arrivals.ring(tenant, topic);
+}
+
+function queueStore(database: PostgresDatabase, bounds: QueueBounds): QueueStore {
+  const factsOf = ({ tenant, now }: QueueCall) => ({ tenant, now, bounds });
+  const act = <T extends object>(call: QueueCall, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    'invocation' in call ? database.write(call, work) : database.upkeep(work);
+  return {
+    publish: (draft, call) =>
+      act(call, (tx) => publish(tx, draft, { ...factsOf(call), messageId: call.invocation.id })),
+    lease: (wanted, call) => act(call, (tx) => lease(tx, wanted, factsOf(call))),
+    settle: (handle, outcome, call) => act(call, (tx) => settle(tx, handle, outcome, factsOf(call))),
+    readyAt: (place, tenant, now) => database.read((sql) => readyAt(sql, place, tenant, now)),
+    read: (topic, after, tenant, now) => database.read((sql) => readLog(sql, { topic, after, tenant, now })),
+    lastSeq: (topic, tenant) => database.read((sql) => lastSeq(sql, topic, tenant)),
+    sweep: (now) => database.upkeep((tx) => sweep(tx, now)),
+    health: () => database.health(),
+  };
+}
+
+async function readyAt(
+  sql: Sql,
+  { topic, group }: QueuePlace,
+  tenant: string,
+  now: number,
+): Promise<number | null> {
+  const [found] = await sql<{ fresh: boolean; due: number | null }[]>`
+    with g as (
+      select id, next_seq from queue_groups
+      where tenant = ${tenant} and topic = ${topic} and name = ${group}
+    )
+    select
+      exists (
+        select 1 from queue_messages
+        where tenant = ${tenant} and topic = ${topic} and expires_at > ${now}
+          and seq >= coalesce((select next_seq from g), 0)
+      ) as fresh,
+      (
+        select d.visible_at from queue_deliveries d join queue_messages m on m.seq = d.seq
+        where d.group_id = (select id from g) and m.expires_at > ${now} order by d.visible_at limit 1
+      ) as due
+  `;
+  return found?.fresh ? now : (found?.due ?? null);
+}
+
+interface Range {
+  readonly topic: string;
+  readonly after: number;
+  readonly tenant: string;
+  readonly now: number;
+}
+
+async function readLog(sql: Sql, { topic, after, tenant, now }: Range): Promise<Logged[]> {
+  const rows = await sql<{ seq: number; message_id: string; payload: string; headers: string }[]>`
+    select seq, message_id, payload, headers from queue_messages
+    where tenant = ${tenant} and topic = ${topic} and seq > ${after} and expires_at > ${now}
+    order by seq limit ${READ_LIMIT}
+  `;
+  return rows.map(({ seq, message_id, payload, headers }) => ({
+    seq,
+    messageId: message_id,
+    payload: JSON.parse(payload),
+    headers: JSON.parse(headers),
+  }));
+}
+
+async function lastSeq(sql: Sql, topic: string, tenant: string): Promise<number> {
+  const [last] = await sql<{ seq: number | null }[]>`
+    select max(seq) as seq from queue_messages where tenant = ${tenant} and topic = ${topic}
+  `;
+  return last?.seq ?? 0;
+}
+
+/** Messages past their time, then topics and groups that have none. */
+async function sweep(tx: Tx, now: number): Promise<number> {
+  const { count } = await tx`
+    delete from queue_messages where seq in
+      (select seq from queue_messages where expires_at <= ${now} order by expires_at limit ${SWEEP_BATCH})
+  `;
+  if (count === 0 || count === SWEEP_BATCH) return count;
+  await tx`
+    with gone as (
+      delete from queue_topics t where bytes = 0 and not exists
+        (select 1 from queue_messages m where m.tenant = t.tenant and m.topic = t.topic)
+      returning tenant, topic
+    )
+    delete from queue_groups g using gone where g.tenant = gone.tenant and g.topic = gone.topic
+  `;
+  return count;
+}

@@ -1,0 +1,108 @@
+/** Writes of the search port in PostgreSQL. Each holds the row of its index, so writers of one take turns. */
+import type { SearchDocument, SearchLimits } from '../ports/search.ts';
+import { checkRoom, noIndex, tooManyIndexes } from '../search/refusals.ts';
+import { foldedFields, gramsOf, wordsOfFields } from '../search/words.ts';
+import type { Tx } from './connection.ts';
+import { gramHashes, holdSearchIndex, lexemesOf, type Place, type SearchIndex } from './search-indexes.ts';
+import { countUsage } from './usage.ts';
+
+interface Amount {
+  readonly many: number;
+  readonly words: number;
+  readonly bytes: number;
+}
+
+export function searchWrites(limits: SearchLimits) {
+  return {
+    async index(tx: Tx, place: Place, documents: readonly SearchDocument[]): Promise<{ indexed: number }> {
+      const index = await indexFor(tx, place, limits);
+      const last = [...new Map(documents.map((document) => [document.id, document])).values()];
+      const before = await amountOf(tx, index, last);
+      const after = await save(tx, index, last);
+      const added = after.many - before.many;
+      const usedBytes = await count(tx, place, index, {
+        ...{ many: added, words: after.words - before.words, bytes: after.bytes - before.bytes },
+      });
+      checkRoom({ documents: index.documents + added, usedBytes }, limits);
+      return { indexed: documents.length };
+    },
+    async delete(tx: Tx, place: Place, ids: readonly string[]): Promise<{ deleted: number }> {
+      const index = await holdSearchIndex(tx, place);
+      if (!index) throw noIndex(place.name);
+      const [gone] = await tx<Amount[]>`
+        with gone as
+          (delete from search_documents where idx = ${index.id} and id = any(${ids}::text[]) returning words, bytes)
+        select count(*) as many, coalesce(sum(words), 0)::bigint as words, coalesce(sum(bytes), 0)::bigint as bytes
+        from gone
+      `;
+      const { many, words, bytes } = gone!;
+      await count(tx, place, index, { many: -many, words: -words, bytes: -bytes });
+      return { deleted: many };
+    },
+  };
+}
+
+/** Of writers that make one at once, one does; the others then hold what it made. */
+async function indexFor(tx: Tx, place: Place, limits: SearchLimits): Promise<SearchIndex> {
+  const there = await holdSearchIndex(tx, place);
+  if (there) return there;
+  const { tenant, name } = place;
+  const isFull = async (): Promise<boolean> => {
+    const [row] = await tx<{ many: number }[]>`
+      select count(*) as many from search_indexes where tenant = ${tenant}
+    `;
+    return row!.many >= limits.indexesMax;
+  };
+  if (await isFull()) {
+    await tx`
+      delete from search_indexes where id in
+        (select id from search_indexes where tenant = ${tenant} and documents = 0 for update skip locked)
+    `;
+    if (await isFull()) throw tooManyIndexes(limits);
+  }
+  await tx`insert into search_indexes (tenant, name) values (${tenant}, ${name}) on conflict do nothing`;
+  return (await holdSearchIndex(tx, place))!;
+}
+
+async function amountOf(tx: Tx, { id }: SearchIndex, documents: readonly SearchDocument[]): Promise<Amount> {
+  const ids = documents.map((document) => document.id);
+  const [row] = await tx<Amount[]>`
+    select count(*) as many, coalesce(sum(words), 0)::bigint as words, coalesce(sum(bytes), 0)::bigint as bytes
+    from search_documents where idx = ${id} and id = any(${ids}::text[])
+  `;
+  return row!;
+}
+
+async function save(tx: Tx, index: SearchIndex, documents: readonly SearchDocument[]): Promise<Amount> {
+  const rows = documents.map(({ id, fields }) => {
+    const doc = JSON.stringify(fields);
+    const words = wordsOfFields(fields);
+    const folded = foldedFields(fields);
+    const bytes = Buffer.byteLength(id) + Buffer.byteLength(doc);
+    const grams = `{${gramHashes(index, gramsOf(folded)).join(',')}}`;
+    return { id, doc, folded, words: words.length, lexemes: lexemesOf(index, words), grams, bytes };
+  });
+  await tx`
+    insert into search_documents (idx, id, doc, folded, words, lexemes, grams, bytes)
+    select ${index.id}, id, doc::jsonb, folded, words, lexemes::tsvector, grams::integer[], bytes
+    from unnest(
+      ${rows.map(({ id }) => id)}::text[], ${rows.map(({ doc }) => doc)}::text[],
+      ${rows.map(({ folded }) => folded)}::text[], ${rows.map(({ words }) => words)}::integer[],
+      ${rows.map(({ lexemes }) => lexemes)}::text[], ${rows.map(({ grams }) => grams)}::text[],
+      ${rows.map(({ bytes }) => bytes)}::bigint[]
+    ) as given (id, doc, folded, words, lexemes, grams, bytes)
+    on conflict (idx, id) do update set doc = excluded.doc, folded = excluded.folded, words = excluded.words,
+      lexemes = excluded.lexemes, grams = excluded.grams, bytes = excluded.bytes
+  `;
+  const sum = (of: 'words' | 'bytes'): number => rows.reduce((total, row) => total + row[of], 0);
+  return { many: rows.length, words: sum('words'), bytes: sum('bytes') };
+}
+
+/** Answers the bytes that the tenant has now. */
+async function count(tx: Tx, { tenant }: Place, { id }: SearchIndex, grown: Amount): Promise<number> {
+  await tx`
+    update search_indexes set documents = documents + ${grown.many}, words = words + ${grown.words}
+    where id = ${id}
+  `;
+  return countUsage(tx, { area: 'search', tenant, part: id, grown: grown.bytes });
+}

@@ -1,0 +1,32 @@
+import type { PostgresDatabase, Tx } from './connection.ts';
+
+/** Small, so that a sweep never holds up live writes for long. */
+const BATCH = 500;
+
+/** What several processes sweep at once, one of them does. */
+const BATCHES: readonly ((tx: Tx, times: SweepTimes) => Promise<{ readonly count: number }>)[] = [
+  (tx, { now }) => tx`
+    delete from kv where (tenant, namespace, key) in (select tenant, namespace, key from kv
+      where expires_at <= ${now} order by expires_at limit ${BATCH} for update skip locked)`,
+  (tx, { now }) => tx`
+    delete from cache where id in (select id from cache
+      where expires_at <= ${now} order by expires_at limit ${BATCH} for update skip locked)`,
+  (tx, { recordedBefore }) => tx`
+    delete from invocations where (tenant, id) in (select tenant, id from invocations
+      where recorded_at < ${recordedBefore} order by recorded_at limit ${BATCH} for update skip locked)`,
+];
+
+export interface SweepTimes {
+  readonly now: number;
+  /** Answers of calls before this are forgotten. */
+  readonly recordedBefore: number;
+}
+
+/** Deletes what is past its time; answers how much it was. */
+export async function sweepPostgres(database: PostgresDatabase, times: SweepTimes): Promise<number> {
+  let deleted = 0;
+  for (const batch of BATCHES)
+    for (let count = BATCH; count === BATCH; deleted += count)
+      ({ count } = await database.upkeep((tx) => batch(tx, times)));
+  return deleted;
+}

@@ -1,0 +1,129 @@
+/** Writes of the vectors port in PostgreSQL. Each holds the row of its collection, so writers of one take turns. */
+import { QueryText } from '../documents/query-sql.ts';
+import type { NewVector, VectorDeletion, VectorLimits, VectorUpsert } from '../ports/vectors.ts';
+import {
+  type CollectionShape,
+  checkDimensions,
+  checkMetric,
+  checkRoom,
+  noCollection,
+  tooManyCollections,
+} from '../vector/refusals.ts';
+import type { Tx } from './connection.ts';
+import { POSTGRES } from './document-sql.ts';
+import { runText } from './run-text.ts';
+import { countUsage } from './usage.ts';
+import { arrayText, holdVectorCollection, type VectorCollection } from './vector-collections.ts';
+
+export function vectorWrites(limits: VectorLimits) {
+  return {
+    async upsert(tx: Tx, tenant: string, { collection: name, metric, vectors }: VectorUpsert) {
+      const shape = { dimensions: vectors[0]!.embedding.length, metric: metric ?? 'cosine' } as const;
+      const collection = await collectionFor(tx, { tenant, name }, shape, limits);
+      checkMetric(collection, metric);
+      for (const { embedding } of vectors) checkDimensions(collection.dimensions, embedding.length);
+      const { added, grown } = await save(tx, collection, vectors);
+      const usedBytes = await countUsage(tx, { area: 'vectors', tenant, part: collection.id, grown });
+      checkRoom({ vectors: collection.vectors + added, usedBytes }, limits);
+      return { upserted: vectors.length };
+    },
+    async delete(tx: Tx, tenant: string, { collection: name, ...which }: VectorDeletion) {
+      const collection = await holdVectorCollection(tx, tenant, name);
+      if (!collection) throw noCollection(name);
+      const { many, bytes } = await remove(tx, collection, which);
+      await tx`update vector_collections set vectors = vectors - ${many} where id = ${collection.id}`;
+      await countUsage(tx, { area: 'vectors', tenant, part: collection.id, grown: -bytes });
+      return { deleted: many };
+    },
+  };
+}
+
+interface Place {
+  readonly tenant: string;
+  readonly name: string;
+}
+
+/** Finds or makes a collection; an empty one takes the shape that is asked for. Of writers at once one makes it. */
+async function collectionFor(
+  tx: Tx,
+  { tenant, name }: Place,
+  { dimensions, metric }: CollectionShape,
+  limits: VectorLimits,
+): Promise<VectorCollection> {
+  const there = await holdVectorCollection(tx, tenant, name);
+  if (there && there.vectors > 0) return there;
+  const isFull = async (): Promise<boolean> => {
+    const [row] = await tx<{ many: number }[]>`
+      select count(*) as many from vector_collections where tenant = ${tenant}
+    `;
+    return row!.many >= limits.collectionsMax;
+  };
+  if (!there && (await isFull())) {
+    await tx`
+      delete from vector_collections where id in
+        (select id from vector_collections where tenant = ${tenant} and vectors = 0 for update skip locked)
+    `;
+    if (await isFull()) throw tooManyCollections(limits);
+  }
+  await tx`
+    insert into vector_collections (tenant, name, dimensions, metric)
+    values (${tenant}, ${name}, ${dimensions}, ${metric})
+    on conflict (tenant, name) do update set dimensions = excluded.dimensions, metric = excluded.metric
+    where vector_collections.vectors = 0
+  `;
+  return (await holdVectorCollection(tx, tenant, name))!;
+}
+
+async function save(
+  tx: Tx,
+  { id: collection }: VectorCollection,
+  given: readonly NewVector[],
+): Promise<{ added: number; grown: number }> {
+  const vectors = [...new Map(given.map((vector) => [vector.id, vector])).values()];
+  const ids = vectors.map(({ id }) => id);
+  const docs = vectors.map(({ metadata }) => metadata && JSON.stringify(metadata));
+  const bytes = vectors.map(
+    ({ id, embedding }, index) =>
+      embedding.byteLength + Buffer.byteLength(id) + Buffer.byteLength(docs[index] ?? ''),
+  );
+  const [before] = await tx<{ many: number; bytes: number }[]>`
+    select count(*) as many, coalesce(sum(bytes), 0)::bigint as bytes from vectors
+    where collection = ${collection} and id = any(${ids}::text[])
+  `;
+  await tx`
+    insert into vectors (collection, id, embedding, doc, bytes)
+    select ${collection}, id, embedding::real[], doc::jsonb, bytes
+    from unnest(
+      ${ids}::text[], ${vectors.map(({ embedding }) => arrayText(embedding))}::text[], ${docs}::text[],
+      ${bytes}::bigint[]
+    ) as given (id, embedding, doc, bytes)
+    on conflict (collection, id) do update set embedding = excluded.embedding, doc = excluded.doc,
+      bytes = excluded.bytes
+  `;
+  const added = vectors.length - before!.many;
+  await tx`update vector_collections set vectors = vectors + ${added} where id = ${collection}`;
+  return { added, grown: bytes.reduce((sum, each) => sum + each, 0) - before!.bytes };
+}
+
+async function remove(
+  tx: Tx,
+  { id: collection }: VectorCollection,
+  { ids, filter }: Omit<VectorDeletion, 'collection'>,
+): Promise<{ many: number; bytes: number }> {
+  const text = new QueryText(POSTGRES);
+  const which = [
+    `collection = ${text.bind(collection)}`,
+    ...(ids === null
+      ? []
+      : [`id in (select jsonb_array_elements_text(${text.bind(JSON.stringify(ids))}::text::jsonb))`]),
+    text.condition(filter),
+  ].join(' and ');
+  const [gone] = await runText<{ many: number; bytes: number }>(tx, {
+    text: `
+      with gone as (delete from vectors where ${which} returning bytes)
+      select count(*) as many, coalesce(sum(bytes), 0)::bigint as bytes from gone
+    `,
+    params: text.params,
+  });
+  return gone!;
+}

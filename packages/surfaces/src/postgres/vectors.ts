@@ -1,0 +1,127 @@
+/**
+ * The vectors port in PostgreSQL. Every vector of a collection is looked at: by pgvector where the database has the
+ * extension, else here. [m] Plain SQL takes 0.2 ms for each. Scores are computed here in any case, so both answer
+ * alike.
+ */
+import type { JsonObject } from '@gantry/protocol';
+import { QueryText } from '../documents/query-sql.ts';
+import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../ports/vectors.ts';
+import { best, type Metric, type Scored, SLACK, scoring } from '../vector/metric.ts';
+import { checkDimensions, noCollection } from '../vector/refusals.ts';
+import type { PostgresDatabase, Sql } from './connection.ts';
+import { POSTGRES } from './document-sql.ts';
+import { runText } from './run-text.ts';
+import { arrayText, findVectorCollection, type VectorCollection } from './vector-collections.ts';
+import { vectorWrites } from './vector-writes.ts';
+
+/** Without pgvector every vector travels: [m] 10,000 of 384 numbers take half a second. More is for pgvector. */
+const CARRIED_VECTORS_MAX = 10_000;
+
+type Search = Omit<VectorQuery, 'collection'>;
+
+interface Row {
+  readonly id: string;
+  readonly packed: string;
+}
+
+export interface PostgresVectors {
+  readonly port: VectorsPort;
+  readonly hasPgvector: boolean;
+}
+
+export async function openPostgresVectors(
+  database: PostgresDatabase,
+  limits: VectorLimits,
+): Promise<PostgresVectors> {
+  const hasPgvector = await database.read(async (sql) => {
+    const [found] = await sql`select 1 from pg_extension where extname = 'vector'`;
+    return found !== undefined;
+  });
+  const vectorsMax = hasPgvector ? limits.vectorsMax : Math.min(limits.vectorsMax, CARRIED_VECTORS_MAX);
+  const writes = vectorWrites({ ...limits, vectorsMax });
+  const port: VectorsPort = {
+    upsert: (upsert, call) => database.write(call, (tx) => writes.upsert(tx, call.tenant, upsert)),
+    delete: (which, call) => database.write(call, (tx) => writes.delete(tx, call.tenant, which)),
+    query: ({ collection: name, ...search }, { tenant }) =>
+      database.read(async (sql) => {
+        const collection = await findVectorCollection(sql, tenant, name);
+        if (!collection) throw noCollection(name);
+        if (collection.vectors === 0) return [];
+        checkDimensions(collection.dimensions, search.embedding.length);
+        const found = await (hasPgvector ? askPgvector : carryAll)(sql, collection, search);
+        return withMetadata(sql, collection, found);
+      }),
+    health: () => database.health(),
+  };
+  return { port, hasPgvector };
+}
+
+/** A select of its own is computed once, not for each row. */
+const DISTANCES = {
+  cosine: (query: string) => `coalesce(nullif(embedding::vector <=> ${query}, 'NaN'), 1)`,
+  dot: (query: string) => `embedding::vector <#> ${query}`,
+  l2: (query: string) => `embedding::vector <-> ${query}`,
+} as const satisfies Record<Metric, (query: string) => string>;
+
+async function askPgvector(sql: Sql, { id, metric }: VectorCollection, search: Search): Promise<Scored[]> {
+  const { embedding, k, filter } = search;
+  const text = new QueryText(POSTGRES);
+  const where = `collection = ${text.bind(id)} and ${text.condition(filter)}`;
+  const query = `(select ${text.bind(arrayText(embedding))}::text::real[]::vector)`;
+  const nearest = `
+    select id, embedding from vectors where ${where}
+    order by ${DISTANCES[metric](query)} limit ${text.bind(k + SLACK)}
+  `;
+  const rows = await runText<Row>(sql, {
+    text: `select id, ${PACKED} as packed from (${nearest}) as nearest`,
+    params: text.params,
+  });
+  return best(rows.map(scoredBy(metric, embedding)), k);
+}
+
+const ROWS_AT_ONCE = 500;
+
+async function carryAll(sql: Sql, { id, metric }: VectorCollection, search: Search): Promise<Scored[]> {
+  const { embedding, k, filter } = search;
+  const text = new QueryText(POSTGRES);
+  const where = `collection = ${text.bind(id)} and ${text.condition(filter)}`;
+  const query = { text: `select id, ${PACKED} as packed from vectors where ${where}`, params: text.params };
+  const scored = scoredBy(metric, embedding);
+  let found: Scored[] = [];
+  for await (const rows of runText<Row>(sql, query).cursor(ROWS_AT_ONCE))
+    found = best([...found, ...rows.map(scored)], k);
+  return found;
+}
+
+const scoredBy = (metric: Metric, query: Float32Array): ((row: Row) => Scored) => {
+  const scoreOf = scoring(metric, query);
+  return ({ id, packed }) => ({ id, score: scoreOf(floatsOf(packed)) });
+};
+
+/** The array as the protocol sends it: some facts, then for each number its size and itself. */
+const PACKED = `encode(array_send(embedding), 'base64')`;
+const FACTS_BYTES = 20;
+
+/** [m] Six times as fast as reading number by number. */
+function floatsOf(packed: string): Float32Array {
+  const swapped = new Uint8Array(Buffer.from(packed, 'base64').subarray(FACTS_BYTES).swap32());
+  const sizesAndNumbers = new Float32Array(swapped.buffer);
+  const floats = new Float32Array(sizesAndNumbers.length / 2);
+  for (let index = 0; index < floats.length; index++) floats[index] = sizesAndNumbers[2 * index + 1]!;
+  return floats;
+}
+
+async function withMetadata(
+  sql: Sql,
+  { id: collection }: VectorCollection,
+  found: readonly Scored[],
+): Promise<VectorMatch[]> {
+  const ids = found.map(({ id }) => id);
+  const rows = await sql<{ id: string; doc: string }[]>`
+    select id, doc::text from vectors
+    where collection = ${collection} and id = any(${ids}::text[]) and doc is not null
+  `;
+  const docs = new Map(rows.map(({ id, doc }) => [id, doc]));
+  const metadataOf = (id: string): JsonObject | null => JSON.parse(docs.get(id) ?? 'null');
+  return found.map(({ id, score }) => ({ id, score, metadata: metadataOf(id) }));
+}

@@ -1,0 +1,78 @@
+/** Where topics and groups are in NATS: one stream for each tenant, one consumer for each group. */
+import { hash } from 'node:crypto';
+import { AckPolicy, DiscardPolicy } from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
+import type { NatsLink } from './connection.ts';
+import { apiCodeOf, STREAM_EXISTS_OTHERWISE } from './errors.ts';
+
+/** After a process died its messages are delivered again so much later. Live ones extend it. */
+export const ACK_WAIT_MS = 30_000;
+/** How long a publish that is repeated after a crash is told from a second one. */
+const DUPLICATES_MS = 3_600_000;
+
+const digest = (text: string): string => hash('sha256', text, 'base64url');
+
+export const streamOf = (tenant: string): string => `GANTRY_QUEUE_${digest(tenant)}`;
+
+/** Names become one token without dots or wildcards, whatever is in them. */
+export const subjectOf = (tenant: string, topic: string): string =>
+  `gantry.queue.${digest(tenant)}.${Buffer.from(topic).toString('base64url')}`;
+
+export const consumerOf = ({ topic, group }: QueuePlace): string => digest(JSON.stringify([topic, group]));
+
+export interface Places {
+  stream(tenant: string): Promise<string>;
+  consumer(tenant: string, place: QueuePlace): Promise<string>;
+  /** Someone deleted it on the server: it is made anew when it is next asked for. */
+  forget(tenant: string): void;
+}
+
+export function places({ manager }: NatsLink, { retentionMs, quotaBytes }: QueueBounds): Places {
+  const streams = new Map<string, Promise<string>>();
+  const consumers = new Map<string, Map<string, Promise<string>>>();
+  const addStream = async (tenant: string): Promise<string> => {
+    const name = streamOf(tenant);
+    await manager.streams
+      .add({
+        ...{ name, subjects: [`gantry.queue.${digest(tenant)}.*`], max_bytes: quotaBytes },
+        ...{ discard: DiscardPolicy.New, max_age: nanos(retentionMs) },
+        duplicate_window: nanos(Math.min(DUPLICATES_MS, retentionMs)),
+      })
+      .catch((error: unknown) => {
+        // The operator has given it other bounds
+        if (apiCodeOf(error) !== STREAM_EXISTS_OTHERWISE) throw error;
+      });
+    return name;
+  };
+  const addConsumer = async (tenant: string, place: QueuePlace): Promise<string> => {
+    const name = consumerOf(place);
+    await manager.consumers.add(await known(streams, tenant, () => addStream(tenant)), {
+      ...{ durable_name: name, filter_subject: subjectOf(tenant, place.topic) },
+      ...{ ack_policy: AckPolicy.Explicit, ack_wait: nanos(ACK_WAIT_MS), max_ack_pending: -1 },
+      inactive_threshold: nanos(retentionMs),
+    });
+    return name;
+  };
+  return {
+    stream: (tenant) => known(streams, tenant, () => addStream(tenant)),
+    consumer(tenant, place) {
+      const ours = consumers.get(tenant) ?? new Map<string, Promise<string>>();
+      consumers.set(tenant, ours);
+      return known(ours, consumerOf(place), () => addConsumer(tenant, place));
+    },
+    forget(tenant) {
+      streams.delete(tenant);
+      consumers.delete(tenant);
+    },
+  };
+}
+
+function known<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  const found = map.get(key);
+  if (found) return found;
+  const made = make();
+  map.set(key, made);
+  made.catch(() => map.delete(key));
+  return made;
+}

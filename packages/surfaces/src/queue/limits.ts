@@ -1,0 +1,39 @@
+/** Bounds of what pack code sends. The protocol's advertisement has no members for them. */
+import { OpenwopError } from '@gantry/protocol';
+import type { QueueDraft, QueuePlace, QueuePort } from '../ports/queue.ts';
+
+const TOPIC_BYTES_MAX = 200;
+const GROUP_BYTES_MAX = 100;
+/** Under the megabyte that brokers take by default, with room for what a dead letter adds. */
+const PAYLOAD_BYTES_MAX = 262_144;
+const HEADERS_BYTES_MAX = 16_384;
+const HEADERS_MAX = 64;
+
+export function checkDraft(
+  { topic, payload, headers, delayMs }: QueueDraft,
+  { delays, backend }: QueuePort,
+): void {
+  checkPlace({ topic, group: '' });
+  refuseOver('payload', Buffer.byteLength(JSON.stringify(payload)), PAYLOAD_BYTES_MAX);
+  refuseOver('headers', Buffer.byteLength(JSON.stringify(headers)), HEADERS_BYTES_MAX);
+  if (Object.keys(headers).length > HEADERS_MAX)
+    throw new OpenwopError('validation_error', { message: `A message has at most ${HEADERS_MAX} headers.` });
+  if (delayMs > 0 && !delays)
+    throw new OpenwopError('host_capability_missing', {
+      message: `Queues of this host are in ${backend}, which cannot delay messages. Leave \`delaySeconds\` out.`,
+      details: { capability: 'host.queueBus.delay' },
+    });
+}
+
+export function checkPlace({ topic, group }: QueuePlace): void {
+  refuseOver('topic', Buffer.byteLength(topic), TOPIC_BYTES_MAX);
+  refuseOver('consumerGroup', Buffer.byteLength(group), GROUP_BYTES_MAX);
+}
+
+function refuseOver(field: string, bytes: number, bytesMax: number): void {
+  if (bytes <= bytesMax) return;
+  throw new OpenwopError('validation_error', {
+    message: `The ${field} has ${bytes} bytes, and may have ${bytesMax}. Put large payloads into blob storage.`,
+    details: { field, bytesMax },
+  });
+}

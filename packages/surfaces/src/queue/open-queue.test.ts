@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openEmbeddedDatabase } from '../embedded/database.ts';
+import { createPostgresPool } from '../postgres/connection.ts';
+import { freshFolder } from '../testing/data-dir.ts';
+import { openQueue } from './open-queue.ts';
+
+test('the setting chooses the backend; another is refused by name, without its password', async (t) => {
+  const folder = freshFolder();
+  const embedded = await openEmbeddedDatabase({ dataDir: folder.path });
+  const pool = createPostgresPool();
+  t.after(async () => {
+    await Promise.all([embedded.close(), pool.close()]);
+    folder.remove();
+  });
+  const deps = { embedded, pool, now: Date.now, report: () => {} };
+  const opened = await openQueue(undefined, deps);
+  assert.equal(opened.kind, 'embedded');
+  await opened.health();
+  await assert.rejects(openQueue('kafka://me:open-sesame@broker', deps), (error) => {
+    assert.ok(error instanceof Error);
+    assert.match(error.message, /GANTRY_QUEUE asks for "kafka:\/\/".*postgres:\/\/.*nats:\/\/.*amqp:\/\//);
+    assert.doesNotMatch(error.message, /open-sesame/);
+    return true;
+  });
+  await assert.rejects(openQueue('postgres://127.0.0.1:1/x', deps), { code: 'storage_unavailable' });
+  for (const url of ['nats://127.0.0.1:1', 'amqp://127.0.0.1:1'])
+    await assert.rejects(openQueue(url, deps), { code: 'queue_backend_unavailable' });
+});

@@ -1,0 +1,68 @@
+/** What a database does for queues. `database-queue.ts` makes a port of it. Threads load this file: types only. */
+import type {
+  QueueDelivery,
+  QueueDraft,
+  QueueMessage,
+  QueueOutcome,
+  QueuePlace,
+  QueueSettled,
+} from '../ports/queue.ts';
+import type { PortWrite } from '../surface-call.ts';
+
+export interface QueueLease extends QueuePlace {
+  readonly messagesMax: number;
+  readonly visibilityMs: number;
+}
+
+export interface Leased {
+  readonly deliveries: readonly QueueDelivery[];
+  /** Whether messages went to the dead letters of the topic meanwhile. */
+  readonly buried: boolean;
+}
+
+export interface Logged extends QueueMessage {
+  readonly seq: number;
+}
+
+/** Someone's call, which is journaled, or the host's own act. */
+export type QueueCall = PortWrite | { readonly tenant: string; readonly now: number };
+
+export interface QueueStore {
+  publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
+  lease(lease: QueueLease, call: QueueCall): Promise<Leased>;
+  settle(handle: string, outcome: QueueOutcome, call: QueueCall): Promise<QueueSettled>;
+  /** When a group should look again: null when only a new message can change anything. */
+  readyAt(place: QueuePlace, tenant: string, now: number): Promise<number | null>;
+  /** In order, from after a sequence number. */
+  read(topic: string, after: number, tenant: string, now: number): Promise<readonly Logged[]>;
+  lastSeq(topic: string, tenant: string): Promise<number>;
+  /** At most `SWEEP_BATCH`. */
+  sweep(now: number): Promise<number>;
+  health(): Promise<void>;
+}
+
+/** A lease ends with the message that exceeds it, so that an answer stays far below what a channel carries. */
+export const LEASE_BYTES_MAX = 4_194_304;
+export const READ_LIMIT = 50;
+/** Small, so that a sweep never holds up live writes for long. */
+export const SWEEP_BATCH = 500;
+/** What a message costs beside its text, so that many small ones count too. */
+export const MESSAGE_OVERHEAD_BYTES = 256;
+
+export interface HandleParts {
+  readonly groupId: number;
+  readonly seq: number;
+  readonly count: number;
+}
+
+export const handleOf = ({ groupId, seq, count }: HandleParts): string => `${groupId}.${seq}.${count}`;
+
+/** Null for what was never a handle. */
+export function readHandle(handle: string): HandleParts | null {
+  const [groupId, seq, count, ...rest] = handle.split('.').map(Number);
+  if (rest.length > 0 || ![groupId, seq, count].every(Number.isSafeInteger)) return null;
+  return { groupId: groupId!, seq: seq!, count: count! };
+}
+
+export const TENANT_FULL =
+  'The queues of this tenant are full. Consume messages, or ask the operator for a larger quota.';

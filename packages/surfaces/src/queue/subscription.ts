@@ -1,0 +1,75 @@
+/** Hands messages to the host, one call for each. The same for every backend. */
+import { OpenwopError } from '@gantry/protocol';
+import type { QueueDelivery, QueueOutcome, QueueSubscription } from '../ports/queue.ts';
+import { pause } from './pause.ts';
+
+/** Longer than the host needs to create a run; what takes longer is handed over again. */
+export const SUBSCRIPTION_VISIBILITY_MS = 60_000;
+export const SUBSCRIPTION_WAIT_MS = 30_000;
+export const SUBSCRIPTION_BATCH = 16;
+const RETRY_MS = { first: 250, max: 60_000 };
+
+export interface SubscriptionSource {
+  /** Waits for messages; may answer none. */
+  lease(signal: AbortSignal): Promise<readonly QueueDelivery[]>;
+  settle(handle: string, outcome: QueueOutcome): Promise<unknown>;
+  /** For the log: what `onMessage` or the backend failed with. */
+  report(fault: unknown): void;
+  /** Of the port: no subscription outlives it. */
+  readonly closing: AbortSignal;
+}
+
+export function startSubscription(
+  source: SubscriptionSource,
+  onMessage: (message: QueueDelivery) => Promise<void>,
+): QueueSubscription {
+  const ending = new AbortController();
+  const ended = takeTurns(source, onMessage, AbortSignal.any([ending.signal, source.closing]));
+  return {
+    async close() {
+      ending.abort();
+      await ended;
+    },
+  };
+}
+
+async function takeTurns(
+  source: SubscriptionSource,
+  onMessage: (message: QueueDelivery) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      const deliveries = await source.lease(signal);
+      failures = 0;
+      await Promise.all(deliveries.map((delivery) => handOver(source, onMessage, delivery)));
+    } catch (fault) {
+      if (signal.aborted) return;
+      source.report(fault);
+      await pause(delayAfter(++failures), signal);
+    }
+  }
+}
+
+async function handOver(
+  { settle, report }: SubscriptionSource,
+  onMessage: (message: QueueDelivery) => Promise<void>,
+  delivery: QueueDelivery,
+): Promise<void> {
+  const outcome = await onMessage(delivery).then(
+    (): QueueOutcome => ({ kind: 'done' }),
+    (fault: unknown): QueueOutcome => {
+      report(fault);
+      return { kind: 'again', delayMs: delayAfter(delivery.deliveryCount) };
+    },
+  );
+  try {
+    await settle(delivery.handle, outcome);
+  } catch (fault) {
+    // It took too long and is, or will be, handed over again
+    if (!(fault instanceof OpenwopError && fault.code === 'queue_delivery_token_expired')) report(fault);
+  }
+}
+
+const delayAfter = (failures: number): number =>
+  Math.min(RETRY_MS.first * 2 ** Math.min(failures - 1, 20), RETRY_MS.max);

@@ -1,0 +1,196 @@
+/** `ctx.queueBus`: topics with consumer groups, dead letters and streams. */
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import type { Cursors } from '../cursor.ts';
+import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import type { QueueDelivery, QueueOutcome, QueuePort, QueueSettled } from '../ports/queue.ts';
+import { Json, Name } from '../schema.ts';
+import type { WriteCall } from '../surface-call.ts';
+import { deadLetterTopicOf } from './dead-letter.ts';
+import { type DeliveryTokens, deliveryTokens } from './delivery-token.ts';
+import { checkDraft, checkPlace } from './limits.ts';
+
+const optional = Type.Optional;
+const Headers = Type.Record(Type.String(), Type.String());
+const Settled = { ok: Type.Literal(true) };
+const Token = { deliveryToken: Type.String({ minLength: 1, maxLength: 2_048 }) };
+const Message = { messageId: Type.String(), payload: Json, headers: optional(Headers) };
+
+const VISIBILITY_MS = 30_000;
+/** Under the half hour after which RabbitMQ takes a message back with all others of its channel. */
+const VISIBILITY_MS_MAX = 900_000;
+const MESSAGES = 10;
+const MESSAGES_MAX = 100;
+const WAIT_MS_MAX = 20_000;
+
+export const queueSurface = defineSurface({
+  capability: 'queueBus',
+  aliases: ['storage.queue', 'queue'],
+  path: 'queueBus',
+  summary:
+    'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
+    'is there from its first message on.',
+  journal: 'own',
+  limits: {},
+  options: {
+    deadLetter: { summary: 'Dead letters.', advertises: { deadLetterSupported: true } },
+    stream: {
+      summary: 'Reading a topic as a stream.',
+      advertises: { stream: { supported: true, fromBeginning: true } },
+    },
+  },
+  errors: ['queue_topic_not_found', 'queue_delivery_token_expired', 'queue_backend_unavailable'],
+  methods: {
+    publish: {
+      effect: 'write',
+      summary: 'Sends a message; with `delaySeconds` it is delivered no sooner.',
+      input: Type.Object({
+        topic: Name,
+        payload: Json,
+        headers: optional(Headers),
+        delaySeconds: optional(Type.Number({ minimum: 0, maximum: 86_400 })),
+      }),
+      output: Type.Object({ messageId: Type.String() }),
+    },
+    consume: {
+      effect: 'write',
+      idempotent: true,
+      summary:
+        `Takes up to \`maxMessages\` (${MESSAGES}) that are there, for \`visibilityMs\` (${VISIBILITY_MS}); waits for ` +
+        'a first one for `waitMs` (0). A new `consumerGroup` starts with the oldest message kept.',
+      input: Type.Object({
+        topic: Name,
+        consumerGroup: optional(Name),
+        maxMessages: optional(Type.Integer({ minimum: 1, maximum: MESSAGES_MAX })),
+        visibilityMs: optional(Type.Integer({ minimum: 1, maximum: VISIBILITY_MS_MAX })),
+        waitMs: optional(Type.Integer({ minimum: 0, maximum: WAIT_MS_MAX })),
+      }),
+      output: Type.Object({
+        messages: Type.Array(
+          Type.Object({ ...Message, deliveryToken: Type.String(), deliveryCount: Type.Integer() }),
+        ),
+      }),
+    },
+    ack: {
+      effect: 'write',
+      idempotent: true,
+      summary: 'Says that a message is done with: its group does not get it again.',
+      input: Type.Object(Token),
+      output: Type.Object(Settled),
+    },
+    nack: {
+      effect: 'write',
+      idempotent: true,
+      summary:
+        'Gives a message back for another delivery, or with `requeue: false`, or once too often, to the dead letters.',
+      input: Type.Object({ ...Token, requeue: optional(Type.Boolean()) }),
+      output: Type.Object({ ...Settled, requeued: Type.Boolean() }),
+    },
+    deadLetter: {
+      effect: 'write',
+      idempotent: true,
+      needs: 'deadLetter',
+      summary: 'Puts a message into `<topic>.dlq`, as `original` beside `deadLetterReason`.',
+      input: Type.Object({ ...Token, reason: Type.String({ maxLength: 1_024 }) }),
+      output: Type.Object({ ...Settled, deadLetterTopic: Type.String() }),
+    },
+    streamSubscribe: {
+      effect: 'read',
+      kind: 'stream',
+      needs: 'stream',
+      summary:
+        'Messages as they come, first those that are kept with `fromBeginning`; nobody else gets fewer for it. ' +
+        'With `follow: false` it ends with what is there.',
+      input: Type.Object({
+        topic: Name,
+        fromBeginning: optional(Type.Boolean()),
+        follow: optional(Type.Boolean()),
+      }),
+      output: Type.Object(Message),
+    },
+  },
+});
+
+export interface QueueOptions {
+  readonly port: QueuePort;
+  /** Seals delivery tokens. */
+  readonly cursors: Cursors;
+}
+
+/** What is known of repeated calls depends on the backend. */
+function over({ journal, publishesOnce }: QueuePort, implemented: ImplementedSurface): ImplementedSurface {
+  const { literal } = queueSurface;
+  const publish = { ...literal.methods.publish, idempotent: publishesOnce };
+  return { ...implemented, literal: { ...literal, journal, methods: { ...literal.methods, publish } } };
+}
+
+export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurface {
+  const tokens = deliveryTokens(cursors);
+  const settle = settling(port, tokens);
+  const advertises = port.backend === 'database' ? {} : { backends: [port.backend] };
+  const implemented = queueSurface.implement(
+    {
+      async publish({ topic, payload, headers = {}, delaySeconds = 0 }, call) {
+        const draft = { topic, payload, headers, delayMs: Math.ceil(delaySeconds * 1_000) };
+        checkDraft(draft, port);
+        return port.publish(draft, call);
+      },
+      async consume({ topic, consumerGroup: group = '', ...asked }, call) {
+        checkPlace({ topic, group });
+        const { maxMessages: messagesMax = MESSAGES, visibilityMs = VISIBILITY_MS, waitMs = 0 } = asked;
+        const request = { topic, group, messagesMax, visibilityMs, waitMs, signal: call.signal };
+        const deliveries = await port.consume(request, call);
+        return { messages: deliveries.map((delivery) => shown(tokens, call.tenant, delivery)) };
+      },
+      async ack({ deliveryToken }, call) {
+        if (!tokens.isReceipt(call.tenant, deliveryToken))
+          await settle(deliveryToken, { kind: 'done' }, call);
+        return { ok: true };
+      },
+      async nack({ deliveryToken, requeue = true }, call) {
+        const outcome: QueueOutcome = requeue
+          ? { kind: 'again', delayMs: 0 }
+          : { kind: 'dead', reason: 'rejected' };
+        const { dead } = await settle(deliveryToken, outcome, call);
+        return { ok: true, requeued: !dead };
+      },
+      async deadLetter({ deliveryToken, reason }, call) {
+        const { topic } = await settle(deliveryToken, { kind: 'dead', reason }, call);
+        return { ok: true, deadLetterTopic: deadLetterTopicOf(topic) };
+      },
+      async *streamSubscribe({ topic, fromBeginning = false, follow = true }, call) {
+        checkPlace({ topic, group: '' });
+        const { signal } = call;
+        for await (const { messageId, payload, headers } of port.stream(
+          { topic, fromBeginning, follow, signal },
+          call,
+        ))
+          yield { messageId, payload, headers };
+      },
+    },
+    { advertises },
+  );
+  return over(port, implemented);
+}
+
+function settling(port: QueuePort, tokens: DeliveryTokens) {
+  return async (token: string, outcome: QueueOutcome, call: WriteCall): Promise<QueueSettled> => {
+    if (tokens.isReceipt(call.tenant, token)) throw alreadyAccepted();
+    return port.settle(tokens.open(call.tenant, token), outcome, call);
+  };
+}
+
+const shown = (tokens: DeliveryTokens, tenant: string, { handle, ...delivery }: QueueDelivery) => ({
+  messageId: delivery.messageId,
+  payload: delivery.payload,
+  headers: delivery.headers,
+  deliveryCount: delivery.deliveryCount,
+  deliveryToken: tokens.seal(tenant, handle),
+});
+
+const alreadyAccepted = (): OpenwopError =>
+  new OpenwopError('queue_delivery_token_expired', {
+    message:
+      'This message was acknowledged when it started the run. Publish its payload again, to the topic or to its ' +
+      'dead letters, instead of giving it back.',
+  });

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { OpenwopError } from '@gantry/protocol';
+import { freshTenant, read, write } from '../testing/calls.ts';
+import { openGate } from '../testing/gate.ts';
+import { openPrivateRedis, openTestRedis, privateRedisSkip, redisSkip } from '../testing/redis.ts';
+import { openRedisDatabase } from './connection.ts';
+import { redisKv } from './kv.ts';
+
+const KEPT = { quotaBytes: 100_000, invocationRetentionMs: 60_000 };
+const step = { namespace: '', key: 'n', delta: 1 };
+const unavailable = { code: 'storage_unavailable' };
+
+test('an unreachable server is named without its password', async () => {
+  await assert.rejects(openRedisDatabase({ url: 'redis://gantry:open-sesame@127.0.0.1:1/0' }), (error) => {
+    assert.ok(error instanceof OpenwopError);
+    assert.equal(error.code, 'storage_unavailable');
+    assert.match(error.message, /127\.0\.0\.1:1 cannot be used for now \(ECONNREFUSED\)/);
+    assert.doesNotMatch(error.message, /open-sesame/);
+    return true;
+  });
+});
+
+async function throughGate(t: TestContext) {
+  const server = await openTestRedis();
+  const url = new URL(server.url);
+  const gate = await openGate({ host: url.hostname, port: Number(url.port) });
+  url.port = String(gate.port);
+  const database = await openRedisDatabase({ url: url.href });
+  t.after(async () => {
+    await database.close();
+    await gate.close();
+    await server.stop();
+  });
+  return { gate, database, kv: redisKv({ database, ...KEPT }) };
+}
+
+describe('a server that cannot be reached', { skip: redisSkip }, () => {
+  test('I2: is unavailable while it is away, and usable when it is back', async (t) => {
+    const { gate, database, kv } = await throughGate(t);
+    const tenant = freshTenant();
+    const call = write(tenant);
+    await kv.increment(step, write(tenant));
+    await gate.shut();
+    await assert.rejects(database.health('volatile'), unavailable);
+    await assert.rejects(kv.increment(step, call), unavailable);
+    await gate.reopen();
+    assert.equal((await kv.increment(step, call)).value, 2);
+    assert.equal((await kv.increment(step, call)).value, 2);
+  });
+
+  test('I1: one that goes silent keeps nobody waiting for ever', async (t) => {
+    const { gate, database } = await throughGate(t);
+    gate.hush();
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const asked = assert.rejects(database.health('volatile'), unavailable);
+    t.mock.timers.tick(60_000);
+    await asked;
+    t.mock.timers.reset();
+  });
+});
+
+describe('what a server keeps', { skip: privateRedisSkip }, () => {
+  test('a server that is killed amid writes has each of them once when it is back, and its answer', async (t) => {
+    const server = await openPrivateRedis();
+    const database = await openRedisDatabase(server);
+    t.after(async () => {
+      await database.close();
+      await server.stop();
+    });
+    const kv = redisKv({ database, ...KEPT });
+    const tenant = freshTenant();
+    const calls = Array.from({ length: 300 }, () => write(tenant));
+    const increment = () => Promise.allSettled(calls.map((call) => kv.increment(step, call)));
+    await kv.increment(step, calls[0]!);
+    const underWay = increment();
+    await server.kill();
+    await server.start();
+    const answered = (await underWay).filter(({ status }) => status === 'fulfilled');
+    const settled = await increment();
+    assert.ok(settled.every(({ status }) => status === 'fulfilled'));
+    assert.ok(answered.every((one) => settled.some((other) => isDeepStrictEqual(one, other))));
+    assert.equal((await kv.get(step, read(tenant)))?.value, calls.length);
+  });
+
+  test('one that drops keys, or writes nothing to its disk, is refused by name', async (t) => {
+    const forgetful = await openPrivateRedis('--appendonly', 'no');
+    t.after(forgetful.stop);
+    const database = await openRedisDatabase(forgetful);
+    t.after(database.close);
+    await assert.rejects(database.health('durable'), { ...unavailable, message: /appendonly/ });
+    assert.equal(await database.syncs(), 'always');
+    const evicting = ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'];
+    const dropping = await openPrivateRedis(...evicting);
+    t.after(dropping.stop);
+    await assert.rejects(openRedisDatabase(dropping), { ...unavailable, message: /noeviction/ });
+  });
+
+  test('one that is full refuses a write whole', async (t) => {
+    const server = await openPrivateRedis('--requirepass', 'sesame');
+    t.after(server.stop);
+    await assert.rejects(openRedisDatabase(server), { ...unavailable, message: /NOAUTH/ });
+    const database = await openRedisDatabase({ url: server.url.replace('//', '//:sesame@') });
+    t.after(database.close);
+    const kv = redisKv({ database, ...KEPT });
+    const tenant = freshTenant();
+    await kv.increment(step, write(tenant));
+    await database.ask((redis) => redis.config('SET', 'maxmemory', '1mb'));
+    const call = write(tenant);
+    await assert.rejects(kv.increment(step, call), { ...unavailable, message: /OOM/ });
+    assert.equal((await kv.get(step, read(tenant)))?.value, 1);
+    await database.ask((redis) => redis.config('SET', 'maxmemory', '0'));
+    assert.equal((await kv.increment(step, call)).value, 2);
+  });
+});

@@ -1,0 +1,122 @@
+/**
+ * A Redis server as a place for entries.
+ *
+ * I1  Nothing waits for ever: connecting, commands and silent sockets have an end.
+ * I2  The driver connects anew by itself, and sends again what had no answer: every write is on record, so a second
+ *     one does nothing. What fails while the server is away is `storage_unavailable`.
+ *
+ * @example
+ * const database = await openRedisDatabase({ url: 'redis://127.0.0.1:6379/0' });
+ * const raw = await database.ask((redis) => redis.hget(key, name));
+ */
+import type { Redis } from 'ioredis';
+import { explain } from './errors.ts';
+import type { Script } from './scripts.ts';
+import { assertDurable, assertUsable } from './server.ts';
+
+export interface RedisDatabase {
+  /** host:port, for messages. */
+  readonly address: string;
+  ask<T>(work: (redis: Redis) => Promise<T>): Promise<T>;
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number | Uint8Array)[],
+  ): Promise<unknown>;
+  /** Rejects with `storage_unavailable` when the server does not answer, or does not keep what it is given. */
+  health(needs: 'durable' | 'volatile'): Promise<void>;
+  /** When the server brings what it was given to its disk: `always`, `everysec`, `no`, or unknown. */
+  syncs(): Promise<string>;
+  /** Lets commands under way end. */
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const COMMAND_TIMEOUT_MS = 10_000;
+/** Shorter: commands are still there to be sent again on a new connection. */
+const SILENCE_MS = 4_000;
+const RETRIES_MAX = 2;
+const RECONNECT_MS_MAX = 400;
+const RECONNECT_MS = 50;
+
+export async function openRedisDatabase(options: { readonly url: string }): Promise<RedisDatabase> {
+  let trouble: Error | undefined;
+  const redis = (await connect(options.url))
+    .on('error', (error: Error) => {
+      trouble = error;
+    })
+    .on('ready', () => {
+      trouble = undefined;
+    });
+  const address = `${redis.options.host}:${redis.options.port}`;
+  const ask = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> => {
+    try {
+      return await work(redis);
+    } catch (error) {
+      throw explain(error, address, trouble);
+    }
+  };
+  const database: RedisDatabase = {
+    ...{ address, ask },
+    run: (script, keys, args) => ask(() => evaluate(redis, script, keys, args)),
+    async health(needs) {
+      const info = await ask(() => redis.info());
+      assertUsable(info, address);
+      if (needs === 'durable') assertDurable(info, address);
+    },
+    syncs: () => syncs(redis),
+    close: () => close(redis),
+  };
+  try {
+    await database.health('volatile');
+  } catch (error) {
+    redis.disconnect();
+    throw error;
+  }
+  return database;
+}
+
+/** The driver is loaded where a server is named: most hosts have none. */
+async function connect(url: string): Promise<Redis> {
+  const { Redis } = await import('ioredis');
+  return new Redis(url, {
+    ...{ connectionName: 'gantry-surfaces', connectTimeout: CONNECT_TIMEOUT_MS },
+    ...{ commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENCE_MS },
+    maxRetriesPerRequest: RETRIES_MAX,
+    retryStrategy: (times) => Math.min(RECONNECT_MS * 2 ** times, RECONNECT_MS_MAX),
+    // A server that has become a replica: the name may lead to the new primary by now
+    reconnectOnError: ({ message }) => (message.startsWith('READONLY') ? 2 : false),
+  });
+}
+
+/** A server that was restarted has forgotten the scripts. */
+async function evaluate(
+  redis: Redis,
+  script: Script,
+  keys: readonly string[],
+  args: readonly (string | number | Uint8Array)[],
+): Promise<unknown> {
+  const { lua, sha1 } = script();
+  const given = [...keys, ...args.map((each) => (each instanceof Uint8Array ? Buffer.from(each) : each))];
+  try {
+    return await redis.evalsha(sha1, keys.length, ...given);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return redis.eval(lua, keys.length, ...given);
+  }
+}
+
+/** Services that run Redis for others may forbid the question. */
+async function syncs(redis: Redis): Promise<string> {
+  try {
+    const told = await redis.config('GET', 'appendfsync');
+    return Array.isArray(told) ? String(told[1]) : 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}
+
+async function close(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') await redis.quit().catch(() => {});
+  redis.disconnect();
+}

@@ -1,0 +1,1 @@
+return trim(tonumber(ARGV[3])) and 'full' or 'fits'

@@ -1,0 +1,5 @@
+local name = ARGV[6]
+local reply = record('{"deleted":' .. tostring(find(name) ~= nil) .. '}')
+remove(name)
+setDue()
+return reply

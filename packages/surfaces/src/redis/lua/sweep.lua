@@ -1,0 +1,2 @@
+local count = tonumber(ARGV[3])
+return removeExpired(count)

@@ -1,0 +1,125 @@
+/** Which method a ctx path means. */
+import { OpenwopError } from '@gantry/protocol';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { Data, DataObject } from './data.ts';
+import type { ImplementedSurface, MethodLiteral } from './define-surface.ts';
+import type { Spelling, Step } from './spelling.ts';
+
+const ISSUES_SHOWN_MAX = 5;
+
+export interface Route {
+  readonly path: string;
+  readonly surface: ImplementedSurface;
+  readonly name: string;
+  readonly method: MethodLiteral;
+  /** `host.kvStorage.put` */
+  readonly capability: string;
+  readonly when?: string;
+  readonly takes?: readonly Step[];
+  readonly gives?: readonly Step[];
+  /** Throws `validation_error`. */
+  checkInput(input: DataObject): void;
+  checkOutput(output: unknown): Data;
+}
+
+export interface Routes {
+  readonly paths: ReadonlyMap<string, readonly Route[]>;
+  /** Throws `host_capability_missing`. */
+  find(path: string, input: DataObject): Route;
+}
+
+export function createRoutes(
+  surfaces: readonly ImplementedSurface[],
+  spellings: readonly Spelling[],
+): Routes {
+  const methods = new Map(surfaces.flatMap(methodRoutes));
+  const capabilities = new Set(surfaces.map(({ literal }) => literal.capability));
+  const spelled = spellings.flatMap((spelling) => spelledRoute(spelling, methods, capabilities));
+  const replaced = new Set(spelled.filter(({ when }) => when === undefined).map(({ path }) => path));
+  const plain = [...methods.values()].filter(({ path }) => !replaced.has(path));
+  const paths = Map.groupBy([...spelled, ...plain].filter(isOffered), ({ path }) => path);
+  const missing = (path: string): string => {
+    const meant = spellings.find((spelling) => spelling.path === path)?.to;
+    const known = [...methods.values()].find((route) => route.path === path)?.capability;
+    return known ?? (meant === undefined ? path : `host.${meant}`);
+  };
+  return {
+    paths,
+    find(path, input) {
+      const route = paths.get(path)?.find(({ when }) => when === undefined || Object.hasOwn(input, when));
+      if (route) return route;
+      throw new OpenwopError('host_capability_missing', {
+        message: `This host does not offer ctx.${path} as it was called.`,
+        details: { capability: missing(path) },
+      });
+    },
+  };
+}
+
+const isOffered = ({ surface, method: { needs } }: Route): boolean =>
+  needs === undefined || !surface.lacks.includes(needs);
+
+function methodRoutes(surface: ImplementedSurface): [string, Route][] {
+  const { capability, path, methods } = surface.literal;
+  return Object.entries(methods).map(([name, method]) => [
+    `${capability}.${name}`,
+    {
+      ...{ path: `${path}.${name}`, surface, name, method, capability: `host.${capability}.${name}` },
+      ...checksOf(`${path}.${name}`, method),
+    },
+  ]);
+}
+
+function spelledRoute(
+  { path, when, to, takes, gives }: Spelling,
+  methods: ReadonlyMap<string, Route>,
+  capabilities: ReadonlySet<string>,
+): Route[] {
+  const route = methods.get(to);
+  if (route)
+    return [
+      {
+        ...route,
+        path,
+        ...(when && { when }),
+        ...(takes && { takes }),
+        ...(gives && { gives }),
+      },
+    ];
+  if (capabilities.has(to.split('.')[0]!))
+    throw new Error(`ctx.${path} is spelled for ${to}, which is absent`);
+  return [];
+}
+
+/** Compiled when first used: most hosts use few of the methods. */
+function checksOf(path: string, { input, output }: MethodLiteral): Pick<Route, 'checkInput' | 'checkOutput'> {
+  const inputs = lazily(input);
+  const outputs = lazily(output);
+  return {
+    checkInput(value) {
+      const validator = inputs();
+      if (validator.Check(value)) return;
+      const issues = [...validator.Errors(value)]
+        .slice(0, ISSUES_SHOWN_MAX)
+        .map(({ instancePath, message }) => ({ field: instancePath, problem: message }));
+      const first = issues[0];
+      throw new OpenwopError('validation_error', {
+        message: `ctx.${path}: ${first ? `the argument${first.field} ${first.problem}` : 'the argument is not valid'}.`,
+        details: { method: path, issues },
+      });
+    },
+    checkOutput(value) {
+      if (outputs().Check(value)) return value as Data;
+      throw new Error(`ctx.${path} answered what its contract does not allow`);
+    },
+  };
+}
+
+function lazily(schema: TSchema) {
+  let compiled: ReturnType<typeof Compile> | undefined;
+  return () => {
+    compiled ??= Compile(schema);
+    return compiled;
+  };
+}

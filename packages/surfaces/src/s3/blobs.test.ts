@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openBlobs } from '../blob/open-blobs.ts';
+import { OBJECT_BYTES_MAX } from '../ports/blobs.ts';
+import { blobContract } from '../ports/blobs-contract.ts';
+import { freshTenant, read, write } from '../testing/calls.ts';
+import { openGate } from '../testing/gate.ts';
+import { openTestS3, useTestCredentials } from '../testing/s3.ts';
+import { openS3Blobs } from './blobs.ts';
+import { readS3Address } from './connect.ts';
+
+useTestCredentials();
+const addressOf = (endpoint: string) =>
+  readS3Address(new URL(`s3://objects/some/prefix/?endpoint=${endpoint}`));
+
+blobContract('S3', async () => {
+  const server = await openTestS3('objects');
+  const port = await openS3Blobs(addressOf(`http://${server.host}:${server.port}`));
+  return {
+    port,
+    async follow(method, url, body) {
+      const answer = await fetch(url, {
+        method,
+        ...(method === 'PUT' && body && { body: Buffer.from(body) }),
+      });
+      return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer()) };
+    },
+    async close() {
+      await port.close();
+      await server.close();
+    },
+  };
+});
+
+test('a server that goes away is said to be away, and is used again when it is back', async (t) => {
+  const server = await openTestS3('objects');
+  const gate = await openGate(server);
+  const port = await openS3Blobs(addressOf(`http://127.0.0.1:${gate.port}`));
+  t.after(async () => {
+    await port.close();
+    await gate.close();
+    await server.close();
+  });
+  const tenant = freshTenant();
+  const object = { bucket: 'artifacts', key: 'k', bytes: new Uint8Array(2), contentType: null };
+  await port.put(object, write(tenant));
+  await gate.shut();
+  const away = { code: 'storage_unavailable', message: /objects at http:.*Try again later/ };
+  await assert.rejects(port.get(object, read(tenant)), away);
+  await assert.rejects(port.put(object, write(tenant)), away);
+  await assert.rejects(port.health(), away);
+  await gate.reopen();
+  assert.deepEqual((await port.get(object, read(tenant)))?.bytes, object.bytes);
+});
+
+test('what a link let in is refused when it is too large, and a missing bucket is not a missing object', async (t) => {
+  const server = await openTestS3('objects');
+  const endpoint = `http://${server.host}:${server.port}`;
+  const port = await openS3Blobs(addressOf(endpoint));
+  const lost = await openS3Blobs({ ...addressOf(endpoint), bucket: 'absent' });
+  t.after(async () => {
+    await Promise.all([port.close(), lost.close()]);
+    await server.close();
+  });
+  const tenant = freshTenant();
+  const place = { bucket: 'artifacts', key: 'k' };
+  const link = await port.presign({ ...place, method: 'PUT', seconds: 60 }, read(tenant, Date.now()));
+  await fetch(link, { method: 'PUT', body: Buffer.alloc(OBJECT_BYTES_MAX + 1) });
+  await assert.rejects(port.get(place, read(tenant)), { code: 'blob_object_too_large' });
+  await assert.rejects(lost.get(place, read(tenant)), { code: 'storage_unavailable' });
+});
+
+test('settings name a bucket, and nothing else', async () => {
+  assert.deepEqual(readS3Address(new URL('s3://objects')), { bucket: 'objects', prefix: '' });
+  assert.deepEqual(addressOf('http://minio:9000/'), {
+    ...{ bucket: 'objects', prefix: 'some/prefix/', endpoint: 'http://minio:9000' },
+  });
+  assert.throws(() => readS3Address(new URL('s3://UP/')), /bucket/);
+  assert.throws(() => readS3Address(new URL('s3://key:secret@objects/')), /AWS_SECRET_ACCESS_KEY/);
+  const embedded = await openS3Blobs(addressOf('http://minio:9000'));
+  await assert.rejects(openBlobs('ftp://objects', { embedded }), /GANTRY_BLOBS .*"ftp:.*s3:/);
+  assert.equal((await openBlobs('s3://objects?region=eu-west-1', { embedded })).kind, 's3');
+  assert.equal((await openBlobs(undefined, { embedded })).port, embedded);
+});

@@ -1,0 +1,40 @@
+/** Schemas that several surfaces share. */
+import type { Json as JsonValue } from '@gantry/protocol';
+import Type from 'typebox';
+import { isJson } from './data.ts';
+
+/** Any JSON value. Bytes are no JSON: a pack that stores them says how they are written. */
+export const Json = Type.Refine(
+  Type.Unsafe<JsonValue>({ description: 'any JSON value' }),
+  isJson,
+  () => 'must be JSON; write bytes as base64',
+);
+
+export const Bytes = Type.Refine(
+  Type.Unsafe<Uint8Array>({ description: 'bytes' }),
+  (value) => value instanceof Uint8Array,
+  () => 'must be bytes',
+);
+
+/**
+ * Text that names something. Every backend can keep it: PostgreSQL refuses NUL, and half a surrogate pair has no
+ * UTF-8 of its own, so two such names could become one.
+ */
+const plainText = (options: { readonly minLength?: number; readonly maxLength?: number }) =>
+  Type.Refine(
+    Type.String(options),
+    (value) => value.isWellFormed() && !value.includes('\0'),
+    () => 'must be text without NUL and without half surrogate pairs',
+  );
+
+export const Name = plainText({ minLength: 1 });
+/** May be empty. */
+export const Prefix = plainText({ maxLength: 1_024 });
+export const Namespace = plainText({ maxLength: 128 });
+
+export const Seconds = Type.Number({ exclusiveMinimum: 0 });
+export const Timestamp = Type.String({ description: 'ISO 8601' });
+export const Cursor = Type.String({ minLength: 1, maxLength: 4_096 });
+export const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
+
+export const LIST_LIMIT = 100;

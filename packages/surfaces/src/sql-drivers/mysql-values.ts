@@ -1,0 +1,33 @@
+/** Values of MySQL and MariaDB, both ways. */
+import mysql, { type FieldPacket } from 'mysql2';
+import type { Data } from '../data.ts';
+import type { SqlValue } from '../ports/sql.ts';
+import { isoTime } from './times.ts';
+
+// Getters of a CommonJS module: not to be had by name
+const { TypedParameter, Types } = mysql;
+
+/** Whole numbers as such: LIMIT takes no floating point. */
+export function parameterOf(value: SqlValue) {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return TypedParameter.BIGINT(value);
+  return value instanceof Uint8Array ? Buffer.from(value) : value;
+}
+
+/** MySQL takes no Z; its sessions are in UTC. */
+export const withoutZone = (text: string): string => text.replace('T', ' ').replace(/Z$/, '');
+
+export const isZoned = (value: SqlValue): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/.test(value);
+
+export type Field = Pick<FieldPacket, 'name' | 'columnType' | 'columnLength'>;
+
+/** As the driver gives it: numbers beyond 2^53, decimals and times are text already. */
+export function dataOf(value: unknown, { columnType, columnLength }: Field): Data {
+  if (value === null || value === undefined) return null;
+  if (columnType === Types.TINY && columnLength === 1) return value !== 0;
+  if (columnType === Types.BIT && columnLength === 1) return Buffer.isBuffer(value) && value[0] === 1;
+  if (Buffer.isBuffer(value)) return new Uint8Array(value);
+  if (columnType === Types.TIMESTAMP) return isoTime(String(value), true);
+  if (columnType === Types.DATETIME) return isoTime(String(value));
+  return typeof value === 'number' ? value : String(value);
+}

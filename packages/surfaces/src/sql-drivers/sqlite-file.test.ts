@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { SQL_CONTRACT_LIMITS, sqlContract, talk } from '../ports/sql-contract.ts';
+import { freshFolder } from '../testing/data-dir.ts';
+import { operatorFile, SqlitePool } from './sqlite.ts';
+
+sqlContract('SQLite, a file of the operator', async () => {
+  const folder = freshFolder();
+  const file = join(folder.path, 'theirs.db');
+  new DatabaseSync(file).close();
+  const pool = new SqlitePool();
+  return {
+    backend: operatorFile(pool, { file, limits: SQL_CONTRACT_LIMITS }),
+    words: { bytes: 'blob', time: 'datetime', zonedTime: 'timestamp' },
+    async close() {
+      await pool.close();
+      folder.remove();
+    },
+  };
+});
+
+test('a database of the operator must be there, and is not made', async (t) => {
+  const folder = freshFolder();
+  const pool = new SqlitePool();
+  t.after(() => Promise.all([pool.close(), folder.remove()]));
+  const file = join(folder.path, 'missing.db');
+  const backend = operatorFile(pool, { file, limits: SQL_CONTRACT_LIMITS });
+  const away = { code: 'storage_unavailable' };
+  await assert.rejects(talk(backend).query('select 1 as one'), away);
+  await assert.rejects(backend.health(), away);
+  assert.equal(existsSync(file), false);
+  new DatabaseSync(file).close();
+  await talk(backend).execute('create table t (id integer)');
+  await backend.health();
+});

@@ -1,0 +1,183 @@
+/** What the process does: queries and transactions on guarded connections. */
+import { DatabaseSync } from 'node:sqlite';
+import type { Data, DataObject } from '../data.ts';
+import { type Answer, Refusal } from '../embedded/wire.ts';
+import type { SqlAbort, SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
+import { overText, rowBytes } from './size.ts';
+import { type Connection, guard } from './sqlite-connections.ts';
+import type { Journaled, SqliteJob, SqliteTable } from './sqlite-wire.ts';
+
+type Job<Kind extends SqliteJob['kind']> = Extract<SqliteJob, { kind: Kind }>;
+
+const textOf = ({ pieces, gaps }: SqlStatement): string =>
+  pieces.reduce((text, piece, index) => `${text}?${gaps[index - 1]! + 1}${piece}`);
+
+/** Whole numbers are bound as such: as floating point, a text column would keep 5 as "5.0". */
+function bound(value: SqlValue): null | number | bigint | string | Uint8Array {
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
+}
+
+export function query(
+  connection: Connection,
+  { statement, limits }: Omit<Job<'query'>, 'file' | 'kind'>,
+): DataObject[] {
+  const prepared = connection.prepare(textOf(statement));
+  const rows: DataObject[] = [];
+  let columns: Column[] | null = null;
+  let bytes = 0;
+  for (const row of prepared.iterate(...statement.values.map(bound)) as Iterable<unknown>) {
+    // After the first step: a statement from before a change of its tables is compiled anew by it
+    columns ??= prepared.columns().map(columnOf);
+    const values = row as unknown[];
+    const entries = columns.map((column, index) => [column.name, dataOf(values[index], column)] as const);
+    bytes += rowBytes(entries);
+    if (rows.length === limits.rowsMax) throw over('rows', limits);
+    if (bytes > limits.bytesMax) throw over('bytes', limits);
+    rows.push(Object.fromEntries(entries));
+  }
+  return rows;
+}
+
+interface Column {
+  readonly name: string;
+  readonly isBoolean: boolean;
+}
+
+const columnOf = ({ name, type }: { name: string; type: string | null }): Column => ({
+  name,
+  isBoolean: /^bool/i.test(type ?? ''),
+});
+
+function dataOf(value: unknown, { isBoolean }: Column): Data {
+  if (typeof value === 'bigint') {
+    if (isBoolean && (value === 0n || value === 1n)) return value === 1n;
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : String(value);
+  }
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  return value as Data;
+}
+
+const over = (reason: 'rows' | 'bytes', limits: SqlLimits): Refusal =>
+  new Refusal('sql_transaction_aborted', { message: overText(reason, limits), details: { reason } });
+
+/** All or none; with a journal the answer is in the same transaction. */
+export function execute(
+  connection: Connection,
+  { statements, journaled }: Job<'execute'>,
+  onCommitting: () => void,
+): Answer {
+  const { database, unguarded } = connection;
+  unguarded(() => database.exec('begin immediate'));
+  try {
+    const before = journaled && unguarded(() => recorded(database, journaled));
+    if (before) {
+      unguarded(() => database.exec('rollback'));
+      return before;
+    }
+    const value = statements.map((statement, index) => affected(connection, statement, index));
+    if (journaled) unguarded(() => record(database, journaled, value));
+    onCommitting();
+    unguarded(() => database.exec('commit'));
+    return { kind: 'done', value };
+  } catch (error) {
+    if (database.isTransaction) unguarded(() => database.exec('rollback'));
+    throw error;
+  }
+}
+
+function affected(connection: Connection, statement: SqlStatement, index: number): number {
+  try {
+    const { changes } = connection.prepare(textOf(statement)).run(...statement.values.map(bound));
+    // After a definition SQLite still tells the number of the statement before
+    return statement.kind === 'rows' ? Number(changes) : 0;
+  } catch (error) {
+    throw Object.assign(error instanceof Error ? error : new Error(String(error)), { operation: index });
+  }
+}
+
+function recorded(database: DatabaseSync, { call }: Journaled): Answer | null {
+  const row = database
+    .prepare('select method, fingerprint, answer from gantry_invocations where id = ?')
+    .get(call.id);
+  if (!row) return null;
+  const value: unknown = JSON.parse(String(row.answer));
+  return { kind: 'recorded', value, method: String(row.method), fingerprint: String(row.fingerprint) };
+}
+
+/** Takes along a few that no node can ask for any more, so that the journal needs no other upkeep. */
+const FORGET_MAX = 20;
+
+function record(
+  database: DatabaseSync,
+  { call, now, forgetBefore }: Journaled,
+  value: readonly number[],
+): void {
+  database
+    .prepare('insert into gantry_invocations values (?, ?, ?, ?, ?)')
+    .run(call.id, call.method, call.fingerprint, JSON.stringify(value), now);
+  database
+    .prepare(
+      `delete from gantry_invocations where id in
+         (select id from gantry_invocations where recorded_at < ? order by recorded_at limit ${FORGET_MAX})`,
+    )
+    .run(forgetBefore);
+}
+
+export function queryTables({ tables, statement, limits }: Job<'tables'>): DataObject[] {
+  const database = new DatabaseSync(':memory:', { defensive: true });
+  try {
+    for (const table of tables) fill(database, table);
+    database.exec('pragma query_only = on; pragma trusted_schema = off;');
+    return query(guard(database), { statement, limits });
+  } finally {
+    database.close();
+  }
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+function fill(database: DatabaseSync, { name, columns, rows }: SqliteTable): void {
+  const definitions = columns.map((column) => `${quoted(column.name)}${column.isBoolean ? ' boolean' : ''}`);
+  // A table needs a column, also when there are no rows to take the names from
+  database.exec(`create table ${quoted(name)} (${definitions.join(', ') || '"value"'})`);
+  if (columns.length === 0) return;
+  const insert = database.prepare(
+    `insert into ${quoted(name)} values (${columns.map(() => '?').join(', ')})`,
+  );
+  database.exec('begin');
+  for (const row of rows) insert.run(...row.map(bound));
+  database.exec('commit');
+}
+
+/** Primary result codes. */
+const REASONS: Readonly<Record<number, SqlAbort>> = {
+  7: 'bytes',
+  13: 'space',
+  18: 'bytes',
+  19: 'constraint',
+  20: 'data',
+};
+const [READONLY, AUTH, ERROR, RANGE] = [8, 23, 1, 25];
+
+export function sqliteFailure(error: unknown): Answer {
+  if (error instanceof Refusal) {
+    const { code, message, details } = error;
+    return { kind: 'refused', code, message, details };
+  }
+  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'))
+    return { kind: 'fault', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const primary = error.errcode & 0xff;
+  const operation = 'operation' in error ? { operation: Number(error.operation) } : {};
+  const refused = (code: string, details: object = {}): Answer => ({
+    ...{ kind: 'refused', code, message: `SQLite: ${error.message}.` },
+    details: { ...details, ...operation },
+  });
+  const reason = REASONS[primary];
+  if (reason) return refused('sql_transaction_aborted', { reason });
+  if (primary === READONLY) return refused('validation_error');
+  if (primary === AUTH) return refused('datasource_access_denied');
+  if (primary === ERROR || primary === RANGE) return refused('sql_syntax_error');
+  return { kind: 'unavailable', reason: error.message };
+}

@@ -1,0 +1,39 @@
+/**
+ * A process that runs one job after the other. A process rather than a thread: SQLite inside a query cannot be
+ * interrupted by `node:sqlite`, and a thread inside it cannot be terminated (tried: `terminate()` never resolves), but
+ * a process can be killed at any moment, and SQLite keeps or drops the transaction as a whole.
+ */
+import { Worker } from 'node:worker_threads';
+import { SqliteConnections } from './sqlite-connections.ts';
+import { execute, query, queryTables, sqliteFailure } from './sqlite-jobs.ts';
+import type { SqliteJob, SqliteReply } from './sqlite-wire.ts';
+
+const connections = new SqliteConnections();
+const send = (reply: SqliteReply): void => void process.send?.(reply);
+
+function answer(job: SqliteJob): SqliteReply {
+  switch (job.kind) {
+    case 'query':
+      return { kind: 'done', value: query(connections.reading(job.file), job) };
+    case 'execute':
+      return execute(connections.writing(job.file), job, () => send({ kind: 'committing' }));
+    case 'tables':
+      return { kind: 'done', value: queryTables(job) };
+    case 'health':
+      connections.reading(job.file);
+      return { kind: 'done', value: null };
+  }
+}
+
+process.on('message', (job: SqliteJob) => {
+  try {
+    send(answer(job));
+  } catch (error) {
+    send(sqliteFailure(error));
+  }
+});
+process.on('disconnect', () => {
+  connections.close();
+  process.exit();
+});
+new Worker(new URL('./sqlite-watchdog.ts', import.meta.url)).unref();

@@ -1,0 +1,46 @@
+/** What travels between the host and the processes that run SQLite. Loads nothing: processes start fast. */
+import type { Answer } from '../embedded/wire.ts';
+import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
+import type { Invocation } from '../surface-call.ts';
+
+export type SqliteFile =
+  /** Ours: made when first used, bounded in size, with a journal inside. */
+  | { readonly owner: 'host'; readonly path: string; readonly bytesMax: number }
+  /** The operator's: it must be there, and nothing is put into it. */
+  | { readonly owner: 'operator'; readonly path: string };
+
+export interface SqliteTable {
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly isBoolean: boolean }[];
+  readonly rows: readonly (readonly SqlValue[])[];
+}
+
+export interface Journaled {
+  readonly call: Invocation;
+  readonly now: number;
+  readonly forgetBefore: number;
+}
+
+interface Bounded {
+  readonly limits: SqlLimits;
+}
+
+export type SqliteJob = Bounded &
+  (
+    | { readonly kind: 'query'; readonly file: SqliteFile; readonly statement: SqlStatement }
+    | {
+        readonly kind: 'execute';
+        readonly file: SqliteFile;
+        readonly statements: readonly SqlStatement[];
+        readonly journaled: Journaled | null;
+      }
+    /** On a database in memory that is gone afterwards. */
+    | { readonly kind: 'tables'; readonly tables: readonly SqliteTable[]; readonly statement: SqlStatement }
+    | { readonly kind: 'health'; readonly file: SqliteFile }
+  );
+
+/** `committing` is sent when nothing but the commit is left: from then on a lost answer leaves a doubt. */
+export type SqliteReply = { readonly kind: 'committing' } | Answer;
+
+/** The file descriptor whose end tells the process that its host is gone. */
+export const LIFELINE_FD = 4;

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { SQL_CONTRACT_LIMITS, sqlContract, sqlOnceContract, talk } from '../ports/sql-contract.ts';
+import { freshFolder } from '../testing/data-dir.ts';
+import { SqlitePool, tenantFiles } from './sqlite.ts';
+
+const words = { bytes: 'blob', time: 'datetime', zonedTime: 'timestamp' };
+
+function openTenantFiles(bytesMax = 10_000_000) {
+  const folder = freshFolder();
+  const pool = new SqlitePool();
+  const backend = tenantFiles(pool, {
+    ...{ dataDir: folder.path, limits: SQL_CONTRACT_LIMITS, bytesMax, invocationRetentionMs: 60_000 },
+  });
+  const close = async (): Promise<void> => {
+    await pool.close();
+    folder.remove();
+  };
+  return { folder, backend, words, close };
+}
+
+const opened = (t: TestContext, bytesMax?: number) => {
+  const world = openTenantFiles(bytesMax);
+  t.after(world.close);
+  return world;
+};
+
+sqlContract('SQLite, a file for each tenant', async () => openTenantFiles());
+
+sqlOnceContract('SQLite, a file for each tenant', async () => openTenantFiles());
+
+test('tenants have files of their own, for nobody else to read', async (t) => {
+  const { folder, backend } = opened(t);
+  const [ours, theirs] = [talk(backend, '../../etc'), talk(backend, '../../ETC')];
+  await ours.execute('create table secrets (v text)');
+  await ours.execute('insert into secrets values (?)', ['ours']);
+  await assert.rejects(theirs.query('select v from secrets'), { code: 'sql_syntax_error' });
+  assert.deepEqual(await theirs.query('select name from sqlite_master where name = ?', ['secrets']), []);
+  await theirs.execute('create table secrets (v text)');
+  assert.deepEqual(await theirs.query('select v from secrets'), []);
+  const files = readdirSync(join(folder.path, 'sql')).filter((name) => name.endsWith('.db'));
+  assert.equal(files.length, 2);
+  for (const name of files)
+    assert.equal(statSync(join(folder.path, 'sql', name)).mode & 0o777, 0o600, 'for its owner only');
+});
+
+/** Refused by SQLite itself, though each would get past a check of words. */
+const REACHES_OUT: [string, 'query' | 'execute'][] = [
+  ['select * from pragma_database_list', 'query'],
+  ['select * from "pragma_table_info"(?)', 'query'],
+  ['select * from gantry_invocations', 'query'],
+  ['select * from "GANTRY_Invocations"', 'query'],
+  ['with g as (select * from main.gantry_invocations) select count(*) from g', 'query'],
+  ['select (select count(*) from gantry_invocations) as n', 'query'],
+  ['select * from dbstat', 'query'],
+  ['delete from gantry_invocations', 'execute'],
+  ['insert into gantry_invocations values (?)', 'execute'],
+  ['drop table gantry_invocations', 'execute'],
+  ['alter table gantry_invocations rename to mine', 'execute'],
+  ['create table gantry_x (a)', 'execute'],
+  ['create index gantry_i on t (id)', 'execute'],
+  ['create view v as select * from gantry_invocations', 'execute'],
+  ['update sqlite_master set sql = ?', 'execute'],
+  ['delete from sqlite_master', 'execute'],
+];
+
+test('nothing reaches beyond the tables of the tenant', async (t) => {
+  const on = talk(opened(t).backend);
+  await on.execute('create table t (id integer)');
+  for (const [statement, use] of REACHES_OUT) {
+    const params = statement.includes('?') ? ['x'] : [];
+    const attempt = async () => {
+      await on[use](statement, params);
+      // A view is judged when it is read
+      if (statement.startsWith('create view')) await on.query('select * from v');
+    };
+    await assert.rejects(attempt(), /access|authorized|prohibited|modified|no such table/, statement);
+  }
+  assert.equal(await on.execute('insert into t values (?)', [1]), 1);
+});
+
+test('a full file refuses, and takes again when there is room', async (t) => {
+  const on = talk(opened(t, 150_000).backend);
+  await on.execute('create table t (v text)');
+  const add = () => on.execute('insert into t values (?)', ['x'.repeat(60_000)]);
+  await add();
+  await add();
+  const full = { code: 'sql_transaction_aborted', details: { reason: 'space', operation: 0 } };
+  await assert.rejects(add(), full);
+  await on.execute('delete from t');
+  assert.equal(await add(), 1);
+});
+
+test('more statements than processes all get their answer, those of other tenants too', async (t) => {
+  const { backend } = opened(t);
+  const tenants = Array.from({ length: 8 }, () => talk(backend));
+  const answers = await Promise.all(
+    tenants.flatMap((on) => [on.query('select 1 as one'), on.query('select 2 as one')]),
+  );
+  assert.equal(answers.length, 16);
+});

@@ -1,0 +1,119 @@
+/** SQLite as data sources: a file of our own for each tenant, a file of the operator's, and tables in memory. */
+import { hash } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { assertSameCall } from '../call-journal.ts';
+import type { DataObject } from '../data.ts';
+import type { SqlBackend, SqlLimits, SqlStatement } from '../ports/sql.ts';
+import type { Invocation } from '../surface-call.ts';
+import { inDoubt, late } from './errors.ts';
+import type { Ended } from './sqlite-child.ts';
+import { SqlitePool } from './sqlite-pool.ts';
+import type { SqliteFile, SqliteTable } from './sqlite-wire.ts';
+
+export interface TenantFilesOptions {
+  readonly dataDir: string;
+  readonly limits: SqlLimits;
+  /** Of each file. */
+  readonly bytesMax: number;
+  /** How long a node that runs again finds the answers of its calls. */
+  readonly invocationRetentionMs: number;
+}
+
+/** Names of tenants may be anything; a hash of one is a name that every file system takes. */
+const pathOf = (dataDir: string, tenant: string): string =>
+  join(resolve(dataDir), 'sql', `${hash('sha256', tenant)}.db`);
+
+/** The `primary` data source: made when a tenant first uses it. */
+export function tenantFiles(pool: SqlitePool, options: TenantFilesOptions): SqlBackend {
+  const { dataDir, limits, bytesMax, invocationRetentionMs } = options;
+  const fileOf = (tenant: string): SqliteFile => ({ owner: 'host', path: pathOf(dataDir, tenant), bytesMax });
+  return {
+    dialect: 'sqlite',
+    journal: 'own',
+    query: async (statement, { tenant }) =>
+      rowsOf(await pool.run(tenant, { kind: 'query', file: fileOf(tenant), statement, limits }), limits),
+    async execute(statements, { tenant, now, invocation }) {
+      const journaled = { call: invocation, now, forgetBefore: now - invocationRetentionMs };
+      const job = { kind: 'execute', file: fileOf(tenant), statements, journaled, limits } as const;
+      return countsOf(await pool.run(tenant, job), { limits, journaled: invocation });
+    },
+    health: async () => {},
+    close: async () => {},
+  };
+}
+
+export interface OperatorFileOptions {
+  readonly file: string;
+  readonly limits: SqlLimits;
+}
+
+export function operatorFile(pool: SqlitePool, { file: path, limits }: OperatorFileOptions): SqlBackend {
+  const file: SqliteFile = { owner: 'operator', path: resolve(path) };
+  return {
+    dialect: 'sqlite',
+    journal: 'host',
+    query: async (statement, { tenant }) =>
+      rowsOf(await pool.run(tenant, { kind: 'query', file, statement, limits }), limits),
+    async execute(statements, { tenant }) {
+      const job = { kind: 'execute', file, statements, journaled: null, limits } as const;
+      return countsOf(await pool.run(tenant, job), { limits, journaled: null });
+    },
+    health: async () => void answerOf(await pool.run('', { kind: 'health', file, limits }), limits),
+    close: async () => {},
+  };
+}
+
+/** Rows of a workflow as tables, for one query. */
+export interface MemoryTables {
+  query(
+    tables: readonly SqliteTable[],
+    statement: SqlStatement,
+    call: { tenant: string },
+  ): Promise<DataObject[]>;
+}
+
+export const memoryTables = (pool: SqlitePool, limits: SqlLimits): MemoryTables => ({
+  query: async (tables, statement, { tenant }) =>
+    rowsOf(await pool.run(tenant, { kind: 'tables', tables, statement, limits }), limits),
+});
+
+const rowsOf = (ended: Ended, limits: SqlLimits): DataObject[] => answerOf(ended, limits) as DataObject[];
+
+function countsOf(
+  ended: Ended,
+  { limits, journaled }: { readonly limits: SqlLimits; readonly journaled: Invocation | null },
+): number[] {
+  if (ended.kind === 'recorded' && journaled) assertSameCall(journaled, ended);
+  if (ended.kind === 'lost' && ended.isCommitting && journaled === null) throw inDoubt('SQLite', undefined);
+  return answerOf(ended, limits) as number[];
+}
+
+function answerOf(ended: Ended, limits: SqlLimits): unknown {
+  switch (ended.kind) {
+    case 'done':
+    case 'recorded':
+      return ended.value;
+    case 'late':
+      throw late(limits);
+    case 'refused': {
+      const { code, message, details } = ended;
+      const told = { details: details as JsonObject, ...(message !== undefined && { message }) };
+      throw new OpenwopError(code as ErrorCode, told);
+    }
+    case 'lost':
+      throw lost('The process of the database ended', ended.isCommitting);
+    case 'unavailable':
+      throw lost(`SQLite answered: ${ended.reason}`, false);
+    case 'fault':
+      throw new Error(ended.stack);
+  }
+}
+
+/** With a journal, asking again is safe: a write that was kept is on record with its answer. */
+const lost = (reason: string, isCommitting: boolean): OpenwopError =>
+  new OpenwopError('storage_unavailable', {
+    message: `${reason}. ${isCommitting ? 'Whether the write was kept is on record' : 'Nothing was changed'}. Try again later.`,
+  });
+
+export { SqlitePool };

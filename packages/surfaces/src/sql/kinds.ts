@@ -1,0 +1,132 @@
+/**
+ * Which statements a pack may send. A list of what is allowed, since every database has verbs of its own that reach
+ * files, other servers, sessions or settings.
+ */
+import { OpenwopError } from '@gantry/protocol';
+import type { SqlDialect } from '../ports/sql.ts';
+import type { Token } from './tokens.ts';
+
+export type SqlUse = 'query' | 'execute';
+/** What defines tables ends a transaction in MySQL, and counts no rows. */
+export type SqlKind = 'rows' | 'definition';
+
+const READS = new Set(['select', 'with', 'values']);
+const WRITES = new Set(['insert', 'update', 'delete', 'replace', 'merge', 'with']);
+const DEFINITIONS: Readonly<Record<string, RegExp>> = {
+  create: /^(?:unique )?(?:index|table)\b|^(?:or replace )?view\b/,
+  alter: /^table\b/,
+  drop: /^(?:table|index|view)\b/,
+  truncate: /^\w/,
+};
+const WORDS_OF_DEFINITION = 3;
+
+/** They write files or take them from the server. */
+const FORBIDDEN_WORDS = new Set(['outfile', 'dumpfile', 'infile']);
+/** Places and servers outside the database, in CREATE TABLE of MySQL. */
+const FORBIDDEN_IN_MYSQL_DEFINITIONS = new Set(['connection', 'directory', 'tablespace']);
+
+/**
+ * Functions that reach files, other servers, other sessions, locks that outlive the call, or SQL in text. The rights
+ * of the data source's user are the wall; this keeps a mistake in them from being fatal.
+ */
+const FORBIDDEN_FUNCTIONS = new RegExp(
+  `^(?:${[
+    ...[
+      'load_extension',
+      'readfile',
+      'writefile',
+      'edit',
+      'fts3_tokenizer',
+      'load_file',
+      'sleep',
+      'benchmark',
+    ],
+    ...[
+      'get_lock',
+      'release_lock',
+      'release_all_locks',
+      'is_free_lock',
+      'is_used_lock',
+      'sys_exec',
+      'sys_eval',
+    ],
+    ...['set_config', 'master_pos_wait', 'ts_stat', 'pg_notify', 'pg_stat_file', 'dblink\\w*', 'lo_\\w+'],
+    ...['pg_(?:read|ls|sleep|terminate|cancel|reload|rotate|logical|file|promote|switch|create|drop)_?\\w*'],
+    ...['pg_(?:try_)?advisory\\w*', '(?:query|cursor|database|schema)_to_xml\\w*', 'crosstab\\w*'],
+  ].join('|')})$`,
+);
+
+/** Throws when the statement is not one for `use`. */
+export function kindOf(tokens: readonly Token[], use: SqlUse, dialect: SqlDialect): SqlKind {
+  const first = tokens.findIndex(({ text }) => text !== '(');
+  const verb = tokens[first]?.kind === 'word' ? tokens[first].text : '';
+  const kind = verb in DEFINITIONS ? 'definition' : 'rows';
+  if (use === 'query') checkQuery(tokens, verb);
+  else if (kind === 'rows') checkWrite(tokens, verb);
+  if (kind === 'definition') checkDefinition(tokens, verb, dialect);
+  checkReach(tokens);
+  return kind;
+}
+
+function checkQuery(tokens: readonly Token[], verb: string): void {
+  if (!READS.has(verb)) throw notFor('query', verb);
+  if (tokens.some(({ kind, text }) => kind === 'word' && text === 'into')) throw forbidden('SELECT INTO');
+}
+
+/** Rows would be dropped, after the driver gathered them all. Inside WITH they are only passed on. */
+function checkWrite(tokens: readonly Token[], verb: string): void {
+  if (!WRITES.has(verb)) throw notFor('execute', verb);
+  const words = outerWords(tokens);
+  const main = words.find((word) => word !== 'with' && (WRITES.has(word) || READS.has(word)));
+  if (main === undefined || READS.has(main)) throw notFor('execute', main ?? verb);
+  if (words.includes('returning'))
+    throw new OpenwopError('validation_error', {
+      message: 'ctx.db.sql.execute answers how many rows it changed; leave RETURNING out, and query them.',
+    });
+}
+
+/** Words outside of all parentheses. */
+function outerWords(tokens: readonly Token[]): string[] {
+  let depth = 0;
+  return tokens.flatMap(({ kind, text }) => {
+    if (kind === 'punctuation') depth += { '(': 1, ')': -1 }[text] ?? 0;
+    return kind === 'word' && depth === 0 ? [text] : [];
+  });
+}
+
+function checkDefinition(tokens: readonly Token[], verb: string, dialect: SqlDialect): void {
+  const following = tokens
+    .slice(1, 1 + WORDS_OF_DEFINITION)
+    .map(({ text }) => text)
+    .join(' ');
+  if (!DEFINITIONS[verb]!.test(following)) throw forbidden(`${verb} ${following}`.toUpperCase());
+  if (dialect !== 'mysql') return;
+  const outside = tokens.find(
+    ({ kind, text }) => kind === 'word' && FORBIDDEN_IN_MYSQL_DEFINITIONS.has(text),
+  );
+  if (outside) throw forbidden(`${outside.text.toUpperCase()} (as a name, write it in double quotes)`);
+}
+
+function checkReach(tokens: readonly Token[]): void {
+  for (const [index, { kind, text }] of tokens.entries()) {
+    if (kind === 'word' && FORBIDDEN_WORDS.has(text)) throw forbidden(text.toUpperCase());
+    const isCalled = tokens[index + 1]?.text === '(' && (kind === 'word' || kind === 'name');
+    if (isCalled && FORBIDDEN_FUNCTIONS.test(text)) throw forbidden(`the function ${text}`);
+  }
+}
+
+function notFor(use: SqlUse, verb: string): OpenwopError {
+  const other = use === 'query' ? 'execute' : 'query';
+  const fits = use === 'query' ? WRITES.has(verb) || verb in DEFINITIONS : READS.has(verb);
+  if (!fits) return forbidden(verb === '' ? 'a statement without a verb' : verb.toUpperCase());
+  return new OpenwopError('validation_error', {
+    message: `ctx.db.sql.${use} cannot do ${verb.toUpperCase()}; use ctx.db.sql.${other}.`,
+  });
+}
+
+const forbidden = (what: string): OpenwopError =>
+  new OpenwopError('datasource_access_denied', {
+    message:
+      `${what.slice(0, 80)} is not allowed for nodes. They may select, insert, update, delete, and define tables, ` +
+      'indexes and views.',
+  });

@@ -1,0 +1,31 @@
+/** The SQL surface with everything behind it. */
+import { type DatasourcesDeps, openDatasources } from '../datasources.ts';
+import type { ImplementedSurface } from '../define-surface.ts';
+import { SQL_LIMITS } from '../ports/sql.ts';
+import { memoryTables, SqlitePool } from '../sql-drivers/sqlite.ts';
+import { implementSql } from './surface.ts';
+
+export interface OpenedSql {
+  readonly surface: ImplementedSurface;
+  /** The ids of data sources that cannot be used for now. */
+  health(): Promise<string[]>;
+  /** Lets statements under way end. */
+  close(): Promise<void>;
+}
+
+/** `file` lists data sources; without one there is `primary` alone. Rejects when the file is not valid. */
+export async function openSql(
+  file: string | undefined,
+  deps: Omit<DatasourcesDeps, 'pool'>,
+): Promise<OpenedSql> {
+  const pool = new SqlitePool();
+  const datasources = await openDatasources(file, { ...deps, pool });
+  return {
+    surface: implementSql({ datasources, tables: memoryTables(pool, SQL_LIMITS) }),
+    health: datasources.health,
+    async close() {
+      await datasources.close();
+      await pool.close();
+    },
+  };
+}

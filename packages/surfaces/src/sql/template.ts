@@ -1,0 +1,121 @@
+/** A statement and its values: judged, and ready for any driver. */
+import { OpenwopError } from '@gantry/protocol';
+import type { Data, DataObject } from '../data.ts';
+import { isJson } from '../data.ts';
+import type { SqlDialect, SqlStatement, SqlValue } from '../ports/sql.ts';
+import { kindOf, type SqlUse } from './kinds.ts';
+import { checkLiterals } from './parametric.ts';
+import { type Token, tokensOf } from './tokens.ts';
+
+/** In order, or by name. */
+export type SqlParams = readonly Data[] | DataObject;
+
+const DEPTH_MAX = 64;
+
+/** Throws `sql_non_parametric`, `sql_syntax_error`, `datasource_access_denied` or `validation_error`. */
+export function statementOf(
+  { sql, params }: { readonly sql: string; readonly params: SqlParams },
+  use: SqlUse,
+  dialect: SqlDialect,
+): SqlStatement {
+  const tokens = oneStatement(tokensOf(sql, dialect));
+  checkDepth(tokens);
+  const kind = kindOf(tokens, use, dialect);
+  checkLiterals(tokens);
+  const { gaps, values } = bind(tokens, params);
+  return { kind, pieces: piecesOf(tokens), gaps, values: values.map(sqlValueOf) };
+}
+
+/** One semicolon may end it. */
+function oneStatement(tokens: readonly Token[]): readonly Token[] {
+  const statement = tokens.at(-1)?.text === ';' ? tokens.slice(0, -1) : tokens;
+  if (statement.length === 0)
+    throw new OpenwopError('sql_syntax_error', { message: 'There is no statement.' });
+  if (statement.some(({ kind, text }) => kind === 'punctuation' && text === ';'))
+    throw new OpenwopError('sql_non_parametric', {
+      message: 'There is more than one statement; send one, or use ctx.db.sql.transaction.',
+    });
+  return statement;
+}
+
+/** Parsers of databases are recursive. */
+function checkDepth(tokens: readonly Token[]): void {
+  let depth = 0;
+  for (const { kind, text } of tokens) {
+    if (kind === 'punctuation' && text === '(') depth++;
+    if (kind === 'punctuation' && text === ')') depth--;
+    if (depth > DEPTH_MAX || depth < 0)
+      throw new OpenwopError('sql_syntax_error', {
+        message: `Parentheses do not match, or are more than ${DEPTH_MAX} deep.`,
+      });
+  }
+}
+
+/** Comments are left out. Everything else is as it was written. */
+function piecesOf(tokens: readonly Token[]): string[] {
+  const pieces = [''];
+  for (const { kind, raw, gap } of tokens) {
+    if (gap) pieces[pieces.length - 1] += ' ';
+    if (kind === 'parameter') pieces.push('');
+    else pieces[pieces.length - 1] += raw;
+  }
+  return pieces;
+}
+
+interface Bound {
+  readonly gaps: readonly number[];
+  readonly values: readonly Data[];
+}
+
+function bind(tokens: readonly Token[], params: SqlParams): Bound {
+  const written = tokens.filter(({ kind }) => kind === 'parameter').map(({ text }) => text);
+  const styles = new Set(written.map(styleOf));
+  if (styles.size > 1)
+    throw unbound('Parameters are written in more than one way; use one of ?, $1 and :name.');
+  if (styles.has('named')) return bindNamed(written, params);
+  if (!Array.isArray(params)) {
+    if (written.length === 0 && Object.keys(params).length === 0) return { gaps: [], values: [] };
+    throw unbound('`params` is an object; write the parameters as :name, or pass an array.');
+  }
+  const gaps = written.map((text, index) => (text.length === 1 ? index : Number(text.slice(1)) - 1));
+  const used = new Set(gaps);
+  if (used.size !== params.length || gaps.some((gap) => gap < 0 || gap >= params.length))
+    throw unbound(
+      `The statement has ${used.size} parameters and \`params\` has ${params.length} values; each must have its other.`,
+    );
+  return { gaps, values: params };
+}
+
+function bindNamed(written: readonly string[], params: SqlParams): Bound {
+  if (Array.isArray(params)) throw unbound('Parameters are written as :name; pass `params` as an object.');
+  const names = [...new Set(written.map((text) => text.slice(1)))];
+  const given = params as DataObject;
+  const missing = names.find((name) => !Object.hasOwn(given, name));
+  const unused = Object.keys(given).find((name) => !names.includes(name));
+  if (missing !== undefined) throw unbound(`\`params\` lacks "${missing}".`);
+  if (unused !== undefined) throw unbound(`\`params\` has "${unused}", which the statement does not use.`);
+  return {
+    gaps: written.map((text) => names.indexOf(text.slice(1))),
+    values: names.map((name) => given[name]!),
+  };
+}
+
+const styleOf = (text: string): 'positional' | 'numbered' | 'named' =>
+  text === '?' ? 'positional' : text.startsWith(':') ? 'named' : 'numbered';
+
+const unbound = (message: string): OpenwopError => new OpenwopError('sql_non_parametric', { message });
+
+/** Lists and objects are kept as JSON text. PostgreSQL keeps neither NUL nor half a surrogate pair. */
+export function sqlValueOf(value: Data): SqlValue {
+  if (typeof value === 'string') {
+    if (value.isWellFormed() && !value.includes('\0')) return value;
+    throw invalid('text with NUL or with half a surrogate pair');
+  }
+  if (typeof value === 'number' && !Number.isFinite(value)) throw invalid('a number that is not finite');
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value;
+  if (!isJson(value)) throw invalid('bytes inside a list or an object');
+  return sqlValueOf(JSON.stringify(value));
+}
+
+const invalid = (what: string): OpenwopError =>
+  new OpenwopError('validation_error', { message: `\`params\` has ${what}, which no database keeps.` });

@@ -1,0 +1,55 @@
+/** Who calls, for whom, and what makes the call the same call when its node runs again. */
+
+export interface PackRef {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Constant for one node at work. Comes from the run, never from pack code. */
+export interface NodeFacts {
+  readonly tenant: string;
+  readonly workspace: string;
+  readonly principal: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly pack: PackRef;
+  /** Where the ordinals of this visit of the node begin. */
+  readonly ordinalBase: number;
+  /** What the pack declares the node to be; one that is pure may only read. */
+  readonly effect: 'pure' | 'idempotent' | 'effect';
+}
+
+/** A write or effect as the journal knows it. */
+export interface Invocation {
+  /** Of tenant, run, node and ordinal; never of the attempt. Receivers outside may use it as their key. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly ordinal: number;
+  /** `kvStorage.put` */
+  readonly method: string;
+  /** Of method and input: another call in the same place is told apart by it. */
+  readonly fingerprint: string;
+}
+
+export interface ReadCall {
+  readonly tenant: string;
+  readonly workspace: string;
+  readonly principal: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly pack: PackRef;
+  readonly signal: AbortSignal;
+  /** Milliseconds, when the call arrived. */
+  readonly now: number;
+}
+
+export interface WriteCall extends ReadCall {
+  readonly invocation: Invocation;
+}
+
+/** What ports see of a call. */
+export type PortRead = Pick<ReadCall, 'tenant' | 'now'>;
+/** A port that keeps its own journal writes the invocation and the answer in the transaction of the write. */
+export type PortWrite = Pick<WriteCall, 'tenant' | 'now' | 'invocation'>;

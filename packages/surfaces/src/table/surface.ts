@@ -1,0 +1,253 @@
+/** `ctx.storage.table`: rows with typed columns. */
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import type { Cursors } from '../cursor.ts';
+import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { COLUMNS_MAX, type ColumnType } from '../documents/columns.ts';
+import { EVERYTHING, type Filter, isEqual, isFieldName } from '../documents/filter.ts';
+import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
+import { parseFilter, parseOrderBy } from '../documents/parse-filter.ts';
+import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
+import {
+  type CollectionName,
+  type DocumentLimits,
+  type DocumentsPort,
+  INDEXES_MAX,
+} from '../ports/documents.ts';
+import { Cursor, Limit, Name } from '../schema.ts';
+import type { PortRead, WriteCall } from '../surface-call.ts';
+
+const optional = Type.Optional;
+const Count = Type.Integer({ minimum: 0 });
+const Row = Type.Record(Type.String(), Type.Unknown());
+const ColumnName = Type.Refine(Type.String(), isFieldName, () => 'must be the name of a column');
+const At = { table: CollectionText, rowId: Name };
+
+export const TABLE_LIMITS: DocumentLimits = { ...LIMITS, full: 'table_row_limit_reached' };
+
+export const tableSurface = defineSurface({
+  capability: 'tableStorage',
+  aliases: ['storage.table'],
+  path: 'storage.table',
+  summary:
+    'Tables of rows with typed columns. Each tenant sees its own tables only. A row has an `id`, which is its ' +
+    '`rowId`; one without gets a new one. Columns are declared, or get the type of their first value. Filters are ' +
+    'those of `nosql`.',
+  journal: 'own',
+  limits: { maxRowsPerTable: TABLE_LIMITS.documentsMax, maxColumnsPerRow: COLUMNS_MAX },
+  errors: ['table_schema_violation', 'table_row_limit_reached', 'table_not_found', 'not_found', 'conflict'],
+  methods: {
+    createTable: {
+      effect: 'write',
+      summary:
+        'Declares the columns of a table; it then has no others. Equality on columns in `indexes` is answered ' +
+        'without reading every row.',
+      input: Type.Object({
+        name: CollectionText,
+        schema: Type.Record(
+          Type.String(),
+          Type.Union([
+            Type.Literal('string'),
+            Type.Literal('number'),
+            Type.Literal('boolean'),
+            Type.Literal('json'),
+          ]),
+        ),
+        indexes: optional(Type.Array(ColumnName, { maxItems: INDEXES_MAX })),
+      }),
+      output: Type.Object({ ok: Type.Literal(true) }),
+    },
+    insert: {
+      effect: 'write',
+      summary: 'Adds a row; the first one makes the table.',
+      input: Type.Object({ table: CollectionText, row: PlainObject }),
+      output: Type.Object({ rowId: Type.String() }),
+    },
+    get: {
+      effect: 'read',
+      summary: 'The row, or nothing.',
+      input: Type.Object(At),
+      output: Type.Object({ row: optional(Row) }),
+    },
+    query: {
+      effect: 'read',
+      summary:
+        'Rows that match, in the order of insertion or by `orderBy` (`name`, `-age` for backwards), page by page; ' +
+        '`nextCursor` is null on the last.',
+      input: Type.Object({
+        table: CollectionText,
+        filter: optional(FilterObject),
+        orderBy: optional(Type.Array(Type.String(), { maxItems: 8 })),
+        cursor: optional(Type.Union([Cursor, Type.Null()])),
+        limit: optional(Limit),
+      }),
+      output: Type.Object({ rows: Type.Array(Row), nextCursor: Type.Union([Type.String(), Type.Null()]) }),
+    },
+    count: {
+      effect: 'read',
+      summary: 'How many rows match.',
+      input: Type.Object({ table: CollectionText, filter: optional(FilterObject) }),
+      output: Type.Object({ count: Count }),
+    },
+    update: {
+      effect: 'write',
+      summary: 'Replaces the columns of `patch` in one row.',
+      input: Type.Object({ ...At, patch: PlainObject }),
+      output: Type.Object({ ok: Type.Literal(true) }),
+    },
+    updateWhere: {
+      effect: 'write',
+      summary: 'Replaces the columns of `patch` in all rows that match.',
+      input: Type.Object({ table: CollectionText, filter: FilterObject, patch: PlainObject }),
+      output: Type.Object({ updated: Count }),
+    },
+    upsert: {
+      effect: 'write',
+      summary:
+        'Changes the row that has the same values in `keyColumns` (`id`), or inserts one. The key columns are indexed.',
+      input: Type.Object({
+        table: CollectionText,
+        row: PlainObject,
+        keyColumns: optional(Type.Array(ColumnName, { minItems: 1, maxItems: 8 })),
+      }),
+      output: Type.Object({ rowId: Type.String(), inserted: Type.Boolean() }),
+    },
+    delete: {
+      effect: 'write',
+      summary: 'Removes a row.',
+      input: Type.Object(At),
+      output: Type.Object({ deleted: Type.Boolean() }),
+    },
+    deleteWhere: {
+      effect: 'write',
+      summary: 'Removes all rows that match.',
+      input: Type.Object({ table: CollectionText, filter: FilterObject }),
+      output: Type.Object({ deleted: Count }),
+    },
+  },
+});
+
+export interface TableOptions {
+  /** With `TABLE_LIMITS`. */
+  readonly port: DocumentsPort;
+  readonly cursors: Cursors;
+}
+
+const nameOf = (table: string): CollectionName => ({ space: 'table', collection: table });
+const filterOf = (filter: JsonObject | undefined) =>
+  filter === undefined ? EVERYTHING : parseFilter(filter, 'validation_error');
+const oneRow = (table: string, rowId: string) => ({
+  ...nameOf(table),
+  filter: { kind: 'id', id: rowId } as const,
+  matchesMax: 1,
+});
+
+export function implementTable({ port, cursors }: TableOptions): ImplementedSurface {
+  return tableSurface.implement(
+    {
+      async createTable({ name, schema, indexes = [] }, call) {
+        checkSchema(schema, indexes);
+        await port.declare({ ...nameOf(name), columns: { closed: true, types: schema }, indexes }, call);
+        return { ok: true };
+      },
+      async insert({ table, row }, call) {
+        const added = withId(row, call.invocation);
+        await port.insert({ ...nameOf(table), documents: [added], typed: true }, call);
+        return { rowId: added.id };
+      },
+      async get({ table, rowId }, call) {
+        const row = await port.get({ ...nameOf(table), id: rowId }, call);
+        return row === null ? {} : { row };
+      },
+      async query({ table, filter, orderBy = [], cursor, limit }, call) {
+        const request = {
+          filter: filterOf(filter),
+          sort: parseOrderBy(orderBy, 'validation_error'),
+          ...{ cursor: cursor ?? undefined, limit },
+        };
+        const { documents, next } = await findPage({ port, cursors }, nameOf(table), request, call);
+        return { rows: documents, nextCursor: next };
+      },
+      async count({ table, filter }, call) {
+        return { count: await port.count({ ...nameOf(table), filter: filterOf(filter) }, call) };
+      },
+      async update({ table, rowId, patch }, call) {
+        const change = { ...oneRow(table, rowId), patch: patchOf(patch, rowId) };
+        await named(port, table, call, () => port.patch({ ...change, whenNone: { do: 'refuse' } }, call));
+        return { ok: true };
+      },
+      async updateWhere({ table, filter, patch }, call) {
+        const change = { ...nameOf(table), filter: filterOf(filter), matchesMax: MATCHES_MAX };
+        const whenNone = { do: 'answer' } as const;
+        const { matched } = await port.patch({ ...change, patch: patchOf(patch), whenNone }, call);
+        return { updated: matched };
+      },
+      upsert: ({ table, row, keyColumns = ['id'] }, call) => upsert(port, { table, row, keyColumns }, call),
+      async delete({ table, rowId }, call) {
+        return { deleted: (await port.delete(oneRow(table, rowId), call)).deleted > 0 };
+      },
+      deleteWhere: ({ table, filter }, call) =>
+        port.delete({ ...nameOf(table), filter: filterOf(filter), matchesMax: MATCHES_MAX }, call),
+    },
+    { advertises: { indexable: true, fullTextSearch: false } },
+  );
+}
+
+const violation = (message: string): OpenwopError => new OpenwopError('table_schema_violation', { message });
+
+function checkSchema(schema: Readonly<Record<string, ColumnType>>, indexes: readonly string[]): void {
+  const names = Object.keys(schema);
+  if (names.length > COLUMNS_MAX) throw violation(`A table has at most ${COLUMNS_MAX} columns.`);
+  const odd = names.find((name) => !isFieldName(name));
+  if (odd !== undefined)
+    throw violation('A column is a name without dots, quotes, backslashes and a $ at its beginning.');
+  if (Object.hasOwn(schema, 'id') && schema.id !== 'string' && schema.id !== 'number')
+    throw violation('The column `id` holds texts or numbers.');
+  const unknown = indexes.find((name) => !Object.hasOwn(schema, name));
+  if (unknown !== undefined) throw violation(`The index "${unknown}" is of no column.`);
+}
+
+/** A row that is not there is told apart from a table that is not. */
+async function named<T>(
+  port: DocumentsPort,
+  table: string,
+  call: PortRead,
+  act: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const isMissing = error instanceof OpenwopError && error.code === 'not_found';
+    if (!isMissing || (await port.describe(nameOf(table), call)) !== null) throw error;
+    throw new OpenwopError('table_not_found', { details: { table } });
+  }
+}
+
+interface Upsert {
+  readonly table: string;
+  readonly row: JsonObject;
+  readonly keyColumns: readonly string[];
+}
+
+async function upsert(port: DocumentsPort, { table, row, keyColumns }: Upsert, call: WriteCall) {
+  const keys = keyColumns.map((column): Filter => {
+    const value = Object.hasOwn(row, column) ? row[column] : undefined;
+    if (value === undefined || value === null)
+      throw violation(`The row has no value in the key column "${column}".`);
+    return column === 'id' ? { kind: 'id', id: String(value) } : isEqual([column], value);
+  });
+  const added = withId(row, call.invocation);
+  if (Object.hasOwn(row, 'id') && !keyColumns.includes('id'))
+    throw violation('The row has an `id`, which is no key column. Leave it out, or name it in `keyColumns`.');
+  const { matched, id } = await port.patch(
+    {
+      ...nameOf(table),
+      filter: { kind: 'all', of: keys },
+      matchesMax: 1,
+      patch: patchOf(row, added.id),
+      whenNone: { do: 'insert', ...added, typed: true, indexes: keyColumns },
+    },
+    call,
+  );
+  return { rowId: id ?? added.id, inserted: matched === 0 };
+}

@@ -1,0 +1,82 @@
+/** A desk over real embedded surfaces, and nodes that call it. */
+import type { TestContext } from 'node:test';
+import type { CallJournal, CallRecord } from '../call-journal.ts';
+import type { Data } from '../data.ts';
+import type { ImplementedSurface } from '../define-surface.ts';
+import type { CallReport, NodeCalls } from '../node-calls.ts';
+import { openSurfaces } from '../open-surfaces.ts';
+import type { NodeFacts } from '../surface-call.ts';
+import { createSurfaceDesk, type SurfaceDesk } from '../surface-desk.ts';
+import { NOW } from './calls.ts';
+import { freshFolder } from './data-dir.ts';
+
+export interface TestDesk {
+  readonly desk: SurfaceDesk;
+  readonly reports: CallReport[];
+  readonly clock: { now: number };
+}
+
+/** Remembers in memory what the host's invocation log keeps on disk. */
+export class MemoryJournal implements CallJournal {
+  readonly records = new Map<string, CallRecord | 'claimed'>();
+
+  async perform(
+    call: Parameters<CallJournal['perform']>[0],
+    act: () => Promise<CallRecord>,
+  ): Promise<CallRecord> {
+    const key = JSON.stringify([call.tenant, call.runId, call.nodeId, call.ordinal, call.providerKey]);
+    const before = this.records.get(key);
+    if (before !== undefined && before !== 'claimed') return before;
+    if (before === 'claimed' && !call.idempotent) throw new Error('in doubt');
+    this.records.set(key, 'claimed');
+    const record = await act();
+    this.records.set(key, record);
+    return record;
+  }
+}
+
+export function deskOf(
+  surfaces: readonly ImplementedSurface[],
+  journal: CallJournal = new MemoryJournal(),
+): TestDesk {
+  const reports: CallReport[] = [];
+  const clock = { now: NOW };
+  const desk = createSurfaceDesk({
+    ...{ surfaces, journal, now: () => clock.now },
+    onCall: (report) => void reports.push(report),
+  });
+  return { desk, reports, clock };
+}
+
+export async function embeddedDesk(t: Pick<TestContext, 'after'>): Promise<TestDesk> {
+  const folder = freshFolder();
+  const cursorKey = new Uint8Array(32).fill(7);
+  const opened = await openSurfaces({
+    ...{ dataDir: folder.path, cursorKey, invocationRetentionMs: 1_000 },
+    ...{ kvQuotaBytes: 4_000_000, cacheCapacityBytes: 4_000_000 },
+  });
+  t.after(async () => {
+    await opened.close();
+    folder.remove();
+  });
+  return deskOf(opened.surfaces);
+}
+
+export const factsOf = (overrides: Partial<NodeFacts> = {}): NodeFacts => ({
+  ...{ tenant: 'acme', workspace: 'main', principal: 'ada', runId: 'run-1', nodeId: 'node-1' },
+  pack: { name: 'vendor.test.pack', version: '1.0.0' },
+  ...{ ordinalBase: 0, effect: 'effect' },
+  ...overrides,
+});
+
+export type Call = (path: string, ...args: Data[]) => Promise<Data | undefined>;
+
+export function callsOf(calls: NodeCalls, sent: Data[] = [], dispatch = 0): Call {
+  const { signal } = new AbortController();
+  const send = async (value: Data) => void sent.push(value);
+  return (path, ...args) => calls.call(path, args, { dispatch, signal, send });
+}
+
+/** A node that begins: every call of this function is another run of the same node unless told otherwise. */
+export const nodeOf = ({ desk }: TestDesk, facts: Partial<NodeFacts> = {}): Call =>
+  callsOf(desk.open(factsOf(facts)));

@@ -1,0 +1,19 @@
+/** A process that increments one counter, many times at once, and says which calls were acknowledged. */
+import { openEmbeddedDatabase } from '../embedded/database.ts';
+import { embeddedKv } from '../embedded/kv.ts';
+import { write } from './calls.ts';
+
+const LANES = 8;
+const [dataDir = '', first = '0'] = process.argv.slice(2);
+const database = await openEmbeddedDatabase({ dataDir });
+const kv = embeddedKv(database, { quotaBytes: 1_000_000 });
+let next = Number(first);
+
+async function lane(): Promise<never> {
+  for (;;) {
+    const id = next++;
+    await kv.increment({ namespace: '', key: 'n', delta: 1 }, write('acme', { id: `call-${id}` }));
+    process.stdout.write(`${id}\n`);
+  }
+}
+await Promise.all(Array.from({ length: LANES }, lane));

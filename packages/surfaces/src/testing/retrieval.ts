@@ -1,0 +1,26 @@
+/** A desk with vectors and full text in a folder of its own. */
+import { openRetrievalDatabase } from '../embedded/database.ts';
+import { embeddedSearch } from '../embedded/search.ts';
+import { embeddedVectors } from '../embedded/vectors.ts';
+import { implementSearch, SEARCH_LIMITS } from '../search/surface.ts';
+import { implementVectors, VECTOR_LIMITS } from '../vector/surface.ts';
+import { freshFolder } from './data-dir.ts';
+import { deskOf, type TestDesk } from './desk.ts';
+
+export interface RetrievalDesk extends TestDesk {
+  close(): Promise<void>;
+}
+
+export function retrievalDesk(): RetrievalDesk {
+  const folder = freshFolder();
+  const database = openRetrievalDatabase({ dataDir: folder.path });
+  const vectors = implementVectors({ port: embeddedVectors(database, VECTOR_LIMITS) });
+  const search = implementSearch({ port: embeddedSearch(database, SEARCH_LIMITS) });
+  return {
+    ...deskOf([vectors, search]),
+    async close() {
+      await database.close();
+      folder.remove();
+    },
+  };
+}
