@@ -1,4 +1,4 @@
-import type { DiscoveryDocument } from '@gantry/protocol';
+import type { BackendHealth, DiscoveryDocument } from '@gantry/protocol';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
@@ -38,6 +38,8 @@ export interface Client {
   readonly keys: Keys;
   /** What the host can do: `/.well-known/openwop`. */
   discovery(): Promise<DiscoveryDocument>;
+  /** What keeps the data of packs, and whether it can be used now. */
+  backends(): Promise<BackendHealth[]>;
 }
 
 /**
@@ -67,6 +69,10 @@ export function createClient(options: ClientOptions): Client {
     webhooks: createWebhooks(transport),
     deadLetters: createDeadLetters(transport),
     keys: createKeys(transport),
+    backends: async () => {
+      const request = { method: 'GET', path: '/v1/host/gantry/surfaces' } as const;
+      return (await transport.request<{ backends: BackendHealth[] }>(request)).backends;
+    },
     discovery: () => transport.request({ method: 'GET', path: '/.well-known/openwop' }),
   };
 }

@@ -9,12 +9,22 @@ export interface InstallOptions extends CallOptions {
   development?: boolean;
 }
 
+export interface RegistryInstall {
+  name: string;
+  /** Any version without it. */
+  range?: string;
+  /** Of what the pack requires, what it gets; its dependencies get nothing by this. */
+  grant?: readonly string[];
+}
+
 export interface Packs {
   list(): Promise<InstalledPack[]>;
   /** All versions of a pack, its permissions in words, and who granted them. */
   get(name: string): Promise<PackDetail>;
   /** The same archive again changes nothing. */
   install(archive: Uint8Array, options?: InstallOptions): Promise<InstalledPack>;
+  /** The host takes it from its own registries, with what it depends on. */
+  installFromRegistry(request: RegistryInstall, options?: CallOptions): Promise<InstalledPack>;
   /** What it may do from now on; all that is not named is taken back. */
   grant(name: string, requires: readonly string[]): Promise<PackDetail>;
   /** All versions unless one is named. Runs that use them go on. */
@@ -24,6 +34,8 @@ export interface Packs {
 }
 
 const PACKS = '/v1/host/gantry/packs';
+/** The host resolves and fetches while the caller waits. */
+const FROM_REGISTRY_TIMEOUT_MS = 300_000;
 
 export function createPacks(transport: Transport): Packs {
   const { read, send } = createCalls(transport);
@@ -43,6 +55,8 @@ export function createPacks(transport: Transport): Packs {
         headers: { 'content-type': 'application/gzip' },
         signal,
       }),
+    installFromRegistry: (body, { signal } = {}) =>
+      transport.request({ method: 'POST', path: PACKS, body, signal, timeoutMs: FROM_REGISTRY_TIMEOUT_MS }),
     grant: (name, requires) => send(`${packPath(name)}/grants`, { requires }),
     remove: (name, version) =>
       transport.request({ method: 'DELETE', path: packPath(name), query: { version } }),

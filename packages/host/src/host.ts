@@ -1,16 +1,19 @@
 /** The one place that wires everything. */
+
 import { mkdir } from 'node:fs/promises';
+import { ensureAdminKey, randomBytes } from '@gantry/http';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { ensureAdminKey } from './api/keys.ts';
+import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
 import { openMasterKey } from './master-key.ts';
-import { createPacks, type Packs, type PacksOptions } from './packs/packs.ts';
-import { randomBytes } from './random-bytes.ts';
+import { mountRegistry } from './mounted-registry.ts';
+import { createPacks } from './packs/packs.ts';
 import { startRetention } from './runtime/retention.ts';
-import { createServices, type Services } from './services.ts';
+import { createServices, type Services, type ServicesOptions } from './services.ts';
 import type { Settings } from './settings.ts';
+import { openSurfaces } from './surfaces/surfaces.ts';
 import { HOST_NAME, HOST_VERSION } from './version.ts';
 import { honouredFixtures } from './workflows/fixtures.ts';
 import { loadWorkflowsFolder } from './workflows/folder.ts';
@@ -22,6 +25,8 @@ const RUN_LIMITS = {
   maxRunDurationMs: 30 * 86_400_000,
   maxLoopIterations: 1_000,
 };
+/** What nodes did is remembered longer than the longest run. */
+const RUN_GRACE_MS = 86_400_000;
 const API_LIMITS = { maxRequestBodyBytes: 1_048_576, sseSubscribersMax: 10_000 };
 
 const LEASE_TTL_MS = 15_000;
@@ -54,46 +59,92 @@ export interface Host {
   stop(): Promise<void>;
 }
 
+/** A start that fails leaves nothing open behind. */
 export async function createHost(options: HostOptions): Promise<Host> {
+  const opened: Closing[] = [];
+  try {
+    return await wireHost(options, opened);
+  } catch (error) {
+    for (const close of opened.toReversed()) await close();
+    throw error;
+  }
+}
+
+type Closing = () => Promise<void>;
+
+async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> {
   const { settings } = options;
   const now = options.now ?? Date.now;
   const log = options.log ?? pino({ level: settings.logLevel, base: null });
   await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
   const store = options.store ?? (await openStore(settings));
-  const shared = settings.databaseUrl !== undefined;
-  const masterKey = await openMasterKey({ settings, store, now });
+  opened.push(() => store.close());
+  const address = { url: settings.publicUrl ?? '' };
+  const base: Base = { settings, store, now, log, address, publicUrl: () => address.url };
+  const masterKey = await openMasterKey(base);
   // Processes of one database must know each other's tokens.
-  if (shared) await masterKey.claim();
+  if (isShared(settings)) await masterKey.claim();
 
-  const packs = await openPacks({ store, settings, now, log });
-  const workflows = createWorkflows({
-    store,
-    packs,
-    now,
-    cacheMs: shared ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY,
+  const surfaces = await openSurfaces({
+    ...{ ...base, masterKey },
+    invocationRetentionMs: RUN_LIMITS.maxRunDurationMs + RUN_GRACE_MS,
   });
+  opened.push(surfaces.close);
+  const packs = createPacks({ ...base, surfaces });
+  // Workflows that are loaded next may use what the settings name.
+  await packs.prepare();
+  const cacheMs = isShared(settings) ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY;
+  const workflows = createWorkflows({ store, packs, now, cacheMs });
   const served = await loadWorkflowsFolder(settings.workflowsDir, workflows, log);
-  const admin = await ensureAdminKey(store, {
-    ...(settings.apiKey !== undefined && { apiKey: settings.apiKey }),
-    now,
-    randomBytes,
-  });
+  const { apiKey } = settings;
+  const admin = await ensureAdminKey(store, { ...(apiKey !== undefined && { apiKey }), now, randomBytes });
   const retentionMs = settings.retentionDays * 86_400_000;
   const services = await createServices({
-    ...{ store, masterKey, workflows, packs, settings, retentionMs, now, randomBytes, log },
-    runtime: {
-      limits: RUN_LIMITS,
-      lease: { ttlMs: LEASE_TTL_MS, renewEveryMs: shared ? LEASE_RENEW_MS : null },
-      onLeaseLost: () => {
-        log.fatal('the lease was lost to another process; stopping');
-        void stop();
-      },
-    },
+    ...{ ...base, masterKey, workflows, packs, surfaces, retentionMs, randomBytes },
+    runtime: runtimeOptions(base, () => void host.stop()),
   });
-  const retention = startRetention({ sweep: store.retention, retentionMs, now, log });
+  const host = await serve(base, { services, workflows, masterKey, served, retentionMs });
+  return { ...host, services, newAdminKey: admin.created, served };
+}
+
+interface Base {
+  readonly settings: Settings;
+  /** Known once the host listens, unless the settings say it. */
+  readonly address: { url: string };
+  readonly publicUrl: () => string;
+  readonly store: Store;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+const isShared = ({ databaseUrl }: Settings): boolean => databaseUrl !== undefined;
+
+const runtimeOptions = ({ settings, log }: Base, stop: () => void): ServicesOptions['runtime'] => ({
+  limits: RUN_LIMITS,
+  lease: { ttlMs: LEASE_TTL_MS, renewEveryMs: isShared(settings) ? LEASE_RENEW_MS : null },
+  onLeaseLost: () => {
+    log.fatal('the lease was lost to another process; stopping');
+    stop();
+  },
+});
+
+interface Wired extends Pick<ApiDeps, 'workflows' | 'masterKey'> {
+  readonly services: Services;
+  readonly served: readonly string[];
+  readonly retentionMs: number;
+}
+
+/** The HTTP face, and how all of it begins and ends. */
+async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'sweep' | 'start' | 'stop'>> {
+  const { settings, store, address, now, log } = base;
+  const { services, served, retentionMs } = wired;
+  const retention = startRetention({
+    ...{ sweep: store.retention, surfaces: services.surfaces, retentionMs, now, log },
+  });
   let ready = false;
+  const registry = await mountRegistry(base);
   const app = await createApi({
-    ...{ services, workflows, store, masterKey, now, randomBytes, log },
+    ...{ ...base, ...wired, registry, randomBytes },
     runtime: services.runtime,
     seams: settings.testSeams,
     info: {
@@ -105,35 +156,26 @@ export async function createHost(options: HostOptions): Promise<Host> {
     },
     isReady: () => ready,
   });
-
-  async function start(): Promise<string> {
-    await services.start();
-    const url = await app.listen({ host: settings.host, port: settings.port });
-    ready = true;
-    return url;
-  }
-
-  async function stop(): Promise<void> {
-    ready = false;
-    retention.stop();
-    await within(DRAIN_MS, app.close());
-    await services.stop();
-    await store.close();
-  }
-
-  return { app, services, newAdminKey: admin.created, served, sweep: retention.run, start, stop };
-}
-
-/** Workflows that are loaded next may use what the settings name. */
-async function openPacks(options: PacksOptions & { readonly store: Store }): Promise<Packs> {
-  const packs = createPacks(options);
-  try {
-    await packs.prepare();
-    return packs;
-  } catch (error) {
-    await options.store.close();
-    throw error;
-  }
+  return {
+    app,
+    sweep: retention.run,
+    async start() {
+      await services.start();
+      await registry?.start();
+      const url = await app.listen({ host: settings.host, port: settings.port });
+      address.url ||= url;
+      ready = true;
+      return url;
+    },
+    async stop() {
+      ready = false;
+      retention.stop();
+      await within(DRAIN_MS, app.close());
+      await registry?.stop();
+      await services.stop();
+      await store.close();
+    },
+  };
 }
 
 const openStore = (settings: Settings): Promise<Store> =>

@@ -9,6 +9,7 @@ import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
 import type { Outbox } from './runtime/runtime.ts';
 import { createSchedules, type Schedules } from './schedules/schedules.ts';
 import type { Settings } from './settings.ts';
+import type { Surfaces } from './surfaces/surfaces.ts';
 import { createTriggers, type Triggers } from './triggers/triggers.ts';
 import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 import type { WorkflowsWithPlans } from './workflows/workflows.ts';
@@ -18,6 +19,7 @@ export interface ServicesOptions {
   readonly masterKey: MasterKey;
   readonly workflows: WorkflowsWithPlans;
   readonly packs: Packs;
+  readonly surfaces: Surfaces;
   readonly settings: Settings;
   readonly retentionMs: number;
   readonly runtime: Pick<RuntimeOptions, 'limits' | 'lease' | 'onLeaseLost'>;
@@ -33,6 +35,7 @@ export interface Services {
   readonly schedules: Schedules;
   readonly heartbeats: Heartbeats;
   readonly packs: Packs;
+  readonly surfaces: Surfaces;
   /** Goes on with everything that earlier processes left, and with what is due. */
   start(): Promise<void>;
   /** Lets work under way reach the disk. */
@@ -40,10 +43,14 @@ export interface Services {
 }
 
 export async function createServices(options: ServicesOptions): Promise<Services> {
-  const { settings, workflows, packs } = options;
+  const { settings, workflows, packs, surfaces } = options;
   const egress = createEgress({ policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY });
   const webhooks = createWebhooks({ ...options, egress });
-  const triggers: Triggers = createTriggers({ ...options, runtime: () => runtime });
+  const triggers: Triggers = createTriggers({
+    ...options,
+    queue: surfaces.queue,
+    runtime: () => runtime,
+  });
   const runtime = await LocalRuntime.open({
     ...options,
     ...options.runtime,
@@ -60,7 +67,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   workflows.onRegistered(triggers.syncTriggers);
   const timed = [schedules, heartbeats, triggers];
   return {
-    ...{ runtime, webhooks, triggers, schedules, heartbeats, packs },
+    ...{ runtime, webhooks, triggers, schedules, heartbeats, packs, surfaces },
     async start() {
       // Subscriptions first: runs that go on at once have something to tell.
       await webhooks.start();
@@ -71,6 +78,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
       for (const service of timed) await service.stop();
       await runtime.stop();
       await packs.stop();
+      await surfaces.close();
       await webhooks.stop();
     },
   };

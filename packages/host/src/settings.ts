@@ -1,10 +1,13 @@
-/** Settings from flags and environment. Flags win. What this version does not serve is refused by name. */
+/** Settings from flags and environment. Flags win. A flag that is not known is refused by name. */
 import { parseArgs } from 'node:util';
+import type { BackendSettings } from '@gantry/surfaces';
 
 export interface Settings {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Where clients reach the host, without a slash at the end; undefined means where it listens. */
+  readonly publicUrl: string | undefined;
   readonly dataDir: string;
   /** `postgres://...`; undefined means SQLite in the data folder. */
   readonly databaseUrl: string | undefined;
@@ -17,12 +20,24 @@ export interface Settings {
   readonly masterKey: string | undefined;
   /** Webhooks may be delivered over http and to loopback addresses. */
   readonly webhooksLoopback: boolean;
-  /** Folders of packs to have installed. */
+  /** Packs to have installed for every tenant: folders, or names with ranges. */
   readonly packs: readonly string[];
+  /** Where named packs come from, in the order they are asked. None means that no registry is ever asked. */
+  readonly registries: readonly string[];
+  /** A lockfile; with it only what it lists is installed, with exactly its bytes. */
+  readonly packLock: string | undefined;
+  /** The file that says which packs are trusted, and by whose keys. */
+  readonly trustFile: string | undefined;
   readonly sandbox: 'os' | 'permission-only';
   /** What one call of pack code may use. */
   readonly packMemoryMb: number;
   readonly packTimeoutSeconds: number;
+  /** What packs that were granted `env.read` see. */
+  readonly packEnvironment: Readonly<Record<string, string>>;
+  /** Servers that keep what packs store, by port. */
+  readonly backends: BackendSettings;
+  /** The host is a registry of packs too. */
+  readonly serveRegistry: boolean;
   /** The routes that the public conformance suite drives the host through. */
   readonly testSeams: boolean;
 }
@@ -36,6 +51,10 @@ interface Setting {
 const SERVED = {
   host: { env: 'GANTRY_HOST', flag: 'host', text: 'address to listen on (127.0.0.1)' },
   port: { env: 'GANTRY_PORT', flag: 'port', text: 'port to listen on (7070; 0 takes any free one)' },
+  publicUrl: {
+    env: 'GANTRY_PUBLIC_URL',
+    text: 'address under which clients reach it, for links (the one it listens on)',
+  },
   dataDir: { env: 'GANTRY_DATA_DIR', flag: 'data', text: 'folder for everything durable (./.gantry)' },
   databaseUrl: {
     env: 'GANTRY_DATABASE_URL',
@@ -65,12 +84,26 @@ const SERVED = {
   },
   webhooksLoopback: {
     env: 'GANTRY_WEBHOOKS_LOOPBACK',
-    text: '1 lets webhooks go to http and loopback, for development (off)',
+    text: '1 lets webhooks and remote packs go to http and loopback, for development (off)',
   },
   packs: {
     env: 'GANTRY_PACKS',
     flag: 'packs',
-    text: 'folders of packs to install for every tenant, separated by commas (none)',
+    text: 'packs to install for every tenant: name@range or folder, separated by commas (none)',
+  },
+  registries: {
+    env: 'GANTRY_REGISTRY_URL',
+    flag: 'registry',
+    text: 'registry of packs, and fallbacks, separated by commas: https://... or a folder (none)',
+  },
+  packLock: {
+    env: 'GANTRY_PACK_LOCK',
+    text: 'lockfile: packs by name are installed exactly as it lists them (none)',
+  },
+  trustFile: {
+    env: 'GANTRY_TRUST',
+    flag: 'trust',
+    text: 'JSON file of whom packs are trusted from (uploads: open; registries: verified)',
   },
   sandbox: {
     env: 'GANTRY_SANDBOX',
@@ -81,18 +114,33 @@ const SERVED = {
     env: 'GANTRY_PACK_TIMEOUT_SECONDS',
     text: 'time that one call of pack code may take (30)',
   },
+  packEnvironment: {
+    env: 'GANTRY_PACK_ENV',
+    text: 'names of variables that packs with env.read see, separated by commas (none)',
+  },
+  kv: { env: 'GANTRY_KV', text: 'keys of packs: postgres:// or redis:// (the data folder)' },
+  cache: { env: 'GANTRY_CACHE', text: 'cache of packs: postgres:// or redis:// (the data folder)' },
+  documents: {
+    env: 'GANTRY_DOCUMENTS',
+    text: 'tables and documents of packs: postgres:// (the data folder)',
+  },
+  vectors: { env: 'GANTRY_VECTORS', text: 'vectors of packs: postgres:// (the data folder)' },
+  search: { env: 'GANTRY_SEARCH', text: 'full text of packs: postgres:// (the data folder)' },
+  queue: { env: 'GANTRY_QUEUE', text: 'queues of packs: postgres://, nats:// or amqp:// (the data folder)' },
+  blobs: { env: 'GANTRY_BLOBS', text: 'objects of packs: s3://bucket/prefix (the data folder)' },
+  datasources: { env: 'GANTRY_DATASOURCES', text: 'a JSON file of SQL databases that packs may use (none)' },
+  serveRegistry: {
+    env: 'GANTRY_REGISTRY_SERVE',
+    text: '1 makes the host a registry of packs too, in its data folder (off)',
+  },
   testSeams: {
     env: 'GANTRY_TEST_SEAMS',
     text: '1 serves the seams of the conformance suite, with a key (off)',
   },
-} as const satisfies Record<keyof Settings, Setting>;
-
-/** Settings of the design that come with later versions. */
-const NOT_SERVED: readonly Setting[] = [
-  { env: 'GANTRY_REGISTRY_URL', flag: 'registry', text: 'the pack registry' },
-];
+} as const satisfies Record<Exclude<keyof Settings, 'backends'> | keyof BackendSettings, Setting>;
 
 const MASTER_KEY_LENGTH_MIN = 32;
+const LOCAL_HTTP = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** A setting that can't be used, told in a way its writer can act on. */
@@ -103,13 +151,6 @@ export function readSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): Settings {
   const flags = readFlags(args);
-  for (const { env: name, flag, text } of NOT_SERVED) {
-    if (env[name] !== undefined || (flag && flags[flag] !== undefined)) {
-      throw new SettingsError(
-        `${flag && flags[flag] !== undefined ? `--${flag}` : name}: ${text} is not served by this version. Remove it to start.`,
-      );
-    }
-  }
   const value = (name: keyof typeof SERVED): string | undefined => {
     const setting: Setting = SERVED[name];
     return (setting.flag && flags[setting.flag]) || env[setting.env] || undefined;
@@ -130,6 +171,7 @@ export function readSettings(
   return {
     host: value('host') ?? '127.0.0.1',
     port: whole('port', value('port'), 7070, 0, 65_535),
+    publicUrl: addressOf(value('publicUrl')),
     dataDir: value('dataDir') ?? './.gantry',
     databaseUrl,
     apiKey: value('apiKey'),
@@ -140,15 +182,30 @@ export function readSettings(
     masterKey,
     webhooksLoopback: onOrOff('webhooksLoopback', value('webhooksLoopback')),
     packs: listOf(value('packs')),
+    registries: registriesOf(value('registries')),
+    packLock: value('packLock'),
+    trustFile: value('trustFile'),
     sandbox: isolationOf(value('sandbox')),
     packMemoryMb: whole('packMemoryMb', value('packMemoryMb'), 256, 16, 65_536),
     packTimeoutSeconds: whole('packTimeoutSeconds', value('packTimeoutSeconds'), 30, 1, 86_400),
+    packEnvironment: environmentOf(listOf(value('packEnvironment')), env),
+    backends: {
+      kv: value('kv'),
+      cache: value('cache'),
+      documents: value('documents'),
+      vectors: value('vectors'),
+      search: value('search'),
+      queue: value('queue'),
+      blobs: value('blobs'),
+      datasources: value('datasources'),
+    },
+    serveRegistry: onOrOff('serveRegistry', value('serveRegistry')),
     testSeams: onOrOff('testSeams', value('testSeams')),
   };
 }
 
 function readFlags(args: readonly string[]): Record<string, string | undefined> {
-  const names = [...Object.values(SERVED), ...NOT_SERVED].flatMap((setting: Setting) => setting.flag ?? []);
+  const names = Object.values(SERVED).flatMap((setting: Setting) => setting.flag ?? []);
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
   try {
     return { ...parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values };
@@ -170,11 +227,41 @@ function whole(
   throw new SettingsError(`${SERVED[name].env} must be a whole number from ${min} to ${max}, not "${text}".`);
 }
 
+function addressOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (URL.canParse(text) && /^https?:\/\/[^?#]+$/.test(text)) return text.replace(/\/+$/, '');
+  throw new SettingsError('GANTRY_PUBLIC_URL must be an address such as https://gantry.example.org.');
+}
+
 const listOf = (text = ''): string[] =>
   text
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+
+/** Addresses, or folders that hold the same tree; `file:` is a folder too. */
+function registriesOf(text: string | undefined): string[] {
+  const registries = listOf(text);
+  for (const name of registries) {
+    const isAddress = /^[a-z][a-z0-9+.-]+:/i.test(name);
+    if (!isAddress || /^(https|file):\/\/./.test(name) || LOCAL_HTTP.test(name)) continue;
+    throw new SettingsError(
+      `GANTRY_REGISTRY_URL: ${name} is neither https://... nor file://... nor a folder. Plain http is for this machine alone.`,
+    );
+  }
+  return registries;
+}
+
+/** Settings of the host itself hold its secrets, so no pack ever sees one. */
+function environmentOf(
+  names: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const own = names.find((name) => name.startsWith('GANTRY_'));
+  if (own !== undefined)
+    throw new SettingsError(`GANTRY_PACK_ENV must not name ${own}: packs see no settings.`);
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
 
 function isolationOf(text = 'os'): Settings['sandbox'] {
   if (text === 'os' || text === 'permission-only') return text;

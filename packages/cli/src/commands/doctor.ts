@@ -51,6 +51,7 @@ async function checkHost(call: Call): Promise<Finding[]> {
     checkClock(health.date, io.now()),
     await checkDiscovery(call),
     await checkKey(call),
+    ...(await checkBackends(call)),
   ];
 }
 
@@ -93,6 +94,22 @@ async function checkKey({ client, settings }: Call): Promise<Finding> {
     const next = 'Set GANTRY_API_KEY to a key of this host.';
     return { name: 'key', level: 'fail', detail: `${detail}: ${messageOf(error)}`, next };
   }
+}
+
+/** A line for each backend that cannot be used, else one for all. Who may not look gets none. */
+async function checkBackends({ client }: Call): Promise<Finding[]> {
+  const backends = await client.backends().catch(() => []);
+  const broken = backends.filter(({ problem }) => problem !== undefined);
+  if (backends.length > 0 && broken.length === 0) {
+    const kinds = [...new Set(backends.map(({ backend }) => backend))].sort();
+    return [{ name: 'storage', level: 'ok', detail: kinds.join(', ') }];
+  }
+  return broken.map(({ capability, backend, problem = '' }) => ({
+    name: 'storage',
+    level: 'fail',
+    detail: `${capability} (${backend}): ${problem}`,
+    next: 'Start the server that the setting names, or look at its log; the host reconnects by itself.',
+  }));
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

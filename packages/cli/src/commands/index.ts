@@ -12,6 +12,7 @@ import { fork } from './fork.ts';
 import { keys } from './keys.ts';
 import { pack } from './pack/pack.ts';
 import { pause } from './pause.ts';
+import { registry } from './registry/registry.ts';
 import { reject } from './reject.ts';
 import { resume } from './resume.ts';
 import { run } from './run.ts';
@@ -42,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   diff,
   workflows,
   pack,
+  registry,
   schedules,
   triggers,
   webhooks,

@@ -6,6 +6,21 @@ import { EXIT, UsageError } from '../io.ts';
 
 const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
+/** A server of Gantry's in the foreground: it gets our signals, and its exit code becomes ours. */
+export function runServer(script: string, words: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [script, ...words], { stdio: 'inherit' });
+  for (const signal of FORWARDED) {
+    process.on(signal, () => {
+      // A terminal has already sent Ctrl-C to the child; a second one would cut its drain short.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  return new Promise((resolve) => {
+    child.on('error', () => resolve(EXIT.error));
+    child.on('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+  });
+}
+
 /** The host stands above the CLI: it is started, never imported. */
 function hostMain(): string {
   try {
@@ -44,17 +59,5 @@ export const start: Command = {
   },
   examples: ['gantry start', 'gantry start --port 8080 --data /var/lib/gantry'],
   words: 'passthrough',
-  run({ args }) {
-    const child = spawn(process.execPath, [hostMain(), ...args.words], { stdio: 'inherit' });
-    for (const signal of FORWARDED) {
-      process.on(signal, () => {
-        // A terminal has already sent Ctrl-C to the host; a second one would cut its drain short.
-        if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
-      });
-    }
-    return new Promise((resolve) => {
-      child.on('error', () => resolve(EXIT.error));
-      child.on('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
-    });
-  },
+  run: async ({ args }) => runServer(hostMain(), args.words),
 };

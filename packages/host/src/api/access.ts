@@ -1,11 +1,7 @@
-/** Who may call what. A route without a line here does not start: access is denied by default. */
-import type { Scope } from '@gantry/protocol';
+/** Who may call what of the host. */
+import type { AccessRules } from '@gantry/http';
 
-/** `token`: the path holds a credential of its own; a key that comes along must be a good one. */
-export type Access = 'public' | 'token' | readonly Scope[];
-
-/** By operation: method and path as the OpenAPI document writes them. No scope implies another. */
-export const ACCESS: { readonly [operation: string]: Access } = {
+export const ACCESS: AccessRules = {
   'GET /': 'public',
   'GET /healthz': 'public',
   'GET /readyz': 'public',
@@ -70,12 +66,25 @@ export const ACCESS: { readonly [operation: string]: Access } = {
   'GET /v1/host/gantry/heartbeats/{heartbeatId}': ['runs:read'],
   'GET /v1/host/gantry/heartbeats/{heartbeatId}/ticks': ['runs:read'],
   'DELETE /v1/host/gantry/heartbeats/{heartbeatId}': ['runs:create'],
+  'GET /v1/host/gantry/surfaces': ['manifest:read'],
+  // The signature in the link is the credential.
+  'GET /v1/host/gantry/blobs/*': 'public',
+  'PUT /v1/host/gantry/blobs/*': 'public',
+  'GET /v1/packs': 'public',
+  'GET /v1/packs/export': 'public',
   'GET /v1/host/gantry/packs': ['packs:read'],
   'POST /v1/host/gantry/packs': ['packs:install'],
   'GET /v1/host/gantry/packs/{name}': ['packs:read'],
   'DELETE /v1/host/gantry/packs/{name}': ['packs:install'],
   'POST /v1/host/gantry/packs/{name}/grants': ['packs:install'],
   'GET /v1/host/gantry/packs/{name}/receipts': ['packs:read'],
+  'GET /schemas/artifacts/{artifactTypeId}.schema.json': ['artifacts:read'],
+  'GET /v1/prompts': ['prompts:read'],
+  'POST /v1/prompts': ['prompts:write'],
+  'GET /v1/prompts/{templateId}': ['prompts:read'],
+  'PUT /v1/prompts/{templateId}': ['prompts:write'],
+  'DELETE /v1/prompts/{templateId}': ['prompts:write'],
+  'POST /v1/prompts:render': ['prompts:read'],
   'GET /v1/host/gantry/keys': ['keys:manage'],
   'POST /v1/host/gantry/keys': ['keys:manage'],
   'POST /v1/host/gantry/keys/{keyId}/rotate': ['keys:manage'],
@@ -91,6 +100,14 @@ export const ACCESS: { readonly [operation: string]: Access } = {
   'POST /v1/host/sample/chain/deferred-expand': ['workflows:write'],
   'POST /v1/host/sample/workflow-chain:expand': ['workflows:write'],
   'POST /v1/host/sample/packs/install-gate': ['packs:read'],
+  'POST /v1/host/sample/connection-packs/install': ['packs:install'],
+  'POST /v1/host/sample/connection-packs/resolve': ['packs:read'],
+  'POST /v1/host/sample/connection-packs/consent-plan': ['packs:read'],
+  'POST /v1/host/sample/connection-packs/egress-check': ['packs:read'],
+  'POST /v1/host/sample/artifacttypes/install': ['packs:install'],
+  'POST /v1/host/sample/artifacttypes/produce': ['packs:read'],
+  'POST /v1/host/sample/test/surface': ['runs:create'],
+  'POST /v1/host/sample/fs/read': ['runs:create'],
   'POST /v1/host/sample/test/sandbox-load': ['packs:install'],
   'POST /v1/host/sample/test/sandbox-invoke': ['packs:install'],
   'POST /v1/host/sample/authorization/decide': ['keys:manage'],
@@ -98,17 +115,3 @@ export const ACCESS: { readonly [operation: string]: Access } = {
   'GET /v1/host/sample/test/runs/{runId}/events': ['runs:read'],
   'GET /v1/host/sample/test/runs/{runId}/variables': ['runs:read'],
 };
-
-/** Lets a key act for every tenant where a route says so. Only the host itself gives it out. */
-export const HOST_ADMIN = 'host:admin';
-
-/** `/v1/runs/:runId(^[^:]+)::pause` as OpenAPI writes it: `/v1/runs/{runId}:pause`. */
-export const documentedPath = (url: string): string =>
-  url.replace(/(?<!:):(\w+)(\([^)]*\))?/g, '{$1}').replaceAll('::', ':');
-
-export function accessOf(method: string, url: string): Access {
-  const operation = `${method === 'HEAD' ? 'GET' : method} ${documentedPath(url)}`;
-  const access = ACCESS[operation];
-  if (access === undefined) throw new Error(`no access rule for ${operation}`);
-  return access;
-}

@@ -1,7 +1,7 @@
+import { type Api, callerOf, readPayload } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { type Api, type ApiDeps, callerOf } from './context.ts';
-import { readPayload } from './reply.ts';
+import type { ApiDeps } from './context.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 
 const Parent = Type.Object({ runId: Type.String(), hostId: Type.String(), cause: Type.String() });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bearerSecret } from '@gantry/http';
 import type { Json } from '@gantry/protocol';
-import { bearerSecret } from './auth.ts';
 import { type ApiTest, apiTest, assertError } from './testing.ts';
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

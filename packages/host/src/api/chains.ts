@@ -1,11 +1,11 @@
 /** Workflow chains: fragments with parameters that become workflows. */
+import { type Api, callerOf, type Idempotency } from '@gantry/http';
 import { instantiateChain, type PackedChain, readChain } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { PackShelf } from '../packs/pack-shelf.ts';
 import { chainOptions, sha256 } from '../workflows/chain-options.ts';
-import { type Api, type ApiDeps, callerOf } from './context.ts';
-import type { Idempotency } from './idempotency.ts';
+import type { ApiDeps } from './context.ts';
 
 /** Where chains that came with the request are siblings. */
 const INLINE = 'private.inline';

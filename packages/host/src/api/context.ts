@@ -1,18 +1,10 @@
 /** What every resource of the API works with. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RunLimits } from '@gantry/engine';
 import type { Store } from '@gantry/store';
-import type {
-  FastifyBaseLogger,
-  FastifyInstance,
-  FastifyRequest,
-  FastifyTypeProvider,
-  RawServerDefault,
-} from 'fastify';
 import type { Logger } from 'pino';
-import type { Static, TSchema } from 'typebox';
 import type { MasterKey } from '../master-key.ts';
+import type { MountedRegistry } from '../mounted-registry.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import type { Services } from '../services.ts';
 
@@ -33,6 +25,7 @@ export interface ApiDeps {
   readonly runtime: Runtime;
   readonly workflows: Workflows;
   readonly services: Omit<Services, 'runtime' | 'start' | 'stop'>;
+  readonly registry: Pick<MountedRegistry, 'access' | 'routes' | 'testNamespace'> | undefined;
   /** Whether the seams of the public conformance suite are served. */
   readonly seams: boolean;
   readonly store: Store;
@@ -44,56 +37,3 @@ export interface ApiDeps {
   /** Store migrated, recovery started. */
   readonly isReady: () => boolean;
 }
-
-/** Types of handlers from the TypeBox schemas of their route. */
-export interface TypeBoxProvider extends FastifyTypeProvider {
-  validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
-  serializer: unknown;
-}
-
-export type Api = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxProvider
->;
-
-/** Who sends a request. Made once per key and shared by its requests. */
-export interface Caller {
-  readonly keyId: string;
-  readonly tenant: string;
-  readonly scopes: ReadonlySet<string>;
-}
-
-interface ApiRequest extends FastifyRequest {
-  caller: Caller | null;
-  traceparent: string;
-}
-
-/** `decorateRequest` gives every request these fields, so that they never change its shape. */
-export function decorateRequests(app: Api): void {
-  app.decorateRequest('caller', null);
-  app.decorateRequest('traceparent', '');
-}
-
-const own = (request: unknown): ApiRequest => request as ApiRequest;
-
-export function setCaller(request: unknown, caller: Caller): void {
-  own(request).caller = caller;
-}
-
-/** The caller of a public route is null. */
-export const knownCaller = (request: unknown): Caller | null => own(request).caller;
-
-export function callerOf(request: unknown): Caller {
-  const { caller } = own(request);
-  if (caller === null) throw new Error('a route that needs a caller was reached without one');
-  return caller;
-}
-
-export function setTraceparent(request: unknown, traceparent: string): void {
-  own(request).traceparent = traceparent;
-}
-
-export const traceparentOf = (request: unknown): string => own(request).traceparent;

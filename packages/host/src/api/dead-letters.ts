@@ -1,9 +1,7 @@
+import { type Api, callerOf, type Idempotency, readPayload } from '@gantry/http';
 import { DeadLetter, DeadLetterRetry } from '@gantry/protocol';
 import Type from 'typebox';
 import type { DeadLetterAddress, DeadLetterDesk } from '../dead-letters/dead-letter-desk.ts';
-import { type Api, callerOf } from './context.ts';
-import type { Idempotency } from './idempotency.ts';
-import { readPayload } from './reply.ts';
 import { recordWrites } from './trigger-subscriptions.ts';
 
 const URL = '/v1/host/gantry/dead-letters';

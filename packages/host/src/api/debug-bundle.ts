@@ -1,4 +1,5 @@
 /** All that is known of one run, masked, in one document of bounded size. */
+import { type Api, callerOf, readPayload } from '@gantry/http';
 import {
   DEBUG_BUNDLE_BYTES_MAX,
   DEBUG_BUNDLE_TRUNCATED_REASON,
@@ -9,9 +10,8 @@ import {
   type StoredEvent,
 } from '@gantry/protocol';
 import type { ReadRun } from '../runtime/runtime.ts';
-import { type Api, type ApiDeps, callerOf, type HostInfo } from './context.ts';
+import type { ApiDeps, HostInfo } from './context.ts';
 import { readLog } from './events.ts';
-import { readPayload } from './reply.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 import { spansOf } from './spans.ts';
 

@@ -1,10 +1,10 @@
 import { EventDiffs, stateDiff } from '@gantry/engine';
+import { type Api, callerOf, notModified, readPayload } from '@gantry/http';
 import { isTerminal, RunDiffQuery, RunDiffResponse, type StoredEvent } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import type { ReadRun } from '../runtime/runtime.ts';
-import { type Api, type ApiDeps, callerOf } from './context.ts';
+import type { ApiDeps } from './context.ts';
 import { missingRun } from './missing-run.ts';
-import { notModified, readPayload } from './reply.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 
 const PAGE = 500;

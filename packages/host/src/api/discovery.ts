@@ -2,6 +2,14 @@
 
 import { hash } from 'node:crypto';
 import {
+  type Api,
+  CONTENT_ENCODINGS,
+  notModified,
+  RETENTION_SECONDS,
+  ROTATION_GRACE_SECONDS,
+  readPayload,
+} from '@gantry/http';
+import {
   CONFIGURABLE_RULES,
   DiscoveryDocument,
   ENGINE_VERSION,
@@ -10,11 +18,8 @@ import {
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
-import type { Api, ApiDeps } from './context.ts';
-import { orchestrationFamilies, packFamilies } from './families.ts';
-import { RETENTION_SECONDS } from './idempotency.ts';
-import { ROTATION_GRACE_SECONDS } from './key-desk.ts';
-import { CONTENT_ENCODINGS, notModified, readPayload } from './reply.ts';
+import type { ApiDeps } from './context.ts';
+import { orchestrationFamilies, packFamilies, registryFamily } from './families.ts';
 
 const INVOCATION_RETENTION_SECONDS = 14 * 86_400;
 
@@ -75,12 +80,15 @@ export function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'run
 }
 
 export function discoveryRoute(app: Api, deps: ApiDeps): void {
-  const { packs } = deps.services;
+  const { packs, surfaces } = deps.services;
   let made: Promise<{ body: string; etag: string }> | undefined;
   // Made when it is first asked for: whether this machine isolates is found out by trying.
   const make = async () => {
-    const families = packFamilies(packs, await packs.sandboxes.isolation());
-    const body = JSON.stringify({ ...discoveryDocument(deps), ...families });
+    const isolation = await packs.sandboxes.isolation();
+    const python = await packs.sandboxes.python();
+    const families = packFamilies(packs, surfaces, { isolation, python });
+    const registry = registryFamily(deps.registry);
+    const body = JSON.stringify({ ...discoveryDocument(deps), ...families, ...registry });
     return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };
   };
   app.get(

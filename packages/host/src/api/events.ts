@@ -1,4 +1,5 @@
 /** Reading a run's log: at once, or waiting for what comes next. */
+import { type Api, callerOf, readPayload } from '@gantry/http';
 import {
   eventDocJson,
   isTerminal,
@@ -9,9 +10,8 @@ import {
 import type { RunKey, RunRow } from '@gantry/store';
 import Type from 'typebox';
 import type { Runtime } from '../runtime/runtime.ts';
-import { type Api, type ApiDeps, callerOf } from './context.ts';
+import type { ApiDeps } from './context.ts';
 import { missingRun } from './missing-run.ts';
-import { readPayload } from './reply.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 
 const WAIT_DEFAULT_SECONDS = 30;

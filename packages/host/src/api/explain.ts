@@ -1,7 +1,7 @@
 import { type Explanation, explain } from '@gantry/engine';
+import { type Api, callerOf, readPayload } from '@gantry/http';
 import { OpenwopError, RunExplanation } from '@gantry/protocol';
-import { type Api, type ApiDeps, callerOf } from './context.ts';
-import { readPayload } from './reply.ts';
+import type { ApiDeps } from './context.ts';
 import { RunParams } from './runs.ts';
 
 const isoTime = (at: number): string => new Date(at).toISOString();

@@ -3,7 +3,10 @@ import { DISPATCH_MAX_FAN_OUT, FAILURE_MODES, JOIN_MODES } from '@gantry/engine'
 import { HEARTBEAT_CAPABILITY, SCHEDULING_CAPABILITY, TRIGGER_BRIDGE_CAPABILITY } from '@gantry/protocol';
 import { WASM_ABI_VERSIONS } from '../packs/offer.ts';
 import type { Packs } from '../packs/packs.ts';
-import type { HostInfo } from './context.ts';
+import { TEMPLATE_BYTES_MAX } from '../packs/prompts/checked-prompts.ts';
+import type { Surfaces } from '../surfaces/surfaces.ts';
+import type { ApiDeps, HostInfo } from './context.ts';
+import { PROMPT_KINDS, RENDER_BYTES_MAX } from './prompts.ts';
 
 const SECONDS_PER_DAY = 86_400;
 
@@ -50,16 +53,53 @@ export const orchestrationFamilies = ({ name, retentionSeconds }: HostInfo) => (
 /** What pack code may ask of the host, once it is granted. */
 const HOST_CALLS = ['host.fetch', 'host.dns'];
 
+/**
+ * The library is read and previewed; nodes do not resolve prompts yet, hence `supported: false`.
+ *
+ * Two families of packs are installed and not said here. `connections` promises that connectors find their
+ * provider and sign in with it: without `oauth` or `credentials` no connector installs, so nobody could rely on it.
+ * `artifactTypes` promises that artifacts of runs are checked: no node of this host produces artifacts yet.
+ */
+const PROMPTS = {
+  supported: false,
+  endpointsSupported: true,
+  packsSupported: true,
+  mutableLibrary: false,
+  templateKinds: PROMPT_KINDS,
+  variableSources: ['input', 'variable', 'context'],
+  maxTemplateBytes: TEMPLATE_BYTES_MAX,
+  observability: 'full',
+  library: { renderEndpoint: '/v1/prompts:render', maxRenderRequestBytes: RENDER_BYTES_MAX },
+};
+
+export const registryFamily = (registry: ApiDeps['registry']) =>
+  registry?.testNamespace
+    ? {
+        packs: {
+          testMode: { supported: true, isolated: true, catalogResetEndpoint: '/v1/packs-test/-/reset' },
+        },
+      }
+    : {};
+
+/** What this machine can run, found out by trying. */
+export interface PackRuntimes {
+  readonly isolation: 'os' | 'permission-only' | 'none';
+  readonly python: string | undefined;
+}
+
 /** The sandbox is only promised where the operating system isolates. */
 export const packFamilies = (
   { limits }: Pick<Packs, 'limits'>,
-  isolation: 'os' | 'permission-only' | 'none',
+  { families, hostCalls }: Pick<Surfaces, 'families' | 'hostCalls'>,
+  { isolation, python }: PackRuntimes,
 ) => ({
+  prompts: PROMPTS,
+  ...families,
   ...(isolation === 'os' && {
     sandbox: {
       supported: true,
       isolationModel: 'process',
-      allowedHostCalls: HOST_CALLS,
+      allowedHostCalls: [...HOST_CALLS, ...hostCalls],
       memoryLimitBytes: limits.memoryBytes,
       wallClockLimitMs: limits.wallClockMs,
     },
@@ -67,6 +107,8 @@ export const packFamilies = (
   ...(isolation !== 'none' && {
     nodePackRuntimes: {
       javascript: { supported: true },
+      ...(python !== undefined && { python: { supported: true, version: python } }),
+      remote: { supported: true },
       wasm: {
         supported: true,
         abiVersions: [...WASM_ABI_VERSIONS],

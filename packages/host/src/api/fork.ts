@@ -1,5 +1,13 @@
 import { type RunFacts, statusOf } from '@gantry/engine';
 import {
+  type Answer,
+  type Api,
+  callerOf,
+  type Idempotency,
+  type RecordAnswer,
+  traceparentOf,
+} from '@gantry/http';
+import {
   checkRunOptions,
   ForkRunRequest,
   ForkRunResponse,
@@ -9,8 +17,7 @@ import {
 import { createForks, type ForkRequest } from '../runtime/fork.ts';
 import type { PreparedRun, ReadRun } from '../runtime/runtime.ts';
 import { checkConfigurable } from '../workflows/configurable.ts';
-import { type Api, type ApiDeps, callerOf, traceparentOf } from './context.ts';
-import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
+import type { ApiDeps } from './context.ts';
 import { missingRun } from './missing-run.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 

@@ -1,6 +1,7 @@
+import type { Api } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import type { Api, ApiDeps } from './context.ts';
+import type { ApiDeps } from './context.ts';
 
 const RETRY_AFTER_SECONDS = 1;
 const Status = Type.Object({ status: Type.String() });

@@ -1,9 +1,7 @@
+import { type Api, callerOf, type Idempotency, readPayload } from '@gantry/http';
 import { CreateHeartbeatRequest, Heartbeat, HeartbeatTick } from '@gantry/protocol';
 import Type from 'typebox';
 import type { HeartbeatDesk } from '../heartbeats/heartbeat-desk.ts';
-import { type Api, callerOf } from './context.ts';
-import type { Idempotency } from './idempotency.ts';
-import { readPayload } from './reply.ts';
 
 const URL = '/v1/host/gantry/heartbeats';
 const ONE = `${URL}/:heartbeatId`;

@@ -1,8 +1,7 @@
+import { type Api, JSON_TYPE } from '@gantry/http';
 import { IngestAnswer, TRIGGER_LIMITS } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Ingest } from '../triggers/ingest.ts';
-import type { Api } from './context.ts';
-import { JSON_TYPE } from './reply.ts';
 
 const INGEST = {
   summary: 'Send an event to a trigger subscription; its signature is the credential',

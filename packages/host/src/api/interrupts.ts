@@ -1,5 +1,17 @@
 /** Open questions of runs: looking at them and answering them, with a key or with a signed token. */
+
 import { firstQuestion, type Interrupt, type Resolver, type Run } from '@gantry/engine';
+import {
+  type Answer,
+  type Api,
+  type Caller,
+  callerOf,
+  type Idempotency,
+  knownCaller,
+  type RecordAnswer,
+  readPayload,
+  setCaller,
+} from '@gantry/http';
 import {
   type Json,
   type OpenInterrupt,
@@ -13,11 +25,9 @@ import {
 import type { RunKey } from '@gantry/store';
 import Type from 'typebox';
 import type { Runtime } from '../runtime/runtime.ts';
-import { type Api, type ApiDeps, type Caller, callerOf, knownCaller, setCaller } from './context.ts';
-import { refusalError } from './errors.ts';
-import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
+import type { ApiDeps } from './context.ts';
 import type { InterruptTokens, TokenClaims } from './interrupt-token.ts';
-import { readPayload } from './reply.ts';
+import { refusalError } from './refusal.ts';
 import { RUN_URL } from './runs.ts';
 
 export const RESPOND_SCOPE = 'approvals:respond';

@@ -1,13 +1,11 @@
 /** `/v1/openapi.json`, made from the schemas that check the requests. */
 
 import { hash } from 'node:crypto';
+import { type Access, type Api, notModified, type Route, type Routes, readPayload } from '@gantry/http';
 import { ErrorEnvelope } from '@gantry/protocol';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import type { Access } from './access.ts';
-import type { Api, HostInfo } from './context.ts';
-import { notModified, readPayload } from './reply.ts';
-import type { Route, Routes } from './routes.ts';
+import type { HostInfo } from './context.ts';
 
 const ERROR_REF = { $ref: '#/components/schemas/ErrorEnvelope' };
 const MUTATING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);

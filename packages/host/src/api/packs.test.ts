@@ -102,7 +102,8 @@ test('a version keeps its content, unless it is being developed', async (t) => {
 test('what is no pack is refused with its reason', async (t) => {
   const api = await packTest(t);
   assertError(await api.upload(Buffer.from('no archive')), 400, 'tarball_gunzip_failed');
-  assertError(await api.post(PACKS_URL, {}), 415, 'unsupported_media_type');
+  assertError(await api.post(PACKS_URL, {}), 400, 'validation_error');
+  assertError(await api.post(PACKS_URL, { name: 'vendor.acme.text' }), 501, 'capability_not_provided');
   assertError(await api.upload(Buffer.alloc(11 * 1024 * 1024)), 413, 'payload_too_large');
   const broken = await bytesOf(saying('x', { manifest: { version: 'one' } }));
   const refused = await api.upload(broken);

@@ -1,10 +1,10 @@
 /** Packs: install, look at, grant, remove. */
+import { type Api, callerOf, readPayload } from '@gantry/http';
 import { ARCHIVE_LIMITS } from '@gantry/packs';
 import { GrantRequest, InstalledPack, OpenwopError, PackDetail, PackReceipts } from '@gantry/protocol';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import { Check } from 'typebox/value';
 import type { PackAddress, PackDesk } from '../packs/pack-desk.ts';
-import { type Api, callerOf } from './context.ts';
-import { readPayload } from './reply.ts';
 
 const URL = '/v1/host/gantry/packs';
 const ONE = `${URL}/:name`;
@@ -14,8 +14,18 @@ const closed = { additionalProperties: false } as const;
 const Version = Type.String({ minLength: 1, maxLength: 128 });
 const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 256 }) });
 
+/** What to install from the host's registries. */
+const FromRegistry = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 256 }),
+    range: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    grant: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16 })),
+  },
+  closed,
+);
+
 const INSTALL = {
-  summary: 'Install a pack from its archive, granting what it needs',
+  summary: 'Install a pack from its archive, or by its name from a registry, granting what it needs',
   querystring: Type.Object(
     {
       /** Ids of `runtime.requires`, separated by commas. */
@@ -92,16 +102,23 @@ function installRoute(app: Api, desk: PackDesk): void {
   );
   app.post(URL, { schema: INSTALL, bodyLimit }, async (request, reply) => {
     const { body } = request;
-    if (!(body instanceof Uint8Array))
-      throw new OpenwopError('unsupported_media_type', {
-        message: 'Send the archive of the pack as application/gzip.',
-      });
+    const { tenant, keyId: by } = callerOf(request);
     const { grant = '', development = 'false' } = request.query;
-    const { tenant, keyId } = callerOf(request);
-    const { changed, view } = await desk.install({
-      ...{ tenant, archive: body, source: 'archive', development: development === 'true', by: keyId },
-      grant: grant.split(',').filter((id) => id !== ''),
-    });
+    const { changed, view } =
+      body instanceof Uint8Array
+        ? await desk.install({
+            ...{ tenant, archive: body, source: 'archive', development: development === 'true', by },
+            grant: grant.split(',').filter((id) => id !== ''),
+          })
+        : await desk.installFromRegistry({ tenant, by, grant: [], ...named(body) });
     return reply.code(changed ? 201 : 200).send(view);
+  });
+}
+
+function named(body: unknown): Static<typeof FromRegistry> {
+  if (Check(FromRegistry, body)) return body;
+  throw new OpenwopError('validation_error', {
+    message:
+      'Send the archive of the pack as application/gzip, or as JSON { "name", "range", "grant" } what to take from a registry.',
   });
 }

@@ -1,3 +1,4 @@
+import { type Api, callerOf, type Idempotency } from '@gantry/http';
 import {
   BulkCancelRequest,
   BulkCancelResponse,
@@ -10,8 +11,7 @@ import {
   ResumeRunRequest,
   ResumeRunResponse,
 } from '@gantry/protocol';
-import { type Api, type ApiDeps, callerOf } from './context.ts';
-import type { Idempotency } from './idempotency.ts';
+import type { ApiDeps } from './context.ts';
 import { cancelOne, perform, verbs } from './run-verb.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 

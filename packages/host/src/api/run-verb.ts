@@ -1,9 +1,10 @@
 /** What cancel, pause and resume answer, done or refused. */
+
 import type { Run } from '@gantry/engine';
+import type { Answer, RecordAnswer } from '@gantry/http';
 import { type BulkCancelResult, ERRORS, type ErrorCode, isTerminal, OpenwopError } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import type { RunCommand, Runtime } from '../runtime/runtime.ts';
-import type { Answer, RecordAnswer } from './idempotency.ts';
 
 type Commands = Pick<Runtime, 'command'>;
 

@@ -1,5 +1,17 @@
 import type { Run } from '@gantry/engine';
 import {
+  type Answer,
+  type Api,
+  type Caller,
+  callerOf,
+  type Idempotency,
+  liveTenant,
+  notModified,
+  type RecordAnswer,
+  readPayload,
+  traceparentOf,
+} from '@gantry/http';
+import {
   CreateRunRequest,
   CreateRunResponse,
   checkRunOptions,
@@ -14,13 +26,10 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { NewRun } from '../runtime/runtime.ts';
 import { checkAdmission } from '../workflows/admission.ts';
-import { type Api, type ApiDeps, type Caller, callerOf, traceparentOf } from './context.ts';
-import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
+import type { ApiDeps } from './context.ts';
 import type { InterruptTokens } from './interrupt-token.ts';
 import { questionOf } from './interrupts.ts';
-import { liveTenant } from './key-secret.ts';
 import { missingRun } from './missing-run.ts';
-import { notModified, readPayload } from './reply.ts';
 import { createScopeGuard } from './run-scope.ts';
 
 const LIST_DEFAULT = 50;

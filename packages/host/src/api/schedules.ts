@@ -1,3 +1,4 @@
+import { type Api, callerOf, type Idempotency, readPayload } from '@gantry/http';
 import {
   CreateScheduleRequest,
   FireTimes,
@@ -7,9 +8,6 @@ import {
 } from '@gantry/protocol';
 import Type from 'typebox';
 import type { ScheduleDesk } from '../schedules/schedule-desk.ts';
-import { type Api, callerOf } from './context.ts';
-import type { Idempotency } from './idempotency.ts';
-import { readPayload } from './reply.ts';
 
 const URL = '/v1/host/gantry/schedules';
 /** An id has no colon: what follows one is a verb. */

@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto';
 import type { Run } from '@gantry/engine';
+import { parseTraceparent } from '@gantry/http';
 import { type DebugBundle, isTerminalEvent, PROTOCOL_VERSION, type StoredEvent } from '@gantry/protocol';
-import { parseTraceparent } from './trace.ts';
 
 export type Span = DebugBundle['spans'][number];
 

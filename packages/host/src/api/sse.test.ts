@@ -259,6 +259,7 @@ test('past its limit the host opens no stream and says when to come back', async
     runtime: api.host.services.runtime,
     services: api.host.services,
     seams: false,
+    registry: undefined,
     workflows: createWorkflows({ store, packs: noPacks, now: Date.now, cacheMs: 0 }),
     store,
     masterKey: await openMasterKey({

@@ -1,5 +1,7 @@
 /** `GET /v1/runs/{runId}/events`: a stream of a run's events, or its log as JSON. */
+
 import { newRun } from '@gantry/engine';
+import { type Api, callerOf, readPayload } from '@gantry/http';
 import {
   isTerminal,
   OpenwopError,
@@ -10,9 +12,8 @@ import {
 import type { RunKey } from '@gantry/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { type Api, type ApiDeps, callerOf } from './context.ts';
+import type { ApiDeps } from './context.ts';
 import { pollAnswer, readLog } from './events.ts';
-import { readPayload } from './reply.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 import { eventProjection, type Projection, valuesProjection } from './sse-frames.ts';
 import { EventStream } from './sse-stream.ts';

@@ -1,4 +1,12 @@
 import {
+  type Answer,
+  type Api,
+  callerOf,
+  type Idempotency,
+  type RecordAnswer,
+  readPayload,
+} from '@gantry/http';
+import {
   TriggerBinding,
   TriggerDelivery,
   TriggerStateChange,
@@ -11,9 +19,6 @@ import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { TriggerKey } from '../triggers/subscription.ts';
 import type { TriggerDesk } from '../triggers/trigger-desk.ts';
-import { type Api, callerOf } from './context.ts';
-import type { Answer, Idempotency, RecordAnswer } from './idempotency.ts';
-import { readPayload } from './reply.ts';
 
 const URL = '/v1/trigger-subscriptions';
 const ONE = `${URL}/:subscriptionId`;

@@ -1,3 +1,4 @@
+import { type Answer, type Api, type Caller, callerOf, type Idempotency, readPayload } from '@gantry/http';
 import {
   DeliveryState,
   OpenwopError,
@@ -9,9 +10,6 @@ import {
 import Type from 'typebox';
 import type { WebhookKey } from '../webhooks/subscription.ts';
 import type { WebhookDesk } from '../webhooks/webhook-desk.ts';
-import { type Api, type Caller, callerOf } from './context.ts';
-import type { Answer, Idempotency } from './idempotency.ts';
-import { readPayload } from './reply.ts';
 
 const WEBHOOKS_URL = '/v1/webhooks';
 const DELIVERIES_URL = '/v1/host/gantry/webhooks/:webhookId/deliveries';

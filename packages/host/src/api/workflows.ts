@@ -1,10 +1,9 @@
+import { type Api, callerOf, type Idempotency, notModified, readPayload } from '@gantry/http';
 import { OpenwopError, WorkflowDefinition } from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
 import { SHARED } from '../workflows/workflows.ts';
-import { type Api, type ApiDeps, callerOf } from './context.ts';
-import type { Idempotency } from './idempotency.ts';
-import { notModified, readPayload } from './reply.ts';
+import type { ApiDeps } from './context.ts';
 
 const WorkflowParams = Type.Object({ workflowId: Type.String({ minLength: 1, maxLength: 128 }) });
 const VersionParams = Type.Object({

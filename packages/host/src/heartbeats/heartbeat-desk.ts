@@ -1,4 +1,5 @@
 /** What callers may do with heartbeats. */
+import type { Answer, Caller, RecordAnswer } from '@gantry/http';
 import {
   type CreateHeartbeatRequest,
   HEARTBEAT_LIMITS,
@@ -9,8 +10,6 @@ import {
   OpenwopError,
 } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
-import type { Caller } from '../api/context.ts';
-import type { Answer, RecordAnswer } from '../api/idempotency.ts';
 import type { Workflows } from '../runtime/runtime.ts';
 import { commitAnswer } from '../schedules/commit-answer.ts';
 import { admit } from '../workflows/admission.ts';

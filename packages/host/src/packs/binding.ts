@@ -1,4 +1,4 @@
-/** Which installed pack version serves each node type of a workflow. */
+/** Which installed pack version serves what: each node type of a workflow, and what other kinds declare. */
 import { NODE_TYPES, type PackNodeType, type PackTypes } from '@gantry/engine';
 import {
   OpenwopError,
@@ -6,6 +6,7 @@ import {
   type WorkflowPack,
   type WorkflowPacks,
 } from '@gantry/protocol';
+import type { Declared } from './pack-record.ts';
 import type { PackShelf, ShelvedPack } from './pack-shelf.ts';
 
 /** Whether a definition means something else when other packs are installed. */
@@ -54,6 +55,36 @@ export async function knownTypes(shelf: PackShelf, tenant: string): Promise<(typ
   const typeIds = new Set(versions.flatMap(({ nodes }) => nodes.map((node) => node.typeId)));
   return (typeId) => typeIds.has(typeId);
 }
+
+export interface DeclaredPack<Kind extends Declared['kind']> {
+  /** Whose installation it is. */
+  readonly tenant: string;
+  readonly name: string;
+  readonly version: string;
+  readonly integrity: string;
+  readonly declared: Extract<Declared, { kind: Kind }>;
+}
+
+/** What installed packs of a kind declare: own ones before shared ones, the last installed first. */
+export async function declaredPacks<Kind extends Declared['kind']>(
+  shelf: PackShelf,
+  tenant: string,
+  kind: Kind,
+): Promise<DeclaredPack<Kind>[]> {
+  const installed = (await shelf.installed(tenant)).filter(({ record }) => record.kind === kind);
+  const packs = await Promise.all(
+    installed.map(async ({ tenant: owner, record: { name, version, integrity } }) => {
+      const { declared } = await shelf.version(integrity);
+      return isOf(declared, kind) ? [{ tenant: owner, name, version, integrity, declared }] : [];
+    }),
+  );
+  return packs.flat();
+}
+
+const isOf = <Kind extends Declared['kind']>(
+  declared: Declared | undefined,
+  kind: Kind,
+): declared is Extract<Declared, { kind: Kind }> => declared?.kind === kind;
 
 /** Of each name the own pack before the shared, the last installed before earlier ones. */
 function currentVersions(installed: readonly ShelvedPack[]): ShelvedPack[] {

@@ -12,11 +12,20 @@ import { packTest } from './testing/pack-test.ts';
 
 /** Says that it acts, and takes its time. */
 const body = `await ctx.emit({ type: 'acting' }); await new Promise((done) => setTimeout(done, 700)); return { done: true };`;
-const nodes = {
-  'vendor.acme.act': { body, role: 'side-effect' },
-  'vendor.acme.look': { body, role: 'pure' },
-};
-const flows = ['act', 'look'].map((id) => workflow(id, [node('a', `vendor.acme.${id}`)]));
+const counting = `await ctx.storage.kv.atomicIncrement({ key: 'visits' });${body.replace('done: true', "done: (await ctx.storage.kv.get({ key: 'visits' })).value === 1")}`;
+/** One pack may reach the network, so nobody knows what it did; the other acts through the host alone. */
+const PACKS = [
+  {
+    name: 'vendor.acme.free',
+    requires: ['net.outbound'],
+    nodes: {
+      'vendor.acme.act': { body, role: 'side-effect' },
+      'vendor.acme.look': { body, role: 'pure' },
+    },
+  },
+  { name: 'vendor.acme.kept', nodes: { 'vendor.acme.count': { body: counting, role: 'side-effect' } } },
+];
+const flows = ['act', 'look', 'count'].map((id) => workflow(id, [node('a', `vendor.acme.${id}`)]));
 
 const isActing = ({ payload }: RunEventDoc): boolean => payload.message === 'acting';
 
@@ -66,11 +75,10 @@ async function killedHost(
   const places = { dataDir: `${folder.path}/data`, workflowsDir: `${folder.path}/workflows` };
   const first = await startHostProcess(places);
   const api = caller(first.url);
-  await api.send(
-    '/v1/host/gantry/packs',
-    new Uint8Array((await packArchive({ nodes })).bytes),
-    'application/gzip',
-  );
+  for (const pack of PACKS) {
+    const archive = new Uint8Array((await packArchive(pack)).bytes);
+    await api.send('/v1/host/gantry/packs?grant=net.outbound', archive, 'application/gzip');
+  }
   for (const flow of flows) await api.send('/v1/host/gantry/workflows', JSON.stringify(flow));
   const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: id }));
   await until(api.poll(runId), (events) => events.some(isActing));
@@ -102,13 +110,20 @@ test('kill -9 of the host: a node that only looks is run again', async (t) => {
   assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 2]);
 });
 
+test('kill -9 of the host: a node that acts through the host is run again, and counts once', async (t) => {
+  const { events } = await killedHost(t, 'count');
+  assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 2]);
+  assert.deepEqual(events.at(-1)?.payload.outputs, { done: true });
+});
+
 for (const [id, expected] of [
   ['act', ['run.failed', 'effect_in_doubt', 1]],
   ['look', ['run.completed', undefined, 2]],
+  ['count', ['run.completed', undefined, 2]],
 ] as const)
   test(`kill -9 of the pack process: ${id}`, async (t) => {
     const api = await packTest(t);
-    await api.install({ nodes });
+    for (const pack of PACKS) await api.install(pack, '?grant=net.outbound');
     for (const flow of flows) await api.registered(flow);
     const before = new Set(childrenOf(process.pid));
     const runId = await api.start(id);

@@ -11,6 +11,7 @@ test('events are written in order and in batches, one batch at a time', async ()
     await Promise.resolve();
     batches.push(events);
     writing--;
+    return true;
   });
   for (let n = 0; n < 250; n++) feed.log('info', `line ${n}`);
   await feed.drained();
@@ -28,6 +29,7 @@ test('a node that tells without end is cut off, with a word about it', async () 
   const feed = new EventFeed(async (events) => {
     count += events.length;
     last = events.at(-1);
+    return true;
   });
   for (let n = 0; n < 7_000; n++) feed.log('debug', 'x'.repeat(20_000));
   await feed.drained();
@@ -37,7 +39,7 @@ test('a node that tells without end is cut off, with a word about it', async () 
 
 test('unknown levels, bytes and odd events become something readable', async () => {
   const written: EmittedEvent[] = [];
-  const feed = new EventFeed(async (events) => void written.push(...events));
+  const feed = new EventFeed(async (events) => written.push(...events) > 0);
   feed.log('shout', 'hi', new Uint8Array([1, 2]));
   await feed.emit('text');
   await feed.emit({ type: 'output.chunk', data: { chunk: { a: 1 }, meta: { finishReason: 'stop' } } });
@@ -49,4 +51,39 @@ test('unknown levels, bytes and odd events become something readable', async () 
       { chunk: '{"a":1}', isLast: false, meta: { finishReason: 'stop' } },
     ],
   );
+});
+
+test('what is told during a pause waits in order, and goes on after it', async () => {
+  let isPaused = true;
+  const written: unknown[] = [];
+  const feed = new EventFeed(async (events) => {
+    if (!isPaused) written.push(...events.map(({ payload }) => payload.message));
+    return !isPaused;
+  });
+  feed.log('info', 'first');
+  await feed.drained();
+  feed.log('info', 'second');
+  await feed.drained();
+  assert.deepEqual(written, []);
+  assert.equal(feed.untold().untold?.length, 2);
+  isPaused = false;
+  feed.log('info', 'third');
+  await feed.drained();
+  assert.deepEqual(written, ['first', 'second', 'third']);
+  assert.deepEqual(feed.untold(), {});
+});
+
+test('a pause holds back only so much', async () => {
+  for (const [message, most] of [
+    ['x', 200],
+    ['x'.repeat(8_000), 140],
+  ] as const) {
+    const feed = new EventFeed(async () => false);
+    for (let n = 0; n < 1_000; n++) {
+      feed.log('info', message);
+      await feed.drained();
+    }
+    const { length } = feed.untold().untold ?? [];
+    assert.ok(length > 100 && length <= most, `${length}`);
+  }
 });

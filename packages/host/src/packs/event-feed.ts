@@ -1,4 +1,7 @@
-/** What pack code tells while it runs, on its way into the log: in order, in batches, and not without end. */
+/**
+ * What pack code tells while it runs, on its way into the log: in order, in batches, and not without end. While the
+ * run is paused nothing is written: what is told then waits, and goes into the log at the latest with the ending.
+ */
 import type { EmittedEvent } from '@gantry/engine';
 import type { JsonObject } from '@gantry/protocol';
 import type { Data } from '@gantry/sandbox';
@@ -7,16 +10,21 @@ import { toJson, toObject } from './data.ts';
 const BATCH_MAX = 100;
 /** For one attempt of a node. */
 const EVENTS_MAX = 5_000;
+/** That wait for the end of a pause. */
+const HELD_MAX = 200;
+const HELD_BYTES_MAX = 1024 * 1024;
 const MESSAGE_MAX = 8_192;
 const LEVELS = new Set(['debug', 'info', 'warn', 'error']);
 
 export class EventFeed {
-  readonly #write: (events: readonly EmittedEvent[]) => Promise<void>;
+  readonly #write: Write;
   #waiting: EmittedEvent[] = [];
   #flushing: Promise<void> | undefined;
   #count = 0;
+  /** Of what waits for the end of a pause; undefined while there is none. */
+  #heldBytes: number | undefined;
 
-  constructor(write: (events: readonly EmittedEvent[]) => Promise<void>) {
+  constructor(write: Write) {
     this.#write = write;
   }
 
@@ -39,15 +47,15 @@ export class EventFeed {
     return this.push({ type: 'log.appended', payload: { level: 'info', message: name, fields } });
   }
 
-  /** Resolves when the event is in the log, or was left out. */
+  /** Resolves when the event is in the log, waits for the end of a pause, or was left out. */
   push(event: EmittedEvent): Promise<void> {
     this.#count++;
-    if (this.#count > EVENTS_MAX) return Promise.resolve();
+    if (this.#count > EVENTS_MAX || !this.#hasRoom(event)) return Promise.resolve();
     this.#waiting.push(this.#count === EVENTS_MAX ? enough : event);
     return this.drained();
   }
 
-  /** Everything told so far is in the log. */
+  /** Everything told so far is in the log, or has to wait. */
   drained(): Promise<void> {
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;
@@ -55,10 +63,32 @@ export class EventFeed {
     return this.#flushing;
   }
 
+  /** What has to go into the log with the ending. */
+  untold(): { readonly untold?: readonly EmittedEvent[] } {
+    return this.#waiting.length > 0 ? { untold: this.#waiting.slice(0, HELD_MAX) } : {};
+  }
+
   async #flush(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#write(this.#waiting.splice(0, BATCH_MAX));
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, BATCH_MAX);
+      if (!(await this.#write(batch))) {
+        this.#heldBytes ??= 0;
+        return;
+      }
+      this.#heldBytes = undefined;
+      this.#waiting.splice(0, batch.length);
+    }
+  }
+
+  #hasRoom(event: EmittedEvent): boolean {
+    if (this.#heldBytes === undefined) return true;
+    this.#heldBytes += JSON.stringify(event.payload).length;
+    return this.#waiting.length < HELD_MAX && this.#heldBytes <= HELD_BYTES_MAX;
   }
 }
+
+/** False when the run is paused or no longer waits for the node. */
+type Write = (events: readonly EmittedEvent[]) => Promise<boolean>;
 
 const enough: EmittedEvent = {
   type: 'log.appended',

@@ -6,22 +6,22 @@ import {
   type Archive,
   checkFiles,
   grantDifference,
+  type HostOffer,
   judgeInstall,
-  judgeTrust,
   type PackManifest,
   readArchive,
   readManifest,
   refusalError,
   requiresOf,
-  type TrustJudgement,
 } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Entry, Store, Write } from '@gantry/store';
 import { grantWrite } from './grants.ts';
-import { GRANTABLE, offerWith } from './offer.ts';
+import { GRANTABLE, granting, type Offer } from './offer.ts';
 import { archiveKey, bodyOf, type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
 import { PACKS_MAX, type PackShelf } from './pack-shelf.ts';
 import type { Sandboxes } from './sandboxes.ts';
+import { type HostTrust, judgeProof, type RegistryProof, type Trusted } from './trust.ts';
 import { type Contents, contentsOf } from './version-record.ts';
 
 const TRIES_MAX = 4;
@@ -31,7 +31,9 @@ export interface InstallRequest {
   readonly tenant: string;
   readonly archive: Uint8Array;
   readonly source: PackRecord['source'];
-  /** Other bytes of an installed version may replace it. */
+  /** Where a registry sent it, what it says of it. */
+  readonly registry?: RegistryProof;
+  /** Other bytes of the same version may replace it later. */
   readonly development: boolean;
   /** Granted now, beside what was granted before. `all` is for folders that the operator names. */
   readonly grant: readonly string[] | 'all';
@@ -48,6 +50,8 @@ export interface InstallerOptions {
   readonly store: Pick<Store, 'commit'>;
   readonly shelf: PackShelf;
   readonly sandboxes: Sandboxes;
+  readonly offer: Offer;
+  readonly trust: () => Promise<HostTrust>;
   readonly now: () => number;
 }
 
@@ -55,11 +59,13 @@ export async function installPack(options: InstallerOptions, request: InstallReq
   const archive = await readArchive(request.archive);
   const manifest = manifestOf(archive);
   // What no grant could change comes first: peers, engines, runtime, kind.
-  judgeNeeds(manifest, GRANTABLE, []);
+  const offer = await options.offer(manifest);
+  judgeNeeds({ manifest, offer }, GRANTABLE, []);
   const contents = contentsOf(manifest, archive, request.source);
-  if (contents.record.code) await options.sandboxes.for(request.source);
+  const { code } = contents.record;
+  if (code && code.language !== 'remote') await options.sandboxes.for(request.source);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const installed = await tryInstall(options, request, { archive, manifest, contents });
+    const installed = await tryInstall(options, request, { archive, manifest, offer, contents });
     if (installed) return installed;
   }
   throw new OpenwopError('conflict', {
@@ -85,6 +91,7 @@ function manifestOf(archive: Archive): PackManifest {
 interface Judged {
   readonly archive: Archive;
   readonly manifest: PackManifest;
+  readonly offer: HostOffer;
   readonly contents: Contents;
 }
 
@@ -99,13 +106,13 @@ async function tryInstall(
   const { name, version } = judged.manifest;
   const before = await shelf.entry(packKey(tenant, name, version));
   const earlier = before ? bodyOf<PackRecord>(before) : undefined;
-  refuseReplacement(request, judged, earlier);
+  refuseReplacement(judged, earlier);
   if (!before && (await shelf.count(tenant)) >= PACKS_MAX)
     throw new OpenwopError('conflict', { message: `At most ${PACKS_MAX} pack versions are installed.` });
-  const trust = await judgeProof(options, request, judged);
+  const trust = await proofOf(options, request, judged);
   const grantEntry = await shelf.grant(tenant, name);
   const granted = grantsFor(request, judged, await shelf.granted(tenant, name));
-  const { degraded, shadowed } = judgeNeeds(judged.manifest, granted, await shelf.granted(tenant, name));
+  const { degraded, shadowed } = judgeNeeds(judged, granted, await shelf.granted(tenant, name));
   const record = recordOf(request, judged, trust, { degraded, shadowed, at: now() });
   const unchanged = earlier?.integrity === record.integrity && earlier.development === record.development;
   const writes = [
@@ -120,48 +127,25 @@ async function tryInstall(
   return result?.won ? { changed: !unchanged, record: unchanged ? earlier : record } : undefined;
 }
 
-function refuseReplacement(
-  { development }: InstallRequest,
-  { manifest, archive }: Judged,
-  earlier: PackRecord | undefined,
-): void {
-  if (!earlier || earlier.integrity === archive.integrity || (development && earlier.development)) return;
+/** What is being developed gives way, also to its release; a release stays what it is. */
+function refuseReplacement({ manifest, archive }: Judged, earlier: PackRecord | undefined): void {
+  if (!earlier || earlier.integrity === archive.integrity || earlier.development) return;
   throw new OpenwopError('pack_version_conflict', {
     message: `${manifest.name}@${manifest.version} is installed as ${earlier.integrity}; this archive is ${archive.integrity}. Give it a version of its own.`,
     details: { manifest: `${manifest.name}@${manifest.version}`, installed: earlier.integrity },
   });
 }
 
-type Trusted = Extract<TrustJudgement, { trusted: true }>;
-
-/** An operator hands the archive over, so it need not be signed; a signature that is wrong is refused. */
-async function judgeProof(
-  { shelf, now }: InstallerOptions,
-  { tenant, archive: bytes }: InstallRequest,
+async function proofOf(
+  { shelf, trust, now }: InstallerOptions,
+  { tenant, archive: bytes, source, registry }: InstallRequest,
   { archive, manifest }: Judged,
 ): Promise<Trusted> {
-  const { name, version, signing } = manifest;
-  const [current] = (await shelf.versionsOf(tenant, name)).filter((pack) => pack.tenant === tenant);
-  const installed = current && {
-    version: current.record.version,
-    level: current.record.trust,
-    ...(current.record.signedBy !== undefined && { signedBy: current.record.signedBy }),
-  };
-  const { manifestBytes, files } = archive;
-  const judgement = await judgeTrust({
-    pack: { name, version, signing, archive: bytes, manifestBytes, files },
-    policy: { mode: 'open' },
-    trust: { keys: [], now: now() },
-    advisories: [],
-    isExact: true,
-    ...(installed && { installed }),
-  });
-  if (judgement.trusted) return judgement;
-  const { code, message, next } = judgement;
-  throw new OpenwopError(code, {
-    message: `${message} ${next}`,
-    details: { manifest: `${name}@${version}` },
-  });
+  const [current] = await shelf.versionsOf(tenant, manifest.name);
+  const origin = registry
+    ? ({ from: 'registry', proof: registry } as const)
+    : ({ from: source === 'folder' ? 'folder' : 'upload' } as const);
+  return judgeProof({ trust: await trust(), origin, bytes, archive, manifest, current, now: now() });
 }
 
 function grantsFor(
@@ -173,8 +157,12 @@ function grantsFor(
   return [...new Set([...before, ...given])].sort();
 }
 
-function judgeNeeds(manifest: PackManifest, granted: readonly string[], before: readonly string[]) {
-  const judgement = judgeInstall(manifest, offerWith(granted));
+function judgeNeeds(
+  { manifest, offer }: Pick<Judged, 'manifest' | 'offer'>,
+  granted: readonly string[],
+  before: readonly string[],
+) {
+  const judgement = judgeInstall(manifest, granting(offer, granted));
   if (judgement.installable) return judgement;
   const [first, ...others] = judgement.refusals;
   if (!first) throw new Error('a refusal has a reason');
@@ -200,6 +188,7 @@ function recordOf(
     requires: [...contents.record.requires],
     typeIds: contents.record.nodes.map(({ typeId }) => typeId),
     chainIds: contents.record.chains.map(({ chainId }) => String(chainId)),
+    contentIds: [...contents.contentIds],
     degraded: [...degraded],
     warnings: [...trust.warnings, ...contents.warnings, ...own],
     installedAt: new Date(at).toISOString(),

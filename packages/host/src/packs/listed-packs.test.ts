@@ -39,12 +39,16 @@ test('a folder that the settings name serves every tenant, also workflows of the
   assert.equal(removed.statusCode, 404, 'tenants cannot take it away from each other');
 });
 
-test('what is no folder stops the start with what to do', async (t) => {
-  await assert.rejects(testHost(t, { settings: { packs: ['core.openwop.http@^1.0.0'] } }), (error) => {
-    assert.ok(error instanceof SettingsError);
-    assert.match(error.message, /not a folder.*gantry pack install/);
-    return true;
-  });
+test('what is neither a folder nor a name stops the start with what to do', async (t) => {
+  for (const [item, message] of [
+    ['./vendor.acme.tools', /neither a folder nor the name/],
+    ['core.openwop.http@^1.0.0', /core\.openwop\.http.*GANTRY_REGISTRY_URL/],
+  ] as const)
+    await assert.rejects(testHost(t, { settings: { packs: [item] } }), (error) => {
+      assert.ok(error instanceof SettingsError);
+      assert.match(error.message, message);
+      return true;
+    });
 });
 
 test('the settings of packs', () => {

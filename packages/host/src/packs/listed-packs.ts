@@ -1,40 +1,70 @@
-/** The packs that the operator's settings name: folders, installed at every start for every tenant. */
+/** The packs that the operator's settings name, installed at every start for every tenant. */
 import { stat } from 'node:fs/promises';
-import { writeArchive } from '@gantry/packs';
-import type { Logger } from 'pino';
+import { type Root, writeArchive } from '@gantry/packs';
 import { SettingsError } from '../settings.ts';
 import { SHARED } from '../workflows/shared.ts';
-import type { Installed, InstallRequest } from './installer.ts';
+import { BY_SETTING, installNamed, type NamedPack, type NamedPacksOptions } from './named-packs.ts';
+import { packKey } from './pack-record.ts';
 
-const BY_SETTING = 'setting:GANTRY_PACKS';
-
-export interface ListedPacksOptions {
+export interface ListedPacksOptions extends NamedPacksOptions {
   readonly listed: readonly string[];
-  readonly install: (request: InstallRequest) => Promise<Installed>;
-  readonly log: Logger;
 }
 
-/** A folder that cannot be installed stops the start: the operator asked for it by name. */
-export async function installListed({ listed, install, log }: ListedPacksOptions): Promise<void> {
-  for (const folder of listed) {
-    await requireFolder(folder);
-    try {
-      const { bytes } = await writeArchive(folder);
-      const request = { tenant: SHARED, archive: bytes, source: 'folder', development: true } as const;
-      const { record, changed } = await install({ ...request, grant: 'all', by: BY_SETTING });
-      const { name, version, requires, warnings } = record;
-      log.info({ pack: `${name}@${version}`, changed, granted: requires, warnings }, 'pack installed');
-    } catch (error) {
-      throw new SettingsError(`GANTRY_PACKS: ${folder}: ${error instanceof Error ? error.message : error}`);
-    }
+const NAMED = /^((?:core|vendor|community|private|local)(?:\.[A-Za-z0-9_-]+)+)(?:@(.+))?$/;
+
+/** What cannot be installed stops the start: the operator asked for it by name. */
+export async function installListed(options: ListedPacksOptions): Promise<void> {
+  const { listed } = options;
+  const roots = listed.flatMap((item) => rootOf(item) ?? []);
+  const kept: NamedPack[] = [];
+  for (const folder of listed.filter((item) => !rootOf(item)))
+    kept.push(await told(folder, () => installFolder(options, folder)));
+  const names = roots.map(({ name }) => name).join(', ');
+  kept.push(...(await told(names, () => installNamed(options, roots))));
+  await retire(options, kept);
+}
+
+/** `vendor.acme.crm@^1.2`; without a range any version. A folder of such a name is written `./name`. */
+function rootOf(item: string): Root | undefined {
+  const [, name, range = '*'] = NAMED.exec(item) ?? [];
+  return name === undefined ? undefined : { name, range, requestedBy: 'GANTRY_PACKS' };
+}
+
+async function told<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new SettingsError(`GANTRY_PACKS: ${what}: ${error instanceof Error ? error.message : error}`);
   }
 }
 
-async function requireFolder(name: string): Promise<void> {
-  const found = await stat(name).catch(() => null);
-  if (found?.isDirectory()) return;
-  throw new SettingsError(
-    `GANTRY_PACKS: ${name} is not a folder. Packs by name need a registry, which this version does not ask; ` +
-      'install their archives with `gantry pack install`.',
-  );
+async function installFolder({ install, log }: ListedPacksOptions, folder: string): Promise<NamedPack> {
+  const found = await stat(folder).catch(() => null);
+  if (!found?.isDirectory())
+    throw new SettingsError('it is neither a folder nor the name of a pack, such as vendor.acme.crm@^1.2.');
+  const { bytes } = await writeArchive(folder);
+  const request = { tenant: SHARED, archive: bytes, source: 'folder', development: true } as const;
+  const { record, changed } = await install({ ...request, grant: 'all', by: BY_SETTING });
+  const { name, version, requires, warnings } = record;
+  log.info({ pack: `${name}@${version}`, changed, granted: requires, warnings }, 'pack installed');
+  return { name, version, outcome: 'installed' };
+}
+
+/**
+ * The settings are what every tenant has: other versions and other packs leave, so that the listed version is the
+ * one that serves. Where the listed version was left out, the one before goes on serving.
+ */
+async function retire({ store, shelf, log }: ListedPacksOptions, kept: readonly NamedPack[]): Promise<void> {
+  for (const { record } of await shelf.installed(SHARED)) {
+    const { name, version, installedBy } = record;
+    const stays = kept.some(
+      (one) => one.name === name && (one.version === version || one.outcome === 'left out'),
+    );
+    if (stays || installedBy !== BY_SETTING) continue;
+    const entry = await shelf.entry(packKey(SHARED, name, version));
+    if (!entry) continue;
+    // Another process that removes it at the same time wants the same.
+    await store.commit([[{ kind: 'deleteEntry', key: entry, expectedVersion: entry.version }]]);
+    log.info({ pack: `${name}@${version}` }, 'pack removed: GANTRY_PACKS no longer names it');
+  }
 }

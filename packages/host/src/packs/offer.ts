@@ -1,13 +1,13 @@
 /** What this host offers to packs. */
 import { NODE_TYPES } from '@gantry/engine';
-import { type HostOffer, RUNTIME_REQUIREMENTS } from '@gantry/packs';
+import { type HostOffer, type PackKind, type PackManifest, RUNTIME_REQUIREMENTS } from '@gantry/packs';
 
 /** Starting programs is refused whatever anyone grants. */
 export const GRANTABLE: readonly string[] = RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess');
 
 export const WASM_ABI_VERSIONS: readonly number[] = [1];
 
-/** Capabilities that pack code can rely on, by the names of the discovery document. */
+/** Capabilities of the host itself that pack code can rely on, by the names of the discovery document. */
 const CAPABILITIES = [
   'sandbox',
   'conversationPrimitive',
@@ -23,12 +23,44 @@ const CAPABILITIES = [
 /** The minor of the protocol whose packs are understood here; the wire itself says only `1.0`. */
 const ENGINES_VERSION = '1.1.0';
 
-export const offerWith = (grants: readonly string[]): HostOffer => ({
-  protocolVersion: ENGINES_VERSION,
-  capabilities: new Map(CAPABILITIES.map((name) => [name, []])),
-  languages: new Set(['javascript']),
-  wasmAbiVersions: WASM_ABI_VERSIONS,
+/** Every kind but `frontend-plugin`: this host has no pages to put plugins into, and does not say `uiPlugins`. */
+const KINDS: readonly PackKind[] = [
+  'node',
+  'workflow-chain',
+  'connection',
+  'prompt',
+  'artifact-type',
+  'card',
+  'form-content',
+];
+
+export interface OfferOptions {
+  /** What `ctx` serves beside the host itself. */
+  readonly surfaces: HostOffer['capabilities'];
+  /** Looked for when a pack asks for it. */
+  readonly hasPython: () => Promise<boolean>;
+}
+
+/** What a pack may rely on here, before anything is granted to it. */
+export type Offer = (manifest: PackManifest) => Promise<HostOffer>;
+
+export const createOffer =
+  ({ surfaces, hasPython }: OfferOptions): Offer =>
+  async (manifest) => {
+    const asksForPython = manifest.kind === 'node' && manifest.runtime.language === 'python';
+    const python = asksForPython && (await hasPython());
+    return {
+      protocolVersion: ENGINES_VERSION,
+      capabilities: new Map([...CAPABILITIES.map((name) => [name, []] as const), ...surfaces]),
+      languages: new Set(['javascript', 'remote', ...(python ? (['python'] as const) : [])]),
+      wasmAbiVersions: WASM_ABI_VERSIONS,
+      grants: [],
+      kinds: new Set(KINDS),
+      builtInTypeIds: new Set(NODE_TYPES.keys()),
+    };
+  };
+
+export const granting = (offer: HostOffer, grants: readonly string[]): HostOffer => ({
+  ...offer,
   grants: grants.filter((grant) => GRANTABLE.includes(grant)),
-  kinds: new Set(['node', 'workflow-chain']),
-  builtInTypeIds: new Set(NODE_TYPES.keys()),
 });

@@ -1,5 +1,5 @@
 /** What callers may do with packs. */
-import { covers, describePermission } from '@gantry/packs';
+import { covers, describePermission, grantDifference, unmetRequirements } from '@gantry/packs';
 import { type InstalledPack, OpenwopError, type PackDetail, type PackReceipts } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
@@ -9,10 +9,15 @@ import { GRANTABLE } from './offer.ts';
 import { bodyOf, type GrantRecord, packKey } from './pack-record.ts';
 import type { PackShelf, ShelvedPack } from './pack-shelf.ts';
 import type { Receipts } from './receipts.ts';
+import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
+import { type TrustModes, trustModes } from './trust.ts';
 
 export interface PackDeskOptions extends InstallerOptions {
   readonly store: Pick<Store, 'commit'>;
   readonly receipts: Receipts;
+  readonly registry: RegistryPacks;
+  /** As the settings name them. */
+  readonly registries: readonly string[];
   /** What is installed changed: workflows may mean something else now. */
   readonly changed: () => void;
 }
@@ -21,6 +26,15 @@ export interface PackAddress {
   readonly tenant: string;
   readonly name: string;
 }
+
+export interface RegistryRequest extends PackAddress {
+  /** Any version without it. */
+  readonly range?: string;
+  readonly grant: readonly string[];
+  readonly by: string;
+}
+
+const ARCHIVED = { source: 'archive', development: false } as const;
 
 export class PackDesk {
   readonly #options: PackDeskOptions;
@@ -38,9 +52,30 @@ export class PackDesk {
     return { ...installed, view: await this.#view(request.tenant, pack) };
   }
 
+  /** A pack from the registry, with what it depends on. All is judged before the first is installed. */
+  async installFromRegistry(request: RegistryRequest): Promise<Installed & { view: InstalledPack }> {
+    const { tenant, name, range = '*', grant, by } = request;
+    const registry = await this.#options.registry();
+    const chosen = await registry.choose([{ name, range, requestedBy: 'the request' }]);
+    const root = chosen.find((pack) => pack.name === name);
+    if (!root) throw new Error(`${name} is not in its own resolution`);
+    await this.#requireGrants(request, chosen);
+    for (const pack of chosen) {
+      if (pack === root || (await this.#has(tenant, pack))) continue;
+      const { archive, proof } = await registry.fetch(pack);
+      await this.install({ ...ARCHIVED, tenant, archive, registry: proof, grant: [], by });
+    }
+    const { archive, proof } = await registry.fetch(root);
+    return this.install({ ...ARCHIVED, tenant, archive, registry: proof, grant, by });
+  }
+
   async list(tenant: string): Promise<InstalledPack[]> {
     const installed = await this.#shelf.installed(tenant);
     return Promise.all(installed.map((pack) => this.#view(tenant, pack)));
+  }
+
+  async trustModes(): Promise<TrustModes> {
+    return trustModes(await this.#options.trust(), this.#options.registries);
   }
 
   async detail(address: PackAddress): Promise<PackDetail> {
@@ -107,6 +142,30 @@ export class PackDesk {
     const unused =
       receipts.length === 0 ? [] : granted.filter((grant) => !used.some((id) => covers(grant, id)));
     return { name, granted, used, unused, receipts };
+  }
+
+  /** The caller grants to the pack that it names; what another one needs is said by name. */
+  async #requireGrants(request: RegistryRequest, chosen: readonly ChosenPack[]): Promise<void> {
+    const { tenant } = request;
+    for (const pack of chosen) {
+      const { name, version, requires } = pack;
+      const before = await this.#shelf.granted(tenant, name);
+      const granted = name === request.name ? [...before, ...request.grant] : before;
+      const unmet = unmetRequirements(requires, granted);
+      if (unmet.length === 0) continue;
+      const manifest = `${name}@${version}`;
+      const { added, kept } = grantDifference(before, requires);
+      const how = name === request.name ? 'Grant it' : `Install ${name} first, with that granted,`;
+      throw new OpenwopError('pack_runtime_requirement_unmet', {
+        message: `${manifest} needs platform access that is not granted here: ${unmet.join(', ')}. ${how} if you trust the pack with it.`,
+        details: { manifest, unmet, added: [...added], granted: [...kept] },
+      });
+    }
+  }
+
+  async #has(tenant: string, { name, integrity }: ChosenPack): Promise<boolean> {
+    const versions = await this.#shelf.versionsOf(tenant, name);
+    return versions.some(({ record }) => record.integrity === integrity);
   }
 
   async #find({ tenant, name }: PackAddress): Promise<ShelvedPack[]> {

@@ -8,10 +8,11 @@
  * `pack-archive`  the bytes themselves, from which any process unpacks the code.
  */
 import type { PackEffect } from '@gantry/engine';
-import type { WorkflowChain } from '@gantry/packs';
+import type { PromptTemplate, Provider, WorkflowChain } from '@gantry/packs';
 import type { InstalledPack, JsonObject, PackGrant, RunError } from '@gantry/protocol';
 import type { Entry, EntryKey, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
+import type { ArtifactTypeRecord } from './artifact-types/artifact-type-record.ts';
 
 export const PACK = 'pack';
 export const PACK_GRANT = 'pack-grant';
@@ -31,12 +32,29 @@ export interface NodeRecord {
   readonly refusal?: RunError;
 }
 
-export interface CodeRecord {
+/** Code that runs in the sandbox; `entry` is a file of the pack. */
+export interface SandboxedCode {
   readonly language: 'javascript' | 'wasm' | 'python';
   readonly entry: string;
   readonly format?: string;
   readonly memoryPagesMax?: number;
 }
+
+/** Code that runs elsewhere; `entry` is its address. */
+export interface RemoteCode {
+  readonly language: 'remote';
+  readonly entry: string;
+}
+
+export type CodeRecord = SandboxedCode | RemoteCode;
+
+/** What a pack declares whose kind is neither nodes nor chains. */
+export type Declared =
+  | { readonly kind: 'connection'; readonly provider: Provider }
+  | { readonly kind: 'prompt'; readonly prompts: readonly PromptTemplate[] }
+  | { readonly kind: 'artifact-type'; readonly types: readonly ArtifactTypeRecord[] }
+  | { readonly kind: 'card'; readonly cardTypeIds: readonly string[] }
+  | { readonly kind: 'form-content'; readonly templateIds: readonly string[] };
 
 export interface VersionRecord {
   readonly name: string;
@@ -48,6 +66,7 @@ export interface VersionRecord {
   readonly chains: readonly WorkflowChain[];
   /** Absent for packs that bring no code. */
   readonly code?: CodeRecord;
+  readonly declared?: Declared;
 }
 
 export interface GrantRecord {

@@ -1,23 +1,43 @@
 /** Packs of this host: installed, bound to workflows, run in the sandbox. */
+import { createEgress, LOOPBACK_POLICY, PUBLIC_POLICY } from '@gantry/egress';
 import type { PackTypes } from '@gantry/engine';
 import type { WorkflowDefinition } from '@gantry/protocol';
+import { RemotePacks } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/side-effect.ts';
 import type { Settings } from '../settings.ts';
+import type { Surfaces } from '../surfaces/surfaces.ts';
 import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';
 import { CodeFolders } from './code-folders.ts';
 import { installListed } from './listed-packs.ts';
+import { createOffer, type Offer } from './offer.ts';
 import { PackDesk } from './pack-desk.ts';
 import { packExecutor } from './pack-executor.ts';
 import { PackShelf } from './pack-shelf.ts';
 import { Receipts } from './receipts.ts';
+import { registryPacks } from './registry-packs.ts';
 import { Sandboxes } from './sandboxes.ts';
+import { type HostTrust, trustModes } from './trust.ts';
+import { loadTrust } from './trust-file.ts';
 
 export interface PacksOptions {
   readonly store: Pick<Store, 'commit' | 'entries'>;
-  readonly settings: Pick<Settings, 'dataDir' | 'packs' | 'sandbox' | 'packMemoryMb' | 'packTimeoutSeconds'>;
+  readonly settings: Pick<
+    Settings,
+    | 'dataDir'
+    | 'packs'
+    | 'registries'
+    | 'packLock'
+    | 'trustFile'
+    | 'sandbox'
+    | 'packMemoryMb'
+    | 'packTimeoutSeconds'
+    | 'packEnvironment'
+    | 'webhooksLoopback'
+  >;
+  readonly surfaces: Surfaces;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -39,11 +59,15 @@ export interface Packs extends PackBinding {
   readonly sandboxes: Sandboxes;
   readonly folders: CodeFolders;
   readonly limits: PackLimits;
+  /** What a pack may rely on here. */
+  readonly offer: Offer;
   readonly executor: (log: InvocationLog) => Executor;
   /** Removes leftovers and installs what the settings name. Before workflows are loaded. */
   prepare(): Promise<void>;
   stop(): Promise<void>;
 }
+
+const REMOTES = { connectionsMax: 64, idleMs: 60_000 };
 
 export interface PackLimits {
   readonly memoryBytes: number;
@@ -51,12 +75,21 @@ export interface PackLimits {
 }
 
 export function createPacks(options: PacksOptions): Packs {
-  const { store, settings, now, log } = options;
+  const { store, settings, surfaces, now, log } = options;
   const listeners: (() => void)[] = [];
   const shelf = new PackShelf(store.entries);
   const folders = new CodeFolders(settings.dataDir, shelf);
   const sandboxes = new Sandboxes(options);
+  const remotes = new RemotePacks({
+    egress: createEgress({ policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY }),
+    ...REMOTES,
+    now,
+  });
   const receipts = new Receipts(options);
+  const offer = createOffer({
+    surfaces: surfaces.capabilities,
+    hasPython: async () => (await sandboxes.python()) !== undefined,
+  });
   const limits = {
     memoryBytes: settings.packMemoryMb * 1024 * 1024,
     wallClockMs: settings.packTimeoutSeconds * 1_000,
@@ -64,21 +97,41 @@ export function createPacks(options: PacksOptions): Packs {
   const changed = (): void => {
     for (const hear of listeners) hear();
   };
-  const desk = new PackDesk({ store, shelf, sandboxes, receipts, now, changed });
+  let loading: Promise<HostTrust> | undefined;
+  const trust = (): Promise<HostTrust> => {
+    loading ??= loadTrust(settings);
+    return loading;
+  };
+  const { registries } = settings;
+  const registry = registryPacks({ registries, trust });
+  const desk = new PackDesk({
+    ...{ store, shelf, sandboxes, offer, receipts, trust, now, changed },
+    registry,
+    registries,
+  });
   return {
-    ...{ desk, shelf, sandboxes, folders, limits },
-    executor: packExecutor({ shelf, folders, sandboxes, receipts, ...limits }),
+    ...{ desk, shelf, sandboxes, folders, limits, offer },
+    executor: packExecutor({
+      ...{ shelf, folders, sandboxes, remotes, receipts, ...limits },
+      environment: settings.packEnvironment,
+      surfaces: surfaces.membersFor,
+    }),
     pin: (tenant, definition) => pinPacks(shelf, tenant, definition),
     typesOf: (pinned) => pinnedTypes(shelf, pinned),
     knownTypes: (tenant) => knownTypes(shelf, tenant),
     onChanged: (listener) => void listeners.push(listener),
     async prepare() {
+      log.info(trustModes(await trust(), settings.registries), 'trust in packs');
       await folders.clean();
-      await installListed({ listed: settings.packs, install: (request) => desk.install(request), log });
+      const install: PackDesk['install'] = (request) => desk.install(request);
+      const { packs: listed, packLock } = settings;
+      const given = { store, shelf, registry, trust: await trust(), install, now, log };
+      await installListed({ ...given, listed, packLock });
     },
     async stop() {
       await receipts.flush();
       await sandboxes.stop();
+      await remotes.stop();
     },
   };
 }

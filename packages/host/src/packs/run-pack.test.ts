@@ -153,10 +153,13 @@ test('a run that asked is replayed without its code', async (t) => {
   assert.deepEqual(await types(fork.json().runId), await types(runId));
 });
 
-test('a node that acts and runs out of time is not tried again, for it may have acted', async (t) => {
+test('a node that acts by itself and runs out of time is not tried again, for it may have acted', async (t) => {
   const body = `await ctx.emit({ type: 'acting' }); await new Promise(() => {});`;
-  const definition = one({}, { settings: { maxRetries: 2, backoffMs: 0, timeoutMs: 1_500 } });
-  const [api, runId] = await started(t, { body, role: 'side-effect' }, definition);
+  const api = await packTest(t);
+  const work = { body, role: 'side-effect' };
+  await api.install({ requires: ['net.outbound'], nodes: { [TYPE]: work } }, '?grant=net.outbound');
+  await api.registered(one({}, { settings: { maxRetries: 2, backoffMs: 0, timeoutMs: 1_500 } }));
+  const runId = await api.start('one');
   assert.equal(errorOf(await api.ended(runId)).code, 'effect_in_doubt');
   const acts = (await eventsOf(api, runId)).filter(({ payload }) => payload.message === 'acting');
   assert.equal(acts.length, 1);

@@ -47,6 +47,11 @@ export class Sandboxes {
     }
   }
 
+  /** The version that Python packs get; undefined where there is none, or nothing to hold it. */
+  async python(): Promise<string | undefined> {
+    return (await this.isolation()) === 'os' ? (await this.for('archive')).pythonVersion() : undefined;
+  }
+
   async stop(): Promise<void> {
     const made = await Promise.allSettled(this.#made.values());
     for (const result of made) if (result.status === 'fulfilled') await result.value.stop();

@@ -1,12 +1,22 @@
 /** From an archive that was read to what the host keeps of it. */
 import type { PackEffect } from '@gantry/engine';
-import { type Archive, type NodePackManifest, normalizePath, type PackManifest } from '@gantry/packs';
+import {
+  type Archive,
+  type NodePackManifest,
+  normalizePath,
+  type PackManifest,
+  requiresOf,
+} from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
-import { compileUserSchema } from '../workflows/user-schema.ts';
-import type { CodeRecord, NodeRecord, VersionRecord } from './pack-record.ts';
+import { artifactTypeRecords } from './artifact-types/artifact-type-record.ts';
+import { readSchemaText } from './artifact-types/schema-text.ts';
+import type { CodeRecord, Declared, NodeRecord, VersionRecord } from './pack-record.ts';
+import { checkedPrompts } from './prompts/checked-prompts.ts';
 
 export interface Contents {
   readonly record: VersionRecord;
+  /** What a pack of neither nodes nor chains brings, by its ids. */
+  readonly contentIds: readonly string[];
   /** What of the pack this host leaves out, and why. */
   readonly warnings: readonly string[];
 }
@@ -15,26 +25,70 @@ type PackNode = NonNullable<NodePackManifest['nodes']>[number];
 
 export function contentsOf(
   manifest: PackManifest,
-  { files, integrity }: Pick<Archive, 'files' | 'integrity'>,
+  archive: Pick<Archive, 'files' | 'integrity'>,
   source: VersionRecord['source'],
 ): Contents {
   const { name, version } = manifest;
-  const warnings: string[] = [];
-  const about = { name, version, integrity, source };
+  const about = { name, version, integrity: archive.integrity, source };
+  if (manifest.kind === 'node') return nodeContents(manifest, archive.files, about);
+  const plain = { ...about, requires: [], nodes: [] };
   if (manifest.kind === 'workflow-chain')
-    return { record: { ...about, requires: [], nodes: [], chains: manifest.chains }, warnings };
-  if (manifest.kind !== 'node' || !manifest.nodes?.length) throw notServed(manifest);
+    return { record: { ...plain, chains: manifest.chains }, contentIds: [], warnings: [] };
+  const { declared, contentIds } = declaredBy(manifest, archive.files);
+  return { record: { ...plain, chains: [], declared }, contentIds, warnings: [] };
+}
+
+type About = Pick<VersionRecord, 'name' | 'version' | 'integrity' | 'source'>;
+
+function nodeContents(manifest: NodePackManifest, files: Archive['files'], about: About): Contents {
+  const warnings: string[] = [];
+  if (!manifest.nodes?.length) throw agentsNotServed(manifest);
   if (manifest.agents?.length) warnings.push('Its agents are not served by this host; its nodes are.');
   const idempotent = new Set(
     manifest.connector?.actions?.flatMap((action) => (action.idempotent ? action.typeId : [])),
   );
   const nodes = manifest.nodes.map((node) => nodeRecord(node, files, idempotent.has(node.typeId), warnings));
-  const requires = manifest.runtime.requires ?? [];
-  return { record: { ...about, requires, nodes, chains: [], code: codeOf(manifest) }, warnings };
+  const requires = requiresOf(manifest);
+  const record = { ...about, requires, nodes, chains: [], code: codeOf(manifest) };
+  return { record, contentIds: [], warnings };
+}
+
+type DeclarativeManifest = Exclude<PackManifest, { kind: 'node' | 'workflow-chain' }>;
+
+function declaredBy(
+  manifest: DeclarativeManifest,
+  files: Archive['files'],
+): { declared: Declared; contentIds: readonly string[] } {
+  switch (manifest.kind) {
+    case 'connection': {
+      const { kind, provider } = manifest;
+      return { declared: { kind, provider }, contentIds: [provider.id] };
+    }
+    case 'prompt': {
+      const prompts = checkedPrompts(manifest.prompts);
+      const contentIds = prompts.map(({ templateId }) => templateId);
+      return { declared: { kind: manifest.kind, prompts }, contentIds };
+    }
+    case 'artifact-type': {
+      const types = artifactTypeRecords(manifest.artifactTypes, files);
+      const contentIds = types.map(({ artifactTypeId }) => artifactTypeId);
+      return { declared: { kind: manifest.kind, types }, contentIds };
+    }
+    case 'card': {
+      const cardTypeIds = manifest.cards.map(({ cardTypeId }) => cardTypeId);
+      return { declared: { kind: manifest.kind, cardTypeIds }, contentIds: cardTypeIds };
+    }
+    case 'form-content': {
+      const templateIds = manifest.templates.map(({ templateId }) => templateId);
+      return { declared: { kind: manifest.kind, templateIds }, contentIds: templateIds };
+    }
+    case 'frontend-plugin':
+      throw new Error('the install gate refuses plugins');
+  }
 }
 
 /** Agents alone need a runtime for them, whether their manifest says so or not. */
-const notServed = ({ name, version }: PackManifest): OpenwopError =>
+const agentsNotServed = ({ name, version }: PackManifest): OpenwopError =>
   new OpenwopError('pack_peer_dependency_missing', {
     message: `${name}@${version} brings agents and no node types; this host does not offer agents.manifestRuntime.`,
     details: { manifest: `${name}@${version}`, missing: ['agents.manifestRuntime'] },
@@ -42,6 +96,7 @@ const notServed = ({ name, version }: PackManifest): OpenwopError =>
 
 function codeOf({ name, version, runtime }: NodePackManifest): CodeRecord {
   const { language, entry, format, wasm } = runtime;
+  if (language === 'remote') return { language, entry };
   if (language !== 'javascript' && language !== 'wasm' && language !== 'python')
     throw new OpenwopError('unsupported_runtime', { details: { manifest: `${name}@${version}`, language } });
   return {
@@ -60,9 +115,12 @@ function nodeRecord(
 ): NodeRecord {
   const schemaOf = (ref: string | undefined): JsonObject | undefined => {
     if (ref === undefined) return;
-    const { schema, problem } = readSchema(files.get(normalizePath(ref)));
-    if (problem !== undefined) warnings.push(`${node.typeId}: ${ref} is not checked: ${problem}`);
-    return schema;
+    const bytes = files.get(normalizePath(ref));
+    if (bytes === undefined) throw new Error(`${ref} was checked to be in the pack`);
+    const reading = readSchemaText(Buffer.from(bytes).toString('utf8'));
+    if (reading.usable) return reading.schema;
+    warnings.push(`${node.typeId}: ${ref} is not checked: ${reading.problem}`);
+    return;
   };
   const configSchema = schemaOf(node.configSchemaRef);
   const inputSchema = schemaOf(node.inputSchemaRef);
@@ -100,12 +158,4 @@ function refusalOf({ requiresSecrets, requiredCredentials, auth, requiredModelCa
   if (requiredModelCapabilities?.length)
     return { code: 'capability_not_provided', message: 'The node needs a model, which this host has not.' };
   return;
-}
-
-/** Published schemas name themselves by an address; nothing is ever fetched from there. */
-function readSchema(bytes: Uint8Array | undefined): { schema?: JsonObject; problem?: string } {
-  if (bytes === undefined) return { problem: 'it is not in the pack.' };
-  const { $id: _id, $schema: _dialect, ...schema } = JSON.parse(Buffer.from(bytes).toString('utf8'));
-  const check = compileUserSchema(schema);
-  return typeof check === 'string' ? { problem: check } : { schema };
 }

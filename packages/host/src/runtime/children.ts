@@ -70,7 +70,7 @@ function childFacts(
 ): RunFacts {
   const { cause, ...workflow } = child;
   const at = now();
-  const { nodeId, visit, inputs, unset, harvest } = request;
+  const { nodeId, visit, inputs, unset, harvest, reportsOutputs } = request;
   return {
     ...workflow,
     runId: newRunId(at, randomBytes),
@@ -91,6 +91,7 @@ function childFacts(
       depth: (facts.parent?.depth ?? 0) + 1,
       harvest,
       unset,
+      ...(reportsOutputs && { reportsOutputs }),
     },
   };
 }

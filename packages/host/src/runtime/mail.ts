@@ -1,6 +1,6 @@
 /** Messages to runs. A mail is an entry in the store: written with what it reports, deleted with what it causes. */
 import type { ChildReport, Command, Run } from '@gantry/engine';
-import { isTerminal, type Json, newId } from '@gantry/protocol';
+import { isTerminal, type Json, type JsonObject, newId } from '@gantry/protocol';
 import type { Entry, RunKey, Write } from '@gantry/store';
 import type { RunCommand } from './runtime.ts';
 
@@ -52,8 +52,12 @@ export function commandOf(entry: Pick<Entry, 'body'>, now: number): { command: C
   return { command: { ...mail, now } };
 }
 
-/** What the end of a child tells its parent. */
-export function reportOf(run: Run, isSensitive: (variable: string) => boolean): Mail | undefined {
+/** What the end of a child tells its parent; `outputs` are what readers of the child see. */
+export function reportOf(
+  run: Run,
+  isSensitive: (variable: string) => boolean,
+  outputs: JsonObject | undefined,
+): Mail | undefined {
   const { parent, runId } = run.facts;
   if (!parent || !isTerminal(run.status)) return;
   const variables: Record<string, Json> = {};
@@ -67,6 +71,7 @@ export function reportOf(run: Run, isSensitive: (variable: string) => boolean): 
     status: run.status === 'completed' || run.status === 'failed' ? run.status : 'cancelled',
     variables,
     sensitive: parent.harvest.filter(isSensitive),
+    ...(parent.reportsOutputs && outputs && { outputs }),
     ...(run.error && { error: run.error }),
   };
   return { type: 'childEnded', nodeId, visit, report };

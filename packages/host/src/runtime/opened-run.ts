@@ -1,5 +1,5 @@
 /** How a run begins: its facts and first events, and everything that must be written with them. */
-import { decide, newRun, type Plan, type Run, type RunFacts } from '@gantry/engine';
+import { decide, newRun, type Plan, type Run, type RunFacts, runOutputs } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunHead, Write } from '@gantry/store';
 import { mailWrite, type Postage, reportOf } from './mail.ts';
@@ -50,7 +50,9 @@ export function openRun(
 
 /** A child that has ended reports to its parent in the commit of its end. */
 export function reportWrites(postage: Postage, plan: Plan, run: Run): Write[] {
-  const report = reportOf(run, (name) => plan.variables.get(name)?.sensitive === true);
+  const isSensitive = (name: string): boolean => plan.variables.get(name)?.sensitive === true;
+  const outputs = run.facts.parent?.reportsOutputs && run.outputs ? runOutputs(plan, run).shown : undefined;
+  const report = reportOf(run, isSensitive, outputs);
   if (!report) return [];
   return [mailWrite(postage, { tenant: run.facts.owner.tenant, runId: run.facts.parent!.runId }, report)];
 }

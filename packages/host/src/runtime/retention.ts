@@ -1,4 +1,4 @@
-/** Deletes what is past its time: ended runs, idempotency records, settled invocations. */
+/** Deletes what is past its time: ended runs, idempotency records, settled invocations, what surfaces kept. */
 import type { RetentionSweep } from '@gantry/store';
 import type { Logger } from 'pino';
 
@@ -9,11 +9,12 @@ const INVOCATION_RETENTION_MS = 14 * 86_400_000;
 
 export function startRetention(options: {
   sweep: RetentionSweep;
+  surfaces: { sweep(): Promise<number> };
   retentionMs: number;
   now: () => number;
   log: Logger;
 }): { run(): Promise<number>; stop(): void } {
-  const { sweep, retentionMs, now, log } = options;
+  const { sweep, surfaces, retentionMs, now, log } = options;
 
   async function run(): Promise<number> {
     let deleted = 0;
@@ -23,6 +24,7 @@ export function startRetention(options: {
       if (count < BATCH) break;
     }
     await sweep.deleteExpired(now(), now() - INVOCATION_RETENTION_MS);
+    await surfaces.sweep();
     if (deleted > 0) log.info({ runs: deleted }, 'deleted runs past their retention');
     return deleted;
   }

@@ -151,10 +151,11 @@ export class RunActor {
     for (const task of this.#tasks.splice(0)) task.reject?.(error);
   }
 
-  /** Told while the run is paused or after the node has settled: it is too late, and nothing is written. */
-  async #emit({ nodeId, attempt, visit }: Invocation, events: readonly EmittedEvent[]): Promise<void> {
-    if (!this.#gone)
-      await this.command({ type: 'emit', now: this.#host.now(), nodeId, attempt, visit, events });
+  /** Told while the run is paused or after the node has settled: nothing is written. */
+  async #emit({ nodeId, attempt, visit }: Invocation, events: readonly EmittedEvent[]): Promise<boolean> {
+    if (this.#gone) return false;
+    const command = { type: 'emit', now: this.#host.now(), nodeId, attempt, visit, events } as const;
+    return (await this.command(command)).kind === 'done';
   }
 
   #enqueue(command: Command): void {

@@ -11,8 +11,8 @@ import type { InvocationLog } from './invocation-log.ts';
 /** What work that left the process may ask of the run that it is part of. */
 export interface NodeWork {
   readonly facts: RunFacts;
-  /** Resolves when the events are in the log; not in order to tell anything after the node settled. */
-  emit(events: readonly EmittedEvent[]): Promise<void>;
+  /** Resolves when the events are in the log. False when the run is paused or no longer waits for the node. */
+  emit(events: readonly EmittedEvent[]): Promise<boolean>;
 }
 
 export type Executor = (

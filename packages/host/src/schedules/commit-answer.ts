@@ -1,5 +1,5 @@
+import type { Answer, RecordAnswer } from '@gantry/http';
 import type { CommitGroup, Store } from '@gantry/store';
-import type { Answer, RecordAnswer } from '../api/idempotency.ts';
 
 /** A change and what a repeat of its request will get, in one commit. `stale`: someone else changed it first. */
 export async function commitAnswer(

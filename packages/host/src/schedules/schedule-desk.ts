@@ -1,4 +1,5 @@
 /** What callers may do with schedules. */
+import type { Answer, Caller, RecordAnswer } from '@gantry/http';
 import {
   type CreateScheduleRequest,
   newId,
@@ -7,8 +8,6 @@ import {
   type Schedule as ScheduleView,
 } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
-import type { Caller } from '../api/context.ts';
-import type { Answer, RecordAnswer } from '../api/idempotency.ts';
 import type { Workflows } from '../runtime/runtime.ts';
 import { admit } from '../workflows/admission.ts';
 import { commitAnswer } from './commit-answer.ts';

@@ -6,10 +6,10 @@
  *     only means that it is worked on later, two at once that one of them loses and looks again.
  * I2  Shared definitions run on schedule for one tenant, the default one, unless that has its own of the same id.
  */
+import { DEFAULT_TENANT } from '@gantry/http';
 import { SCHEDULE_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
 import type { Entry, Store, Write } from '@gantry/store';
 import canonicalize from 'canonicalize';
-import { DEFAULT_TENANT } from '../api/admin-key.ts';
 import { SHARED } from '../workflows/workflows.ts';
 import {
   putSchedule,

@@ -1,6 +1,8 @@
 /** What an ingested request brings to a run: bounded, and without anything that could be a credential. */
+
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { parseBody } from '@gantry/http';
 import {
   type Json,
   type JsonObject,
@@ -8,7 +10,6 @@ import {
   TRIGGER_LIMITS,
   type TriggerSource,
 } from '@gantry/protocol';
-import { parseBody } from '../api/body.ts';
 
 const JSON_MEDIA = /^application\/([\w.+-]+\+)?json$/;
 const FORM_MEDIA = 'application/x-www-form-urlencoded';

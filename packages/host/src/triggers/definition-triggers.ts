@@ -2,6 +2,7 @@
 import { OpenwopError, WebhookTriggerConfig, type WorkflowDefinition } from '@gantry/protocol';
 import { Compile } from 'typebox/compile';
 import { mappingProblem } from './input-mapping.ts';
+import { isQueueTrigger, queueTrigger, queueTriggerProblem } from './queue-source/registration.ts';
 import { retryPolicyOf } from './retry.ts';
 import type { Wanted } from './subscription.ts';
 
@@ -17,7 +18,7 @@ const UNSERVED: ReadonlySet<string> = new Set([
 ]);
 
 type Trigger = WorkflowDefinition['triggers'][number];
-type Triggers = Pick<WorkflowDefinition, 'id' | 'triggers' | 'isActive' | 'variables'>;
+type Triggers = Pick<WorkflowDefinition, 'id' | 'triggers' | 'isActive' | 'variables' | 'nodes'>;
 
 export interface TriggerIssue {
   readonly path: string;
@@ -26,9 +27,13 @@ export interface TriggerIssue {
 }
 
 /** What is wrong with the triggers of a definition. One that is switched off may be of any type. */
-export function triggerIssues({ triggers, variables }: Triggers): TriggerIssue[] {
+export function triggerIssues({ triggers, variables, nodes }: Triggers): TriggerIssue[] {
   return triggers.flatMap((trigger, index): TriggerIssue[] => {
     const path = `/triggers/${index}`;
+    if (isQueueTrigger(trigger, nodes)) {
+      const problem = queueTriggerProblem(trigger, nodes) ?? queueStartProblem(variables, trigger, nodes);
+      return problem === null ? [] : [{ path: `${path}/config`, message: problem, code: 'validation_error' }];
+    }
     if (UNSERVED.has(trigger.type) && trigger.enabled !== false) {
       const message = `This host starts no runs from triggers of type ${trigger.type}`;
       return [{ path: `${path}/type`, message, code: 'capability_required' }];
@@ -44,10 +49,24 @@ export function wantedSubscriptions(definition: Triggers): Map<string, Wanted> {
   const wanted = new Map<string, Wanted>();
   if (definition.isActive === false) return wanted;
   for (const trigger of definition.triggers) {
-    if (trigger.type !== 'webhook' || trigger.enabled === false || configProblem(trigger) !== null) continue;
-    wanted.set(trigger.id, wantedOf(definition.id, trigger));
+    if (trigger.enabled === false) continue;
+    const asked = isQueueTrigger(trigger, definition.nodes)
+      ? queueTrigger(definition.id, trigger, definition.nodes)
+      : webhookTrigger(definition.id, trigger);
+    if (asked) wanted.set(trigger.id, asked);
   }
   return wanted;
+}
+
+const webhookTrigger = (workflowId: string, trigger: Trigger): Wanted | null =>
+  trigger.type === 'webhook' && configProblem(trigger) === null ? wantedOf(workflowId, trigger) : null;
+
+function queueStartProblem(
+  variables: Triggers['variables'],
+  trigger: Trigger,
+  nodes: Triggers['nodes'],
+): string | null {
+  return mappingProblem(variables, queueTrigger('', trigger, nodes)?.inputMapping ?? {});
 }
 
 function configProblem({ config: wanted = {} }: Trigger): string | null {

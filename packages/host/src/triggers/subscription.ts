@@ -14,6 +14,8 @@ import type { RetryPolicy } from './retry.ts';
 export const TRIGGER = 'trigger';
 /** Finds the tenant of an id: events arrive without one. */
 const TRIGGER_ADDRESS = 'trigger-address';
+/** Finds the subscriptions that listen to a topic. */
+export const TRIGGER_LISTENER = 'trigger-listener';
 const CHANGES_KEPT = 20;
 
 export interface TriggerKey {
@@ -35,9 +37,7 @@ export type Origin =
   | { readonly kind: 'api'; readonly keyId: string }
   | { readonly kind: 'trigger'; readonly triggerId: string };
 
-/** What was asked for. */
-export interface Wanted {
-  readonly source: TriggerSource;
+interface WantedOfAny {
   readonly workflowId: string;
   readonly dedupEnabled: boolean;
   readonly retryPolicy: RetryPolicy;
@@ -46,8 +46,23 @@ export interface Wanted {
   readonly origin: Origin;
 }
 
-/** The secret is in the body only as sealed text. */
-interface SubscriptionBody extends Wanted {
+export interface WantedIngest extends WantedOfAny {
+  readonly source: TriggerSource;
+}
+
+/** The queue itself tells messages apart, and only packs of the tenant publish: nothing to verify. */
+export interface WantedQueue extends WantedOfAny {
+  readonly source: 'queue';
+  readonly topic: string;
+  /** Null for a group of its own. */
+  readonly consumerGroup: string | null;
+}
+
+/** What was asked for. */
+export type Wanted = WantedIngest | WantedQueue;
+
+/** The secret is in the body only as sealed text. Nobody is told that of a queue: nothing is sent to it. */
+interface Course {
   readonly secretSealed: string;
   readonly secretFingerprint: string;
   readonly state: TriggerState;
@@ -57,10 +72,14 @@ interface SubscriptionBody extends Wanted {
   readonly changes: readonly StateChange[];
 }
 
-export interface Subscription extends TriggerKey, SubscriptionBody {
+interface Kept extends TriggerKey {
   readonly createdAt: number;
   readonly version: number;
 }
+
+export type Subscription = Kept & Course & Wanted;
+export type IngestSubscription = Kept & Course & WantedIngest;
+export type QueueSubscription = Kept & Course & WantedQueue;
 
 export const triggerEntryKey = ({ tenant, subscriptionId }: TriggerKey): EntryKey => ({
   kind: TRIGGER,
@@ -79,7 +98,7 @@ export const secretContext = ({ tenant, subscriptionId }: TriggerKey): string =>
   `${TRIGGER}/${tenant}/${subscriptionId}`;
 
 export function toSubscription({ tenant, id, createdAt, version, body }: Entry): Subscription {
-  const parsed: SubscriptionBody = JSON.parse(body);
+  const parsed: Course & Wanted = JSON.parse(body);
   return { ...parsed, tenant, subscriptionId: id, createdAt, version };
 }
 
@@ -95,22 +114,27 @@ export async function readSubscription(
 export async function findSubscription(
   entries: Pick<Store['entries'], 'get'>,
   subscriptionId: string,
-): Promise<Subscription | null> {
+): Promise<IngestSubscription | null> {
   const address = await entries.get(addressKey(subscriptionId));
-  return address?.ref ? readSubscription(entries, { tenant: address.ref, subscriptionId }) : null;
+  const found = address?.ref && (await readSubscription(entries, { tenant: address.ref, subscriptionId }));
+  return found && found.source !== 'queue' ? found : null;
 }
 
 /** A change of the version that was read. */
 export const subscriptionWrite = (subscription: Subscription): Write =>
   put(subscription, subscription.version);
 
-/** A new one with its address. */
+/** What finds it for whoever brings its events. Never changed, so its version is the first. */
+const finderKey = ({ source, tenant, subscriptionId }: Subscription): EntryKey =>
+  source === 'queue' ? { kind: TRIGGER_LISTENER, tenant, id: subscriptionId } : addressKey(subscriptionId);
+
+/** A new one, and what finds it. */
 export const creationWrites = (subscription: Subscription): Write[] => [
   put(subscription, null),
   {
     kind: 'putEntry',
     entry: {
-      ...addressKey(subscription.subscriptionId),
+      ...finderKey(subscription),
       ...{ ref: subscription.tenant, dueAt: null, expiresAt: null, body: '{}' },
       createdAt: subscription.createdAt,
     },
@@ -118,10 +142,9 @@ export const creationWrites = (subscription: Subscription): Write[] => [
   },
 ];
 
-/** An address is never changed, so its version is the first. */
 export const removalWrites = (subscription: Subscription): Write[] => [
   { kind: 'deleteEntry', key: triggerEntryKey(subscription), expectedVersion: subscription.version },
-  { kind: 'deleteEntry', key: addressKey(subscription.subscriptionId), expectedVersion: 1 },
+  { kind: 'deleteEntry', key: finderKey(subscription), expectedVersion: 1 },
 ];
 
 function put(subscription: Subscription, expectedVersion: number | null): Write {

@@ -1,7 +1,9 @@
 /** Triggers on a real store and runtime behind real routes, with a clock of the test's own. */
+
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
+import { type Api, createServer, hashSecret } from '@gantry/http';
 import {
   type JsonObject,
   SCOPES,
@@ -9,20 +11,13 @@ import {
   type WorkflowDefinition,
 } from '@gantry/protocol';
 import { openSqlite, type Store } from '@gantry/store';
-import fastify, { type LightMyRequestResponse } from 'fastify';
+import type { LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
-import { accessOf } from '../api/access.ts';
-import { authenticate, hashSecret } from '../api/auth.ts';
-import { parseBody } from '../api/body.ts';
-import { type Api, decorateRequests, type TypeBoxProvider } from '../api/context.ts';
+import { ACCESS } from '../api/access.ts';
 import { deadLetterRoutes } from '../api/dead-letters.ts';
-import { createErrorHandler } from '../api/errors.ts';
-import { Idempotency } from '../api/idempotency.ts';
 import { ingestRoute } from '../api/ingest.ts';
-import { createKeyCache } from '../api/key-cache.ts';
 import { assertPublic } from '../api/testing.ts';
 import { triggerSubscriptionRoutes } from '../api/trigger-subscriptions.ts';
-import { validatorCompiler } from '../api/validation.ts';
 import { openMasterKey } from '../master-key.ts';
 import { LocalRuntime } from '../runtime/local-runtime.ts';
 import type { ReadRun, ResolvedWorkflow, Runtime } from '../runtime/runtime.ts';
@@ -162,22 +157,11 @@ async function createApp(store: Store, triggers: Triggers, now: () => number): P
     const record = { keyId: `key_${name}`, tenant, name, hash: hashSecret(name), scopes: SCOPES, ...dates };
     await store.commit([[{ kind: 'putKey', record }]]);
   }
-  const cache = createKeyCache(store.records, now);
-  const app: Api = fastify().withTypeProvider<TypeBoxProvider>();
-  app.setErrorHandler(createErrorHandler(LOG));
-  app.setValidatorCompiler(validatorCompiler);
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => parseBody(body),
-  );
-  decorateRequests(app);
-  app.addHook('onRoute', (route) => {
-    const access = accessOf(String(route.method), route.url);
-    if (access !== 'public' && access !== 'token') route.onRequest = authenticate(cache, now, access);
+  const { app, idempotency } = createServer({
+    ...{ store, now, randomBytes, log: LOG },
+    access: ACCESS,
+    maxRequestBodyBytes: 1_048_576,
   });
-  const idempotency = new Idempotency(store, now);
   triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
   deadLetterRoutes(app, { desk: triggers.deadLetters, idempotency, now });
   ingestRoute(app, triggers.ingest);

@@ -1,7 +1,9 @@
 /** What callers may do with trigger subscriptions. */
+import type { Caller } from '@gantry/http';
 import {
   newId,
   OpenwopError,
+  type QueueSubscriptionCreated,
   TRIGGER_LIMITS,
   type TriggerBinding,
   type TriggerDelivery,
@@ -10,11 +12,12 @@ import {
   type TriggerSubscriptionRegistration,
 } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
-import type { Caller } from '../api/context.ts';
 import type { Workflows } from '../runtime/runtime.ts';
 import { DELIVERY, deliveryView, deliveryWrite, toDelivery } from './delivery.ts';
 import { mappingProblem } from './input-mapping.ts';
 import { type Mint, mintSecret, mintSubscription } from './mint.ts';
+import { placeOf } from './queue-source/place.ts';
+import { queueRegistration } from './queue-source/registration.ts';
 import { retryPolicyOf } from './retry.ts';
 import {
   creationWrites,
@@ -26,6 +29,7 @@ import {
   subscriptionView,
   subscriptionWrite,
   TRIGGER,
+  TRIGGER_LISTENER,
   type TriggerKey,
   toSubscription,
   type Wanted,
@@ -40,6 +44,10 @@ export interface TriggerDeskOptions extends Mint {
   readonly workflows: Pick<Workflows, 'resolve'>;
   /** A delivery is due at that time, on disk. */
   readonly noted: (dueAt: number) => void;
+  /** A subscription is there, gone or in another state, on disk. */
+  readonly changed: () => void;
+  /** Rejects while queues cannot be used. */
+  readonly queueHealth: () => Promise<void>;
 }
 
 /** What a repeat of the request will get, in the commit of its effect. */
@@ -50,6 +58,8 @@ export interface DeliveryPage {
   readonly nextCursor?: string;
   /** The latest changes of state, newest first. */
   readonly stateChanges: readonly StateChange[];
+  /** Why no events arrive for now. It goes by itself. */
+  readonly problem?: string;
 }
 
 export class TriggerDesk {
@@ -64,20 +74,23 @@ export class TriggerDesk {
     body: TriggerSubscriptionRegistration,
     origin: string,
     record: RecordWrites,
-  ): Promise<TriggerSubscriptionCreated | 'duplicate'> {
-    const { store, masterKey, now, randomBytes } = this.#options;
+  ): Promise<TriggerSubscriptionCreated | QueueSubscriptionCreated | 'duplicate'> {
+    const { store, masterKey, now, randomBytes, changed } = this.#options;
     const { tenant, keyId } = caller;
     const wanted = wantedOf(body, keyId);
     await this.#checkStartable(tenant, wanted);
-    if ((await store.entries.count(TRIGGER, tenant)) >= TRIGGER_LIMITS.perTenantMax) {
-      throw conflict(`A tenant can have ${TRIGGER_LIMITS.perTenantMax} subscriptions. Delete one first.`);
-    }
+    await this.#checkCount(tenant, wanted);
     await masterKey.claim();
     const key = { tenant, subscriptionId: newId('sub', now(), randomBytes) };
     const { secret, subscription } = mintSubscription(this.#options, key, wanted);
     const [result] = await store.commit([[...creationWrites(subscription), ...record()]]);
     if (!result?.won) return 'duplicate';
-    return { subscription: subscriptionView(subscription), binding: bindingOf(subscription, secret, origin) };
+    changed();
+    const view = subscriptionView(subscription);
+    if (subscription.source !== 'queue')
+      return { subscription: view, binding: bindingOf(subscription, secret, origin) };
+    const { topic, group } = placeOf(subscription);
+    return { subscription: view, binding: { topic, consumerGroup: group } };
   }
 
   async list(tenant: string): Promise<TriggerSubscription[]> {
@@ -131,6 +144,8 @@ export class TriggerDesk {
   ): Promise<TriggerBinding | 'duplicate'> {
     await this.#options.masterKey.claim();
     return this.#commit(key, record, (subscription) => {
+      if (subscription.source === 'queue')
+        throw conflict('It listens to a queue, so nothing is sent to it, and nothing is signed.');
       const { secret, ...sealed } = mintSecret(this.#options, key);
       const changed = { ...subscription, ...sealed };
       return { writes: [subscriptionWrite(changed)], answer: bindingOf(changed, secret, origin) };
@@ -138,7 +153,7 @@ export class TriggerDesk {
   }
 
   async deliveries(key: TriggerKey, limit: number, cursor: string | undefined): Promise<DeliveryPage> {
-    const { changes } = await this.#find(key);
+    const subscription = await this.#find(key);
     const filter = {
       ref: key.subscriptionId,
       limit: limit + 1,
@@ -147,7 +162,29 @@ export class TriggerDesk {
     const found = await this.#options.store.entries.list(DELIVERY, key.tenant, filter);
     const deliveries = found.slice(0, limit).map((entry) => deliveryView(toDelivery(entry)));
     const next = found.length > limit ? { nextCursor: deliveries.at(-1)!.deliveryId } : {};
-    return { deliveries, ...next, stateChanges: changes.toReversed() };
+    const stateChanges = subscription.changes.toReversed();
+    return { deliveries, ...next, stateChanges, ...(await this.#problemOf(subscription)) };
+  }
+
+  async #problemOf({ source, state }: Subscription): Promise<Pick<DeliveryPage, 'problem'>> {
+    if (source !== 'queue' || state !== 'active') return {};
+    try {
+      await this.#options.queueHealth();
+      return {};
+    } catch (error) {
+      return { problem: error instanceof OpenwopError ? error.message : 'The queue does not answer.' };
+    }
+  }
+
+  async #checkCount(tenant: string, { source }: Wanted): Promise<void> {
+    const { entries } = this.#options.store;
+    const { perTenantMax, queuesPerTenantMax } = TRIGGER_LIMITS;
+    if ((await entries.count(TRIGGER, tenant)) >= perTenantMax)
+      throw conflict(`A tenant can have ${perTenantMax} subscriptions. Delete one first.`);
+    if (source === 'queue' && (await entries.count(TRIGGER_LISTENER, tenant)) >= queuesPerTenantMax)
+      throw conflict(
+        `A tenant can listen to queues ${queuesPerTenantMax} times. Delete a subscription first.`,
+      );
   }
 
   /** The scopes of the caller were checked at the door. */
@@ -196,7 +233,10 @@ export class TriggerDesk {
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const { writes, answer } = decide(await this.#find(key));
       const [result] = await this.#options.store.commit([[...writes, ...record(answer)]]);
-      if (result?.won) return answer;
+      if (result?.won) {
+        this.#options.changed();
+        return answer;
+      }
       if (result?.reason === 'exists') return 'duplicate';
     }
     throw new OpenwopError('service_unavailable', { message: 'The subscription keeps changing. Try again.' });
@@ -211,16 +251,21 @@ export class TriggerDesk {
 
 function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted {
   const { source, workflowId, dedupEnabled = true, retryPolicy, verification, inputMapping = {} } = body;
+  const origin = { kind: 'api', keyId } as const;
+  if (source === 'queue') return queueRegistration(body, origin);
   if (source === 'email')
     throw new OpenwopError('capability_not_provided', {
       message: 'This host does not take mail. Let a mail gateway send a signed `webhook` instead.',
       details: { capability: 'triggerBridge.ingestion.externalSources' },
     });
+  if (body.topic !== undefined || body.consumerGroup !== undefined)
+    throw new OpenwopError('validation_error', {
+      message: `\`topic\` and \`consumerGroup\` are for the source \`queue\`, not for ${source}.`,
+    });
   return {
-    ...{ source, workflowId, dedupEnabled, inputMapping },
+    ...{ source, workflowId, dedupEnabled, inputMapping, origin },
     retryPolicy: retryPolicyOf(retryPolicy),
     verification: verification?.mode ?? 'required',
-    origin: { kind: 'api', keyId },
   };
 }
 

@@ -1,15 +1,15 @@
 /**
- * Keeps the subscriptions of a workflow equal to the webhook triggers of its current version.
+ * Keeps the subscriptions of a workflow equal to the webhook and queue triggers of its current version.
  *
  * I1  Every registration leaves a note in its own commit, due at once. Who works on it compares what is stored with
  *     the stored definition and removes the note in the commit of the outcome: a crash in between only means that
  *     it is worked on later, two at once that one of them loses and looks again.
  * I2  Shared definitions serve one tenant, the default one, unless that has its own of the same id.
  */
+import { DEFAULT_TENANT } from '@gantry/http';
 import { newId, type WorkflowDefinition } from '@gantry/protocol';
 import type { Entry, Store, Write } from '@gantry/store';
 import canonicalize from 'canonicalize';
-import { DEFAULT_TENANT } from '../api/admin-key.ts';
 import { SHARED } from '../workflows/workflows.ts';
 import { wantedSubscriptions } from './definition-triggers.ts';
 import { type Mint, mintSubscription } from './mint.ts';
@@ -99,27 +99,34 @@ function changes(
   wanted: ReadonlyMap<string, Wanted>,
   present: readonly Subscription[],
 ): Write[] {
-  const writes = present.filter(({ origin }) => !isWanted(origin, wanted)).flatMap(removalWrites);
+  const unwanted = present.filter((each) => !sameSource(each, wanted.get(triggerOf(each))));
+  const writes = unwanted.flatMap(removalWrites);
   for (const [triggerId, asked] of wanted) {
-    const before = present.find(({ origin }) => origin.kind === 'trigger' && origin.triggerId === triggerId);
+    const before = present.find((each) => triggerOf(each) === triggerId && sameSource(each, asked));
     if (!before) writes.push(...creation(mint, tenant, triggerId, asked));
     else if (askedFor(before) !== askedFor(asked)) writes.push(subscriptionWrite({ ...before, ...asked }));
   }
   return writes;
 }
 
-const isWanted = (origin: Subscription['origin'], wanted: ReadonlyMap<string, Wanted>): boolean =>
-  origin.kind === 'trigger' && wanted.has(origin.triggerId);
+const triggerOf = ({ origin }: Subscription): string => (origin.kind === 'trigger' ? origin.triggerId : '');
+
+/** A trigger that turns to another source becomes another subscription: it is found in another way. */
+const sameSource = ({ source }: Wanted, asked: Wanted | undefined): boolean => source === asked?.source;
 
 /** One id for each trigger, so that two processes never make two; keyed, so that nobody can guess it. */
 function creation(mint: Mint, tenant: string, triggerId: string, wanted: Wanted): Write[] {
-  const name = `${tenant}\0${wanted.workflowId}\0${triggerId}`;
+  const kind = wanted.source === 'queue' ? '\0queue' : '';
+  const name = `${tenant}\0${wanted.workflowId}\0${triggerId}${kind}`;
   const subscriptionId = `sub_${mint.masterKey.hmac('trigger-id')(name).toString('hex').slice(0, 32)}`;
   return creationWrites(mintSubscription(mint, { tenant, subscriptionId }, wanted).subscription);
 }
 
-const askedFor = ({ dedupEnabled, retryPolicy, verification, inputMapping }: Wanted): string | undefined =>
-  canonicalize({ dedupEnabled, retryPolicy, verification, inputMapping });
+function askedFor(wanted: Wanted): string | undefined {
+  const { dedupEnabled, retryPolicy, verification, inputMapping } = wanted;
+  const place = wanted.source === 'queue' ? [wanted.topic, wanted.consumerGroup] : [];
+  return canonicalize({ dedupEnabled, retryPolicy, verification, inputMapping, place });
+}
 
 const deletion = ({ kind, tenant, id, version }: Entry): Write => ({
   kind: 'deleteEntry',

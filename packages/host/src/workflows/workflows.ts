@@ -1,10 +1,11 @@
 /** The workflows a tenant may run: validated once, kept by content hash, compiled once per hash. */
+
 import type { Plan } from '@gantry/engine';
+import { randomBytes } from '@gantry/http';
 import { WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { Compile } from 'typebox/compile';
 import type { PackBinding } from '../packs/packs.ts';
-import { randomBytes } from '../random-bytes.ts';
 import type { ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
 import { triggerSyncNote } from '../schedules/trigger-note.ts';
 import { scheduleTriggerIssues } from '../schedules/triggers.ts';

@@ -4,11 +4,35 @@ import { describePermission, grantDifference, type PackManifest, requiresOf } fr
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printable } from '../../style.ts';
-import { packLabel } from './source.ts';
 
-/** A comma or another `--grant` between two of them. */
-const namedGrants = ({ args }: Call): string[] =>
-  args.list('grant').flatMap((list) => list.split(',').filter((word) => word !== ''));
+/** A version that is about to be installed, and what it asks for. */
+export interface Wish {
+  readonly name: string;
+  readonly version: string;
+  readonly requires: readonly string[];
+}
+
+/** What the command line grants, by pack. */
+export type Grants = ReadonlyMap<string, readonly string[]>;
+
+export const wishOf = (manifest: PackManifest): Wish => ({
+  name: manifest.name,
+  version: manifest.version,
+  requires: requiresOf(manifest),
+});
+
+/** `--grant A,B` is for the pack that the command names; any other one is named: `--grant vendor.acme.mail=A,B`. */
+export function namedGrants({ args }: Call, named: string | undefined): Grants {
+  const grants = new Map<string, readonly string[]>();
+  for (const item of args.list('grant')) {
+    const equals = item.indexOf('=');
+    const ids = item.slice(equals + 1).split(',');
+    const name = equals < 0 ? named : item.slice(0, equals);
+    if (name === undefined) throw new UsageError(`Say which pack gets it: --grant NAME=${ids.join(',')}`);
+    grants.set(name, [...(grants.get(name) ?? []), ...ids.filter((id) => id !== '')]);
+  }
+  return grants;
+}
 
 async function grantedBefore(client: Client, name: string): Promise<readonly string[]> {
   try {
@@ -25,34 +49,55 @@ export function printPermissions({ io }: Pick<Call, 'io'>, ids: readonly string[
     io.stdout.write(`${mark} ${id.padEnd(width)}  ${printable(describePermission(id))}\n`);
 }
 
-/** Answers what to grant. Only what was not granted before needs a word; nothing is granted by silence. */
-export async function approvedGrants(call: Call, manifest: PackManifest): Promise<readonly string[]> {
-  const requires = requiresOf(manifest);
-  const named = namedGrants(call);
-  const needless = named.find((id) => !requires.includes(id));
-  if (needless !== undefined) {
-    const asks = requires.length === 0 ? 'nothing' : requires.join(', ');
-    throw new UsageError(`${packLabel(manifest)} does not ask for "${needless}". It asks for ${asks}.`);
-  }
-  if (requires.length === 0) return [];
-  const { added, kept } = grantDifference(await grantedBefore(call.client, manifest.name), requires);
-  const open = added.filter((id) => !named.includes(id));
-  if (open.length > 0) await ask(call, manifest, { open, kept });
-  return requires;
+interface Question {
+  readonly wish: Wish;
+  /** What nobody has granted yet. */
+  readonly open: readonly string[];
+  readonly kept: readonly string[];
 }
 
-async function ask(
+/**
+ * Returns when everything that the packs ask for is granted. Only what was not granted before needs a word, and
+ * nothing is granted by silence. `named` is the pack that the command line names.
+ */
+export async function approve(call: Call, wishes: readonly Wish[], named?: string): Promise<void> {
+  const grants = namedGrants(call, named);
+  const questions: Question[] = [];
+  for (const wish of wishes) questions.push(await questionOf(call.client, wish, grants.get(wish.name) ?? []));
+  const open = questions.filter((question) => question.open.length > 0);
+  if (open.length > 0) await ask(call, open, named);
+}
+
+async function questionOf(client: Client, wish: Wish, given: readonly string[]): Promise<Question> {
+  const { name, version, requires } = wish;
+  const needless = given.find((id) => !requires.includes(id));
+  if (needless !== undefined) {
+    const asks = requires.length === 0 ? 'nothing' : requires.join(', ');
+    throw new UsageError(`${name}@${version} does not ask for "${needless}". It asks for ${asks}.`);
+  }
+  if (requires.length === 0) return { wish, open: [], kept: [] };
+  const { added, kept } = grantDifference(await grantedBefore(client, name), requires);
+  return { wish, open: added.filter((id) => !given.includes(id)), kept };
+}
+
+/** Throws unless a person says yes; on no terminal nobody can. */
+export async function ask(
   { io }: Call,
-  manifest: PackManifest,
-  { open, kept }: { open: readonly string[]; kept: readonly string[] },
+  questions: readonly Question[],
+  named: string | undefined,
 ): Promise<void> {
-  io.stdout.write(
-    `${packLabel(manifest)} asks for ${kept.length > 0 ? 'more than before' : 'permission'}:\n`,
-  );
-  printPermissions({ io }, open, '+');
-  if (kept.length > 0) io.stdout.write(`  granted before: ${kept.join(', ')}\n`);
+  for (const { wish, open, kept } of questions) {
+    const more = kept.length > 0 ? 'more than before' : 'permission';
+    io.stdout.write(`${wish.name}@${wish.version} asks for ${more}:\n`);
+    printPermissions({ io }, open, '+');
+    if (kept.length > 0) io.stdout.write(`  granted before: ${kept.join(', ')}\n`);
+  }
   if (!io.stdin.isTTY || !io.stdout.isTTY) {
-    throw new UsageError(`Nothing was installed. To grant it, add: --grant ${open.join(',')}`);
+    const flags = questions.map(({ wish, open }) => {
+      const whose = wish.name === named ? '' : `${wish.name}=`;
+      return `--grant ${whose}${open.join(',')}`;
+    });
+    throw new UsageError(`Nothing was installed. To grant it, add: ${flags.join(' ')}`);
   }
   const typed = (await io.stdin.ask('Grant this and install? [y/N] ', io.signal))?.trim().toLowerCase();
   if (typed !== 'y' && typed !== 'yes') throw new UsageError('Nothing was granted, and nothing installed.');

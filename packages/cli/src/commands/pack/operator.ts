@@ -7,17 +7,20 @@ import { UsageError } from '../../io.ts';
 import { printJson, printListing } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { didYouMean } from '../../suggest.ts';
-import { approvedGrants } from './approval.ts';
-import { type BuiltPack, buildOf } from './source.ts';
+import { approve, wishOf } from './approval.ts';
+import type { BuiltPack } from './source.ts';
 
-const offersOf = ({ typeIds, chainIds }: InstalledPack): string =>
-  [...typeIds, ...chainIds].join(', ') || 'no types';
+const offersOf = ({ typeIds, chainIds, contentIds = [] }: InstalledPack): string =>
+  [...typeIds, ...chainIds, ...contentIds].join(', ') || 'no types';
 
-export function say({ args, io }: Call, pack: InstalledPack): void {
-  for (const warning of pack.warnings) io.stderr.write(`${printable(warning)}\n`);
-  const { name, version } = pack;
-  if (args.flag('json')) printJson({ io }, pack);
-  else io.stdout.write(`${printable(`${name}@${version} is installed: ${offersOf(pack)}`)}\n`);
+export function say(call: Call, pack: InstalledPack): void {
+  for (const warning of pack.warnings) call.io.stderr.write(`${printable(warning)}\n`);
+  if (call.args.flag('json')) printJson(call, pack);
+  else sayInstalled(call, pack);
+}
+
+export function sayInstalled({ io }: Pick<Call, 'io'>, pack: InstalledPack): void {
+  io.stdout.write(`${printable(`${pack.name}@${pack.version} is installed: ${offersOf(pack)}`)}\n`);
 }
 
 /** Asks for what it needs, then hands it to the host. */
@@ -26,14 +29,10 @@ export async function installBuilt(
   { manifest, bytes }: BuiltPack,
   development: boolean,
 ): Promise<InstalledPack> {
-  const grant = await approvedGrants(call, manifest);
-  return call.client.packs.install(bytes, { grant, ...(development && { development }) });
+  const wish = wishOf(manifest);
+  await approve(call, [wish], manifest.name);
+  return call.client.packs.install(bytes, { grant: wish.requires, ...(development && { development }) });
 }
-
-export const install: Action = {
-  takes: '<pack> [--grant A,B]',
-  act: async (call, word = '') => say(call, await installBuilt(call, await buildOf(call, word), false)),
-};
 
 /** How well it is known where it comes from. */
 export function proofOf({ trust, signedBy, development }: InstalledPack): string {

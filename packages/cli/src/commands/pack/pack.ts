@@ -4,8 +4,13 @@ import { EXIT } from '../../io.ts';
 import { build, check, create } from './author.ts';
 import { dev } from './dev.ts';
 import { FaultyPack } from './fault.ts';
-import { grant, install, ls, receipts, rm } from './operator.ts';
+import { install } from './install.ts';
+import { lock } from './lock.ts';
+import { grant, ls, receipts, rm } from './operator.ts';
+import { outdated } from './outdated.ts';
 import { keygen, sign, verify } from './proof.ts';
+import { publish } from './publish.ts';
+import { update } from './update.ts';
 import { why } from './why.ts';
 
 const ACTIONS: Actions = {
@@ -17,7 +22,11 @@ const ACTIONS: Actions = {
   keygen,
   sign,
   verify,
+  publish,
   install,
+  lock,
+  outdated,
+  update,
   grant,
   receipts,
   why,
@@ -29,18 +38,43 @@ export const pack: Command = {
   summary: 'write, prove, install and look after packs',
   usage: usageOf('pack', ACTIONS),
   details:
-    '<pack> is a folder, which is checked and built first, or a .tgz archive. <permissions> is a list with commas,\n' +
-    'or `none`. `why` takes a type, a chain or a pack. `check`, `verify` and what builds exit with 1 when the pack\n' +
-    'is not right.',
+    '<pack> is a folder, which is checked and built first, or a .tgz archive; `install` also takes a published pack,\n' +
+    'such as vendor.acme.greeter@^1.2, and without any it installs what the lockfile lists. <permissions> and [names]\n' +
+    'are lists with commas, <permissions> may be `none`. `why` takes a type, a chain or a pack. `check`, `verify`,\n' +
+    '`lock --check` and what builds exit with 1 when something is not right.',
   options: {
+    registry: {
+      type: 'string',
+      value: 'URL',
+      text: 'an address or a folder; more, with commas, are fallbacks (GANTRY_REGISTRY_URL)',
+    },
     grant: {
       type: 'string',
       multiple: true,
       value: 'A,B',
-      text: 'install, dev: what it may do; asked for on a terminal',
+      text: 'install, update, dev: what it may do; NAME=A,B for another pack than the named one',
     },
+    lock: { type: 'string', value: 'FILE', text: 'the lockfile (GANTRY_PACK_LOCK; ./pack-lock.json)' },
+    workflows: {
+      type: 'string',
+      value: 'DIR',
+      text: 'lock, install, outdated, update: whose packs are asked for (GANTRY_WORKFLOWS_DIR; ./workflows)',
+    },
+    override: {
+      type: 'string',
+      multiple: true,
+      value: 'NAME=VERSION',
+      text: 'lock: this version, whatever the ranges say; NAME= takes it back',
+    },
+    check: { type: 'boolean', text: 'lock: write nothing; exit with 1 when the file would change' },
+    unverified: { type: 'boolean', text: 'install, update: also what no key of the registry signed' },
+    yes: { type: 'boolean', text: 'update: do not ask' },
     out: { type: 'string', value: 'PATH', text: 'new: the folder; build, sign: the archive' },
-    'signing-key': { type: 'string', value: 'FILE', text: 'sign: the private key, as keygen made it' },
+    'signing-key': {
+      type: 'string',
+      value: 'FILE',
+      text: 'sign, publish: the private key, as keygen made it',
+    },
     keys: { type: 'string', value: 'PATH', text: 'verify: the public key, or a folder of them' },
     integrity: {
       type: 'string',
@@ -52,7 +86,9 @@ export const pack: Command = {
   examples: [
     'gantry pack new vendor.acme.greeter',
     'gantry pack dev greeter',
-    'gantry pack install vendor.acme.greeter-0.1.0.tgz --grant net.outbound',
+    'gantry pack publish greeter --signing-key acme-2026.pem --registry https://packs.acme.example',
+    'gantry pack install vendor.acme.greeter@^0.1 --grant net.outbound',
+    'gantry pack lock && gantry pack install',
     'gantry pack why vendor.acme.greeter.hello',
   ],
   words: { min: 0, max: wordsMax(ACTIONS) },

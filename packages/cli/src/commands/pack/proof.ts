@@ -6,6 +6,8 @@ import {
   checkFiles,
   judgeSignature,
   keyIdOf,
+  readArchive,
+  readManifest,
   type SignatureJudgement,
   type TrustedKey,
   type WrittenArchive,
@@ -47,18 +49,24 @@ const readKey = (file: string): Promise<string> =>
 
 export const sign: Action = {
   takes: '<pack> --signing-key FILE',
-  async act(call, word = '') {
-    const file = call.args.text('signing-key');
-    if (file === undefined) {
-      throw new UsageError(
-        'Say with --signing-key FILE which key signs. Make one: gantry pack keygen acme-2026',
-      );
-    }
-    const pem = await readKey(path.resolve(call.io.cwd, file));
-    const { files, manifest } = await buildOf(call, word);
-    await writeBuilt(call, { manifest, ...(await signed(files, { file, pem })) });
-  },
+  act: async (call, word = '') => writeBuilt(call, await signedPack(call, await buildOf(call, word))),
 };
+
+/** Signed with the key of `--signing-key`; the same files and key give the same bytes. */
+export async function signedPack(call: Call, { files }: BuiltPack): Promise<BuiltPack> {
+  const file = call.args.text('signing-key');
+  if (file === undefined) {
+    throw new UsageError(
+      'Say with --signing-key FILE which key signs. Make one: gantry pack keygen acme-2026',
+    );
+  }
+  const pem = await readKey(path.resolve(call.io.cwd, file));
+  const { bytes, integrity } = await signed(files, { file, pem });
+  const archive = await readArchive(bytes);
+  const reading = readManifest(archive.manifestBytes);
+  if (reading.kind === 'refused') throw new Error('a sound manifest is refused once it is signed');
+  return { manifest: reading.manifest, bytes, integrity, files: archive.files };
+}
 
 async function signed(files: BuiltPack['files'], key: SigningKey): Promise<WrittenArchive> {
   try {

@@ -1,8 +1,9 @@
 /** A supervisor that takes its turns, and one that is interrupted in between. */
+
 import { firstQuestion } from '@gantry/engine';
+import { type Api, type Caller, callerOf } from '@gantry/http';
 import { OpenwopError, type RunEventDoc, type WorkflowDefinition } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { type Api, type Caller, callerOf } from '../context.ts';
 import { definition, edge, node, noop, seamId } from './definition.ts';
 import { type Drive, resolver } from './drive.ts';
 

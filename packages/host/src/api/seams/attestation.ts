@@ -1,7 +1,7 @@
 /** What a child reports is attested and merged, or not, by a real parent. */
+import { type Api, type Caller, callerOf } from '@gantry/http';
 import { type Json, type JsonObject, OpenwopError, type WorkflowVariable } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { type Api, type Caller, callerOf } from '../context.ts';
 import { definition, node, seamIdFor } from './definition.ts';
 import { type Drive, resolver } from './drive.ts';
 

@@ -1,6 +1,7 @@
 /** Whether a key of the caller's tenant may do something: the same record that every request is held against. */
+import { type Api, callerOf } from '@gantry/http';
 import Type from 'typebox';
-import { type Api, type ApiDeps, callerOf } from '../context.ts';
+import type { ApiDeps } from '../context.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 256 });
 const Question = Type.Object({ principal: Text, action: Text, resource: Type.Optional(Type.Unknown()) });

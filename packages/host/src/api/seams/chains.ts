@@ -1,4 +1,5 @@
 /** Expansion of chains that come with the request, as the editor and `from-chain` do it. */
+import { type Api, callerOf } from '@gantry/http';
 import {
   type ChainExpansion,
   type ExpandOptions,
@@ -11,7 +12,6 @@ import Type, { type Static } from 'typebox';
 import type { PackShelf } from '../../packs/pack-shelf.ts';
 import type { Packs } from '../../packs/packs.ts';
 import { chainOptions } from '../../workflows/chain-options.ts';
-import { type Api, callerOf } from '../context.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 const Values = Type.Record(Type.String(), Type.Unknown());

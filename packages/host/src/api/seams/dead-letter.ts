@@ -1,9 +1,10 @@
 /** A run whose retries are used up, and a fork of it. */
+import { type Api, callerOf } from '@gantry/http';
 import { OpenwopError, RunEventDocSchema } from '@gantry/protocol';
 import Type from 'typebox';
 import { createForks } from '../../runtime/fork.ts';
 import type { ReadRun } from '../../runtime/runtime.ts';
-import { type Api, type ApiDeps, callerOf } from '../context.ts';
+import type { ApiDeps } from '../context.ts';
 import { definition, node, seamId } from './definition.ts';
 import type { Drive } from './drive.ts';
 

@@ -1,5 +1,7 @@
 /** How seams drive runs: the way every run is admitted, started, answered and read. */
+
 import { firstQuestion, type Resolver } from '@gantry/engine';
+import type { Caller } from '@gantry/http';
 import {
   eventDocJson,
   type Json,
@@ -11,7 +13,7 @@ import {
 import type { RunKey } from '@gantry/store';
 import type { ReadRun } from '../../runtime/runtime.ts';
 import { admit } from '../../workflows/admission.ts';
-import type { ApiDeps, Caller } from '../context.ts';
+import type { ApiDeps } from '../context.ts';
 import { readLog, type Waiting } from '../events.ts';
 import { RESPOND_SCOPE } from '../interrupts.ts';
 

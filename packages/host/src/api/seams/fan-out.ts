@@ -1,8 +1,9 @@
 /** A parallel dispatch of real children. */
+
 import { DISPATCH_MAX_FAN_OUT, type Run } from '@gantry/engine';
+import { type Api, type Caller, callerOf } from '@gantry/http';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { type Api, type Caller, callerOf } from '../context.ts';
 import { definition, edge, node, noop, seamId, seamIdFor } from './definition.ts';
 import type { Drive } from './drive.ts';
 

@@ -1,7 +1,7 @@
 /** Runs of the governance gate, answered by people of each role. */
+import { type Api, type Caller, callerOf } from '@gantry/http';
 import { RunEventDocSchema } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { type Api, type Caller, callerOf } from '../context.ts';
 import { definition, edge, node, seamId } from './definition.ts';
 import { type Drive, resolver } from './drive.ts';
 

@@ -1,4 +1,5 @@
 /** Ticks of a real heartbeat whose predicate sees what the caller says. */
+import { type Api, type Caller, callerOf } from '@gantry/http';
 import {
   HEARTBEAT_LIMITS,
   HeartbeatEvaluated,
@@ -7,7 +8,7 @@ import {
 } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { Heartbeats } from '../../heartbeats/heartbeats.ts';
-import { type Api, type ApiDeps, type Caller, callerOf } from '../context.ts';
+import type { ApiDeps } from '../context.ts';
 import { definition, edge, node, noop, seamId, seamIdFor } from './definition.ts';
 
 const MAX_RUNTIME_MS = 1_000;

@@ -1,9 +1,9 @@
 /** What the install gate says of a manifest, for a set of grants that the suite makes up. */
+import type { Api } from '@gantry/http';
 import { judgeInstall, RUNTIME_REQUIREMENTS, readManifest, refusalError, requiresOf } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { offerWith } from '../../packs/offer.ts';
-import type { Api } from '../context.ts';
+import type { Packs } from '../../packs/packs.ts';
 
 const Gate = Type.Object({
   manifest: Type.Record(Type.String(), Type.Unknown()),
@@ -21,7 +21,7 @@ const Refused = Type.Object({
   manifest: Type.Optional(Type.String()),
 });
 
-export function installGateSeam(app: Api): void {
+export function installGateSeam(app: Api, { offer }: Pick<Packs, 'offer'>): void {
   app.post(
     '/v1/host/sample/packs/install-gate',
     { schema: { summary: 'Judge a manifest', body: Gate, response: { 200: Installed, 400: Refused } } },
@@ -33,8 +33,8 @@ export function installGateSeam(app: Api): void {
         throw new OpenwopError(first?.code ?? 'invalid_manifest', { message: first?.message ?? '' });
       }
       const { manifest } = reading;
-      const offer = { ...offerWith([]), grants: gating ? grantSet : RUNTIME_REQUIREMENTS };
-      const judgement = judgeInstall(manifest, offer);
+      const grants = gating ? grantSet : RUNTIME_REQUIREMENTS;
+      const judgement = judgeInstall(manifest, { ...(await offer(manifest)), grants });
       if (judgement.installable)
         return gating
           ? { outcome: 'installed' }

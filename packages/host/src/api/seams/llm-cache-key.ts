@@ -1,9 +1,9 @@
 import { llmCacheKey } from '@gantry/engine';
+import type { Api } from '@gantry/http';
 import type { Json, JsonObject } from '@gantry/protocol';
 import canonicalize from 'canonicalize';
 import Type from 'typebox';
 import { sha256 } from '../../workflows/chain-options.ts';
-import type { Api } from '../context.ts';
 
 const Request = Type.Record(Type.String(), Type.Unknown());
 const Key = Type.Object({ cacheKey: Type.String() });

@@ -1,7 +1,8 @@
 /** What a run left behind: its log, by what the suite asks for, and its variables. */
+import { type Api, callerOf } from '@gantry/http';
 import { OpenwopError, RunEventDocSchema } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { type Api, type ApiDeps, callerOf } from '../context.ts';
+import type { ApiDeps } from '../context.ts';
 import { RunParams } from '../runs.ts';
 import type { Drive } from './drive.ts';
 

@@ -1,11 +1,12 @@
 /** Loads and runs code in the sandbox that packs run in, outside any run. */
+
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { type Api, callerOf } from '@gantry/http';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { NodeResult, PackCode } from '@gantry/sandbox';
 import Type, { type Static } from 'typebox';
 import type { Packs } from '../../packs/packs.ts';
-import { type Api, callerOf } from '../context.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 const Values = Type.Record(Type.String(), Type.Unknown());
@@ -79,7 +80,7 @@ async function invoke(packs: Packs, tenant: string, request: Static<typeof Invok
       ...{ runId: 'seam', nodeId: 'seam', attempt: 0, inputs: args as JsonObject, config: {} },
       ...{ configurable: {}, trustBoundary: 'untrusted' },
     },
-    ...{ variables: {}, answers: {}, surfaces: {} },
+    ...{ variables: {}, answers: {}, surfaces: {}, repeatable: true },
     limits: {
       memoryBytes,
       wallClockMs: Math.min(wallClockMs, WALL_CLOCK_MS_MAX),
@@ -108,7 +109,7 @@ async function codeOf(packs: Packs, tenant: string, packId: string, typeId: stri
     ({ record }) => record.name === packId || record.typeIds.includes(typeId),
   );
   const version = found && (await packs.shelf.version(found.record.integrity));
-  if (!version?.code) throw new OpenwopError('pack_not_found');
+  if (!version?.code || version.code.language === 'remote') throw new OpenwopError('pack_not_found');
   const { memoryPagesMax, ...code } = version.code;
   return {
     ...{ ...code, name: version.name, version: version.version },

@@ -1,7 +1,8 @@
 /** Ticks of a real schedule at times of our own. */
+import { type Api, type Caller, callerOf } from '@gantry/http';
 import Type, { type Static } from 'typebox';
 import type { Schedules } from '../../schedules/schedules.ts';
-import { type Api, type ApiDeps, type Caller, callerOf } from '../context.ts';
+import type { ApiDeps } from '../context.ts';
 import { noop, seamId } from './definition.ts';
 
 /** So rare that the clock of the host will hardly come between. */

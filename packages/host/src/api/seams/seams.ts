@@ -2,13 +2,17 @@
  * Seams of the public conformance suite. Registered only when the operator asks for them; they need a key like
  * every route, stay in its tenant, and drive the same code that production does.
  */
+import type { Api } from '@gantry/http';
 import type { Packs } from '../../packs/packs.ts';
-import type { Api, ApiDeps } from '../context.ts';
+import type { Surfaces } from '../../surfaces/surfaces.ts';
+import type { ApiDeps } from '../context.ts';
 import { createWaiting } from '../events.ts';
 import { agentLoopSeam } from './agent-loop.ts';
+import { artifactTypeSeams } from './artifact-types.ts';
 import { attestationSeam } from './attestation.ts';
 import { authorizationSeam } from './authorization.ts';
 import { chainSeams } from './chains.ts';
+import { connectionPackSeams } from './connection-packs.ts';
 import { deadLetterSeam } from './dead-letter.ts';
 import { createDrive } from './drive.ts';
 import { fanOutSeam } from './fan-out.ts';
@@ -19,6 +23,7 @@ import { llmCacheKeySeam } from './llm-cache-key.ts';
 import { runLogSeams } from './run-log.ts';
 import { sandboxSeams } from './sandbox.ts';
 import { type SeamSchedules, schedulingSeam } from './scheduling.ts';
+import { surfaceSeams } from './surfaces/surface-seam.ts';
 import { type SeamTriggers, triggerBridgeSeam } from './trigger-bridge.ts';
 
 export interface SeamServices {
@@ -26,6 +31,7 @@ export interface SeamServices {
   readonly heartbeats: SeamHeartbeats;
   readonly triggers: SeamTriggers;
   readonly packs: Packs;
+  readonly surfaces: Surfaces;
 }
 
 export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): void {
@@ -42,8 +48,11 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   agentLoopSeam(app, drive);
   llmCacheKeySeam(app);
   chainSeams(app, services.packs);
-  installGateSeam(app);
+  installGateSeam(app, services.packs);
+  connectionPackSeams(app, services.packs);
+  artifactTypeSeams(app, services.packs);
   sandboxSeams(app, services.packs);
+  surfaceSeams(app, deps, services.surfaces);
   runLogSeams(app, deps, drive);
   app.addHook('preClose', async () => waiting.close());
 }

@@ -1,4 +1,5 @@
 /** Events on their way through the trigger bridge: taken once, delivered, or given up. */
+import { type Api, type Caller, callerOf } from '@gantry/http';
 import { newId, OpenwopError, TRIGGER_LIMITS, type TriggerDelivery } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { deliveryEntryKey } from '../../triggers/delivery.ts';
@@ -6,7 +7,7 @@ import { dispatch } from '../../triggers/dispatch.ts';
 import { createIngest, type Ingest } from '../../triggers/ingest.ts';
 import type { TriggerKey } from '../../triggers/subscription.ts';
 import type { Triggers } from '../../triggers/triggers.ts';
-import { type Api, type ApiDeps, type Caller, callerOf } from '../context.ts';
+import type { ApiDeps } from '../context.ts';
 import { noop, seamId } from './definition.ts';
 
 const ATTEMPTS = 2;

@@ -1,15 +1,9 @@
 /** The webhook routes behind the same doors as in the host. */
+import { createServer, randomBytes } from '@gantry/http';
 import type { Store } from '@gantry/store';
-import fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { accessOf } from '../../api/access.ts';
-import { authenticate } from '../../api/auth.ts';
-import { parseBody } from '../../api/body.ts';
-import { decorateRequests, type TypeBoxProvider } from '../../api/context.ts';
-import { createErrorHandler } from '../../api/errors.ts';
-import { Idempotency } from '../../api/idempotency.ts';
-import { createKeyCache } from '../../api/key-cache.ts';
-import { validatorCompiler } from '../../api/validation.ts';
+import { ACCESS } from '../../api/access.ts';
 import { webhookRoutes } from '../../api/webhooks.ts';
 import type { WebhookDesk } from '../webhook-desk.ts';
 
@@ -19,22 +13,13 @@ export async function webhookApp(options: {
   readonly now: () => number;
   readonly log: Logger;
 }): Promise<FastifyInstance> {
-  const { store, desk, now, log } = options;
-  const app = fastify().withTypeProvider<TypeBoxProvider>();
-  const cache = createKeyCache(store.records, now);
-  app.setErrorHandler(createErrorHandler(log));
-  app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    done(null, parseBody(body as Buffer));
+  const { app, idempotency } = createServer({
+    ...options,
+    randomBytes,
+    access: ACCESS,
+    maxRequestBodyBytes: 1_048_576,
   });
-  decorateRequests(app);
-  app.addHook('onRoute', (route) => {
-    const access = accessOf(String(route.method), route.url);
-    if (Array.isArray(access)) route.onRequest = authenticate(cache, now, access);
-  });
-  webhookRoutes(app, desk, new Idempotency(store, now));
+  webhookRoutes(app, options.desk, idempotency);
   await app.ready();
   return app;
 }

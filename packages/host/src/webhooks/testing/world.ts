@@ -1,9 +1,11 @@
 /** Webhooks on a real store behind real routes, with a clock of the test's own. */
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { createEgress, type EgressPolicy, LOOPBACK_POLICY, type Lookup } from '@gantry/egress';
 import type { RunFacts } from '@gantry/engine';
+import { hashSecret } from '@gantry/http';
 import {
   newRunId,
   type RegisterWebhookResponse,
@@ -13,7 +15,6 @@ import {
 import { openSqlite, type Store } from '@gantry/store';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
-import { hashSecret } from '../../api/auth.ts';
 import { openMasterKey } from '../../master-key.ts';
 import { toStoredFacts } from '../../runtime/run-record.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';

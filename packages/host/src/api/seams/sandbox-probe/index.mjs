@@ -12,7 +12,7 @@ export const nodes = {
   },
   'misbehave.memory-bomb': async () => {
     const held = [];
-    for (;;) held.push(new Array(1_000_000).fill(held.length));
+    for (;;) held.push(new Uint8Array(16 * 1024 * 1024).fill(held.length));
   },
   'misbehave.cross-pack-mutate': async () => {
     globalThis.shared = (globalThis.shared ?? 0) + 1;

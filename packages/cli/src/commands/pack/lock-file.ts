@@ -1,0 +1,39 @@
+/** The lockfile beside the workflows, as the commands read and write it. */
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { LOCKFILE_NAME, type PackLock, readLock } from '@gantry/packs';
+import type { Call } from '../../command.ts';
+import { UsageError } from '../../io.ts';
+
+export interface LockFile {
+  /** As it was named; for messages. */
+  readonly name: string;
+  readonly place: string;
+  /** What the file says; absent without a file. */
+  readonly text?: string;
+  readonly lock?: PackLock;
+}
+
+export async function readLockFile({ args, io }: Call): Promise<LockFile> {
+  const name = args.text('lock') ?? (io.env.GANTRY_PACK_LOCK || LOCKFILE_NAME);
+  const place = path.resolve(io.cwd, name);
+  const text = await readFile(place, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new UsageError(`Cannot read ${name} (${error.code}).`);
+  });
+  return text === undefined ? { name, place } : { name, place, text, lock: readLock(text) };
+}
+
+/** Whole or not at all: a lockfile that is cut short would stop every install. */
+export async function saveLockFile({ name, place }: LockFile, text: string): Promise<void> {
+  const partial = `${place}.${randomUUID()}.partial`;
+  try {
+    await writeFile(partial, text, { flag: 'wx', flush: true });
+    await rename(partial, place);
+  } catch (error) {
+    await rm(partial, { force: true });
+    const code = error instanceof Error && 'code' in error ? error.code : error;
+    throw new UsageError(`Cannot write ${name} (${code}). Check the folder, or choose another with --lock.`);
+  }
+}

@@ -1,0 +1,51 @@
+/** Which packs have moved on. */
+import { type OutdatedPack, outdated as standing } from '@gantry/packs';
+import type { Action } from '../../actions.ts';
+import type { Call } from '../../command.ts';
+import { printJson, printListing } from '../../output.ts';
+import { printable } from '../../style.ts';
+import { requireRegistries } from './registries.ts';
+import { readWorkspace } from './workspace.ts';
+
+/** What somebody should know of the version in use. */
+function marksOf({ yanked, deprecated, advisories, permissions }: OutdatedPack): string[] {
+  return [
+    ...advisories.map(
+      ({ id, severity, fixedIn }) => `${id} (${severity}), fixed in ${fixedIn ?? 'no version yet'}`,
+    ),
+    ...(yanked ? [`yanked: ${yanked.reason ?? 'no reason given'}`] : []),
+    ...(deprecated
+      ? [`deprecated: ${deprecated.reason ?? deprecated.supersededBy ?? 'no reason given'}`]
+      : []),
+    ...(permissions.added.length > 0 ? [`asks for more: ${permissions.added.join(', ')}`] : []),
+  ];
+}
+
+const isNews = (pack: OutdatedPack): boolean =>
+  pack.wanted !== pack.current || pack.latest !== pack.current || marksOf(pack).length > 0;
+
+export const outdated: Action = {
+  takes: '[--registry URL]',
+  async act(call) {
+    const { file, lock, roots } = await readWorkspace(call);
+    const packs = await standing(lock, roots, await requireRegistries(call, file?.lock));
+    const known = new Set(packs.map(({ name }) => name));
+    const unknown = lock.packs.map(({ name }) => name).filter((name) => !known.has(name));
+    if (call.args.flag('json')) return printJson(call, { packs, unknown });
+    print(call, packs.filter(isNews), lock.packs.length);
+    if (unknown.length > 0)
+      call.io.stderr.write(`No registry here knows: ${unknown.map(printable).join(', ')}\n`);
+  },
+};
+
+function print(call: Call, news: readonly OutdatedPack[], count: number): void {
+  printListing(call, {
+    headings: ['PACK', 'CURRENT', 'WANTED', 'LATEST', 'MARKS'],
+    rows: news.map((pack) =>
+      [pack.name, pack.current, pack.wanted, pack.latest, marksOf(pack).join('; ') || '-'].map(printable),
+    ),
+    none: count === 0 ? 'No packs yet.' : 'Everything is up to date.',
+  });
+  if (news.some(({ current, wanted }) => current !== wanted))
+    call.io.stdout.write('Move to what is wanted: gantry pack update\n');
+}

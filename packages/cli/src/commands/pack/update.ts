@@ -1,0 +1,122 @@
+/** Moves packs to newer versions: first it shows what changes, then it asks. */
+import {
+  grantDifference,
+  lockOf,
+  type Registries,
+  type Resolution,
+  type ResolvedPack,
+  writeLock,
+} from '@gantry/packs';
+import type { Action } from '../../actions.ts';
+import type { Call } from '../../command.ts';
+import { UsageError } from '../../io.ts';
+import { printJson } from '../../output.ts';
+import { printable } from '../../style.ts';
+import { didYouMean } from '../../suggest.ts';
+import { printPermissions } from './approval.ts';
+import { type Change, changesBetween, printChange, refuseReplaced, type Version } from './changes.ts';
+import { resolvedPacks } from './chosen.ts';
+import { deliver } from './delivery.ts';
+import { report } from './install.ts';
+import { warningsOf } from './lock.ts';
+import { saveLockFile } from './lock-file.ts';
+import { type Pins, pinsOf, resolveNear } from './pins.ts';
+import { requireRegistries } from './registries.ts';
+import { knownTo, readWorkspace, type Workspace } from './workspace.ts';
+
+export const update: Action = {
+  takes: '[names] [--yes] [--grant NAME=A,B]',
+  async act(call, names) {
+    const read = await readWorkspace(call);
+    const registries = await requireRegistries(call, read.file?.lock);
+    const workspace = await knownTo(registries, read);
+    const { lock, roots } = workspace;
+    const pins = pinsLeft(workspace, names?.split(','));
+    const resolution = await resolveNear({ roots, registries, overrides: lock.overrides ?? {}, pins });
+    const changes = changesBetween(lock.packs, resolution.packs.map(versionOf));
+    if (changes.length === 0) return nothingToDo(call);
+    if (workspace.file) refuseReplaced(lock.packs, resolution.packs.map(versionOf));
+    for (const warning of await warningsOf(resolution, registries))
+      call.io.stderr.write(`${printable(warning)}\n`);
+    await show(call, changes, { resolution, registries });
+    await confirm(call);
+    await carryOut(call, workspace, { resolution, registries, changes });
+  },
+};
+
+const versionOf = ({ name, version, record }: ResolvedPack): Version => ({
+  ...{ name, version, integrity: record.integrity },
+});
+
+interface Chosen {
+  readonly resolution: Resolution;
+  readonly registries: Registries;
+}
+
+/** Everything moves, or only what is named: then the rest stays where it is, as far as it fits. */
+function pinsLeft({ lock }: Workspace, names: readonly string[] | undefined): Pins {
+  const pins = pinsOf(lock);
+  if (names === undefined) return new Map();
+  for (const name of names) {
+    if (pins.delete(name)) continue;
+    throw new UsageError(
+      `${name} is not among the packs that could move.${didYouMean(name, [...pins.keys()]) || ' See `gantry pack outdated`.'}`,
+    );
+  }
+  return pins;
+}
+
+function nothingToDo(call: Call): void {
+  if (call.args.flag('json')) printJson(call, { installed: [], present: [] });
+  else call.io.stdout.write('Everything is up to date.\n');
+}
+
+/** What was granted is not the question here: this is what the versions themselves ask for. */
+async function show(
+  call: Call,
+  changes: readonly Change[],
+  { resolution, registries }: Chosen,
+): Promise<void> {
+  if (call.args.flag('json')) return;
+  for (const change of changes) {
+    printChange(call, change);
+    if (change.kind === 'removed') continue;
+    const { requires = [] } = resolution.packs.find(({ name }) => name === change.name) ?? {};
+    const before = change.kind === 'moved' ? await requiredBy(registries, change.name, change.from) : [];
+    const { added, removed } = grantDifference(before, requires);
+    if (added.length > 0) printPermissions(call, added, '    +');
+    if (removed.length > 0) printPermissions(call, removed, '    -');
+  }
+}
+
+const requiredBy = async (
+  registries: Registries,
+  name: string,
+  version: string,
+): Promise<readonly string[]> => (await registries.manifest(name, version))?.manifest.requires ?? [];
+
+async function confirm({ args, io }: Call): Promise<void> {
+  if (args.flag('yes')) return;
+  if (!io.stdin.isTTY || !io.stdout.isTTY)
+    throw new UsageError('Nothing was changed. To go on without being asked, add: --yes');
+  const typed = (await io.stdin.ask('Update these? [y/N] ', io.signal))?.trim().toLowerCase();
+  if (typed !== 'y' && typed !== 'yes') throw new UsageError('Nothing was changed.');
+}
+
+/**
+ * The lockfile comes last: if this ends in between, the same command goes on where it was. Without one only what
+ * changes is installed, since the host may have other content under a version that stays.
+ */
+async function carryOut(
+  call: Call,
+  { file, lock }: Workspace,
+  { resolution, registries, changes }: Chosen & { readonly changes: readonly Change[] },
+): Promise<void> {
+  const text = file && writeLock(await lockOf(resolution, registries, lock));
+  const all = resolvedPacks(resolution, registries);
+  const moving = file ? all : all.filter(({ name }) => changes.some((change) => change.name === name));
+  const delivery = await deliver(call, moving);
+  if (file && text !== undefined) await saveLockFile(file, text);
+  report(call, delivery);
+  if (file && !call.args.flag('json')) call.io.stdout.write(`${printable(file.name)} is written\n`);
+}

@@ -1,0 +1,65 @@
+/** What the workflow definitions of a folder ask for: their `packs` maps. */
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Root } from '@gantry/packs';
+import type { Json, JsonObject } from '@gantry/protocol';
+import type { Call } from '../../command.ts';
+import { UsageError } from '../../io.ts';
+import { readJson } from '../../values.ts';
+
+export interface WorkflowRoot extends Root {
+  /** The one archive that the workflow takes, if it says so. */
+  readonly integrity?: string;
+}
+
+/** Packs of the scope local are folders on this machine; no registry has them. */
+export const isLocal = ({ name }: Pick<Root, 'name'>): boolean => name.startsWith('local.');
+
+const ANY_VERSION = '*';
+
+export const workflowsFolder = ({ args, io }: Call): string =>
+  args.text('workflows') ?? (io.env.GANTRY_WORKFLOWS_DIR || 'workflows');
+
+/**
+ * Undefined when there is no such folder. A file that cannot be read stops the command: a lockfile that lacks what
+ * it asks for would look whole.
+ */
+export async function workflowRoots(call: Call): Promise<WorkflowRoot[] | undefined> {
+  const name = workflowsFolder(call);
+  const folder = path.resolve(call.io.cwd, name);
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && call.args.text('workflows') === undefined) return undefined;
+    throw new UsageError(`Cannot read the folder ${name} (${error.code}). Name another with --workflows.`);
+  });
+  if (!entries) return undefined;
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.json'));
+  const roots: WorkflowRoot[] = [];
+  for (const file of files.map((entry) => entry.name).sort())
+    roots.push(...rootsOf(path.join(name, file), await readJson(path.join(folder, file))));
+  return roots;
+}
+
+/** As `workflowRoots`, where nothing can be done without the folder. */
+export async function requireWorkflowRoots(call: Call): Promise<WorkflowRoot[]> {
+  const roots = await workflowRoots(call);
+  if (roots) return roots;
+  throw new UsageError(
+    `There is no folder ${workflowsFolder(call)}. Name the one with your workflows: --workflows DIR`,
+  );
+}
+
+function rootsOf(file: string, definition: Json): WorkflowRoot[] {
+  if (!isObject(definition)) throw new UsageError(`${file} is not a workflow definition: it is no object.`);
+  const { id, packs = {} } = definition;
+  if (!isObject(packs)) throw new UsageError(`${file}: "packs" is not an object with the names of packs.`);
+  const requestedBy = `workflow ${typeof id === 'string' ? id : file}`;
+  return Object.entries(packs).map(([name, pin]) => {
+    const { version = ANY_VERSION, integrity } = isObject(pin) ? pin : {};
+    if (!isObject(pin) || typeof version !== 'string')
+      throw new UsageError(`${file}: "packs" says of ${name} no version such as { "version": "^1.2.0" }.`);
+    return { name, range: version, requestedBy, ...(typeof integrity === 'string' && { integrity }) };
+  });
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,165 @@
+/** Who publishes under which names, and whose signature counts. */
+import { createPublicKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { keyIdOf, signEd25519 } from '@gantry/packs';
+import type { JsonObject } from '@gantry/protocol';
+import type { Action } from '../../actions.ts';
+import type { Call } from '../../command.ts';
+import { UsageError } from '../../io.ts';
+import { printJson, printListing } from '../../output.ts';
+import { printable } from '../../style.ts';
+import { askRegistry } from './request.ts';
+
+const CLAIMS = '/v1/host/gantry/registry/claims';
+
+interface PublicKey {
+  readonly keyId: string;
+  /** SPKI in base64, without line ends: what a rotation proof is made over. */
+  readonly publicKey: string;
+}
+
+async function readText({ io }: Call, file: string): Promise<string> {
+  try {
+    return await readFile(path.resolve(io.cwd, file), 'utf8');
+  } catch (error) {
+    throw new UsageError(`Cannot read ${file} (${error instanceof Error ? error.message : error}).`);
+  }
+}
+
+/** The name of the file without its ending is the key's id, as `gantry pack keygen` writes it. */
+async function publicKeyIn(call: Call, file: string): Promise<PublicKey> {
+  const text = await readText(call, file);
+  if (text.includes('PRIVATE KEY'))
+    throw new UsageError(`${file} is a private key, which stays with you. Name the .pub file beside it.`);
+  try {
+    const der = createPublicKey(text).export({ type: 'spki', format: 'der' });
+    return { keyId: keyIdOf(path.basename(file)), publicKey: der.toString('base64') };
+  } catch {
+    throw new UsageError(`${file} is not a public key. Make a pair: gantry pack keygen acme-2026`);
+  }
+}
+
+/** What was given on the command line, over what the claim says already. */
+async function sendClaim(call: Call, namespace: string, before: JsonObject = {}): Promise<JsonObject> {
+  const { args } = call;
+  const file = args.text('public-key');
+  const [owner, contact] = [args.text('owner'), args.text('contact')];
+  const signingKey = file === undefined ? undefined : { ...(await publicKeyIn(call, file)) };
+  return askRegistry<JsonObject>(call, {
+    ...{ method: 'POST', path: CLAIMS },
+    body: {
+      ...before,
+      namespace,
+      ...(owner !== undefined && { owner }),
+      ...(contact !== undefined && { contact }),
+      ...(signingKey !== undefined && { signingKey }),
+    },
+  });
+}
+
+/** Whose it is, who else publishes, and how to reach them: a claim that is sent again says all of it again. */
+async function claimedBefore(call: Call, namespace: string): Promise<JsonObject> {
+  const { claims } = await askRegistry<{ claims: JsonObject[] }>(call, { method: 'GET', path: CLAIMS });
+  const found = claims.find((one) => one.namespace === namespace);
+  if (found === undefined)
+    throw new UsageError(
+      `${namespace} is not claimed by you. Claim it with its key: gantry registry claim ${namespace} --public-key FILE`,
+    );
+  const { owner, publishers, contact } = found;
+  const given = Object.entries({ owner, publishers, contact });
+  return Object.fromEntries(given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+export const claim: Action = {
+  takes: '<namespace> [--public-key FILE] [--owner TENANT] [--contact TEXT]',
+  async act(call, namespace = '') {
+    const claimed = await sendClaim(call, namespace);
+    if (call.args.flag('json')) return printJson(call, claimed);
+    const { owner, keys } = claimed;
+    const isSigned = Array.isArray(keys) && keys.length > 0;
+    call.io.stdout.write(
+      `${printable(`${namespace} belongs to ${owner}`)}${isSigned ? '.' : `, without a key yet: gantry registry keys add ${namespace} --public-key FILE`}\n`,
+    );
+  },
+};
+
+interface Listed {
+  readonly keyId: string;
+  readonly permittedNamespaces: readonly string[];
+  readonly status: string;
+  readonly operator?: string;
+  readonly validFrom?: string;
+  readonly validUntil?: string;
+}
+
+async function list(call: Call): Promise<void> {
+  const { signingKeys = [] } = await askRegistry<{ signingKeys?: Listed[] & JsonObject[] }>(call, {
+    ...{ method: 'GET', path: '/.well-known/openwop-registry', isOpen: true },
+  });
+  if (call.args.flag('json')) return printJson(call, { signingKeys });
+  printListing(call, {
+    headings: ['KEY', 'STATE', 'SIGNS FOR', 'OWNER', 'FROM', 'UNTIL'],
+    rows: signingKeys.map((key) =>
+      [
+        ...[key.keyId, key.status, key.permittedNamespaces.join(', '), key.operator ?? '-'],
+        ...[key.validFrom ?? '-', key.validUntil ?? '-'],
+      ].map(printable),
+    ),
+    none: 'No keys yet. Claim a namespace: gantry registry claim vendor.acme.* --public-key acme-2026.pub',
+  });
+}
+
+async function add(call: Call, namespace: string): Promise<void> {
+  const file = call.args.text('public-key');
+  if (file === undefined) throw new UsageError('Say with --public-key FILE which key signs from now on.');
+  const claimed = await sendClaim(call, namespace, await claimedBefore(call, namespace));
+  if (call.args.flag('json')) return printJson(call, claimed);
+  call.io.stdout.write(`${keyIdOf(path.basename(file))} signs for ${printable(namespace)}\n`);
+}
+
+/** The old key signs the new one, so that whoever trusts the one trusts the other. */
+async function rotate(call: Call, namespace: string): Promise<void> {
+  const { args, io } = call;
+  const [old, next] = [args.text('signing-key'), args.text('public-key')];
+  if (old === undefined || next === undefined)
+    throw new UsageError(
+      'Name the old private key with --signing-key FILE, and the new public one with --public-key FILE.',
+    );
+  const { keyId, publicKey } = await publicKeyIn(call, next);
+  const validFrom = new Date(io.now()).toISOString();
+  const pem = await readText(call, old);
+  const proof = proofOf(pem, `${keyId}${publicKey}${validFrom}`, old);
+  const keychain = await askRegistry<JsonObject>(call, {
+    ...{ method: 'POST', path: `/v1/packs/${nameIn(namespace)}/-/keychain/rotate` },
+    body: { kid: keyId, algorithm: 'ed25519', publicKey, validFrom, rotationProof: proof },
+  });
+  if (args.flag('json')) return printJson(call, keychain);
+  io.stdout.write(
+    `${keyId} signs for ${printable(namespace)} from now on; what ${keyIdOf(path.basename(old))} signed stays good.\n`,
+  );
+}
+
+function proofOf(pem: string, message: string, file: string): string {
+  try {
+    return Buffer.from(signEd25519(pem, Buffer.from(message))).toString('base64');
+  } catch {
+    throw new UsageError(`${file} is not a private key that can sign. It is the .pem file of keygen.`);
+  }
+}
+
+/** Keychains are asked for by the name of a pack; any name of the namespace leads to the same one. */
+const nameIn = (namespace: string): string => encodeURIComponent(namespace.replace(/\*$/, 'any'));
+
+const KEY_ACTIONS = { ls: list, add, rotate } as const;
+
+export const keys: Action = {
+  takes: '<what> [namespace]',
+  async act(call, what = '', namespace) {
+    if (what === 'ls' && namespace === undefined) return list(call);
+    const action = what === 'add' || what === 'rotate' ? KEY_ACTIONS[what] : undefined;
+    if (action === undefined || namespace === undefined)
+      throw new UsageError('Usage: gantry registry keys ls | add <namespace> | rotate <namespace>');
+    return action(call, namespace);
+  },
+};

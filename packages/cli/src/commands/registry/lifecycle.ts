@@ -1,0 +1,78 @@
+/** What becomes of a version after it was published. */
+import type { JsonObject } from '@gantry/protocol';
+import type { Action } from '../../actions.ts';
+import type { Call } from '../../command.ts';
+import { UsageError } from '../../io.ts';
+import { printJson } from '../../output.ts';
+import { printable } from '../../style.ts';
+import { askRegistry } from './request.ts';
+
+const PACK = /^([^@\s]+)@([^@\s]+)$/;
+
+function versionPath(word: string): string {
+  const [, name, version] = PACK.exec(word) ?? [];
+  if (name === undefined || version === undefined)
+    throw new UsageError(`"${word}" does not name a version. Write it as vendor.acme.greeter@1.0.0`);
+  return `/v1/packs/${encodeURIComponent(name)}/-/${encodeURIComponent(version)}`;
+}
+
+function reasonOf({ args }: Call): string {
+  const reason = args.text('reason');
+  if (reason) return reason;
+  throw new UsageError('Say why with --reason TEXT: whoever uses the version reads it.');
+}
+
+/** An option that is sent when it was given. */
+const given = ({ args }: Call, option: string, field: string): JsonObject => {
+  const value = args.text(option);
+  return value === undefined ? {} : { [field]: value };
+};
+
+interface Change {
+  readonly takes: string;
+  readonly method: 'POST' | 'DELETE';
+  readonly path: '' | '/yank' | '/deprecate';
+  readonly body?: (call: Call) => JsonObject;
+  readonly done: string;
+}
+
+const changing = ({ takes, method, path, body, done }: Change): Action => ({
+  takes,
+  async act(call, word = '') {
+    const answer = await askRegistry<JsonObject>(call, {
+      ...{ method, path: versionPath(word) + path },
+      ...(body !== undefined && { body: body(call) }),
+    });
+    if (call.args.flag('json')) printJson(call, answer);
+    else call.io.stdout.write(`${printable(word)} ${done}\n`);
+  },
+});
+
+export const yank = changing({
+  ...{ takes: '<pack> --reason TEXT [--advisory URL]', method: 'POST', path: '/yank' },
+  body: (call) => ({ reason: reasonOf(call), ...given(call, 'advisory', 'advisoryUrl') }),
+  done: 'is yanked: ranges no longer choose it, exact pins still do.',
+});
+
+export const unyank = changing({
+  ...{ takes: '<pack>', method: 'DELETE', path: '/yank', done: 'is offered again.' },
+});
+
+export const deprecate = changing({
+  ...{ takes: '<pack> --reason TEXT [--superseded-by PACK]', method: 'POST', path: '/deprecate' },
+  body: (call) => ({ reason: reasonOf(call), ...given(call, 'superseded-by', 'supersededBy') }),
+  done: 'is deprecated: it stays usable, with a warning.',
+});
+
+export const undeprecate = changing({
+  ...{ takes: '<pack>', method: 'DELETE', path: '/deprecate', done: 'is not deprecated any more.' },
+});
+
+export const unpublish = changing({
+  ...{
+    takes: '<pack>',
+    method: 'DELETE',
+    path: '',
+    done: 'is unpublished. Only the same bytes can take its place.',
+  },
+});

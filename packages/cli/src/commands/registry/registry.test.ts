@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import {
+  type RegistryProcess,
+  startRegistryProcess,
+} from '../../../../registry/src/testing/registry-process.ts';
+import { ADMIN_KEY, temporaryFolder } from '../../../../registry/src/testing/test-registry.ts';
+import { edit } from '../pack/testing/pack-folder.ts';
+import { type Place, placeFor } from './testing.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let server: RegistryProcess;
+
+before(async () => {
+  folder = await temporaryFolder();
+  server = await startRegistryProcess(folder.path);
+});
+after(async () => {
+  await server.stop();
+  await folder.remove();
+});
+
+const place = (t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Place> =>
+  placeFor(t, { GANTRY_REGISTRY_URL: server.url, GANTRY_REGISTRY_KEY: ADMIN_KEY, ...env });
+
+async function does({ gantry }: Place, ...args: string[]): Promise<string> {
+  const { code, out, err } = await gantry(...args);
+  assert.equal(code, 0, `${args.join(' ')}: ${err}`);
+  return out;
+}
+
+async function refuses({ gantry }: Place, said: RegExp, ...args: string[]): Promise<void> {
+  const { code, err } = await gantry(...args);
+  assert.equal(code, 2, args.join(' '));
+  assert.match(err, said);
+}
+
+const versionOf = async (name: string, version: string) =>
+  (await fetch(`${server.url}/v1/packs/${name}/-/${version}.json`)).json() as Promise<
+    Record<string, unknown>
+  >;
+
+/** A pack of this owner, published as 0.1.0 with a key of its own. */
+async function published(here: Place, owner: string): Promise<string> {
+  const name = `vendor.${owner}.greeter`;
+  await does(here, 'pack', 'new', name, '--out', 'pack');
+  await does(here, 'pack', 'keygen', `${owner}-1`);
+  const out = await does(here, 'registry', 'claim', `vendor.${owner}.*`, '--public-key', `${owner}-1.pub`);
+  assert.match(out, new RegExp(`^vendor\\.${owner}\\.\\* belongs to `));
+  await does(here, 'pack', 'publish', 'pack', '--signing-key', `${owner}-1.pem`);
+  return name;
+}
+
+test('a version is yanked, deprecated and unpublished, and all of it taken back', async (t) => {
+  const here = await place(t);
+  const name = await published(here, 'acme');
+  const version = `${name}@0.1.0`;
+  await refuses(here, /Say why with --reason/, 'registry', 'yank', version);
+  assert.match(await does(here, 'registry', 'yank', version, '--reason', 'It burns.'), /is yanked/);
+  assert.equal((await versionOf(name, '0.1.0')).yankedReason, 'It burns.');
+  assert.match(await does(here, 'registry', 'unyank', version), /is offered again/);
+  const old = ['--reason', 'Old.', '--superseded-by', 'vendor.acme.hello'];
+  await does(here, 'registry', 'deprecate', version, ...old);
+  const deprecated = await versionOf(name, '0.1.0');
+  assert.deepEqual([deprecated.yanked, deprecated.supersededBy], [false, 'vendor.acme.hello']);
+  await does(here, 'registry', 'undeprecate', version);
+  assert.equal((await versionOf(name, '0.1.0')).deprecated, false);
+  await does(here, 'registry', 'unpublish', version);
+  assert.equal((await versionOf(name, '0.1.0')).error, 'not_found');
+});
+
+test('a key is rotated with the proof of the one before', async (t) => {
+  const here = await place(t);
+  const name = await published(here, 'globex');
+  await does(here, 'pack', 'keygen', 'globex-2');
+  await does(here, 'pack', 'keygen', 'stranger');
+  const rotate = ['registry', 'keys', 'rotate', 'vendor.globex.*', '--public-key', 'globex-2.pub'];
+  await refuses(here, /signature_invalid/, ...rotate, '--signing-key', 'stranger.pem');
+  await refuses(
+    here,
+    /is a private key/,
+    ...rotate.slice(0, -1),
+    'globex-2.pem',
+    '--signing-key',
+    'globex-1.pem',
+  );
+  assert.match(await does(here, ...rotate, '--signing-key', 'globex-1.pem'), /globex-1 signed stays good/);
+  const listed = await does(here, 'registry', 'keys', 'ls');
+  assert.match(listed, /globex-1 +retired +vendor\.globex\.\*/);
+  assert.match(listed, /globex-2 +active +vendor\.globex\.\*/);
+  const manifest = path.join(here.place, 'pack', 'pack.json');
+  await edit(manifest, (text) => JSON.stringify({ ...JSON.parse(text), version: '0.2.0' }));
+  await does(here, 'pack', 'publish', 'pack', '--signing-key', 'globex-2.pem');
+  assert.equal((await versionOf(name, '0.2.0')).version, '0.2.0');
+});
+
+test('a namespace is claimed first, and given a key later', async (t) => {
+  const here = await place(t);
+  const claimed = await does(here, 'registry', 'claim', 'vendor.initech.*');
+  assert.match(claimed, /gantry registry keys add vendor\.initech\.\* --public-key FILE/);
+  await does(here, 'pack', 'keygen', 'initech-1');
+  await refuses(
+    here,
+    /is not claimed by you/,
+    'registry',
+    'keys',
+    'add',
+    'vendor.initrode.*',
+    '--public-key',
+    'initech-1.pub',
+  );
+  const more = { namespace: 'vendor.initech.*', publishers: ['partner'], contact: 'packs@initech.example' };
+  const headers = { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' };
+  const claims = `${server.url}/v1/host/gantry/registry/claims`;
+  assert.equal((await fetch(claims, { method: 'POST', headers, body: JSON.stringify(more) })).status, 200);
+  await does(here, 'registry', 'keys', 'add', 'vendor.initech.*', '--public-key', 'initech-1.pub');
+  assert.match(await does(here, 'registry', 'keys', 'ls'), /initech-1 +active/);
+  const listed = (await (await fetch(claims, { headers })).json()) as { claims: { namespace: string }[] };
+  const kept = listed.claims.find(({ namespace }) => namespace === more.namespace);
+  assert.partialDeepStrictEqual(kept, more);
+  await refuses(here, /overlaps vendor\.initech\.\*/, 'registry', 'claim', 'vendor.initech.tools');
+});
+
+test('an advisory waits until what it is about is withdrawn', async (t) => {
+  const here = await place(t);
+  const name = await published(here, 'hooli');
+  const advisory = {
+    ...{ id: 'OPENWOP-2026-0042', publishedAt: '2026-06-01', severity: 'high', summary: 'It leaks.' },
+    affected: [{ packName: name, versions: '<0.2.0' }],
+  };
+  await writeFile(path.join(here.place, 'advisory.json'), JSON.stringify(advisory));
+  const add = ['registry', 'advisories', 'add', 'advisory.json'];
+  await refuses(here, /vendor\.hooli\.greeter@0\.1\.0\. Yank them first/, ...add);
+  await does(here, 'registry', 'yank', `${name}@0.1.0`, '--reason', 'It leaks.');
+  assert.match(await does(here, ...add), /OPENWOP-2026-0042 is published\./);
+  assert.match(
+    await does(here, 'registry', 'advisories', 'ls'),
+    /OPENWOP-2026-0042 +high +2026-06-01 +It leaks/,
+  );
+});
+
+test('what cannot work says what to do', async (t) => {
+  const here = await place(t);
+  const yank = ['registry', 'yank', 'vendor.acme.greeter@9.0.0', '--reason', 'x'];
+  await refuses(here, /not_found/, ...yank);
+  await refuses(
+    here,
+    /Write it as vendor\.acme\.greeter@1\.0\.0/,
+    'registry',
+    'unyank',
+    'vendor.acme.greeter',
+  );
+  await refuses(here, /gantry registry has no option --raeson/, 'registry', 'yank', 'a@1', '--raeson', 'x');
+  await refuses(here, /cannot "yakn".*yank/s, 'registry', 'yakn');
+  await refuses(here, /Usage: gantry registry start/, 'registry');
+  await refuses(here, /keys ls \| add/, 'registry', 'keys', 'rm');
+  const nobody = await place(t, { GANTRY_REGISTRY_KEY: '' });
+  await refuses(nobody, /Set GANTRY_REGISTRY_KEY/, ...yank);
+  const stranger = await place(t, { GANTRY_REGISTRY_KEY: 'gk_wrong' });
+  await refuses(stranger, /unauthenticated.*A key of a host is another one/s, ...yank);
+  const nowhere = await place(t, { GANTRY_REGISTRY_URL: '' });
+  await refuses(nowhere, /--registry http:\/\/127\.0\.0\.1:7071/, ...yank);
+  await refuses(
+    nowhere,
+    /is not reached.*gantry registry start/s,
+    ...yank,
+    '--registry',
+    'http://127.0.0.1:1',
+  );
+});

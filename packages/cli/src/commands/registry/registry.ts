@@ -1,0 +1,69 @@
+import { fileURLToPath } from 'node:url';
+import { type Actions, runAction, wordsMax } from '../../actions.ts';
+import { readArgs, splitCommand } from '../../args.ts';
+import type { Call, Command } from '../../command.ts';
+import { UsageError } from '../../io.ts';
+import { runServer } from '../start.ts';
+import { advisories } from './advisories.ts';
+import { claim, keys } from './keychain.ts';
+import { deprecate, undeprecate, unpublish, unyank, yank } from './lifecycle.ts';
+
+/** What a registry that runs is asked to do. */
+const ACTIONS: Actions = {
+  ...{ claim, keys, yank, unyank, deprecate, undeprecate, unpublish, advisories },
+};
+
+const USAGE = [
+  'start [flags] | mirror <url or folder> [flags]',
+  ...Object.entries(ACTIONS).map(([name, { takes = '' }]) => `${name} ${takes}`),
+].join(' | ');
+
+export const registry: Command = {
+  name: 'registry',
+  summary: 'run, copy and look after a registry of packs',
+  usage: `registry ${USAGE}`,
+  details:
+    'start serves a registry here; --port, --data, --database, --storage and --public-url go to it. mirror copies\n' +
+    'another registry to the same --data, with --only for some names; it goes on where it was, and exits with 1\n' +
+    'when something was refused. The rest speaks to the registry at --registry, with the key in\n' +
+    'GANTRY_REGISTRY_KEY. <pack> is name@version. keys can ls, add and rotate; advisories can ls and add.',
+  options: {
+    registry: { type: 'string', value: 'URL', text: 'the registry (GANTRY_REGISTRY_URL)' },
+    key: { type: 'string', value: 'KEY', text: 'API key (GANTRY_REGISTRY_KEY; better there)' },
+    reason: { type: 'string', value: 'TEXT', text: 'yank, deprecate: why, for whoever uses the version' },
+    advisory: { type: 'string', value: 'URL', text: 'yank: where more is said' },
+    'superseded-by': { type: 'string', value: 'PACK', text: 'deprecate: what to use instead' },
+    'public-key': { type: 'string', value: 'FILE', text: 'claim, keys: the .pub file, named after the key' },
+    'signing-key': { type: 'string', value: 'FILE', text: 'keys rotate: the .pem file of the key before' },
+    owner: { type: 'string', value: 'TENANT', text: 'claim: for somebody else, as an operator' },
+    contact: { type: 'string', value: 'TEXT', text: 'claim: how others reach the owner' },
+    json: { type: 'boolean', text: 'print JSON' },
+  },
+  examples: [
+    'gantry registry start --data /var/lib/gantry-registry',
+    'gantry registry mirror https://packs.example.org --only vendor.acme.*',
+    'gantry registry claim vendor.acme.* --public-key acme-2026.pub',
+    'gantry registry yank vendor.acme.greeter@1.0.0 --reason "loses data"',
+  ],
+  words: 'passthrough',
+  run: runRegistry,
+};
+
+/** The registry stands above the CLI: it is started, never imported. */
+function registryMain(): string {
+  try {
+    return fileURLToPath(new URL('../bin/registry.mjs', import.meta.resolve('@gantry/registry')));
+  } catch {
+    throw new UsageError('The registry is not installed here. Install Gantry whole.');
+  }
+}
+
+async function runRegistry(call: Call): Promise<number> {
+  const { name, rest } = splitCommand(call.args.words);
+  if (name === 'start') return runServer(registryMain(), rest);
+  if (name === 'mirror') return runServer(registryMain(), ['mirror', ...rest]);
+  if (name === undefined) throw new UsageError(`Usage: gantry ${registry.usage}`);
+  const asked = { ...registry, words: { min: 1, max: wordsMax(ACTIONS) } };
+  const args = readArgs(asked, call.args.words);
+  return runAction('registry', ACTIONS, { ...call, args });
+}

@@ -1,0 +1,87 @@
+/** Calls to a registry, and what each refusal means for whoever looks after it. */
+import { EgressError } from '@gantry/egress';
+import { ERRORS, type Json, type JsonObject } from '@gantry/protocol';
+import type { Call } from '../../command.ts';
+import { UsageError } from '../../io.ts';
+import { egressTo, isAddress, namedRegistries } from '../pack/registries.ts';
+
+const TIMEOUT_MS = 60_000;
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+
+export interface RegistryRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly body?: JsonObject;
+  /** What everybody may read is asked for without a key. */
+  readonly isOpen?: true;
+}
+
+const NEXT: Readonly<Record<string, string>> = {
+  unauthenticated:
+    'Set GANTRY_REGISTRY_KEY to a key of this registry; it printed one at its first start. A key of a host is another one.',
+  forbidden:
+    'Use a key with the scope this needs, of the owner of the namespace: gantry keys create NAME --scopes packs:publish,packs:yank --url REGISTRY',
+  unpublish_window_expired: 'Withdraw it instead: gantry registry yank NAME@VERSION --reason TEXT',
+};
+
+export function registryOf(call: Pick<Call, 'args' | 'io'>): string {
+  const [first] = namedRegistries(call);
+  if (first === undefined)
+    throw new UsageError('Say which registry: --registry http://127.0.0.1:7071 or GANTRY_REGISTRY_URL.');
+  if (isAddress(first)) return first.replace(/\/+$/, '').replace(/\/v1$/, '');
+  throw new UsageError(`This needs a registry that runs, at an address; ${first} is none.`);
+}
+
+function keyOf({ args, io }: Call): string {
+  const key = args.text('key') ?? io.env.GANTRY_REGISTRY_KEY;
+  if (key) return key;
+  throw new UsageError('Set GANTRY_REGISTRY_KEY to a key of the registry.');
+}
+
+/** The answer, which is JSON. All of what is sent may be sent twice. */
+export async function askRegistry<T extends Json>(call: Call, request: RegistryRequest): Promise<T> {
+  const registry = registryOf(call);
+  const { method, path, body, isOpen } = request;
+  const { status, body: answer } = await egressTo(registry, call.io)
+    .request(registry + path, {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(!isOpen && { authorization: `Bearer ${keyOf(call)}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
+      timeoutMs: TIMEOUT_MS,
+      maxResponseBytes: ANSWER_BYTES_MAX,
+    })
+    .catch((error: unknown) => {
+      call.io.signal.throwIfAborted();
+      if (!(error instanceof EgressError)) throw error;
+      throw new UsageError(
+        `The registry ${registry} is not reached: ${error.message}\nIs it running? gantry registry start`,
+      );
+    });
+  const value = jsonIn(answer);
+  if (status >= 200 && status < 300 && value !== undefined) return value as T;
+  throw refusal(registry, status, value);
+}
+
+function jsonIn(answer: Uint8Array): Json | undefined {
+  try {
+    return JSON.parse(Buffer.from(answer).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function refusal(registry: string, status: number, answer: Json | undefined): UsageError {
+  const { error, message } =
+    answer !== null && typeof answer === 'object' && !Array.isArray(answer) ? answer : {};
+  if (typeof error !== 'string' || typeof message !== 'string')
+    return new UsageError(
+      `${registry} answered ${status}, and not as a registry does. Check the address; a registry of plain files changes by its files alone.`,
+    );
+  const known = Object.entries(ERRORS).find(([code]) => code === error)?.[1].next ?? '';
+  const happened = message.endsWith(known) ? message.slice(0, message.length - known.length).trim() : message;
+  return new UsageError(`The registry refused (${error}): ${happened}\n${NEXT[error] ?? known}`.trimEnd());
+}

@@ -1,0 +1,31 @@
+/** The schemas of artifact types, where readers of artifacts look for them. */
+import { hash } from 'node:crypto';
+import { type Api, callerOf, notModified } from '@gantry/http';
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import type { ArtifactTypeDesk } from '../packs/artifact-types/artifact-type-desk.ts';
+
+const READ = {
+  summary: 'Read the schema of an artifact type, byte for byte as its pack has it',
+  params: Type.Object({ artifactTypeId: Type.String({ minLength: 1, maxLength: 256 }) }),
+  response: { 200: Type.Record(Type.String(), Type.Unknown()) },
+};
+
+export function artifactSchemaRoute(app: Api, desk: ArtifactTypeDesk): void {
+  app.get(
+    '/schemas/artifacts/:artifactTypeId(^[a-z][a-zA-Z0-9._-]*).schema.json',
+    { schema: READ },
+    async (request, reply) => {
+      const { artifactTypeId } = request.params;
+      const type = await desk.find(callerOf(request).tenant, artifactTypeId);
+      if (!type)
+        throw new OpenwopError('not_found', {
+          message: `No pack that is installed here brings the artifact type ${artifactTypeId}.`,
+        });
+      const { schemaText } = type;
+      void reply.header('cache-control', 'private, max-age=60').type('application/schema+json');
+      if (notModified(request, reply, `"${hash('sha256', schemaText, 'hex').slice(0, 32)}"`)) return '';
+      return schemaText;
+    },
+  );
+}

@@ -1,0 +1,83 @@
+/** Artifact types: installed from a manifest with its schemas, then judged as artifacts of runs are. */
+import { hash } from 'node:crypto';
+import { type Api, callerOf } from '@gantry/http';
+import { archiveOf, isFilePath, normalizePath } from '@gantry/packs';
+import { type Json, OpenwopError } from '@gantry/protocol';
+import Type, { type Static } from 'typebox';
+import { ArtifactTypeDesk } from '../../packs/artifact-types/artifact-type-desk.ts';
+import type { Packs } from '../../packs/packs.ts';
+
+const URL = '/v1/host/sample/artifacttypes';
+const Values = Type.Record(Type.String(), Type.Unknown());
+
+const INSTALL = {
+  summary: 'Install an artifact-type pack from its manifest and schemas',
+  body: Type.Object({ manifest: Values, schemas: Type.Record(Type.String(), Type.Unknown()) }),
+  response: {
+    200: Type.Object({ installed: Type.Literal(true), artifactTypeIds: Type.Array(Type.String()) }),
+  },
+};
+const PRODUCE = {
+  summary: 'Judge an artifact',
+  body: Type.Object({
+    artifactTypeId: Type.String({ minLength: 1, maxLength: 256 }),
+    payload: Type.Unknown(),
+  }),
+  response: {
+    200: Type.Object({
+      artifactId: Type.String(),
+      registered: Type.Boolean(),
+      validated: Type.Boolean(),
+      stored: Type.Literal(false),
+      rendered: Type.Literal(false),
+      artifactCreated: Type.Optional(Values),
+      problem: Type.Optional(Type.Object({ path: Type.String(), message: Type.String() })),
+    }),
+  },
+};
+
+export function artifactTypeSeams(app: Api, { desk, shelf }: Pick<Packs, 'desk' | 'shelf'>): void {
+  const types = new ArtifactTypeDesk(shelf);
+
+  app.post(`${URL}/install`, { schema: INSTALL }, async (request) => {
+    const { tenant, keyId } = callerOf(request);
+    const { bytes } = await archiveOf(filesOf(request.body));
+    const upload = { tenant, archive: bytes, source: 'archive', development: true } as const;
+    const { record } = await desk.install({ ...upload, grant: [], by: keyId });
+    const { declared } = await shelf.version(record.integrity);
+    if (declared?.kind !== 'artifact-type') throw new Error('another kind was installed');
+    const artifactTypeIds = declared.types.map(({ artifactTypeId }) => artifactTypeId);
+    return { installed: true as const, artifactTypeIds };
+  });
+
+  app.post(`${URL}/produce`, { schema: PRODUCE }, async (request) => {
+    const { artifactTypeId } = request.body;
+    const payload = request.body.payload as Json;
+    const artifactId = hash('sha256', JSON.stringify([artifactTypeId, payload]), 'hex').slice(0, 32);
+    const artifact = { artifactId, artifactTypeId, payload };
+    const production = await types.produce(callerOf(request).tenant, artifact);
+    // This host keeps no artifacts beside the run log, and draws none.
+    const kept = { artifactId, stored: false, rendered: false } as const;
+    if (!production.accepted) {
+      const { path, message } = production;
+      return { ...kept, registered: true, validated: false, problem: { path, message } };
+    }
+    const registered = production.created.registered === true;
+    return { ...kept, registered, validated: registered, artifactCreated: production.created };
+  });
+}
+
+/** The archive that the pack would be published as. */
+function filesOf({ manifest, schemas }: Static<(typeof INSTALL)['body']>): Map<string, Buffer> {
+  if (manifest.kind !== 'artifact-type') throw new OpenwopError('pack_kind_invalid');
+  const files = new Map([['pack.json', Buffer.from(JSON.stringify(manifest))]]);
+  const types: unknown[] = Array.isArray(manifest.artifactTypes) ? manifest.artifactTypes : [];
+  for (const type of types) {
+    const { artifactTypeId, schemaRef } = Object(type);
+    const schema = schemas[String(artifactTypeId)];
+    if (schema === undefined || typeof schemaRef !== 'string' || !isFilePath(schemaRef)) continue;
+    const path = normalizePath(schemaRef);
+    if (path !== 'pack.json') files.set(path, Buffer.from(JSON.stringify(schema)));
+  }
+  return files;
+}

@@ -1,0 +1,81 @@
+/** How the public suite asks for the methods of surfaces, and what it reads in their answers. */
+import type { ErrorCode } from '@gantry/protocol';
+import type { DataObject } from '@gantry/surfaces';
+
+export interface Operation {
+  /** In `ctx`. */
+  readonly path: string;
+  readonly takes?: (args: DataObject) => DataObject;
+  readonly gives?: (answer: DataObject, args: DataObject) => DataObject;
+  /** What the suite reads where a surface refuses with this code, since nothing is there. */
+  readonly absent?: { readonly code: ErrorCode; readonly answer: DataObject };
+}
+
+const PATHS: Readonly<Record<string, string>> = {
+  kv: 'storage.kv',
+  table: 'storage.table',
+  cache: 'storage.cache',
+  blob: 'storage.blob',
+  queueBus: 'queueBus',
+  sql: 'db.sql',
+  nosql: 'db.nosql',
+  vector: 'db.vector',
+  search: 'db.search',
+  fs: 'fs',
+};
+
+export const SEAM_SURFACES: readonly string[] = Object.keys(PATHS);
+
+const ofTopic = ({ subject, ...args }: DataObject): DataObject =>
+  subject === undefined ? args : { ...args, topic: subject };
+const ofStream = ({ stream, ...args }: DataObject): DataObject =>
+  stream === undefined ? args : { ...args, topic: stream };
+
+const isList = (value: unknown): value is readonly DataObject[] => Array.isArray(value);
+
+/** The suite takes one message at a time. */
+function firstMessage({ messages }: DataObject, { topic = '' }: DataObject): DataObject {
+  const first = isList(messages) ? messages[0] : undefined;
+  return first ? { found: true, subject: topic, ...first } : { found: false };
+}
+
+const toBytes = ({ contentBase64, ...args }: DataObject): DataObject =>
+  typeof contentBase64 === 'string'
+    ? { ...args, bytes: new Uint8Array(Buffer.from(contentBase64, 'base64')) }
+    : args;
+const toBase64 = (answer: DataObject): DataObject =>
+  answer.bytes instanceof Uint8Array
+    ? { ...answer, contentBase64: Buffer.from(answer.bytes).toString('base64') }
+    : answer;
+
+const SPOKEN: Readonly<Record<string, Omit<Operation, 'path'>>> = {
+  'cache.get': { gives: (answer) => ({ ...answer, found: 'value' in answer }) },
+  'table.query': { absent: { code: 'table_not_found', answer: { rows: [], nextCursor: null } } },
+  'blob.get': { absent: { code: 'blob_object_not_found', answer: { found: false } } },
+  'queueBus.publish': { takes: ofTopic },
+  'queueBus.consume': { takes: (args) => ({ maxMessages: 1, ...ofTopic(args) }), gives: firstMessage },
+  'queueBus.ack': { gives: (answer) => ({ ...answer, acked: answer.ok! }) },
+  'queueBus.deadLetter': {
+    gives: (answer) => ({ ...answer, deadLettered: answer.ok!, dlqSubject: answer.deadLetterTopic! }),
+  },
+  'queueBus.streamSubscribe': {
+    takes: (args) => ({ ...ofStream(args), follow: false }),
+    gives: ({ items }, { fromBeginning = false }) => ({
+      records: items ?? [],
+      fromBeginningSnapshot: fromBeginning,
+    }),
+  },
+  'vector.query': { absent: { code: 'vector_collection_not_found', answer: { matches: [] } } },
+  'search.query': { absent: { code: 'search_index_not_found', answer: { hits: [] } } },
+  'fs.read': { gives: toBase64 },
+  'fs.write': { takes: toBytes },
+};
+
+/** Nothing for a surface that the suite does not know. */
+export function operationOf(surface: string, op: string): Operation | null {
+  const path = Object.hasOwn(PATHS, surface) ? PATHS[surface] : undefined;
+  const name = `${surface}.${op}`;
+  return path === undefined
+    ? null
+    : { path: `${path}.${op}`, ...(Object.hasOwn(SPOKEN, name) ? SPOKEN[name] : {}) };
+}

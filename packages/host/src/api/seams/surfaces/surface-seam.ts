@@ -1,0 +1,109 @@
+/**
+ * Methods of surfaces, called through the same desk as by pack code, but outside any run.
+ *
+ * The suite names tenants of its own. They are apart from every real tenant, and from those of other keys.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Api, type Caller, callerOf } from '@gantry/http';
+import { ERRORS, ErrorEnvelope, errorEnvelope, OpenwopError } from '@gantry/protocol';
+import type { Data, DataObject } from '@gantry/surfaces';
+import Type from 'typebox';
+import { CommitPipeline } from '../../../runtime/commit-pipeline.ts';
+import { InvocationLog } from '../../../runtime/invocation-log.ts';
+import type { Surfaces } from '../../../surfaces/surfaces.ts';
+import type { ApiDeps } from '../../context.ts';
+import { type Operation, operationOf, SEAM_SURFACES } from './dialect.ts';
+
+const Text = Type.String({ minLength: 1, maxLength: 256 });
+const Call = Type.Object({
+  tenantId: Text,
+  surface: Text,
+  op: Text,
+  args: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+const Read = Type.Object({ path: Type.String(), tenantId: Type.Optional(Text) });
+const response = { 200: Type.Unknown(), 400: ErrorEnvelope };
+
+const PACK = { name: 'vendor.gantry.seams', version: '1.0.0' };
+const CALL_MS_MAX = 30_000;
+const ITEMS_MAX = 1_000;
+
+type Ask = (caller: Caller, tenantId: string, operation: Operation, args: DataObject) => Promise<Answer>;
+type Answer =
+  | { readonly kind: 'answer'; readonly answer: unknown }
+  | { readonly kind: 'refused'; readonly error: OpenwopError };
+
+export function surfaceSeams(
+  app: Api,
+  { store, now }: ApiDeps,
+  surfaces: Pick<Surfaces, 'membersFor'>,
+): void {
+  const log = new InvocationLog(new CommitPipeline(store), store.records, now);
+  const ask = asking(surfaces, log);
+  app.post(
+    '/v1/host/sample/test/surface',
+    { schema: { summary: 'Call a method of a surface', body: Call, response } },
+    async (request, reply) => {
+      const { tenantId, surface, op, args = {} } = request.body;
+      const operation = operationOf(surface, op);
+      if (!operation) throw unknownSurface(surface);
+      const asked = await ask(callerOf(request), tenantId, operation, args as DataObject);
+      return asked.kind === 'answer' ? asked.answer : reply.code(400).send(errorEnvelope(asked.error));
+    },
+  );
+  app.post(
+    '/v1/host/sample/fs/read',
+    { schema: { summary: 'Read a file of a surface', body: Read, response } },
+    async (request, reply) => {
+      const { path, tenantId = 'tenant-a' } = request.body;
+      const asked = await ask(callerOf(request), tenantId, operationOf('fs', 'read')!, { path });
+      return asked.kind === 'answer' ? asked.answer : reply.code(400).send(errorEnvelope(asked.error));
+    },
+  );
+}
+
+const unknownSurface = (surface: string): OpenwopError =>
+  new OpenwopError('validation_error', {
+    message: `There is no surface "${surface}" here. Use one of ${SEAM_SURFACES.join(', ')}.`,
+  });
+
+function asking(surfaces: Pick<Surfaces, 'membersFor'>, log: InvocationLog): Ask {
+  return async ({ tenant, keyId }, tenantId, { path, takes, gives, absent }, args) => {
+    const signal = AbortSignal.timeout(CALL_MS_MAX);
+    const items: Data[] = [];
+    const members = surfaces.membersFor({
+      ...{ workspace: '', principal: keyId, nodeId: 'seam', attempt: 0, ordinalBase: 0, effect: 'effect' },
+      // No real tenant has a slash in its name
+      key: { tenant: `${tenant}/seam/${encodeURIComponent(tenantId)}`, runId: `seam-${randomUUID()}` },
+      ...{ pack: PACK, signal, log },
+    });
+    const send = async (item: Data): Promise<void> => {
+      if (items.push(item) > ITEMS_MAX) throw new OpenwopError('payload_too_large');
+    };
+    const taken = takes ? takes(args) : args;
+    try {
+      const called = await members.call(path, [taken], { dispatch: 0, ordinal: 0, signal, send });
+      const answer = (called ?? { items }) as DataObject;
+      return { kind: 'answer', answer: written(gives ? gives(answer, taken) : answer) };
+    } catch (error) {
+      if (!(error instanceof OpenwopError)) throw error;
+      if (error.code === absent?.code) return { kind: 'answer', answer: absent.answer };
+      return refused(error);
+    }
+  };
+}
+
+/** The suite takes 404 for a seam that is not there; what only nodes are told has no status at all. */
+function refused(error: OpenwopError): Answer {
+  const { status } = ERRORS[error.code];
+  if (status === 0 || status === 404) return { kind: 'refused', error };
+  throw error;
+}
+
+/** Bytes as base64. */
+function written(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (Array.isArray(value)) return value.map(written);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, written(member)]));
+}

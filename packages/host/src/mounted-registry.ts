@@ -1,0 +1,44 @@
+/** The pack registry inside the host, where the settings ask for it. Its code is loaded only then. */
+import path from 'node:path';
+import type { AccessRules, Api } from '@gantry/http';
+import type { Store } from '@gantry/store';
+import type { Logger } from 'pino';
+import type { Settings } from './settings.ts';
+
+export interface MountedRegistry {
+  readonly access: AccessRules;
+  /** Whether the namespace of the conformance suite is served. */
+  readonly testNamespace: boolean;
+  routes(app: Api): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface MountOptions {
+  readonly store: Store;
+  readonly settings: Pick<Settings, 'dataDir' | 'serveRegistry' | 'testSeams'>;
+  /** Asked once the host serves. */
+  readonly publicUrl: () => string;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+export async function mountRegistry(options: MountOptions): Promise<MountedRegistry | undefined> {
+  const { store, settings, publicUrl, now, log } = options;
+  const { dataDir, serveRegistry, testSeams: testNamespace } = settings;
+  if (!serveRegistry && !testNamespace) return undefined;
+  const { createRegistry, openStorage, REGISTRY_ACCESS: access } = await import('@gantry/registry');
+  const folder = path.join(dataDir, 'registry');
+  const registry = createRegistry({
+    ...{ store, now, log },
+    storage: openStorage({ kind: 'folder', folder }, { dataDir, now }),
+    policy: {
+      ...{ name: 'Gantry', publicUrl, acceptsPrivate: true, testNamespace },
+      // The conformance suite signs nothing.
+      acceptsUnsigned: testNamespace,
+    },
+  });
+  if (testNamespace) log.warn('the test namespace /v1/packs-test/ is served');
+  const { routes, start, stop } = registry;
+  return { access, testNamespace, routes, start, stop };
+}

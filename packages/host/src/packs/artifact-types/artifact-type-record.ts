@@ -1,0 +1,45 @@
+/** Artifact types of a pack as the host keeps them. */
+import { type Archive, type ArtifactType, normalizePath } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import { readSchemaText } from './schema-text.ts';
+
+/** All schemas of one pack are compiled in one go, so what they cost together is bounded too. */
+const SCHEMAS_BYTES_MAX = 256 * 1024;
+
+export interface ArtifactTypeRecord {
+  readonly artifactTypeId: string;
+  /** The file as it is in the archive, so that readers get the same bytes. */
+  readonly schemaText: string;
+}
+
+/** Refuses the whole pack for one schema that cannot be used: a type without its check is no type. */
+export function artifactTypeRecords(
+  types: readonly ArtifactType[],
+  files: Archive['files'],
+): ArtifactTypeRecord[] {
+  let bytes = 0;
+  return types.map((type, index) => {
+    const schemaText = schemaTextOf(type, files);
+    bytes += Buffer.byteLength(schemaText);
+    const reading = bytes > SCHEMAS_BYTES_MAX ? tooMuch : readSchemaText(schemaText);
+    if (!reading.usable)
+      throw new OpenwopError('pack_validation_failed', {
+        message: `${type.artifactTypeId}: ${reading.problem}`,
+        details: { path: `/artifactTypes/${index}`, artifactTypeId: type.artifactTypeId },
+      });
+    return { artifactTypeId: type.artifactTypeId, schemaText };
+  });
+}
+
+const tooMuch = {
+  usable: false,
+  problem: `The schemas of one pack may have ${SCHEMAS_BYTES_MAX} bytes together.`,
+} as const;
+
+/** An older dialect has the schema in the manifest, where no bytes of its own exist. */
+function schemaTextOf({ schemaRef, schema = {} }: ArtifactType, files: Archive['files']): string {
+  if (schemaRef === undefined) return JSON.stringify(schema);
+  const bytes = files.get(normalizePath(schemaRef));
+  if (bytes === undefined) throw new Error(`${schemaRef} was checked to be in the pack`);
+  return Buffer.from(bytes).toString('utf8');
+}

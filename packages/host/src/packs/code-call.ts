@@ -1,0 +1,144 @@
+/** One call of a pack's code: in the sandbox, or where a remote pack runs. */
+import type { Invocation, PackInvocation } from '@gantry/engine';
+import type { InvocationOutcome, Sandbox, Invocation as SandboxInvocation } from '@gantry/sandbox';
+import type { RunKey } from '@gantry/store';
+import type { InvocationLog } from '../runtime/invocation-log.ts';
+import type { NodeWork } from '../runtime/side-effect.ts';
+import type { CodeFolders } from './code-folders.ts';
+import type { EventFeed } from './event-feed.ts';
+import { ENDINGS, type Members, together } from './node-controls/members.ts';
+import type { RemoteNodes } from './node-controls/remote-nodes.ts';
+import { sideEffects } from './node-controls/side-effects.ts';
+import type { SubWorkflows } from './node-controls/sub-workflows.ts';
+import type { Surfaces } from './node-controls/surfaces.ts';
+import type { SandboxedCode, VersionRecord } from './pack-record.ts';
+import type { Sandboxes } from './sandboxes.ts';
+import { SideEffectGuard } from './side-effect-guard.ts';
+
+const OUTPUT_BYTES_MAX = 8 * 1024 * 1024;
+
+export interface CodeCalls {
+  readonly folders: CodeFolders;
+  readonly sandboxes: Sandboxes;
+  readonly memoryBytes: number;
+  readonly wallClockMs: number;
+  readonly remotes: RemoteNodes;
+  /** What the operator lets packs see that were granted `env.read`. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly surfaces: Surfaces;
+}
+
+/** A node to run. */
+export interface Task {
+  readonly key: RunKey;
+  readonly invocation: Invocation;
+  readonly pack: PackInvocation;
+  readonly signal: AbortSignal;
+  readonly work: NodeWork;
+  readonly log: InvocationLog;
+}
+
+/** What listens while the code runs. */
+export interface Listeners {
+  readonly children: SubWorkflows;
+  readonly feed: EventFeed;
+}
+
+export type CodeCall = (task: Task, listeners: Listeners) => Promise<InvocationOutcome>;
+
+/** Grants were checked: everything that the version requires is granted. */
+export async function prepareCall(
+  calls: CodeCalls,
+  version: VersionRecord,
+  acts: boolean,
+): Promise<CodeCall> {
+  const { code, name, version: number } = version;
+  if (!code) throw new Error(`${name}@${number} has no code`);
+  if (code.language === 'remote') return remoteCall(calls, version, code.entry);
+  const sandbox = await calls.sandboxes.for(version.source);
+  const folder = await calls.folders.folderOf(version);
+  return (task, listeners) => sandboxCall(calls, task, listeners, { sandbox, folder, version, code, acts });
+}
+
+function remoteCall(
+  { remotes, wallClockMs }: CodeCalls,
+  { name, version }: VersionRecord,
+  entry: string,
+): CodeCall {
+  return ({ key, invocation, signal }, { feed }) => {
+    const { nodeId, attempt, inputs, config, typeId } = invocation;
+    return remotes.invoke({
+      pack: { name, version, entry },
+      tenant: key.tenant,
+      typeId,
+      ctx: { runId: key.runId, nodeId, attempt, inputs, config },
+      limits: { wallClockMs, outputBytes: OUTPUT_BYTES_MAX },
+      signal,
+      emit: (event) => feed.emit(event),
+    });
+  };
+}
+
+interface Unpacked {
+  readonly sandbox: Sandbox;
+  readonly folder: string;
+  readonly version: VersionRecord;
+  readonly code: SandboxedCode;
+  readonly acts: boolean;
+}
+
+function sandboxCall(
+  calls: CodeCalls,
+  task: Task,
+  { children, feed }: Listeners,
+  { sandbox, folder, version, code, acts }: Unpacked,
+): Promise<InvocationOutcome> {
+  const { key, invocation, pack, signal, work } = task;
+  const { memoryBytes, wallClockMs, environment } = calls;
+  const { workspace = '', principal = '' } = work.facts.owner;
+  const members = children.closing(membersOf(calls, task, children));
+  const { memoryPagesMax, ...rest } = code;
+  const wasm = memoryPagesMax === undefined ? {} : { wasm: { memoryPagesMax } };
+  return sandbox.invoke({
+    code: { ...rest, ...wasm, name: version.name, version: version.version, folder },
+    key: { tenant: key.tenant, workspace, principal },
+    grants: version.requires,
+    environment,
+    typeId: invocation.typeId,
+    ctx: contextOf(task),
+    variables: pack.variables,
+    answers: pack.answers,
+    limits: { memoryBytes, wallClockMs, outputBytes: OUTPUT_BYTES_MAX },
+    surfaces: members.table,
+    repeatable: !acts,
+    signal,
+    call: members.call,
+    emit: (event) => (children.wanted ? undefined : feed.emit(event)),
+    log: (level, message, data) => (children.wanted ? undefined : feed.log(level, message, data)),
+  });
+}
+
+function contextOf({ key, invocation, work }: Task): SandboxInvocation['ctx'] {
+  const { nodeId, attempt, inputs, config } = invocation;
+  const { owner, configurable, triggerData } = work.facts;
+  return {
+    ...{ runId: key.runId, nodeId, attempt, inputs, config, configurable },
+    trustBoundary: triggerData ? 'untrusted' : 'trusted',
+    ...(triggerData && { triggerData }),
+    ...(owner.principal !== undefined && { userId: owner.principal }),
+  };
+}
+
+/** A node declared pure has nothing to guard and starts nothing: it gets no way to act. */
+function membersOf({ surfaces }: CodeCalls, task: Task, children: SubWorkflows): Members {
+  const { key, invocation, pack, signal, work, log } = task;
+  const { nodeId, attempt, ordinalBase } = invocation;
+  const { workspace, principal } = work.facts.owner;
+  const { packName: name, packVersion: version, effect } = pack;
+  const guard = new SideEffectGuard(log, { ...key, nodeId, ordinalBase });
+  const offered = surfaces({
+    ...{ key, workspace, principal, nodeId, attempt, ordinalBase, effect, signal, log },
+    pack: { name, version },
+  });
+  return together([ENDINGS, ...(effect === 'pure' ? [] : [sideEffects(guard), children.members]), offered]);
+}

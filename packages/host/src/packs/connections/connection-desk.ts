@@ -1,0 +1,37 @@
+/** The providers that connection packs bring, as a tenant sees them. */
+import type { Provider } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import { SHARED } from '../../workflows/shared.ts';
+import { declaredPacks } from '../binding.ts';
+import type { PackShelf } from '../pack-shelf.ts';
+import { type InstalledProvider, type Resolution, resolveProvider } from './provider.ts';
+
+export class ConnectionDesk {
+  readonly #shelf: PackShelf;
+
+  constructor(shelf: PackShelf) {
+    this.#shelf = shelf;
+  }
+
+  /** This host knows no provider by itself; `builtInVersion` asks what would be if it did. */
+  async resolve(tenant: string, providerId: string, builtInVersion?: string): Promise<Resolution> {
+    return resolveProvider(await this.#describing(tenant, providerId), builtInVersion);
+  }
+
+  async provider(tenant: string, providerId: string): Promise<Provider> {
+    const resolution = await this.resolve(tenant, providerId);
+    if (resolution.source === 'pack') return resolution.installed.provider;
+    if (resolution.source === 'builtin') throw new Error(`${providerId} is not built in`);
+    const packs = 'packs' in resolution ? [...resolution.packs] : [];
+    throw new OpenwopError(resolution.code, { details: { provider: providerId, packs } });
+  }
+
+  async #describing(tenant: string, providerId: string): Promise<InstalledProvider[]> {
+    const packs = await declaredPacks(this.#shelf, tenant, 'connection');
+    return packs
+      .filter(({ declared }) => declared.provider.id === providerId)
+      .map(({ name, version, tenant: owner, declared }) => ({
+        ...{ packName: name, version, shared: owner === SHARED, provider: declared.provider },
+      }));
+  }
+}

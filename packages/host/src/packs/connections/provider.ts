@@ -1,0 +1,88 @@
+/** Which description of a provider counts, what people consent to, and where its credentials may go. */
+import { compareVersions, type Provider } from '@gantry/packs';
+
+/** A provider that an installed pack describes. */
+export interface InstalledProvider {
+  readonly packName: string;
+  readonly version: string;
+  /** Installed by the operator for every tenant. */
+  readonly shared: boolean;
+  readonly provider: Provider;
+}
+
+export type Resolution =
+  | { readonly source: 'pack'; readonly installed: InstalledProvider }
+  | { readonly source: 'builtin'; readonly version: string }
+  | { readonly source: 'none'; readonly code: 'connection_provider_unresolved' }
+  | {
+      readonly source: 'none';
+      readonly code: 'connection_provider_conflict';
+      /** Everyone who describes it. */
+      readonly packs: readonly string[];
+    };
+
+/**
+ * `candidates` describe the provider asked for, in the order of installation, last first. What a tenant installed
+ * comes before what the operator did. Of one pack the last installed version counts; two packs that describe the
+ * same provider are a conflict, since each could send people to other addresses. A pack replaces what the host
+ * itself knows unless it is older.
+ */
+export function resolveProvider(
+  candidates: readonly InstalledProvider[],
+  builtInVersion?: string,
+): Resolution {
+  const own = candidates.filter(({ shared }) => !shared);
+  const [first, ...others] = own.length > 0 ? own : candidates;
+  if (!first)
+    return builtInVersion === undefined
+      ? { source: 'none', code: 'connection_provider_unresolved' }
+      : { source: 'builtin', version: builtInVersion };
+  const rivals = others.filter(({ packName }) => packName !== first.packName);
+  if (rivals.length > 0) return conflict([first, ...rivals]);
+  if (builtInVersion !== undefined && compareVersions(first.version, builtInVersion) < 0)
+    return conflict([first]);
+  return { source: 'pack', installed: first };
+}
+
+const conflict = (installed: readonly InstalledProvider[]): Resolution => ({
+  source: 'none',
+  code: 'connection_provider_conflict',
+  packs: installed.map(({ packName, version }) => `${packName}@${version}`),
+});
+
+export type ScopeAccess = 'read' | 'write';
+
+export interface ConsentStep {
+  readonly includesWrite: boolean;
+  readonly groups: readonly {
+    readonly key: string;
+    readonly label: string;
+    readonly access: ScopeAccess;
+    readonly scopes: readonly string[];
+  }[];
+}
+
+/** One step for reading; writing is always asked for on its own, after it. */
+export function consentPlan({ auth }: Provider, requested: readonly ScopeAccess[]): ConsentStep[] {
+  if (auth.kind !== 'oauth2') return [];
+  const step = (access: ScopeAccess): ConsentStep => ({
+    includesWrite: access === 'write',
+    groups: (auth.scopes?.[access] ?? []).map((group) => ({ ...group, access })),
+  });
+  const read = requested.includes('read') ? [step('read')] : [];
+  const write = requested.includes('write') ? [step('write')] : [];
+  // Reading needs consent even where the provider knows no scopes for it; writing without any is nothing to ask.
+  return [...read, ...write.filter(({ groups }) => groups.length > 0)];
+}
+
+export type EgressVerdict =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly code: 'no_api_hosts' | 'egress_host_not_allowed' };
+
+/** Credentials go to the hosts that the pack lists and to what lies below them, and nowhere else. */
+export function egressVerdict({ apiHosts = [] }: Provider, requestHost: string): EgressVerdict {
+  if (apiHosts.length === 0) return { allowed: false, code: 'no_api_hosts' };
+  const host = requestHost.toLowerCase();
+  const isListed = apiHosts.some((entry) => host === entry || host.endsWith(`.${entry}`));
+  return isListed ? { allowed: true } : { allowed: false, code: 'egress_host_not_allowed' };
+}

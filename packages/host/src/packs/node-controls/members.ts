@@ -1,0 +1,33 @@
+/** Members of `ctx` that the host serves while pack code runs. */
+import { OpenwopError } from '@gantry/protocol';
+import type { Invocation as SandboxInvocation, SurfaceTable } from '@gantry/sandbox';
+
+type Call = SandboxInvocation['call'];
+
+export interface Members {
+  /** By their path in `ctx`. */
+  readonly table: SurfaceTable;
+  call(...args: Parameters<Call>): ReturnType<Call>;
+}
+
+/** Who comes first serves a path that several have. */
+export function together(parts: readonly Members[]): Members {
+  const table: SurfaceTable = Object.assign({}, ...parts.toReversed().map((part) => part.table));
+  return {
+    table,
+    call: async (method, args, io) => {
+      const part = parts.find((one) => Object.hasOwn(one.table, method));
+      if (part) return part.call(method, args, io);
+      const message = `This host does not offer ctx.${method}.`;
+      throw new OpenwopError('capability_not_provided', { message });
+    },
+  };
+}
+
+/** What the node returns to end the run or to say what becomes of a failure: nothing is asked of the host. */
+export const ENDINGS: Members = {
+  table: { terminate: 'terminate', applyErrorDirective: 'directive' },
+  call: async (method) => {
+    throw new OpenwopError('capability_not_provided', { message: `ctx.${method} is not a call.` });
+  },
+};

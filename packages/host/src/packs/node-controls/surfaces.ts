@@ -1,0 +1,22 @@
+import type { PackEffect } from '@gantry/engine';
+import type { RunKey } from '@gantry/store';
+import type { InvocationLog } from '../../runtime/invocation-log.ts';
+import type { Members } from './members.ts';
+
+/** For whom and what a surface works. */
+export interface SurfaceFacts {
+  readonly key: RunKey;
+  readonly workspace: string | undefined;
+  readonly principal: string | undefined;
+  readonly nodeId: string;
+  readonly attempt: number;
+  /** The node's journaled calls are numbered from here: see `Invocation`. */
+  readonly ordinalBase: number;
+  readonly effect: PackEffect;
+  readonly pack: { readonly name: string; readonly version: string };
+  readonly signal: AbortSignal;
+  readonly log: InvocationLog;
+}
+
+/** What the host offers to a node beside the members that are built in; those win where both have a path. */
+export type Surfaces = (facts: SurfaceFacts) => Members;

@@ -1,0 +1,136 @@
+/** What cannot be seen through the front door: remote nodes, for which no server of a test has a valid certificate. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Invocation, PackEffect } from '@gantry/engine';
+import type { InvocationOutcome } from '@gantry/sandbox';
+import { openSqlite } from '@gantry/store';
+import { pino } from 'pino';
+import { CommitPipeline } from '../runtime/commit-pipeline.ts';
+import { InvocationLog } from '../runtime/invocation-log.ts';
+import type { NodeWork } from '../runtime/side-effect.ts';
+import { temporaryFolder } from '../testing/host-process.ts';
+import { CodeFolders } from './code-folders.ts';
+import type { RemoteNodes } from './node-controls/remote-nodes.ts';
+import { packExecutor } from './pack-executor.ts';
+import { putting, versionKey } from './pack-record.ts';
+import { PackShelf } from './pack-shelf.ts';
+import { Receipts } from './receipts.ts';
+import { Sandboxes } from './sandboxes.ts';
+
+const INTEGRITY = 'sha256-abc';
+const TYPE = 'vendor.acme.far';
+const now = () => 1_000;
+const log = pino({ level: 'silent' });
+const key = { tenant: 'acme', runId: 'run-1' };
+
+const outcome = (result: InvocationOutcome['result']): InvocationOutcome => ({
+  ...{ result, variables: {}, durationMs: 1 },
+  used: { primitives: ['net.outbound'], surfaces: ['mcp:acme.example'] },
+});
+
+/** An executor of one remote node, over a store of its own. */
+async function world(t: TestContext, remotes: RemoteNodes) {
+  const folder = await temporaryFolder();
+  const store = await openSqlite({ dataDir: folder.path });
+  t.after(async () => {
+    await store.close();
+    await folder.remove();
+  });
+  const body = {
+    ...{ name: 'vendor.acme.far', version: '1.0.0', integrity: INTEGRITY, source: 'archive' },
+    ...{ requires: [], chains: [], nodes: [{ typeId: TYPE, effect: 'effect', sensitiveOutputs: [] }] },
+    code: { language: 'remote', entry: 'https://acme.example/mcp' },
+  };
+  await store.commit([[putting({ key: versionKey(INTEGRITY), body, before: null, now: now() })]]);
+  const shelf = new PackShelf(store.entries);
+  const receipts = new Receipts({ store, now, log });
+  const executor = packExecutor({
+    ...{ shelf, receipts, memoryBytes: 1, wallClockMs: 1_000 },
+    folders: new CodeFolders(folder.path, shelf),
+    sandboxes: new Sandboxes({ settings: { dataDir: folder.path, sandbox: 'os' }, now, log }),
+    remotes,
+    environment: {},
+    surfaces: () => ({ table: {}, call: async () => undefined }),
+  })(new InvocationLog(new CommitPipeline(store), store.records, now));
+  return { executor, receipts };
+}
+
+const invocation = (effect: PackEffect = 'effect', attempt = 0): Invocation => ({
+  ...{ nodeId: 'a', typeId: TYPE, attempt, visit: 1, ordinalBase: 0, inputs: { x: 1 }, config: { y: 2 } },
+  pack: {
+    ...{ packName: 'vendor.acme.far', packVersion: '1.0.0', integrity: INTEGRITY, effect },
+    ...{ variables: {}, answers: {}, calls: [], rounds: 0 },
+  },
+});
+
+function working(emit: NodeWork['emit'] = async () => true): NodeWork {
+  const facts = {
+    ...{ runId: 'run-1', workflowId: 'one', workflowHash: 'hash', owner: { tenant: 'acme' }, createdAt: 0 },
+    ...{ inputs: {}, configurable: {}, tags: [], metadata: {} },
+    limits: { maxNodeExecutions: 1, maxRunDurationMs: 1, maxLoopIterations: 1 },
+  };
+  return { facts, emit };
+}
+
+const { signal } = new AbortController();
+
+test('a remote node is given its inputs and no more, and what it used is on the receipt', async (t) => {
+  const seen: unknown[] = [];
+  const { executor, receipts } = await world(t, {
+    invoke: async ({ signal: _signal, emit: _emit, ...given }) => {
+      seen.push(given);
+      return outcome({ status: 'success', outputs: { z: 3 } });
+    },
+  });
+  assert.deepEqual(await executor(key, invocation(), signal, working()), { ok: true, outputs: { z: 3 } });
+  assert.deepEqual(seen, [
+    {
+      pack: { name: 'vendor.acme.far', version: '1.0.0', entry: 'https://acme.example/mcp' },
+      ...{ tenant: 'acme', typeId: TYPE, limits: { wallClockMs: 1_000, outputBytes: 8_388_608 } },
+      ctx: { runId: 'run-1', nodeId: 'a', attempt: 0, inputs: { x: 1 }, config: { y: 2 } },
+    },
+  ]);
+  const [receipt] = await receipts.of('acme', 'vendor.acme.far');
+  assert.deepEqual(receipt?.primitives, { 'net.outbound': 1 });
+});
+
+for (const [code, effect, expected, calls] of [
+  ['sandbox_invocation_error', 'effect', ['effect_in_doubt', false], 1],
+  ['sandbox_timeout', 'effect', ['sandbox_timeout', false], 1],
+  ['sandbox_timeout', 'idempotent', ['sandbox_timeout', true], 1],
+  ['sandbox_invocation_error', 'idempotent', ['sandbox_invocation_error', false], 3],
+] as const)
+  test(`${code} of a node that is ${effect} counts for what is known`, async (t) => {
+    let called = 0;
+    const { executor } = await world(t, {
+      invoke: async () => {
+        called++;
+        const error = { code, message: 'no', retryable: code === 'sandbox_timeout' };
+        return outcome({ status: 'error', error });
+      },
+    });
+    const end = await executor(key, invocation(effect), signal, working());
+    assert.deepEqual('ok' in end && !end.ok && [end.error.code, end.retryable], expected);
+    assert.equal(called, calls);
+  });
+
+test('what a node that acts told during a pause is on record with its ending', async (t) => {
+  let called = 0;
+  const { executor } = await world(t, {
+    invoke: async ({ emit }) => {
+      called++;
+      await emit({ type: 'held', data: {} });
+      return outcome({ status: 'success', outputs: {} });
+    },
+  });
+  const first = await executor(
+    key,
+    invocation(),
+    signal,
+    working(async () => false),
+  );
+  const payload = { level: 'info', message: 'held', fields: {} };
+  assert.deepEqual(first, { ok: true, outputs: {}, untold: [{ type: 'log.appended', payload }] });
+  assert.deepEqual(await executor(key, invocation(), signal, working()), first);
+  assert.equal(called, 1);
+});

@@ -1,0 +1,71 @@
+/** Packs that are not JavaScript in our sandbox: Python beside it, and code that runs elsewhere. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { archiveOf } from '@gantry/packs';
+import type { JsonObject } from '@gantry/protocol';
+import { mcpServer } from '../../../sandbox/src/remote/testing/mcp-server.ts';
+import { assertError } from '../api/testing.ts';
+import { node, workflow } from '../testing/definitions.ts';
+import { PACKS_URL, packTest } from './testing/pack-test.ts';
+
+const TYPE = 'vendor.acme.greet';
+
+const archive = async (
+  runtime: JsonObject,
+  files: Readonly<Record<string, string>> = {},
+): Promise<Buffer> => {
+  const manifest = {
+    ...{ name: 'vendor.acme.greetings', version: '1.0.0', engines: { openwop: '>=1.0.0 <2.0.0' }, runtime },
+    nodes: [{ typeId: TYPE, version: '1.0.0', category: 'data', role: 'side-effect' }],
+  };
+  const texts = { 'pack.json': JSON.stringify(manifest), ...files };
+  const entries = Object.entries(texts).map(([path, text]) => [path, Buffer.from(text)] as const);
+  return (await archiveOf(new Map(entries))).bytes;
+};
+
+const greeting = workflow('greeting', [
+  node('a', TYPE, {}, { inputs: { name: { type: 'static', value: 'Ada' } } }),
+]);
+
+test('a Python pack runs, and reaches the surfaces of the host', async (t) => {
+  const api = await packTest(t);
+  const { nodePackRuntimes } = (await api.get('/.well-known/openwop')).json();
+  const code = [
+    'def greet(ctx):',
+    '    n = ctx.storage.kv.atomicIncrement({"key": "greeted"})["value"]',
+    '    return {"said": "Hello " + ctx.inputs["name"], "n": n}',
+    `nodes = {"${TYPE}": greet}`,
+  ].join('\n');
+  const bytes = await archive({ language: 'python', entry: 'main.py' }, { 'main.py': code });
+  const installed = await api.upload(bytes);
+  if (nodePackRuntimes.python === undefined) {
+    assert.notEqual(process.env.CI, 'true', 'Python must be there in CI');
+    return assertError(installed, 400, 'unsupported_runtime');
+  }
+  assert.equal(installed.statusCode, 201, installed.body);
+  await api.registered(greeting);
+  assert.deepEqual((await api.ended(await api.start('greeting'))).outputs, { said: 'Hello Ada', n: 1 });
+});
+
+test('a remote pack is called where it runs, once that is granted', async (t) => {
+  const server = await mcpServer(t, {
+    tools: {
+      [TYPE]: (request) => ({
+        content: [],
+        structuredContent: { said: `Hello ${(request.arguments.inputs as JsonObject).name}` },
+      }),
+    },
+  });
+  const api = await packTest(t, { settings: { webhooksLoopback: true } });
+  const bytes = await archive({ language: 'remote', entry: server.url });
+  assertError(await api.upload(bytes), 400, 'pack_runtime_requirement_unmet');
+  assert.equal((await api.upload(bytes, '?grant=net.outbound')).statusCode, 201);
+  await api.registered(greeting);
+  assert.deepEqual((await api.ended(await api.start('greeting'))).outputs, { said: 'Hello Ada' });
+  const receipts = (await api.get(`${PACKS_URL}/vendor.acme.greetings/receipts`)).json();
+  assert.match(JSON.stringify(receipts), /net\.outbound/);
+  assert.ok(
+    server.heard.every((headers) => headers.authorization === undefined),
+    'no credentials leave',
+  );
+});

@@ -1,0 +1,146 @@
+/** Whom this host trusts packs from. One policy for what is handed over; each registry may have its own. */
+import {
+  type Archive,
+  judgeTrust,
+  type PackManifest,
+  type RegistryRecord,
+  type SecurityAdvisory,
+  type Signing,
+  type SigstoreTrust,
+  type TrustedKey,
+  type TrustJudgement,
+  type TrustPolicy,
+} from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import type { ShelvedPack } from './pack-shelf.ts';
+
+export interface RegistryTrust {
+  readonly url: string;
+  /** Without it the policy of the file. */
+  readonly policy?: TrustPolicy;
+  /** Exactly these vouch for packs of the registry, beside the operator's; without it those that it serves. */
+  readonly keys?: readonly TrustedKey[];
+}
+
+export interface HostTrust {
+  /** For archives that are handed over. */
+  readonly policy: TrustPolicy;
+  /** For registries without a policy of their own. */
+  readonly registryPolicy: TrustPolicy;
+  readonly keys: readonly TrustedKey[];
+  readonly registries: readonly RegistryTrust[];
+  readonly sigstore?: SigstoreTrust;
+  /** What packs that the settings name may do, by name. */
+  readonly grants: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Who hands an archive over knows it; what a registry sends must be proved. */
+export const WITHOUT_FILE: HostTrust = {
+  policy: { mode: 'open' },
+  registryPolicy: { mode: 'verified' },
+  keys: [],
+  registries: [],
+  grants: {},
+};
+
+/** What a registry says of a version that came from it. */
+export interface RegistryProof {
+  readonly url: string;
+  readonly record: RegistryRecord;
+  /** What it says of the signature, where the manifest in the archive is silent. */
+  readonly signing?: Signing;
+  readonly detachedSignature?: Uint8Array;
+  /** The keys that vouch for packs of this registry. */
+  readonly keys: readonly TrustedKey[];
+  readonly advisories: readonly SecurityAdvisory[];
+  /** Somebody asked for exactly this version. */
+  readonly isExact: boolean;
+}
+
+export type Origin =
+  /** A folder that the operator named: being developed, so neither signed nor listed. */
+  | { readonly from: 'folder' }
+  | { readonly from: 'upload' }
+  | { readonly from: 'registry'; readonly proof: RegistryProof };
+
+export interface ProofQuestion {
+  readonly trust: HostTrust;
+  readonly origin: Origin;
+  readonly bytes: Uint8Array;
+  readonly archive: Archive;
+  readonly manifest: PackManifest;
+  /** What it would replace. */
+  readonly current: ShelvedPack | undefined;
+  readonly now: number;
+}
+
+export type Trusted = Extract<TrustJudgement, { trusted: true }>;
+
+/** The proof of an archive under the policy for where it came from, or the reason against it. */
+export async function judgeProof(question: ProofQuestion): Promise<Trusted> {
+  const { trust, origin, archive, manifest, now } = question;
+  const { name, version } = manifest;
+  const proof = origin.from === 'registry' ? origin.proof : undefined;
+  const signing = manifest.signing ?? proof?.signing;
+  const installed = origin.from === 'folder' ? undefined : installedOf(question.current);
+  const { manifestBytes, files } = archive;
+  const detached = proof?.detachedSignature;
+  const judgement = await judgeTrust({
+    pack: {
+      ...{ name, version, signing, archive: question.bytes, manifestBytes, files },
+      ...(detached !== undefined && { detachedSignature: detached }),
+    },
+    policy: policyFor(trust, origin),
+    trust: { keys: keysFor(trust, origin), now, ...(trust.sigstore && { sigstore: trust.sigstore }) },
+    advisories: proof?.advisories ?? [],
+    isExact: proof?.isExact ?? true,
+    ...(proof && { record: proof.record }),
+    ...(installed && { installed }),
+  });
+  if (judgement.trusted) return judgement;
+  throw new OpenwopError(judgement.code, {
+    message: `${judgement.message} ${judgement.next}`,
+    details: { manifest: `${name}@${version}` },
+  });
+}
+
+function installedOf(current: ShelvedPack | undefined) {
+  if (current === undefined) return;
+  const { version, trust: level, signedBy } = current.record;
+  return { version, level, ...(signedBy !== undefined && { signedBy }) };
+}
+
+export function policyFor(trust: HostTrust, origin: Origin): TrustPolicy {
+  switch (origin.from) {
+    case 'folder':
+      return { mode: 'open' };
+    case 'upload':
+      return trust.policy;
+    case 'registry':
+      return registryPolicy(trust, origin.proof.url);
+  }
+}
+
+const registryPolicy = (trust: HostTrust, url: string): TrustPolicy =>
+  ofRegistry(trust, url)?.policy ?? trust.registryPolicy;
+
+/** The operator's word about a key counts before a registry's: keys are looked up in this order. */
+const keysFor = ({ keys }: HostTrust, origin: Origin): readonly TrustedKey[] =>
+  origin.from === 'registry' ? [...keys, ...origin.proof.keys] : keys;
+
+/** The modes in force, as operators are told. */
+export interface TrustModes {
+  readonly uploads: TrustPolicy['mode'];
+  readonly registries: readonly { readonly url: string; readonly mode: TrustPolicy['mode'] }[];
+}
+
+export const trustModes = (trust: HostTrust, registries: readonly string[]): TrustModes => ({
+  uploads: trust.policy.mode,
+  registries: registries.map((url) => ({ url, mode: registryPolicy(trust, url).mode })),
+});
+
+export const ofRegistry = ({ registries }: HostTrust, url: string): RegistryTrust | undefined =>
+  registries.find((registry) => sameRegistry(registry.url, url));
+
+export const sameRegistry = (left: string, right: string): boolean =>
+  left.replace(/\/+$/, '') === right.replace(/\/+$/, '');

@@ -1,0 +1,95 @@
+/** Pack code stores things; links, health and discovery tell of it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '@gantry/protocol';
+import { assertError, assertPublic } from '../api/testing.ts';
+import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
+import { node, workflow } from '../testing/definitions.ts';
+
+const TYPE = 'vendor.acme.work';
+
+async function ran(api: PackTest, body: string, peers: readonly string[] = []): Promise<JsonObject> {
+  const peerDependencies = Object.fromEntries(peers.map((name) => [name, 'supported']));
+  await api.install({ nodes: { [TYPE]: { body, role: 'side-effect' } }, manifest: { peerDependencies } });
+  await api.registered(workflow('one', [node('a', TYPE)]));
+  const run = await api.ended(await api.start('one'));
+  assert.equal(run.status, 'completed', JSON.stringify(run.error));
+  return run.outputs as JsonObject;
+}
+
+test('everything that discovery says can be used, under every name', async (t) => {
+  const api = await packTest(t);
+  const discovery = (await api.get('/.well-known/openwop')).json();
+  assertPublic('capabilities.schema.json', discovery);
+  const names = [
+    ...['kvStorage', 'cache', 'tableStorage', 'nosql', 'sql', 'vectorStore', 'searchIndex', 'queueBus'],
+    ...['blobStorage', 'fs'],
+  ];
+  for (const name of names) {
+    assert.equal(discovery[name].supported, true, name);
+    assert.ok(discovery.sandbox.allowedHostCalls.includes(`host.${name}`), name);
+  }
+  const body = `
+    await ctx.storage.kv.put({ key: 'a', value: 1 });
+    await ctx.storage.table.insert({ table: 't', row: { n: 2 } });
+    const { id } = await ctx.db.nosql.insert({ datasourceId: 'primary', collection: 'c', doc: { n: 3 } });
+    await ctx.db.sql.execute({ datasourceId: 'primary', sql: 'create table x (n integer)', params: [] });
+    await ctx.db.sql.execute({ datasourceId: 'primary', sql: 'insert into x values (?)', params: [4] });
+    await ctx.db.vector.upsert({ collection: 'v', vectors: [{ id: 'five', embedding: [1, 0, 0] }] });
+    await ctx.db.search.index({ index: 'i', docs: [{ id: 'six', fields: { text: 'lighthouse keeper' } }] });
+    await ctx.queueBus.publish({ topic: 'q', payload: 7 });
+    await ctx.fs.write({ path: 'eight.txt', content: 'OA==' });
+    const { messages } = await ctx.queueBus.consume({ topic: 'q' });
+    return {
+      kv: (await ctx.storage.kv.get({ key: 'a' })).value,
+      table: (await ctx.storage.table.query({ table: 't' })).rows[0].n,
+      nosql: (await ctx.db.nosql.get({ datasourceId: 'primary', collection: 'c', id })).doc.n,
+      sql: (await ctx.db.sql.query({ datasourceId: 'primary', sql: 'select n from x', params: [] })).rows[0].n,
+      vector: (await ctx.db.vector.query({ collection: 'v', embedding: [1, 0, 0], k: 1 })).matches[0].id,
+      search: (await ctx.db.search.query({ index: 'i', q: 'lighthouse' })).hits[0].id,
+      queue: messages[0].payload,
+      fs: (await ctx.fs.stat({ path: 'eight.txt' })).sizeBytes,
+    };`;
+  assert.deepEqual(await ran(api, body, [...names, 'host.kvStorage']), {
+    ...{ kv: 1, table: 2, nosql: 3, sql: 4, vector: 'five', search: 'six', queue: 7, fs: 1 },
+  });
+});
+
+test('a link to an object works without a key, for what it says, until its time', async (t) => {
+  const api = await packTest(t);
+  const { get, put } = (await ran(
+    api,
+    `const place = { bucket: 'artifacts', key: 'a/ü 1.txt', expiresInSeconds: 60 };
+     await ctx.storage.blob.put({ ...place, bytes: new Uint8Array([104, 105]), contentType: 'text/plain' });
+     return {
+       get: (await ctx.storage.blob.presign({ ...place, method: 'GET' })).url,
+       put: (await ctx.storage.blob.presign({ ...place, method: 'PUT' })).url,
+     };`,
+  )) as { get: string; put: string };
+  const pathOf = (url: string): string => url.replace(/^https?:\/\/[^/]*/, '');
+  const headers = { authorization: '' };
+  const asked = (method: 'GET' | 'PUT', url: string, payload?: string) =>
+    api.host.app.inject({ method, url: pathOf(url), headers, ...(payload && { payload }) });
+  const read = await asked('GET', get);
+  assert.deepEqual([read.statusCode, read.body, read.headers['content-type']], [200, 'hi', 'text/plain']);
+  assert.equal((await asked('PUT', put, 'new')).statusCode, 200);
+  assert.equal((await asked('GET', get)).body, 'new');
+  assertError(await asked('PUT', get, 'x'), 403, 'forbidden');
+  assertError(await asked('GET', get.replace('a/', 'b/')), 403, 'forbidden');
+});
+
+test('the operator sees which backend keeps what', async (t) => {
+  const api = await packTest(t);
+  const { backends } = (await api.get('/v1/host/gantry/surfaces')).json();
+  assert.ok(backends.length >= 8);
+  assert.deepEqual([...new Set(backends.map((each: JsonObject) => each.backend))], ['embedded']);
+});
+
+test('a setting that names no server it knows stops the start, and does not repeat it', async (t) => {
+  const settings = { backends: { queue: 'kafka://user:hush@broker' } };
+  await assert.rejects(packTest(t, { settings }), (error: Error) => {
+    assert.match(error.message, /GANTRY_QUEUE asks for "kafka:\/\/".*nats:\/\//);
+    assert.doesNotMatch(error.message, /hush/);
+    return true;
+  });
+});

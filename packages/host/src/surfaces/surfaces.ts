@@ -1,0 +1,82 @@
+/** What nodes may ask of this host: the surfaces, opened with the backends that the settings name. */
+import type { HostOffer } from '@gantry/packs';
+import type { JsonObject } from '@gantry/protocol';
+import {
+  createSurfaceDesk,
+  type OpenedSurfaces,
+  openSurfaces as openAll,
+  openConverter,
+} from '@gantry/surfaces';
+import type { Logger } from 'pino';
+import type { MasterKey } from '../master-key.ts';
+import type { Members } from '../packs/node-controls/members.ts';
+import type { SurfaceFacts } from '../packs/node-controls/surfaces.ts';
+import type { InvocationLog } from '../runtime/invocation-log.ts';
+import type { Settings } from '../settings.ts';
+import { callJournal } from './call-journal.ts';
+
+export interface SurfacesOptions {
+  readonly settings: Pick<Settings, 'dataDir' | 'backends'>;
+  readonly masterKey: MasterKey;
+  /** Where links to objects lead; asked when one is made. */
+  readonly publicUrl: () => string;
+  /** As long as a run may last: a node that goes on must find what it did. */
+  readonly invocationRetentionMs: number;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'health' | 'servePresigned'> {
+  /** The members of `ctx` for one node at work. */
+  membersFor(facts: SurfaceFacts): Members;
+  readonly capabilities: HostOffer['capabilities'];
+  /** Families of the discovery document. */
+  readonly families: JsonObject;
+  /** Names for `sandbox.allowedHostCalls`. */
+  readonly hostCalls: readonly string[];
+  /** Deletes what is past its time. */
+  sweep(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
+  const { settings, masterKey, publicUrl, invocationRetentionMs, now, log } = options;
+  const opened = await openAll({
+    ...{ dataDir: settings.dataDir, backends: settings.backends, invocationRetentionMs, now },
+    cursorKey: masterKey.hmac('surface-cursor')('v1'),
+    blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
+    converter: openConverter(),
+    report: (fault) => log.warn({ fault }, 'a backend of surfaces'),
+  });
+  let invocations: InvocationLog | undefined;
+  const journal = callJournal(() => {
+    if (!invocations) throw new Error('a call came before the first node');
+    return invocations;
+  });
+  const desk = createSurfaceDesk({
+    surfaces: opened.surfaces,
+    journal,
+    now,
+    onCall: ({ fault, ...report }) => {
+      if (fault !== undefined) log.error({ err: fault, ...report }, 'a surface failed');
+      else log.debug(report, 'surface call');
+    },
+  });
+  const families = desk.discovery();
+  return {
+    membersFor({ key, workspace = '', principal = '', log: invocationLog, ...facts }) {
+      invocations = invocationLog;
+      const { nodeId, ordinalBase, effect, pack } = facts;
+      const calls = desk.open({ ...key, workspace, principal, nodeId, ordinalBase, effect, pack });
+      return { table: desk.table, call: (path, args, io) => calls.call(path, args, io) };
+    },
+    capabilities: desk.capabilities(),
+    families,
+    hostCalls: Object.keys(families).map((name) => `host.${name}`),
+    queue: opened.queue,
+    health: opened.health,
+    servePresigned: opened.servePresigned,
+    sweep: () => opened.sweep(now()),
+    close: () => opened.close(),
+  };
+}

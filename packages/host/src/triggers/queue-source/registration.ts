@@ -1,0 +1,86 @@
+/** Subscriptions to queues as callers and workflow definitions ask for them. Pure. */
+import {
+  OpenwopError,
+  QueueTriggerConfig,
+  type TriggerSubscriptionRegistration,
+  type WorkflowDefinition,
+} from '@gantry/protocol';
+import { Compile } from 'typebox/compile';
+import { retryPolicyOf } from '../retry.ts';
+import type { Origin, WantedQueue } from '../subscription.ts';
+import { placeProblem } from './place.ts';
+
+/** The node type that packs bring for it: it puts out the message that started the run. */
+export const CONSUME = 'core.messaging.consume';
+
+const config = Compile(QueueTriggerConfig);
+
+type Trigger = WorkflowDefinition['triggers'][number];
+type Nodes = WorkflowDefinition['nodes'];
+
+/** Throws `validation_error`. */
+export function queueRegistration(
+  { workflowId, topic, consumerGroup, ...body }: TriggerSubscriptionRegistration,
+  origin: Origin,
+): WantedQueue {
+  if (topic === undefined) throw refused('topic', 'is missing: name the topic to listen to');
+  const problem = placeProblem(topic, consumerGroup);
+  if (problem !== null) throw refused('topic', `cannot be used: ${problem}`);
+  if (body.verification !== undefined)
+    throw refused('verification', 'is not for queues: their messages come from this host');
+  if (body.dedupEnabled === false)
+    throw refused('dedupEnabled', 'is always true for queues: a message starts one run');
+  const asked = {
+    topic,
+    ...(consumerGroup !== undefined && { consumerGroup }),
+    ...(body.retryPolicy && { retryPolicy: body.retryPolicy }),
+    ...(body.inputMapping && { inputMapping: body.inputMapping }),
+  };
+  return wantedOf(workflowId, asked, origin);
+}
+
+/** An `event` trigger that names the consume node, by its type or as one of the workflow's nodes. */
+export const isQueueTrigger = ({ type, eventType, nodeId }: Trigger, nodes: Nodes): boolean =>
+  type === 'event' && (eventType === CONSUME || consumeNode(nodes, nodeId) !== undefined);
+
+/** What is wrong with the configuration; null when a topic can be listened to with it. */
+export function queueTriggerProblem(trigger: Trigger, nodes: Nodes): string | null {
+  const asked = configOf(trigger, nodes);
+  if (!config.Check(asked)) {
+    const [first] = config.Errors(asked);
+    return `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`;
+  }
+  return placeProblem(asked.topic, asked.consumerGroup);
+}
+
+/** Null when it has a problem. */
+export function queueTrigger(workflowId: string, trigger: Trigger, nodes: Nodes): WantedQueue | null {
+  const asked = configOf(trigger, nodes);
+  if (!config.Check(asked) || queueTriggerProblem(trigger, nodes) !== null) return null;
+  return wantedOf(workflowId, asked, { kind: 'trigger', triggerId: trigger.id });
+}
+
+/** The node says where its messages come from; the trigger may say it instead, and what else is asked for. */
+function configOf({ config: own = {}, nodeId }: Trigger, nodes: Nodes): Record<string, unknown> {
+  const { topic, consumerGroup } = consumeNode(nodes, nodeId)?.config ?? {};
+  return {
+    ...(topic !== undefined && { topic }),
+    ...(consumerGroup !== undefined && { consumerGroup }),
+    ...own,
+  };
+}
+
+const consumeNode = (nodes: Nodes, nodeId: string | undefined): Nodes[number] | undefined =>
+  nodes.find(({ id, typeId }) => id === nodeId && typeId === CONSUME);
+
+const wantedOf = (workflowId: string, asked: QueueTriggerConfig, origin: Origin): WantedQueue => ({
+  ...{ source: 'queue', workflowId, topic: asked.topic, consumerGroup: asked.consumerGroup ?? null },
+  ...{ dedupEnabled: true, verification: 'none', inputMapping: asked.inputMapping ?? {}, origin },
+  retryPolicy: retryPolicyOf(asked.retryPolicy),
+});
+
+const refused = (field: string, problem: string): OpenwopError =>
+  new OpenwopError('validation_error', {
+    message: `body/${field} ${problem}.`,
+    details: { fields: [{ field: `body/${field}`, problem }] },
+  });
