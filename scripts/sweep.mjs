@@ -1,18 +1,20 @@
-// Goes over a registry tree on disk and says of every version and node type what would become of it here.
-// npm run sweep -- <registry folder> [--offer all|name,name,...]
+// Goes over a registry and says of every version and node type what would become of it here.
+// npm run sweep -- <registry folder or address> [--offer all|name,name,...]
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { openRegistryTree, PACK_KINDS, RUNTIME_REQUIREMENTS, summarize, sweepRegistry } from '@gantry/packs';
 import { SandboxUnavailable } from '@gantry/sandbox';
+import { fetchTree } from './sweep-registry.mjs';
 import { openSandboxLoader } from './sweep-sandbox.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { offer: { type: 'string', default: '' } },
 });
-const [folder] = positionals;
-if (folder === undefined) {
-  console.error('Which registry? npm run sweep -- <registry folder> [--offer all|name,name,...]');
+const [named] = positionals;
+if (named === undefined) {
+  console.error('Which registry? npm run sweep -- <registry folder or address> [--offer all|name,name,...]');
   process.exit(2);
 }
 
@@ -48,8 +50,10 @@ const loader = await openSandboxLoader().catch((error) => {
   return { loadNodeType: undefined, stop: async () => undefined };
 });
 const rows = [];
+let fetched;
 try {
-  const tree = await openRegistryTree(path.resolve(folder));
+  fetched = /^https?:/.test(named) ? await fetchTree(named) : undefined;
+  const tree = await openRegistryTree(fetched ?? path.resolve(named));
   const { loadNodeType } = loader;
   const options = { offer, now: Date.now(), ...(loadNodeType ? { loadNodeType } : {}) };
   for await (const row of sweepRegistry(tree, options)) {
@@ -58,6 +62,7 @@ try {
   }
 } finally {
   await loader.stop();
+  if (fetched) await rm(fetched, { recursive: true, force: true });
 }
 const { isSound, ...counts } = summarize(rows);
 console.log(
