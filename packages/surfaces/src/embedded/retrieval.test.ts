@@ -85,3 +85,31 @@ test('a search by words does not wait for vectors', async (t) => {
   ]);
   assert.deepEqual(ended, ['words', 'vectors']);
 });
+
+test('queries amid writes see one moment', async (t) => {
+  const folder = freshFolder();
+  t.after(folder.remove);
+  const { vectors, search } = opened(t, folder.path);
+  const made = randomVectors(1_200, 8, seededRandom(2)).map((embedding, index) => ({
+    ...{ id: `v${index}`, embedding, metadata: { index } },
+  }));
+  const texts = made.map(({ id }) => ({ id, fields: { text: 'common word' } }));
+  await vectors.upsert({ collection: 'c', metric: null, vectors: made }, write('acme'));
+  await search.index({ index: 'i', documents: texts }, write('acme'));
+  const ids = made.slice(0, 100).map(({ id }) => id);
+  const round = () => [
+    vectors.delete({ collection: 'c', ids, filter: EVERYTHING }, write('acme')),
+    search.delete({ index: 'i', ids }, write('acme')),
+    vectors.upsert({ collection: 'c', metric: null, vectors: made.slice(0, 100) }, write('acme')),
+    search.index({ index: 'i', documents: texts.slice(0, 100) }, write('acme')),
+  ];
+  const writes = Promise.all(Array.from({ length: 20 }, round).flat());
+  for (let turn = 0; turn < 60; turn++) {
+    const query = { ...nearest, embedding: made[turn]!.embedding, k: 50 };
+    const found = await vectors.query(query, read('acme'));
+    assert.ok(found.every(({ metadata }) => metadata !== null) && found.length === 50);
+    const hits = await search.query({ ...asked, k: 100 }, read('acme'));
+    assert.equal(hits.length, 100);
+  }
+  await writes;
+});

@@ -19,6 +19,7 @@ import { bytesOf } from './text.ts';
 import { codesTable, findingVectorCollection, type VectorCollection } from './vector-collections.ts';
 
 type Upsert = Omit<VectorUpsert, 'collection'> & { readonly limits: VectorLimits };
+type Deletion = Omit<VectorDeletion, 'collection'> & { readonly limits: VectorLimits };
 
 /** Small, since every collection has at least one: [m] scans are as fast as with 1,024. */
 const CODES_IN_CHUNK = 128;
@@ -40,7 +41,7 @@ export function vectorWrites(database: DatabaseSync) {
       checkRoom({ vectors: collectionOf(tenant, name)!.vectors, usedBytes }, limits);
       return { upserted: vectors.length };
     },
-    delete(tenant: string, name: string, which: Omit<VectorDeletion, 'collection'>): { deleted: number } {
+    delete(tenant: string, name: string, which: Deletion): { deleted: number } {
       const collection = collectionOf(tenant, name);
       if (!collection) throw noCollection(name);
       return { deleted: remove(collection, which) };
@@ -121,25 +122,15 @@ function coding(prepare: ReturnType<typeof preparing>, dimensions: number) {
 
 function removing(database: DatabaseSync) {
   const prepare = preparing(database);
-  return (
-    { id, dimensions, metric }: VectorCollection,
-    { ids, filter }: Omit<VectorDeletion, 'collection'>,
-  ): number => {
+  return ({ id, dimensions, metric }: VectorCollection, { ids, filter, limits }: Deletion): number => {
     const text = new QueryText(SQLITE);
     const [first, after] = rangeOf(id);
-    const conditions = [
-      `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`,
-      ...(ids === null
-        ? []
-        : [
-            `collection = ${text.bind(id)}`,
-            `id in (select value from json_each(${text.bind(JSON.stringify(ids))}))`,
-          ]),
-      text.condition(filter),
-    ];
-    const gone = prepare(`delete from vectors where ${conditions.join(' and ')} returning seq`).all(
-      ...text.params,
-    );
+    const place =
+      ids === null
+        ? `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`
+        : `collection = ${text.bind(id)} and id in (select value from json_each(${text.bind(JSON.stringify(ids))}))`;
+    const matched = `select seq from vectors where ${place} and ${text.condition(filter)} limit ${text.bind(limits.deletedMax)}`;
+    const gone = prepare(`delete from vectors where seq in (${matched}) returning seq`).all(...text.params);
     const code = metric === 'cosine' ? coding(prepare, dimensions) : null;
     for (const { seq } of gone) code?.remove(Number(seq));
     return gone.length;

@@ -10,6 +10,7 @@ import { defineArea } from './area.ts';
 import type { RetrievalDatabase } from './database.ts';
 import { SQLITE } from './document-sql.ts';
 import { rangeOf } from './ranges.ts';
+import { inSnapshot } from './snapshot.ts';
 import { preparing } from './statements.ts';
 import { codesTable, findingVectorCollection, type VectorCollection } from './vector-collections.ts';
 import { vectorWrites } from './vector-writes.ts';
@@ -30,15 +31,16 @@ export const vectorsArea = defineArea({
     const bySeq = database.prepare('select json(doc) as doc from vectors where seq = ?');
     const metadataOf = (seq: number): JsonObject | null => JSON.parse(String(bySeq.get(seq)?.doc ?? null));
     return {
-      query(tenant: string, name: string, search: Search): VectorMatch[] {
-        const collection = collectionOf(tenant, name);
-        if (!collection) throw noCollection(name);
-        if (collection.vectors === 0) return [];
-        checkDimensions(collection.dimensions, search.embedding.length);
-        return best(nearest(collection, search), search.k).map(({ seq, id, score }) => ({
-          ...{ id, score, metadata: metadataOf(seq) },
-        }));
-      },
+      query: (tenant: string, name: string, search: Search): VectorMatch[] =>
+        inSnapshot(database, () => {
+          const collection = collectionOf(tenant, name);
+          if (!collection) throw noCollection(name);
+          if (collection.vectors === 0) return [];
+          checkDimensions(collection.dimensions, search.embedding.length);
+          return best(nearest(collection, search), search.k).map(({ seq, id, score }) => ({
+            ...{ id, score, metadata: metadataOf(seq) },
+          }));
+        }),
       ping: (): null => null,
     };
   },
@@ -77,7 +79,7 @@ type Prepare = (sql: string) => StatementSync;
 
 const floatsOf = (bytes: Uint8Array): Float32Array => new Float32Array(bytes.slice().buffer);
 
-export const bytesOfFloats = (vector: Float32Array): Uint8Array =>
+const bytesOfFloats = (vector: Float32Array): Uint8Array =>
   new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 
 /** The collection is the partition of the table: codes of others are not even read. */
@@ -94,7 +96,6 @@ function lookAtCodes(
   return look.all(new Uint8Array(encode(embedding).buffer), limit, BigInt(id));
 }
 
-const QUERY = '(select unhex(?))';
 const DISTANCES = {
   cosine: (query: string) => `coalesce(vec_distance_cosine(embedding, ${query}), 1)`,
   l2: (query: string) => `vec_distance_l2(embedding, ${query})`,
@@ -106,7 +107,9 @@ function scan(prepare: Prepare, { id, metric }: VectorCollection, { embedding, k
   const [first, after] = rangeOf(id);
   const place = `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`;
   const where = `${place} and ${text.condition(filter)}`;
-  const query = QUERY.replace('?', text.bind(Buffer.from(bytesOfFloats(embedding)).toString('hex')));
+  const hex = Buffer.from(bytesOfFloats(embedding)).toString('hex');
+  // In a select of its own it is computed once, not for each row
+  const query = `(select unhex(${text.bind(hex)}))`;
   const limit = text.bind(k + SLACK);
   return prepare(
     `select seq from vectors where ${where} order by ${DISTANCES[metric](query)} limit ${limit}`,
@@ -120,7 +123,7 @@ export function embeddedVectors(database: RetrievalDatabase, limits: VectorLimit
     query: ({ collection, ...search }, { tenant }) =>
       database.read('vectors', 'query', tenant, collection, search),
     delete: ({ collection, ids, filter }, call) =>
-      database.write('vectors', 'delete', call, call.tenant, collection, { ids, filter }),
+      database.write('vectors', 'delete', call, call.tenant, collection, { ids, filter, limits }),
     health: async () => void (await database.read('vectors', 'ping')),
   };
 }

@@ -18,6 +18,7 @@ export const VECTORS_CONTRACT_LIMITS: VectorLimits = {
   vectorsMax: 3_000,
   collectionsMax: 40,
   quotaBytes: 1_000_000,
+  deletedMax: 1_000,
 };
 
 /** `open` makes a port with `VECTORS_CONTRACT_LIMITS`. Every test is a tenant of its own. */
@@ -41,6 +42,7 @@ export function vectorsContract(
     limits(port);
     test('I5: finds what a look at every vector finds', () => vectorsModelProperty(port()));
     test('I5: many vectors, and ones that lie very close together', () => vectorsPrecision(port()));
+    test('a large deletion is done in steps', () => deletesInSteps(port()));
     test('is healthy', () => port().health());
   });
 }
@@ -213,6 +215,17 @@ function deletion(port: () => VectorsPort): void {
     assert.deepEqual(await gone({ ids: null, filter: EVERYTHING }), { deleted: 2 });
     assert.deepEqual(await query(port(), tenant, [1, 1]), []);
   });
+}
+
+async function deletesInSteps(port: VectorsPort): Promise<void> {
+  const tenant = freshTenant();
+  const many = Array.from({ length: 1_500 }, (_, index) => vector(`v${index}`, [index, 1]));
+  await upsert(port, tenant, many);
+  const all = { collection: 'c', ids: null, filter: EVERYTHING };
+  const steps = [];
+  for (let step = 0; step < 3; step++) steps.push((await port.delete(all, write(tenant))).deleted);
+  assert.deepEqual(steps, [1_000, 500, 0]);
+  assert.deepEqual(await query(port, tenant, [1, 1]), []);
 }
 
 function once(port: () => VectorsPort): void {

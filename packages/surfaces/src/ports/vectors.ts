@@ -53,6 +53,7 @@ export interface VectorDeletion {
 export interface VectorsPort {
   upsert(vectors: VectorUpsert, call: PortWrite): Promise<{ upserted: number }>;
   query(query: VectorQuery, call: PortRead): Promise<readonly VectorMatch[]>;
+  /** At most `VectorLimits.deletedMax`: a transaction without end would keep others waiting. */
   delete(which: VectorDeletion, call: PortWrite): Promise<{ deleted: number }>;
   /** Rejects when the backend cannot be used. */
   health(): Promise<void>;
@@ -65,4 +66,6 @@ export interface VectorLimits {
   readonly collectionsMax: number;
   /** Of all vectors of a tenant with their ids and metadata. */
   readonly quotaBytes: number;
+  /** By one call. */
+  readonly deletedMax: number;
 }

@@ -30,7 +30,7 @@ export function vectorWrites(limits: VectorLimits) {
     async delete(tx: Tx, tenant: string, { collection: name, ...which }: VectorDeletion) {
       const collection = await holdVectorCollection(tx, tenant, name);
       if (!collection) throw noCollection(name);
-      const { many, bytes } = await remove(tx, collection, which);
+      const { many, bytes } = await remove(tx, collection, which, limits);
       await tx`update vector_collections set vectors = vectors - ${many} where id = ${collection.id}`;
       await countUsage(tx, { area: 'vectors', tenant, part: collection.id, grown: -bytes });
       return { deleted: many };
@@ -109,10 +109,12 @@ async function remove(
   tx: Tx,
   { id: collection }: VectorCollection,
   { ids, filter }: Omit<VectorDeletion, 'collection'>,
+  { deletedMax }: VectorLimits,
 ): Promise<{ many: number; bytes: number }> {
   const text = new QueryText(POSTGRES);
+  const place = `collection = ${text.bind(collection)}`;
   const which = [
-    `collection = ${text.bind(collection)}`,
+    place,
     ...(ids === null
       ? []
       : [`id in (select jsonb_array_elements_text(${text.bind(JSON.stringify(ids))}::text::jsonb))`]),
@@ -120,7 +122,8 @@ async function remove(
   ].join(' and ');
   const [gone] = await runText<{ many: number; bytes: number }>(tx, {
     text: `
-      with gone as (delete from vectors where ${which} returning bytes)
+      with matched as (select id from vectors where ${which} limit ${text.bind(deletedMax)}),
+        gone as (delete from vectors where ${place} and id in (select id from matched) returning bytes)
       select count(*) as many, coalesce(sum(bytes), 0)::bigint as bytes from gone
     `,
     params: text.params,

@@ -117,11 +117,15 @@ async function withMetadata(
   found: readonly Scored[],
 ): Promise<VectorMatch[]> {
   const ids = found.map(({ id }) => id);
-  const rows = await sql<{ id: string; doc: string }[]>`
-    select id, doc::text from vectors
-    where collection = ${collection} and id = any(${ids}::text[]) and doc is not null
+  const rows = await sql<{ id: string; doc: string | null }[]>`
+    select id, doc::text from vectors where collection = ${collection} and id = any(${ids}::text[])
   `;
-  const docs = new Map(rows.map(({ id, doc }) => [id, doc]));
-  const metadataOf = (id: string): JsonObject | null => JSON.parse(docs.get(id) ?? 'null');
-  return found.map(({ id, score }) => ({ id, score, metadata: metadataOf(id) }));
+  const docs = new Map(
+    rows.map(({ id, doc }): [string, JsonObject | null] => [id, JSON.parse(doc ?? 'null')]),
+  );
+  // One that was deleted meanwhile is gone
+  return found.flatMap(({ id, score }) => {
+    const metadata = docs.get(id);
+    return metadata === undefined ? [] : [{ id, score, metadata }];
+  });
 }

@@ -84,6 +84,11 @@ describe('ctx.db.search', () => {
     ])
       await assert.rejects(index(fields), { code: 'validation_error' });
     await assert.rejects(index({ text: 'x'.repeat(65_536) }), { message: /65536 bytes/ });
+    const large = Array.from({ length: 40 }, (_, n) => ({
+      id: `d${n}`,
+      fields: { text: 'x'.repeat(60_000) },
+    }));
+    await assert.rejects(once('db.search.index', { index: 'i', docs: large }), { message: /several calls/ });
     const query = (q: string, more = {}) => once('db.search.query', { index: 'i', q, ...more });
     for (const q of ['', '  \n'])
       await assert.rejects(query(q), { code: 'search_query_syntax_error', message: /empty/ });

@@ -12,6 +12,8 @@ import { parseQuery, TERMS_MAX } from './parse-query.ts';
 const GIB = 1_073_741_824;
 const DOCUMENTS_IN_CALL_MAX = 1_000;
 const DOCUMENT_BYTES_MAX = 65_536;
+/** [m] PostgreSQL takes a second or two for it; others wait meanwhile. */
+const CALL_BYTES_MAX = 2_097_152;
 const FIELDS_MAX = 256;
 const K_MAX = 100;
 const K_DEFAULT = 10;
@@ -59,7 +61,7 @@ export const searchSurface = defineSurface({
       effect: 'write',
       summary:
         `Adds documents, or replaces those with the same ids, all or none: at most ${DOCUMENTS_IN_CALL_MAX}, each ` +
-        `of at most ${DOCUMENT_BYTES_MAX} bytes. The first makes the index.`,
+        `of at most ${DOCUMENT_BYTES_MAX} bytes, together ${CALL_BYTES_MAX}. The first makes the index.`,
       input: Type.Object({
         index: CollectionText,
         docs: Type.Array(Type.Object({ id: Id, fields: FieldsObject }), { maxItems: DOCUMENTS_IN_CALL_MAX }),
@@ -92,7 +94,7 @@ export function implementSearch({ port }: { readonly port: SearchPort }): Implem
   return searchSurface.implement({
     async index({ index, docs }, call) {
       if (docs.length === 0) return { indexed: 0 };
-      for (const each of docs) checkSize(each);
+      checkSizes(docs);
       return port.index({ index, documents: docs }, call);
     },
     async query({ index, q, k = K_DEFAULT, filter }, call) {
@@ -104,10 +106,20 @@ export function implementSearch({ port }: { readonly port: SearchPort }): Implem
   });
 }
 
-function checkSize({ id, fields }: SearchDocument): void {
-  if (Buffer.byteLength(JSON.stringify(fields)) <= DOCUMENT_BYTES_MAX) return;
-  throw new OpenwopError('validation_error', {
-    message: `The document "${id}" has more than ${DOCUMENT_BYTES_MAX} bytes. Index it in parts.`,
-    details: { documentBytesMax: DOCUMENT_BYTES_MAX },
-  });
+function checkSizes(docs: readonly SearchDocument[]): void {
+  let total = 0;
+  for (const { id, fields } of docs) {
+    const bytes = Buffer.byteLength(JSON.stringify(fields));
+    if (bytes > DOCUMENT_BYTES_MAX)
+      throw new OpenwopError('validation_error', {
+        message: `The document "${id}" has more than ${DOCUMENT_BYTES_MAX} bytes. Index it in parts.`,
+        details: { documentBytesMax: DOCUMENT_BYTES_MAX },
+      });
+    total += bytes;
+  }
+  if (total > CALL_BYTES_MAX)
+    throw new OpenwopError('validation_error', {
+      message: `The documents have more than ${CALL_BYTES_MAX} bytes together. Index them in several calls.`,
+      details: { callBytesMax: CALL_BYTES_MAX },
+    });
 }

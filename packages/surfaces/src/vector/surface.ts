@@ -20,6 +20,7 @@ export const VECTOR_LIMITS: VectorLimits = {
   vectorsMax: 1_000_000,
   collectionsMax: 1_000,
   quotaBytes: 8 * GIB,
+  deletedMax: 100_000,
 };
 
 const optional = Type.Optional;
@@ -85,7 +86,9 @@ export const vectorSurface = defineSurface({
     },
     deleteWhere: {
       effect: 'write',
-      summary: 'Removes vectors whose metadata match; with `ids`, only such of those.',
+      summary:
+        `Removes vectors whose metadata match; with \`ids\`, only such of those. At most ${VECTOR_LIMITS.deletedMax} ` +
+        'in one call: call it again until it answers 0.',
       input: Type.Object({ collection: CollectionText, filter: FilterObject, ids: optional(Ids) }),
       output: Type.Object({ deleted: Count }),
     },

@@ -1,7 +1,7 @@
 /** A message as a delivery of its subscription, with the mark that it was taken. */
 import { hash } from 'node:crypto';
 import { newId } from '@gantry/protocol';
-import type { Entry, Write } from '@gantry/store';
+import type { Entry, EntryKey, Write } from '@gantry/store';
 import type { QueueDelivery } from '@gantry/surfaces';
 import { type Delivery, dedupWrite, deliveryWrite } from '../delivery.ts';
 import type { QueueSubscription } from '../subscription.ts';
@@ -17,11 +17,11 @@ export interface ArrivalOptions {
 }
 
 export interface Arrival {
-  readonly delivery: Delivery;
-  /** The delivery as an entry that is not kept yet. */
+  /** The delivery, not kept yet. */
   readonly entry: Entry;
   /** Loses when the message was taken before. */
   readonly mark: Write;
+  readonly markKey: EntryKey;
 }
 
 export function arrivalOf(
@@ -36,9 +36,13 @@ export function arrivalOf(
     ...{ receivedAt: at, dueAt: at, dedupKey: keyOf(topic, messageId), attempts: 0, version: 0 },
     state: { status: 'pending', event },
   };
-  const write = deliveryWrite(delivery, 0);
-  if (write.kind !== 'putEntry') throw new Error('a delivery is an entry');
-  return { delivery, entry: { ...write.entry, version: 0 }, mark: dedupWrite(delivery, at + MARK_KEPT_MS) };
+  const mark = dedupWrite(delivery, at + MARK_KEPT_MS);
+  return { entry: { ...entryOf(deliveryWrite(delivery, 0)), version: 0 }, mark, markKey: entryOf(mark) };
+}
+
+function entryOf(write: Write): Omit<Entry, 'version'> {
+  if (write.kind !== 'putEntry') throw new Error(`${write.kind} puts no entry`);
+  return write.entry;
 }
 
 /** Beside the subscription, which the mark names as well. */

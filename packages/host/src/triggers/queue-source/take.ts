@@ -13,14 +13,13 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Write } from '@gantry/store';
 import type { QueueDelivery } from '@gantry/surfaces';
 import type { Runtime } from '../../runtime/runtime.ts';
-import { firstDelivery } from '../delivery.ts';
 import { type DispatchOptions, dispatch } from '../dispatch.ts';
 import type { QueueSubscription } from '../subscription.ts';
 import { type ArrivalOptions, arrivalOf } from './arrival.ts';
 
 /** Well under the time after which queues hand a message over again. */
 const ROOM_WAIT_MS = 30_000;
-const ROOM_RETRY_MS = { first: 50, max: 1_000 };
+const ROOM_RETRY_MS = { first: 20, max: 250 };
 
 export interface TakeOptions extends DispatchOptions, ArrivalOptions {
   /** A delivery is due at that time, on disk. */
@@ -33,11 +32,14 @@ export async function takeMessage(
   message: QueueDelivery,
   signal: AbortSignal,
 ): Promise<void> {
-  const { delivery, entry, mark } = arrivalOf(options, subscription, message);
+  const { entries } = options.store;
+  const { entry, mark, markKey } = arrivalOf(options, subscription, message);
   await dispatch(marking(options, mark, signal), entry);
-  const taken = await firstDelivery(options.store.entries, delivery, delivery.dedupKey);
-  if (!taken) throw new Error(`subscription ${subscription.subscriptionId} changed just now; not taken`);
-  if (taken.dueAt !== null) options.noted(taken.dueAt);
+  if (!(await entries.get(markKey)))
+    throw new Error(`subscription ${subscription.subscriptionId} changed just now; not taken`);
+  // Absent when the message was taken before; with a due time when it is tried again
+  const delivery = await entries.get(entry);
+  if (delivery && delivery.dueAt !== null) options.noted(delivery.dueAt);
 }
 
 /** I1, I2. */

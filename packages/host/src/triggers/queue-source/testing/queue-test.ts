@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Json, JsonObject, TriggerSubscription, WorkflowDefinition } from '@gantry/protocol';
 import { openSqlite, type Store } from '@gantry/store';
-import type { QueuePort } from '@gantry/surfaces';
+import type { Invocation, QueuePlace, QueuePort } from '@gantry/surfaces';
 import { type PackTest, packTest } from '../../../packs/testing/pack-test.ts';
 import type { Settings } from '../../../settings.ts';
 import { node, workflow } from '../../../testing/definitions.ts';
@@ -37,7 +37,14 @@ export const listening = (id: string, topic: string, config: JsonObject = {}): W
     ],
   });
 
-let published = 0;
+let calls = 0;
+
+/** A call of its own each time. */
+function invocation(tenant = TENANT): Invocation {
+  const id = `test-${process.pid}-${++calls}`;
+  const place = { tenant, runId: 'r', nodeId: 'n', ordinal: calls };
+  return { id, ...place, method: 'queueBus', fingerprint: id };
+}
 
 export function publish(
   queue: QueuePort,
@@ -45,10 +52,21 @@ export function publish(
   payload: Json,
   { tenant = TENANT, headers = {} }: { tenant?: string; headers?: Record<string, string> } = {},
 ): Promise<{ messageId: string }> {
-  const id = `test-${process.pid}-${++published}`;
-  const place = { tenant, runId: 'r', nodeId: 'n', ordinal: published };
-  const invocation = { id, ...place, method: 'queueBus.publish', fingerprint: id };
-  return queue.publish({ topic, payload, headers, delayMs: 0 }, { tenant, now: Date.now(), invocation });
+  return queue.publish(
+    { topic, payload, headers, delayMs: 0 },
+    { tenant, now: Date.now(), invocation: invocation(tenant) },
+  );
+}
+
+/** What a group has not acknowledged at that time. */
+export async function leftIn(queue: QueuePort, place: QueuePlace, now: number): Promise<Json[]> {
+  const request = { ...place, messagesMax: 100, visibilityMs: 1, waitMs: 0 };
+  const { signal } = new AbortController();
+  const found = await queue.consume(
+    { ...request, signal },
+    { tenant: TENANT, now, invocation: invocation() },
+  );
+  return found.map(({ payload }) => payload);
 }
 
 /** Tells of commits, so that tests wait for what happens instead of for a time. */
@@ -71,6 +89,8 @@ export interface QueueTest extends PackTest {
   runIds(workflowId: string): Promise<string[]>;
   /** When so many runs of the workflow have ended: their outputs, in the order of their start. */
   outputs(workflowId: string, count: number): Promise<Json[]>;
+  /** The next commit of this host. */
+  next(): Promise<void>;
   /** Looks again after each commit. */
   until(isSo: () => Promise<boolean>): Promise<void>;
 }
@@ -104,7 +124,7 @@ export async function queueTest(t: TestContext, options: QueueTestOptions = {}):
     return page.json().runs.map(({ runId }: { runId: string }) => runId);
   };
   return {
-    ...{ ...api, queue, until },
+    ...{ ...api, queue, next, until },
     publish: (topic, payload, more) => publish(queue, topic, payload, more),
     async subscribe(body) {
       const response = await api.post(URL, body);
