@@ -1,7 +1,7 @@
 /** The one place that wires everything. */
 
 import { mkdir } from 'node:fs/promises';
-import { ensureAdminKey, randomBytes } from '@gantry/http';
+import { drained, ensureAdminKey, randomBytes } from '@gantry/http';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
@@ -33,7 +33,6 @@ const LEASE_TTL_MS = 15_000;
 const LEASE_RENEW_MS = 5_000;
 /** Another process may serve the same database, so what it registers must be seen here soon. */
 const SHARED_DATABASE_CACHE_MS = 2_000;
-const DRAIN_MS = 10_000;
 
 export interface HostOptions {
   readonly settings: Settings;
@@ -170,7 +169,7 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
     async stop() {
       ready = false;
       retention.stop();
-      await within(DRAIN_MS, app.close());
+      await drained(app.close());
       await registry?.stop();
       await services.stop();
       await store.close();
@@ -182,12 +181,3 @@ const openStore = (settings: Settings): Promise<Store> =>
   settings.databaseUrl === undefined
     ? openSqlite({ dataDir: settings.dataDir })
     : openPostgres({ url: settings.databaseUrl });
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
-}

@@ -1,6 +1,9 @@
 /** Settings from flags and environment. Flags win. A flag that is not known is refused by name. */
 import { parseArgs } from 'node:util';
+import { SettingsError } from '@gantry/http';
 import type { BackendSettings } from '@gantry/surfaces';
+
+export { SettingsError };
 
 export interface Settings {
   readonly host: string;
@@ -142,9 +145,6 @@ const SERVED = {
 const MASTER_KEY_LENGTH_MIN = 32;
 const LOCAL_HTTP = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
-
-/** A setting that can't be used, told in a way its writer can act on. */
-export class SettingsError extends Error {}
 
 export function readSettings(
   args: readonly string[],

@@ -4,6 +4,7 @@ import {
   type AccessRules,
   type Api,
   createServer,
+  drained,
   ensureAdminKey,
   keyRoutes,
   randomBytes,
@@ -18,8 +19,6 @@ import { openStorage } from './storage/open-storage.ts';
 
 /** Everything but archives, which are bounded apart. */
 const BODY_BYTES_MAX = 1_048_576;
-/** What is slower than this to end is cut off: its client tries again. */
-const DRAIN_MS = 10_000;
 
 const ACCESS: AccessRules = {
   ...REGISTRY_ACCESS,
@@ -87,7 +86,7 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
     },
     async stop() {
       ready = false;
-      await within(DRAIN_MS, app.close());
+      await drained(app.close());
       await registry.stop();
       await store.close();
     },
@@ -118,12 +117,3 @@ const openStore = (settings: Settings): Promise<Store> =>
   settings.databaseUrl === undefined
     ? openSqlite({ dataDir: settings.dataDir })
     : openPostgres({ url: settings.databaseUrl });
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
-}

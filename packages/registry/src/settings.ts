@@ -1,7 +1,10 @@
 /** Settings of a registry that stands alone, from flags and environment. Flags win. */
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { SettingsError } from '@gantry/http';
 import { readStorageSetting, type StorageSetting } from './storage/open-storage.ts';
+
+export { SettingsError };
 
 export interface Settings {
   readonly host: string;
@@ -69,9 +72,6 @@ type Name = keyof typeof SERVED;
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const PORT = 7071;
-
-/** A setting that can't be used, told in a way its writer can act on. */
-export class SettingsError extends Error {}
 
 export function readSettings(
   args: readonly string[],

@@ -1,5 +1,5 @@
 /** The documents port in the embedded database. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
 import type { Filter } from '../documents/filter.ts';
 import { cut, type Page, type PageRow, positionOf, QueryText, type Scope } from '../documents/query-sql.ts';
@@ -17,13 +17,13 @@ import { findingCollection, type Place } from './collections.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { SQLITE } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
+import { inSnapshot } from './snapshot.ts';
 import { preparing } from './statements.ts';
 
 export const documentsArea = defineArea({
   reads: (database) => {
     const collectionOf = findingCollection(database);
     const prepare = preparing(database);
-    const snapshot = snapshots(database);
     const get = database.prepare('select json(doc) as doc from documents where collection = ? and id = ?');
     const bySeq = database.prepare('select json(doc) as doc from documents where seq = ?');
     return {
@@ -33,7 +33,7 @@ export const documentsArea = defineArea({
         return row ? JSON.parse(String(row.doc)) : null;
       },
       find: (place: Place, query: FindQuery): FoundPage =>
-        snapshot(() => {
+        inSnapshot(database, () => {
           const collection = collectionOf(place);
           return collection ? readPage(collection, query, { prepare, bySeq }) : { documents: [], next: null };
         }),
@@ -55,20 +55,6 @@ export const documentsArea = defineArea({
   },
   writes: documentWrites,
 });
-
-/** No write comes between the statements of one. */
-function snapshots(database: DatabaseSync): <T>(read: () => T) => T {
-  const begin = database.prepare('begin');
-  const end = database.prepare('commit');
-  return (read) => {
-    begin.run();
-    try {
-      return read();
-    } finally {
-      end.run();
-    }
-  };
-}
 
 interface PageStatements {
   prepare(sql: string): StatementSync;

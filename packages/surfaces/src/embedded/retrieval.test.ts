@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { EVERYTHING } from '../documents/filter.ts';
+import type { NewVector } from '../ports/vectors.ts';
 import { parseQuery } from '../search/parse-query.ts';
 import { SEARCH_LIMITS } from '../search/surface.ts';
 import { NOW, read, write } from '../testing/calls.ts';
@@ -86,30 +87,40 @@ test('a search by words does not wait for vectors', async (t) => {
   assert.deepEqual(ended, ['words', 'vectors']);
 });
 
+/** Half of what is near goes and comes back, over and over. */
+async function churn(
+  { vectors, search }: Pick<ReturnType<typeof opened>, 'vectors' | 'search'>,
+  made: readonly NewVector[],
+) {
+  const ids = made.map(({ id }) => id);
+  const documents = made.map(({ id }) => ({ id, fields: { text: 'common words' } }));
+  for (let round = 0; round < 12; round++) {
+    await vectors.delete({ collection: 'c', ids, filter: EVERYTHING }, write('acme'));
+    await search.delete({ index: 'i', ids }, write('acme'));
+    await vectors.upsert({ collection: 'c', metric: null, vectors: made }, write('acme'));
+    await search.index({ index: 'i', documents }, write('acme'));
+  }
+}
+
 test('queries amid writes see one moment', async (t) => {
   const folder = freshFolder();
   t.after(folder.remove);
   const { vectors, search } = opened(t, folder.path);
-  const made = randomVectors(1_200, 8, seededRandom(2)).map((embedding, index) => ({
+  const made = randomVectors(1_500, 4, seededRandom(2)).map((embedding, index) => ({
     ...{ id: `v${index}`, embedding, metadata: { index } },
   }));
-  const texts = made.map(({ id }) => ({ id, fields: { text: 'common word' } }));
+  const texts = made.map(({ id }) => ({ id, fields: { text: 'common words' } }));
   await vectors.upsert({ collection: 'c', metric: null, vectors: made }, write('acme'));
   await search.index({ index: 'i', documents: texts }, write('acme'));
-  const ids = made.slice(0, 100).map(({ id }) => id);
-  const round = () => [
-    vectors.delete({ collection: 'c', ids, filter: EVERYTHING }, write('acme')),
-    search.delete({ index: 'i', ids }, write('acme')),
-    vectors.upsert({ collection: 'c', metric: null, vectors: made.slice(0, 100) }, write('acme')),
-    search.index({ index: 'i', documents: texts.slice(0, 100) }, write('acme')),
-  ];
-  const writes = Promise.all(Array.from({ length: 20 }, round).flat());
-  for (let turn = 0; turn < 60; turn++) {
-    const query = { ...nearest, embedding: made[turn]!.embedding, k: 50 };
+  let isOver = false;
+  const churning = churn({ vectors, search }, made.slice(0, 200)).finally(() => {
+    isOver = true;
+  });
+  const query = { ...nearest, embedding: made[0]!.embedding, k: 200 };
+  while (!isOver) {
     const found = await vectors.query(query, read('acme'));
-    assert.ok(found.every(({ metadata }) => metadata !== null) && found.length === 50);
-    const hits = await search.query({ ...asked, k: 100 }, read('acme'));
-    assert.equal(hits.length, 100);
+    assert.ok(found.length === 200 && found.every(({ metadata }) => metadata !== null));
+    assert.equal((await search.query({ ...asked, k: 100 }, read('acme'))).length, 100);
   }
-  await writes;
+  await churning;
 });

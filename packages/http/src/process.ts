@@ -1,0 +1,49 @@
+/** The life of a server as a process: start, say so, drain when told to end. */
+
+/** A setting that can't be used, told in a way its writer can act on. */
+export class SettingsError extends Error {}
+
+export interface ServedProcess {
+  start(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Exit codes: 1 it could not start, 2 a setting is wrong. `name` begins what is said on stderr. */
+export async function runServerProcess<Server extends ServedProcess>(
+  name: string,
+  create: () => Promise<Server>,
+  greet: (server: Server, url: string) => readonly string[],
+): Promise<void> {
+  const fail = (error: unknown): never => {
+    process.stderr.write(`${name}: ${textOf(error)}\n`);
+    process.exit(error instanceof SettingsError ? 2 : 1);
+  };
+  try {
+    const server = await create();
+    const stop = (): void => void server.stop().then(() => process.exit(0), fail);
+    process.once('SIGTERM', stop);
+    process.once('SIGINT', stop);
+    process.stdout.write(`${greet(server, await server.start()).join('\n')}\n`);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+    return 'the port is in use. Choose another with --port, or 0 for any free one.';
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What is slower than this to end is cut off: its client tries again. */
+const DRAIN_MS = 10_000;
+
+/** Waits for `work`, but not for ever. */
+export async function drained(work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, DRAIN_MS);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
+}
