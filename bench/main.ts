@@ -9,11 +9,15 @@ import { parseArgs } from 'node:util';
 import { approvals } from './approvals.ts';
 import { fanOut } from './fan-out.ts';
 import { coldStart, idle, waiting } from './footprint.ts';
+import { fullText } from './full-text.ts';
 import { longRun } from './long-run.ts';
+import { registry } from './registry.ts';
 import { type Failure, formatReport, type Report } from './report.ts';
 import { sandbox } from './sandbox.ts';
 import { type Settings, settingsFor } from './settings.ts';
+import { surfaces } from './surfaces.ts';
 import { throughput } from './throughput.ts';
+import { vectors } from './vectors.ts';
 
 const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> = {
   throughput: (settings) => throughput(settings, 'fast'),
@@ -25,8 +29,13 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   approvals,
   'long-run': longRun,
   sandbox,
+  registry,
+  surfaces,
+  vectors,
+  'full-text': fullText,
 };
-const ON_REQUEST = 'slow-disk';
+/** `surfaces` has rows of vectors and full text; these look closer. */
+const ON_REQUEST: readonly string[] = ['slow-disk', 'vectors', 'full-text'];
 
 const { values } = parseArgs({
   options: {
@@ -39,11 +48,11 @@ const { values } = parseArgs({
 });
 
 function wantedParts(): string[] {
-  const named = values.only?.split(',') ?? Object.keys(PARTS).filter((part) => part !== ON_REQUEST);
+  const named = values.only?.split(',') ?? Object.keys(PARTS).filter((part) => !ON_REQUEST.includes(part));
   const unknown = named.filter((part) => !(part in PARTS));
   if (unknown.length > 0)
     throw new Error(`no part ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
-  return [...new Set([...named, ...(values['slow-disk'] ? [ON_REQUEST] : [])])];
+  return [...new Set([...named, ...(values['slow-disk'] ? ['slow-disk'] : [])])];
 }
 
 /** A part that breaks is reported and does not take the others with it. */

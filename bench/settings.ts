@@ -20,6 +20,10 @@ export interface Settings {
   readonly longRunEvents: number;
   readonly longRunTimeoutMs: number;
   readonly reads: number;
+  /** Of one round of calls of a surface. */
+  readonly callMs: number;
+  /** Vectors and documents. */
+  readonly retrievalItems: number;
 }
 
 const FULL = {
@@ -38,6 +42,8 @@ const FULL = {
   longRunEvents: 100_000,
   longRunTimeoutMs: 120_000,
   reads: 200,
+  callMs: 600,
+  retrievalItems: 100_000,
 } as const;
 
 const QUICK = {
@@ -52,6 +58,8 @@ const QUICK = {
   approvals: 500,
   longRunEvents: 10_000,
   reads: 50,
+  callMs: 150,
+  retrievalItems: 2_000,
 } as const;
 
 export const settingsFor = (dataDir: string, quick: boolean): Settings => ({

@@ -39,11 +39,14 @@ export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'health' | 'ser
   close(): Promise<void>;
 }
 
+/** Signs cursors and delivery tokens, also those that triggers hand out. */
+export const surfaceCursorKey = (masterKey: MasterKey): Uint8Array => masterKey.hmac('surface-cursor')('v1');
+
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
   const { settings, masterKey, publicUrl, invocationRetentionMs, now, log } = options;
   const opened = await openAll({
     ...{ dataDir: settings.dataDir, backends: settings.backends, invocationRetentionMs, now },
-    cursorKey: masterKey.hmac('surface-cursor')('v1'),
+    cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
     converter: openConverter(),
     report: (fault) => log.warn({ fault }, 'a backend of surfaces'),

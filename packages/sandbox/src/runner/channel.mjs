@@ -27,41 +27,45 @@ function write(frame) {
   }
 }
 
-function flush() {
-  if (outbox.length === 0) return;
-  const joined = outbox.length === 1 ? outbox[0] : new Uint8Array(outboxBytes);
-  let offset = 0;
-  for (let index = 0; outbox.length > 1 && index < outbox.length; index++) {
-    joined.set(outbox[index], offset);
-    offset += outbox[index].byteLength;
-  }
+/** With what was posted before it. */
+function writeAll(...last) {
+  const frames = [...outbox, ...last];
   outbox = [];
   outboxBytes = 0;
+  if (frames.length < 2) return frames.forEach(write);
+  const joined = new Uint8Array(frames.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let offset = 0;
+  for (const frame of frames) {
+    joined.set(frame, offset);
+    offset += frame.byteLength;
+  }
   write(joined);
 }
 
 /** Calls that are made together leave together, after what the pack does in this turn. */
 function post(frame) {
-  if (outbox.length === 0) later(flush);
-  outbox[outbox.length] = frame;
+  if (outbox.length === 0) later(() => writeAll());
+  outbox.push(frame);
   outboxBytes += frame.byteLength;
-  if (outboxBytes > CHUNK_BYTES) flush();
+  if (outboxBytes > CHUNK_BYTES) writeAll();
 }
 
 /** Sends at once, after all that was said before. For what the host always takes: results, logs, refusals. */
 export function send(message) {
-  const frame = encode(message);
-  flush();
-  write(frame);
+  writeAll(encode(message));
 }
 
-/** Sends when the host has room; resolves when sent. Calls and emitted events cost credit. */
-export async function sendWithCredit(message) {
+/** Waits only without credit: what is numbered in order leaves in order. */
+async function withCredit(message, leave) {
   const frame = encode(message);
   while (owed >= CREDIT_BYTES) await new Promise((resolve) => waiting.push(resolve));
   owed += frame.byteLength < FRAME_COST_MIN ? FRAME_COST_MIN : frame.byteLength;
-  post(frame);
+  leave(frame);
 }
+
+/** Sends when the host has room; resolves when sent. Calls and emitted events cost credit. */
+export const sendWithCredit = (message) => withCredit(message, writeAll);
+export const postWithCredit = (message) => withCredit(message, post);
 
 export function giveCredit(bytes) {
   owed -= bytes;

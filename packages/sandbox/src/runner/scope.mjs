@@ -1,6 +1,6 @@
 /** Which invocation is running, and the three answers to what pack code reaches for: use, deny, stop. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { failure, send, sendAndBlock, sendWithCredit } from './channel.mjs';
+import { failure, postWithCredit, send, sendAndBlock } from './channel.mjs';
 
 const storage = new AsyncLocalStorage();
 const getStore = storage.getStore.bind(storage);
@@ -67,6 +67,6 @@ export async function call(invocation, method, args, onEvent) {
   const answer = new Promise((resolve, reject) => {
     invocation.pending.set(number, { resolve, reject, onEvent });
   });
-  await sendWithCredit({ type: 'call', mode: 'async', id: invocation.id, call: number, method, args });
+  await postWithCredit({ type: 'call', mode: 'async', id: invocation.id, call: number, method, args });
   return answer;
 }

@@ -6,11 +6,14 @@ import { tokenExpired } from './errors.ts';
 export interface DeliveryTokens {
   seal(tenant: string, handle: string): string;
   /** Throws `queue_delivery_token_expired`; who made it up learns nothing else. */
-  open(tenant: string, token: string): string;
+  open(tenant: string, token: string): OpenedToken;
   /** For a message that started a run and is acknowledged: packs may acknowledge it once more. */
   receipt(tenant: string, messageId: string): string;
-  isReceipt(tenant: string, token: string): boolean;
 }
+
+export type OpenedToken =
+  | { readonly kind: 'delivery'; readonly handle: string }
+  | { readonly kind: 'receipt' };
 
 export function deliveryTokens(cursors: Cursors): DeliveryTokens {
   const read = (kind: string, tenant: string, token: string): string | null => {
@@ -25,10 +28,10 @@ export function deliveryTokens(cursors: Cursors): DeliveryTokens {
     seal: (tenant, handle) => cursors.seal([tenant, 'queue.delivery'], handle),
     open(tenant, token) {
       const handle = read('queue.delivery', tenant, token);
-      if (handle === null) throw tokenExpired();
-      return handle;
+      if (handle !== null) return { kind: 'delivery', handle };
+      if (read('queue.receipt', tenant, token) === null) throw tokenExpired();
+      return { kind: 'receipt' };
     },
     receipt: (tenant, messageId) => cursors.seal([tenant, 'queue.receipt'], messageId),
-    isReceipt: (tenant, token) => read('queue.receipt', tenant, token) !== null,
   };
 }

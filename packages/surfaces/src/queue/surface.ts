@@ -143,8 +143,8 @@ export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurf
         return { messages: deliveries.map((delivery) => shown(tokens, call.tenant, delivery)) };
       },
       async ack({ deliveryToken }, call) {
-        if (!tokens.isReceipt(call.tenant, deliveryToken))
-          await settle(deliveryToken, { kind: 'done' }, call);
+        const token = tokens.open(call.tenant, deliveryToken);
+        if (token.kind === 'delivery') await port.settle(token.handle, { kind: 'done' }, call);
         return { ok: true };
       },
       async nack({ deliveryToken, requeue = true }, call) {
@@ -175,8 +175,9 @@ export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurf
 
 function settling(port: QueuePort, tokens: DeliveryTokens) {
   return async (token: string, outcome: QueueOutcome, call: WriteCall): Promise<QueueSettled> => {
-    if (tokens.isReceipt(call.tenant, token)) throw alreadyAccepted();
-    return port.settle(tokens.open(call.tenant, token), outcome, call);
+    const opened = tokens.open(call.tenant, token);
+    if (opened.kind === 'receipt') throw alreadyAccepted();
+    return port.settle(opened.handle, outcome, call);
   };
 }
 

@@ -1,0 +1,67 @@
+/** Nearest vectors and full text in the embedded database, and the libraries below it called directly. */
+import {
+  createPostgresPool,
+  openRetrievalDatabase,
+  openSearch,
+  openVectors,
+  SEARCH_LIMITS,
+  VECTOR_LIMITS,
+} from '@gantry/surfaces';
+import { clusteredVectors, seededRandom } from '../packages/surfaces/src/testing/random-vectors.ts';
+import { fill as fillIndex, openDirect as openFts5, textsOf } from './full-text.ts';
+import { freshFolder } from './servers.ts';
+import type { OpenedBackend } from './surfaces-backends.ts';
+import { COLLECTION } from './surfaces-works.ts';
+import { fill as fillCollection, openDirect as openVec } from './vectors.ts';
+
+const DIMENSIONS = 384;
+const QUESTIONS = 8;
+
+interface Corpus {
+  readonly vectors: readonly Float32Array[];
+  readonly texts: readonly string[];
+}
+
+/** Filled through the ports, before the surfaces open the same folder. */
+async function fill(dataDir: string, { vectors, texts }: Corpus): Promise<void> {
+  const embedded = openRetrievalDatabase({ dataDir });
+  const pool = createPostgresPool();
+  const nearest = await openVectors(undefined, { embedded, pool, limits: VECTOR_LIMITS });
+  const search = await openSearch(undefined, { embedded, pool, limits: SEARCH_LIMITS });
+  await fillCollection(nearest.port, COLLECTION, vectors);
+  await fillIndex(search.port, texts);
+  await embedded.close();
+}
+
+export async function openRetrieval(dataDir: string, count: number): Promise<OpenedBackend> {
+  const random = seededRandom(1);
+  const made = clusteredVectors(count + QUESTIONS, DIMENSIONS, random);
+  const [vectors, near] = [made.slice(0, count), made.slice(count)];
+  const { words, texts } = textsOf(count, random);
+  const questions = near.map((_, at) => words.slice(300 + 3 * at, 303 + 3 * at));
+  const folder = freshFolder(dataDir);
+  await fill(folder, { vectors, texts });
+  const vec = openVec(freshFolder(dataDir), vectors);
+  const fts5 = openFts5(freshFolder(dataDir), texts);
+  return {
+    ...{ settings: {}, dataDir: folder },
+    questions: {
+      'vector query': near.map((vector) => [...vector]),
+      'search query': questions.map((each) => each.join(' ')),
+    },
+    works: {
+      'vector query': async (_lane, turn) => {
+        vec.ask(near[turn % QUESTIONS]!);
+        return 1;
+      },
+      'search query': async (_lane, turn) => {
+        fts5.ask(questions[turn % QUESTIONS]!.join(' OR '));
+        return 1;
+      },
+    },
+    async close() {
+      vec.close();
+      fts5.close();
+    },
+  };
+}
