@@ -20,6 +20,7 @@ async function setUp(t: TestContext) {
   const options = { dataDir: path.join(folder.path, 'data'), workflowsDir: folder.path };
   const start = async () => {
     const host = await startHostProcess(options);
+    t.after(host.kill);
     return { host, client: createClient({ baseUrl: host.url, apiKey: TEST_KEY }) };
   };
   return { start, options };
@@ -44,7 +45,8 @@ test('a delay that falls due while the host is down ends after the restart', asy
 test('a paused run stays paused over a restart and goes on when resumed', async (t) => {
   const { start } = await setUp(t);
   const first = await start();
-  const { runId } = await first.client.runs.create({ workflowId: 'delayed', inputs: { delayMs: 50 } });
+  // Long enough that a busy machine pauses it before it ends by itself.
+  const { runId } = await first.client.runs.create({ workflowId: 'delayed', inputs: { delayMs: 3_000 } });
   await first.client.runs.pause(runId, { reason: 'restart test' });
   assert.equal(await first.host.stop(), 0);
   const second = await start();
