@@ -8,7 +8,7 @@ import type { RunEventDoc } from '@gantry/protocol';
 import { node, workflow } from './testing/definitions.ts';
 import { startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-process.ts';
 
-const ROUNDS = Number(process.env.GANTRY_CRASH_ROUNDS ?? 8);
+const ROUNDS = Number(process.env.GANTRY_CRASH_ROUNDS ?? 5);
 const SEED = Number(process.env.GANTRY_CRASH_SEED ?? Date.now() % 1_000_000);
 const PORT = 17_170 + (process.pid % 1_000);
 const CREATORS = 8;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { databasePath } from './embedded/open-file.ts';
@@ -40,6 +40,8 @@ test('the data is for its owner only', {
   const opened = await openSurfaces({
     ...{ dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: KEPT_MS },
   });
+  assert.equal(existsSync(databasePath(folder.path)), false, 'nothing is made before something is kept');
+  await nodeOf(deskOf(opened.surfaces))('storage.kv.put', { key: 'a', value: 1 });
   assert.equal(statSync(databasePath(folder.path)).mode & 0o777, 0o600);
   await opened.close();
 });

@@ -137,10 +137,14 @@ async function sweep(
 ): Promise<number> {
   const { embedded, retrieval, pool, redis, queue, ownBlobs } = ports;
   const batches = [
-    () => embedded.upkeep('kv', 'sweep', now, BATCH),
-    () => embedded.upkeep('cache', 'sweep', now, BATCH),
-    () => embedded.upkeep('invocations', 'forget', recordedBefore, BATCH),
-    async () => (retrieval.isInUse() ? retrieval.upkeep('invocations', 'forget', recordedBefore, BATCH) : 0),
+    ...(embedded.isInUse()
+      ? [
+          () => embedded.upkeep('kv', 'sweep', now, BATCH),
+          () => embedded.upkeep('cache', 'sweep', now, BATCH),
+          () => embedded.upkeep('invocations', 'forget', recordedBefore, BATCH),
+        ]
+      : []),
+    ...(retrieval.isInUse() ? [() => retrieval.upkeep('invocations', 'forget', recordedBefore, BATCH)] : []),
   ];
   let deleted = 0;
   for (const batch of batches) {
@@ -149,6 +153,8 @@ async function sweep(
   const urls = new Set(Object.values(backends).filter((url) => /^postgres(ql)?:/.test(url ?? '')));
   for (const url of urls)
     if (url !== undefined) deleted += await sweepPostgres(await pool.open(url), { now, recordedBefore });
-  deleted += (await queue.port.sweep(now)) + (await redis.sweep(now)) + (await ownBlobs.sweep(now));
+  if (embedded.isInUse()) deleted += await ownBlobs.sweep(now);
+  if (embedded.isInUse() || queue.kind !== 'embedded') deleted += await queue.port.sweep(now);
+  deleted += await redis.sweep(now);
   return deleted;
 }

@@ -1,9 +1,11 @@
 /** An embedded database as the main thread sees it: typed reads and writes by area. */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getLoadablePath } from 'sqlite-vec';
 import type { PortWrite } from '../surface-call.ts';
 import type { Area } from './area.ts';
 import type { DatabaseFiles, OpenFile } from './database-files.ts';
+import { databasePath } from './open-file.ts';
 import { DatabaseThread } from './thread.ts';
 
 type AreaSet = Readonly<Record<string, Area>>;
@@ -34,11 +36,14 @@ export interface DatabaseOf<S extends AreaSet> {
   close(): Promise<void>;
 }
 
-export type EmbeddedDatabase = DatabaseOf<DatabaseFiles['surfaces']>;
-
-export interface RetrievalDatabase extends DatabaseOf<DatabaseFiles['retrieval']> {
-  /** Whether it was used since the host started. */
+interface OpensLate {
+  /** False until something was asked of it. */
   isInUse(): boolean;
+}
+
+export interface EmbeddedDatabase extends DatabaseOf<DatabaseFiles['surfaces']>, OpensLate {}
+
+export interface RetrievalDatabase extends DatabaseOf<DatabaseFiles['retrieval']>, OpensLate {
   /** False where sqlite-vec has no build for the platform: then there is full text alone. */
   readonly hasVectors: boolean;
 }
@@ -54,22 +59,62 @@ interface Threads {
 const threadOf = (entry: 'writer' | 'reader', file: OpenFile): DatabaseThread =>
   new DatabaseThread(new URL(`./${entry}.ts`, import.meta.url), file);
 
-/** Opens `surfaces.db` of a data folder, and makes or migrates it. */
+/** Threads start with the first request: a host whose packs store nothing does not pay for them. */
+class FirstUse {
+  readonly #open: () => Promise<unknown>;
+  #opening: Promise<void> | undefined;
+  #isOpen = false;
+
+  constructor(open: () => Promise<unknown>) {
+    this.#open = open;
+  }
+
+  /** Undefined when there is nothing to wait for. */
+  readonly ready = (): Promise<void> | undefined => {
+    if (this.#isOpen) return undefined;
+    this.#opening ??= this.#open().then(
+      () => {
+        this.#isOpen = true;
+      },
+      (error: unknown) => {
+        this.#opening = undefined;
+        throw error;
+      },
+    );
+    return this.#opening;
+  };
+
+  readonly isInUse = (): boolean => this.#opening !== undefined;
+
+  /** What was asked before is on its way when this resolves. Closed threads refuse by themselves. */
+  async end(): Promise<void> {
+    await this.#opening?.catch(() => {});
+    this.#isOpen = true;
+  }
+}
+
+/** `surfaces.db` of a data folder. One that is there is opened, and migrated, at once. */
 export async function openEmbeddedDatabase(options: { readonly dataDir: string }): Promise<EmbeddedDatabase> {
-  const file = { file: 'surfaces', dataDir: resolve(options.dataDir), extensions: [] } as const;
+  const dataDir = resolve(options.dataDir);
+  const file = { file: 'surfaces', dataDir, extensions: [] } as const;
   const [writer, reader] = [threadOf('writer', file), threadOf('reader', file)];
+  const use = new FirstUse(async () => {
+    await writer.open();
+    await reader.open();
+  });
   const close = async (): Promise<void> => {
+    await use.end();
     await reader.close();
     await writer.close();
   };
   try {
-    await writer.open();
-    await reader.open();
+    if (existsSync(databasePath(dataDir))) await use.ready();
   } catch (error) {
     await close();
     throw error;
   }
-  return databaseOver({ writer, readerOf: () => reader, ready: () => undefined, close });
+  const database = databaseOver<'surfaces'>({ writer, readerOf: () => reader, ready: use.ready, close });
+  return { ...database, isInUse: use.isInUse };
 }
 
 /**
@@ -82,16 +127,8 @@ export function openRetrievalDatabase(options: { readonly dataDir: string }): Re
   const file = { file: 'retrieval', dataDir, extensions } as const;
   const writer = threadOf('writer', file);
   const readers = new Map<string, DatabaseThread>();
-  let opened: Promise<void> | undefined;
+  const use = new FirstUse(() => writer.open());
   let closed = false;
-  const ready = (): Promise<void> | undefined => {
-    if (closed) return undefined;
-    opened ??= writer.open().catch((error) => {
-      opened = undefined;
-      throw error;
-    });
-    return opened;
-  };
   const readerOf = (area: string): DatabaseThread => {
     // A writer that is closed refuses for all
     const reader = readers.get(area) ?? (closed ? writer : threadOf('reader', file));
@@ -100,11 +137,12 @@ export function openRetrievalDatabase(options: { readonly dataDir: string }): Re
   };
   const close = async (): Promise<void> => {
     closed = true;
+    await use.end();
     await Promise.all(readers.values().map((reader) => reader.close()));
     await writer.close();
   };
-  const database = databaseOver<'retrieval'>({ writer, readerOf, ready, close });
-  return { ...database, isInUse: () => opened !== undefined, hasVectors: extensions.length > 0 };
+  const database = databaseOver<'retrieval'>({ writer, readerOf, ready: use.ready, close });
+  return { ...database, isInUse: use.isInUse, hasVectors: extensions.length > 0 };
 }
 
 function vectorExtension(): string[] {

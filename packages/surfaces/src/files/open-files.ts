@@ -57,7 +57,7 @@ class Files implements FilesPort {
 
   async open(): Promise<void> {
     const { database, now } = this.#options;
-    for (;;) {
+    while (database.isInUse()) {
       const changes = await database.read('files', 'changes', CHANGES_BATCH);
       for (const change of changes) {
         try {

@@ -47,7 +47,7 @@ export async function openS3Blobs(address: S3Address): Promise<BlobPort> {
         await client.send(new sdk.PutObjectCommand({ ...named(place, tenant), ...content }));
         return { sizeBytes: bytes.byteLength };
       }),
-    get: (place, { tenant }) => ask(() => get(s3, named(place, tenant))),
+    get: (place, { tenant }) => ask(() => whole(() => get(s3, named(place, tenant)))),
     delete: (place, { tenant }) => ask(() => remove(s3, named(place, tenant))),
     list: (range, { tenant }) => ask(() => list(s3, folderOf(address, tenant, range.bucket), range)),
     presign: ({ method, seconds, ...place }, { tenant, now }) =>
@@ -74,6 +74,20 @@ function addressOf({ bucket, endpoint }: S3Address, key: string): string {
   return endpoint === undefined
     ? `https://${bucket}.s3.amazonaws.com/${path}`
     : `${endpoint}/${bucket}/${path}`;
+}
+
+const READS_MAX = 3;
+
+/** The client repeats requests, but not bodies that broke off, as when the object is replaced meanwhile. */
+async function whole<T>(read: () => Promise<T>): Promise<T> {
+  for (let reads = 1; ; reads++) {
+    try {
+      return await read();
+    } catch (error) {
+      const brokeOff = error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+      if (!brokeOff || reads === READS_MAX) throw error;
+    }
+  }
 }
 
 async function get({ sdk, client }: S3Bucket, at: Named): Promise<BlobContent | null> {
