@@ -20,7 +20,7 @@ export function artifactSchemaRoute(app: Api, desk: ArtifactTypeDesk): void {
       const type = await desk.find(callerOf(request).tenant, artifactTypeId);
       if (!type)
         throw new OpenwopError('not_found', {
-          message: `No pack that is installed here brings the artifact type ${artifactTypeId}.`,
+          message: 'No pack that is installed here brings this artifact type.',
         });
       const { schemaText } = type;
       void reply.header('cache-control', 'private, max-age=60').type('application/schema+json');

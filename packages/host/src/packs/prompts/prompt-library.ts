@@ -58,7 +58,7 @@ export class PromptLibrary {
     if (libraries.length > 1)
       throw new OpenwopError('prompt_ref_ambiguous', { details: { templateId, libraries } });
     const [latest] = found.sort((left, right) => compareVersions(right.version, left.version));
-    if (!latest) throw missing(ref);
+    if (!latest) throw missing();
     return latest;
   }
 
@@ -103,10 +103,7 @@ const suits = (
   (source === undefined || meta?.source === source) &&
   all.every((tag) => tags.includes(tag));
 
-function missing({ templateId, version, libraryId }: PromptRef): OpenwopError {
-  const named = version === undefined ? templateId : `${templateId}@${version}`;
-  const where = libraryId === undefined ? 'here' : `in ${libraryId}`;
-  return new OpenwopError('not_found', {
-    message: `There is no prompt ${named} ${where}. Install a pack that brings it, or look at GET /v1/prompts.`,
+const missing = (): OpenwopError =>
+  new OpenwopError('not_found', {
+    message: 'There is no such prompt here. Install a pack that brings it, or look at GET /v1/prompts.',
   });
-}
