@@ -8,6 +8,7 @@ import { openSqlite } from '@gantry/store';
 import {
   type BackendSettings,
   createSurfaceDesk,
+  type NodeCalls,
   type NodeFacts,
   openSurfaces,
   type SurfaceDesk,
@@ -99,7 +100,7 @@ export interface Load {
 export interface PackCaller {
   readonly isolation: string;
   /** Calls or messages per second. */
-  perSecond(desk: SurfaceDesk, load: Load): Promise<number>;
+  perSecond(desk: BenchDesk, load: Load): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -124,7 +125,7 @@ interface Asked {
   readonly load: Load;
 }
 
-async function invoke(sandbox: Sandbox, desk: SurfaceDesk, { folder, runId, load }: Asked): Promise<number> {
+async function invoke(sandbox: Sandbox, desk: BenchDesk, { folder, runId, load }: Asked): Promise<number> {
   const pack = { name: 'bench', version: '1.0.0' };
   const key = { tenant: 'bench', workspace: 'bench', principal: 'bench' };
   const facts: NodeFacts = { ...key, runId, nodeId: 'node', pack, ordinalBase: 0, effect: 'effect' };
@@ -150,8 +151,13 @@ async function invoke(sandbox: Sandbox, desk: SurfaceDesk, { folder, runId, load
   return Number(result.outputs.perSecond);
 }
 
+/** The desk with its journal. */
+export interface BenchDesk extends Pick<SurfaceDesk, 'table'> {
+  open(facts: NodeFacts): NodeCalls;
+}
+
 export interface OpenedDesk {
-  readonly desk: SurfaceDesk;
+  readonly desk: BenchDesk;
   close(): Promise<void>;
 }
 
@@ -162,9 +168,10 @@ export async function openDesk(folder: string, backends: BackendSettings): Promi
   const opened = await openSurfaces({
     ...{ dataDir: folder, cursorKey: new Uint8Array(32), invocationRetentionMs: RETENTION_MS, backends },
   });
-  const { surfaces } = opened;
+  const desk = createSurfaceDesk({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
+  const journal = callJournal(log);
   return {
-    desk: createSurfaceDesk({ surfaces, journal: callJournal(() => log), now: Date.now, onCall: () => {} }),
+    desk: { table: desk.table, open: (facts) => desk.open(facts, journal) },
     async close() {
       await opened.close();
       await store.close();

@@ -1,13 +1,12 @@
 /** Surfaces as a pack calls them, on every backend, beside the backend's own client called from this process. */
 import { loadavg } from 'node:os';
 import type { Json } from '@gantry/protocol';
-import type { SurfaceDesk } from '@gantry/surfaces';
 import { medianOf } from './load/percentile.ts';
 import { type Report, type Row, round } from './report.ts';
 import { freshFolder } from './servers.ts';
 import type { Settings } from './settings.ts';
 import { BACKENDS, type Backend, type OpenedBackend } from './surfaces-backends.ts';
-import { openDesk, type PackCaller, startPack } from './surfaces-pack.ts';
+import { type BenchDesk, openDesk, type PackCaller, startPack } from './surfaces-pack.ts';
 import { CALLS, type CallName, perSecond, type Work } from './surfaces-works.ts';
 
 const WARM_UP_MS = 200;
@@ -22,7 +21,7 @@ interface Asked {
 
 interface Measured {
   readonly pack: PackCaller;
-  readonly desk: SurfaceDesk;
+  readonly desk: BenchDesk;
   readonly settings: Settings;
   readonly backend: string;
 }

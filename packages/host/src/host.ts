@@ -10,7 +10,7 @@ import { createApi } from './api/server.ts';
 import { openMasterKey } from './master-key.ts';
 import { mountRegistry } from './mounted-registry.ts';
 import { createPacks } from './packs/packs.ts';
-import { startRetention } from './runtime/retention.ts';
+import { INVOCATION_RETENTION_MS, startRetention } from './runtime/retention.ts';
 import { createServices, type Services, type ServicesOptions } from './services.ts';
 import type { Settings } from './settings.ts';
 import { openSurfaces } from './surfaces/surfaces.ts';
@@ -25,8 +25,6 @@ const RUN_LIMITS = {
   maxRunDurationMs: 30 * 86_400_000,
   maxLoopIterations: 1_000,
 };
-/** What nodes did is remembered longer than the longest run. */
-const RUN_GRACE_MS = 86_400_000;
 const API_LIMITS = { maxRequestBodyBytes: 1_048_576, sseSubscribersMax: 10_000 };
 
 const LEASE_TTL_MS = 15_000;
@@ -86,7 +84,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
 
   const surfaces = await openSurfaces({
     ...{ ...base, masterKey },
-    invocationRetentionMs: RUN_LIMITS.maxRunDurationMs + RUN_GRACE_MS,
+    invocationRetentionMs: INVOCATION_RETENTION_MS,
   });
   opened.push(surfaces.close);
   const packs = createPacks({ ...base, surfaces });

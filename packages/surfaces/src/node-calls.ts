@@ -44,7 +44,6 @@ export interface CallReport {
 }
 
 export interface CallDeps {
-  readonly journal: CallJournal;
   readonly now: () => number;
   /** Must not throw. */
   readonly onCall: (report: CallReport) => void;
@@ -63,13 +62,15 @@ export class NodeCalls {
   readonly #routes: Routes;
   readonly #deps: CallDeps;
   readonly #facts: NodeFacts;
+  readonly #journal: CallJournal;
   #dispatch = 0;
   #writes = 0;
 
-  constructor(routes: Routes, deps: CallDeps, facts: NodeFacts) {
+  constructor(routes: Routes, deps: CallDeps, facts: NodeFacts, journal: CallJournal) {
     this.#routes = routes;
     this.#deps = deps;
     this.#facts = facts;
+    this.#journal = journal;
   }
 
   /** Rejects with `OpenwopError` only, or with the reason of the signal. */
@@ -170,7 +171,7 @@ export class NodeCalls {
       const invocation = invocationOf(tried);
       let acted = false;
       const { tenant, runId, nodeId, ordinal } = invocation;
-      const record = await this.#deps.journal.perform(
+      const record = await this.#journal.perform(
         { tenant, runId, nodeId, ordinal, providerKey: providerKeyOf(tried), idempotent },
         () => {
           acted = true;

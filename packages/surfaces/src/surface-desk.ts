@@ -2,11 +2,12 @@
  * The one place where pack code meets host capabilities.
  *
  * @example
- * const desk = createSurfaceDesk({ surfaces: [kv, cache], journal, now: Date.now, onCall: (report) => {} });
- * const calls = desk.open(facts);                       // one for each dispatch of a node
+ * const desk = createSurfaceDesk({ surfaces: [kv, cache], now: Date.now, onCall: (report) => {} });
+ * const calls = desk.open(facts, journal);              // one for each dispatch of a node
  * sandbox.invoke({ surfaces: desk.table, call: (path, args, io) => calls.call(path, args, io) });
  */
 import type { JsonObject } from '@gantry/protocol';
+import type { CallJournal } from './call-journal.ts';
 import type { ImplementedSurface } from './define-surface.ts';
 import { capabilityPage } from './docs/page.ts';
 import { type CallDeps, NodeCalls } from './node-calls.ts';
@@ -22,7 +23,7 @@ export interface SurfaceDesk {
   /** How every offered ctx path behaves in the child. */
   readonly table: Readonly<Record<string, 'unary' | 'stream'>>;
   /** The calls of one node at work: keep it for one invocation of the sandbox. */
-  open(facts: NodeFacts): NodeCalls;
+  open(facts: NodeFacts, journal: CallJournal): NodeCalls;
   /** Families of the discovery document, by capability. */
   discovery(): JsonObject;
   /** Every name that a peer dependency may use, with the options that it may ask for. */
@@ -36,7 +37,7 @@ export function createSurfaceDesk({ surfaces, ...deps }: SurfaceDeskOptions): Su
   const kinds = [...routes.paths].map(([path, [route]]) => [path, route?.method.kind ?? 'unary'] as const);
   return {
     table: Object.fromEntries(kinds),
-    open: (facts) => new NodeCalls(routes, deps, facts),
+    open: (facts, journal) => new NodeCalls(routes, deps, facts, journal),
     discovery: () =>
       Object.fromEntries(surfaces.map(({ literal, advertises }) => [literal.capability, advertises])),
     capabilities: () => new Map(surfaces.flatMap(namesOf)),

@@ -18,10 +18,9 @@ import {
   PROTOCOL_VERSION,
 } from '@gantry/protocol';
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
+import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
 import type { ApiDeps } from './context.ts';
 import { orchestrationFamilies, packFamilies, registryFamily } from './families.ts';
-
-const INVOCATION_RETENTION_SECONDS = 14 * 86_400;
 
 export function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
   const { limits } = info;
@@ -47,7 +46,7 @@ export function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'run
     idempotency: {
       supported: true,
       layer1RetentionSeconds: RETENTION_SECONDS,
-      layer2RetentionSeconds: INVOCATION_RETENTION_SECONDS,
+      layer2RetentionSeconds: INVOCATION_RETENTION_MS / 1_000,
       crossRegion: 'single-region',
     },
     runs: { pauseResume: { supported: true, drainPolicies: ['immediate', 'drain-current-node'] } },

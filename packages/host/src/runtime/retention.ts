@@ -5,7 +5,8 @@ import type { Logger } from 'pino';
 const SWEEP_EVERY_MS = 3_600_000;
 /** Small batches, so that a sweep never holds up the commits of live runs for long. */
 const BATCH = 200;
-const INVOCATION_RETENTION_MS = 14 * 86_400_000;
+/** Longer than the longest run: a node that goes on must find what it did. */
+export const INVOCATION_RETENTION_MS = 31 * 86_400_000;
 
 export function startRetention(options: {
   sweep: RetentionSweep;

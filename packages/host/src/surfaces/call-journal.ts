@@ -8,10 +8,9 @@ type Recorded = { readonly ok: true; readonly outputs: { readonly record: CallRe
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
-/** `log` is asked when a call arrives: the runtime opens after the surfaces. */
-export const callJournal = (log: () => InvocationLog): CallJournal => ({
+export const callJournal = (log: InvocationLog): CallJournal => ({
   async perform(call, act) {
-    const outcome: Recorded | EffectOutcome = await log().perform<Recorded>(call, async () => ({
+    const outcome: Recorded | EffectOutcome = await log.perform<Recorded>(call, async () => ({
       ok: true,
       outputs: { record: await act() },
     }));

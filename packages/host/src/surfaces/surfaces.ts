@@ -11,7 +11,6 @@ import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import type { Members } from '../packs/node-controls/members.ts';
 import type { SurfaceFacts } from '../packs/node-controls/surfaces.ts';
-import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { Settings } from '../settings.ts';
 import { callJournal } from './call-journal.ts';
 
@@ -51,14 +50,8 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     converter: openConverter(),
     report: (fault) => log.warn({ fault }, 'a backend of surfaces'),
   });
-  let invocations: InvocationLog | undefined;
-  const journal = callJournal(() => {
-    if (!invocations) throw new Error('a call came before the first node');
-    return invocations;
-  });
   const desk = createSurfaceDesk({
     surfaces: opened.surfaces,
-    journal,
     now,
     onCall: ({ fault, ...report }) => {
       if (fault !== undefined) log.error({ err: fault, ...report }, 'a surface failed');
@@ -67,10 +60,12 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   });
   const families = desk.discovery();
   return {
-    membersFor({ key, workspace = '', principal = '', log: invocationLog, ...facts }) {
-      invocations = invocationLog;
+    membersFor({ key, workspace = '', principal = '', log: invocations, ...facts }) {
       const { nodeId, ordinalBase, effect, pack } = facts;
-      const calls = desk.open({ ...key, workspace, principal, nodeId, ordinalBase, effect, pack });
+      const calls = desk.open(
+        { ...key, workspace, principal, nodeId, ordinalBase, effect, pack },
+        callJournal(invocations),
+      );
       return { table: desk.table, call: (path, args, io) => calls.call(path, args, io) };
     },
     capabilities: desk.capabilities(),

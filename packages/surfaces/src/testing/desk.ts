@@ -11,7 +11,7 @@ import { NOW } from './calls.ts';
 import { freshFolder } from './data-dir.ts';
 
 export interface TestDesk {
-  readonly desk: SurfaceDesk;
+  readonly desk: Omit<SurfaceDesk, 'open'> & { open(facts: NodeFacts): NodeCalls };
   readonly reports: CallReport[];
   readonly clock: { now: number };
 }
@@ -42,10 +42,10 @@ export function deskOf(
   const reports: CallReport[] = [];
   const clock = { now: NOW };
   const desk = createSurfaceDesk({
-    ...{ surfaces, journal, now: () => clock.now },
+    ...{ surfaces, now: () => clock.now },
     onCall: (report) => void reports.push(report),
   });
-  return { desk, reports, clock };
+  return { desk: { ...desk, open: (facts) => desk.open(facts, journal) }, reports, clock };
 }
 
 export async function embeddedDesk(t: Pick<TestContext, 'after'>): Promise<TestDesk> {
