@@ -55,6 +55,16 @@ export function invocationId({
   return hash('sha256', parts.join('\0'), 'base64url');
 }
 
+const ORDINAL_DIGITS = 8;
+
+/** Ids of runs begin with their time. The last part has no slash, so no two places are spelled alike. */
+export const placeOf = ({
+  runId,
+  nodeId,
+  ordinal,
+}: Pick<JournaledCall, 'runId' | 'nodeId' | 'ordinal'>): string =>
+  `${runId}/${nodeId}/${String(ordinal).padStart(ORDINAL_DIGITS, '0')}`;
+
 type Recorded = Pick<CallRecord, 'method' | 'fingerprint'>;
 
 /** The text for a call in a place where another one is on record. Names both, and no values. */

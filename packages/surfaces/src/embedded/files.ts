@@ -42,7 +42,7 @@ export const fileArea = defineArea({
     const type = database.prepare(
       'select content_type from files where tenant = ? and workspace = ? and path = ?',
     );
-    const recorded = database.prepare('select 1 from invocations where tenant = ? and id = ?');
+    const recorded = database.prepare('select 1 from invocations where tenant = ? and place = ?');
     const change = database.prepare(`${CHANGES} where tenant = ? and invocation = ?`);
     const changes = database.prepare(`${CHANGES} limit ?`);
     return {

@@ -5,8 +5,8 @@ export const invocationArea = defineArea({
   reads: () => ({}),
   writes: (database) => {
     const forget = database.prepare(`
-      delete from invocations where (tenant, id) in
-        (select tenant, id from invocations where recorded_at < ? order by recorded_at limit ?)
+      delete from invocations where (tenant, place) in
+        (select tenant, place from invocations where recorded_at < ? order by recorded_at limit ?)
     `);
     return {
       forget: (before: number, limit: number): number => Number(forget.run(before, limit).changes),

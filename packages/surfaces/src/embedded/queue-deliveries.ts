@@ -1,7 +1,15 @@
 /** Deliveries of the embedded queues: leased to a consumer, then settled or delivered again. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { QueueBounds, QueueDelivery, QueueOutcome, QueueSettled } from '../ports/queue.ts';
-import { chooseDue, chooseFresh, type DueChoice, effective, FRESH_MAX, type Room } from '../queue/choose.ts';
+import {
+  chooseDue,
+  chooseFresh,
+  type DueChoice,
+  effective,
+  FURTHER_LIMIT,
+  freshLimit,
+  type Room,
+} from '../queue/choose.ts';
 import {
   ALREADY_DEAD,
   DELIVERY_LIMIT_REASON,
@@ -141,16 +149,17 @@ function firstDeliveries(database: DatabaseSync) {
     lease: QueueLease,
     facts: Facts,
     room: Room,
+    limit = freshLimit(room),
   ): readonly Row[] => {
     const { tenant, now } = facts;
-    const rows = rowsOf<FreshRow>(fresh.all(tenant, lease.topic, from, now, FRESH_MAX));
+    const rows = rowsOf<FreshRow>(fresh.all(tenant, lease.topic, from, now, limit));
     const { delayed, leased, next } = chooseFresh(rows, { now, from, room });
     for (const { seq, available_at } of delayed) deliver.run(id, seq, 0, 0, available_at);
     for (const { seq } of leased) deliver.run(id, seq, 1, 1, now + lease.visibilityMs);
     advance.run(next, id);
-    // All of them delayed: there may be others behind
-    if (delayed.length === FRESH_MAX) return deliverFrom({ id, next_seq: next }, lease, facts, room);
-    return leased;
+    return delayed.length < limit
+      ? leased
+      : deliverFrom({ id, next_seq: next }, lease, facts, room, FURTHER_LIMIT);
   };
   return deliverFrom;
 }

@@ -66,7 +66,7 @@ function journaled(database: DatabaseSync, file: OpenFile): Act {
     Object.entries(areasOf(file)).map(([name, area]) => [name, area.writes(database)]),
   );
   const find = database.prepare(
-    'select method, fingerprint, answer from invocations where tenant = ? and id = ?',
+    'select method, fingerprint, answer from invocations where tenant = ? and place = ?',
   );
   const record = database.prepare('insert into invocations values (?, ?, ?, ?, ?, ?)');
   return ({ area, name, args, invocation }) => {
@@ -74,14 +74,14 @@ function journaled(database: DatabaseSync, file: OpenFile): Act {
     if (!write) throw new Error(`${area} has no write ${name}`);
     if (invocation === null) return { kind: 'done', value: write(...(args as never[])) };
     const { call, now } = invocation;
-    const before = find.get(call.tenant, call.id);
+    const before = find.get(call.tenant, call.place);
     if (before) {
       const { method, fingerprint, answer } = before;
       const value: unknown = JSON.parse(String(answer));
       return { kind: 'recorded', value, method: String(method), fingerprint: String(fingerprint) };
     }
     const value = write(...(args as never[]));
-    record.run(call.tenant, call.id, call.method, call.fingerprint, JSON.stringify(value ?? null), now);
+    record.run(call.tenant, call.place, call.method, call.fingerprint, JSON.stringify(value ?? null), now);
     return { kind: 'done', value };
   };
 }

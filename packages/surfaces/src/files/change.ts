@@ -20,7 +20,7 @@ export function changeOf(
   call: PortWrite,
   kind: FileChange['kind'],
 ): FileChange {
-  const { id: invocation, method, fingerprint } = call.invocation;
+  const { place: invocation, method, fingerprint } = call.invocation;
   return {
     ...{ tenant: call.tenant, invocation, method, fingerprint, workspace, path, kind },
     ...{ staged: randomUUID(), bytes: 0, contentType: null },

@@ -237,15 +237,29 @@ function bounds(user: Users): void {
   });
 
   test('delayed messages come when they are due', async (t) => {
-    const { port, tenant, takeOne, take } = user();
+    const { port, tenant, takeOne } = user();
     if (!port.delays) return t.diagnostic('this backend cannot delay, and the surface refuses to');
+    const publishedAt = Date.now();
+    const call = () => write(tenant, { now: publishedAt });
     const draft = { topic: 't', headers: {}, delayMs: 0 };
-    const publish = (payload: string, delayMs: number) =>
-      port.publish({ ...draft, payload, delayMs }, write(tenant, { now: Date.now() }));
-    await publish('later', LEASE_MS);
-    await publish('now', 0);
-    assert.deepEqual(payloads(await take('t')), ['now']);
+    await port.publish({ ...draft, payload: 'later', delayMs: LEASE_MS }, call());
+    await port.publish({ ...draft, payload: 'now' }, call());
+    const taking = { topic: 't', group: '', messagesMax: 10, visibilityMs: 30_000, waitMs: 0, signal: NEVER };
+    assert.deepEqual(payloads(await port.consume(taking, call())), ['now']);
     const later = await takeOne('t');
     assert.deepEqual([later.payload, later.deliveryCount], ['later', 1]);
+  });
+
+  test('what is ready is found behind many that are delayed', async (t) => {
+    const { port, tenant, take } = user();
+    if (!port.delays) return t.diagnostic('this backend cannot delay, and the surface refuses to');
+    const publish = (delayMs: number) =>
+      port.publish(
+        { topic: 't', headers: {}, delayMs, payload: delayMs },
+        write(tenant, { now: Date.now() }),
+      );
+    await Promise.all(Array.from({ length: 60 }, () => publish(3_600_000)));
+    await publish(0);
+    assert.deepEqual(payloads(await take('t', { messagesMax: 1 })), [0]);
   });
 }

@@ -1,7 +1,15 @@
 /** Deliveries of the queues in PostgreSQL: leased to a consumer, then settled or delivered again. */
 import { OpenwopError } from '@gantry/protocol';
 import type { QueueDelivery, QueueOutcome, QueueSettled } from '../ports/queue.ts';
-import { chooseDue, chooseFresh, type DueChoice, effective, FRESH_MAX, type Room } from '../queue/choose.ts';
+import {
+  chooseDue,
+  chooseFresh,
+  type DueChoice,
+  effective,
+  FURTHER_LIMIT,
+  freshLimit,
+  type Room,
+} from '../queue/choose.ts';
 import {
   ALREADY_DEAD,
   DELIVERY_LIMIT_REASON,
@@ -98,10 +106,9 @@ async function leaseFresh(
   wanted: QueueLease,
   facts: Facts,
   room: Room,
+  limit = freshLimit(room),
 ): Promise<readonly Row[]> {
   const { tenant, now } = facts;
-  // Delayed messages are passed over; what is read ahead for them is paid for with every lease
-  const limit = Math.min(FRESH_MAX, room.messages + LOOK_AHEAD);
   const found = await tx<(Row & { available_at: number })[]>`
     select seq, 0::bigint as count, message_id, payload, headers, bytes, available_at from queue_messages
     where tenant = ${tenant} and topic = ${wanted.topic} and seq >= ${from} and expires_at > ${now}
@@ -118,12 +125,10 @@ async function leaseFresh(
     from queue_messages where seq in (${seqsOf(tx, [...delayed, ...leased])})
   `;
   await tx`update queue_groups set next_seq = ${next} where id = ${id}`;
-  // All of them delayed: there may be others behind
-  if (delayed.length === limit) return leaseFresh(tx, { id, next_seq: next }, wanted, facts, room);
-  return leased;
+  return delayed.length < limit
+    ? leased
+    : leaseFresh(tx, { id, next_seq: next }, wanted, facts, room, FURTHER_LIMIT);
 }
-
-const LOOK_AHEAD = 20;
 
 const seqsOf = (tx: Tx, rows: readonly Row[]) => tx`
   select value::bigint from json_array_elements_text(${JSON.stringify(rows.map(({ seq }) => seq))}::text::json)

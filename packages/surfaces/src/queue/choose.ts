@@ -43,8 +43,13 @@ export interface FreshChoice<Row> {
   readonly next: number;
 }
 
-/** More than a consumer may ask for, since what is delayed is passed over. */
-export const FRESH_MAX = 200;
+const LOOK_AHEAD = 20;
+
+/** How many to look at first: what is delayed is passed over, and what is read ahead for it is paid for with every lease. */
+export const freshLimit = ({ messages }: Room): number => messages + LOOK_AHEAD;
+
+/** When all of those are delayed, there may be many. */
+export const FURTHER_LIMIT = 1_000;
 
 export function chooseFresh<Row extends Found & { readonly available_at: number }>(
   rows: readonly Row[],

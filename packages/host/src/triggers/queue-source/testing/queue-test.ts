@@ -42,8 +42,8 @@ let calls = 0;
 /** A call of its own each time. */
 function invocation(tenant = TENANT): Invocation {
   const id = `test-${process.pid}-${++calls}`;
-  const place = { tenant, runId: 'r', nodeId: 'n', ordinal: calls };
-  return { id, ...place, method: 'queueBus', fingerprint: id };
+  const facts = { tenant, runId: 'r', nodeId: 'n', ordinal: calls };
+  return { id, place: id, ...facts, method: 'queueBus', fingerprint: id };
 }
 
 export function publish(
