@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 
@@ -23,12 +24,12 @@ function startHost(body: string, uid?: number): Host {
   });
 }
 
-async function lineOf(host: Host): Promise<string> {
-  const [chunk] = await Promise.race([
-    once(host.stdout, 'data'),
-    once(host, 'exit').then(([code]) => [`exit ${code}`]),
-  ]);
-  return String(chunk).trim();
+/** Both may arrive at once. */
+const linesOf = (host: Host) => createInterface(host.stdout)[Symbol.asyncIterator]();
+
+async function nextLine(lines: AsyncIterator<string>): Promise<string> {
+  const { value, done } = await lines.next();
+  return done ? 'the host ended' : value;
 }
 
 function descendants(pid: number): number[] {
@@ -55,7 +56,7 @@ async function gone(pids: readonly number[]): Promise<void> {
 
 async function diesWithHost(uid?: number): Promise<void> {
   const host = startHost('for (;;);', uid);
-  assert.match(await lineOf(host), /^busy (bwrap|unshare)/);
+  assert.match(await nextLine(linesOf(host)), /^busy (bwrap|unshare)/);
   const pids = descendants(host.pid ?? 0);
   assert.ok(pids.length >= 2, 'a launcher and Node');
   host.kill('SIGKILL');
@@ -77,7 +78,8 @@ test('so it is for a host that is not root, which isolates all the same', async 
   if (code !== 0) return t.skip('another user cannot read this checkout');
   await diesWithHost(NOBODY);
   const host = startHost('return { fine: true };', NOBODY);
-  assert.match(await lineOf(host), /^busy (bwrap|unshare)/);
-  const [rest] = await once(host.stdout, 'data');
-  assert.deepEqual(JSON.parse(String(rest)), { status: 'success', outputs: { fine: true } });
+  t.after(() => host.kill('SIGKILL'));
+  const lines = linesOf(host);
+  assert.match(await nextLine(lines), /^busy (bwrap|unshare)/);
+  assert.deepEqual(JSON.parse(await nextLine(lines)), { status: 'success', outputs: { fine: true } });
 });

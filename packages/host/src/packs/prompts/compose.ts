@@ -103,7 +103,7 @@ const textOf = (value: unknown): string =>
 
 /** I3. */
 const guarded = ({ text, given }: Value): string =>
-  given ? `<UNTRUSTED>${text.replace(/<(\/?\s*UNTRUSTED)/gi, '&lt;$1')}</UNTRUSTED>` : text;
+  given ? `<UNTRUSTED>${text.replace(/<(\s*\/?\s*UNTRUSTED)/gi, '&lt;$1')}</UNTRUSTED>` : text;
 
 const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*\}\}/g;
 
