@@ -111,6 +111,9 @@ export const HOUSE: House = {
     tests: {
       ...everyTest,
       '@gantry/sandbox': 'real pack code calls the surfaces',
+      '@electric-sql/pglite': 'PostgreSQL as WebAssembly',
+      '@electric-sql/pglite-pgvector': 'pgvector for it',
+      '@electric-sql/pglite-prepopulatedfs': 'its data folder, ready made',
       s3rver: 'an S3 server',
     },
   },

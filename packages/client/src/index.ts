@@ -21,6 +21,12 @@ export type { SchedulePage, SchedulePreview, Schedules } from './schedules.ts';
 export { createSseParser, type SseFrame, type SseParser } from './sse.ts';
 export { endsRun, type StreamEvent } from './stream-event.ts';
 export type { Fetch } from './transport.ts';
-export type { TriggerDeliveryPage, TriggerStateChange, Triggers } from './triggers.ts';
+export type {
+  EventRegistration,
+  QueueRegistration,
+  TriggerDeliveryPage,
+  TriggerStateChange,
+  Triggers,
+} from './triggers.ts';
 export type { WebhookDeliveryFilter, WebhookDeliveryPage, Webhooks } from './webhooks.ts';
 export type { ChainWorkflow, FromChain, WorkflowSummary, Workflows } from './workflows.ts';

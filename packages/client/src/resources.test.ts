@@ -51,6 +51,10 @@ const CALLS: readonly (readonly [string, (client: Client) => Promise<unknown>])[
     'POST /v1/trigger-subscriptions {"source":"form","workflowId":"w"}',
     (c) => c.triggers.register({ source: 'form', workflowId: 'w' }),
   ],
+  [
+    'POST /v1/trigger-subscriptions {"source":"queue","workflowId":"w","topic":"orders"}',
+    (c) => c.triggers.registerQueue({ workflowId: 'w', topic: 'orders' }),
+  ],
   ['DELETE /v1/trigger-subscriptions/t', (c) => c.triggers.unregister('t')],
   ['POST /v1/host/gantry/trigger-subscriptions/t:pause {}', (c) => c.triggers.pause('t')],
   ['POST /v1/host/gantry/trigger-subscriptions/t:resume {}', (c) => c.triggers.resume('t')],

@@ -1,4 +1,5 @@
 import type {
+  QueueSubscriptionCreated,
   TriggerBinding,
   TriggerDelivery,
   TriggerReason,
@@ -22,14 +23,30 @@ export interface TriggerDeliveryPage {
   stateChanges: TriggerStateChange[];
   /** Pass as `cursor` to get the next, older page. */
   nextCursor?: string;
+  /** Why no messages arrive for now, of a subscription to a queue. It goes by itself. */
+  problem?: string;
 }
 
-/** Subscriptions that start runs from events of the outside world. */
+/** Of a subscription that events are sent to. */
+export type EventRegistration = Omit<
+  TriggerSubscriptionRegistration,
+  'source' | 'topic' | 'consumerGroup'
+> & { source: Exclude<TriggerSubscriptionRegistration['source'], 'queue'> };
+
+/** Of a subscription that listens to a topic. */
+export type QueueRegistration = Pick<
+  TriggerSubscriptionRegistration,
+  'workflowId' | 'consumerGroup' | 'retryPolicy' | 'inputMapping'
+> & { topic: string };
+
+/** Subscriptions that start runs from events of the outside world, or from the messages of a topic. */
 export interface Triggers {
   list(): Promise<TriggerSubscription[]>;
   get(subscriptionId: string): Promise<TriggerSubscription>;
   /** The only time the secret is shown: a repeat of a request whose answer was lost is refused and says so. */
-  register(request: TriggerSubscriptionRegistration): Promise<TriggerSubscriptionCreated>;
+  register(request: EventRegistration): Promise<TriggerSubscriptionCreated>;
+  /** Every message of the topic starts one run. Nothing is sent to it, so it has no secret. */
+  registerQueue(request: QueueRegistration): Promise<QueueSubscriptionCreated>;
   /** A new secret, shown once; the old one stops working. */
   rotateSecret(subscriptionId: string): Promise<TriggerBinding>;
   unregister(subscriptionId: string): Promise<void>;
@@ -53,6 +70,7 @@ export function createTriggers(transport: Transport): Triggers {
     list: async () => (await read<{ subscriptions: TriggerSubscription[] }>(TRIGGERS)).subscriptions,
     get: (subscriptionId) => read(triggerPath(subscriptionId)),
     register: (request) => send(TRIGGERS, request),
+    registerQueue: (request) => send(TRIGGERS, { source: 'queue', ...request }),
     rotateSecret: (subscriptionId) => send(`${hostPath(subscriptionId)}:rotate-secret`, {}),
     async unregister(subscriptionId) {
       await remove(triggerPath(subscriptionId));

@@ -33,14 +33,15 @@ export type CallRecord = {
 /**
  * The host's memory of calls to backends that keep none. `perform` claims the call, acts, and records before it
  * answers; a call on record is answered from it. Claimed without a record: acts again if `idempotent`, else rejects
- * with `effect_in_doubt`. When `act` rejects, nothing is known and nothing is recorded.
+ * with `effect_in_doubt`. When `act` rejects, nothing is known and nothing is recorded. So a backend whose methods
+ * are not idempotent says `effect_in_doubt` itself where it cannot tell; its other failures mean that nothing happened.
  */
 export interface CallJournal {
   perform(call: JournaledCall, act: () => Promise<CallRecord>): Promise<CallRecord>;
 }
 
-/** Each try of a call that failed for the moment is a call of its own. */
-export const TRIES_MAX = 20;
+/** Each try of a call that is known to have failed for the moment is a call of its own. */
+export const TRIES_MAX = 1_000;
 
 export const providerKeyOf = (tried: number): string => (tried === 0 ? 'surface' : `surface\0${tried}`);
 

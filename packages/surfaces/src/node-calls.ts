@@ -39,6 +39,7 @@ export interface CallReport {
   readonly pack: PackRef;
   readonly ms: number;
   readonly ok: boolean;
+  /** None when the node ended before its call: what the call did by then is not known here. */
   readonly code?: ErrorCode;
   /** What lies behind a fault of the host; pack code hears none of it. */
   readonly fault?: unknown;
@@ -88,6 +89,7 @@ export class NodeCalls {
       report({ ok: true });
       return answer;
     } catch (error) {
+      if (io.signal.aborted) report({ ok: false });
       io.signal.throwIfAborted();
       const expected = error instanceof OpenwopError;
       const refusal = expected ? error : new OpenwopError('internal_error');
@@ -177,7 +179,7 @@ export class NodeCalls {
         { tenant, runId, nodeId, ordinal, providerKey: providerKeyOf(tried), idempotent },
         () => {
           acted = true;
-          return recordOf(invocation, () => act(invocation));
+          return recordOf(invocation, idempotent, () => act(invocation));
         },
       );
       assertSameCall(invocation, record);
@@ -190,8 +192,15 @@ export class NodeCalls {
   }
 }
 
-/** Expected failures are recorded like answers; after any other nobody knows what happened. */
-async function recordOf({ method, fingerprint }: Invocation, act: () => unknown): Promise<CallRecord> {
+/**
+ * Expected failures are recorded like answers; after any other nobody knows what happened. Nor after one that may
+ * pass: what is idempotent is then done again under the same id, so that a receiver knows it for the same.
+ */
+async function recordOf(
+  { method, fingerprint }: Invocation,
+  idempotent: boolean,
+  act: () => unknown,
+): Promise<CallRecord> {
   const about = { method, fingerprint };
   try {
     const value = (await act()) ?? null;
@@ -201,6 +210,7 @@ async function recordOf({ method, fingerprint }: Invocation, act: () => unknown)
     if (!(error instanceof OpenwopError)) throw error;
     const { code, message, details } = error;
     const { retriable } = ERRORS[code];
+    if (retriable && idempotent) throw error;
     return { ...about, ok: false, retriable, error: { code, message, ...(details && { details }) } };
   }
 }

@@ -5,6 +5,7 @@ import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Data } from './data.ts';
 import { defineSurface, type Implementation } from './define-surface.ts';
+import type { WriteCall } from './surface-call.ts';
 import { callsOf, deskOf, factsOf, MemoryJournal, nodeOf } from './testing/desk.ts';
 
 const mail = defineSurface({
@@ -48,12 +49,15 @@ const mail = defineSurface({
 
 interface PostOffice {
   readonly sent: string[];
+  /** Of every try. */
+  readonly ids: string[];
   /** Thrown by the next sending. */
   fail: Error | null;
 }
 
 function openPost(office: PostOffice, lacks: readonly ('tracking' | 'urgent')[] = []) {
-  const send = async ({ text }: { text: string }) => {
+  const send = async ({ text }: { text: string }, { invocation }: WriteCall) => {
+    office.ids.push(invocation.id);
     const failure = office.fail;
     office.fail = null;
     if (failure) throw failure;
@@ -72,7 +76,7 @@ function openPost(office: PostOffice, lacks: readonly ('tracking' | 'urgent')[] 
   );
 }
 
-const office = (): PostOffice => ({ sent: [], fail: null });
+const office = (): PostOffice => ({ sent: [], ids: [], fail: null });
 
 test('an implementation that lacks a method or misspells one does not compile', () => {
   type Methods = Implementation<typeof mail.literal>;
@@ -226,6 +230,28 @@ describe('the journal around a backend without one', () => {
     assert.deepEqual(await nodeOf(world, other)('mail.send', { text: 'b' }), { number: 1 });
     assert.deepEqual(await nodeOf(world, other)('mail.send', { text: 'b' }), { number: 1 });
     assert.deepEqual(post.sent, ['b']);
+  });
+
+  test('what is idempotent keeps its id over failures that may pass, however many', async () => {
+    const post = office();
+    const world = deskOf([openPost(post)]);
+    for (let run = 0; run < 30; run++) {
+      post.fail = new OpenwopError('storage_unavailable');
+      await assert.rejects(nodeOf(world)('mail.rush', { text: 'a' }), { code: 'storage_unavailable' });
+    }
+    assert.deepEqual(await nodeOf(world)('mail.rush', { text: 'a' }), { number: 1 });
+    assert.deepEqual(new Set(post.ids).size, 1);
+  });
+
+  test('a call whose node ends before it is reported, without a code', async () => {
+    const world = deskOf([openPost(office())]);
+    const io = { dispatch: 0, signal: AbortSignal.abort(new Error('over')), send: async () => {} };
+    const call = world.desk.open(factsOf()).call('mail.send', [{ text: 'a' }], io);
+    await assert.rejects(call, { message: 'over' });
+    assert.deepEqual(
+      world.reports.map(({ method, ok, code }) => [method, ok, code]),
+      [['send', false, undefined]],
+    );
   });
 
   test('after an end that nobody knows, only what is idempotent is asked again', async () => {

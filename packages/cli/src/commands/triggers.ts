@@ -1,29 +1,62 @@
-import { TRIGGER_SOURCES, VERIFICATION_MODES } from '@gantry/protocol';
+import { BRIDGED_SOURCES, type TriggerSource, VERIFICATION_MODES } from '@gantry/protocol';
 import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
 import type { Args } from '../args.ts';
 import type { Call, Command } from '../command.ts';
-import { ago, printJson, printListing, printSecret } from '../output.ts';
+import { UsageError } from '../io.ts';
+import { printJson, printListing, printSecret } from '../output.ts';
 import { printable } from '../style.ts';
+import { deliveryTable, LOOKED_AT, triggerView } from '../trigger-view.ts';
 import { readChoice, splitPair } from '../values.ts';
 
 /** Values are paths, never JSON. */
-const readMapping = (args: Args): Record<string, string> =>
-  Object.fromEntries(args.list('map').map((pair) => splitPair(pair, '--map')));
+function readMapping(args: Args): { inputMapping?: Record<string, string> } {
+  const pairs = args.list('map').map((pair) => splitPair(pair, '--map'));
+  return pairs.length > 0 ? { inputMapping: Object.fromEntries(pairs) } : {};
+}
 
 async function add(call: Call, workflowId = ''): Promise<void> {
+  const { args } = call;
+  const source = readChoice(args.text('source'), { known: BRIDGED_SOURCES, noun: 'source' });
+  const topic = args.text('topic');
+  if (source === 'queue' || (source === undefined && topic !== undefined))
+    return addQueue(call, workflowId, topic);
+  for (const name of ['topic', 'group'])
+    if (args.text(name) !== undefined) throw new UsageError(`--${name} is for queues: use --source queue.`);
+  await addIngest(call, workflowId, source ?? 'webhook');
+}
+
+async function addIngest(call: Call, workflowId: string, source: TriggerSource): Promise<void> {
   const { args, client } = call;
-  const source = readChoice(args.text('source'), { known: TRIGGER_SOURCES, noun: 'source' });
   const mode = readChoice(args.text('verify'), { known: VERIFICATION_MODES, noun: 'mode' });
-  const inputMapping = readMapping(args);
   const made = await client.triggers.register({
-    source: source ?? 'webhook',
+    source,
     workflowId,
     ...(mode && { verification: { mode } }),
-    ...(Object.keys(inputMapping).length > 0 && { inputMapping }),
+    ...readMapping(args),
   });
   const { subscription, binding } = made;
   const about = `Trigger ${subscription.subscriptionId} takes events at ${binding.ingestUrl}\nAbove is the secret that signs them.`;
   printSecret(call, made, binding.secret, about);
+}
+
+async function addQueue(call: Call, workflowId: string, topic: string | undefined): Promise<void> {
+  const { args, client, io } = call;
+  if (topic === undefined) throw new UsageError('A queue needs --topic NAME: what to listen to.');
+  if (args.text('verify') !== undefined)
+    throw new UsageError('--verify is not for queues: their messages come from this host. Leave it out.');
+  const consumerGroup = args.text('group');
+  const made = await client.triggers.registerQueue({
+    workflowId,
+    topic,
+    ...(consumerGroup !== undefined && { consumerGroup }),
+    ...readMapping(args),
+  });
+  if (args.flag('json')) return printJson(call, made);
+  const { subscriptionId, state } = made.subscription;
+  const group = consumerGroup === undefined ? '' : ` in group ${printable(consumerGroup)}`;
+  io.stdout.write(
+    `${subscriptionId} ${state}, listens to ${printable(topic)}${group}\nWatch it: gantry triggers show ${subscriptionId}\n`,
+  );
 }
 
 async function list(call: Call): Promise<void> {
@@ -31,7 +64,12 @@ async function list(call: Call): Promise<void> {
   if (call.args.flag('json')) return printJson(call, all);
   printListing(call, {
     headings: ['TRIGGER', 'SOURCE', 'STATE', 'SECRET'],
-    rows: all.map((each) => [each.subscriptionId, each.source, each.state, each.secretFingerprint]),
+    rows: all.map(({ subscriptionId, source, state, secretFingerprint }) => [
+      subscriptionId,
+      source,
+      state,
+      source === 'queue' ? 'none' : secretFingerprint,
+    ]),
     none: 'No triggers yet. Add one: gantry triggers add WORKFLOW',
   });
 }
@@ -46,24 +84,26 @@ async function deliveries(call: Call, subscriptionId = ''): Promise<void> {
   });
   if (args.flag('json')) return printJson(call, page);
   printListing(call, {
-    headings: ['DELIVERY', 'STATE', 'TRIES', 'RECEIVED', 'VERIFIED', 'RUN', 'REASON'],
-    rows: page.deliveries.map((each) => [
-      each.deliveryId,
-      each.state,
-      String(each.attempts),
-      ago(each.receivedAt, io.now()),
-      each.verified ? 'yes' : 'no',
-      each.runId ?? '',
-      printable(each.reason ?? ''),
-    ]),
-    none: 'No deliveries yet.',
+    ...deliveryTable(page.deliveries, io.now()),
     more: page.nextCursor && `gantry triggers deliveries ${subscriptionId} --before ${page.nextCursor}`,
   });
+  if (page.problem !== undefined) io.stdout.write(`Problem: ${printable(page.problem)}\n`);
+}
+
+async function show(call: Call, subscriptionId = ''): Promise<void> {
+  const { args, client, io } = call;
+  const [subscription, page] = await Promise.all([
+    client.triggers.get(subscriptionId),
+    client.triggers.deliveries(subscriptionId, { limit: LOOKED_AT }),
+  ]);
+  if (args.flag('json')) return printJson(call, { subscription, ...page });
+  io.stdout.write(triggerView(subscription, page, io.now()));
 }
 
 const ACTIONS: Actions = {
   ls: { act: list },
   add: { takes: '<workflow>', act: add },
+  show: { takes: '<triggerId>', act: show },
   rm: {
     takes: '<triggerId>',
     async act({ client, io }, subscriptionId = '') {
@@ -88,11 +128,19 @@ const ACTIONS: Actions = {
 
 export const triggers: Command = {
   name: 'triggers',
-  summary: 'start runs from events of the outside world',
+  summary: 'start runs from events of the outside world, or from messages of a topic',
   usage: usageOf('triggers', ACTIONS),
-  details: 'Senders sign each event with the secret that `add` prints once; docs/triggers.md says how.',
+  details:
+    'Senders sign each event with the secret that `add` prints once; docs/triggers.md says how.\n' +
+    'With --topic nothing is sent: every message of the topic starts a run. Paths of --map then begin with payload.',
   options: {
-    source: { type: 'string', value: 'S', text: `add: ${TRIGGER_SOURCES.join(', ')} (webhook)` },
+    source: {
+      type: 'string',
+      value: 'S',
+      text: `add: ${BRIDGED_SOURCES.join(', ')} (webhook; with --topic queue)`,
+    },
+    topic: { type: 'string', value: 'NAME', text: 'add: the topic of a queue to listen to' },
+    group: { type: 'string', value: 'NAME', text: 'add: share the messages of the topic with this group' },
     verify: {
       type: 'string',
       value: 'M',
@@ -110,7 +158,8 @@ export const triggers: Command = {
   },
   examples: [
     'gantry triggers add triage --map issue=webhook.body.issue.id',
-    'gantry triggers deliveries TRIGGER',
+    'gantry triggers add ship --topic orders --map order=payload.id',
+    'gantry triggers show TRIGGER',
   ],
   words: { min: 0, max: wordsMax(ACTIONS) },
   run: (call) => runAction('triggers', ACTIONS, call),

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { type Client, createClient } from '@gantry/client';
 import { isTerminal, type WorkflowDefinition } from '@gantry/protocol';
 import { TEST_KEY } from '../../../host/src/testing/host-process.ts';
-import { testHost } from '../../../host/src/testing/test-host.ts';
+import { type TestHost, testHost } from '../../../host/src/testing/test-host.ts';
 import { runCli } from '../cli.ts';
 import type { Input } from '../io.ts';
 import { memoryIo, memoryOutput } from './test-host.ts';
@@ -21,6 +21,8 @@ export interface Speaking {
 }
 
 export interface RealHost {
+  /** For what no command does: to publish a message. */
+  readonly services: TestHost['host']['services'];
   readonly client: Client;
   /** One command line without a terminal. */
   gantry(...args: string[]): Promise<Said>;
@@ -48,6 +50,7 @@ export async function realHost(
     return { finished, says };
   };
   return {
+    services: host.services,
     client: createClient({ baseUrl: url, apiKey: TEST_KEY }),
     gantry: (...args) => speak(args, undefined).finished,
     start: (...args) => speak(args, undefined),

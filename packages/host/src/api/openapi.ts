@@ -33,8 +33,9 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-/** A stream has two representations; everything else is JSON. */
+/** A stream has two representations, and what Prometheus reads is text; everything else is JSON. */
 function content(route: Route, schema: TSchema): object {
+  if (route.path.endsWith('/metrics')) return { 'text/plain': { schema } };
   if (!route.path.endsWith('/events')) return json(schema);
   return { 'text/event-stream': { schema: { type: 'string' } }, ...json(schema) };
 }

@@ -10,7 +10,15 @@ const HEALTH = {
   },
 };
 
-export function surfaceRoutes(app: Api, { health }: Pick<Surfaces, 'health'>): void {
+const METRICS = {
+  summary: 'Calls of packs to surfaces by method and outcome, as Prometheus reads them',
+  response: { 200: Type.String() },
+};
+
+export function surfaceRoutes(app: Api, { health, metrics }: Pick<Surfaces, 'health' | 'metrics'>): void {
+  app.get('/v1/host/gantry/metrics', { schema: METRICS }, (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics()),
+  );
   app.get('/v1/host/gantry/surfaces', { schema: HEALTH }, async (request, reply) =>
     readPayload(request, reply, JSON.stringify({ backends: await health() })),
   );

@@ -7,6 +7,7 @@ import {
   readPayload,
 } from '@gantry/http';
 import {
+  QueueSubscriptionCreated,
   TriggerBinding,
   TriggerDelivery,
   TriggerStateChange,
@@ -18,7 +19,7 @@ import type { Write } from '@gantry/store';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { TriggerKey } from '../triggers/subscription.ts';
-import type { TriggerDesk } from '../triggers/trigger-desk.ts';
+import type { Registered, TriggerDesk } from '../triggers/trigger-desk.ts';
 
 const URL = '/v1/trigger-subscriptions';
 const ONE = `${URL}/:subscriptionId`;
@@ -42,7 +43,7 @@ const DeliveryQuery = Type.Object(
 const REGISTER = {
   summary: 'Start runs from outside events; the secret that signs them is shown once',
   body: TriggerSubscriptionRegistration,
-  response: { 201: TriggerSubscriptionCreated },
+  response: { 201: Type.Union([TriggerSubscriptionCreated, QueueSubscriptionCreated]) },
 };
 const LIST = {
   summary: 'List trigger subscriptions, without their secrets',
@@ -73,6 +74,8 @@ const DELIVERIES = {
       deliveries: Type.Array(TriggerDelivery),
       stateChanges: Type.Array(TriggerStateChange),
       nextCursor: Type.Optional(Type.String()),
+      /** Of a queue: why no messages arrive for now. */
+      problem: Type.Optional(Type.String()),
     }),
   },
 };
@@ -119,7 +122,8 @@ function resourceRoutes(app: Api, { desk, idempotency, now }: TriggerRouteDeps):
   app.post(URL, { schema: REGISTER }, (request, reply) =>
     idempotency.answer(request, reply, `POST ${URL}`, async (record) => {
       const writes = recordWrites(now, record);
-      const recorded = () => writes(409, SHOWN_ONCE);
+      const recorded = (made: Registered) =>
+        'secret' in made.binding ? writes(409, SHOWN_ONCE) : writes(201, JSON.stringify(made));
       const made = await desk.register(callerOf(request), request.body, originOf(request), recorded);
       return made === 'duplicate' ? made : done(201, JSON.stringify(made));
     }),

@@ -121,7 +121,8 @@ export function createPacks(options: PacksOptions): Packs {
     knownTypes: (tenant) => knownTypes(shelf, tenant),
     onChanged: (listener) => void listeners.push(listener),
     async prepare() {
-      log.info(trustModes(await trust(), settings.registries), 'trust in packs');
+      const isOfNote = settings.trustFile !== undefined || registries.length > 0;
+      log[isOfNote ? 'info' : 'debug'](trustModes(await trust(), registries), 'trust in packs');
       await folders.clean();
       const install: PackDesk['install'] = (request) => desk.install(request);
       const { packs: listed, packLock } = settings;

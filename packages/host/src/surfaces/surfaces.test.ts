@@ -85,6 +85,31 @@ test('the operator sees which backend keeps what', async (t) => {
   assert.deepEqual([...new Set(backends.map((each: JsonObject) => each.backend))], ['embedded']);
 });
 
+test('calls are counted by method and outcome, with how long they took', async (t) => {
+  const api = await packTest(t);
+  const body = `
+    await ctx.storage.kv.put({ key: 'a', value: 1 });
+    await ctx.storage.kv.put({ key: 'b', value: 1 });
+    await ctx.fs.read({ path: '../../etc/passwd' }).catch(() => {});
+    return {};`;
+  await ran(api, body);
+  const { statusCode, headers, body: text } = await api.get('/v1/host/gantry/metrics');
+  assert.deepEqual([statusCode, headers['content-type']], [200, 'text/plain; version=0.0.4; charset=utf-8']);
+  const lines = text.split('\n');
+  const counted = (method: string, outcome: string) => {
+    const [provider, name] = method.split('.');
+    const labels = `provider="${provider}",method="${name}",outcome="${outcome}"`;
+    const count = lines.find((line) => line.startsWith(`openwop_activity_invocations_total{${labels}} `));
+    const all = lines.find((line) => line.includes(`_bucket{${labels},le="+Inf"} `));
+    assert.equal(all?.split(' ').at(-1), count?.split(' ').at(-1));
+    return Number(count?.split(' ').at(-1) ?? 0);
+  };
+  assert.equal(counted('kvStorage.put', 'ok'), 2);
+  assert.equal(counted('fs.read', 'path_outside_sandbox'), 1);
+  assert.doesNotMatch(text, /passwd|run_|acme/);
+  assertError(await api.get('/v1/host/gantry/metrics', { authorization: '' }), 401, 'unauthenticated');
+});
+
 test('a setting that names no server it knows stops the start, and does not repeat it', async (t) => {
   const settings = { backends: { queue: 'kafka://user:hush@broker' } };
   await assert.rejects(packTest(t, { settings }), (error: Error) => {

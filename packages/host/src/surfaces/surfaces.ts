@@ -13,6 +13,8 @@ import type { Members } from '../packs/node-controls/members.ts';
 import type { SurfaceFacts } from '../packs/node-controls/surfaces.ts';
 import type { Settings } from '../settings.ts';
 import { callJournal } from './call-journal.ts';
+import { callLog } from './call-log.ts';
+import { CallMetrics } from './call-metrics.ts';
 
 export interface SurfacesOptions {
   readonly settings: Pick<Settings, 'dataDir' | 'backends'>;
@@ -33,6 +35,8 @@ export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'health' | 'ser
   readonly families: JsonObject;
   /** Names for `sandbox.allowedHostCalls`. */
   readonly hostCalls: readonly string[];
+  /** Of calls, as text. */
+  metrics(): string;
   /** Deletes what is past its time. */
   sweep(): Promise<number>;
   close(): Promise<void>;
@@ -48,14 +52,17 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
     converter: openConverter(),
-    report: (fault) => log.warn({ fault }, 'a backend of surfaces'),
+    report: (fault) =>
+      typeof fault === 'string' ? log.warn(fault) : log.warn({ err: fault }, 'a backend of surfaces'),
   });
+  const metrics = new CallMetrics();
+  const tell = callLog(log, now);
   const desk = createSurfaceDesk({
     surfaces: opened.surfaces,
     now,
-    onCall: ({ fault, ...report }) => {
-      if (fault !== undefined) log.error({ err: fault, ...report }, 'a surface failed');
-      else log.debug(report, 'surface call');
+    onCall: (report) => {
+      metrics.record(report);
+      tell(report);
     },
   });
   const families = desk.discovery();
@@ -74,6 +81,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     queue: opened.queue,
     health: opened.health,
     servePresigned: opened.servePresigned,
+    metrics: () => metrics.text(),
     sweep: () => opened.sweep(now()),
     close: () => opened.close(),
   };

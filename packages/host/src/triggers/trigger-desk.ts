@@ -18,6 +18,7 @@ import { mappingProblem } from './input-mapping.ts';
 import { type Mint, mintSecret, mintSubscription } from './mint.ts';
 import { placeOf } from './queue-source/place.ts';
 import { queueRegistration } from './queue-source/registration.ts';
+import { roomForSubscription } from './queue-source/room.ts';
 import { retryPolicyOf } from './retry.ts';
 import {
   creationWrites,
@@ -29,7 +30,6 @@ import {
   subscriptionView,
   subscriptionWrite,
   TRIGGER,
-  TRIGGER_LISTENER,
   type TriggerKey,
   toSubscription,
   type Wanted,
@@ -37,10 +37,12 @@ import {
 
 /** Someone else may change a subscription between reading and writing it; in a row that is rare. */
 const ATTEMPTS_MAX = 5;
+/** Of many that take room at once, one wins each time. */
+const ROOM_ATTEMPTS_MAX = 100;
 const RESUME_PAGE = 256;
 
 export interface TriggerDeskOptions extends Mint {
-  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly store: Pick<Store, 'commit' | 'entries' | 'records'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
   /** A delivery is due at that time, on disk. */
   readonly noted: (dueAt: number) => void;
@@ -52,6 +54,8 @@ export interface TriggerDeskOptions extends Mint {
 
 /** What a repeat of the request will get, in the commit of its effect. */
 export type RecordWrites = () => readonly Write[];
+
+export type Registered = TriggerSubscriptionCreated | QueueSubscriptionCreated;
 
 export interface DeliveryPage {
   readonly deliveries: TriggerDelivery[];
@@ -73,24 +77,41 @@ export class TriggerDesk {
     caller: Caller,
     body: TriggerSubscriptionRegistration,
     origin: string,
-    record: RecordWrites,
-  ): Promise<TriggerSubscriptionCreated | QueueSubscriptionCreated | 'duplicate'> {
-    const { store, masterKey, now, randomBytes, changed } = this.#options;
+    record: (made: Registered) => readonly Write[],
+  ): Promise<Registered | 'duplicate'> {
+    const { masterKey, now, randomBytes } = this.#options;
     const { tenant, keyId } = caller;
     const wanted = wantedOf(body, keyId);
     await this.#checkStartable(tenant, wanted);
-    await this.#checkCount(tenant, wanted);
+    await this.#checkCount(tenant);
     await masterKey.claim();
     const key = { tenant, subscriptionId: newId('sub', now(), randomBytes) };
     const { secret, subscription } = mintSubscription(this.#options, key, wanted);
-    const [result] = await store.commit([[...creationWrites(subscription), ...record()]]);
-    if (!result?.won) return 'duplicate';
-    changed();
-    const view = subscriptionView(subscription);
-    if (subscription.source !== 'queue')
-      return { subscription: view, binding: bindingOf(subscription, secret, origin) };
-    const { topic, group } = placeOf(subscription);
-    return { subscription: view, binding: { topic, consumerGroup: group } };
+    const made = registeredOf(subscription, secret, origin);
+    return this.#create(subscription, made, record(made));
+  }
+
+  async #create(
+    subscription: Subscription,
+    made: Registered,
+    record: readonly Write[],
+  ): Promise<Registered | 'duplicate'> {
+    const { store, now, changed } = this.#options;
+    const { source, tenant } = subscription;
+    for (let attempts = 0; attempts < ROOM_ATTEMPTS_MAX; attempts++) {
+      const room = source === 'queue' ? await roomForSubscription(store, tenant, now()) : [];
+      const [result] = await store.commit([[...room, ...creationWrites(subscription), ...record]]);
+      if (!result) break;
+      if (result.won) {
+        changed();
+        return made;
+      }
+      // What stands before it was counted anew by someone else; the rest can only have been there before
+      if (result.write >= room.length) return 'duplicate';
+    }
+    throw new OpenwopError('service_unavailable', {
+      message: 'Other subscriptions keep being made. Try again.',
+    });
   }
 
   async list(tenant: string): Promise<TriggerSubscription[]> {
@@ -176,15 +197,10 @@ export class TriggerDesk {
     }
   }
 
-  async #checkCount(tenant: string, { source }: Wanted): Promise<void> {
-    const { entries } = this.#options.store;
-    const { perTenantMax, queuesPerTenantMax } = TRIGGER_LIMITS;
-    if ((await entries.count(TRIGGER, tenant)) >= perTenantMax)
+  async #checkCount(tenant: string): Promise<void> {
+    const { perTenantMax } = TRIGGER_LIMITS;
+    if ((await this.#options.store.entries.count(TRIGGER, tenant)) >= perTenantMax)
       throw conflict(`A tenant can have ${perTenantMax} subscriptions. Delete one first.`);
-    if (source === 'queue' && (await entries.count(TRIGGER_LISTENER, tenant)) >= queuesPerTenantMax)
-      throw conflict(
-        `A tenant can listen to queues ${queuesPerTenantMax} times. Delete a subscription first.`,
-      );
   }
 
   /** The scopes of the caller were checked at the door. */
@@ -267,6 +283,14 @@ function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted 
     retryPolicy: retryPolicyOf(retryPolicy),
     verification: verification?.mode ?? 'required',
   };
+}
+
+function registeredOf(subscription: Subscription, secret: string, origin: string): Registered {
+  const view = subscriptionView(subscription);
+  if (subscription.source !== 'queue')
+    return { subscription: view, binding: bindingOf(subscription, secret, origin) };
+  const { topic, group } = placeOf(subscription);
+  return { subscription: view, binding: { topic, consumerGroup: group } };
 }
 
 const bindingOf = (

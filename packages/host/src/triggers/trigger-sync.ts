@@ -78,9 +78,9 @@ async function notesOf(
   return (await Promise.all(lists)).flat();
 }
 
-/** I2. */
-async function wantedBy(
-  { records }: SyncOptions['store'],
+/** I2. What the stored definition asks for. */
+export async function wantedBy(
+  { records }: Pick<Store, 'records'>,
   tenant: string,
   workflowId: string,
 ): Promise<Map<string, Wanted>> {

@@ -2,7 +2,7 @@
 
 import type { Plan } from '@gantry/engine';
 import { randomBytes } from '@gantry/http';
-import { WorkflowDefinition } from '@gantry/protocol';
+import { OpenwopError, WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { Compile } from 'typebox/compile';
 import type { PackBinding } from '../packs/packs.ts';
@@ -10,6 +10,7 @@ import type { ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
 import { triggerSyncNote } from '../schedules/trigger-note.ts';
 import { scheduleTriggerIssues } from '../schedules/triggers.ts';
 import { triggerIssues } from '../triggers/definition-triggers.ts';
+import { roomForDefinitions } from '../triggers/queue-source/room.ts';
 import { subscriptionSyncNote } from '../triggers/trigger-sync.ts';
 import { configurableSchemaIssues } from './configurable.ts';
 import { canonical, checkPlan, createPlans } from './plans.ts';
@@ -19,6 +20,8 @@ import { remember } from './remember.ts';
 export { SHARED } from './shared.ts';
 
 const RESOLVED_MAX = 5_000;
+/** Of many that register at once, one wins each time. */
+const ATTEMPTS_MAX = 100;
 
 const shape = Compile(WorkflowDefinition);
 
@@ -32,7 +35,7 @@ export interface WorkflowsWithPlans extends Workflows {
 export type RegistrationListener = (tenant: string, definition: WorkflowDefinition) => Promise<void>;
 
 export function createWorkflows(options: {
-  store: Pick<Store, 'commit' | 'records'>;
+  store: Pick<Store, 'commit' | 'records' | 'entries'>;
   packs: PackBinding;
   now: () => number;
   /** How long another process may go on with an older version after a registration here. */
@@ -66,11 +69,7 @@ export function createWorkflows(options: {
   async function registerAll(tenant: string, definitions: readonly unknown[]): Promise<WorkflowRecord[]> {
     const checked = definitions.map((definition) => check(definition, now()));
     for (const definition of checked) await checkPlan(packs, tenant, definition);
-    const entries = await Promise.all(
-      checked.map((definition) => registrationOf(store, tenant, definition, now())),
-    );
-    const writes = entries.flatMap((entry) => entry.writes);
-    if (writes.length > 0) await store.commit([writes]);
+    const entries = await keepAll(store, tenant, checked, now);
     forget();
     for (const { definition } of entries) for (const hear of listeners) await hear(tenant, definition);
     return entries.map(({ record }) => record);
@@ -96,6 +95,29 @@ interface Registration {
   readonly definition: WorkflowDefinition;
   readonly record: WorkflowRecord;
   readonly writes: readonly Write[];
+}
+
+/** Whoever loses lost its room to another registration, and counts again. */
+async function keepAll(
+  store: Pick<Store, 'commit' | 'records' | 'entries'>,
+  tenant: string,
+  definitions: readonly WorkflowDefinition[],
+  now: () => number,
+): Promise<Registration[]> {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+    const entries = await Promise.all(
+      definitions.map((definition) => registrationOf(store, tenant, definition, now())),
+    );
+    const changed = entries.filter(({ writes }) => writes.length > 0);
+    if (changed.length === 0) return entries;
+    const asking = changed.map(({ definition }) => definition);
+    const room = await roomForDefinitions(store, tenant, asking, now());
+    const [result] = await store.commit([[...room, ...changed.flatMap(({ writes }) => writes)]]);
+    if (result?.won) return entries;
+  }
+  throw new OpenwopError('service_unavailable', {
+    message: 'Other workflows keep being registered. Try again.',
+  });
 }
 
 /** What registering the definition writes: nothing when it is the current one already. */

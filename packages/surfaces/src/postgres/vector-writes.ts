@@ -15,7 +15,8 @@ import { runText } from './run-text.ts';
 import { countUsage } from './usage.ts';
 import { arrayText, holdVectorCollection, type VectorCollection } from './vector-collections.ts';
 
-export function vectorWrites(limits: VectorLimits) {
+/** `searchableMax`: how many vectors of so many numbers a search can look at. */
+export function vectorWrites(limits: VectorLimits, searchableMax: (dimensions: number) => number) {
   return {
     async upsert(tx: Tx, tenant: string, { collection: name, metric, vectors }: VectorUpsert) {
       const shape = { dimensions: vectors[0]!.embedding.length, metric: metric ?? 'cosine' } as const;
@@ -24,7 +25,8 @@ export function vectorWrites(limits: VectorLimits) {
       for (const { embedding } of vectors) checkDimensions(collection.dimensions, embedding.length);
       const { added, grown } = await save(tx, collection, vectors);
       const usedBytes = await countUsage(tx, { area: 'vectors', tenant, part: collection.id, grown });
-      checkRoom({ vectors: collection.vectors + added, usedBytes }, limits);
+      const vectorsMax = Math.min(limits.vectorsMax, searchableMax(collection.dimensions));
+      checkRoom({ vectors: collection.vectors + added, usedBytes }, { ...limits, vectorsMax });
       return { upserted: vectors.length };
     },
     async delete(tx: Tx, tenant: string, { collection: name, ...which }: VectorDeletion) {

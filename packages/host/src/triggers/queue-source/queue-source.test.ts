@@ -83,8 +83,9 @@ test('while paused, messages wait in their topic; a deleted subscription hears n
   await rig.outputs('watch', 2);
   assert.equal((await rig.runIds('first')).length, 1);
   const place = { topic: binding.topic, group: binding.consumerGroup };
+  // The listener may have had it in hand when it was told to end, and given it back for later
   assert.deepEqual(
-    await leftIn(rig.queue, place, Date.now()),
+    await leftIn(rig.queue, place, Date.now() + 120_000),
     [2],
     'the message is not lost: it stays in its topic',
   );

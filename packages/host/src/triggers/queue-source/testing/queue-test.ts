@@ -83,6 +83,7 @@ export function audible(store: Store): { readonly store: Store; next(): Promise<
 
 export interface QueueTest extends PackTest {
   readonly queue: QueuePort;
+  readonly store: Store;
   publish(topic: string, payload: Json, more?: Parameters<typeof publish>[3]): Promise<{ messageId: string }>;
   subscribe(body: JsonObject): Promise<Subscribed>;
   deliveriesOf(subscriptionId: string): Promise<DeliveryPage>;
@@ -124,7 +125,7 @@ export async function queueTest(t: TestContext, options: QueueTestOptions = {}):
     return page.json().runs.map(({ runId }: { runId: string }) => runId);
   };
   return {
-    ...{ ...api, queue, next, until },
+    ...{ ...api, queue, store, next, until },
     publish: (topic, payload, more) => publish(queue, topic, payload, more),
     async subscribe(body) {
       const response = await api.post(URL, body);

@@ -1,0 +1,74 @@
+/** A trigger as `gantry triggers show` prints it. Pure. */
+import type { TriggerDeliveryPage } from '@gantry/client';
+import type { TriggerDelivery, TriggerSubscription } from '@gantry/protocol';
+import { ago, type Listing } from './output.ts';
+import { printable, table } from './style.ts';
+
+/** The latest deliveries that are asked for, to count those without a run. */
+export const LOOKED_AT = 200;
+const SHOWN = 5;
+
+type Page = TriggerDeliveryPage;
+
+export const deliveryTable = (
+  deliveries: readonly TriggerDelivery[],
+  now: number,
+): Pick<Listing, 'headings' | 'rows' | 'none'> => ({
+  headings: ['DELIVERY', 'STATE', 'TRIES', 'RECEIVED', 'VERIFIED', 'RUN', 'REASON'],
+  rows: deliveries.map((each) => [
+    each.deliveryId,
+    each.state,
+    String(each.attempts),
+    ago(each.receivedAt, now),
+    each.verified ? 'yes' : 'no',
+    each.runId ?? '',
+    printable(each.reason ?? ''),
+  ]),
+  none: 'No deliveries yet.',
+});
+
+export function triggerView(subscription: TriggerSubscription, page: Page, now: number): string {
+  const { subscriptionId, source, state } = subscription;
+  const { headings, rows, none } = deliveryTable(page.deliveries.slice(0, SHOWN), now);
+  const lines = [
+    `${subscriptionId} ${source} ${state}${sinceText(page, now)}`,
+    ...(page.problem === undefined ? [] : [`Problem: ${printable(page.problem)}`]),
+    ...nextStep(subscription),
+    ...countLines(page),
+  ];
+  const latest = rows.length === 0 ? `${none}\n` : table(headings, rows);
+  const isMore = page.deliveries.length > SHOWN || page.nextCursor !== undefined;
+  const more = isMore ? `More: gantry triggers deliveries ${subscriptionId}\n` : '';
+  return `${lines.join('\n')}\n${latest}${more}`;
+}
+
+function sinceText({ stateChanges: [last] }: Page, now: number): string {
+  if (!last) return '';
+  const reason = last.reason === undefined ? '' : ` (${last.reason})`;
+  return `, since ${ago(last.at, now)}${reason}`;
+}
+
+function nextStep({ subscriptionId, state }: TriggerSubscription): string[] {
+  switch (state) {
+    case 'active':
+      return [];
+    case 'paused':
+    case 'failed':
+      return [`Take events again: gantry triggers resume ${subscriptionId}`];
+    case 'dead-lettered':
+      return [`Its workflow is gone. Take it off: gantry triggers rm ${subscriptionId}`];
+  }
+}
+
+/** Messages that were not taken yet are in their topic: nobody counts them. */
+function countLines({ deliveries, nextCursor }: Page): string[] {
+  const count = (state: TriggerDelivery['state']): number =>
+    deliveries.filter((each) => each.state === state).length;
+  const among = nextCursor === undefined ? '' : ` of the latest ${deliveries.length}`;
+  const waiting = count('pending');
+  const dead = count('dead-lettered');
+  return [
+    ...(waiting > 0 ? [`Waiting for a run: ${waiting}${among}`] : []),
+    ...(dead > 0 ? [`Started no run: ${dead}${among}. What can be tried again: gantry dead-letters`] : []),
+  ];
+}

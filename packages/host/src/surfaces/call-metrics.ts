@@ -1,0 +1,64 @@
+/** How often pack code called which method, how that ended and how long it took; since the process started. */
+import type { CallReport } from '@gantry/surfaces';
+
+/** Upper bounds in seconds, from a read of the data folder to a server that is about to be given up. */
+const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+interface Series {
+  readonly labels: string;
+  /** By bound; the last is beyond all of them. */
+  readonly buckets: number[];
+  count: number;
+  seconds: number;
+}
+
+export type MeasuredCall = Pick<CallReport, 'surface' | 'method' | 'ms' | 'ok' | 'code'>;
+
+export class CallMetrics {
+  readonly #series = new Map<string, Series>();
+
+  record(call: MeasuredCall): void {
+    const labels = labelsOf(call);
+    const series = this.#series.get(labels) ?? { labels, buckets: BOUNDS.map(() => 0), count: 0, seconds: 0 };
+    this.#series.set(labels, series);
+    const seconds = call.ms / 1_000;
+    const bucket = BOUNDS.findIndex((bound) => seconds <= bound);
+    if (bucket >= 0) series.buckets[bucket]!++;
+    series.count++;
+    series.seconds += seconds;
+  }
+
+  /** As Prometheus reads it. */
+  text(): string {
+    const all = [...this.#series.values()].sort((a, b) => (a.labels < b.labels ? -1 : 1));
+    return [
+      '# HELP openwop_activity_invocations_total Calls of pack code to surfaces of the host.',
+      '# TYPE openwop_activity_invocations_total counter',
+      ...all.map(({ labels, count }) => `openwop_activity_invocations_total{${labels}} ${count}`),
+      '# HELP openwop_activity_duration_seconds How long they took.',
+      '# TYPE openwop_activity_duration_seconds histogram',
+      ...all.flatMap(histogram),
+      '',
+    ].join('\n');
+  }
+}
+
+/** A path that leads nowhere is a word of the pack: it would be a series for each. */
+function labelsOf({ surface, method, ok, code }: MeasuredCall): string {
+  const [provider, name] = method === '' ? ['none', 'none'] : [surface, method];
+  return `provider="${provider}",method="${name}",outcome="${ok ? 'ok' : (code ?? 'ended')}"`;
+}
+
+function histogram({ labels, buckets, count, seconds }: Series): string[] {
+  let below = 0;
+  const lines = BOUNDS.map((bound, at) => {
+    below += buckets[at]!;
+    return `openwop_activity_duration_seconds_bucket{${labels},le="${bound}"} ${below}`;
+  });
+  return [
+    ...lines,
+    `openwop_activity_duration_seconds_bucket{${labels},le="+Inf"} ${count}`,
+    `openwop_activity_duration_seconds_sum{${labels}} ${Number(seconds.toFixed(6))}`,
+    `openwop_activity_duration_seconds_count{${labels}} ${count}`,
+  ];
+}

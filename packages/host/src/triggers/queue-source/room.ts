@@ -1,0 +1,113 @@
+/**
+ * How often a tenant listens to queues: over the API, and by the triggers of its definitions.
+ *
+ * I1  Whoever asks for more writes the tenant's mark in the same commit, at the version at which it counted. Of two at
+ *     once one loses, and counts again.
+ * I2  A definition with a note counts with what it asks for, since its subscriptions may not be there yet. The commit
+ *     that makes them deletes the note, so notes are read first: none is missed and none counted twice.
+ * I3  What asks for less needs no mark: who does not see it yet counts too much, never too little.
+ */
+import { DEFAULT_TENANT } from '@gantry/http';
+import { OpenwopError, TRIGGER_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
+import type { EntryKey, Store, Write } from '@gantry/store';
+import { SHARED } from '../../workflows/shared.ts';
+import { wantedSubscriptions } from '../definition-triggers.ts';
+import { readSubscription, TRIGGER_LISTENER, type Wanted } from '../subscription.ts';
+import { SUBSCRIPTION_SYNC, wantedBy } from '../trigger-sync.ts';
+
+const MARK = 'trigger-queue-mark';
+const LISTED_MAX = 1_000;
+
+type Reads = Pick<Store, 'entries' | 'records'>;
+
+/** Queue triggers by workflow. */
+type Declared = ReadonlyMap<string, number>;
+
+interface Count {
+  /** Of subscriptions that were registered over the API. */
+  readonly registered: number;
+  readonly declared: Declared;
+}
+
+/** Belongs into the commit that registers one more subscription. Throws `conflict` when there is no room. */
+export const roomForSubscription = (store: Reads, tenant: string, now: number): Promise<Write[]> =>
+  room(store, tenant, now, ({ registered, declared }) => ({ registered: registered + 1, declared }));
+
+/** Belongs into the commit that makes these definitions current. Throws `conflict` when there is no room. */
+export async function roomForDefinitions(
+  store: Reads,
+  tenant: string,
+  definitions: readonly WorkflowDefinition[],
+  now: number,
+): Promise<Write[]> {
+  const asked = new Map<string, number>();
+  for (const definition of definitions)
+    if (await takesEffect(store, tenant, definition.id))
+      asked.set(definition.id, queuesIn(wantedSubscriptions(definition)));
+  if (sum(asked) === 0) return [];
+  return room(store, runTenantOf(tenant), now, ({ registered, declared }) => ({
+    registered,
+    declared: new Map([...declared, ...asked]),
+  }));
+}
+
+/** A shared definition stands back where the default tenant has its own. */
+async function takesEffect({ records }: Reads, tenant: string, workflowId: string): Promise<boolean> {
+  return tenant !== SHARED || (await records.workflow(DEFAULT_TENANT, workflowId))?.tenant !== DEFAULT_TENANT;
+}
+
+const runTenantOf = (tenant: string): string => (tenant === SHARED ? DEFAULT_TENANT : tenant);
+
+/** I1. Who asks for no more than there is may always have it. */
+async function room(
+  store: Reads,
+  tenant: string,
+  now: number,
+  change: (count: Count) => Count,
+): Promise<Write[]> {
+  const key: EntryKey = { kind: MARK, tenant, id: 'queues' };
+  const mark = await store.entries.get(key);
+  const before = await countOf(store, tenant);
+  const after = totalOf(change(before));
+  const limit = TRIGGER_LIMITS.queuesPerTenantMax;
+  if (after > limit && after > totalOf(before))
+    throw new OpenwopError('conflict', {
+      message: `A tenant can listen to queues ${limit} times, and this would make it ${after}. Delete a subscription or take queue triggers out of a workflow first.`,
+      details: { limit },
+    });
+  const entry = { ...key, ref: null, dueAt: null, expiresAt: null, createdAt: now, body: '{}' };
+  return [{ kind: 'putEntry', entry, expectedVersion: mark?.version ?? null }];
+}
+
+/** I2. */
+async function countOf(store: Reads, tenant: string): Promise<Count> {
+  const noted = await notedWorkflows(store, tenant);
+  const listeners = await store.entries.list(TRIGGER_LISTENER, tenant, { limit: LISTED_MAX });
+  const read = listeners.map(({ id }) => readSubscription(store.entries, { tenant, subscriptionId: id }));
+  const declared = new Map<string, number>();
+  let registered = 0;
+  for (const subscription of await Promise.all(read)) {
+    if (subscription?.origin.kind === 'api') registered++;
+    else if (subscription)
+      declared.set(subscription.workflowId, (declared.get(subscription.workflowId) ?? 0) + 1);
+  }
+  for (const workflowId of noted)
+    declared.set(workflowId, queuesIn(await wantedBy(store, tenant, workflowId)));
+  return { registered, declared };
+}
+
+async function notedWorkflows({ entries }: Reads, tenant: string): Promise<Set<string>> {
+  const tenants = tenant === DEFAULT_TENANT ? [tenant, SHARED] : [tenant];
+  const lists = tenants.map((each) => entries.list(SUBSCRIPTION_SYNC, each, { limit: LISTED_MAX }));
+  return new Set((await Promise.all(lists)).flat().flatMap(({ ref }) => ref ?? []));
+}
+
+const queuesIn = (wanted: ReadonlyMap<string, Wanted>): number =>
+  wanted
+    .values()
+    .filter(({ source }) => source === 'queue')
+    .toArray().length;
+
+const sum = (counts: Declared): number => counts.values().reduce((total, count) => total + count, 0);
+
+const totalOf = ({ registered, declared }: Count): number => registered + sum(declared);
