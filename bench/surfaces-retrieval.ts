@@ -1,13 +1,12 @@
 /** Nearest vectors and full text in the embedded database, and the libraries below it called directly. */
-import {
-  createPostgresPool,
-  openRetrievalDatabase,
-  openSearch,
-  openVectors,
-  SEARCH_LIMITS,
-  VECTOR_LIMITS,
-} from '@gantry/surfaces';
+
+import { openRetrievalDatabase } from '../packages/surfaces/src/embedded/database.ts';
+import { createPostgresPool } from '../packages/surfaces/src/postgres/connection.ts';
+import { openSearch } from '../packages/surfaces/src/search/open-search.ts';
+import { SEARCH_LIMITS } from '../packages/surfaces/src/search/surface.ts';
 import { clusteredVectors, seededRandom } from '../packages/surfaces/src/testing/random-vectors.ts';
+import { openVectors } from '../packages/surfaces/src/vector/open-vectors.ts';
+import { VECTOR_LIMITS } from '../packages/surfaces/src/vector/surface.ts';
 import { fill as fillIndex, openDirect as openFts5, textsOf } from './full-text.ts';
 import { freshFolder } from './servers.ts';
 import type { OpenedBackend } from './surfaces-backends.ts';

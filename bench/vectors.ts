@@ -4,9 +4,10 @@
  */
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { VectorsPort } from '@gantry/surfaces';
-import { createPostgresPool, openRetrievalDatabase, openVectors, VECTOR_LIMITS } from '@gantry/surfaces';
 import { getLoadablePath } from 'sqlite-vec';
+import { openRetrievalDatabase } from '../packages/surfaces/src/embedded/database.ts';
+import type { VectorsPort } from '../packages/surfaces/src/ports/vectors.ts';
+import { createPostgresPool } from '../packages/surfaces/src/postgres/connection.ts';
 import { read, write } from '../packages/surfaces/src/testing/calls.ts';
 import {
   clusteredVectors,
@@ -14,6 +15,8 @@ import {
   seededRandom,
 } from '../packages/surfaces/src/testing/random-vectors.ts';
 import { best, scoring } from '../packages/surfaces/src/vector/metric.ts';
+import { openVectors } from '../packages/surfaces/src/vector/open-vectors.ts';
+import { VECTOR_LIMITS } from '../packages/surfaces/src/vector/surface.ts';
 import { spreadOf } from './load/percentile.ts';
 import { type Report, type Row, round } from './report.ts';
 import { freshFolder } from './servers.ts';

@@ -22,13 +22,20 @@ export const HOUSE: House = {
     },
     tests: { ...everyTest },
   },
+  postgres: {
+    source: {
+      postgres: 'the driver',
+      'node:*': 'sockets',
+    },
+    tests: { ...everyTest },
+  },
   store: {
     source: {
       '@gantry/protocol': 'rows carry its events and statuses',
-      postgres: 'driver of the PostgreSQL adapter',
+      '@gantry/postgres': 'connections of the PostgreSQL adapter',
       'node:*': 'node:sqlite, worker threads, files',
     },
-    tests: { ...everyTest },
+    tests: { ...everyTest, postgres: 'what the adapter wrote, seen from outside' },
   },
   egress: {
     source: {
@@ -101,7 +108,8 @@ export const HOUSE: House = {
       ioredis: 'keys and cache on Redis',
       mysql2: 'SQL data sources on MySQL',
       'pdf-lib': 'PDF pages split and merged',
-      postgres: 'SQL data sources and backends on PostgreSQL',
+      '@gantry/postgres': 'connections of backends on PostgreSQL',
+      postgres: 'SQL data sources on PostgreSQL',
       sharp: 'images',
       'sqlite-vec': 'nearest vectors in the embedded database',
       typebox: 'a method is its schemas',

@@ -56,17 +56,23 @@ async function primitive(
 const isOffered = ({ surfaces, code }: Invocation, method: string): boolean =>
   Object.hasOwn(surfaces, method) || (code.language === 'wasm' && WASM_CALLS.has(method));
 
-async function perform(job: Job, method: string, args: readonly Data[], io: CallIo, context: CallContext) {
-  const { invocation, usage } = job;
-  if (isOffered(invocation, method)) {
-    usage.surface(method);
-    return invocation.call(method, args, io);
-  }
+/** At once, not a turn later: the result of the pack may stand right behind the call. */
+export function assertOffered(invocation: Invocation, method: string, args: readonly Data[]): void {
+  if (isOffered(invocation, method)) return;
   const needed = primitiveOf(method, args);
   if (needed === undefined)
     throw new EscapeAttempt('host-process-escape', `The method ${method} was never offered.`);
   if (!invocation.grants.includes(needed))
     throw new EscapeAttempt('host-process-escape', `The pack was not granted ${needed}.`);
+}
+
+async function perform(job: Job, method: string, args: readonly Data[], io: CallIo, context: CallContext) {
+  const { invocation, usage } = job;
+  const needed = isOffered(invocation, method) ? undefined : primitiveOf(method, args);
+  if (needed === undefined) {
+    usage.surface(method);
+    return invocation.call(method, args, io);
+  }
   usage.primitive(needed);
   return primitive(method, args, io, invocation, context);
 }

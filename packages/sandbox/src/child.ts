@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { frameRoom, LARGE_FRAME_BYTES } from './credit.ts';
 import { type Command, LAUNCH_ENVIRONMENT } from './isolation/launch.ts';
 import { Decoder, encode } from './runner/wire.mjs';
 
@@ -17,7 +18,8 @@ export type ChildEnd =
   | { readonly kind: 'exited'; readonly reason: string };
 
 export interface ChildEvents {
-  message(message: unknown, size: number): void;
+  /** Resolves when nothing of the message is needed any more. */
+  message(message: unknown, size: number): Promise<void> | void;
   end(end: ChildEnd): void;
 }
 
@@ -31,6 +33,12 @@ function innermost(pid: number): number {
   }
 }
 
+function write(pipe: Socket, pieces: readonly Uint8Array[], taken: () => void): void {
+  for (const [index, piece] of pieces.entries())
+    if (index === pieces.length - 1) pipe.write(piece, taken);
+    else pipe.write(piece);
+}
+
 /** Extra descriptors are sockets that Node's types do not name. A gone child breaks them; `close` reports that. */
 function asPipe(stream: unknown): Socket {
   if (!(stream instanceof Socket)) throw new TypeError('The child has no such pipe.');
@@ -42,7 +50,10 @@ export class Child {
   readonly #events: ChildEvents;
   readonly #decoder = new Decoder();
   readonly #input: Socket;
+  readonly #output: Socket;
   readonly #answers: Socket;
+  /** Gives back the room of the large frame that is being collected. */
+  #leaveRoom: (() => void) | undefined;
   #stderr = '';
   #end: ChildEnd | undefined;
   #ended = false;
@@ -58,32 +69,35 @@ export class Child {
     const streams: readonly unknown[] = this.#process.stdio;
     const [, stdout, stderr, input, output, answers] = streams;
     this.#input = asPipe(input);
+    this.#output = asPipe(output);
     this.#answers = asPipe(answers);
     for (const stream of [stdout, stderr]) asPipe(stream).on('data', (chunk: Buffer) => this.#hear(chunk));
-    asPipe(output).on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.#output.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#process.once('error', (error) => this.#close({ kind: 'exited', reason: error.message }));
     this.#process.once('close', (code, signal) => this.#close(this.#exit(code, signal)));
   }
 
-  /** All that is said in one turn of the loop leaves in one write. */
-  send(message: unknown): void {
-    if (this.#ended) return;
-    const frame = encode(message);
+  /**
+   * All that is said in one turn of the loop leaves in one write. `taken` is called when the child has it, or never
+   * will. Bytes in the message must not change before.
+   */
+  send(message: unknown, taken: () => void = () => {}): void {
+    if (this.#ended) {
+      taken();
+      return;
+    }
+    const pieces = encode(message);
     if (this.#input.writableCorked === 0) {
       this.#input.cork();
       process.nextTick(() => this.#input.uncork());
     }
-    this.#input.write(frame);
+    write(this.#input, pieces, taken);
   }
 
   /** Wakes a child that blocks on a synchronous call. */
-  answer(message: unknown): void {
-    if (!this.#ended) this.#answers.write(encode(message));
-  }
-
-  /** What the host still holds for this child because it does not read. */
-  get unreadBytes(): number {
-    return this.#input.writableLength;
+  answer(message: unknown, taken: () => void = () => {}): void {
+    if (this.#ended) taken();
+    else write(this.#answers, encode(message), taken);
   }
 
   kill(end: ChildEnd = { kind: 'killed' }): void {
@@ -132,10 +146,29 @@ export class Child {
   #receive(chunk: Buffer): void {
     if (this.#end) return;
     try {
-      for (const { message, size } of this.#decoder.push(chunk)) this.#events.message(message, size);
+      for (const { message, size } of this.#decoder.push(chunk)) this.#hand(message, size);
     } catch (error) {
       this.kill({ kind: 'bad-frame', reason: error instanceof Error ? error.message : 'not a frame' });
     }
+    const { size } = this.#decoder;
+    if (size > LARGE_FRAME_BYTES && !this.#leaveRoom && !this.#end) void this.#waitForRoom(size);
+  }
+
+  #hand(message: unknown, size: number): void {
+    const leaveRoom = this.#leaveRoom;
+    this.#leaveRoom = undefined;
+    const handled = this.#events.message(message, size);
+    if (handled && leaveRoom) void handled.finally(leaveRoom);
+    else leaveRoom?.();
+  }
+
+  /** A chunk is smaller than a large frame: there is at most one, and hardly anything of it is here. */
+  async #waitForRoom(size: number): Promise<void> {
+    this.#output.pause();
+    this.#leaveRoom = () => {};
+    this.#leaveRoom = await frameRoom.take(size);
+    if (this.#ended) this.#leaveRoom();
+    this.#output.resume();
   }
 
   #exit(code: number | null, signal: string | null): ChildEnd {
@@ -147,6 +180,7 @@ export class Child {
   #close(end: ChildEnd): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#leaveRoom?.();
     this.#events.end(this.#end ?? end);
   }
 }

@@ -64,7 +64,7 @@ test('it is dispatched once, whatever ends its process', async (t) => {
 const SHORT_LIVED = `
   import { readSync, writeSync } from 'node:fs';
   import { encode } from '${new URL('./runner/wire.mjs', import.meta.url).href}';
-  writeSync(4, encode({ type: 'ready', typeIds: [] }));
+  writeSync(4, encode({ type: 'ready', typeIds: [] })[0]);
   for (let heard = ''; heard.split('"invoke"').length < 3; ) {
     const chunk = new Uint8Array(65536);
     heard += Buffer.from(chunk.slice(0, readSync(3, chunk))).toString();

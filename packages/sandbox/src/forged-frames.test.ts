@@ -14,7 +14,7 @@ const impostor = (body: string): string => `
   import { readSync, writeSync } from 'node:fs';
   import { Decoder, encode } from '${WIRE}';
   const raw = (bytes) => { for (let at = 0; at < bytes.length; ) at += writeSync(4, bytes, at); };
-  const say = (message) => raw(encode(message));
+  const say = (message) => encode(message).forEach(raw);
   const decoder = new Decoder();
   const chunk = new Uint8Array(65536);
   const hear = () => { for (;;) { const [frame] = decoder.push(chunk.slice(0, readSync(3, chunk))); if (frame) return frame.message; } };
@@ -59,7 +59,10 @@ const FORGED: Readonly<Record<string, string>> = {
   'a primitive outside of an invocation': `say({ type: 'call', mode: 'sync', id: null, call: 0, method: 'env.read', args: ['PATH'] });`,
   'files outside of an invocation': `say({ type: 'call', mode: 'sync', id: null, call: 0, method: 'file.readFile', args: ['x'] });`,
   'more calls than there is credit for': `for (let call = 0; ; call++) say({ type: 'call', mode: 'async', id, call, method: 'echo', args: ['x'.repeat(100000)] });`,
+  'blocking calls that do not block': `for (let call = 0; call < 2; call++) say({ type: 'call', mode: 'sync', id, call, method: 'echo', args: [] });`,
+  'an unsent call out of order': `say({ type: 'unsent', mode: 'async', id, call: 3, method: 'echo' });`,
   'a frame that is too long': 'raw(new Uint8Array([255, 255, 255, 255, 0, 0, 0, 1]));',
+  'JSON that is too long': 'raw(new Uint8Array([1, 0, 0, 1, 1, 0, 0, 1]));',
   'a frame that is no JSON': 'raw(new Uint8Array([0, 0, 0, 2, 0, 0, 0, 2, 123, 123]));',
   'a text longer than its frame': 'raw(new Uint8Array([0, 0, 0, 2, 0, 0, 0, 9, 123, 125]));',
   noise: 'for (;;) raw(crypto.getRandomValues(new Uint8Array(65536)));',

@@ -65,6 +65,7 @@ export interface CallIo {
   readonly ordinal: number;
   /** 0, then 1 more each time the invocation was dispatched again because a neighbour was killed. */
   readonly dispatch: number;
+  /** Aborted when the pack has its answer, or nobody waits for it any more. */
   readonly signal: AbortSignal;
   /** For `stream` and `callback`: resolves when the pack has taken the value. */
   send(value: Data): Promise<void>;

@@ -11,6 +11,8 @@ export type JobEnd =
   | { readonly kind: 'displaced'; readonly isSuspect: boolean };
 
 const EVENTS_UNDER_WAY_MAX = 16;
+/** A reason of its own costs a stack trace. */
+const ANSWERED = new Error('The call was answered.');
 
 /** Events on their way to the pack for one call. */
 class EventWindow {
@@ -49,10 +51,11 @@ export class Job {
   readonly invocation: Invocation;
   readonly dispatch: number;
   readonly usage = new Usage();
-  readonly abort = new AbortController();
   readonly ended: Promise<JobEnd>;
   readonly #settle: (end: JobEnd) => void;
   readonly #windows = new Map<number, EventWindow>();
+  /** What is said to whoever works on a call; listeners on one signal of the job would be looked through by each. */
+  readonly #calls = new Set<AbortController>();
   #ordinal = 0;
   #logs = 0;
 
@@ -65,7 +68,7 @@ export class Job {
   }
 
   end(end: JobEnd): void {
-    this.abort.abort();
+    for (const call of this.#calls) call.abort();
     this.#settle(end);
   }
 
@@ -74,6 +77,17 @@ export class Job {
     if (call !== this.#ordinal) return false;
     this.#ordinal += 1;
     return true;
+  }
+
+  beginCall(): AbortController {
+    const call = new AbortController();
+    this.#calls.add(call);
+    return call;
+  }
+
+  endCall(call: AbortController): void {
+    this.#calls.delete(call);
+    call.abort(ANSWERED);
   }
 
   takeLog(max: number): boolean {

@@ -6,7 +6,7 @@
  * I3 After a process has ended, none of its jobs is left.
  * I4 A job that is not repeatable is never displaced once it was started.
  */
-import { answerCall, type CallContext, EscapeAttempt } from './calls.ts';
+import { answerCall, assertOffered, type CallContext, EscapeAttempt } from './calls.ts';
 import { Child, type ChildEnd } from './child.ts';
 import { Credit } from './credit.ts';
 import {
@@ -24,6 +24,8 @@ import type { Command } from './isolation/launch.ts';
 import type { Job } from './job.ts';
 import { Usage } from './receipt.ts';
 import { endResult, isObject, nodeError, toNodeError } from './result.ts';
+import { HEAD_BYTES_MAX } from './runner/wire.mjs';
+import { unsentAnswer, unsentCall } from './unsent.ts';
 
 const LOGS_MAX = 1000;
 const WATCH_MS = 50;
@@ -32,6 +34,8 @@ const BARE_PROCESS_BYTES = 96 * 1024 * 1024;
 /** For an interpreter to start on a busy machine; only then the clock of the pack begins. */
 const START_MS = 10_000;
 const CANCEL_GRACE_MS = 1_000;
+/** Bytes beyond are for calls: events and logs are kept as JSON. */
+const NOTE_BYTES_MAX = HEAD_BYTES_MAX;
 
 export interface PackProcessOptions {
   readonly command: Command;
@@ -65,6 +69,8 @@ export class PackProcess {
   #fault: { readonly error: NodeError; readonly guilty?: Job } | undefined;
   #isKilled = false;
   #isDead = false;
+  /** A call that blocks the child; it can make no other. */
+  #isBlocked = false;
 
   constructor(options: PackProcessOptions) {
     this.#options = options;
@@ -122,10 +128,10 @@ export class PackProcess {
     this.#child.signal('SIGCONT');
   }
 
-  #receive(message: unknown, size: number): void {
+  #receive(message: unknown, size: number): Promise<void> | void {
     if (this.#isDead || this.#fault) return;
     if (!isObject(message)) this.#fail(escapeAttempt('a message that is no object'));
-    else if (!this.#receiveForAll(message)) this.#receiveForOne(message, size);
+    else if (!this.#receiveForAll(message)) return this.#receiveForOne(message, size);
   }
 
   /** What concerns the process as a whole; false for the rest. */
@@ -140,12 +146,14 @@ export class PackProcess {
     return true;
   }
 
-  #receiveForOne(message: Frame, size: number): void {
+  #receiveForOne(message: Frame, size: number): Promise<void> | void {
     const job = this.#jobOf(message);
     if (!job) this.#fail(escapeAttempt('a message for an invocation that it does not run'));
-    else if (message.type === 'call') void this.#called(job, message, size);
-    else if (message.type === 'emit') void this.#emitted(job, message, size);
-    else if (message.type === 'log') this.#logged(job, message);
+    else if (message.type === 'call') return this.#called(job, message, size);
+    else if (message.type === 'emit' || (message.type === 'unsent' && message.mode === 'emit'))
+      return this.#emitted(job, message, size);
+    else if (message.type === 'unsent') return this.#called(job, { ...message, args: [] }, size);
+    else if (message.type === 'log') this.#logged(job, message, size);
     else if (message.type === 'result') this.#settled(job, message, size);
     else if (message.type !== 'ack' || !job.acknowledge(message.call))
       this.#fail(escapeAttempt('a message that nothing asked for'), job);
@@ -155,8 +163,9 @@ export class PackProcess {
     return typeof id === 'string' ? this.#jobs.get(id) : undefined;
   }
 
-  #logged(job: Job, { level, message, data }: Frame): void {
-    if (job.takeLog(LOGS_MAX)) job.invocation.log(String(level), String(message), data as Data);
+  #logged(job: Job, { level, message, data }: Frame, size: number): void {
+    if (job.takeLog(LOGS_MAX) && size <= NOTE_BYTES_MAX)
+      job.invocation.log(String(level), String(message), data as Data);
   }
 
   /** Once: the runner is there and begins to load the pack. */
@@ -193,37 +202,62 @@ export class PackProcess {
     const { call, method, args, mode } = message;
     if (!job.takeOrdinal(call) || typeof method !== 'string' || !Array.isArray(args))
       return this.#fail(escapeAttempt('a call that is not in order'), job);
-    if (mode === 'async' && !this.#credit.take(size))
-      return this.#fail(escapeAttempt('more calls than it may'), job);
+    if (!this.#mayCall(mode, size)) return this.#fail(escapeAttempt('more calls than it may'), job);
+    const underWay = job.beginCall();
     try {
-      const answer = await answerCall(job, { method, args }, this.#io(job, call), this.#options.context);
+      assertOffered(job.invocation, method, args);
+      const io = this.#io(job, call, underWay.signal);
+      const answer =
+        message.type === 'unsent'
+          ? { ok: false, error: unsentCall(method, message) }
+          : await answerCall(job, { method, args }, io, this.#options.context);
       await job.closeWindow(call);
-      if (this.#jobs.has(job.id)) this.#answer(job, call, mode, answer);
+      if (this.#jobs.has(job.id)) await this.#answer(job, { call, mode, method }, answer);
     } catch (error) {
       const kind = error instanceof EscapeAttempt ? error.escapeKind : undefined;
       this.#fail(escapeAttempt(error instanceof Error ? error.message : 'a call', kind), job);
     } finally {
-      if (mode === 'async') this.#credit.give(size);
+      job.endCall(underWay);
+      if (mode !== 'sync') this.#credit.give(size);
     }
   }
 
-  #answer(job: Job, call: number, mode: unknown, answer: object): void {
+  #mayCall(mode: unknown, size: number): boolean {
+    if (mode !== 'sync') return this.#credit.take(size);
+    const mayCall = !this.#isBlocked;
+    this.#isBlocked = true;
+    return mayCall;
+  }
+
+  /** Resolves when the child has taken it: until then its call is under way. */
+  #answer(
+    job: Job,
+    to: { readonly call: number; readonly mode: unknown; readonly method: string },
+    answer: object,
+  ): Promise<void> {
+    const { promise, resolve: taken } = Promise.withResolvers<void>();
+    const say = (said: object): void => {
+      if (to.mode === 'sync') {
+        this.#isBlocked = false;
+        this.#child.answer(said, taken);
+      } else this.#child.send({ type: 'answer', id: job.id, call: to.call, ...said }, taken);
+    };
     try {
-      if (mode === 'sync') this.#child.answer(answer);
-      else this.#child.send({ type: 'answer', id: job.id, call, ...answer });
-    } catch {
-      const error = nodeError('sandbox_invocation_error', 'The answer of the host cannot be sent.');
-      this.#answer(job, call, mode, { ok: false, error });
+      say(answer);
+    } catch (error) {
+      say({ ok: false, error: unsentAnswer(to.method, error) });
     }
+    return promise;
   }
 
-  #io(job: Job, call: number): CallIo {
+  /** The signal ends when the child has its answer, or nobody waits for it any more. */
+  #io(job: Job, call: number, signal: AbortSignal): CallIo {
     const window = job.openWindow(call);
     const send = async (value: Data): Promise<void> => {
       await window.enter();
       if (this.#jobs.has(job.id)) this.#child.send({ type: 'event', id: job.id, call, value });
     };
-    return { ordinal: call, dispatch: job.dispatch, signal: job.abort.signal, send };
+    return { ordinal: call, dispatch: job.dispatch, signal, send };
   }
 
   async #emitted(job: Job, message: Frame, size: number): Promise<void> {
@@ -231,6 +265,8 @@ export class PackProcess {
       return this.#fail(escapeAttempt('an event that is not in order'), job);
     if (!this.#credit.take(size)) return this.#fail(escapeAttempt('more events than it may'), job);
     try {
+      if (message.type === 'unsent') throw new Error(String(message.reason).slice(0, 300));
+      if (size > NOTE_BYTES_MAX) throw new Error(`It may have ${NOTE_BYTES_MAX} bytes.`);
       await job.invocation.emit(message.value as Data);
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'unknown';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DEPTH_MAX, Decoder, encode, FRAME_BYTES_MAX } from './runner/wire.mjs';
+import { BYTES_MAX, DEPTH_MAX, Decoder, encode, HEAD_BYTES_MAX, TooLarge } from './runner/wire.mjs';
 
 const decodeAll = (chunks: readonly Uint8Array[]): unknown[] => {
   const decoder = new Decoder();
@@ -33,7 +33,7 @@ test('what goes in comes out, however it is cut', () => {
       fc.array(tree, { minLength: 1, maxLength: 4 }),
       fc.integer({ min: 1, max: 64 }),
       (values, size) => {
-        const bytes = Buffer.concat(values.map((value) => encode({ value })));
+        const bytes = Buffer.concat(values.flatMap((value) => encode({ value })));
         const chunks = Array.from({ length: Math.ceil(bytes.byteLength / size) }, (_, index) =>
           Uint8Array.prototype.slice.call(bytes, index * size, (index + 1) * size),
         );
@@ -58,26 +58,66 @@ test('no bytes crash the decoder other than by an error', () => {
   );
 });
 
-test('a length beyond the maximum is refused before it is collected', () => {
-  const head = new Uint8Array(8);
-  new DataView(head.buffer).setUint32(0, FRAME_BYTES_MAX + 1);
-  assert.throws(() => decodeAll([head]), /not possible/);
+const lengthsOf = (size: number, text: number): Buffer => {
+  const lengths = Buffer.alloc(8);
+  lengths.writeUInt32BE(size, 0);
+  lengths.writeUInt32BE(text, 4);
+  return lengths;
+};
+
+test('JSON and bytes have a maximum each, which is checked before anything is collected', () => {
+  const decoder = (size: number, text: number): Decoder => {
+    const begun = new Decoder();
+    begun.push(lengthsOf(size, text));
+    return begun;
+  };
+  for (const [size, text] of [
+    [HEAD_BYTES_MAX + 1, HEAD_BYTES_MAX + 1],
+    [HEAD_BYTES_MAX + BYTES_MAX, HEAD_BYTES_MAX + 1],
+    [BYTES_MAX + 3, 2],
+    [2 ** 32 - 1, 2],
+    [4, 5],
+    [4, 0],
+  ] as const)
+    assert.throws(() => decoder(size, text), /not possible/, `${size} ${text}`);
+  assert.equal(decoder(HEAD_BYTES_MAX + BYTES_MAX, HEAD_BYTES_MAX).size, HEAD_BYTES_MAX + BYTES_MAX);
+});
+
+test('what is too large is refused by its own error, and the largest passes', () => {
+  assert.throws(() => encode({ text: 'x'.repeat(HEAD_BYTES_MAX) }), TooLarge);
+  assert.throws(() => encode([new Uint8Array(BYTES_MAX), new Uint8Array(1)]), TooLarge);
+  assert.throws(() => encode(Array.from({ length: 65_537 }, () => new Uint8Array())), TooLarge);
+  const text = 'x'.repeat(HEAD_BYTES_MAX - 100);
+  const [message] = decodeAll(encode({ bytes: new Uint8Array(BYTES_MAX).fill(7), text }));
+  const { bytes, text: same } = message as { bytes: Uint8Array; text: string };
+  assert.deepEqual(
+    [bytes.length, bytes.findIndex((byte) => byte !== 7), same === text],
+    [BYTES_MAX, -1, true],
+  );
+});
+
+test('bytes are sent as they lie, and every part arrives in memory of its own', () => {
+  const bytes = new Uint8Array([1, 2, 3, 4]).subarray(1, 3);
+  const pieces = encode({ a: bytes, b: new Uint8Array([9]) });
+  assert.equal(pieces[1]?.buffer, bytes.buffer);
+  const [message] = decodeAll([Buffer.concat(pieces)]);
+  const { a, b } = message as { a: Uint8Array; b: Uint8Array };
+  assert.deepEqual([a, b], [new Uint8Array([2, 3]), new Uint8Array([9])]);
+  assert.deepEqual([a.buffer.byteLength, b.buffer.byteLength], [2, 1]);
 });
 
 test('bytes that the frame does not have, and parts that do not fill it, are refused', () => {
   const framed = (text: string): Uint8Array => {
     const body = Buffer.from(text);
-    const frame = Buffer.alloc(8 + body.byteLength);
-    frame.writeUInt32BE(body.byteLength, 0);
-    frame.writeUInt32BE(body.byteLength, 4);
-    body.copy(frame, 8);
-    return frame;
+    return Buffer.concat([lengthsOf(body.byteLength, body.byteLength), body]);
   };
   for (const text of [
     '[{"$bytes":7},[]]',
     '[{"$bytes":"length"},[]]',
     '[1,[-1]]',
     '[1,[5]]',
+    '[1,{}]',
+    `[1,[${'0,'.repeat(65_536)}0]]`,
     '[1]',
     'null',
     '{',
@@ -92,6 +132,6 @@ test('depth is bounded both ways', () => {
 });
 
 test('__proto__ never travels', () => {
-  const [message] = decodeAll([encode(JSON.parse('{"a":{"__proto__":{"polluted":true}}}'))]);
+  const [message] = decodeAll(encode(JSON.parse('{"a":{"__proto__":{"polluted":true}}}')));
   assert.deepEqual(message, { a: {} });
 });

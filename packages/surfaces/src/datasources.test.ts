@@ -78,10 +78,17 @@ test('a configured primary takes the place of ours; health names what is away', 
   const open = opening(t);
   const plain = await open.none();
   assert.equal(plain.find('primary', 'acme').backend.journal, 'own');
-  assert.deepEqual(await plain.health(), []);
+  assert.deepEqual(
+    plain.backends.map(({ kind }) => kind),
+    ['embedded'],
+  );
+  await plain.backends[0]?.health();
   const configured = await open.list({ ...server, id: 'primary', tenants: '*', timeoutMs: 100 });
   t.after(configured.close);
   assert.equal(configured.find('primary', 'acme').backend.journal, 'host');
   assert.deepEqual(configured.advertised, [{ id: 'primary', driver: 'postgres' }]);
-  assert.deepEqual(await configured.health(), ['primary']);
+  const [primary, ...others] = configured.backends;
+  assert.deepEqual([primary?.kind, others], ['postgres', []]);
+  const away = { code: 'storage_unavailable', message: /^Data source "primary": PostgreSQL/ };
+  await assert.rejects(primary!.health(), away);
 });

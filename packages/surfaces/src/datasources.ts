@@ -7,6 +7,7 @@
  * const { backend } = datasources.find('crm', 'acme');
  */
 import { OpenwopError } from '@gantry/protocol';
+import { isUnavailable } from './backend-errors.ts';
 import { type DatasourceConfig, readDatasources } from './datasources-file.ts';
 import { SQL_LIMITS, type SqlBackend, type SqlDialect, type SqlLimits } from './ports/sql.ts';
 import { operatorFile, type SqlitePool, tenantFiles } from './sql-drivers/sqlite.ts';
@@ -25,9 +26,16 @@ export interface Datasources {
   /** Those that every tenant may use: who has others is nobody else's business. */
   readonly advertised: { readonly id: string; readonly driver: SqlDialect }[];
   readonly drivers: SqlDialect[];
-  /** The ids of those that cannot be used for now. */
-  health(): Promise<string[]>;
+  /** Of all tenants, for the operator. */
+  readonly backends: readonly DatasourceBackend[];
   close(): Promise<void>;
+}
+
+export interface DatasourceBackend {
+  /** `embedded` for those in the data folder, else the driver. */
+  readonly kind: string;
+  /** Rejects with `storage_unavailable`, and names the data source. */
+  health(): Promise<void>;
 }
 
 export interface DatasourcesDeps {
@@ -40,6 +48,7 @@ export interface DatasourcesDeps {
 
 interface Entry extends Datasource {
   readonly id: string;
+  readonly kind: string;
   readonly tenants: '*' | ReadonlySet<string>;
 }
 
@@ -54,7 +63,7 @@ export async function openDatasources(file: string | undefined, deps: Datasource
       .filter(({ tenants }) => tenants === '*')
       .map(({ id, backend }) => ({ id, driver: backend.dialect })),
     drivers: ['sqlite', 'postgres', 'mysql'],
-    health: () => unhealthy(entries),
+    backends: entries.map(backendOf),
     close: async () => void (await Promise.all(entries.map(({ backend }) => backend.close()))),
   };
 }
@@ -62,7 +71,7 @@ export async function openDatasources(file: string | undefined, deps: Datasource
 function primaryOf({ pool, dataDir, invocationRetentionMs, quotaBytes = 256 * MIB }: DatasourcesDeps): Entry {
   const limits = SQL_LIMITS;
   const backend = tenantFiles(pool, { dataDir, limits, bytesMax: quotaBytes, invocationRetentionMs });
-  return { id: PRIMARY, tenants: '*', backend, isReadOnly: false };
+  return { id: PRIMARY, kind: 'embedded', tenants: '*', backend, isReadOnly: false };
 }
 
 async function entryOf(
@@ -76,12 +85,12 @@ async function entryOf(
   };
   return {
     ...{ id, tenants: tenants === '*' ? tenants : new Set(tenants), isReadOnly: readOnly },
-    backend: await backendOf(place, bounds, pool),
+    ...{ kind: place.driver, backend: await openBackend(place, bounds, pool) },
   };
 }
 
 /** Drivers are loaded when one is configured: each costs a start some 50 ms. */
-async function backendOf(
+async function openBackend(
   place: DatasourceConfig['place'],
   limits: SqlLimits,
   pool: SqlitePool,
@@ -107,7 +116,14 @@ function find(entries: readonly Entry[], id: string, tenant: string): Datasource
     : new OpenwopError('datasource_not_found', { message: `There is no data source "${id.slice(0, 64)}".` });
 }
 
-async function unhealthy(entries: readonly Entry[]): Promise<string[]> {
-  const checked = await Promise.allSettled(entries.map(({ backend }) => backend.health()));
-  return entries.filter((_, index) => checked[index]?.status === 'rejected').map(({ id }) => id);
-}
+const backendOf = ({ id, kind, backend }: Entry): DatasourceBackend => ({
+  kind,
+  async health() {
+    try {
+      await backend.health();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      throw new OpenwopError(error.code, { message: `Data source "${id}": ${error.message}` });
+    }
+  },
+});

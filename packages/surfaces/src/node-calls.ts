@@ -6,6 +6,7 @@
  * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
  */
 import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
+import { ServerError } from './backend-errors.ts';
 import {
   assertSameCall,
   type CallJournal,
@@ -18,7 +19,7 @@ import {
 import { type Data, type DataObject, fingerprintOf, isJson, isObject } from './data.ts';
 import type { Route, Routes } from './routes.ts';
 import { through } from './spelling.ts';
-import type { Invocation, NodeFacts, PackRef, ReadCall } from './surface-call.ts';
+import { type Invocation, type NodeFacts, notPure, type PackRef, type ReadCall } from './surface-call.ts';
 
 /** What a call may use of the channel that it came by. */
 export interface CallIo {
@@ -92,7 +93,7 @@ export class NodeCalls {
       if (io.signal.aborted) report({ ok: false });
       io.signal.throwIfAborted();
       const expected = error instanceof OpenwopError;
-      const refusal = expected ? error : new OpenwopError('internal_error');
+      const refusal = expected ? forPack(error) : new OpenwopError('internal_error');
       const fault = expected ? error.cause : error;
       report({ ok: false, code: refusal.code, ...(fault !== undefined && { fault }) });
       throw refusal;
@@ -108,9 +109,9 @@ export class NodeCalls {
   /** Everything that can be refused is, before anything happens. */
   #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
     io.signal.throwIfAborted();
-    const { ordinalBase, effect, ...who } = this.#facts;
+    const { ordinalBase, ...who } = this.#facts;
     const writes = route.method.effect !== 'read';
-    if (writes && effect === 'pure') throw this.#notPure(route);
+    if (writes && who.effect === 'pure') throw notPure(who, { ...route, what: route.method.effect });
     const input = through(route.takes, sent, { input: sent, now });
     route.checkInput(input);
     const call = { ...who, signal: io.signal, now };
@@ -124,16 +125,6 @@ export class NodeCalls {
       this.#writes = 0;
     }
     return this.#writes++;
-  }
-
-  #notPure({ capability, path, method }: Route): OpenwopError {
-    const { nodeId, pack } = this.#facts;
-    return new OpenwopError('sandbox_capability_denied', {
-      message:
-        `Node "${nodeId}" is declared pure and may only read, but called ctx.${path}, which is a ${method.effect}. ` +
-        `The author of ${pack.name} has to declare the node as one with side effects.`,
-      details: { requestedCapability: capability },
-    });
   }
 
   async #answer(admitted: Admitted, io: CallIo): Promise<Data | undefined> {
@@ -208,12 +199,15 @@ async function recordOf(
     return { ...about, ok: true, value };
   } catch (error) {
     if (!(error instanceof OpenwopError)) throw error;
-    const { code, message, details } = error;
+    const { code, message, details } = forPack(error);
     const { retriable } = ERRORS[code];
     if (retriable && idempotent) throw error;
     return { ...about, ok: false, retriable, error: { code, message, ...(details && { details }) } };
   }
 }
+
+const forPack = (error: OpenwopError): OpenwopError =>
+  error instanceof ServerError ? error.forPack() : error;
 
 function argumentOf(path: string, args: readonly Data[]): DataObject {
   const [first = {}] = args;

@@ -7,7 +7,19 @@ export interface OpenedPort<Port> {
   health(): Promise<void>;
 }
 
-/** By scheme, without the colon. */
+/** By port: the setting that names its backend. */
+export const SETTINGS = {
+  kv: 'GANTRY_KV',
+  cache: 'GANTRY_CACHE',
+  documents: 'GANTRY_DOCUMENTS',
+  vectors: 'GANTRY_VECTORS',
+  search: 'GANTRY_SEARCH',
+  queue: 'GANTRY_QUEUE',
+  blobs: 'GANTRY_BLOBS',
+  datasources: 'GANTRY_DATASOURCES',
+} as const;
+
+/** By scheme, without the colon. They connect to nothing yet. */
 export type Backends<Port> = Readonly<Record<string, (url: string) => Promise<OpenedPort<Port>>>>;
 
 export interface PortChoice<Port> {
@@ -18,16 +30,25 @@ export interface PortChoice<Port> {
   readonly backends: Backends<Port>;
 }
 
-/** Never repeats the setting: it may hold a password. */
+/** Connects to nothing. Never repeats the setting: it may hold a password. */
 export async function openPort<Port>(choice: PortChoice<Port>): Promise<OpenedPort<Port>> {
   const { name, value, embedded, backends } = choice;
   if (value === undefined) return { kind: 'embedded', port: embedded, health: async () => {} };
   const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : null;
   const open = scheme !== null && Object.hasOwn(backends, scheme) ? backends[scheme] : undefined;
-  if (open) return open(value);
+  if (open) return named(name, open(value));
   const served = Object.keys(backends).map((each) => `${each}://`);
   throw new Error(
     `${name} ${scheme === null ? 'is no URL' : `asks for "${scheme}://", which is not served`}. ` +
       `Use ${served.join(' or ')}, or leave it out to keep the data in the data folder.`,
   );
+}
+
+/** What can never work is told with the setting that asks for it. */
+export async function named<T>(setting: string, opening: Promise<T>): Promise<T> {
+  try {
+    return await opening;
+  } catch (error) {
+    throw new Error(`${setting}: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
 }

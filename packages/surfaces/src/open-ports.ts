@@ -1,13 +1,17 @@
 /** Every port with the backend that its setting names; without one, in the data folder. */
+import { absencesOf, type ServedBackend } from './backend-health.ts';
 import { openEmbeddedBlobs } from './blob/embedded-blobs.ts';
 import { openBlobs } from './blob/open-blobs.ts';
 import { openCache } from './cache/open-cache.ts';
 import { openDocuments } from './documents/open-documents.ts';
-import { openEmbeddedDatabase, openRetrievalDatabase } from './embedded/database.ts';
+import { type EmbeddedDatabase, openEmbeddedDatabase, openRetrievalDatabase } from './embedded/database.ts';
+import { assertWritable } from './embedded/folder-health.ts';
 import { openFiles } from './files/open-files.ts';
 import { openKv } from './kv/open-kv.ts';
 import { NOSQL_LIMITS } from './nosql/surface.ts';
+import { named, type OpenedPort, SETTINGS } from './open-port.ts';
 import type { SurfacesOptions } from './open-surfaces.ts';
+import { createOutageReport } from './outage-report.ts';
 import { createPostgresPool } from './postgres/connection.ts';
 import { openQueue } from './queue/open-queue.ts';
 import { createRedisPool } from './redis/pool.ts';
@@ -23,11 +27,19 @@ const GIB = 1_024 * MIB;
 
 export type Ports = Awaited<ReturnType<typeof openPorts>>;
 
-/** What is open already is closed when a later one cannot be opened. */
+/**
+ * A server that is away is told, and used when it is there; one that refuses for good is an error. What is open
+ * already is closed then.
+ */
 export async function openPorts(options: SurfacesOptions) {
+  const { backends = {}, report = () => {}, now = Date.now } = options;
   const closing: (() => Promise<unknown>)[] = [];
+  const outages = createOutageReport({ report, now });
   try {
-    return await open(options, closing);
+    const ports = await open({ ...options, report: outages.fault }, closing);
+    const servers = ports.served.filter(({ port }) => port !== null && backends[port] !== undefined);
+    for (const absence of await absencesOf(servers)) outages.absent(absence);
+    return ports;
   } catch (error) {
     await Promise.allSettled(closing.toReversed().map((close) => close()));
     throw error;
@@ -44,7 +56,10 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
   closing.push(() => pool.close());
   const redis = createRedisPool({ invocationRetentionMs, report });
   closing.push(() => redis.close());
-  const sql = await openSql(backends.datasources, { dataDir, invocationRetentionMs });
+  const sql = await named(
+    SETTINGS.datasources,
+    openSql(backends.datasources, { dataDir, invocationRetentionMs }),
+  );
   closing.push(() => sql.close());
 
   const { kvQuotaBytes: quotaBytes = 256 * MIB, cacheCapacityBytes: capacityBytes = 64 * MIB } = options;
@@ -61,14 +76,64 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
     ...(options.blobLinks && { links: options.blobLinks }),
   });
   const blobs = await openBlobs(backends.blobs, { embedded: ownBlobs });
+  closing.push(() => blobs.port.close());
   const files = await openFiles({
     ...{ database: embedded, dataDir, quotaBytes: options.fileQuotaBytes ?? GIB, now },
   });
+  const served = servedBy({ kv, cache, documents: tables, vectors, search, queue, blobs }, sql.backends);
   return {
     ...{ kv, cache, tables, documents, vectors, search, queue, blobs, files, sql, ownBlobs },
     ...{ embedded, retrieval, pool, redis },
+    served: served.map((each) =>
+      each.backend.kind === 'embedded' ? inFolder(each, { dataDir, embedded }) : each,
+    ),
     close: async (): Promise<void> => {
       for (const close of closing.toReversed()) await close();
     },
   };
+}
+
+/** By capability, what of the data folder is not in a database. */
+const PARTS: Readonly<Record<string, string>> = { blobStorage: 'blobs', fs: 'files', sql: 'sql' };
+
+interface DataFolder {
+  readonly dataDir: string;
+  readonly embedded: EmbeddedDatabase;
+}
+
+/** Its databases are asked if they are open: looking must not start what nobody uses. */
+const inFolder = (served: Served, { dataDir, embedded }: DataFolder): Served => ({
+  ...served,
+  setting: 'GANTRY_DATA_DIR',
+  backend: {
+    kind: served.backend.kind,
+    async health() {
+      await assertWritable(dataDir, PARTS[served.capability]);
+      if (embedded.isInUse()) await embedded.read('queue', 'lastSeq', '', '');
+    },
+  },
+});
+
+type Served = ServedBackend & { readonly port: keyof typeof SETTINGS | null };
+const IN_FOLDER: ServedBackend['backend'] = { kind: 'embedded', health: async () => {} };
+type OpenedPorts = Readonly<Record<Exclude<keyof typeof SETTINGS, 'datasources'>, OpenedPort<unknown>>>;
+
+function servedBy(ports: OpenedPorts, datasources: readonly ServedBackend['backend'][]): readonly Served[] {
+  const serve = (capability: string, port: keyof OpenedPorts): Served => ({
+    ...{ capability, port, setting: SETTINGS[port], backend: ports[port] },
+  });
+  return [
+    serve('kvStorage', 'kv'),
+    serve('cache', 'cache'),
+    serve('tableStorage', 'documents'),
+    serve('nosql', 'documents'),
+    ...datasources.map((backend) => ({
+      ...({ capability: 'sql', port: 'datasources', setting: SETTINGS.datasources, backend } as const),
+    })),
+    serve('vectorStore', 'vectors'),
+    serve('searchIndex', 'search'),
+    serve('queueBus', 'queue'),
+    serve('blobStorage', 'blobs'),
+    { capability: 'fs', port: null, setting: 'GANTRY_DATA_DIR', backend: IN_FOLDER },
+  ];
 }

@@ -1,5 +1,7 @@
 /** The surfaces of a host. Each needs nothing but a data folder, unless a setting names a server for it. */
 import type { BackendHealth } from '@gantry/protocol';
+import { sweptUnlessAway } from './backend-errors.ts';
+import { healthOf } from './backend-health.ts';
 import type { LinkOptions } from './blob/embedded-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './blob/serve-presigned.ts';
 import { DEFAULT_BUCKETS, implementBlobs } from './blob/surface.ts';
@@ -10,7 +12,6 @@ import { type Converter, NO_CONVERTER } from './fs/convert/converter.ts';
 import { implementFs } from './fs/surface.ts';
 import { implementKv } from './kv/surface.ts';
 import { implementNosql } from './nosql/surface.ts';
-import type { OpenedPort } from './open-port.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import type { QueuePort } from './ports/queue.ts';
 import { sweepPostgres } from './postgres/sweep.ts';
@@ -92,38 +93,11 @@ export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurf
       implementFs({ port: files, cursors, converter: options.converter ?? NO_CONVERTER }),
     ],
     queue: queue.port,
-    health: () => healthOf(ports),
+    health: () => healthOf(ports.served),
     servePresigned: ports.ownBlobs.servePresigned,
     sweep: (now) => sweep(ports, options.backends ?? {}, now, now - options.invocationRetentionMs),
     close: ports.close,
   };
-}
-
-function healthOf({ kv, cache, tables, vectors, search, queue, blobs }: Ports): Promise<BackendHealth[]> {
-  const named: readonly (readonly [string, OpenedPort<unknown>])[] = [
-    ['kvStorage', kv],
-    ['cache', cache],
-    ['tableStorage', tables],
-    ['nosql', tables],
-    ['vectorStore', vectors],
-    ['searchIndex', search],
-    ['queueBus', queue],
-    ['blobStorage', blobs],
-  ];
-  return Promise.all(
-    named.map(async ([capability, { kind: backend, health }]) => {
-      try {
-        await health();
-        return { capability, backend };
-      } catch (error) {
-        return {
-          capability,
-          backend,
-          problem: error instanceof Error ? error.message : 'It does not answer.',
-        };
-      }
-    }),
-  );
 }
 
 /** Small, so that a sweep never holds up live writes for long. */
@@ -152,9 +126,11 @@ async function sweep(
   }
   const urls = new Set(Object.values(backends).filter((url) => /^postgres(ql)?:/.test(url ?? '')));
   for (const url of urls)
-    if (url !== undefined) deleted += await sweepPostgres(await pool.open(url), { now, recordedBefore });
+    if (url !== undefined)
+      deleted += await sweptUnlessAway(sweepPostgres(pool.open(url), { now, recordedBefore }));
   if (embedded.isInUse()) deleted += await ownBlobs.sweep(now);
-  if (embedded.isInUse() || queue.kind !== 'embedded') deleted += await queue.port.sweep(now);
+  if (embedded.isInUse() || queue.kind !== 'embedded')
+    deleted += await sweptUnlessAway(queue.port.sweep(now));
   deleted += await redis.sweep(now);
   return deleted;
 }

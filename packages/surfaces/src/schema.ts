@@ -27,7 +27,9 @@ const plainText = (options: { readonly minLength?: number; readonly maxLength?: 
     () => 'must be text without NUL and without half surrogate pairs',
   );
 
-export const Name = plainText({ minLength: 1 });
+/** Surfaces say what is too long for them, in their own words; beyond this nobody reads it. */
+export const Name = plainText({ minLength: 1, maxLength: 4_096 });
+export const DatasourceId = plainText({ minLength: 1, maxLength: 64 });
 /** May be empty. */
 export const Prefix = plainText({ maxLength: 1_024 });
 export const Namespace = plainText({ maxLength: 128 });

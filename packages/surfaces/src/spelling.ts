@@ -85,10 +85,17 @@ export const fromBase64 = (from: string, to: string): Step => ({
     typeof text === 'string' ? { ...value, [to]: new Uint8Array(Buffer.from(text, 'base64')) } : value,
 });
 
-export const toBase64 = (from: string, to: string): Step =>
-  member(to, `\`${from}\` as base64`, ({ [from]: bytes }) =>
-    bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : undefined,
-  );
+/** What fits as base64 into the JSON of one message, which may have 16 MiB, with something beside it. */
+export const TEXT_BYTES_MAX = 12 * 1_048_576 - 65_536;
+
+export const isTooLongForText = (bytes: Data | undefined): boolean =>
+  bytes instanceof Uint8Array && bytes.byteLength > TEXT_BYTES_MAX;
+
+/** Undefined for what is no bytes, and for more of them than text can have. */
+export const textOf = (bytes: Data | undefined, encoding: 'utf8' | 'base64'): string | undefined =>
+  bytes instanceof Uint8Array && !isTooLongForText(bytes)
+    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding)
+    : undefined;
 
 export const through = (
   steps: readonly Step[] | undefined,

@@ -1,7 +1,8 @@
 /** How published packs call the data surfaces. Entries for surfaces that a host does not offer rest. */
+import { BLOB } from './blob/spellings.ts';
 import { type Data, type DataObject, isObject } from './data.ts';
 import { FS } from './fs/spellings.ts';
-import { also, fill, fromBase64, member, rename, type Spelling, type Step, toBase64 } from './spelling.ts';
+import { also, fill, member, rename, type Spelling, type Step } from './spelling.ts';
 
 const isList = (value: Data | undefined): value is readonly Data[] => Array.isArray(value);
 
@@ -63,41 +64,6 @@ const TABLE: readonly Spelling[] = [
     gives: [
       also({ id: 'rowId' }),
       member('updated', 'the opposite of `inserted`', ({ inserted }) => inserted === false),
-    ],
-  },
-];
-
-const bucket = fill({ bucket: 'artifacts' });
-
-const BLOB: readonly Spelling[] = [
-  {
-    path: 'storage.blob.put',
-    to: 'blobStorage.put',
-    takes: [bucket, fromBase64('contentBase64', 'bytes')],
-    gives: [also({ size: 'sizeBytes' }), member('key', 'as given', (_value, { input }) => input.key)],
-  },
-  {
-    path: 'storage.blob.get',
-    to: 'blobStorage.get',
-    takes: [bucket],
-    gives: [
-      member('found', 'true; a missing object is `blob_object_not_found`', () => true),
-      toBase64('bytes', 'contentBase64'),
-      member('size', 'in bytes', ({ bytes }) => (bytes instanceof Uint8Array ? bytes.byteLength : undefined)),
-    ],
-  },
-  { path: 'storage.blob.delete', to: 'blobStorage.delete', takes: [bucket] },
-  { path: 'storage.blob.list', to: 'blobStorage.list', takes: [bucket] },
-  {
-    path: 'storage.blob.presign',
-    to: 'blobStorage.presign',
-    takes: [
-      bucket,
-      rename({ ttlSeconds: 'expiresInSeconds', operation: 'method' }),
-      fill({ expiresInSeconds: 900, method: 'GET' }),
-      member('method', 'upper case', ({ method }) =>
-        typeof method === 'string' ? method.toUpperCase() : undefined,
-      ),
     ],
   },
 ];

@@ -1,4 +1,5 @@
 /** Who calls, for whom, and what makes the call the same call when its node runs again. */
+import { OpenwopError } from '@gantry/protocol';
 
 export interface PackRef {
   readonly name: string;
@@ -45,6 +46,8 @@ export interface ReadCall {
   readonly runId: string;
   readonly nodeId: string;
   readonly pack: PackRef;
+  /** A method that reads, but whose answer lets others write, refuses it to nodes that are pure. */
+  readonly effect: NodeFacts['effect'];
   readonly signal: AbortSignal;
   /** Milliseconds, when the call arrived. */
   readonly now: number;
@@ -58,3 +61,24 @@ export interface WriteCall extends ReadCall {
 export type PortRead = Pick<ReadCall, 'tenant' | 'now'>;
 /** A port that keeps its own journal writes the invocation and the answer in the transaction of the write. */
 export type PortWrite = Pick<WriteCall, 'tenant' | 'now' | 'invocation'>;
+
+export interface PureCall {
+  /** In `ctx`. */
+  readonly path: string;
+  /** `host.kvStorage.put` */
+  readonly capability: string;
+  /** What the call is: `write` */
+  readonly what: string;
+}
+
+/** The refusal of a call to a node that is declared pure. */
+export const notPure = (
+  { nodeId, pack }: Pick<NodeFacts, 'nodeId' | 'pack'>,
+  { path, capability, what }: PureCall,
+): OpenwopError =>
+  new OpenwopError('sandbox_capability_denied', {
+    message:
+      `Node "${nodeId}" is declared pure and may only read, but called ctx.${path}, which is a ${what}. ` +
+      `The author of ${pack.name} has to declare the node as one with side effects.`,
+    details: { requestedCapability: capability },
+  });

@@ -8,6 +8,7 @@ import type { Surfaces } from '../surfaces/surfaces.ts';
 
 const bytes = { 200: Type.String({ format: 'binary' }) };
 const READ = { summary: 'Read an object by its link', response: bytes };
+const NOTHING = Buffer.alloc(0);
 const WRITE = { summary: 'Write an object by its link', response: bytes };
 
 export function blobLinkRoutes(
@@ -22,7 +23,10 @@ export function blobLinkRoutes(
       ...(contentType !== undefined && { contentType }),
       body: (body as Readable | undefined) ?? nothing(),
     });
-    return reply.code(answer.status).headers(answer.headers).send(Buffer.from(answer.body));
+    return reply
+      .code(answer.status)
+      .headers(answer.headers)
+      .send(answer.body ?? NOTHING);
   };
   // A scope of its own: the body is whatever the object is, and is read as far as the link allows.
   app.register(async (scope: Api) => {

@@ -1,7 +1,9 @@
 /** Pack code stores things; links, health and discovery tell of it. */
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
-import type { JsonObject } from '@gantry/protocol';
+import type { BackendHealth, JsonObject } from '@gantry/protocol';
 import { assertError, assertPublic } from '../api/testing.ts';
 import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
@@ -81,8 +83,31 @@ test('a link to an object works without a key, for what it says, until its time'
 test('the operator sees which backend keeps what', async (t) => {
   const api = await packTest(t);
   const { backends } = (await api.get('/v1/host/gantry/surfaces')).json();
-  assert.ok(backends.length >= 8);
-  assert.deepEqual([...new Set(backends.map((each: JsonObject) => each.backend))], ['embedded']);
+  const families = (await api.get('/.well-known/openwop')).json();
+  for (const { capability, problem } of backends)
+    assert.deepEqual([families[capability]?.supported, problem], [true, undefined], capability);
+  const names = backends.map(({ capability }: BackendHealth) => capability);
+  assert.deepEqual(names.sort(), [
+    ...['blobStorage', 'cache', 'fs', 'kvStorage', 'nosql', 'queueBus', 'searchIndex', 'sql'],
+    ...['tableStorage', 'vectorStore'],
+  ]);
+});
+
+test('a data folder that takes nothing is a problem before a pack meets it', async (t) => {
+  const api = await packTest(t);
+  const blobs = path.join(api.dataDir, 'blobs');
+  rmSync(blobs, { recursive: true, force: true });
+  writeFileSync(blobs, 'no folder');
+  const { backends } = (await api.get('/v1/host/gantry/surfaces')).json();
+  const problems = backends.filter(({ problem }: BackendHealth) => problem !== undefined);
+  assert.deepEqual(
+    problems.map(({ capability }: BackendHealth) => capability),
+    ['blobStorage'],
+  );
+  assert.match(
+    problems[0].problem,
+    /^GANTRY_DATA_DIR: "blobs" in the data folder cannot be written \(E\w+\)/,
+  );
 });
 
 test('calls are counted by method and outcome, with how long they took', async (t) => {

@@ -1,5 +1,5 @@
 /** The object that a node is called with: plain, with own members that need no `this`. */
-import { send, sendWithCredit } from './channel.mjs';
+import { emitEvent, send } from './channel.mjs';
 import { log } from './globals.mjs';
 import { toRequest, toResponse } from './network.mjs';
 import { call, callSync, invocations } from './scope.mjs';
@@ -130,7 +130,7 @@ export function makeCtx(invocation) {
     emit: (value) =>
       invocation.closed
         ? Promise.resolve()
-        : sendWithCredit({ type: 'emit', id: invocation.id, value, call: invocation.calls++ }),
+        : emitEvent({ id: invocation.id, call: invocation.calls++ }, value),
     variables: variablesOf(invocation),
     suspend: async (request) => {
       const { answered, value } = suspend(invocation, request);

@@ -1,6 +1,6 @@
 /** Which invocation is running, and the three answers to what pack code reaches for: use, deny, stop. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { failure, postWithCredit, send, sendAndBlock } from './channel.mjs';
+import { callAndBlock, failure, postCall, send } from './channel.mjs';
 
 const storage = new AsyncLocalStorage();
 const getStore = storage.getStore.bind(storage);
@@ -45,7 +45,7 @@ export function violate(escapeKind, what) {
 /** A blocking call to the host. */
 export function callSync(invocation, method, args) {
   const call = invocation === undefined ? 0 : invocation.calls++;
-  const answer = sendAndBlock({ type: 'call', mode: 'sync', id: invocation?.id ?? null, call, method, args });
+  const answer = callAndBlock({ id: invocation?.id ?? null, call, method }, args);
   if (answer.ok) return answer.value;
   throw failure(answer.error);
 }
@@ -67,6 +67,6 @@ export async function call(invocation, method, args, onEvent) {
   const answer = new Promise((resolve, reject) => {
     invocation.pending.set(number, { resolve, reject, onEvent });
   });
-  await postWithCredit({ type: 'call', mode: 'async', id: invocation.id, call: number, method, args });
+  await postCall({ id: invocation.id, call: number, method }, args);
   return answer;
 }

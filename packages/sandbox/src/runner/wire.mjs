@@ -10,9 +10,15 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 const toBytes = encoder.encode.bind(encoder);
 const toText = decoder.decode.bind(decoder);
 
-export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
+/** Of the JSON: reading it holds up the loop of the host, so it stays small. */
+export const HEAD_BYTES_MAX = 16 * 1024 * 1024;
+/** Of all bytes behind it, which are only moved: one file or object of 32 MiB and something beside it. */
+export const BYTES_MAX = 33 * 1024 * 1024;
+export const FRAME_BYTES_MAX = HEAD_BYTES_MAX + BYTES_MAX;
 export const DEPTH_MAX = 200;
-const HEAD_BYTES = 8;
+/** Each takes memory of its own, even when it is empty. */
+const PARTS_MAX = 65_536;
+const LENGTHS_BYTES = 8;
 const ESCAPED = /^\$+bytes$/;
 
 const viewOf = (value) =>
@@ -76,80 +82,135 @@ function raise(value, bytes, depth) {
   return found;
 }
 
-/** One frame. Throws when the value is too deep, too large or no data. */
+/** A value that no frame can carry. */
+export class TooLarge extends RangeError {}
+
+const sumOf = (lengths) => lengths.reduce((sum, length) => sum + length, 0);
+
+function checkSizes(head, lengths) {
+  const bytes = sumOf(lengths);
+  if (head <= HEAD_BYTES_MAX && bytes <= BYTES_MAX && lengths.length <= PARTS_MAX) return;
+  throw new TooLarge(
+    `A message may have ${HEAD_BYTES_MAX} bytes of JSON and ${BYTES_MAX} bytes beside it in ${PARTS_MAX} parts; this one has ${head} and ${bytes} in ${lengths.length}.`,
+  );
+}
+
+/**
+ * One frame in pieces, to be written in order: its lengths with the JSON, then the bytes as they lie in the message.
+ * They are not copied, so they must not change before they are written. Throws `TooLarge`, or what is wrong with a
+ * value that is too deep or no data.
+ */
 export function encode(message) {
   const bytes = [];
-  const head = lower(message, bytes, 0);
-  const text = toBytes(JSON.stringify([head, bytes.map(({ byteLength }) => byteLength)]));
-  const size = bytes.reduce((sum, { byteLength }) => sum + byteLength, text.byteLength);
-  if (size > FRAME_BYTES_MAX) throw new RangeError(`A message of ${size} bytes is too large.`);
-  const frame = new Uint8Array(HEAD_BYTES + size);
-  const view = new DataView(frame.buffer);
-  view.setUint32(0, size);
+  const lowered = lower(message, bytes, 0);
+  const lengths = bytes.map(({ byteLength }) => byteLength);
+  const text = toBytes(JSON.stringify([lowered, lengths]));
+  checkSizes(text.byteLength, lengths);
+  const head = new Uint8Array(LENGTHS_BYTES + text.byteLength);
+  const view = new DataView(head.buffer);
+  view.setUint32(0, text.byteLength + sumOf(lengths));
   view.setUint32(4, text.byteLength);
-  frame.set(text, HEAD_BYTES);
-  let offset = HEAD_BYTES + text.byteLength;
-  for (const part of bytes) {
-    frame.set(part, offset);
-    offset += part.byteLength;
+  head.set(text, LENGTHS_BYTES);
+  return [head, ...bytes];
+}
+
+export const sizeOf = (pieces) => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+/** Pieces as one; what they were made of may change afterwards. */
+export function join(pieces) {
+  const joined = new Uint8Array(sizeOf(pieces));
+  let offset = 0;
+  for (const piece of pieces) {
+    joined.set(piece, offset);
+    offset += piece.byteLength;
   }
-  return frame;
+  return joined;
 }
 
-function decode(body, textLength) {
-  const [head, lengths] = JSON.parse(toText(body.subarray(0, textLength)));
-  let offset = textLength;
-  const bytes = lengths.map((length) => {
+function checkLengths(lengths, bytes) {
+  if (!Array.isArray(lengths) || lengths.length > PARTS_MAX) throw new Error('A frame has no such parts.');
+  for (const length of lengths)
     if (!(Number.isInteger(length) && length >= 0)) throw new Error('A length is no number.');
-    const part = new Uint8Array(body.subarray(offset, offset + length));
-    offset += length;
-    return part;
-  });
-  if (offset !== body.byteLength) throw new Error('The parts of a frame do not fill it.');
-  return raise(head, bytes, 0);
+  if (sumOf(lengths) !== bytes) throw new Error('The parts of a frame do not fill it.');
 }
 
-/** Collects chunks into frames. `push` gives `{ message, size }` for each whole one and throws on a bad one. */
+/**
+ * Collects chunks into frames. `push` gives `{ message, size }` for each whole one and throws on a bad one. Every
+ * part is collected in memory of its own and nothing of a chunk is kept: whoever gets a part gets that alone.
+ */
 export class Decoder {
-  #pending = new Uint8Array(0);
-  #chunks = [];
-  #length = 0;
-  #wanted = HEAD_BYTES;
+  /** What is being filled: the lengths, the JSON or one part. */
+  #place = new Uint8Array(LENGTHS_BYTES);
+  #filled = 0;
+  #size = 0;
+  #textLength = 0;
+  #head;
+  /** Of the parts; `undefined` before the JSON is there. */
+  #lengths;
+  #parts = [];
+
+  /** Of the frame that has begun; 0 between frames. */
+  get size() {
+    return this.#size;
+  }
 
   push(chunk) {
-    this.#chunks.push(chunk);
-    this.#length += chunk.byteLength;
     const frames = [];
-    while (this.#length >= this.#wanted) {
-      this.#join();
-      const view = new DataView(this.#pending.buffer, this.#pending.byteOffset, this.#pending.byteLength);
-      const size = view.getUint32(0);
-      const textLength = view.getUint32(4);
-      if (size > FRAME_BYTES_MAX || textLength > size)
-        throw new Error('The lengths of a frame are not possible.');
-      this.#wanted = HEAD_BYTES + size;
-      if (this.#length < this.#wanted) break;
-      frames.push({ message: decode(this.#pending.subarray(HEAD_BYTES, this.#wanted), textLength), size });
-      this.#pending = this.#pending.subarray(this.#wanted);
-      this.#chunks = [this.#pending];
-      this.#length = this.#pending.byteLength;
-      this.#wanted = HEAD_BYTES;
+    for (let at = 0; ; ) {
+      const piece = chunk.subarray(at, at + this.#place.byteLength - this.#filled);
+      this.#place.set(piece, this.#filled);
+      this.#filled += piece.byteLength;
+      at += piece.byteLength;
+      if (this.#filled < this.#place.byteLength) return frames;
+      const size = this.#size;
+      if (this.#isWhole()) frames.push({ message: this.#finish(), size });
     }
-    return frames;
   }
 
-  #join() {
-    if (this.#chunks.length === 1) {
-      this.#pending = this.#chunks[0];
-      return;
+  /** Takes what was filled, and says whether it was the last of its frame. */
+  #isWhole() {
+    if (this.#size === 0) {
+      this.#begin(new DataView(this.#place.buffer));
+      return false;
     }
-    const joined = new Uint8Array(this.#length);
-    let offset = 0;
-    for (const chunk of this.#chunks) {
-      joined.set(chunk, offset);
-      offset += chunk.byteLength;
-    }
-    this.#pending = joined;
-    this.#chunks = [joined];
+    if (this.#lengths) this.#parts.push(this.#place);
+    else this.#readHead();
+    if (this.#parts.length === this.#lengths.length) return true;
+    this.#open(this.#lengths[this.#parts.length]);
+    return false;
+  }
+
+  /** Before anything of the frame is collected. */
+  #begin(view) {
+    const size = view.getUint32(0);
+    const textLength = view.getUint32(4);
+    const isPossible =
+      textLength > 0 && textLength <= size && textLength <= HEAD_BYTES_MAX && size - textLength <= BYTES_MAX;
+    if (!isPossible) throw new Error('The lengths of a frame are not possible.');
+    this.#size = size;
+    this.#textLength = textLength;
+    this.#open(textLength);
+  }
+
+  #readHead() {
+    const [head, lengths] = JSON.parse(toText(this.#place));
+    checkLengths(lengths, this.#size - this.#textLength);
+    this.#head = head;
+    this.#lengths = lengths;
+  }
+
+  #open(length) {
+    this.#place = new Uint8Array(length);
+    this.#filled = 0;
+  }
+
+  #finish() {
+    const message = raise(this.#head, this.#parts, 0);
+    this.#size = 0;
+    this.#head = undefined;
+    this.#lengths = undefined;
+    this.#parts = [];
+    this.#open(LENGTHS_BYTES);
+    return message;
   }
 }

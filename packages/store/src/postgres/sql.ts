@@ -1,25 +1,15 @@
-import postgres from 'postgres';
+import { openPostgres, type Sql, type Tx } from '@gantry/postgres';
 import { isTransient } from './errors.ts';
 
-/** bigint columns hold milliseconds, sequences and epochs: all are safe integers. */
-type Types = { bigint: number };
-export type Sql = postgres.Sql<Types>;
-export type Tx = postgres.TransactionSql<Types>;
-export type Queryable = postgres.ISql<Types>;
+export type { Sql, Tx } from '@gantry/postgres';
+/** Inside a transaction or outside. */
+export type Queryable = Sql | Tx;
 
-const CONNECT_TIMEOUT_S = 10;
-const CONNECTIONS_MAX = 10;
-const INT8 = 20;
-
-export function connect(url: string): Sql {
-  return postgres(url, {
-    max: CONNECTIONS_MAX,
-    connect_timeout: CONNECT_TIMEOUT_S,
+export const connect = (url: string): Sql =>
+  openPostgres({
+    ...{ url, connectionsMax: 10, connectTimeoutS: 10 },
     connection: { application_name: 'gantry' },
-    onnotice: () => {},
-    types: { bigint: { to: INT8, from: [INT8], parse: Number, serialize: String } },
   });
-}
 
 /** Thrown inside a transaction that must be done again: another one was first. */
 export class Raced extends Error {}

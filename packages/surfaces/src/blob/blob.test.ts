@@ -1,5 +1,6 @@
 /** `ctx.storage.blob` as packs call it, and links as clients follow them. */
 import assert from 'node:assert/strict';
+import { buffer } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { createCursors } from '../cursor.ts';
 import type { Data } from '../data.ts';
@@ -28,14 +29,16 @@ async function world(t: TestContext) {
   let nodes = 0;
   const call = (method: string, input: Data, tenant = 'acme') =>
     nodeOf(desk, { tenant, nodeId: `n${nodes++}` })(`storage.blob.${method}`, input);
-  const follow = (method: string, url: string, body = bytes(''), contentType?: string) =>
-    opened.servePresigned({
+  const follow = async (method: string, url: string, body = bytes(''), contentType?: string) => {
+    const answer = await opened.servePresigned({
       ...{ method, url: url.replace('https://host.test', ''), now: desk.clock.now },
       body: (async function* () {
         yield body;
       })(),
       ...(contentType !== undefined && { contentType }),
     });
+    return { ...answer, body: new Uint8Array(answer.body ? await buffer(answer.body) : []) };
+  };
   return { desk, call, follow };
 }
 
@@ -134,6 +137,26 @@ describe('links', () => {
     assert.equal((await found.follow('GET', ours)).status, 200);
     found.desk.clock.now += 1;
     await assert.rejects(found.follow('GET', ours), { code: 'blob_presign_expired' });
+  });
+
+  test('a node that is declared pure gets links that read, and none that write', async (t) => {
+    const { desk } = await world(t);
+    const pure = nodeOf(desk, { effect: 'pure', nodeId: 'pure' });
+    const link = { ...at, expiresInSeconds: 60 };
+    assert.match(
+      JSON.stringify(await pure('storage.blob.presign', { ...link, method: 'GET' })),
+      /method=GET/,
+    );
+    const denied = {
+      code: 'sandbox_capability_denied',
+      message:
+        /^Node "pure" is declared pure and may only read, but called ctx\.storage\.blob\.presign.*test\.pack/,
+      details: { requestedCapability: 'host.blobStorage.presign' },
+    };
+    await assert.rejects(pure('storage.blob.presign', { ...link, method: 'PUT' }), denied);
+    await assert.rejects(pure('storage.blob.presign', { key: 'k', operation: 'put' }), denied);
+    for (const effect of ['idempotent', 'effect'] as const)
+      await nodeOf(desk, { effect, nodeId: effect })('storage.blob.presign', { ...link, method: 'PUT' });
   });
 
   test('put what fits, and browsers run nothing of what they get', async (t) => {

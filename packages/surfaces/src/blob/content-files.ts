@@ -7,7 +7,7 @@
  * I3  What lies in `incoming/` at the start and has no row was never answered for.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export class ContentFiles {
@@ -28,21 +28,22 @@ export class ContentFiles {
     }
   }
 
-  /** Answers the name of the file, which is on the disk. */
-  async add(bytes: Uint8Array): Promise<string> {
+  /** Answers the name of the file, which is on the disk, and its size. */
+  async add(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ file: string; bytes: number }> {
     const file = randomUUID();
     const handle = await open(join(this.#incoming, file), 'wx', 0o600);
     try {
-      await handle.writeFile(bytes);
+      await handle.writeFile(content);
       await handle.sync();
+      const { size: bytes } = await handle.stat();
+      await syncFolder(this.#incoming);
+      return { file, bytes };
     } catch (error) {
       await rm(join(this.#incoming, file), { force: true });
       throw error;
     } finally {
       await handle.close();
     }
-    await syncFolder(this.#incoming);
-    return file;
   }
 
   /** Out of `incoming/`, once a row names it. */
@@ -59,16 +60,30 @@ export class ContentFiles {
     }
   }
 
-  /** Null when there is no such file. */
-  async read(file: string): Promise<Uint8Array | null> {
+  /** Null when there is no such file. The caller closes it. */
+  async find(file: string): Promise<FileHandle | null> {
     for (const place of [this.#placeOf(file), join(this.#incoming, file), this.#placeOf(file)]) {
       try {
-        return new Uint8Array(await readFile(place));
+        return await open(place, 'r');
       } catch (error) {
         if (!isMissing(error)) throw error;
       }
     }
     return null;
+  }
+
+  async read(file: string): Promise<Uint8Array | null> {
+    const handle = await this.find(file);
+    if (handle === null) return null;
+    try {
+      const { size } = await handle.stat();
+      const bytes = new Uint8Array(size);
+      const { bytesRead } = await handle.read(bytes, 0, size, 0);
+      if (bytesRead !== size) throw new Error(`The content ${file} of an object is shorter than it was`);
+      return bytes;
+    } finally {
+      await handle.close();
+    }
   }
 
   async remove(file: string): Promise<void> {

@@ -1,16 +1,21 @@
 /** Objects in the data folder: the contract, the journal, crashes and quotas. */
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
 import { openEmbeddedDatabase } from '../embedded/database.ts';
+import { OBJECT_OVERHEAD_BYTES } from '../ports/blobs.ts';
 import { blobContract, bytesOf } from '../ports/blobs-contract.ts';
 import { NOW, read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { type EmbeddedBlobs, openEmbeddedBlobs } from './embedded-blobs.ts';
 
 const QUOTA = 200_000;
+const UPLOAD = join(import.meta.dirname, '../testing/upload-forever.ts');
 
 async function openIn(dataDir: string, quotaBytes: number) {
   const database = await openEmbeddedDatabase({ dataDir });
@@ -43,8 +48,8 @@ export async function followed(
 ) {
   try {
     const request = { method, url: url.replace('http://host.test', ''), body: bodyOf(body), now: Date.now() };
-    const { status, bytes } = await port.servePresigned(request).then((a) => ({ ...a, bytes: a.body }));
-    return { status, bytes };
+    const { status, body: answer } = await port.servePresigned(request);
+    return { status, bytes: new Uint8Array(answer ? await buffer(answer) : []) };
   } catch (error) {
     if (error instanceof OpenwopError) return { status: error.status, bytes: new Uint8Array() };
     throw error;
@@ -111,6 +116,62 @@ describe('objects in the data folder', () => {
     await port.delete(large('a'), write('acme'));
     await port.put(large('b'), write('acme'));
     assert.equal(filesIn(files).length, 4, 'what was refused leaves nothing');
+  });
+
+  test('empty objects take room too', async (t) => {
+    const folder = freshFolder();
+    const { port, database } = await openIn(folder.path, 2 * OBJECT_OVERHEAD_BYTES);
+    t.after(async () => {
+      await database.close();
+      folder.remove();
+    });
+    for (const key of ['a', 'b', 'b']) await port.put(object('', key), write('acme'));
+    await assert.rejects(port.put(object('', 'c'), write('acme')), { code: 'blob_quota_exhausted' });
+    await assert.rejects(port.put(object('x', 'b'), write('acme')), { code: 'blob_quota_exhausted' });
+    await port.delete(object('', 'a'), write('acme'));
+    await port.put(object('x', 'b'), write('acme'));
+  });
+
+  test('an upload that breaks off or is too large leaves nothing, and the object as it was', async (t) => {
+    const { port, files } = await opened(t);
+    await port.put(object('old'), write('acme'));
+    const link = { bucket: 'artifacts', key: 'k', method: 'PUT', seconds: 60 } as const;
+    const url = (await port.presign(link, read('acme', Date.now()))).replace('http://host.test', '');
+    const upload = (body: AsyncIterable<Uint8Array>) =>
+      port.servePresigned({ method: 'PUT', url, body, now: Date.now() });
+    const broken = async function* () {
+      yield new Uint8Array(1_000);
+      throw new Error('ECONNRESET');
+    };
+    await assert.rejects(upload(broken()), { code: 'validation_error', message: /ended before/ });
+    let sent = 0;
+    const endless = async function* () {
+      for (const mebibyte = new Uint8Array(1_048_576); ; sent++) yield mebibyte;
+    };
+    await assert.rejects(upload(endless()), { code: 'blob_object_too_large' });
+    assert.equal(sent, 32, 'no more is read than may be');
+    assert.equal(filesIn(files).length, 1);
+    assert.deepEqual((await port.get(object(''), read('acme')))?.bytes, bytesOf('old'));
+  });
+
+  test('a process that is killed amid an upload leaves the object as it was', async (t) => {
+    const folder = freshFolder();
+    t.after(folder.remove);
+    const before = await openIn(folder.path, QUOTA);
+    await before.port.put(object('old'), write('acme'));
+    await before.database.close();
+    const child = fork(UPLOAD, [folder.path, 'artifacts', 'k'], { execArgv: ['--no-warnings'] });
+    const died = once(child, 'exit');
+    await once(child, 'message');
+    const files = join(folder.path, 'blobs');
+    assert.equal(filesIn(files).length, 2, 'there is a part of it');
+    child.kill('SIGKILL');
+    await died;
+    const { port, database } = await openIn(folder.path, QUOTA);
+    t.after(() => database.close());
+    assert.deepEqual((await port.get(object(''), read('acme')))?.bytes, bytesOf('old'));
+    assert.equal(filesIn(files).length, 1, 'the part is gone');
+    await port.put(object('new'), write('acme'));
   });
 
   test('a crash between row and folder loses nothing; content without a row goes', async (t) => {

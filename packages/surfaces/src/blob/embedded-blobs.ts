@@ -1,12 +1,19 @@
 /** Objects in the data folder: content in files, the rest in the embedded database. */
 import { join } from 'node:path';
 import { OpenwopError } from '@gantry/protocol';
-import type { PlacedBlob } from '../embedded/blobs.ts';
+import type { MakeRoom } from '../content-room.ts';
+import type { PlacedBlob, StoredBlob } from '../embedded/blobs.ts';
 import type { EmbeddedDatabase } from '../embedded/database.ts';
 import { type BlobContent, type BlobPlace, type BlobPort, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { ContentFiles } from './content-files.ts';
 import { objectPath, signLink } from './link.ts';
-import { type PresignedAnswer, type PresignedRequest, servePresigned } from './serve-presigned.ts';
+import {
+  type LinkTarget,
+  type PresignedAnswer,
+  type PresignedRequest,
+  type StreamedBlob,
+  servePresigned,
+} from './serve-presigned.ts';
 
 export interface LinkOptions {
   /** Signs links; the same after a restart, or links die with the process. */
@@ -41,8 +48,8 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
     journal: 'own',
     canPresign: links !== undefined,
     addressOf: (place) => `${links?.publicUrl() ?? ''}${objectPath(place)}`,
-    put: (object, call) =>
-      store(files, object, (blob) =>
+    put: ({ bytes: content, contentType, ...object }, call) =>
+      store(files, { content, contentType }, (blob) =>
         database.write(
           'blobs',
           'put',
@@ -53,7 +60,7 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
           options.quotaBytes,
         ),
       ),
-    get: (place, { tenant }) => load(database, files, placeOf(place, tenant)),
+    get: (place, { tenant }, makeRoom) => load(database, files, placeOf(place, tenant), makeRoom),
     delete: (place, call) => database.write('blobs', 'delete', call, placeOf(place, call.tenant), call.now),
     list: (range, { tenant }) => database.read('blobs', 'list', tenant, range),
     async presign({ method, seconds, ...place }, { tenant, now }) {
@@ -66,16 +73,16 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
     sweep: (now) => sweep(database, files, now),
     close: async () => {},
   };
-  const upload = async (place: PlacedBlob, content: BlobContent, now: number): Promise<void> => {
-    await store(files, content, (blob) =>
+  const upload: LinkTarget['upload'] = (place, { body: content, contentType }, now) =>
+    store(files, { content, contentType }, (blob) =>
       database.upkeep('blobs', 'put', place, blob, now, options.quotaBytes),
     );
-  };
+  const stream: LinkTarget['stream'] = (place) => open(database, files, place);
   return {
     ...port,
     async servePresigned(request) {
       if (!links) throw noLinks();
-      return servePresigned({ key: links.key, get: port.get, upload }, request);
+      return servePresigned({ key: links.key, stream, upload }, request);
     },
   };
 }
@@ -85,14 +92,20 @@ const noLinks = (): OpenwopError =>
 
 const placeOf = ({ bucket, key }: BlobPlace, tenant: string): PlacedBlob => ({ tenant, bucket, key });
 
+interface Incoming {
+  readonly content: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly contentType: string | null;
+}
+
+/** `name` answers which file the object has: another one when the call is on record. */
 async function store(
   files: ContentFiles,
-  { bytes, contentType }: BlobContent,
-  name: (blob: { file: string; bytes: number; contentType: string | null }) => Promise<{ file: string }>,
+  { content, contentType }: Incoming,
+  name: (blob: StoredBlob) => Promise<{ file: string }>,
 ): Promise<{ sizeBytes: number }> {
-  const file = await files.add(bytes).catch(unavailable);
+  const { file, bytes } = await files.add(content).catch(unavailable);
   try {
-    const named = await name({ file, bytes: bytes.byteLength, contentType });
+    const named = await name({ file, bytes, contentType });
     if (named.file === file) await files.settle(file).catch(unavailable);
     else await files.remove(file);
   } catch (error) {
@@ -100,23 +113,51 @@ async function store(
     if (!(error instanceof OpenwopError && error.code === 'storage_unavailable')) await files.remove(file);
     throw error;
   }
-  return { sizeBytes: bytes.byteLength };
+  return { sizeBytes: bytes };
 }
 
 /** Between the row and its file a put may come; then there is a newer row. */
+async function found<T>(
+  database: EmbeddedDatabase,
+  place: PlacedBlob,
+  contentOf: (blob: StoredBlob) => Promise<T | null>,
+): Promise<{ content: T; blob: StoredBlob } | null> {
+  for (let last = ''; ; ) {
+    const blob = await database.read('blobs', 'get', place);
+    if (blob === null) return null;
+    const content = await contentOf(blob).catch(unavailable);
+    if (content !== null) return { content, blob };
+    if (blob.file === last) throw new Error(`The content ${blob.file} of an object is missing`);
+    last = blob.file;
+  }
+}
+
 async function load(
   database: EmbeddedDatabase,
   files: ContentFiles,
   place: PlacedBlob,
+  makeRoom?: MakeRoom,
 ): Promise<BlobContent | null> {
-  for (let last = ''; ; ) {
-    const blob = await database.read('blobs', 'get', place);
-    if (blob === null) return null;
-    const bytes = await files.read(blob.file).catch(unavailable);
-    if (bytes !== null) return { bytes, contentType: blob.contentType };
-    if (blob.file === last) throw new Error(`The content ${blob.file} of an object is missing`);
-    last = blob.file;
-  }
+  const object = await found(database, place, async ({ file, bytes }) => {
+    await makeRoom?.(bytes);
+    return files.read(file);
+  });
+  return object && { bytes: object.content, contentType: object.blob.contentType };
+}
+
+async function open(
+  database: EmbeddedDatabase,
+  files: ContentFiles,
+  place: PlacedBlob,
+): Promise<StreamedBlob | null> {
+  const object = await found(database, place, ({ file }) => files.find(file));
+  if (object === null) return null;
+  const { content, blob } = object;
+  return {
+    body: content.createReadStream(),
+    sizeBytes: blob.bytes,
+    contentType: blob.contentType,
+  };
 }
 
 async function sweep(database: EmbeddedDatabase, files: ContentFiles, now: number): Promise<number> {
@@ -131,6 +172,7 @@ async function sweep(database: EmbeddedDatabase, files: ContentFiles, now: numbe
 }
 
 function unavailable(cause: unknown): never {
+  if (cause instanceof OpenwopError) throw cause;
   const error = new OpenwopError('storage_unavailable', {
     message:
       'The folder of the objects cannot be used for now. Try again later; the operator has to look at the disk.',

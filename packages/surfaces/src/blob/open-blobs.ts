@@ -1,4 +1,4 @@
-import { type OpenedPort, openPort } from '../open-port.ts';
+import { type OpenedPort, openPort, SETTINGS } from '../open-port.ts';
 import type { BlobPort } from '../ports/blobs.ts';
 import { openS3Blobs } from '../s3/blobs.ts';
 import { readS3Address } from '../s3/connect.ts';
@@ -9,7 +9,7 @@ export const openBlobs = (
   { embedded }: { readonly embedded: BlobPort },
 ): Promise<OpenedPort<BlobPort>> =>
   openPort({
-    ...{ name: 'GANTRY_BLOBS', value: setting, embedded },
+    ...{ name: SETTINGS.blobs, value: setting, embedded },
     backends: {
       async s3(url) {
         const port = await openS3Blobs(readS3Address(new URL(url)));

@@ -1,7 +1,7 @@
-/** What happens at the other end of a link. */
+/** What happens at the other end of a link. Content passes through; it is never in memory as a whole. */
+import type { Readable } from 'node:stream';
 import { OpenwopError } from '@gantry/protocol';
 import type { PlacedBlob } from '../embedded/blobs.ts';
-import type { BlobContent, BlobPlace } from '../ports/blobs.ts';
 import { openLink } from './link.ts';
 import { contentTypeOf } from './names.ts';
 
@@ -17,13 +17,26 @@ export interface PresignedRequest {
 export interface PresignedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
+  /** To be read to its end or destroyed. */
+  readonly body: Readable | null;
+}
+
+export interface StreamedBlob {
+  readonly body: Readable;
+  readonly sizeBytes: number;
+  readonly contentType: string | null;
+}
+
+export interface IncomingBlob {
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly contentType: string | null;
 }
 
 export interface LinkTarget {
   readonly key: Uint8Array;
-  get(place: BlobPlace, call: { readonly tenant: string; readonly now: number }): Promise<BlobContent | null>;
-  upload(place: PlacedBlob, content: BlobContent, now: number): Promise<void>;
+  /** Null when there is none. */
+  stream(place: PlacedBlob): Promise<StreamedBlob | null>;
+  upload(place: PlacedBlob, content: IncomingBlob, now: number): Promise<unknown>;
 }
 
 /** Objects come from tenants and share their origin with the console: no browser may run or guess them. */
@@ -43,31 +56,41 @@ export async function servePresigned(
   const place = { tenant: link.tenant, bucket: link.bucket, key: link.key };
   if (link.method === 'PUT') {
     const contentType = contentTypeOf(request.contentType);
-    const bytes = await collect(request.body, link.bytesMax);
-    await target.upload(place, { bytes, contentType }, request.now);
-    return { status: 200, headers: { 'cache-control': 'no-store' }, body: new Uint8Array() };
+    await target.upload(place, { body: bounded(request.body, link.bytesMax), contentType }, request.now);
+    return { status: 200, headers: { 'cache-control': 'no-store' }, body: null };
   }
-  const found = await target.get(place, { tenant: link.tenant, now: request.now });
+  const found = await target.stream(place);
   if (found === null) throw new OpenwopError('blob_object_not_found');
   return {
     status: 200,
     headers: {
       ...INERT,
       'content-type': found.contentType ?? 'application/octet-stream',
-      'content-length': String(found.bytes.byteLength),
+      'content-length': String(found.sizeBytes),
     },
-    body: found.bytes,
+    body: found.body,
   };
 }
 
-async function collect(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+async function* bounded(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Uint8Array> {
   let length = 0;
-  for await (const chunk of body) {
+  for await (const chunk of whole(body)) {
     length += chunk.byteLength;
     if (length > bytesMax)
       throw new OpenwopError('blob_object_too_large', { details: { maxObjectBytes: bytesMax } });
-    chunks.push(chunk);
+    yield chunk;
   }
-  return new Uint8Array(Buffer.concat(chunks, length));
+}
+
+/** A client that goes away is no fault of this host. */
+async function* whole(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (cause) {
+    const error = new OpenwopError('validation_error', {
+      message: 'The request ended before its body did. Send it again.',
+    });
+    error.cause = cause;
+    throw error;
+  }
 }

@@ -1,10 +1,12 @@
 /** `ctx.storage.blob`: objects in named buckets, and links to them. */
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
+import { contentRoom } from '../content-room.ts';
 import type { Cursors } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { Bytes, Cursor, LIST_LIMIT, Limit, Name, Prefix, Timestamp } from '../schema.ts';
+import { notPure } from '../surface-call.ts';
 import { checkKey, contentTypeOf } from './names.ts';
 
 const optional = Type.Optional;
@@ -66,7 +68,8 @@ export const blobSurface = defineSurface({
       effect: 'read',
       needs: 'presign',
       summary:
-        'A link that gets the object, or puts it, without a key, until it expires. A week is the longest.',
+        'A link that gets the object, or puts it, without a key, until it expires. A week is the longest. A node that ' +
+        'is declared pure gets no link that puts.',
       input: Type.Object({
         ...Place,
         expiresInSeconds: Type.Integer({ minimum: 1, maximum: LINK_SECONDS_MAX }),
@@ -86,6 +89,11 @@ export interface BlobOptions {
   /** The first is the one that packs mean when they name none. */
   readonly buckets: readonly string[];
 }
+
+/** Making a link changes nothing, but whoever has it may write. */
+const PUT_LINK = {
+  ...{ path: 'storage.blob.presign', capability: 'host.blobStorage.presign', what: 'write by link' },
+};
 
 export const DEFAULT_BUCKETS: readonly string[] = ['artifacts'];
 
@@ -110,7 +118,7 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
         return { url: port.addressOf(object, call.tenant), sizeBytes };
       },
       async get(input, call) {
-        const found = await port.get(placeOf(input), call);
+        const found = await port.get(placeOf(input), call, contentRoom.for(call));
         if (found === null) throw new OpenwopError('blob_object_not_found');
         const { bytes, contentType } = found;
         return { bytes, ...(contentType !== null && { contentType }) };
@@ -128,6 +136,7 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
         };
       },
       async presign({ expiresInSeconds: seconds, method, ...input }, call) {
+        if (method === 'PUT' && call.effect === 'pure') throw notPure(call, PUT_LINK);
         const url = await port.presign({ ...placeOf(input), method, seconds }, call);
         return { url, expiresAt: new Date(call.now + seconds * 1_000).toISOString() };
       },

@@ -1,6 +1,6 @@
 import { embeddedCache } from '../embedded/cache.ts';
 import type { EmbeddedDatabase } from '../embedded/database.ts';
-import { type OpenedPort, openPort } from '../open-port.ts';
+import { type OpenedPort, openPort, SETTINGS } from '../open-port.ts';
 import type { CachePort } from '../ports/cache.ts';
 import { postgresBackends } from '../postgres/backends.ts';
 import { postgresCache } from '../postgres/cache.ts';
@@ -21,7 +21,7 @@ export const openCache = (
   { embedded, pool, redis, capacityBytes }: OpenCacheDeps,
 ): Promise<OpenedPort<CachePort>> =>
   openPort({
-    ...{ name: 'GANTRY_CACHE', value: setting },
+    ...{ name: SETTINGS.cache, value: setting },
     embedded: embeddedCache(embedded, { capacityBytes }),
     backends: {
       ...postgresBackends(pool, (database) => postgresCache(database, { capacityBytes })),

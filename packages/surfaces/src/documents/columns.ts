@@ -1,7 +1,7 @@
 /** What the rows of a table look like. Threads load this file. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { Refusal } from '../embedded/wire.ts';
-import { isFieldName } from './filter.ts';
+import { EVERYTHING, type Filter, isEqual, isFieldName } from './filter.ts';
 
 export type ColumnType = 'string' | 'number' | 'boolean' | 'json';
 
@@ -49,8 +49,47 @@ function kindOf(value: Json): ColumnType {
 const violation = (message: string, column?: string): Refusal =>
   new Refusal('table_schema_violation', { message, ...(column !== undefined && { details: { column } }) });
 
-export const sameColumns = (left: Columns, right: Columns): boolean =>
-  Object.keys(left.types).length === Object.keys(right.types).length &&
-  Object.entries(left.types).every(
-    ([name, type]) => Object.hasOwn(right.types, name) && right.types[name] === type,
-  );
+/** The columns of a table once these are declared; null where it was declared with others. */
+export function declared(found: Columns, wanted: Columns): Columns | null {
+  if (!found.closed) return wanted;
+  const isSame = isWithin(found, wanted) && isWithin(wanted, found);
+  return isSame ? { closed: true, types: { ...found.types, ...wanted.types } } : null;
+}
+
+const isWithin = (inner: Columns, outer: Columns): boolean =>
+  Object.entries(inner.types).every(([name, type]) => {
+    const other = typeOf(outer, name);
+    return other === type || (other === undefined && name === 'id');
+  });
+
+const typeOf = ({ types }: Columns, name: string): ColumnType | undefined =>
+  Object.hasOwn(types, name) ? types[name] : undefined;
+
+/** Values that are no null and fit. */
+const OF_TYPE: Readonly<Record<ColumnType, (name: string) => Filter>> = {
+  string: (name) => ({ kind: 'compare', path: [name], is: '>=', value: '' }),
+  number: (name) => ({
+    kind: 'any',
+    of: [
+      { kind: 'compare', path: [name], is: '>=', value: 0 },
+      { kind: 'compare', path: [name], is: '<', value: 0 },
+    ],
+  }),
+  boolean: (name) => ({ kind: 'in', path: [name], values: [true, false] }),
+  json: () => EVERYTHING,
+};
+
+/**
+ * Which rows of a table do not fit columns that it is to have; null where none can. Nulls fit, also where there is no
+ * column. Only columns that change are looked at.
+ */
+export function misfits(found: Columns, wanted: Columns): Filter | null {
+  const names = new Set([...Object.keys(found.types), 'id']);
+  const of = [...names].flatMap((name): Filter[] => {
+    const type = typeOf(wanted, name);
+    if (type === 'json' || type === typeOf(found, name) || (type === undefined && name === 'id')) return [];
+    const fitting = [isEqual([name], null), ...(type === undefined ? [] : [OF_TYPE[type](name)])];
+    return [{ kind: 'not', of: { kind: 'any', of: fitting } }];
+  });
+  return of.length === 0 ? null : { kind: 'any', of };
+}

@@ -1,6 +1,6 @@
 import type { EmbeddedDatabase } from '../embedded/database.ts';
 import { embeddedDocuments } from '../embedded/documents.ts';
-import { type OpenedPort, openPort } from '../open-port.ts';
+import { type OpenedPort, openPort, SETTINGS } from '../open-port.ts';
 import type { DocumentLimits, DocumentsPort } from '../ports/documents.ts';
 import { postgresBackends } from '../postgres/backends.ts';
 import type { PostgresPool } from '../postgres/connection.ts';
@@ -18,7 +18,7 @@ export const openDocuments = (
   { embedded, pool, limits }: OpenDocumentsDeps,
 ): Promise<OpenedPort<DocumentsPort>> =>
   openPort({
-    ...{ name: 'GANTRY_DOCUMENTS', value: setting },
+    ...{ name: SETTINGS.documents, value: setting },
     embedded: embeddedDocuments(embedded, limits),
     backends: { ...postgresBackends(pool, (database) => postgresDocuments(database, limits)) },
   });

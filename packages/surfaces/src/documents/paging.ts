@@ -17,6 +17,7 @@ export const LIMITS: Omit<DocumentLimits, 'full'> = {
   documentBytesMax: DOCUMENT_BYTES_MAX,
   collectionsMax: 1_000,
   quotaBytes: 1_073_741_824,
+  absent: null,
 };
 
 const refusal = (message: string): OpenwopError => new OpenwopError('validation_error', { message });

@@ -1,6 +1,6 @@
 /** What writes to collections are refused with, in every backend. Threads load this file. */
 import { Refusal } from '../embedded/wire.ts';
-import type { DocumentLimits } from '../ports/documents.ts';
+import type { CollectionName, DocumentLimits } from '../ports/documents.ts';
 
 const shown = (id: string): string => JSON.stringify(id.slice(0, 80));
 
@@ -27,6 +27,24 @@ export const otherColumns = (): Refusal =>
   new Refusal('table_schema_violation', {
     message: 'The table exists with other columns. Use another name, or its columns.',
   });
+
+export const misfitThere = (id: string): Refusal =>
+  new Refusal('table_schema_violation', {
+    message:
+      `The row ${shown(id)} does not fit these columns. Change or delete rows that do not, declare what they hold, ` +
+      'or use another name.',
+    details: { rowId: id },
+  });
+
+/** What was found; nothing where a collection that is not there is as an empty one. */
+export function orAbsent<Found>(
+  found: Found | null,
+  { collection }: CollectionName,
+  { absent }: Pick<DocumentLimits, 'absent'>,
+): Found | null {
+  if (found === null && absent !== null) throw new Refusal(absent, { details: { table: collection } });
+  return found;
+}
 
 export const tooManyDocuments = ({ documentsMax, full }: DocumentLimits): Refusal =>
   new Refusal(full, {

@@ -1,6 +1,6 @@
 /** Which objects there are, and which file holds each one's content. The files are `blob/content-files.ts`'s. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { BlobEntry, BlobPlace, BlobRange } from '../ports/blobs.ts';
+import { type BlobEntry, type BlobPlace, type BlobRange, OBJECT_OVERHEAD_BYTES } from '../ports/blobs.ts';
 import { defineArea } from './area.ts';
 import { prefixEnd } from './text.ts';
 import { Refusal } from './wire.ts';
@@ -61,7 +61,7 @@ export const blobArea = defineArea({
       put(place: PlacedBlob, blob: StoredBlob, now: number, quota: number): { file: string } {
         const { tenant, bucket, key } = place;
         const before = blobOf(find.get(tenant, bucket, key));
-        checkRoom(tenant, blob.bytes - (before?.bytes ?? 0), quota);
+        checkRoom(tenant, blob.bytes - (before?.bytes ?? -OBJECT_OVERHEAD_BYTES), quota);
         save.run(tenant, bucket, key, blob.file, blob.bytes, blob.contentType);
         if (before) discard.run(before.file, now);
         return { file: blob.file };

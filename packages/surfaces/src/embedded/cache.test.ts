@@ -1,4 +1,4 @@
-import { CACHE_CONTRACT_CAPACITY, cacheContract } from '../ports/cache-contract.ts';
+import { cacheContract } from '../ports/cache-contract.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { embeddedCache } from './cache.ts';
 import { openEmbeddedDatabase } from './database.ts';
@@ -7,7 +7,7 @@ cacheContract('embedded', async () => {
   const folder = freshFolder();
   const database = await openEmbeddedDatabase({ dataDir: folder.path });
   return {
-    port: embeddedCache(database, { capacityBytes: CACHE_CONTRACT_CAPACITY }),
+    portOf: (capacityBytes) => embeddedCache(database, { capacityBytes }),
     async close() {
       await database.close();
       folder.remove();

@@ -1,10 +1,10 @@
 /** The cache port in the embedded database. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
+import { entryBytes } from '../kv/entry-bytes.ts';
 import type { CacheEntry, CacheKey, CachePort } from '../ports/cache.ts';
 import { defineArea } from './area.ts';
 import type { EmbeddedDatabase } from './database.ts';
-import { bytesOf } from './text.ts';
 
 /** Row and time of its last use. */
 type Use = readonly [id: number, usedAt: number];
@@ -63,7 +63,7 @@ function entryWrites(database: DatabaseSync) {
     ): null {
       for (const [id, usedAt] of uses) use.run(usedAt, id, usedAt);
       const value = JSON.stringify(entry.value);
-      const bytes = bytesOf(key) + bytesOf(value);
+      const bytes = entryBytes({ namespace, key }, value);
       save.run(tenant, namespace, key, value, bytes, now, now, entry.expiresAt);
       makeRoom(tenant, capacity, now);
       return null;
@@ -75,16 +75,23 @@ function entryWrites(database: DatabaseSync) {
   };
 }
 
+/** Exported for its plan. */
+export const DROP_EXPIRED = `
+  delete from cache where id in
+    (select id from cache where tenant = ? and expires_at <= ? order by expires_at limit ?)
+`;
+const EXPIRED_AT_ONCE = 500;
+
 /** What has expired leaves first, then what was used longest ago. */
 function making(database: DatabaseSync): (tenant: string, capacity: number, now: number) => void {
   const used = database.prepare(`select bytes from usage where area = 'cache' and tenant = ?`);
-  const dropExpired = database.prepare('delete from cache where tenant = ? and expires_at <= ?');
+  const dropExpired = database.prepare(DROP_EXPIRED);
   const dropOldest = database.prepare(`
     delete from cache where id = (select id from cache where tenant = ? order by used_at, id limit 1)
   `);
   return (tenant, capacity, now) => {
     const isFull = () => Number(used.get(tenant)?.bytes ?? 0) > capacity;
-    if (isFull()) dropExpired.run(tenant, now);
+    while (isFull() && dropExpired.run(tenant, now, EXPIRED_AT_ONCE).changes > 0);
     while (isFull()) dropOldest.run(tenant);
   };
 }

@@ -5,8 +5,11 @@ import { getLoadablePath } from 'sqlite-vec';
 import type { PortWrite } from '../surface-call.ts';
 import type { Area } from './area.ts';
 import type { DatabaseFiles, OpenFile } from './database-files.ts';
+import { lateScan, SCAN_MS_MAX, type ScannedArea } from './late-scan.ts';
 import { databasePath } from './open-file.ts';
+import { Scans } from './scans.ts';
 import { DatabaseThread } from './thread.ts';
+import type { Request } from './wire.ts';
 
 type AreaSet = Readonly<Record<string, Area>>;
 type ReadsOf<S extends AreaSet, A extends keyof S> = ReturnType<S[A]['reads']>;
@@ -48,16 +51,44 @@ export interface RetrievalDatabase extends DatabaseOf<DatabaseFiles['retrieval']
   readonly hasVectors: boolean;
 }
 
-interface Threads {
+/** A thread, or processes for reads that may take long. */
+type Ask = (request: Omit<Request, 'id'>) => Promise<unknown>;
+
+interface Connections {
   readonly writer: DatabaseThread;
-  readerOf(area: string): DatabaseThread;
+  readerOf(area: string, name: string): Ask;
   /** Every request waits for it. */
   ready(): Promise<void> | undefined;
   close(): Promise<void>;
 }
 
+export interface DatabaseOptions {
+  readonly dataDir: string;
+  /** How long a read that looks through what is stored may take. */
+  readonly scanMsMax?: number;
+}
+
 const threadOf = (entry: 'writer' | 'reader', file: OpenFile): DatabaseThread =>
   new DatabaseThread(new URL(`./${entry}.ts`, import.meta.url), file);
+
+const scansOf = (area: ScannedArea, file: OpenFile, scanMsMax: number): Scans =>
+  new Scans({ file, scanMsMax, late: () => lateScan(area, scanMsMax) });
+
+/** Every read names its tenant first, by itself or in the place of what it reads. */
+function tenantOf([first]: readonly unknown[]): string {
+  if (typeof first === 'string') return first;
+  const isPlace = typeof first === 'object' && first !== null && 'tenant' in first;
+  return isPlace ? String(first.tenant) : '';
+}
+
+const scanning =
+  (scans: Scans): Ask =>
+  (request) =>
+    scans.request(tenantOf(request.args), request);
+
+/** Everything else that is read from `surfaces.db` is found by its key. */
+const isScan = (area: string, name: string): boolean =>
+  area === 'documents' && (name === 'find' || name === 'count');
 
 /** Threads start with the first request: a host whose packs store nothing does not pay for them. */
 class FirstUse {
@@ -94,17 +125,18 @@ class FirstUse {
 }
 
 /** `surfaces.db` of a data folder. One that is there is opened, and migrated, at once. */
-export async function openEmbeddedDatabase(options: { readonly dataDir: string }): Promise<EmbeddedDatabase> {
+export async function openEmbeddedDatabase(options: DatabaseOptions): Promise<EmbeddedDatabase> {
   const dataDir = resolve(options.dataDir);
   const file = { file: 'surfaces', dataDir, extensions: [] } as const;
   const [writer, reader] = [threadOf('writer', file), threadOf('reader', file)];
+  const scans = scansOf('documents', file, options.scanMsMax ?? SCAN_MS_MAX);
   const use = new FirstUse(async () => {
     await writer.open();
     await reader.open();
   });
   const close = async (): Promise<void> => {
     await use.end();
-    await reader.close();
+    await Promise.all([reader.close(), scans.close()]);
     await writer.close();
   };
   try {
@@ -113,34 +145,33 @@ export async function openEmbeddedDatabase(options: { readonly dataDir: string }
     await close();
     throw error;
   }
-  const database = databaseOver<'surfaces'>({ writer, readerOf: () => reader, ready: use.ready, close });
+  const byKey: Ask = (request) => reader.request(request);
+  const byScan = scanning(scans);
+  const readerOf = (area: string, name: string): Ask => (isScan(area, name) ? byScan : byKey);
+  const database = databaseOver<'surfaces'>({ writer, readerOf, ready: use.ready, close });
   return { ...database, isInUse: use.isInUse };
 }
 
 /**
- * `retrieval.db` of a data folder. It is made, and its threads start, when it is first used: hosts without vectors
- * and full text do not pay for them. Areas have a reader each, so that a search by words never waits for vectors.
+ * `retrieval.db` of a data folder. It is made, and its writer starts, when it is first used: hosts without vectors
+ * and full text do not pay for them. Areas have readers of their own, so that a search by words never waits for
+ * vectors.
  */
-export function openRetrievalDatabase(options: { readonly dataDir: string }): RetrievalDatabase {
+export function openRetrievalDatabase(options: DatabaseOptions): RetrievalDatabase {
   const dataDir = resolve(options.dataDir);
   const extensions = vectorExtension();
   const file = { file: 'retrieval', dataDir, extensions } as const;
   const writer = threadOf('writer', file);
-  const readers = new Map<string, DatabaseThread>();
   const use = new FirstUse(() => writer.open());
-  let closed = false;
-  const readerOf = (area: string): DatabaseThread => {
-    // A writer that is closed refuses for all
-    const reader = readers.get(area) ?? (closed ? writer : threadOf('reader', file));
-    readers.set(area, reader);
-    return reader;
-  };
+  const scanMsMax = options.scanMsMax ?? SCAN_MS_MAX;
+  const [words, vectors] = [scansOf('search', file, scanMsMax), scansOf('vectors', file, scanMsMax)];
+  const [byWords, byVector] = [scanning(words), scanning(vectors)];
   const close = async (): Promise<void> => {
-    closed = true;
     await use.end();
-    await Promise.all(readers.values().map((reader) => reader.close()));
+    await Promise.all([words.close(), vectors.close()]);
     await writer.close();
   };
+  const readerOf = (area: string): Ask => (area === 'search' ? byWords : byVector);
   const database = databaseOver<'retrieval'>({ writer, readerOf, ready: use.ready, close });
   return { ...database, isInUse: use.isInUse, hasVectors: extensions.length > 0 };
 }
@@ -158,9 +189,10 @@ function databaseOver<F extends keyof DatabaseFiles>({
   readerOf,
   ready,
   close,
-}: Threads): DatabaseOf<DatabaseFiles[F]> {
+}: Connections): DatabaseOf<DatabaseFiles[F]> {
+  const write: Ask = (request) => writer.request(request);
   const ask = async (
-    thread: () => DatabaseThread,
+    answer: Ask,
     area: string,
     name: string,
     args: readonly unknown[],
@@ -169,12 +201,12 @@ function databaseOver<F extends keyof DatabaseFiles>({
     const waiting = ready();
     if (waiting) await waiting;
     const invocation = call ? { call: call.invocation, now: call.now } : null;
-    return thread().request({ area, name, args, invocation }) as Promise<never>;
+    return answer({ area, name, args, invocation }) as Promise<never>;
   };
   return {
-    read: (area, name, ...args) => ask(() => readerOf(area), area, name, args),
-    write: (area, name, call, ...args) => ask(() => writer, area, name, args, call),
-    upkeep: (area, name, ...args) => ask(() => writer, area, name, args),
+    read: (area, name, ...args) => ask(readerOf(area, name), area, name, args),
+    write: (area, name, call, ...args) => ask(write, area, name, args, call),
+    upkeep: (area, name, ...args) => ask(write, area, name, args),
     close,
   };
 }

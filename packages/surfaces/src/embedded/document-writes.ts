@@ -1,11 +1,13 @@
 /** Writes to collections, each inside a transaction. What is thrown undoes all of it. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
-import { type Columns, fit, sameColumns, UNDECLARED } from '../documents/columns.ts';
+import { type Columns, declared, fit, misfits, UNDECLARED } from '../documents/columns.ts';
 import { QueryText } from '../documents/query-sql.ts';
 import {
   alreadyThere,
+  misfitThere,
   noneThere,
+  orAbsent,
   otherColumns,
   quotaReached,
   tooLarge,
@@ -32,6 +34,7 @@ export function documentWrites(database: DatabaseSync) {
   const matching = matchingDocuments(database);
   const patchEach = patching(database);
   const removeOne = database.prepare('delete from documents where seq = ?');
+  const redeclare = redeclaring(database, collections);
   const { existing, make, index } = collections;
   return {
     declare(
@@ -40,7 +43,7 @@ export function documentWrites(database: DatabaseSync) {
       limits: DocumentLimits,
     ): null {
       const found = existing(place) ?? make(place, columns, limits);
-      if (!found.columns || !sameColumns(found.columns, columns)) throw otherColumns();
+      redeclare(found, columns);
       index(found, indexes);
       return null;
     },
@@ -70,6 +73,7 @@ export function documentWrites(database: DatabaseSync) {
         collections.checkQuota(place.tenant, limits);
         return { matched: matched.length, modified, id: matched[0]!.id };
       }
+      if (whenNone.do !== 'insert') orAbsent(found, place, limits);
       if (whenNone.do === 'refuse') throw noneThere();
       if (whenNone.do === 'answer') return { matched: 0, modified: 0, id: null };
       const into = found ?? make(place, whenNone.typed ? UNDECLARED : null, limits);
@@ -77,8 +81,8 @@ export function documentWrites(database: DatabaseSync) {
       insertInto(into, [whenNone], place.tenant, limits);
       return { matched: 0, modified: 0, id: whenNone.id };
     },
-    delete(place: Place, change: Change): { deleted: number } {
-      const found = existing(place);
+    delete(place: Place, change: Change, limits: DocumentLimits): { deleted: number } {
+      const found = orAbsent(existing(place), place, limits);
       const matched = found ? matching(found, change) : [];
       for (const { seq } of matched) removeOne.run(seq);
       return { deleted: matched.length };
@@ -131,6 +135,24 @@ function collectionWrites(database: DatabaseSync) {
 }
 
 type CollectionWrites = ReturnType<typeof collectionWrites>;
+
+/** One that is open is closed, if all in it fit. */
+function redeclaring(database: DatabaseSync, { setColumns }: CollectionWrites) {
+  const prepare = preparing(database);
+  return (found: Collection, wanted: Columns): void => {
+    const columns = found.columns && declared(found.columns, wanted);
+    if (!found.columns || !columns) throw otherColumns();
+    const filter = misfits(found.columns, columns);
+    const text = new QueryText(SQLITE);
+    const misfit =
+      filter &&
+      prepare(`select id from documents where ${text.where(found, filter)} order by seq limit 1`).get(
+        ...text.params,
+      );
+    if (misfit) throw misfitThere(String(misfit.id));
+    setColumns(found, columns);
+  };
+}
 
 function inserting(database: DatabaseSync, { setColumns, checkQuota }: CollectionWrites) {
   const insert = database.prepare(`

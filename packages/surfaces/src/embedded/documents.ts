@@ -3,6 +3,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
 import type { Filter } from '../documents/filter.ts';
 import { cut, type Page, type PageRow, positionOf, QueryText, type Scope } from '../documents/query-sql.ts';
+import { orAbsent } from '../documents/refusals.ts';
 import {
   type CollectionFacts,
   type CollectionName,
@@ -27,18 +28,18 @@ export const documentsArea = defineArea({
     const get = database.prepare('select json(doc) as doc from documents where collection = ? and id = ?');
     const bySeq = database.prepare('select json(doc) as doc from documents where seq = ?');
     return {
-      get(place: Place, id: string): JsonObject | null {
-        const collection = collectionOf(place);
+      get(place: Place, id: string, limits: DocumentLimits): JsonObject | null {
+        const collection = orAbsent(collectionOf(place), place, limits);
         const row = collection && get.get(collection.collection, id);
         return row ? JSON.parse(String(row.doc)) : null;
       },
-      find: (place: Place, query: FindQuery): FoundPage =>
+      find: (place: Place, query: FindQuery, limits: DocumentLimits): FoundPage =>
         inSnapshot(database, () => {
-          const collection = collectionOf(place);
+          const collection = orAbsent(collectionOf(place), place, limits);
           return collection ? readPage(collection, query, { prepare, bySeq }) : { documents: [], next: null };
         }),
-      count(place: Place, filter: Filter): number {
-        const collection = collectionOf(place);
+      count(place: Place, filter: Filter, limits: DocumentLimits): number {
+        const collection = orAbsent(collectionOf(place), place, limits);
         if (!collection) return 0;
         if (filter.kind === 'all' && filter.of.length === 0) return collection.documents;
         const text = new QueryText(SQLITE);
@@ -87,11 +88,12 @@ export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLi
     ...{ tenant, space, collection },
   });
   return {
-    get: ({ id, ...name }, { tenant }) => database.read('documents', 'get', placeOf(tenant, name), id),
+    get: ({ id, ...name }, { tenant }) =>
+      database.read('documents', 'get', placeOf(tenant, name), id, limits),
     find: ({ space, collection, ...query }, { tenant }) =>
-      database.read('documents', 'find', { tenant, space, collection }, query),
+      database.read('documents', 'find', { tenant, space, collection }, query, limits),
     count: ({ filter, ...name }, { tenant }) =>
-      database.read('documents', 'count', placeOf(tenant, name), filter),
+      database.read('documents', 'count', placeOf(tenant, name), filter, limits),
     describe: (name, { tenant }) => database.read('documents', 'describe', placeOf(tenant, name)),
     declare: ({ columns, indexes, ...name }, call) =>
       database.write('documents', 'declare', call, placeOf(call.tenant, name), { columns, indexes }, limits),
@@ -100,6 +102,6 @@ export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLi
     patch: ({ space, collection, ...change }, call) =>
       database.write('documents', 'patch', call, { tenant: call.tenant, space, collection }, change, limits),
     delete: ({ filter, matchesMax, ...name }, call) =>
-      database.write('documents', 'delete', call, placeOf(call.tenant, name), { filter, matchesMax }),
+      database.write('documents', 'delete', call, placeOf(call.tenant, name), { filter, matchesMax }, limits),
   };
 }

@@ -1,5 +1,6 @@
 /** What is known of files beside the file system, and which changes of them are under way. */
 import type { DatabaseSync } from 'node:sqlite';
+import { type FileRoom, NAME_BYTES } from '../ports/files.ts';
 import { defineArea } from './area.ts';
 import { Refusal } from './wire.ts';
 
@@ -90,17 +91,28 @@ export const fileArea = defineArea({
 function beginning(database: DatabaseSync) {
   const used = database.prepare(`select bytes from usage where area = 'files' and tenant = ?`);
   const stored = database.prepare('select bytes from files where tenant = ? and workspace = ? and path = ?');
+  const counted = database.prepare('select files from file_counts where tenant = ?');
   const insert = database.prepare(`
     insert into file_changes
       (tenant, invocation, method, fingerprint, workspace, path, kind, staged, bytes, content_type)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `);
-  return (change: FileChange, quota: number): void => {
+  const checkRoom = (change: FileChange, { bytesMax, filesMax }: FileRoom): void => {
+    const { tenant, workspace, path, bytes } = change;
+    const before = stored.get(tenant, workspace, path);
+    const growth = before ? bytes - Number(before.bytes) : bytes + NAME_BYTES * path.split('/').length;
+    if (growth > 0 && Number(used.get(tenant)?.bytes ?? 0) + growth > bytesMax)
+      throw new Refusal('fs_quota_exhausted', { details: { quotaBytes: bytesMax } });
+    if (!before && Number(counted.get(tenant)?.files ?? 0) >= filesMax)
+      throw new Refusal('fs_quota_exhausted', {
+        message: `This tenant has ${filesMax} files, which is as many as it may have. Delete files, or put more into each.`,
+        details: { maxFiles: filesMax },
+      });
+  };
+  return (change: FileChange, room: FileRoom): void => {
     const { tenant, invocation, method, fingerprint, workspace, path, kind, staged, bytes, contentType } =
       change;
-    const growth = bytes - Number(stored.get(tenant, workspace, path)?.bytes ?? 0);
-    if (kind === 'write' && growth > 0 && Number(used.get(tenant)?.bytes ?? 0) + growth > quota)
-      throw new Refusal('fs_quota_exhausted', { details: { quotaBytes: quota } });
+    if (kind === 'write') checkRoom(change, room);
     insert.run(tenant, invocation, method, fingerprint, workspace, path, kind, staged, bytes, contentType);
   };
 }

@@ -1,4 +1,4 @@
-import { KV_CONTRACT_QUOTA, kvContract } from '../ports/kv-contract.ts';
+import { kvContract } from '../ports/kv-contract.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { openEmbeddedDatabase } from './database.ts';
 import { embeddedKv } from './kv.ts';
@@ -7,7 +7,7 @@ kvContract('embedded', async () => {
   const folder = freshFolder();
   const database = await openEmbeddedDatabase({ dataDir: folder.path });
   return {
-    port: embeddedKv(database, { quotaBytes: KV_CONTRACT_QUOTA }),
+    portOf: (quotaBytes) => embeddedKv(database, { quotaBytes }),
     async close() {
       await database.close();
       folder.remove();

@@ -1,6 +1,7 @@
 /** The kv port in the embedded database. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
+import { ENTRY_OVERHEAD_BYTES, entryBytes } from '../kv/entry-bytes.ts';
 import {
   KV_ACTUAL_BYTES_MAX,
   type KvEntry,
@@ -18,7 +19,6 @@ import { Refusal } from './wire.ts';
 
 interface Row {
   readonly value: string;
-  readonly bytes: number;
   readonly expires_at: number | null;
 }
 
@@ -27,7 +27,7 @@ interface Place extends KvKey {
 }
 
 const FIND = `
-  select value, bytes, expires_at from kv
+  select value, expires_at from kv
   where tenant = ? and namespace = ? and key = ? and (expires_at is null or expires_at > ?)
 `;
 const LIST = `
@@ -101,34 +101,56 @@ function entryWrites(database: DatabaseSync) {
       const row = current(place, now);
       const actual: Json = row === null ? null : JSON.parse(row.value);
       if (!sameJson(actual, expected))
-        return { swapped: false, ...((row?.bytes ?? 0) <= KV_ACTUAL_BYTES_MAX && { actual }) };
+        return { swapped: false, ...(bytesOf(row?.value ?? '') <= KV_ACTUAL_BYTES_MAX && { actual }) };
       save(place, JSON.stringify(value), row?.expires_at ?? null, { now, quota });
       return { swapped: true };
     },
   };
 }
 
-/** Writes an entry unless the tenant has no room for it; what has expired makes room first. */
+/** Writes an entry unless the tenant has no room for it: what is thrown undoes it. What has expired makes room. */
 function saving(database: DatabaseSync) {
   const save = database.prepare(SAVE);
   const stored = database.prepare('select bytes from kv where tenant = ? and namespace = ? and key = ?');
   const used = database.prepare(`select bytes from usage where area = 'kv' and tenant = ?`);
-  const dropExpired = database.prepare('delete from kv where tenant = ? and expires_at <= ?');
-  const numberOf = (row: unknown): number => rowOf(row)?.bytes ?? 0;
+  const makeRoom = makingRoom(database);
   return (
     { tenant, namespace, key }: Place,
     value: string,
     expiresAt: number | null,
     { now, quota }: { now: number; quota: number },
   ): void => {
-    const bytes = bytesOf(key) + bytesOf(value);
-    const growth = () => bytes - numberOf(stored.get(tenant, namespace, key));
-    const fits = () => growth() <= 0 || numberOf(used.get(tenant)) + growth() <= quota;
-    if (!fits()) {
-      dropExpired.run(tenant, now);
-      if (!fits()) throw new Refusal('kv_quota_exhausted', { details: { quotaBytes: quota } });
-    }
+    const bytes = entryBytes({ namespace, key }, value);
+    const grows = bytes > numberOf(stored.get(tenant, namespace, key));
     save.run(tenant, namespace, key, value, bytes, expiresAt);
+    if (!grows) return;
+    const excess = numberOf(used.get(tenant)) - quota;
+    if (excess > 0 && !makeRoom(tenant, excess, now))
+      throw new Refusal('kv_quota_exhausted', { details: { quotaBytes: quota } });
+  };
+}
+
+const numberOf = (row: unknown): number => (row as { readonly bytes: number } | undefined)?.bytes ?? 0;
+
+/** Exported for its plan. */
+export const FIND_EXPIRED =
+  'select id, bytes from kv where tenant = ? and expires_at <= ? order by expires_at limit ?';
+const EXPIRED_AT_ONCE = 500;
+
+/**
+ * Answers whether it could. Nothing is deleted in vain, since a refusal would undo it and the next one find it again;
+ * and no more is read than could be needed, since every entry counts with its overhead.
+ */
+function makingRoom(database: DatabaseSync): (tenant: string, excess: number, now: number) => boolean {
+  const expired = database.prepare(`select coalesce(sum(bytes), 0) as bytes from (${FIND_EXPIRED})`);
+  const dropExpired = database.prepare(
+    `delete from kv where id in (select id from (${FIND_EXPIRED})) returning bytes`,
+  );
+  return (tenant, excess, now) => {
+    if (numberOf(expired.get(tenant, now, Math.ceil(excess / ENTRY_OVERHEAD_BYTES))) < excess) return false;
+    for (let freed = 0; freed < excess; )
+      for (const row of dropExpired.all(tenant, now, EXPIRED_AT_ONCE)) freed += numberOf(row);
+    return true;
   };
 }
 

@@ -1,27 +1,24 @@
 /** Deliveries of the embedded queues: leased to a consumer, then settled or delivered again. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { QueueBounds, QueueDelivery, QueueOutcome, QueueSettled } from '../ports/queue.ts';
+import type { QueueBounds, QueueOutcome, QueueSettled } from '../ports/queue.ts';
 import {
   chooseDue,
   chooseFresh,
   type DueChoice,
   effective,
+  type Found,
   FURTHER_LIMIT,
   freshLimit,
   type Room,
 } from '../queue/choose.ts';
+import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../queue/dead-letter.ts';
 import {
-  ALREADY_DEAD,
-  DELIVERY_LIMIT_REASON,
-  type DeadLetterFacts,
-  isDeadLetterTopic,
-} from '../queue/dead-letter.ts';
-import {
+  type Granted,
   type HandleParts,
   handleOf,
-  type Leased,
   type QueueLease,
   readHandle,
+  tooManyGroupsText,
 } from '../queue/queue-store.ts';
 import { messageWrites } from './queue-messages.ts';
 import { Refusal } from './wire.ts';
@@ -32,16 +29,7 @@ export interface Facts {
   readonly bounds: QueueBounds;
 }
 
-interface Row {
-  readonly seq: number;
-  readonly count: number;
-  readonly message_id: string;
-  readonly payload: string;
-  readonly headers: string;
-  readonly bytes: number;
-}
-
-interface FreshRow extends Row {
+interface FreshRow extends Found {
   readonly available_at: number;
 }
 
@@ -50,24 +38,24 @@ interface Group {
   readonly next_seq: number;
 }
 
-interface Settling extends Row {
+interface Settling {
   readonly topic: string;
   readonly name: string;
 }
 
 /** Ready to be delivered again, or for the first time after their delay. */
 const DUE = `
-  select d.seq, d.count, m.message_id, m.payload, m.headers, m.bytes
+  select d.seq, d.count, m.bytes
   from queue_deliveries d join queue_messages m on m.seq = d.seq
   where d.group_id = ? and d.visible_at <= ? and m.expires_at > ?
   order by d.visible_at, d.seq limit ?
 `;
 const FRESH = `
-  select seq, 0 as count, message_id, payload, headers, bytes, available_at from queue_messages
+  select seq, 0 as count, bytes, available_at from queue_messages
   where tenant = ? and topic = ? and seq >= ? and expires_at > ? order by seq limit ?
 `;
 const LEASED = `
-  select d.seq, d.count, m.message_id, m.payload, m.headers, m.bytes, g.topic, g.name
+  select g.topic, g.name
   from queue_groups g
   join queue_deliveries d on d.group_id = g.id
   join queue_messages m on m.seq = d.seq
@@ -79,25 +67,17 @@ export function deliveryWrites(database: DatabaseSync) {
   const due = redeliveries(database);
   const fresh = firstDeliveries(database);
   return {
-    lease(lease: QueueLease, facts: Facts): Leased {
+    lease(lease: QueueLease, facts: Facts): Granted {
       const group = finding(lease, facts);
-      if (group === null) return { deliveries: [], buried: false };
+      if (group === null) return { handles: [], buried: false };
       const { leased, spent, room } = due(group, lease, facts);
       const first = room.messages > 0 ? fresh(group, lease, facts, room) : [];
-      const deliveries = [...leased, ...first].map((row) => deliveryOf(group.id, row));
-      return { deliveries, buried: spent.length > 0 };
+      const handles = [...leased, ...first].map((row) => handleOf({ ...row, groupId: group.id }));
+      return { handles, buried: spent.length > 0 };
     },
     settle: settling(database),
   };
 }
-
-const deliveryOf = (groupId: number, { seq, count, message_id, payload, headers }: Row): QueueDelivery => ({
-  messageId: message_id,
-  payload: JSON.parse(payload),
-  headers: JSON.parse(headers),
-  deliveryCount: count,
-  handle: handleOf({ groupId, seq, count }),
-});
 
 /** Asking for a topic without messages leaves nothing behind. */
 function groups(database: DatabaseSync) {
@@ -105,13 +85,21 @@ function groups(database: DatabaseSync) {
     'select id, next_seq from queue_groups where tenant = ? and topic = ? and name = ?',
   );
   const any = database.prepare('select 1 from queue_messages where tenant = ? and topic = ? limit 1');
+  const count = database.prepare(
+    'select count(*) as groups from queue_groups where tenant = ? and topic = ?',
+  );
   const add = database.prepare(
     'insert into queue_groups (tenant, topic, name, next_seq) values (?, ?, ?, 0)',
   );
-  return ({ topic, group }: QueueLease, { tenant }: Facts): Group | null => {
+  return ({ topic, group }: QueueLease, { tenant, bounds: { groupsMax } }: Facts): Group | null => {
     const found = find.get(tenant, topic, group);
     if (found) return { id: Number(found.id), next_seq: Number(found.next_seq) };
     if (!any.get(tenant, topic)) return null;
+    if (Number(count.get(tenant, topic)?.groups) >= groupsMax)
+      throw new Refusal('queue_backend_unavailable', {
+        message: tooManyGroupsText(groupsMax),
+        details: { groupsMax },
+      });
     return { id: Number(add.run(tenant, topic, group).lastInsertRowid), next_seq: 0 };
   };
 }
@@ -126,14 +114,14 @@ function redeliveries(database: DatabaseSync) {
   const deliver = database.prepare(DELIVER);
   const remove = database.prepare('delete from queue_deliveries where group_id = ? and seq = ?');
   const { bury } = messageWrites(database);
-  return (group: Group, lease: QueueLease, facts: Facts): DueChoice<Row> => {
+  return (group: Group, lease: QueueLease, facts: Facts): DueChoice<Found> => {
     const { topic, messagesMax, visibilityMs } = lease;
     const { now, bounds } = facts;
-    const found = rowsOf<Row>(due.all(group.id, now, now, messagesMax));
+    const found = rowsOf<Found>(due.all(group.id, now, now, messagesMax));
     const choice = chooseDue(found, { topic, messagesMax, deliveriesMax: bounds.deliveriesMax });
-    for (const row of choice.spent) {
-      bury(letterOf(row, { topic, group: lease.group, reason: DELIVERY_LIMIT_REASON }), row.headers, facts);
-      remove.run(group.id, row.seq);
+    for (const { seq, count: deliveryCount } of choice.spent) {
+      bury({ seq, topic, group: lease.group, deliveryCount, reason: DELIVERY_LIMIT_REASON }, facts);
+      remove.run(group.id, seq);
     }
     for (const { seq, count } of choice.leased) deliver.run(group.id, seq, count, 1, now + visibilityMs);
     return choice;
@@ -150,7 +138,7 @@ function firstDeliveries(database: DatabaseSync) {
     facts: Facts,
     room: Room,
     limit = freshLimit(room),
-  ): readonly Row[] => {
+  ): readonly Found[] => {
     const { tenant, now } = facts;
     const rows = rowsOf<FreshRow>(fresh.all(tenant, lease.topic, from, now, limit));
     const { delayed, leased, next } = chooseFresh(rows, { now, from, room });
@@ -166,11 +154,6 @@ function firstDeliveries(database: DatabaseSync) {
 
 const rowsOf = <T>(rows: unknown): T[] => rows as T[];
 
-const letterOf = (
-  { message_id: messageId, payload, count: deliveryCount }: Row,
-  about: Pick<DeadLetterFacts, 'topic' | 'group' | 'reason'>,
-): DeadLetterFacts => ({ ...about, messageId, payload: JSON.parse(payload), deliveryCount });
-
 function settling(database: DatabaseSync) {
   const find = database.prepare(LEASED);
   const remove = database.prepare('delete from queue_deliveries where group_id = ? and seq = ?');
@@ -182,14 +165,14 @@ function settling(database: DatabaseSync) {
     const { groupId, seq, count } = partsOf(handle);
     const found = find.get(groupId, facts.tenant, seq, count, facts.now) as Settling | undefined;
     if (!found) throw new Refusal('queue_delivery_token_expired');
-    const { topic, name: group, headers } = found;
+    const { topic, name: group } = found;
     const outcome = effective(wanted, { topic, count, deliveriesMax: facts.bounds.deliveriesMax });
     if (outcome.kind === 'dead' && isDeadLetterTopic(topic))
       throw new Refusal('validation_error', { message: ALREADY_DEAD });
     if (outcome.kind === 'again') release.run(facts.now + outcome.delayMs, groupId, seq);
     else remove.run(groupId, seq);
     if (outcome.kind === 'dead')
-      bury(letterOf(found, { topic, group, reason: outcome.reason }), headers, facts);
+      bury({ seq, topic, group, deliveryCount: count, reason: outcome.reason }, facts);
     return { topic, dead: outcome.kind === 'dead' };
   };
 }

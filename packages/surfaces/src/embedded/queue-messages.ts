@@ -1,19 +1,20 @@
 /** Messages of the embedded queues: how they come in, and go to the dead letters. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { QueueBounds, QueueDraft } from '../ports/queue.ts';
-import {
-  type DeadLetterFacts,
-  deadLetterId,
-  deadLetterPayload,
-  deadLetterTopicOf,
-} from '../queue/dead-letter.ts';
-import { MESSAGE_OVERHEAD_BYTES, TENANT_FULL } from '../queue/queue-store.ts';
+import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../queue/dead-letter.ts';
+import { type Burial, MESSAGE_OVERHEAD_BYTES, TENANT_FULL } from '../queue/queue-store.ts';
 import { bytesOf } from './text.ts';
 import { Refusal } from './wire.ts';
 
 const INSERT = `
   insert into queue_messages (tenant, topic, message_id, payload, headers, bytes, available_at, expires_at)
   values (?, ?, ?, ?, ?, ?, ?, ?)
+`;
+
+/** Exported for its plan. */
+export const DROP_EXPIRED = `
+  delete from queue_messages where seq in
+    (select seq from queue_messages where tenant = ? and expires_at <= ? order by expires_at limit 500)
 `;
 
 /** Oldest first, what every group of its topic is done with. Topics without groups keep all. */
@@ -42,6 +43,7 @@ interface Texts {
 
 export function messageWrites(database: DatabaseSync) {
   const insert = database.prepare(INSERT);
+  const original = database.prepare('select message_id, payload, headers from queue_messages where seq = ?');
   const makeRoom = makingRoom(database);
   const add = (
     { topic, payload, headers }: Texts,
@@ -60,10 +62,12 @@ export function messageWrites(database: DatabaseSync) {
       return { messageId: arrival.messageId };
     },
     /** Never refused: the message was there already. */
-    bury(facts: DeadLetterFacts, headers: string, arrival: Omit<Arrival, 'messageId'>): void {
-      const payload = JSON.stringify(deadLetterPayload(facts));
-      const messageId = deadLetterId(facts.messageId, facts.group);
-      add({ topic: deadLetterTopicOf(facts.topic), payload, headers }, { ...arrival, messageId }, 0);
+    bury({ seq, ...about }: Burial, arrival: Omit<Arrival, 'messageId'>): void {
+      const found = original.get(seq);
+      const [messageId, headers] = [String(found?.message_id), String(found?.headers)];
+      const letter = deadLetterPayload({ ...about, messageId, payload: JSON.parse(String(found?.payload)) });
+      const texts = { topic: deadLetterTopicOf(about.topic), payload: JSON.stringify(letter), headers };
+      add(texts, { ...arrival, messageId: deadLetterId(messageId, about.group) }, 0);
     },
   };
 }
@@ -74,12 +78,12 @@ const sizeOf = ({ topic, payload, headers }: Texts): number =>
 /** I5 of the port. */
 function makingRoom(database: DatabaseSync) {
   const used = database.prepare(`select bytes from usage where area = 'queue' and tenant = ?`);
-  const dropExpired = database.prepare('delete from queue_messages where tenant = ? and expires_at <= ?');
+  const dropExpired = database.prepare(DROP_EXPIRED);
   const dropConsumed = database.prepare(DROP_CONSUMED);
   return (bytes: number, { tenant, now, bounds: { quotaBytes } }: Arrival): void => {
     const fits = (): boolean => Number(used.get(tenant)?.bytes ?? 0) + bytes <= quotaBytes;
     if (fits()) return;
-    dropExpired.run(tenant, now);
+    while (!fits() && dropExpired.run(tenant, now).changes > 0);
     while (!fits() && dropConsumed.run(tenant, tenant).changes > 0);
     if (fits()) return;
     throw new Refusal('queue_backend_unavailable', {

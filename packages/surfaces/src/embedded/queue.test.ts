@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { QUEUE_CONTRACT_BOUNDS, userOf } from '../ports/queue-user-contract.ts';
 import { embeddedQueue } from '../queue/embedded-queue.ts';
@@ -41,7 +43,7 @@ test('what every group is done with makes room; a sweep takes what is past its t
   t.after(folder.remove);
   const { publish, take, ack, port, database } = await opened(folder.path);
   t.after(() => database.close());
-  const payload = 'x'.repeat(200_000);
+  const payload = 'x'.repeat(25_000);
   for (let n = 0; n < 12; n++) {
     await publish('t', payload);
     for (const delivery of await take('t')) await ack(delivery);
@@ -70,4 +72,34 @@ test('many delayed messages do not hide those behind them', async (t) => {
     (await take('t')).map(({ payload }) => payload),
     ['now'],
   );
+});
+
+test('a sweep takes groups of topics whose messages made room for others', async (t) => {
+  const folder = freshFolder();
+  t.after(folder.remove);
+  const { publish, drain, port, database } = await opened(folder.path);
+  await publish('left', 'x'.repeat(25_000));
+  await drain('left');
+  for (let n = 0; n < 5; n++) await publish('t', 'x'.repeat(25_000));
+  assert.equal(await port.sweep(Date.now()), 0, 'no message is past its time');
+  await database.close();
+  const file = new DatabaseSync(join(folder.path, 'surfaces.db'), { readOnly: true });
+  t.after(() => file.close());
+  assert.deepEqual(file.prepare('select topic from queue_groups').all(), []);
+});
+
+test('what groups were given is on record without its payload', async (t) => {
+  const folder = freshFolder();
+  t.after(folder.remove);
+  const { publish, take, database } = await opened(folder.path);
+  await publish('t', 'x'.repeat(50_000));
+  for (const group of ['', 'a', 'b']) assert.equal((await take('t', { group })).length, 1);
+  await database.close();
+  const file = new DatabaseSync(join(folder.path, 'surfaces.db'), { readOnly: true });
+  t.after(() => file.close());
+  const recorded = file
+    .prepare('select count(*) as calls, sum(length(answer)) as bytes from invocations')
+    .get();
+  assert.equal(recorded?.calls, 4);
+  assert.ok(Number(recorded.bytes) < 1_000, `${recorded.bytes} bytes`);
 });

@@ -1,5 +1,5 @@
 /** Queues in the embedded database: the area (SQL, in the threads) and what the port is made of. */
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
 import {
   type Logged,
@@ -13,6 +13,10 @@ import type { EmbeddedDatabase } from './database.ts';
 import { deliveryWrites } from './queue-deliveries.ts';
 import { messageWrites } from './queue-messages.ts';
 
+const MESSAGES = `
+  select seq, message_id, payload, headers from queue_messages
+  where tenant = ? and seq in (select value from json_each(?))
+`;
 const READ = `
   select seq, message_id, payload, headers from queue_messages
   where tenant = ? and topic = ? and seq > ? and expires_at > ? order by seq limit ?
@@ -38,25 +42,30 @@ function sweeping(database: DatabaseSync) {
   `);
   return (now: number, limit: number): number => {
     const deleted = Number(messages.run(now, limit).changes);
-    if (deleted > 0 && deleted < limit) groups.run();
+    if (deleted < limit) groups.run();
     return deleted;
   };
 }
 
 function logReads(database: DatabaseSync) {
   const read = database.prepare(READ);
+  const messages = database.prepare(MESSAGES);
   const last = database.prepare('select max(seq) as seq from queue_messages where tenant = ? and topic = ?');
   return {
     read: (tenant: string, topic: string, after: number, now: number): Logged[] =>
-      read.all(tenant, topic, after, now, READ_LIMIT).map((row) => ({
-        seq: Number(row.seq),
-        messageId: String(row.message_id),
-        payload: JSON.parse(String(row.payload)),
-        headers: JSON.parse(String(row.headers)),
-      })),
+      read.all(tenant, topic, after, now, READ_LIMIT).map(loggedOf),
+    messages: (tenant: string, seqs: readonly number[]): Logged[] =>
+      messages.all(tenant, JSON.stringify(seqs)).map(loggedOf),
     lastSeq: (tenant: string, topic: string): number => Number(last.get(tenant, topic)?.seq ?? 0),
   };
 }
+
+const loggedOf = (row: Readonly<Record<string, SQLOutputValue>>): Logged => ({
+  seq: Number(row.seq),
+  messageId: String(row.message_id),
+  payload: JSON.parse(String(row.payload)),
+  headers: JSON.parse(String(row.headers)),
+});
 
 function readyAt(database: DatabaseSync) {
   const group = database.prepare(
@@ -86,6 +95,7 @@ export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBoun
       'invocation' in call
         ? database.write('queue', 'lease', call, lease, factsOf(call))
         : database.upkeep('queue', 'lease', lease, factsOf(call)),
+    messages: (seqs, tenant) => database.read('queue', 'messages', tenant, seqs),
     settle: (handle, outcome, call) =>
       'invocation' in call
         ? database.write('queue', 'settle', call, handle, outcome, factsOf(call))

@@ -1,11 +1,7 @@
 /** A thread that owns a connection. One that dies is started anew by the next request. */
 import { Worker } from 'node:worker_threads';
-import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
-import { assertSameCall } from '../call-journal.ts';
+import { readAnswer, unavailable, WAITING_MAX } from './answers.ts';
 import { type Answer, OPENED, type Reply, type Request } from './wire.ts';
-
-/** Beyond so many that wait, the disk does not keep up and more would only wait longer. */
-const WAITING_MAX = 10_000;
 
 interface Waiting {
   readonly request: Request | null;
@@ -127,28 +123,3 @@ function settle({ request, resolve, reject }: Waiting, answer: Answer): void {
     reject(error instanceof Error ? error : new Error(String(error)));
   }
 }
-
-function readAnswer(request: Request | null, answer: Answer): unknown {
-  switch (answer.kind) {
-    case 'done':
-      return answer.value;
-    case 'recorded':
-      if (request?.invocation) assertSameCall(request.invocation.call, answer);
-      return answer.value;
-    case 'refused': {
-      const { message, details } = answer;
-      throw new OpenwopError(answer.code as ErrorCode, {
-        details: details as JsonObject,
-        ...(message !== undefined && { message }),
-      });
-    }
-    case 'unavailable':
-      throw unavailable(`The database answered: ${answer.reason}.`);
-    case 'fault':
-      throw new Error(answer.stack);
-  }
-}
-
-/** Asking again is safe even when it is not known: a write that was kept is on record with its answer. */
-const unavailable = (reason: string, kept = 'Nothing was changed.'): OpenwopError =>
-  new OpenwopError('storage_unavailable', { message: `${reason} ${kept} Try again later.` });

@@ -4,7 +4,7 @@ import type { JsonObject } from '@gantry/protocol';
 import { QueryText } from '../documents/query-sql.ts';
 import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../ports/vectors.ts';
 import { candidatesFor, encode, isConclusive } from '../vector/codes.ts';
-import { best, type Metric, type Scored, SLACK, scoring } from '../vector/metric.ts';
+import { best, lengthened, type Metric, type Scored, SHORT, SLACK, scoring } from '../vector/metric.ts';
 import { checkDimensions, noCollection } from '../vector/refusals.ts';
 import { defineArea } from './area.ts';
 import type { RetrievalDatabase } from './database.ts';
@@ -49,6 +49,9 @@ export const vectorsArea = defineArea({
 
 function searching(database: DatabaseSync) {
   const prepare = preparing(database);
+  database.function('lengthened', { deterministic: true }, (embedding) =>
+    bytesOfFloats(lengthened(floatsOf(embedding as Uint8Array))),
+  );
   const vectorAt = database.prepare('select id, embedding from vectors where seq = ?');
   const scored = (rows: readonly Row[], metric: Metric, embedding: Float32Array): Found[] => {
     const scoreOf = scoring(metric, embedding);
@@ -96,10 +99,15 @@ function lookAtCodes(
   return look.all(new Uint8Array(encode(embedding).buffer), limit, BigInt(id));
 }
 
+/** Of directions, so both sides may be lengthened. */
+const cosineDistance = (query: string): string =>
+  `coalesce(vec_distance_cosine(iif(norm < ${SHORT}, lengthened(embedding), embedding), ${query}), 1)`;
+
+/** By cosine and dot, the length of the query changes no order; by l2, what is shorter than `SHORT` is at no distance. */
 const DISTANCES = {
-  cosine: (query: string) => `coalesce(vec_distance_cosine(embedding, ${query}), 1)`,
+  cosine: cosineDistance,
   l2: (query: string) => `vec_distance_l2(embedding, ${query})`,
-  dot: (query: string) => `norm * (coalesce(vec_distance_cosine(embedding, ${query}), 1) - 1)`,
+  dot: (query: string) => `norm * (${cosineDistance(query)} - 1)`,
 } as const satisfies Record<Metric, (query: string) => string>;
 
 function scan(prepare: Prepare, { id, metric }: VectorCollection, { embedding, k, filter }: Search): Row[] {
@@ -107,7 +115,8 @@ function scan(prepare: Prepare, { id, metric }: VectorCollection, { embedding, k
   const [first, after] = rangeOf(id);
   const place = `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`;
   const where = `${place} and ${text.condition(filter)}`;
-  const hex = Buffer.from(bytesOfFloats(embedding)).toString('hex');
+  const asked = metric === 'l2' ? embedding : lengthened(embedding);
+  const hex = Buffer.from(bytesOfFloats(asked)).toString('hex');
   // In a select of its own it is computed once, not for each row
   const query = `(select unhex(${text.bind(hex)}))`;
   const limit = text.bind(k + SLACK);

@@ -1,6 +1,10 @@
-/** Listings in the byte order of paths. Folders before the cursor are not entered, so a page costs its own length. */
+/**
+ * Listings in the byte order of paths, of what is on the disk: an operator may have put files there. Folders before
+ * the cursor are not entered. A folder is read in pieces, of which no more is kept than the page needs: [m] a page of
+ * 50,000 files held up everything else for 104 ms when the folder was read and sorted at once.
+ */
 import type { Dirent } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, opendir } from 'node:fs/promises';
 import type { FileEntry, FileRange } from '../ports/files.ts';
 import { codeOf } from './errors.ts';
 import { type Folder, LinkFound } from './folder.ts';
@@ -35,16 +39,16 @@ interface Level {
 }
 
 async function* entriesIn(folder: Folder, level: Level, range: FileRange): AsyncGenerator<FileEntry> {
-  const { after } = range;
-  for (const { key, name, isFolder } of await namesIn(folder, level.start, range.hidden)) {
-    const path = `${level.path}${key}`;
-    if (after !== null && !comesAfter(path, after) && !(isFolder && after.startsWith(path))) continue;
-    if (!isFolder) yield* fileAt(folder, name, path);
-    else if (!range.recursive) {
-      if (path !== after) yield { path, sizeBytes: 0, isDirectory: true };
-    } else if (level.depth < DEPTH_MAX) {
-      yield* below(folder, name, { path, start: '', depth: level.depth + 1 }, range);
+  for (let past: Buffer | null = null; ; ) {
+    const names: readonly Name[] = await nextNames(folder, { level, range, past });
+    for (const { name, path, isFolder } of names) {
+      if (!isFolder) yield* fileAt(folder, name, path);
+      else if (!range.recursive) yield { path, sizeBytes: 0, isDirectory: true };
+      else if (level.depth < DEPTH_MAX)
+        yield* below(folder, name, { path, start: '', depth: level.depth + 1 }, range);
     }
+    if (names.length < range.limit) return;
+    past = names.at(-1)!.order;
   }
 }
 
@@ -75,18 +79,85 @@ function gone(error: unknown): null {
   throw error;
 }
 
-async function namesIn(folder: Folder, start: string, hidden: boolean) {
-  const isWanted = ({ name }: Dirent): boolean =>
-    name.startsWith(start) && (hidden || !name.startsWith('.')) && isPlainName(name);
-  return (await readdir(folder.at(), { withFileTypes: true }))
-    .filter((entry) => (entry.isFile() || entry.isDirectory()) && isWanted(entry))
-    .map((entry) => {
-      const isFolder = entry.isDirectory();
-      return { name: entry.name, isFolder, key: isFolder ? `${entry.name}/` : entry.name };
-    })
-    .map((entry) => ({ ...entry, order: Buffer.from(entry.key) }))
-    .sort((a, b) => Buffer.compare(a.order, b.order));
+interface Name {
+  readonly name: string;
+  readonly isFolder: boolean;
+  /** From the root; ends with a slash if it is a folder. */
+  readonly path: string;
+  /** Within its folder. */
+  readonly order: Buffer;
 }
 
-const comesAfter = (path: string, after: string): boolean =>
-  Buffer.compare(Buffer.from(path), Buffer.from(after)) > 0;
+interface Wanted {
+  readonly level: Level;
+  readonly range: FileRange;
+  /** The last name of this folder that was looked at. */
+  readonly past: Buffer | null;
+}
+
+const NAMES_AT_ONCE = 256;
+
+/** In order, as many as a page may have. */
+async function nextNames(folder: Folder, wanted: Wanted): Promise<Name[]> {
+  const { limit } = wanted.range;
+  const first: Name[] = [];
+  for await (const piece of piecesOf(folder.at()))
+    for (const entry of piece) {
+      const name = nameOf(entry, wanted);
+      const last = first.length === limit ? first.at(-1) : undefined;
+      if (name === null || (last && Buffer.compare(name.order, last.order) > 0)) continue;
+      if (!isPlainName(name.name)) continue;
+      first.splice(placeOf(name, first), 0, name);
+      if (first.length > limit) first.pop();
+    }
+  return first;
+}
+
+async function* piecesOf(path: string): AsyncGenerator<Dirent[]> {
+  const folder = await opendir(path, { bufferSize: NAMES_AT_ONCE });
+  try {
+    for (let entry = await folder.read(); entry !== null; entry = await folder.read()) {
+      const piece = [entry];
+      // One read brings many names, and the others are in memory then: a promise for each would double the time
+      for (let next = folder.readSync(); next !== null; next = folder.readSync()) {
+        piece.push(next);
+        if (piece.length === NAMES_AT_ONCE) break;
+      }
+      yield piece;
+    }
+  } finally {
+    await folder.close();
+  }
+}
+
+function nameOf(entry: Dirent, { level, range, past }: Wanted): Name | null {
+  const { name } = entry;
+  const isFolder = entry.isDirectory();
+  if (!isFolder && !entry.isFile()) return null;
+  if (!name.startsWith(level.start) || (!range.hidden && name.startsWith('.'))) return null;
+  const key = isFolder ? `${name}/` : name;
+  const path = `${level.path}${key}`;
+  const order = Buffer.from(key);
+  const isNext = past === null ? isAfter({ path, isFolder }, range) : Buffer.compare(order, past) > 0;
+  return isNext ? { name, isFolder, path, order } : null;
+}
+
+/** A folder that the cursor is in is entered again, and not named again. */
+function isAfter(
+  { path, isFolder }: Pick<Name, 'path' | 'isFolder'>,
+  { after, recursive }: FileRange,
+): boolean {
+  if (after === null) return true;
+  if (isFolder && after.startsWith(path)) return recursive || path !== after;
+  return Buffer.compare(Buffer.from(path), Buffer.from(after)) > 0;
+}
+
+function placeOf({ order }: Name, names: readonly Name[]): number {
+  let [from, to] = [0, names.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (Buffer.compare(names[middle]!.order, order) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

@@ -19,11 +19,14 @@ import { at, FILES_CONTRACT_QUOTA, filesContract, textAt, textOf } from '../port
 import { NOW, read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { explain } from './errors.ts';
-import { openFiles } from './open-files.ts';
+import { type FilesOptions, openFiles } from './open-files.ts';
 
-async function openIn(dataDir: string) {
+async function openIn(dataDir: string, room: Partial<Pick<FilesOptions, 'quotaBytes' | 'filesMax'>> = {}) {
   const database = await openEmbeddedDatabase({ dataDir });
-  const port = await openFiles({ database, dataDir, quotaBytes: FILES_CONTRACT_QUOTA, now: () => NOW });
+  const port = await openFiles({
+    ...{ database, dataDir, quotaBytes: FILES_CONTRACT_QUOTA, now: () => NOW },
+    ...room,
+  });
   return { database, port };
 }
 
@@ -105,9 +108,11 @@ describe('what others put into the folder', () => {
 
   test('a file with a second name somewhere else is not served', async (t) => {
     const found = await world(t);
-    linkSync(join(found.outside, 'secret'), join(found.root, 'hard'));
+    for (const name of ['a1', 'a2', 'hard']) linkSync(join(found.outside, 'secret'), join(found.root, name));
     await refusedEverywhere(found, 'hard', 'path_outside_sandbox');
     assert.equal(readFileSync(join(found.outside, 'secret'), 'utf8'), SECRET);
+    for (const limit of [1, 2, 100])
+      assert.equal((await found.port.list({ ...all, limit }, read('acme')))[0]?.path, 'd/f');
     assert.equal((await found.port.list(all, read('acme'))).length, 1);
   });
 
@@ -201,6 +206,7 @@ describe('races', {
 });
 
 describe('a crash', () => {
+  const ROOM = { bytesMax: 10_000, filesMax: 10 };
   const change = (kind: 'write' | 'delete', invocation: string, staged: string) => ({
     ...{ tenant: 'acme', invocation, method: 'test.write', workspace: 'main', path: 'd/f', kind, staged },
     ...{ fingerprint: write('acme').invocation.fingerprint, bytes: 3, contentType: null },
@@ -210,7 +216,7 @@ describe('a crash', () => {
     const { database, folder, root } = await world(t);
     writeFileSync(join(folder, 'files', 'staged', 's'), 'new');
     writeFileSync(join(folder, 'files', 'staged', 'nobody'), 'left over');
-    await database.upkeep('files', 'begin', change('write', 'lost', 's'), 1_000);
+    await database.upkeep('files', 'begin', change('write', 'lost', 's'), ROOM);
     for (const _ of [1, 2]) {
       const again = await openIn(folder);
       assert.equal(readFileSync(join(root, 'd', 'f'), 'utf8'), 'new');
@@ -224,7 +230,7 @@ describe('a crash', () => {
 
   test('after the rename is only put on record', async (t) => {
     const { database, folder, root, port } = await world(t);
-    await database.upkeep('files', 'begin', change('write', 'done', 'gone'), 1_000);
+    await database.upkeep('files', 'begin', change('write', 'done', 'gone'), ROOM);
     await openIn(folder).then((again) => again.database.close());
     assert.equal(readFileSync(join(root, 'd', 'f'), 'utf8'), 'ours');
     assert.equal((await port.write(textAt('d/f', 'x'), write('acme', { id: 'done' }))).sizeBytes, 3);
@@ -232,7 +238,7 @@ describe('a crash', () => {
 
   test('in a deletion deletes, and what came after it stays', async (t) => {
     const { database, folder, port, root } = await world(t);
-    await database.upkeep('files', 'begin', change('delete', 'removal', 's'), 1_000);
+    await database.upkeep('files', 'begin', change('delete', 'removal', 's'), ROOM);
     await openIn(folder).then((again) => again.database.close());
     assert.deepEqual(readdirSync(root), []);
     await port.write(textAt('d/f', 'later'), write('acme'));
@@ -243,7 +249,7 @@ describe('a crash', () => {
   test('whose folder is now a link is given up', async (t) => {
     const { database, folder, root, outside, port } = await world(t);
     writeFileSync(join(folder, 'files', 'staged', 's'), 'bad');
-    await database.upkeep('files', 'begin', change('write', 'late', 's'), 1_000);
+    await database.upkeep('files', 'begin', change('write', 'late', 's'), ROOM);
     renameSync(join(root, 'd'), join(root, 'was'));
     symlinkSync(outside, join(root, 'd'));
     await openIn(folder).then((again) => again.database.close());

@@ -9,10 +9,12 @@ import { hash } from 'node:crypto';
 import { access, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertSameCall } from '../call-journal.ts';
+import type { MakeRoom } from '../content-room.ts';
 import type { EmbeddedDatabase } from '../embedded/database.ts';
 import type { FileChange } from '../embedded/files.ts';
 import {
   FILE_BYTES_MAX,
+  FILES_MAX,
   type FileContent,
   type FilePlace,
   type FilesPort,
@@ -31,6 +33,8 @@ export interface FilesOptions {
   readonly dataDir: string;
   /** For each tenant, of what was written here. */
   readonly quotaBytes: number;
+  /** For each tenant; `FILES_MAX` unless given. */
+  readonly filesMax?: number;
   readonly now: () => number;
 }
 
@@ -74,9 +78,9 @@ class Files implements FilesPort {
     await mkdir(this.#staged, { recursive: true, mode: 0o700 });
   }
 
-  async read(place: FilePlace, { tenant }: { tenant: string }) {
+  async read(place: FilePlace, { tenant }: { tenant: string }, makeRoom?: MakeRoom) {
     const { root, names, path } = this.#target(place, tenant);
-    const bytes = await readWhole(root, names).catch(explained(path));
+    const bytes = await readWhole(root, names, makeRoom).catch(explained(path));
     return { bytes, contentType: await this.#typeOf(tenant, place.workspace, path) };
   }
 
@@ -130,7 +134,7 @@ class Files implements FilesPort {
     call: PortWrite,
     decide: () => Promise<FileChange | null>,
   ): Promise<FileChange | null> {
-    const { database, quotaBytes } = this.#options;
+    const { database, quotaBytes: bytesMax, filesMax = FILES_MAX } = this.#options;
     const before = await database.read('files', 'progress', tenant, invocation);
     if (before === 'recorded') return null;
     if (before) {
@@ -141,7 +145,7 @@ class Files implements FilesPort {
     const change = await decide().catch(explained(path));
     if (change === null) return null;
     try {
-      await database.upkeep('files', 'begin', change, quotaBytes);
+      await database.upkeep('files', 'begin', change, { bytesMax, filesMax });
       await this.#make(change, 'first');
     } catch (error) {
       await database.upkeep('files', 'abandon', tenant, invocation);

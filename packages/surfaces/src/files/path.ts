@@ -1,5 +1,6 @@
 /** Paths as callers write them. What is not a plain path on every system is refused on every system. */
 import { OpenwopError } from '@gantry/protocol';
+import { SANDBOX_ROOT } from '../ports/files.ts';
 
 const PATH_BYTES_MAX = 1_024;
 const NAME_BYTES_MAX = 255;
@@ -11,7 +12,7 @@ const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-
 /** Backslashes and colons separate on Windows; text that runs backwards or shows nothing hides what it names. */
 const ODD = /[\\:*?"<>|\p{Cc}\p{Bidi_Control}\u200b\u2060\ufeff]/u;
 
-/** Names from the root, without `.` and `..`. Throws `path_outside_sandbox`. */
+/** Names from the root, without `.` and `..`; absolute paths must lead there. Throws `path_outside_sandbox`. */
 export function plainPath(path: string): string[] {
   const names = resolve(path, path);
   if (names.length === 0) throw outside(path, 'names the folder itself');
@@ -20,6 +21,7 @@ export function plainPath(path: string): string[] {
 
 /** The folder and the beginning of a name that a prefix means. */
 export function plainPrefix(prefix: string): { readonly folders: string[]; readonly start: string } {
+  if (prefix === SANDBOX_ROOT) return { folders: [], start: '' };
   const end = prefix.lastIndexOf('/') + 1;
   const start = prefix.slice(end);
   if (start === '..') throw outside(prefix, 'ends with ".."');
@@ -31,14 +33,21 @@ function resolve(path: string, given: string): string[] {
   if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw outside(given, `has more than ${PATH_BYTES_MAX} bytes`);
   if (!path.isWellFormed() || ODD.test(path))
     throw outside(given, 'has characters that no file name here may have');
-  if (path.startsWith('/') || path.startsWith('~')) throw outside(given, 'does not start in the folder');
+  if (path.startsWith('//') || path.startsWith('~')) throw outside(given, 'does not start in the folder');
+  const names = normalized(path, given);
+  if (path.startsWith('/') && names.shift() !== SANDBOX_ROOT.slice(1))
+    throw outside(given, 'does not start in the folder');
+  if (names.length > DEPTH_MAX) throw outside(given, `has more than ${DEPTH_MAX} folders`);
+  return names;
+}
+
+function normalized(path: string, given: string): string[] {
   const names: string[] = [];
   for (const name of path.split('/')) {
     if (name === '' || name === '.') continue;
     if (name !== '..') names.push(checked(name, given));
     else if (names.pop() === undefined) throw outside(given, 'leads out of the folder');
   }
-  if (names.length > DEPTH_MAX) throw outside(given, `has more than ${DEPTH_MAX} folders`);
   return names;
 }
 
@@ -66,6 +75,6 @@ const SHOWN_MAX = 200;
 export const outside = (path: string, problem: string): OpenwopError =>
   new OpenwopError('path_outside_sandbox', {
     message:
-      `The path ${JSON.stringify(path.slice(0, SHOWN_MAX))} ${problem}. Use a relative path of plain names, ` +
-      'such as "reports/july.csv".',
+      `The path ${JSON.stringify(path.slice(0, SHOWN_MAX))} ${problem}. Use a path of plain names, such as ` +
+      `"reports/july.csv" or "${SANDBOX_ROOT}/reports/july.csv".`,
   });

@@ -2,6 +2,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
 import { OpenwopError } from '@gantry/protocol';
+import type { MakeRoom } from '../content-room.ts';
 import { FILE_BYTES_MAX } from '../ports/files.ts';
 import { codeOf, shared } from './errors.ts';
 import { Folder, LinkFound } from './folder.ts';
@@ -69,13 +70,14 @@ export function checkFile(seen: Stats, names: readonly string[]): void {
   if (seen.nlink > 1) throw shared(names.join('/'));
 }
 
-export function readWhole(root: string, names: readonly string[]): Promise<Uint8Array> {
+export function readWhole(root: string, names: readonly string[], makeRoom?: MakeRoom): Promise<Uint8Array> {
   return inFolder(root, names, async (folder, name) => {
     const handle = await folder.openFile(name);
     try {
       const seen = await handle.stat();
       checkFile(seen, names);
       if (seen.size > FILE_BYTES_MAX) throw tooLarge();
+      await makeRoom?.(seen.size);
       const bytes = new Uint8Array(seen.size);
       const { bytesRead } = await handle.read(bytes, 0, seen.size, 0);
       return bytes.subarray(0, bytesRead);

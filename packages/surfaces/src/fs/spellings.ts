@@ -1,12 +1,32 @@
 /** How published packs call `ctx.fs`: content is text, base64 unless `encoding` is `utf8`. */
+import { OpenwopError } from '@gantry/protocol';
 import { type Data, type DataObject, isObject } from '../data.ts';
-import { also, fill, fromBase64, member, type Spelling, type Step } from '../spelling.ts';
+import { FILE_BYTES_MAX } from '../ports/files.ts';
+import {
+  also,
+  fill,
+  fromBase64,
+  isTooLongForText,
+  member,
+  type Spelling,
+  type Step,
+  TEXT_BYTES_MAX,
+  textOf,
+} from '../spelling.ts';
 
 const encodingOf = (encoding: Data | undefined): 'utf8' | 'base64' =>
   encoding === 'utf8' ? 'utf8' : 'base64';
 
-const textOf = ({ bytes }: DataObject, encoding: Data | undefined): string | undefined =>
-  bytes instanceof Uint8Array ? Buffer.from(bytes).toString(encodingOf(encoding)) : undefined;
+/** A call that asks for an encoding means the text; another is understood by its `bytes`. */
+function contentOf({ bytes }: DataObject, encoding: Data | undefined): string | undefined {
+  if (!isTooLongForText(bytes) || encoding === undefined) return textOf(bytes, encodingOf(encoding));
+  throw new OpenwopError('file_too_large', {
+    message:
+      `A file of more than ${TEXT_BYTES_MAX} bytes is not given as text. Leave \`encoding\` out and read the ` +
+      '`bytes` of the answer.',
+    details: { maxTextBytes: TEXT_BYTES_MAX, maxFileSizeBytes: FILE_BYTES_MAX },
+  });
+}
 
 const bytesOf = (text: Data): Data =>
   typeof text === 'string' ? new Uint8Array(Buffer.from(text, 'base64')) : text;
@@ -33,8 +53,10 @@ const FILES: readonly Spelling[] = [
     path: 'fs.read',
     to: 'fs.read',
     gives: [
-      member('content', '`bytes` as `encoding` says, else base64', (value, { input }) =>
-        textOf(value, input.encoding),
+      member(
+        'content',
+        `\`bytes\` as \`encoding\` says, else base64, up to ${TEXT_BYTES_MAX} bytes; for more, read \`bytes\``,
+        (value, { input }) => contentOf(value, input.encoding),
       ),
       member('size', 'in bytes', ({ bytes }) => (bytes instanceof Uint8Array ? bytes.byteLength : undefined)),
     ],

@@ -1,24 +1,23 @@
 /** `ctx.fs`: files of the workspace, and what can be done with images and PDF files. */
 import { OpenwopError } from '@gantry/protocol';
 import { contentTypeOf } from '../blob/names.ts';
+import { contentRoom } from '../content-room.ts';
 import type { Cursors } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import type { FileEntry, FilesPort } from '../ports/files.ts';
-import { FILE_BYTES_MAX } from '../ports/files.ts';
+import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../ports/files.ts';
 import { LIST_LIMIT } from '../schema.ts';
 import type { Converter } from './convert/converter.ts';
 import { FILE_METHODS } from './file-methods.ts';
 import { IMAGE_METHODS, implementImages } from './image.ts';
 import { implementPdf, PDF_METHODS } from './pdf.ts';
 
-/** What files are said to be under. It is the same for everyone: nothing of this machine is told. */
-const SANDBOX_ROOT = '/workspace';
-
 export const fsSurface = defineSurface({
   capability: 'fs',
   path: 'fs',
   summary:
-    'Files in a folder of the workspace. Paths are relative to it; no path and no link leads out of it.',
+    'Files in a folder of the workspace. Paths are relative to it, or begin with `sandboxRoot`; no path and no link ' +
+    'leads out of it.',
   journal: 'own',
   limits: { maxFileSizeBytes: FILE_BYTES_MAX },
   options: {
@@ -48,7 +47,7 @@ export function implementFs({ port, cursors, converter }: FsOptions): Implemente
   return fsSurface.implement(
     {
       async read({ path }, { workspace, ...call }) {
-        const { bytes, contentType } = await port.read({ workspace, path }, call);
+        const { bytes, contentType } = await port.read({ workspace, path }, call, contentRoom.for(call));
         return { bytes, ...(contentType !== null && { contentType }) };
       },
       async write({ path, bytes, contentType, mode = 'overwrite' }, { workspace, ...call }) {

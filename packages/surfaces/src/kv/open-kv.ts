@@ -1,6 +1,6 @@
 import type { EmbeddedDatabase } from '../embedded/database.ts';
 import { embeddedKv } from '../embedded/kv.ts';
-import { type OpenedPort, openPort } from '../open-port.ts';
+import { type OpenedPort, openPort, SETTINGS } from '../open-port.ts';
 import type { KvPort } from '../ports/kv.ts';
 import { postgresBackends } from '../postgres/backends.ts';
 import type { PostgresPool } from '../postgres/connection.ts';
@@ -21,7 +21,7 @@ export const openKv = (
   { embedded, pool, redis, quotaBytes }: OpenKvDeps,
 ): Promise<OpenedPort<KvPort>> =>
   openPort({
-    ...{ name: 'GANTRY_KV', value: setting },
+    ...{ name: SETTINGS.kv, value: setting },
     embedded: embeddedKv(embedded, { quotaBytes }),
     backends: {
       ...postgresBackends(pool, (database) => postgresKv(database, { quotaBytes })),

@@ -7,12 +7,14 @@ import { equalities } from '../documents/filter.ts';
 import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseSort } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
+import { SCAN_MS_MAX } from '../embedded/late-scan.ts';
 import type { DocumentLimits, DocumentsPort, WhenNone } from '../ports/documents.ts';
-import { Cursor, Limit, Name } from '../schema.ts';
+import { Cursor, DatasourceId, Limit, Name } from '../schema.ts';
 import { projected } from './projection.ts';
 
 const optional = Type.Optional;
-const Place = { datasourceId: Name, collection: CollectionText };
+const DATASOURCE = 'primary';
+const Place = { datasourceId: optional(DatasourceId), collection: CollectionText };
 const Document = Type.Record(Type.String(), Type.Unknown());
 const Count = Type.Integer({ minimum: 0 });
 const REJECTED = 'nosql_filter_rejected';
@@ -24,10 +26,11 @@ export const nosqlSurface = defineSurface({
   aliases: ['db.nosql'],
   path: 'db.nosql',
   summary:
-    'Collections of JSON documents. Each tenant sees its own only. A document has an `id`; one without gets a new ' +
-    'one. Filters are `{ field: value }` or `{ "field.inner": { $gt: 1 } }` with `$eq $ne $gt $gte $lt $lte $in $nin ' +
-    '$exists $and $or $not`; a field that is not there equals null, lists are compared whole, and only numbers with ' +
-    'numbers and texts with texts are greater or less. Anything else is refused.',
+    'Collections of JSON documents in a data source, `primary` unless said otherwise. Each tenant sees its own only. ' +
+    'A document has an `id`; one without gets a new one. Filters are `{ field: value }` or ' +
+    '`{ "field.inner": { $gt: 1 } }` with `$eq $ne $gt $gte $lt $lte $in $nin $exists $and $or $not`; a ' +
+    'field that is not there equals null, lists are compared whole, and only numbers with numbers and texts with ' +
+    'texts are greater or less. Anything else is refused.',
   journal: 'own',
   // The protocol closes this advertisement, and its list of drivers holds none of ours
   limits: {},
@@ -55,7 +58,8 @@ export const nosqlSurface = defineSurface({
       effect: 'read',
       summary:
         'Documents that match, in the order of insertion or by `sort` (`{ name: 1, age: -1 }`), page by page. ' +
-        '`projection` names the members to give (`1`) or to leave out (`0`).',
+        '`projection` names the members to give (`1`) or to leave out (`0`). ' +
+        `What takes longer than ${SCAN_MS_MAX / 1_000} s is ended.`,
       input: Type.Object({
         ...Place,
         filter: FilterObject,
@@ -115,11 +119,14 @@ export interface NosqlOptions {
 }
 
 interface At {
-  readonly datasourceId: string;
+  readonly datasourceId?: string | undefined;
   readonly collection: string;
 }
 
-const placeOf = ({ datasourceId, collection }: At) => ({ space: `nosql:${datasourceId}`, collection });
+const placeOf = ({ datasourceId = DATASOURCE, collection }: At) => ({
+  space: `nosql:${datasourceId}`,
+  collection,
+});
 const oneOf = (at: At, id: string) => ({
   ...placeOf(at),
   filter: { kind: 'id', id } as const,
@@ -190,11 +197,11 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
 }
 
 function finding(datasources: readonly NosqlDatasource[]) {
-  return ({ datasourceId }: At, { tenant }: { readonly tenant: string }): DocumentsPort => {
+  return ({ datasourceId = DATASOURCE }: At, { tenant }: { readonly tenant: string }): DocumentsPort => {
     const found = datasources.find(({ id }) => id === datasourceId);
-    if (!found) throw new OpenwopError('datasource_not_found', { details: { datasourceId } });
+    if (!found) throw new OpenwopError('datasource_not_found');
     if (found.tenants !== '*' && !found.tenants.includes(tenant))
-      throw new OpenwopError('datasource_access_denied', { details: { datasourceId } });
+      throw new OpenwopError('datasource_access_denied');
     return found.port;
   };
 }

@@ -7,6 +7,7 @@
  *     answer and changes nothing, and another call with its id is refused with `idempotency_key_mismatch`.
  * I4  A link is good for one method on one object until its time, and for nothing else.
  */
+import type { MakeRoom } from '../content-room.ts';
 import type { PortRead, PortWrite } from '../surface-call.ts';
 
 export interface BlobPlace {
@@ -42,8 +43,11 @@ export interface BlobPort {
   addressOf(place: BlobPlace, tenant: string): string;
   /** Refuses with `blob_quota_exhausted`. */
   put(object: BlobPlace & BlobContent, call: PortWrite): Promise<{ sizeBytes: number }>;
-  /** Null when there is none. Refuses with `blob_object_too_large` what came by another way and is too large. */
-  get(place: BlobPlace, call: PortRead): Promise<BlobContent | null>;
+  /**
+   * Null when there is none. Refuses with `blob_object_too_large` what came by another way and is too large. Asks
+   * for room when it knows the size and has read nothing yet.
+   */
+  get(place: BlobPlace, call: PortRead, makeRoom?: MakeRoom): Promise<BlobContent | null>;
   delete(place: BlobPlace, call: PortWrite): Promise<{ deleted: boolean }>;
   /** In the order of the UTF-8 bytes of their keys. */
   list(range: BlobRange, call: PortRead): Promise<BlobEntry[]>;
@@ -59,10 +63,9 @@ export interface BlobPort {
   close(): Promise<void>;
 }
 
-/**
- * What fits into one message between the host and pack code, as bytes and as base64 at once: published packs read
- * the latter.
- */
-export const OBJECT_BYTES_MAX = 6 * 1_048_576;
+/** What fits into one message between the host and pack code. */
+export const OBJECT_BYTES_MAX = 32 * 1_048_576;
+/** What an object counts beside its content. Triggers of the embedded database have the same number. */
+export const OBJECT_OVERHEAD_BYTES = 1_024;
 export const KEY_BYTES_MAX = 512;
 export const LINK_SECONDS_MAX = 604_800;

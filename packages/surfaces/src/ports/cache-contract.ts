@@ -1,30 +1,40 @@
-/** What every backend of the cache port must do, through the port: I1 to I4. */
+/** What every backend of the cache port must do: I1 to I4. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { ENTRY_OVERHEAD_BYTES } from '../kv/entry-bytes.ts';
 import { freshTenant, NOW, read, write } from '../testing/calls.ts';
 import type { CachePort } from './cache.ts';
+import { cacheSurfaceTests } from './cache-surface-contract.ts';
 
 export interface OpenedCache {
-  readonly port: CachePort;
+  /** With room for so many bytes for each tenant. */
+  portOf(capacityBytes: number): CachePort;
   close(): Promise<void>;
 }
 
-export const CACHE_CONTRACT_CAPACITY = 1_000;
+const CAPACITY = 3_000;
+/** Of a text as JSON. */
+const QUOTES = 2;
 
 const END = NOW + 60_000;
 const at = (key: string, namespace = '') => ({ namespace, key });
 
-/** `open` makes a port with room for `CACHE_CONTRACT_CAPACITY` bytes for each tenant. */
 export function cacheContract(name: string, open: () => Promise<OpenedCache>): void {
   describe(`cache port: ${name}`, () => {
     let opened: OpenedCache | null = null;
-    const port = (): CachePort => opened?.port ?? assert.fail('the port is not open');
+    let small: CachePort | null = null;
+    const portOf = (capacityBytes: number): CachePort =>
+      opened?.portOf(capacityBytes) ?? assert.fail('the port is not open');
+    const port = () => small ?? assert.fail('the port is not open');
     before(async () => {
       opened = await open();
+      small = opened.portOf(CAPACITY);
     });
     after(() => opened?.close());
     values(port);
     room(port);
+    manyExpired(portOf);
+    cacheSurfaceTests(() => portOf(1_000_000));
   });
 }
 
@@ -62,7 +72,7 @@ function values(port: () => CachePort): void {
 }
 
 function room(port: () => CachePort): void {
-  const third = 'x'.repeat(CACHE_CONTRACT_CAPACITY / 3 - 10);
+  const third = 'x'.repeat(CAPACITY / 3 - ENTRY_OVERHEAD_BYTES - QUOTES - 1);
   const put = (tenant: string, key: string, now: number) =>
     port().put({ ...at(key), value: third, expiresAt: END }, write(tenant, { now }));
   const present = async (tenant: string, keys: string): Promise<string> => {
@@ -87,5 +97,43 @@ function room(port: () => CachePort): void {
     await put(tenant, 'c', NOW - 4);
     await put(tenant, 'd', NOW);
     assert.equal(await present(tenant, 'abcd'), 'acd');
+  });
+
+  test('I3: namespace, key, JSON and an overhead count, to the byte', async () => {
+    const half = 'x'.repeat(CAPACITY / 2 - ENTRY_OVERHEAD_BYTES - 2 - QUOTES - 1);
+    for (const [second, isThere] of [[half, true] as const, [`${half}x`, false] as const]) {
+      const tenant = freshTenant();
+      for (const [index, value] of [half, second].entries())
+        await port().put(
+          { namespace: 'é', key: String(index), value, expiresAt: END },
+          write(tenant, { now: NOW + index }),
+        );
+      assert.equal((await port().get(at('0', 'é'), read(tenant))) !== null, isThere);
+    }
+  });
+
+  test('I3: puts that come at once keep to the room', async () => {
+    const tenant = freshTenant();
+    const keys = '0123456789';
+    await Promise.all([...keys].map((key) => put(tenant, key, NOW)));
+    assert.equal((await present(tenant, keys)).length, 3);
+  });
+}
+
+function manyExpired(portOf: (capacityBytes: number) => CachePort): void {
+  test('I3: of many that have expired, so many leave as room is needed', async () => {
+    const many = 600;
+    const tenant = freshTenant();
+    const size = ENTRY_OVERHEAD_BYTES + 4 + QUOTES;
+    const port = portOf(many * size + 1_000);
+    const put = (key: string, value: string, expiresAt: number, now = NOW) =>
+      port.put({ ...at(key), value, expiresAt }, write(tenant, { now }));
+    const keys = Array.from({ length: many }, (_, index) => `k${String(index).padStart(3, '0')}`);
+    await Promise.all(keys.map((key) => put(key, '', NOW + 1)));
+    await put('good', '', END, NOW - 1);
+    const rest = many * size + 1_000 - size - ENTRY_OVERHEAD_BYTES - QUOTES - 1;
+    await put('z', 'x'.repeat(rest), END, NOW + 1);
+    assert.ok(await port.get(at('good'), read(tenant, NOW + 1)), 'used longest ago, and still good');
+    assert.ok(await port.get(at('z'), read(tenant, NOW + 1)));
   });
 }

@@ -17,6 +17,7 @@ export function columnTests(port: () => DocumentsPort): void {
     port().declare({ ...C, columns: { closed: true, types }, indexes }, write(tenant));
   undeclared(port, insert);
   declared(port, insert, declare);
+  closing(port, insert, declare);
   indexed(port, insert, declare);
 }
 
@@ -72,6 +73,60 @@ function declared(port: () => DocumentsPort, insert: Insert, declare: Declare): 
       columns: { closed: true, types },
       ...{ indexes: [], documents: 1 },
     });
+  });
+}
+
+function closing(port: () => DocumentsPort, insert: Insert, declare: Declare): void {
+  const columns = async (tenant: string) => (await port().describe(C, read(tenant)))?.columns;
+
+  test('a table that rows have made is closed by its declaration, which need not name the id', async () => {
+    for (const id of [{}, { id: 'string' as const }]) {
+      const tenant = freshTenant();
+      await insert(tenant, 'a', { n: 1, odd: null });
+      await declare(tenant, { n: 'number', more: 'string', ...id });
+      assert.deepEqual(await columns(tenant), {
+        ...{ closed: true, types: { n: 'number', more: 'string', ...id } },
+      });
+      await assert.rejects(insert(tenant, 'b', { n: 1, extra: 'x' }), violation);
+      await insert(tenant, 'b', { n: 2, more: 'x' });
+      await declare(tenant, { n: 'number', more: 'string' });
+      await assert.rejects(declare(tenant, { n: 'number' }), violation);
+    }
+  });
+
+  test('with rows that do not fit, it stays open and says which; with none left, it closes', async () => {
+    const tenant = freshTenant();
+    await insert(tenant, 'a', { n: 1, s: 'x', b: true, j: [1] });
+    await insert(tenant, 'b', { n: 2, s: 'y', b: false, j: 'text' });
+    const types = { n: 'number', s: 'string', b: 'boolean', j: 'json' } as const;
+    const wrong = [
+      { n: 'string' },
+      { s: 'number' },
+      { b: 'number' },
+      { j: 'string' },
+      { id: 'number' },
+    ] as const;
+    for (const each of wrong)
+      await assert.rejects(declare(tenant, { ...types, ...each }), {
+        ...violation,
+        message: /row "a".*Change/,
+      });
+    await assert.rejects(declare(tenant, { s: 'string' }), { ...violation, details: { rowId: 'a' } });
+    assert.equal((await columns(tenant))?.closed, false);
+    await port().delete({ ...C, filter: isEqual(['id'], 'a'), matchesMax: 1 }, write(tenant));
+    await declare(tenant, { ...types, n: 'json', j: 'string' });
+    assert.equal((await columns(tenant))?.closed, true);
+  });
+
+  test('an id that was declared later holds for rows that are there', async () => {
+    const tenant = freshTenant();
+    await declare(tenant, { n: 'number' });
+    await insert(tenant, 'a', { n: 1 });
+    await assert.rejects(declare(tenant, { n: 'number', id: 'number' }), violation);
+    await declare(tenant, { n: 'number', id: 'string' });
+    await assert.rejects(declare(tenant, { n: 'number', id: 'number' }), violation);
+    await declare(tenant, { n: 'number' });
+    assert.deepEqual(await columns(tenant), { closed: true, types: { n: 'number', id: 'string' } });
   });
 }
 

@@ -1,4 +1,4 @@
-/** What every backend of the documents port must do, through the port: I1 to I4. */
+/** What every backend of the documents port must do: I1 to I4. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
@@ -7,25 +7,26 @@ import { freshTenant, read, write } from '../testing/calls.ts';
 import type { DocumentLimits, DocumentsPort, WhenNone } from './documents.ts';
 import { columnTests } from './documents-columns-contract.ts';
 import { filterProperties } from './documents-filter-contract.ts';
+import { roomTests } from './documents-room-contract.ts';
+import { tableTests } from './documents-table-contract.ts';
 
 export interface OpenedDocuments {
-  readonly port: DocumentsPort;
+  portOf(limits: DocumentLimits): DocumentsPort;
   close(): Promise<void>;
 }
 
-export const DOCUMENTS_CONTRACT_LIMITS: DocumentLimits = {
-  documentsMax: 50,
-  documentBytesMax: 2_000,
-  collectionsMax: 4,
-  quotaBytes: 20_000,
-  full: 'table_row_limit_reached',
+const LIMITS: DocumentLimits = {
+  ...{ documentsMax: 50, documentBytesMax: 2_000, collectionsMax: 4, quotaBytes: 20_000 },
+  ...{ full: 'table_row_limit_reached', absent: null },
 };
 
-/** `open` makes a port with `DOCUMENTS_CONTRACT_LIMITS`. Every test is a tenant of its own. */
+/** Every test is a tenant of its own. */
 export function documentsContract(name: string, open: () => Promise<OpenedDocuments>): void {
   describe(`documents port: ${name}`, () => {
     let opened: OpenedDocuments | null = null;
-    const port = (): DocumentsPort => opened?.port ?? assert.fail('the port is not open');
+    const portOf = (limits: DocumentLimits): DocumentsPort =>
+      opened?.portOf(limits) ?? assert.fail('the port is not open');
+    const port = () => portOf(LIMITS);
     before(async () => {
       opened = await open();
     });
@@ -36,9 +37,11 @@ export function documentsContract(name: string, open: () => Promise<OpenedDocume
     pages(port);
     once(port);
     atOnce(port);
-    limits(port);
+    absence(() => portOf({ ...LIMITS, absent: 'table_not_found' }));
+    roomTests(port, LIMITS);
     columnTests(port);
     filterProperties(port);
+    tableTests(portOf);
   });
 }
 
@@ -243,51 +246,28 @@ function atOnce(port: () => DocumentsPort): void {
   });
 }
 
-function limits(port: () => DocumentsPort): void {
-  const { documentsMax, documentBytesMax, collectionsMax } = DOCUMENTS_CONTRACT_LIMITS;
-  const full = { code: 'table_row_limit_reached' };
-  const many = (count: number, from = 0) =>
-    inserting(...Array.from({ length: count }, (_, index) => doc(`d${from + index}`)));
-
-  test('a collection holds so many documents, also when they come at once', async () => {
+function absence(port: () => DocumentsPort): void {
+  test('a collection that is not there is told apart from an empty one, where that is asked for', async () => {
     const tenant = freshTenant();
-    await port().insert(many(documentsMax - 1), write(tenant));
-    const last = await Promise.allSettled(
-      [0, 1, 2].map((index) => port().insert(many(1, 100 + index), write(tenant))),
-    );
-    assert.equal(last.filter(({ status }) => status === 'fulfilled').length, 1);
-    await assert.rejects(port().insert(many(1, 200), write(tenant)), full);
-    await port().delete(matching(isEqual(['id'], 'd0')), write(tenant));
-    await port().insert(many(1, 200), write(tenant));
-    assert.equal(await port().count(all, read(tenant)), documentsMax);
-  });
-
-  test('a tenant has so many collections and bytes; what is deleted makes room', async () => {
-    const tenant = freshTenant();
-    const into = (collection: string, id: string, text = '') =>
-      port().insert({ ...inserting(doc(id, { text })), collection }, write(tenant));
-    for (let index = 0; index < collectionsMax; index++) await into(`c${index}`, 'a');
-    await assert.rejects(into('one-more', 'a'), full);
-    const last = { space: C.space, collection: `c${collectionsMax - 1}` };
-    await port().delete({ ...last, filter: EVERYTHING, matchesMax: 1 }, write(tenant));
-    await into('one-more', 'a');
-    await assert.rejects(into(last.collection, 'a'), full, 'an empty one made room');
-    const text = 'x'.repeat(1_600);
-    for (let index = 0; index < 12; index++) await into('c0', `t${index}`, text);
-    await assert.rejects(into('c1', 'u1', text), full);
-    const change = { space: C.space, collection: 'c0', matchesMax: 1 };
-    await port().delete({ ...change, filter: isEqual(['id'], 't0') }, write(tenant));
-    await into('c1', 'u1', text);
-    const grow = { ...change, filter: isEqual(['id'], 'a'), patch: { text }, whenNone: ANSWER };
-    await assert.rejects(port().patch(grow, write(tenant)), full);
-  });
-
-  test('a document does not grow beyond its limit', async () => {
-    const tenant = freshTenant();
+    const change = { ...matching(EVERYTHING), patch: { n: 1 } };
+    const asked = [
+      () => port().get({ ...C, id: 'a' }, read(tenant)),
+      () => port().find(all, read(tenant)),
+      () => port().count(all, read(tenant)),
+      () => port().patch({ ...change, whenNone: ANSWER }, write(tenant)),
+      () => port().delete(change, write(tenant)),
+    ];
+    const refused = { code: 'table_not_found', details: { table: C.collection } };
+    const patch = () => port().patch({ ...change, whenNone: { do: 'refuse' } }, write(tenant));
+    for (const ask of [...asked, patch]) await assert.rejects(ask, refused);
     await port().insert(inserting(doc('a')), write(tenant));
-    const patch = { text: 'x'.repeat(documentBytesMax) };
-    const change = { ...matching(EVERYTHING), patch, whenNone: ANSWER };
-    await assert.rejects(port().patch(change, write(tenant)), { code: 'validation_error' });
-    assert.deepEqual(await port().get({ ...C, id: 'a' }, read(tenant)), { id: 'a' });
+    await port().delete(change, write(tenant));
+    const answers = await Promise.all(asked.map((ask) => ask()));
+    const none = { matched: 0, modified: 0, id: null };
+    assert.deepEqual(answers, [null, { documents: [], next: null }, 0, none, { deleted: 0 }]);
+    await assert.rejects(patch, { code: 'not_found' });
+    const insert: WhenNone = { do: 'insert', ...doc('b'), typed: false, indexes: [] };
+    const made = { ...change, collection: 'made', whenNone: insert };
+    assert.equal((await port().patch(made, write(tenant))).id, 'b');
   });
 }

@@ -75,7 +75,10 @@ export interface DocumentsPort {
   find(query: CollectionName & FindQuery, call: PortRead): Promise<FoundPage>;
   count(which: CollectionName & { readonly filter: Filter }, call: PortRead): Promise<number>;
   describe(which: CollectionName, call: PortRead): Promise<CollectionFacts | null>;
-  /** Refuses other columns than it has with `table_schema_violation`. */
+  /**
+   * From then on it has these columns and no others; `id` needs no mention. Refuses with `table_schema_violation` where
+   * it was declared with others, or where documents are in it that do not fit.
+   */
   declare(
     collection: CollectionName & { readonly columns: Columns; readonly indexes: readonly string[] },
     call: PortWrite,
@@ -103,6 +106,11 @@ export interface DocumentLimits {
   readonly quotaBytes: number;
   /** What a write beyond a limit of number or quota is refused with. */
   readonly full: 'table_row_limit_reached' | 'conflict';
+  /**
+   * What reading, patching or deleting is refused with where there is no such collection; null: it is as an empty one.
+   * Writes that insert make it. One that was not declared may go with its last document.
+   */
+  readonly absent: 'table_not_found' | null;
 }
 
 export const INDEXES_MAX = 8;

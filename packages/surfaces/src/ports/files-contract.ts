@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { freshTenant, read, write } from '../testing/calls.ts';
-import { FILE_BYTES_MAX, type FileRange, type FilesPort, type WriteMode } from './files.ts';
+import { FILE_BYTES_MAX, type FileRange, type FilesPort, NAME_BYTES, type WriteMode } from './files.ts';
 import { INSIDE, OUTSIDE } from './files-paths.ts';
 
 export interface OpenedFiles {
@@ -12,7 +12,8 @@ export interface OpenedFiles {
 }
 
 type Port = () => FilesPort;
-export const FILES_CONTRACT_QUOTA = 3 * FILE_BYTES_MAX;
+/** For three files of the largest size. */
+export const FILES_CONTRACT_QUOTA = 3 * (FILE_BYTES_MAX + NAME_BYTES);
 
 /** `open` makes a port with room for `FILES_CONTRACT_QUOTA` bytes for each tenant. Every test is a tenant of its own. */
 export function filesContract(name: string, open: () => Promise<OpenedFiles>): void {
@@ -108,12 +109,31 @@ function paths(port: Port): void {
   });
 
   test('I1: prefixes that climb are refused', async () => {
-    for (const prefix of ['/', '/etc', '..', '../', 'a/../..', 'a/../../b', 'a\\..\\', 'a\0', '~/', 'c:/'])
+    const absolute = [
+      '/',
+      '/etc',
+      '/workspac',
+      '/workspaces/',
+      '/workspace/..',
+      '/workspace/../a',
+      '//workspace/',
+    ];
+    for (const prefix of [...absolute, '..', '../', 'a/../..', 'a/../../b', 'a\\..\\', 'a\0', '~/', 'c:/'])
       await assert.rejects(
         port().list(range({ prefix }), read('t')),
         { code: 'path_outside_sandbox' },
         prefix,
       );
+  });
+
+  test('prefixes may begin with the advertised root', async () => {
+    const tenant = freshTenant();
+    await port().write(textAt('d/f', 'x'), write(tenant));
+    const listed = async (prefix: string) =>
+      (await port().list(range({ prefix }), read(tenant))).map(({ path }) => path);
+    for (const prefix of ['/workspace', '/workspace/', '/workspace/d', '/workspace/d/', '/workspace/d/f'])
+      assert.deepEqual(await listed(prefix), ['d/f'], prefix);
+    assert.deepEqual(await listed('/workspace/e'), []);
   });
 
   test('plain paths are kept as they are meant', async () => {

@@ -7,6 +7,7 @@
  * I3  A change is durable when it is answered. The same invocation again gets the first answer and changes nothing;
  *     another call with its id is refused with `idempotency_key_mismatch`.
  */
+import type { MakeRoom } from '../content-room.ts';
 import type { PortRead, PortWrite } from '../surface-call.ts';
 
 export interface FilePlace {
@@ -51,7 +52,8 @@ export type WriteMode = 'overwrite' | 'create-only' | 'append';
 
 /** All refuse with `path_outside_sandbox` and `fs_permission_denied`; reads with `file_not_found` and `file_too_large`. */
 export interface FilesPort {
-  read(place: FilePlace, call: PortRead): Promise<FileContent>;
+  /** Asks for room when it knows the size and has read nothing yet. */
+  read(place: FilePlace, call: PortRead, makeRoom?: MakeRoom): Promise<FileContent>;
   stat(place: FilePlace, call: PortRead): Promise<FileFacts>;
   /** In the order of the UTF-8 bytes of the paths; those of folders end with a slash. */
   list(range: FileRange, call: PortRead): Promise<FileEntry[]>;
@@ -64,5 +66,22 @@ export interface FilesPort {
   delete(place: FilePlace, call: PortWrite): Promise<{ deleted: boolean }>;
 }
 
-/** What fits into one message between the host and pack code, as bytes and as base64 at once. */
-export const FILE_BYTES_MAX = 6 * 1_048_576;
+/** What fits into one message between the host and pack code. */
+export const FILE_BYTES_MAX = 32 * 1_048_576;
+
+/** For each tenant. */
+export interface FileRoom {
+  readonly bytesMax: number;
+  readonly filesMax: number;
+}
+
+/**
+ * What each name in the path of a file counts beside its content: a file takes a block of 4,096 bytes on most disks,
+ * and so does a folder, which several files often share. Triggers of the embedded database have the same number.
+ */
+export const NAME_BYTES = 1_024;
+/** A listing reads the names of a whole folder, so this bounds what a page may cost. */
+export const FILES_MAX = 100_000;
+
+/** What files are said to be under. It is the same for everyone: nothing of the machine is told. */
+export const SANDBOX_ROOT = '/workspace';

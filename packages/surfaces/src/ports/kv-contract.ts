@@ -1,23 +1,27 @@
-/** What every backend of the kv port must do, through the port: I1 to I4. */
+/** What every backend of the kv port must do: I1 to I4. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import fc from 'fast-check';
 import { freshTenant, NOW, read, write } from '../testing/calls.ts';
 import type { KvPort } from './kv.ts';
 import { kvModelProperty } from './kv-model-contract.ts';
+import { kvRoomTests } from './kv-room-contract.ts';
+import { kvSurfaceTests } from './kv-surface-contract.ts';
 
 export interface OpenedKv {
-  readonly port: KvPort;
+  /** With room for so many bytes for each tenant. */
+  portOf(quotaBytes: number): KvPort;
   close(): Promise<void>;
 }
 
-export const KV_CONTRACT_QUOTA = 8_192;
+const QUOTA_BYTES = 1_000_000;
 
-/** `open` makes a port with room for `KV_CONTRACT_QUOTA` bytes for each tenant. Every test is a tenant of its own. */
+/** Every test is a tenant of its own. */
 export function kvContract(name: string, open: () => Promise<OpenedKv>): void {
   describe(`kv port: ${name}`, () => {
     let opened: OpenedKv | null = null;
-    const port = (): KvPort => opened?.port ?? assert.fail('the port is not open');
+    const portOf = (quotaBytes: number): KvPort =>
+      opened?.portOf(quotaBytes) ?? assert.fail('the port is not open');
+    const port = (): KvPort => portOf(QUOTA_BYTES);
     before(async () => {
       opened = await open();
     });
@@ -27,7 +31,8 @@ export function kvContract(name: string, open: () => Promise<OpenedKv>): void {
     listing(port);
     atomicity(port);
     once(port);
-    quota(port);
+    kvRoomTests(portOf);
+    kvSurfaceTests(port);
     test('behaves like a map with times', () => kvModelProperty(port()));
   });
 }
@@ -201,7 +206,7 @@ function atomicity(port: () => KvPort): void {
     assert.deepEqual(await swap([1], 2), { swapped: false, actual: 1 });
     await swap(1, 'x'.repeat(4_000));
     assert.deepEqual(await swap('y', 2), { swapped: false, actual: 'x'.repeat(4_000) });
-    await swap('x'.repeat(4_000), 'x'.repeat(4_094));
+    await swap('x'.repeat(4_000), 'x'.repeat(4_095));
     assert.deepEqual(await swap('y', 2), { swapped: false }, 'a large one is left out');
   });
 
@@ -254,36 +259,5 @@ function once(port: () => KvPort): void {
     await assert.rejects(port().increment({ ...at('a'), delta: 1 }, call));
     await port().delete(at('a'), write(tenant));
     assert.equal((await port().increment({ ...at('a'), delta: 1 }, call)).value, 1);
-  });
-}
-
-function quota(port: () => KvPort): void {
-  test('a full tenant is refused, another is not; deleting, shrinking and expiry make room', async () => {
-    const tenant = freshTenant();
-    const half = 'x'.repeat(KV_CONTRACT_QUOTA / 2 - 16);
-    await port().put(kept('a', half), write(tenant));
-    await port().put(kept('b', half, NOW + 1_000), write(tenant));
-    const refused = { code: 'kv_quota_exhausted' };
-    await assert.rejects(port().put(kept('c', half), write(tenant)), refused);
-    await assert.rejects(port().put(kept('a', half + half), write(tenant)), refused);
-    await port().put(kept('c', half), write(freshTenant()));
-    await port().put(kept('c', half), write(tenant, { now: NOW + 1_000 }));
-    await port().put(kept('a', 'small'), write(tenant));
-    await port().put(kept('d', half.slice(8)), write(tenant));
-  });
-
-  test('what was counted is what is there, after any writes', async () => {
-    const key = fc.constantFrom('a', 'b', 'c');
-    const size = fc.integer({ min: 0, max: 900 });
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(key, size), { maxLength: 12 }), async (puts) => {
-        const tenant = freshTenant();
-        for (const [name, length] of puts) await port().put(kept(name, 'x'.repeat(length)), write(tenant));
-        for (const name of ['a', 'b', 'c']) await port().delete(at(name), write(tenant));
-        await port().put(kept('k', 'x'.repeat(KV_CONTRACT_QUOTA - 3)), write(tenant));
-        await assert.rejects(port().put(kept('l', ''), write(tenant)), { code: 'kv_quota_exhausted' });
-      }),
-      { numRuns: 15 },
-    );
   });
 }

@@ -1,11 +1,13 @@
-/** What every backend of the queue port must do, through the port: I1 to I7. Times are real: brokers have clocks. */
+/** What every backend of the queue port must do, through the port: I1 to I8. Times are real: brokers have clocks. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { freshTenant, write } from '../testing/calls.ts';
 import type { QueueMessage, QueuePort } from './queue.ts';
 import { queueDeadLetters } from './queue-dead-letter-contract.ts';
+import { queueRoom } from './queue-room-contract.ts';
 import { queueStreams } from './queue-stream-contract.ts';
 import { queueSubscriptions } from './queue-subscription-contract.ts';
+import { queueThroughSurface } from './queue-surface-contract.ts';
 import { EXPIRED, NEVER, type QueueUser, type Users, userOf } from './queue-user-contract.ts';
 
 export interface OpenedQueue {
@@ -34,10 +36,12 @@ export function queueContract(
     deliveries(user);
     tenants(user);
     repeats(user);
-    bounds(user);
+    delays(user);
+    queueRoom(user);
     queueDeadLetters(user);
     queueStreams(user);
     queueSubscriptions(user);
+    queueThroughSurface(port);
     test('is healthy', () => port().health());
   });
 }
@@ -220,22 +224,7 @@ function repeats(user: Users): void {
   });
 }
 
-function bounds(user: Users): void {
-  test('I5: a full tenant is refused and loses nothing; others go on', async () => {
-    const { publish, take } = user();
-    const payload = 'x'.repeat(200_000);
-    let kept = 0;
-    await assert.rejects(
-      async () => {
-        for (; kept < 100; kept++) await publish('t', payload);
-      },
-      { code: 'queue_backend_unavailable', message: /full/ },
-    );
-    assert.ok(kept > 0 && kept < 10, `${kept} were kept`);
-    await user().publish('t', payload);
-    assert.equal((await take('t', { messagesMax: 100 })).length, kept);
-  });
-
+function delays(user: Users): void {
   test('delayed messages come when they are due', async (t) => {
     const { port, tenant, takeOne } = user();
     if (!port.delays) return t.diagnostic('this backend cannot delay, and the surface refuses to');

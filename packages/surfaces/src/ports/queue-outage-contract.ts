@@ -1,7 +1,11 @@
 /** What every backend in another process must do when it goes away and comes back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { OpenwopError } from '@gantry/protocol';
+import { createCursors } from '../cursor.ts';
+import { implementQueue } from '../queue/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
+import { deskOf, nodeOf } from '../testing/desk.ts';
 import { openGate } from '../testing/gate.ts';
 import type { QueueDelivery, QueuePort } from './queue.ts';
 import { userOf } from './queue-user-contract.ts';
@@ -42,9 +46,11 @@ export function queueOutageContract(
       code: 'queue_backend_unavailable',
       message: new RegExp(`${url.hostname}:${url.port}`),
     };
-    await assert.rejects(user.publish('t', 'lost'), unavailable);
+    // First what changes nothing: who publishes before the loss is noticed may be told that nobody knows
     await assert.rejects(user.take('t'), unavailable);
+    await assert.rejects(user.publish('t', 'lost'), unavailable);
     await assert.rejects(port.health(), unavailable);
+    await packsLearnNoAddress(port, url);
     await gate.reopen();
     await port.health();
     await user.publish('t', 'after');
@@ -57,6 +63,22 @@ export function queueOutageContract(
     );
     await subscription.close();
   });
+}
+
+/** The operator does, from the log and from health. */
+async function packsLearnNoAddress(port: QueuePort, { hostname, port: number }: URL): Promise<void> {
+  const world = deskOf([implementQueue({ port, cursors: createCursors(new Uint8Array(32)) })]);
+  for (const path of ['queueBus.publish', 'queueBus.consume']) {
+    const input = { topic: 't', ...(path === 'queueBus.publish' && { payload: 1 }) };
+    await assert.rejects(nodeOf(world, { nodeId: path })(path, input), (error) => {
+      assert.ok(error instanceof OpenwopError && error.code === 'queue_backend_unavailable');
+      assert.doesNotMatch(
+        `${error.message} ${JSON.stringify(error.details)}`,
+        new RegExp(`${hostname}|${number}`),
+      );
+      return true;
+    });
+  }
 }
 
 function inbox() {

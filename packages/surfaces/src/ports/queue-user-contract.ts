@@ -5,8 +5,10 @@ import type { QueueBounds, QueueDelivery, QueueMessage, QueuePort } from './queu
 
 export const QUEUE_CONTRACT_BOUNDS: QueueBounds = {
   retentionMs: 3_600_000,
-  quotaBytes: 1_048_576,
+  quotaBytes: 131_072,
   deliveriesMax: 3,
+  groupsMax: 6,
+  topicsMax: 20,
 };
 
 const PATIENCE_MS = 10_000;
@@ -19,6 +21,8 @@ export interface QueueUser {
   take(topic: string, request?: Take): Promise<readonly QueueDelivery[]>;
   /** Waits for it. */
   takeOne(topic: string, request?: Take): Promise<QueueDelivery>;
+  /** All that is there, acknowledged. */
+  drain(topic: string, request?: Take): Promise<readonly QueueDelivery[]>;
   ack(delivery: QueueDelivery): Promise<unknown>;
   nack(delivery: QueueDelivery): Promise<unknown>;
   bury(delivery: QueueDelivery, reason: string): Promise<unknown>;
@@ -45,8 +49,9 @@ export function userOf(port: QueuePort, tenant: string): QueueUser {
     const defaults = { group: '', messagesMax: 10, visibilityMs: 30_000, waitMs: 0 };
     return port.consume({ topic, ...defaults, ...request, signal: NEVER }, call());
   };
+  const ack: QueueUser['ack'] = ({ handle }) => port.settle(handle, { kind: 'done' }, call());
   return {
-    ...{ tenant, port, take },
+    ...{ tenant, port, take, ack },
     async publish(topic, payload, id) {
       const draft = { topic, payload, headers: { kind: 'test' }, delayMs: 0 };
       return (await port.publish(draft, call(id))).messageId;
@@ -55,7 +60,15 @@ export function userOf(port: QueuePort, tenant: string): QueueUser {
       const [first] = await take(topic, { messagesMax: 1, waitMs: PATIENCE_MS, ...request });
       return first ?? assert.fail(`nothing came on ${topic}`);
     },
-    ack: ({ handle }) => port.settle(handle, { kind: 'done' }, call()),
+    async drain(topic, request) {
+      const drained: QueueDelivery[] = [];
+      for (;;) {
+        const got = await take(topic, { messagesMax: 100, ...request });
+        if (got.length === 0) return drained;
+        await Promise.all(got.map(ack));
+        drained.push(...got);
+      }
+    },
     nack: ({ handle }) => port.settle(handle, { kind: 'again', delayMs: 0 }, call()),
     bury: ({ handle }, reason) => port.settle(handle, { kind: 'dead', reason }, call()),
     stream: (topic, how) => port.stream({ topic, signal: NEVER, ...how }, read(tenant, Date.now())),

@@ -10,9 +10,13 @@
  *     any other. Messages there are delivered until they are acknowledged.
  * I5  A published message is on the disk when it is answered, and is kept for `retentionMs` whether it is consumed
  *     or not, so that streams can begin at the beginning. A full tenant is refused, with nothing thrown away that a
- *     group still waits for.
+ *     group still waits for; what every group is done with makes room. A dead letter is never refused: its message
+ *     was there already. What is refused reaches nobody.
  * I6  In one topic, messages are delivered in the order in which they were published, except those that come again.
- * I7  With `journal: 'own'` the same invocation gets its first answer and changes nothing.
+ * I7  With `journal: 'own'` the same invocation gets its first answer and changes nothing. Payloads are not kept for
+ *     it: when a message that it was given is gone by then, it is told so.
+ * I8  A publish that is answered with `queue_backend_unavailable` sent nothing, unless `publishesOnce`. Where nobody
+ *     can know, it is `effect_in_doubt`.
  */
 import type { Json } from '@gantry/protocol';
 import type { PortRead, PortWrite } from '../surface-call.ts';
@@ -25,6 +29,10 @@ export interface QueueBounds {
   /** Of payloads and headers, for each tenant. */
   readonly quotaBytes: number;
   readonly deliveriesMax: number;
+  /** Of one topic. */
+  readonly groupsMax: number;
+  /** Of one tenant, where a topic costs the backend more than its messages. */
+  readonly topicsMax: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -33,6 +41,8 @@ export const QUEUE_BOUNDS: QueueBounds = {
   retentionMs: 7 * DAY_MS,
   quotaBytes: 268_435_456,
   deliveriesMax: 10,
+  groupsMax: 100,
+  topicsMax: 100,
 };
 
 /** What every backend is opened with. */

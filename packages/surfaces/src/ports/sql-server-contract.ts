@@ -56,16 +56,18 @@ export function sqlServerContract(name: string, { url, open }: SqlServerContract
     const silent = `${table}_silent`;
     await on.execute(`create table ${silent} (id integer primary key)`);
     await on.query(`select id from ${silent}`);
-    gate.hush();
+    // Again and again, since a call may begin a session of its own while another is renewed
+    const hushing = setInterval(() => gate.hush(), 1);
+    t.after(() => clearInterval(hushing));
     const startedAt = Date.now();
     const refused = [
       on.query(`select id from ${silent}`),
       on.execute(`insert into ${silent} values (?)`, [1]),
     ];
     await Promise.all(refused.map((each) => assert.rejects(each, away)));
+    clearInterval(hushing);
     assert.ok(Date.now() - startedAt < BOUND_MS);
     assert.deepEqual(await on.query(`select id from ${silent}`), []);
-    await on.execute(`drop table ${silent}`);
   });
 
   test(`${name}: no password in any message`, async (t) => {

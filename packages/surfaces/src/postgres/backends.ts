@@ -7,7 +7,7 @@ export function postgresBackends<Port>(
   portOver: (database: PostgresDatabase) => Port,
 ): Backends<Port> {
   const open = async (url: string) => {
-    const database = await pool.open(url);
+    const database = pool.open(url);
     return { kind: 'postgres', port: portOver(database), health: () => database.health() };
   };
   return { postgres: open, postgresql: open };

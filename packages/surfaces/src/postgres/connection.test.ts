@@ -7,9 +7,11 @@ import { openGate } from '../testing/gate.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import { createPostgresPool, openPostgresDatabase, type PostgresDatabase } from './connection.ts';
 
+const unavailable = { code: 'storage_unavailable' };
+
 test('an unreachable server is named without its password', async () => {
-  const opening = openPostgresDatabase({ url: 'postgres://gantry:open-sesame@127.0.0.1:1/gantry' });
-  await assert.rejects(opening, (error) => {
+  const database = openPostgresDatabase({ url: 'postgres://gantry:open-sesame@127.0.0.1:1/gantry' });
+  await assert.rejects(database.health(), (error) => {
     assert.ok(error instanceof OpenwopError);
     assert.equal(error.code, 'storage_unavailable');
     assert.match(error.message, /127\.0\.0\.1:1\b/);
@@ -29,10 +31,11 @@ describe('surfaces in PostgreSQL', { skip: postgresSkip }, () => {
   outages(server);
 
   test('several processes may start at once; ports with one address share a pool', async () => {
-    const databases = await Promise.all([1, 2, 3].map(() => openPostgresDatabase(server())));
+    const databases = [1, 2, 3].map(() => openPostgresDatabase(server()));
+    await Promise.all(databases.map((each) => each.health()));
     await Promise.all(databases.map((each) => each.close()));
     const pool = createPostgresPool();
-    assert.equal(await pool.open(server().url), await pool.open(server().url));
+    assert.equal(pool.open(server().url), pool.open(server().url));
     await pool.close();
   });
 
@@ -41,7 +44,14 @@ describe('surfaces in PostgreSQL', { skip: postgresSkip }, () => {
     t.after(() => sql.end());
     const [row] = await sql`select version from gantry_surfaces.schema_version`;
     await sql`update gantry_surfaces.schema_version set version = 999`;
-    await assert.rejects(openPostgresDatabase(server()), /version 999/);
+    const database = openPostgresDatabase(server());
+    t.after(database.close);
+    const refused = { ...unavailable, message: /version 999/ };
+    await assert.rejects(database.health(), refused);
+    await assert.rejects(
+      database.read((sql) => sql`select 1`),
+      refused,
+    );
     await sql`update gantry_surfaces.schema_version set version = ${row?.version}`;
   });
 });
@@ -77,7 +87,7 @@ function outages(server: () => OpenedPostgres): void {
     const url = new URL(server().url);
     const gate = await openGate({ host: url.hostname, port: Number(url.port) });
     url.port = String(gate.port);
-    const database = await openPostgresDatabase({ url: url.href });
+    const database = openPostgresDatabase({ url: url.href });
     t.after(async () => {
       await database.close();
       await gate.close();
@@ -85,10 +95,10 @@ function outages(server: () => OpenedPostgres): void {
     await database.health();
     const call = write(freshTenant());
     await gate.shut();
-    await assert.rejects(database.health(), { code: 'storage_unavailable' });
+    await assert.rejects(database.health(), unavailable);
     await assert.rejects(
       database.write(call, async () => ({ tried: 1 })),
-      { code: 'storage_unavailable' },
+      unavailable,
     );
     await gate.reopen();
     assert.deepEqual(await database.write(call, async () => ({ tried: 2 })), { tried: 2 });
@@ -98,11 +108,12 @@ function outages(server: () => OpenedPostgres): void {
     const url = new URL(server().url);
     const gate = await openGate({ host: url.hostname, port: Number(url.port) });
     url.port = String(gate.port);
-    const database = await openPostgresDatabase({ url: url.href });
+    const database = openPostgresDatabase({ url: url.href });
     t.after(() => gate.close());
+    await database.health();
     gate.hush();
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const asked = assert.rejects(database.health(), { code: 'storage_unavailable' });
+    const asked = assert.rejects(database.health(), unavailable);
     t.mock.timers.tick(60_000);
     await asked;
     t.mock.timers.reset();

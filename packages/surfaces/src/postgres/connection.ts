@@ -4,29 +4,26 @@
  * I1  `write` acts once for each invocation: its row is claimed first, so that a second call with the same id waits
  *     for the first and then reads its answer. What is thrown undoes claim and write.
  * I2  Nothing waits for ever: connecting, statements, locks and whole operations have an end.
- * I3  The driver connects anew by itself; what fails while the server is away is `storage_unavailable`.
+ * I3  Connected, and its schema brought up, by who first needs it. Then the driver connects anew by itself; what fails
+ *     while the server is away is `storage_unavailable`.
  *
  * @example
- * const database = await openPostgresDatabase({ url });
+ * const database = openPostgresDatabase({ url });
  * const rows = await database.read((sql) => sql`select key from kv where tenant = ${tenant}`);
  * await database.write(call, async (tx) => { await tx`insert ...`; return { ok: true }; });
  */
-import postgres from 'postgres';
+import type { Sql, Tx } from '@gantry/postgres';
 import { assertSameCall } from '../call-journal.ts';
+import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { PortWrite } from '../surface-call.ts';
-import { explain, inTime, isTransient } from './errors.ts';
+import { explain, explainOpening, explainRead, inTime, isTransient } from './errors.ts';
 import { migrate } from './migrate.ts';
 
-/** bigint columns hold milliseconds, counts and sequences: all are safe integers. */
-type Types = { bigint: number };
-export type Sql = postgres.Sql<Types>;
-export type Tx = postgres.TransactionSql<Types>;
+export type { Sql, Tx } from '@gantry/postgres';
 
 export interface PostgresDatabase {
-  /** For what is no single operation, such as LISTEN. Its errors are the driver's. */
-  readonly sql: Sql;
-  /** host:port, for messages. */
-  readonly address: string;
+  /** Also after an outage. `onListening`: what was said before it is not known. */
+  listen(channel: string, onNotice: (notice: string) => void, onListening: () => void): Promise<void>;
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** I1. A lost race of transactions is tried again, so `work` may run more than once. */
   write<T extends object | null>(call: PortWrite, work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -41,14 +38,13 @@ export interface PostgresDatabase {
 const CONNECTIONS_MAX = 10;
 const CONNECT_TIMEOUT_S = 5;
 const STATEMENT_TIMEOUT_MS = 10_000;
-const INT8 = 20;
 
-export async function openPostgresDatabase(options: { readonly url: string }): Promise<PostgresDatabase> {
-  const sql = connect(options.url);
-  const address = `${sql.options.host[0]}:${sql.options.port[0]}`;
+export function openPostgresDatabase({ url }: { readonly url: string }): PostgresDatabase {
+  const address = addressOf(url);
+  const opened = openedWhenNeeded({ open: () => open(url, address), close: end });
   const underWay = new Set<Promise<unknown>>();
-  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-    const working = inTime(work());
+  const guarded = async <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
+    const working = inTime(opened.get().then(work));
     underWay.add(working);
     try {
       return await working;
@@ -58,40 +54,56 @@ export async function openPostgresDatabase(options: { readonly url: string }): P
       underWay.delete(working);
     }
   };
-  const database: PostgresDatabase = {
-    ...{ sql, address },
-    read: (work) => guarded(() => work(sql)),
-    write: (call, work) => guarded(() => transact(sql, (tx) => once(tx, call, work))),
-    upkeep: (work) => guarded(() => transact(sql, work)),
-    health: () => guarded(async () => void (await sql`select 1`)),
+  return {
+    listen: (...wanted) => guarded(async (sql) => void (await sql.listen(...wanted))),
+    read: (work) =>
+      guarded((sql) =>
+        work(sql).catch((error: unknown) => {
+          throw explainRead(error);
+        }),
+      ),
+    write: (call, work) => guarded((sql) => transact(sql, (tx) => once(tx, call, work))),
+    upkeep: (work) => guarded((sql) => transact(sql, work)),
+    health: () => guarded(async (sql) => void (await sql`select 1`)),
     async close() {
       await Promise.allSettled(underWay);
-      // Told to wait, the driver also waits for connections that an outage has taken
-      await sql.end({ timeout: 0 });
+      await opened.close();
     },
   };
-  try {
-    await guarded(() => migrate(sql, address));
-  } catch (error) {
-    await sql.end({ timeout: 0 });
-    throw error;
-  }
-  return database;
 }
 
-/** `public` comes last: extensions such as vector live there. */
-function connect(url: string): Sql {
-  return postgres(url, {
-    max: CONNECTIONS_MAX,
-    connect_timeout: CONNECT_TIMEOUT_S,
+/** host:port as the driver reads it, for messages. */
+function addressOf(url: string): string {
+  const { hostname, port, searchParams } = new URL(url);
+  const host = searchParams.get('host') || hostname || process.env.PGHOST || 'localhost';
+  return `${host}:${port || process.env.PGPORT || '5432'}`;
+}
+
+async function open(url: string, address: string): Promise<Sql> {
+  const sql = await connect(url);
+  try {
+    await inTime(migrate(sql, address));
+    return sql;
+  } catch (error) {
+    await end(sql);
+    throw explainOpening(error, address);
+  }
+}
+
+/** Told to wait, the driver also waits for connections that an outage has taken. */
+const end = (sql: Sql): Promise<void> => sql.end({ timeout: 0 });
+
+/** The driver is loaded where a server is named. `public` comes last: extensions such as vector live there. */
+async function connect(url: string): Promise<Sql> {
+  const { openPostgres } = await import('@gantry/postgres');
+  return openPostgres({
+    ...{ url, connectionsMax: CONNECTIONS_MAX, connectTimeoutS: CONNECT_TIMEOUT_S },
     connection: {
       application_name: 'gantry-surfaces',
       search_path: 'gantry_surfaces, public',
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     },
-    onnotice: () => {},
-    types: { bigint: { to: INT8, from: [INT8], parse: Number, serialize: String } },
   });
 }
 
@@ -114,47 +126,44 @@ async function once<T extends object | null>(
   { tenant, now, invocation }: PortWrite,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const { id, method, fingerprint } = invocation;
+  const { place, method, fingerprint } = invocation;
   const [claimed] = await tx`
-    insert into invocations (tenant, id, method, fingerprint, answer, recorded_at)
-    values (${tenant}, ${id}, ${method}, ${fingerprint}, '', ${now})
+    insert into invocations (tenant, place, method, fingerprint, answer, recorded_at)
+    values (${tenant}, ${place}, ${method}, ${fingerprint}, '', ${now})
     on conflict do nothing returning 1
   `;
   if (!claimed) {
     const [before] = await tx<{ method: string; fingerprint: string; answer: string }[]>`
-      select method, fingerprint, answer from invocations where tenant = ${tenant} and id = ${id}
+      select method, fingerprint, answer from invocations where tenant = ${tenant} and place = ${place}
     `;
-    if (!before) throw new Error(`The invocation ${id} was forgotten while it was read`);
+    if (!before) throw new Error(`The invocation at ${place} was forgotten while it was read`);
     assertSameCall(invocation, before);
     return JSON.parse(before.answer);
   }
   const answer = await work(tx);
   await tx`
     update invocations set answer = ${JSON.stringify(answer)}
-    where tenant = ${tenant} and id = ${id}
+    where tenant = ${tenant} and place = ${place}
   `;
   return answer;
 }
 
 export interface PostgresPool {
   /** Ports with the same address share one database. */
-  open(url: string): Promise<PostgresDatabase>;
+  open(url: string): PostgresDatabase;
   close(): Promise<void>;
 }
 
 export function createPostgresPool(): PostgresPool {
-  const opened = new Map<string, Promise<PostgresDatabase>>();
+  const databases = new Map<string, PostgresDatabase>();
   return {
     open(url) {
-      const known = opened.get(url) ?? openPostgresDatabase({ url });
-      opened.set(url, known);
-      known.catch(() => opened.delete(url));
+      const known = databases.get(url) ?? openPostgresDatabase({ url });
+      databases.set(url, known);
       return known;
     },
     async close() {
-      const databases = await Promise.allSettled(opened.values());
-      opened.clear();
-      await Promise.all(databases.map((each) => each.status === 'fulfilled' && each.value.close()));
+      await Promise.all([...databases.values()].map((each) => each.close()));
     },
   };
 }

@@ -1,13 +1,13 @@
 /** Writes to collections. Each holds the row of its collection, so writers of one take turns. */
-import type { JsonObject } from '@gantry/protocol';
-import { type Columns, fit, sameColumns, UNDECLARED } from '../documents/columns.ts';
+import { type Columns, declared, fit, misfits, UNDECLARED } from '../documents/columns.ts';
 import { QueryText } from '../documents/query-sql.ts';
 import {
   alreadyThere,
+  misfitThere,
   noneThere,
+  orAbsent,
   otherColumns,
   quotaReached,
-  tooLarge,
   tooManyCollections,
   tooManyDocuments,
   tooManyMatch,
@@ -21,9 +21,13 @@ import {
   type WhenNone,
 } from '../ports/documents.ts';
 import type { Tx } from './connection.ts';
+import { type Patching, patchEach } from './document-patch.ts';
 import { POSTGRES } from './document-sql.ts';
 import { type Collection, type CollectionRow, collectionOf, type Place } from './documents.ts';
 import { runText } from './run-text.ts';
+import { takeTurn, takeTurnIfNarrow, usedBytes } from './usage.ts';
+
+const AREA = 'documents';
 
 export function documentWrites(limits: DocumentLimits) {
   return {
@@ -33,7 +37,7 @@ export function documentWrites(limits: DocumentLimits) {
       { columns, indexes }: { readonly columns: Columns; readonly indexes: readonly string[] },
     ): Promise<null> {
       const found = (await hold(tx, place)) ?? (await make(tx, place, columns, limits));
-      if (!found.columns || !sameColumns(found.columns, columns)) throw otherColumns();
+      await redeclare(tx, found, columns);
       await index(tx, found, indexes);
       return null;
     },
@@ -43,6 +47,7 @@ export function documentWrites(limits: DocumentLimits) {
       { documents, typed }: { readonly documents: readonly NewDocument[]; readonly typed: boolean },
     ): Promise<null> {
       const found = (await hold(tx, place)) ?? (await make(tx, place, typed ? UNDECLARED : null, limits));
+      await takeTurnIfNarrow(tx, AREA, place.tenant, limits.quotaBytes);
       await insertInto(tx, found, documents, limits);
       await checkQuota(tx, place.tenant, limits);
       return null;
@@ -50,13 +55,16 @@ export function documentWrites(limits: DocumentLimits) {
     async patch(
       tx: Tx,
       place: Place,
-      { patch, whenNone, ...change }: Change & { readonly patch: JsonObject; readonly whenNone: WhenNone },
+      { whenNone, ...change }: Patching & { readonly whenNone: WhenNone },
     ): Promise<Patched> {
       // Made before it is searched: another writer may have made it, and put in what is sought, meanwhile
       const found =
         (await hold(tx, place)) ??
-        (whenNone.do === 'insert' ? await make(tx, place, whenNone.typed ? UNDECLARED : null, limits) : null);
-      const patched = found && (await patchEach(tx, found, { ...change, patch }, limits));
+        (whenNone.do === 'insert'
+          ? await make(tx, place, whenNone.typed ? UNDECLARED : null, limits)
+          : orAbsent(null, place, limits));
+      if (found) await takeTurnIfNarrow(tx, AREA, place.tenant, limits.quotaBytes);
+      const patched = found && (await patchEach(tx, found, change, limits));
       if (patched?.matched) {
         await checkQuota(tx, place.tenant, limits);
         return patched;
@@ -69,7 +77,7 @@ export function documentWrites(limits: DocumentLimits) {
       return { matched: 0, modified: 0, id: whenNone.id };
     },
     async delete(tx: Tx, place: Place, { filter, matchesMax }: Change): Promise<{ deleted: number }> {
-      const found = await hold(tx, place);
+      const found = orAbsent(await hold(tx, place), place, limits);
       if (!found) return { deleted: 0 };
       const text = new QueryText(POSTGRES);
       const matched = `select seq from documents where ${text.where(found, filter)} limit ${text.bind(matchesMax + 1)}`;
@@ -89,7 +97,24 @@ async function hold(tx: Tx, { tenant, space, collection }: Place): Promise<Colle
   return collectionOf(row);
 }
 
-/** Of writers that make one at once, one does; the others then hold what it made. */
+/** One that is open is closed, if all in it fit. */
+async function redeclare(tx: Tx, found: Collection, wanted: Columns): Promise<void> {
+  const columns = found.columns && declared(found.columns, wanted);
+  if (!found.columns || !columns) throw otherColumns();
+  const filter = misfits(found.columns, columns);
+  const text = new QueryText(POSTGRES);
+  const [misfit] =
+    filter === null
+      ? []
+      : await runText<{ id: string }>(tx, {
+          text: `select id from documents where ${text.where(found, filter)} order by seq limit 1`,
+          params: text.params,
+        });
+  if (misfit) throw misfitThere(misfit.id);
+  await tx`update collections set columns = ${JSON.stringify(columns)} where id = ${found.collection}`;
+}
+
+/** Writers that make one take turns, so there are no more than there may be; one makes it, others hold what it made. */
 async function make(
   tx: Tx,
   place: Place,
@@ -97,6 +122,9 @@ async function make(
   limits: DocumentLimits,
 ): Promise<Collection> {
   const { tenant, space, collection } = place;
+  await takeTurn(tx, 'collections', tenant, space);
+  const there = await hold(tx, place);
+  if (there) return there;
   const isFull = async (): Promise<boolean> => {
     const [found] = await tx<{ many: number }[]>`
       select count(*) as many from collections where tenant = ${tenant} and space = ${space}
@@ -170,50 +198,6 @@ function missing(ids: readonly string[], inserted: readonly { readonly id: strin
   return ids.find((id) => !left.delete(id)) ?? '';
 }
 
-interface PatchedRow extends Patched {
-  /** Of those that changed, in bytes. */
-  readonly largest: number | null;
-}
-
-async function patchEach(
-  tx: Tx,
-  found: Collection,
-  { filter, matchesMax, patch }: Change & { readonly patch: JsonObject },
-  limits: DocumentLimits,
-): Promise<Patched> {
-  const text = new QueryText(POSTGRES);
-  const collection = text.bind(found.collection);
-  const merged = `(documents.doc || ${text.bind(JSON.stringify(patch))}::text::jsonb)`;
-  const where = text.where(found, filter);
-  const limit = text.bind(matchesMax + 1);
-  const patching = `with matched as materialized
-      (select seq, id from documents where ${where} order by seq limit ${limit}),
-    changed as
-      (update documents set doc = ${merged}, bytes = octet_length(${merged}::text) from matched
-      where documents.collection = ${collection} and documents.seq = matched.seq and documents.doc <> ${merged}
-      returning documents.bytes)
-    select (select count(*) from matched) as matched, (select count(*) from changed) as modified,
-      (select max(bytes) from changed) as largest, (select id from matched order by seq limit 1) as id`;
-  const [row] = await runText<PatchedRow>(tx, { text: patching, params: text.params });
-  const { matched, modified, largest, id } = row!;
-  if (matched > matchesMax) throw tooManyMatch(matchesMax);
-  if ((largest ?? 0) > limits.documentBytesMax) throw tooLarge(limits);
-  if (matched > 0 && found.columns) await addColumns(tx, found, fit(found.columns, patch));
-  return { matched, modified, id };
-}
-
-async function addColumns(
-  tx: Tx,
-  { collection, columns: before }: Collection,
-  columns: Columns,
-): Promise<void> {
-  if (columns === before) return;
-  await tx`update collections set columns = ${JSON.stringify(columns)} where id = ${collection}`;
-}
-
 async function checkQuota(tx: Tx, tenant: string, limits: DocumentLimits): Promise<void> {
-  const [row] = await tx<{ bytes: number }[]>`
-    select coalesce(sum(bytes), 0)::bigint as bytes from usage where area = 'documents' and tenant = ${tenant}
-  `;
-  if ((row?.bytes ?? 0) > limits.quotaBytes) throw quotaReached(limits);
+  if ((await usedBytes(tx, AREA, tenant)) > limits.quotaBytes) throw quotaReached(limits);
 }

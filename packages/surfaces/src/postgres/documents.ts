@@ -2,6 +2,7 @@
 import type { JsonObject } from '@gantry/protocol';
 import type { Columns } from '../documents/columns.ts';
 import { cut, orderBy, type PageRow, positionOf, QueryText, type Scope } from '../documents/query-sql.ts';
+import { orAbsent } from '../documents/refusals.ts';
 import {
   type CollectionFacts,
   type CollectionName,
@@ -55,7 +56,7 @@ async function findCollection(sql: Sql, { tenant, space, collection }: Place): P
 export function postgresDocuments(database: PostgresDatabase, limits: DocumentLimits): DocumentsPort {
   const within = <T>(place: Place, none: T, work: (sql: Sql, found: Collection) => Promise<T>): Promise<T> =>
     database.read(async (sql) => {
-      const found = await findCollection(sql, place);
+      const found = orAbsent(await findCollection(sql, place), place, limits);
       return found ? work(sql, found) : none;
     });
   const writes = documentWrites(limits);
@@ -80,7 +81,9 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
         return Number(row?.many);
       }),
     describe: (name, { tenant }) =>
-      within<CollectionFacts | null>({ ...name, tenant }, null, async (_sql, found) => {
+      database.read(async (sql): Promise<CollectionFacts | null> => {
+        const found = await findCollection(sql, { ...name, tenant });
+        if (!found) return null;
         const { columns, indexes, documents } = found;
         return { columns, indexes, documents };
       }),

@@ -1,7 +1,9 @@
 /** Turns what the driver and the server report into the catalogue. */
 import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { codeOf, lost, refused as refusedForGood, unreachable } from '../backend-errors.ts';
 import { Refusal } from '../embedded/wire.ts';
 
+const STATEMENT_TIMEOUT = '57014';
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 /** Classes of SQLSTATE: connection, authorization, missing database, resources, cancelled or shut down. */
@@ -20,10 +22,15 @@ export function explain(error: unknown, address: string): unknown {
   if (error instanceof OpenwopError) return error;
   const code = codeOf(error);
   if (code === null || !isUnreachable(code)) return error;
-  const refusal = new OpenwopError('storage_unavailable', {
+  return lost(`PostgreSQL at ${address}`, code, error);
+}
+
+/** A read waits for no lock: asking again would take as long. */
+export function explainRead(error: unknown): unknown {
+  if (codeOf(error) !== STATEMENT_TIMEOUT) return error;
+  const refusal = new OpenwopError('validation_error', {
     message:
-      `PostgreSQL at ${address} cannot be used for now (${code}). Whether the last write was kept is not known; ` +
-      'asking again is safe. Try again later.',
+      'The database takes too long for this. Ask for less at once: a narrower filter, or smaller batches.',
   });
   refusal.cause = error;
   return refusal;
@@ -32,8 +39,32 @@ export function explain(error: unknown, address: string): unknown {
 const refused = ({ code, message, details }: Refusal): OpenwopError =>
   new OpenwopError(code as ErrorCode, { details: details as JsonObject, ...(message && { message }) });
 
-function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+const REFUSALS: Readonly<Record<string, string>> = {
+  '28P01': 'refuses the user or the password. Correct them in the setting.',
+  '28000': 'refuses the user, or connections from here (pg_hba.conf). Correct the setting, or the server.',
+  SASL_SIGNATURE_MISMATCH: 'refuses the user or the password. Correct them in the setting.',
+  AUTH_TYPE_NOT_IMPLEMENTED: 'asks for a way to log in that is not supported. Use a password.',
+  '3D000': 'has no database of that name. Create it, or correct the setting.',
+  '42501': 'does not let the user make or change the schema gantry_surfaces. Grant CREATE on the database.',
+};
+/** What may pass: connection, lost races, a standby, resources, locks, shut down or starting, system, unknown. */
+const PASSING_CLASSES = ['08', '25', '40', '53', '55', '57', '58', 'XX'];
+
+/** What connecting and bringing up the schema failed with: nobody's call had begun. Bugs stay what they are. */
+export function explainOpening(error: unknown, address: string): unknown {
+  const code = error instanceof OpenwopError ? null : codeOf(error);
+  if (code === null) return error;
+  const server = `PostgreSQL at ${address}`;
+  const refusal = REFUSALS[code];
+  if (refusal !== undefined) return refusedForGood('storage_unavailable', server, refusal);
+  const isOfServer = error instanceof Error && error.name === 'PostgresError';
+  if (isOfServer && !PASSING_CLASSES.includes(code.slice(0, 2)))
+    return refusedForGood(
+      'storage_unavailable',
+      server,
+      `does not take the schema of this Gantry (${code}).`,
+    );
+  return unreachable('storage_unavailable', server, code);
 }
 
 /** Reported by the server, by the driver (CONNECTION_CLOSED, ...) or by the system (ECONNREFUSED, ...). */

@@ -1,10 +1,13 @@
 /** Brings the schema to its newest version; several processes may start at once, one of them does it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { refused } from '../backend-errors.ts';
 import type { Sql } from './connection.ts';
 
 /** Any number that no one else uses for an advisory lock. */
 const LOCK_KEY = 7_070_418_002;
+/** As the server numbers it; older ones are not maintained any more. */
+const VERSION_MIN = { number: 120_000, name: '12' };
 const FOLDER = join(import.meta.dirname, 'migrations');
 
 /** The files `0001-*.sql`, `0002-*.sql`, ... are one transaction. */
@@ -14,14 +17,20 @@ export async function migrate(sql: Sql, address: string): Promise<void> {
     .sort();
   const newest = Number.parseInt(files.at(-1) ?? '0', 10);
   await sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${LOCK_KEY}::bigint)`;
+    const [server] = await tx<{ number: number; name: string }[]>`
+      select current_setting('server_version_num')::integer as number, current_setting('server_version') as name,
+        pg_advisory_xact_lock(${LOCK_KEY}::bigint)
+    `;
+    if (server && server.number < VERSION_MIN.number)
+      throw unfit(address, `is version ${server.name}. Use ${VERSION_MIN.name} or newer.`);
     await tx`create schema if not exists gantry_surfaces`;
     await tx`create table if not exists gantry_surfaces.schema_version (version integer not null)`;
     const [found] = await tx<{ version: number }[]>`select version from schema_version`;
     const from = found?.version ?? 0;
     if (from > newest) {
-      throw new Error(
-        `The surfaces at ${address} have schema version ${from}; this Gantry knows versions up to ${newest}. ` +
+      throw unfit(
+        address,
+        `has surfaces with schema version ${from}; this Gantry knows versions up to ${newest}. ` +
           'Start the Gantry version that wrote them or a newer one.',
       );
     }
@@ -31,3 +40,6 @@ export async function migrate(sql: Sql, address: string): Promise<void> {
     await tx`insert into schema_version values (${newest})`;
   });
 }
+
+const unfit = (address: string, why: string) =>
+  refused('storage_unavailable', `PostgreSQL at ${address}`, why);

@@ -1,34 +1,21 @@
 /** Deliveries of the queues in PostgreSQL: leased to a consumer, then settled or delivered again. */
 import { OpenwopError } from '@gantry/protocol';
-import type { QueueDelivery, QueueOutcome, QueueSettled } from '../ports/queue.ts';
+import type { QueueOutcome, QueueSettled } from '../ports/queue.ts';
 import {
   chooseDue,
   chooseFresh,
   type DueChoice,
   effective,
+  type Found,
   FURTHER_LIMIT,
   freshLimit,
   type Room,
 } from '../queue/choose.ts';
-import {
-  ALREADY_DEAD,
-  DELIVERY_LIMIT_REASON,
-  type DeadLetterFacts,
-  isDeadLetterTopic,
-} from '../queue/dead-letter.ts';
-import { tokenExpired } from '../queue/errors.ts';
-import { handleOf, type Leased, type QueueLease, readHandle } from '../queue/queue-store.ts';
+import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../queue/dead-letter.ts';
+import { tokenExpired, tooManyGroups } from '../queue/errors.ts';
+import { type Granted, handleOf, type QueueLease, readHandle } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
 import { announce, bury, type Facts } from './queue-messages.ts';
-
-interface Row {
-  readonly seq: number;
-  readonly count: number;
-  readonly message_id: string;
-  readonly payload: string;
-  readonly headers: string;
-  readonly bytes: number;
-}
 
 interface Group {
   readonly id: number;
@@ -36,28 +23,20 @@ interface Group {
 }
 
 /** Consumers of one group take turns on its row; settled messages are passed over rather than waited for. */
-export async function lease(tx: Tx, wanted: QueueLease, facts: Facts): Promise<Leased> {
+export async function lease(tx: Tx, wanted: QueueLease, facts: Facts): Promise<Granted> {
   const group = await lockGroup(tx, wanted, facts);
-  if (!group) return { deliveries: [], buried: false };
+  if (!group) return { handles: [], buried: false };
   const { leased, spent, room } = await leaseDue(tx, group, wanted, facts);
   const first = room.messages > 0 ? await leaseFresh(tx, group, wanted, facts, room) : [];
-  const deliveries = [...leased, ...first].map((row) => deliveryOf(group.id, row));
-  return { deliveries, buried: spent.length > 0 };
+  const handles = [...leased, ...first].map((row) => handleOf({ ...row, groupId: group.id }));
+  return { handles, buried: spent.length > 0 };
 }
-
-const deliveryOf = (groupId: number, { seq, count, message_id, payload, headers }: Row): QueueDelivery => ({
-  messageId: message_id,
-  payload: JSON.parse(payload),
-  headers: JSON.parse(headers),
-  deliveryCount: count,
-  handle: handleOf({ groupId, seq, count }),
-});
 
 /** Asking for a topic without messages leaves nothing behind. */
 async function lockGroup(
   tx: Tx,
   { topic, group }: QueueLease,
-  { tenant }: Facts,
+  { tenant, bounds: { groupsMax } }: Facts,
 ): Promise<Group | undefined> {
   const lock = () => tx<Group[]>`
     select id, next_seq from queue_groups
@@ -65,6 +44,12 @@ async function lockGroup(
   `;
   const [found] = await lock();
   if (found) return found;
+  // Who makes groups of a topic takes turns, so that no two of them make the last one
+  await tx`select 1 from queue_topics where tenant = ${tenant} and topic = ${topic} for update`;
+  const [known] = await tx<{ groups: number }[]>`
+    select count(*) as groups from queue_groups where tenant = ${tenant} and topic = ${topic} and name <> ${group}
+  `;
+  if (known && known.groups >= groupsMax) throw tooManyGroups(groupsMax);
   await tx`
     insert into queue_groups (tenant, topic, name, next_seq)
     select ${tenant}, ${topic}, ${group}, 0
@@ -75,21 +60,20 @@ async function lockGroup(
   return added;
 }
 
-async function leaseDue(tx: Tx, group: Group, wanted: QueueLease, facts: Facts): Promise<DueChoice<Row>> {
+async function leaseDue(tx: Tx, group: Group, wanted: QueueLease, facts: Facts): Promise<DueChoice<Found>> {
   const { topic, messagesMax, visibilityMs } = wanted;
   const { now, bounds } = facts;
-  const found = await tx<Row[]>`
-    select d.seq, d.count, m.message_id, m.payload, m.headers, m.bytes
+  const found = await tx<Found[]>`
+    select d.seq, d.count, m.bytes
     from queue_deliveries d join queue_messages m on m.seq = d.seq
     where d.group_id = ${group.id} and d.visible_at <= ${now} and m.expires_at > ${now}
     order by d.visible_at, d.seq limit ${messagesMax}
     for update of d skip locked
   `;
   const choice = chooseDue([...found], { topic, messagesMax, deliveriesMax: bounds.deliveriesMax });
-  for (const row of choice.spent) {
-    const letter = letterOf(row, { topic, group: wanted.group, reason: DELIVERY_LIMIT_REASON });
-    await bury(tx, letter, row.headers, facts);
-    await tx`delete from queue_deliveries where group_id = ${group.id} and seq = ${row.seq}`;
+  for (const { seq, count: deliveryCount } of choice.spent) {
+    await bury(tx, { seq, topic, group: wanted.group, deliveryCount, reason: DELIVERY_LIMIT_REASON }, facts);
+    await tx`delete from queue_deliveries where group_id = ${group.id} and seq = ${seq}`;
   }
   if (choice.leased.length > 0) {
     await tx`
@@ -107,10 +91,10 @@ async function leaseFresh(
   facts: Facts,
   room: Room,
   limit = freshLimit(room),
-): Promise<readonly Row[]> {
+): Promise<readonly Found[]> {
   const { tenant, now } = facts;
-  const found = await tx<(Row & { available_at: number })[]>`
-    select seq, 0::bigint as count, message_id, payload, headers, bytes, available_at from queue_messages
+  const found = await tx<(Found & { available_at: number })[]>`
+    select seq, 0::bigint as count, bytes, available_at from queue_messages
     where tenant = ${tenant} and topic = ${wanted.topic} and seq >= ${from} and expires_at > ${now}
     order by seq limit ${limit}
   `;
@@ -130,14 +114,9 @@ async function leaseFresh(
     : leaseFresh(tx, { id, next_seq: next }, wanted, facts, room, FURTHER_LIMIT);
 }
 
-const seqsOf = (tx: Tx, rows: readonly Row[]) => tx`
+const seqsOf = (tx: Tx, rows: readonly Found[]) => tx`
   select value::bigint from json_array_elements_text(${JSON.stringify(rows.map(({ seq }) => seq))}::text::json)
 `;
-
-const letterOf = (
-  { message_id: messageId, payload, count: deliveryCount }: Row,
-  about: Pick<DeadLetterFacts, 'topic' | 'group' | 'reason'>,
-): DeadLetterFacts => ({ ...about, messageId, payload: JSON.parse(payload), deliveryCount });
 
 export async function settle(
   tx: Tx,
@@ -148,8 +127,8 @@ export async function settle(
   const parts = readHandle(handle);
   if (!parts) throw tokenExpired();
   const { groupId, seq, count } = parts;
-  const [found] = await tx<(Row & { topic: string; name: string })[]>`
-    select d.seq, d.count, m.message_id, m.payload, m.headers, m.bytes, g.topic, g.name
+  const [found] = await tx<{ topic: string; name: string }[]>`
+    select g.topic, g.name
     from queue_groups g
     join queue_deliveries d on d.group_id = g.id
     join queue_messages m on m.seq = d.seq
@@ -158,7 +137,7 @@ export async function settle(
     for update of d
   `;
   if (!found) throw tokenExpired();
-  const { topic, name: group, headers } = found;
+  const { topic, name: group } = found;
   const outcome = effective(wanted, { topic, count, deliveriesMax: facts.bounds.deliveriesMax });
   if (outcome.kind === 'again') {
     await tx`
@@ -170,7 +149,7 @@ export async function settle(
   }
   if (outcome.kind === 'dead') {
     if (isDeadLetterTopic(topic)) throw new OpenwopError('validation_error', { message: ALREADY_DEAD });
-    await bury(tx, letterOf(found, { topic, group, reason: outcome.reason }), headers, facts);
+    await bury(tx, { seq, topic, group, deliveryCount: count, reason: outcome.reason }, facts);
   }
   await tx`delete from queue_deliveries where group_id = ${groupId} and seq = ${seq}`;
   return { topic, dead: outcome.kind === 'dead' };

@@ -1,13 +1,8 @@
 /** Messages of the queues in PostgreSQL: how they come in, and go to the dead letters. */
 import type { QueueBounds, QueueDraft } from '../ports/queue.ts';
-import {
-  type DeadLetterFacts,
-  deadLetterId,
-  deadLetterPayload,
-  deadLetterTopicOf,
-} from '../queue/dead-letter.ts';
+import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../queue/dead-letter.ts';
 import { tenantFull } from '../queue/errors.ts';
-import { MESSAGE_OVERHEAD_BYTES } from '../queue/queue-store.ts';
+import { type Burial, MESSAGE_OVERHEAD_BYTES } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
 
 export const QUEUE_CHANNEL = 'gantry_queue';
@@ -36,11 +31,15 @@ export async function publish(tx: Tx, draft: QueueDraft, facts: Facts & { readon
 }
 
 /** Never refused: the message was there already. */
-export async function bury(tx: Tx, letter: DeadLetterFacts, headers: string, facts: Facts): Promise<void> {
-  const topic = deadLetterTopicOf(letter.topic);
-  const messageId = deadLetterId(letter.messageId, letter.group);
-  const payload = JSON.stringify(deadLetterPayload(letter));
-  await add(tx, { topic, messageId, payload, headers, delayMs: 0 }, facts);
+export async function bury(tx: Tx, { seq, ...about }: Burial, facts: Facts): Promise<void> {
+  const [found] = await tx<{ message_id: string; payload: string; headers: string }[]>`
+    select message_id, payload, headers from queue_messages where seq = ${seq}
+  `;
+  if (!found) return;
+  const { message_id: messageId, headers } = found;
+  const letter = deadLetterPayload({ ...about, messageId, payload: JSON.parse(found.payload) });
+  const row = { topic: deadLetterTopicOf(about.topic), messageId: deadLetterId(messageId, about.group) };
+  await add(tx, { ...row, payload: JSON.stringify(letter), headers, delayMs: 0 }, facts);
 }
 
 /** Those who wait hear of it if and when it is committed. */
@@ -75,8 +74,16 @@ async function stayInQuota(tx: Tx, { tenant, now, bounds: { quotaBytes } }: Fact
     return (used?.bytes ?? 0) <= quotaBytes;
   };
   if (await fits()) return;
-  await tx`delete from queue_messages where tenant = ${tenant} and expires_at <= ${now}`;
+  while ((await dropExpired(tx, tenant, now)) > 0) if (await fits()) return;
   while (!(await fits())) if ((await dropConsumed(tx, tenant)) === 0) throw tenantFull(quotaBytes);
+}
+
+async function dropExpired(tx: Tx, tenant: string, now: number): Promise<number> {
+  const { count } = await tx`
+    delete from queue_messages where seq in
+      (select seq from queue_messages where tenant = ${tenant} and expires_at <= ${now} order by expires_at limit 500)
+  `;
+  return count;
 }
 
 /** Oldest first, what every group of its topic is done with. Topics without groups keep all. */

@@ -1,6 +1,9 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { queueContract } from '../ports/queue-contract.ts';
 import { queueOutageContract } from '../ports/queue-outage-contract.ts';
-import { QUEUE_CONTRACT_BOUNDS } from '../ports/queue-user-contract.ts';
+import { QUEUE_CONTRACT_BOUNDS, userOf } from '../ports/queue-user-contract.ts';
+import { freshTenant } from '../testing/calls.ts';
 import { openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import { openPostgresDatabase } from './connection.ts';
 import { postgresQueue } from './queue.ts';
@@ -8,7 +11,7 @@ import { postgresQueue } from './queue.ts';
 const deps = { now: Date.now, report: () => {}, bounds: QUEUE_CONTRACT_BOUNDS };
 const skip = { skip: postgresSkip };
 let opened: ReturnType<typeof openTestPostgres> | null = null;
-const test = () => {
+const shared = () => {
   opened ??= openTestPostgres();
   return opened;
 };
@@ -16,19 +19,31 @@ const test = () => {
 queueContract(
   'PostgreSQL',
   async () => {
-    const { database } = await test();
-    return { port: await postgresQueue(database, deps), close: async () => {} };
+    const { database } = await shared();
+    return { port: postgresQueue(database, deps), close: async () => {} };
   },
   skip,
 );
 
+test('what groups were given is on record without its payload', skip, async () => {
+  const { database } = await shared();
+  const { publish, take, tenant } = userOf(postgresQueue(database, deps), freshTenant());
+  await publish('t', 'x'.repeat(50_000));
+  for (const group of ['', 'a', 'b']) assert.equal((await take('t', { group })).length, 1);
+  const [recorded] = await database.read(
+    (sql) =>
+      sql<{ bytes: number }[]>`select sum(length(answer)) as bytes from invocations where tenant = ${tenant}`,
+  );
+  assert.ok(recorded && recorded.bytes > 0 && recorded.bytes < 1_000, `${recorded?.bytes} bytes`);
+});
+
 queueOutageContract(
   'PostgreSQL',
   async () => {
-    const { url, close } = await test();
+    const { url, close } = await shared();
     const open = async (through: string) => {
-      const database = await openPostgresDatabase({ url: through });
-      const port = await postgresQueue(database, deps);
+      const database = openPostgresDatabase({ url: through });
+      const port = postgresQueue(database, deps);
       return { ...port, close: () => database.close() };
     };
     return { url, open, close };

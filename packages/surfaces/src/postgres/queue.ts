@@ -1,4 +1,5 @@
 /** Queues in PostgreSQL, for several processes: who waits is woken by NOTIFY. */
+import { openedWhenNeeded } from '../opened-when-needed.ts';
 import {
   QUEUE_BOUNDS,
   type QueueBounds,
@@ -19,18 +20,12 @@ import type { PostgresDatabase, Sql, Tx } from './connection.ts';
 import { lease, settle } from './queue-deliveries.ts';
 import { publish, QUEUE_CHANNEL } from './queue-messages.ts';
 
-export async function postgresQueue(
+export function postgresQueue(
   database: PostgresDatabase,
   { now, report, bounds = QUEUE_BOUNDS }: QueueDeps,
-): Promise<QueuePort> {
+): QueuePort {
   const arrivals = new Arrivals();
-  // The driver connects and listens again by itself; what was said meanwhile is not known
-  await database.sql.listen(
-    QUEUE_CHANNEL,
-    (notice) => hear(arrivals, notice),
-    () => arrivals.ringAll(),
-  );
-  const store = queueStore(database, bounds);
+  const store = queueStore(database, bounds, arrivals);
   // The database is shared with other surfaces, and closed by who opened it
   return databaseQueue({ store, arrivals, now, report, close: async () => {} });
 }
@@ -40,7 +35,16 @@ function hear(arrivals: Arrivals, notice: string): void {
   if (typeof tenant === 'string' && typeof topic === 'string') arrivals.ring(tenant, topic);
 }
 
-function queueStore(database: PostgresDatabase, bounds: QueueBounds): QueueStore {
+function queueStore(database: PostgresDatabase, bounds: QueueBounds, arrivals: Arrivals): QueueStore {
+  // Begun by who first waits; what was said before is looked for anew
+  const ears = openedWhenNeeded({
+    open: () =>
+      database.listen(
+        QUEUE_CHANNEL,
+        (notice) => hear(arrivals, notice),
+        () => arrivals.ringAll(),
+      ),
+  });
   const factsOf = ({ tenant, now }: QueueCall) => ({ tenant, now, bounds });
   const act = <T extends object>(call: QueueCall, work: (tx: Tx) => Promise<T>): Promise<T> =>
     'invocation' in call ? database.write(call, work) : database.upkeep(work);
@@ -48,9 +52,16 @@ function queueStore(database: PostgresDatabase, bounds: QueueBounds): QueueStore
     publish: (draft, call) =>
       act(call, (tx) => publish(tx, draft, { ...factsOf(call), messageId: call.invocation.id })),
     lease: (wanted, call) => act(call, (tx) => lease(tx, wanted, factsOf(call))),
+    messages: (seqs, tenant) => database.read((sql) => messages(sql, seqs, tenant)),
     settle: (handle, outcome, call) => act(call, (tx) => settle(tx, handle, outcome, factsOf(call))),
-    readyAt: (place, tenant, now) => database.read((sql) => readyAt(sql, place, tenant, now)),
-    read: (topic, after, tenant, now) => database.read((sql) => readLog(sql, { topic, after, tenant, now })),
+    async readyAt(place, tenant, now) {
+      await ears.get();
+      return database.read((sql) => readyAt(sql, place, tenant, now));
+    },
+    async read(topic, after, tenant, now) {
+      await ears.get();
+      return database.read((sql) => readLog(sql, { topic, after, tenant, now }));
+    },
     lastSeq: (topic, tenant) => database.read((sql) => lastSeq(sql, topic, tenant)),
     sweep: (now) => database.upkeep((tx) => sweep(tx, now)),
     health: () => database.health(),
@@ -89,19 +100,37 @@ interface Range {
   readonly now: number;
 }
 
+interface LogRow {
+  readonly seq: number;
+  readonly message_id: string;
+  readonly payload: string;
+  readonly headers: string;
+}
+
 async function readLog(sql: Sql, { topic, after, tenant, now }: Range): Promise<Logged[]> {
-  const rows = await sql<{ seq: number; message_id: string; payload: string; headers: string }[]>`
+  const rows = await sql<LogRow[]>`
     select seq, message_id, payload, headers from queue_messages
     where tenant = ${tenant} and topic = ${topic} and seq > ${after} and expires_at > ${now}
     order by seq limit ${READ_LIMIT}
   `;
-  return rows.map(({ seq, message_id, payload, headers }) => ({
-    seq,
-    messageId: message_id,
-    payload: JSON.parse(payload),
-    headers: JSON.parse(headers),
-  }));
+  return rows.map(loggedOf);
 }
+
+async function messages(sql: Sql, seqs: readonly number[], tenant: string): Promise<Logged[]> {
+  const rows = await sql<LogRow[]>`
+    select seq, message_id, payload, headers from queue_messages
+    where tenant = ${tenant}
+      and seq in (select value::bigint from json_array_elements_text(${JSON.stringify(seqs)}::text::json))
+  `;
+  return rows.map(loggedOf);
+}
+
+const loggedOf = ({ seq, message_id, payload, headers }: LogRow): Logged => ({
+  seq,
+  messageId: message_id,
+  payload: JSON.parse(payload),
+  headers: JSON.parse(headers),
+});
 
 async function lastSeq(sql: Sql, topic: string, tenant: string): Promise<number> {
   const [last] = await sql<{ seq: number | null }[]>`
@@ -116,7 +145,7 @@ async function sweep(tx: Tx, now: number): Promise<number> {
     delete from queue_messages where seq in
       (select seq from queue_messages where expires_at <= ${now} order by expires_at limit ${SWEEP_BATCH})
   `;
-  if (count === 0 || count === SWEEP_BATCH) return count;
+  if (count === SWEEP_BATCH) return count;
   await tx`
     with gone as (
       delete from queue_topics t where bytes = 0 and not exists

@@ -20,6 +20,16 @@ export async function findSearchIndex(sql: Sql, { tenant, name }: Place): Promis
   return row ?? null;
 }
 
+/** Of the index, or the one that it is going to have; another is right too, but costs the work that was done for it. */
+export async function searchIndexIdFor(sql: Sql, place: Place): Promise<number> {
+  const there = await findSearchIndex(sql, place);
+  if (there) return there.id;
+  const [row] = await sql<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('search_indexes', 'id')) as id
+  `;
+  return row!.id;
+}
+
 /** Other writers of the index wait. */
 export async function holdSearchIndex(tx: Tx, { tenant, name }: Place): Promise<SearchIndex | null> {
   const [row] = await tx<SearchIndex[]>`
@@ -44,24 +54,54 @@ const PLACES_MAX = 256;
 
 /** Text of a tsvector. */
 export function lexemesOf(index: Id, words: readonly string[]): string {
-  const places = Map.groupBy(words.entries(), ([, word]) => word);
-  return [...places]
-    .map(([word, at]) => {
-      const numbers = at.slice(0, PLACES_MAX).map(([place]) => place + 1);
-      return `${lexeme(index, word)}:${numbers.join(',')}`;
-    })
-    .join(' ');
+  const places = new Map<string, { text: string; many: number }>();
+  let place = 0;
+  for (const word of words) {
+    place++;
+    const at = places.get(word);
+    if (at === undefined) places.set(word, { text: String(place), many: 1 });
+    else if (at.many < PLACES_MAX) {
+      at.text += `,${place}`;
+      at.many++;
+    }
+  }
+  let lexemes = '';
+  for (const [word, { text }] of places) lexemes += `${lexeme(index, word)}:${text} `;
+  return lexemes;
 }
 
 const [FNV_OFFSET, FNV_PRIME] = [0x811c9dc5, 0x01000193];
 
-/** Numbers take a third of the room; two grams with one number only mean one more document to look through. */
-export const gramHashes = ({ id }: Id, grams: readonly string[]): number[] => [
-  ...new Set(
-    grams.map((gram) => {
-      let hash = FNV_OFFSET;
-      for (const byte of Buffer.from(`${id}/${gram}`)) hash = Math.imul(hash ^ byte, FNV_PRIME);
-      return hash | 0;
-    }),
-  ),
-];
+const hashed = (hash: number, byte: number): number => Math.imul(hash ^ byte, FNV_PRIME);
+const continued = (hash: number, bits: number): number => hashed(hash, 0x80 | (bits & 0x3f));
+
+/** FNV-1a over the UTF-8 of a character. */
+function hashedCharacter(hash: number, character: number): number {
+  if (character < 0x80) return hashed(hash, character);
+  if (character < 0x800) return continued(hashed(hash, 0xc0 | (character >> 6)), character);
+  if (character < 0x10000) {
+    const first = hashed(hash, 0xe0 | (character >> 12));
+    return continued(continued(first, character >> 6), character);
+  }
+  const first = continued(hashed(hash, 0xf0 | (character >> 18)), character >> 12);
+  return continued(continued(first, character >> 6), character);
+}
+
+/**
+ * Of every three characters, a number: it takes a third of the room, and two grams with one number only mean one more
+ * document to look through. One pass without a text for each gram: [m] 64 KB take 5 ms, with texts 60.
+ */
+export function gramHashes({ id }: Id, folded: string): Set<number> {
+  let seed = FNV_OFFSET;
+  for (const character of `${id}/`) seed = hashed(seed, character.charCodeAt(0));
+  const hashes = new Set<number>();
+  let [first, second] = [-1, -1];
+  for (let at = 0; at < folded.length; ) {
+    const third = folded.codePointAt(at)!;
+    at += third > 0xffff ? 2 : 1;
+    if (first >= 0)
+      hashes.add(hashedCharacter(hashedCharacter(hashedCharacter(seed, first), second), third) | 0);
+    [first, second] = [second, third];
+  }
+  return hashes;
+}

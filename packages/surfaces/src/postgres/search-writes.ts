@@ -1,9 +1,9 @@
 /** Writes of the search port in PostgreSQL. Each holds the row of its index, so writers of one take turns. */
 import type { SearchDocument, SearchLimits } from '../ports/search.ts';
 import { checkRoom, noIndex, tooManyIndexes } from '../search/refusals.ts';
-import { foldedFields, gramsOf, wordsOfFields } from '../search/words.ts';
 import type { Tx } from './connection.ts';
-import { gramHashes, holdSearchIndex, lexemesOf, type Place, type SearchIndex } from './search-indexes.ts';
+import { holdSearchIndex, type Place, type SearchIndex } from './search-indexes.ts';
+import { batchesOf, type SearchRow, searchRows } from './search-rows.ts';
 import { countUsage } from './usage.ts';
 
 interface Amount {
@@ -12,13 +12,19 @@ interface Amount {
   readonly bytes: number;
 }
 
+/** What is to be indexed, with the rows for an index of this id. */
+interface Indexing {
+  readonly documents: readonly SearchDocument[];
+  readonly id: number;
+  readonly rows: readonly SearchRow[];
+}
+
 export function searchWrites(limits: SearchLimits) {
   return {
-    async index(tx: Tx, place: Place, documents: readonly SearchDocument[]): Promise<{ indexed: number }> {
-      const index = await indexFor(tx, place, limits);
-      const last = [...new Map(documents.map((document) => [document.id, document])).values()];
-      const before = await amountOf(tx, index, last);
-      const after = await save(tx, index, last);
+    async index(tx: Tx, place: Place, { documents, id, rows }: Indexing): Promise<{ indexed: number }> {
+      const index = await indexFor(tx, place, { limits, id });
+      const before = await amountOf(tx, index, rows);
+      const after = await save(tx, index, index.id === id ? rows : await searchRows(index, last(documents)));
       const added = after.many - before.many;
       const usedBytes = await count(tx, place, index, {
         ...{ many: added, words: after.words - before.words, bytes: after.bytes - before.bytes },
@@ -42,8 +48,17 @@ export function searchWrites(limits: SearchLimits) {
   };
 }
 
-/** Of writers that make one at once, one does; the others then hold what it made. */
-async function indexFor(tx: Tx, place: Place, limits: SearchLimits): Promise<SearchIndex> {
+/** Of those with the same id the last one stays. */
+export const last = (documents: readonly SearchDocument[]): SearchDocument[] => [
+  ...new Map(documents.map((document) => [document.id, document])).values(),
+];
+
+/** Of writers that make one at once, one does; the others then hold what it made, by another id than theirs. */
+async function indexFor(
+  tx: Tx,
+  place: Place,
+  { limits, id }: { readonly limits: SearchLimits; readonly id: number },
+): Promise<SearchIndex> {
   const there = await holdSearchIndex(tx, place);
   if (there) return there;
   const { tenant, name } = place;
@@ -60,12 +75,15 @@ async function indexFor(tx: Tx, place: Place, limits: SearchLimits): Promise<Sea
     `;
     if (await isFull()) throw tooManyIndexes(limits);
   }
-  await tx`insert into search_indexes (tenant, name) values (${tenant}, ${name}) on conflict do nothing`;
+  await tx`
+    insert into search_indexes (id, tenant, name) overriding system value values (${id}, ${tenant}, ${name})
+    on conflict do nothing
+  `;
   return (await holdSearchIndex(tx, place))!;
 }
 
-async function amountOf(tx: Tx, { id }: SearchIndex, documents: readonly SearchDocument[]): Promise<Amount> {
-  const ids = documents.map((document) => document.id);
+async function amountOf(tx: Tx, { id }: SearchIndex, rows: readonly SearchRow[]): Promise<Amount> {
+  const ids = rows.map((row) => row.id);
   const [row] = await tx<Amount[]>`
     select count(*) as many, coalesce(sum(words), 0)::bigint as words, coalesce(sum(bytes), 0)::bigint as bytes
     from search_documents where idx = ${id} and id = any(${ids}::text[])
@@ -73,15 +91,13 @@ async function amountOf(tx: Tx, { id }: SearchIndex, documents: readonly SearchD
   return row!;
 }
 
-async function save(tx: Tx, index: SearchIndex, documents: readonly SearchDocument[]): Promise<Amount> {
-  const rows = documents.map(({ id, fields }) => {
-    const doc = JSON.stringify(fields);
-    const words = wordsOfFields(fields);
-    const folded = foldedFields(fields);
-    const bytes = Buffer.byteLength(id) + Buffer.byteLength(doc);
-    const grams = `{${gramHashes(index, gramsOf(folded)).join(',')}}`;
-    return { id, doc, folded, words: words.length, lexemes: lexemesOf(index, words), grams, bytes };
-  });
+async function save(tx: Tx, index: SearchIndex, rows: readonly SearchRow[]): Promise<Amount> {
+  for (const batch of batchesOf(rows)) await saveBatch(tx, index, batch);
+  const sum = (of: 'words' | 'bytes'): number => rows.reduce((total, row) => total + row[of], 0);
+  return { many: rows.length, words: sum('words'), bytes: sum('bytes') };
+}
+
+async function saveBatch(tx: Tx, index: SearchIndex, rows: readonly SearchRow[]): Promise<void> {
   await tx`
     insert into search_documents (idx, id, doc, folded, words, lexemes, grams, bytes)
     select ${index.id}, id, doc::jsonb, folded, words, lexemes::tsvector, grams::integer[], bytes
@@ -94,8 +110,6 @@ async function save(tx: Tx, index: SearchIndex, documents: readonly SearchDocume
     on conflict (idx, id) do update set doc = excluded.doc, folded = excluded.folded, words = excluded.words,
       lexemes = excluded.lexemes, grams = excluded.grams, bytes = excluded.bytes
   `;
-  const sum = (of: 'words' | 'bytes'): number => rows.reduce((total, row) => total + row[of], 0);
-  return { many: rows.length, words: sum('words'), bytes: sum('bytes') };
 }
 
 /** Answers the bytes that the tenant has now. */

@@ -10,16 +10,28 @@ import { fewGramsOf, partScore } from '../search/words.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { POSTGRES } from './document-sql.ts';
 import { runText } from './run-text.ts';
-import { findSearchIndex, gramHashes, isWord, type SearchIndex, termQuery } from './search-indexes.ts';
-import { searchWrites } from './search-writes.ts';
+import {
+  findSearchIndex,
+  gramHashes,
+  isWord,
+  type SearchIndex,
+  searchIndexIdFor,
+  termQuery,
+} from './search-indexes.ts';
+import { searchRows } from './search-rows.ts';
+import { last, searchWrites } from './search-writes.ts';
 
 type Search = Omit<SearchQuery, 'index'>;
 
 export function postgresSearch(database: PostgresDatabase, limits: SearchLimits): SearchPort {
   const writes = searchWrites(limits);
   return {
-    index: ({ index, documents }, call) =>
-      database.write(call, (tx) => writes.index(tx, { tenant: call.tenant, name: index }, documents)),
+    async index({ index: name, documents }, call) {
+      const place = { tenant: call.tenant, name };
+      const id = await database.read((sql) => searchIndexIdFor(sql, place));
+      const rows = await searchRows({ id }, last(documents));
+      return database.write(call, (tx) => writes.index(tx, place, { documents, id, rows }));
+    },
     delete: ({ index, ids }, call) =>
       database.write(call, (tx) => writes.delete(tx, { tenant: call.tenant, name: index }, ids)),
     query: ({ index: name, ...search }, { tenant }) =>
@@ -92,7 +104,7 @@ async function findPart(sql: Sql, index: SearchIndex, search: Search): Promise<S
   const { query, k, filter } = search;
   const text = new QueryText(POSTGRES);
   const bind = (value: string | number, type: string): string => `${text.bind(String(value))}::text::${type}`;
-  const grams = gramHashes(index, fewGramsOf(query.literal));
+  const grams = fewGramsOf(query.literal).flatMap((gram) => [...gramHashes(index, gram)]);
   const where = [
     `idx = ${bind(index.id, 'bigint')}`,
     ...(grams.length === 0 ? [] : [`grams @> ${bind(`{${grams.join(',')}}`, 'integer[]')}`]),

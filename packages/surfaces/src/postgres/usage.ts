@@ -1,9 +1,16 @@
+/**
+ * The bytes that tenants have in each area.
+ *
+ * I1  Who grows an area that has little room left takes turns with others who grow it for the same tenant, until its
+ *     commit. So what it then reads is what all have written, and no bound is passed by writers at once.
+ * I2  Who waits for a turn holds no row of `usage`: those that have the turn may need it.
+ */
 import type { Tx } from './connection.ts';
 
 export interface Growth {
   readonly area: string;
   readonly tenant: string;
-  /** Of the area: writers of different parts seldom wait for each other. */
+  /** Of the area: writers that only shrink different parts seldom wait for each other. */
   readonly part: number;
   /** In bytes; less than nothing when something went. */
   readonly grown: number;
@@ -13,12 +20,33 @@ const STRIPES = 16;
 
 /** Answers the bytes that the tenant has now in the area. */
 export async function countUsage(tx: Tx, { area, tenant, part, grown }: Growth): Promise<number> {
+  if (grown > 0) await takeTurn(tx, area, tenant);
   await tx`
     insert into usage values (${area}, ${tenant}, ${part % STRIPES}, ${grown})
     on conflict (area, tenant, stripe) do update set bytes = usage.bytes + excluded.bytes
   `;
+  return usedBytes(tx, area, tenant);
+}
+
+export async function usedBytes(tx: Tx, area: string, tenant: string): Promise<number> {
   const [row] = await tx<{ bytes: number }[]>`
     select coalesce(sum(bytes), 0)::bigint as bytes from usage where area = ${area} and tenant = ${tenant}
   `;
   return row!.bytes;
+}
+
+/** Tenants with less room than this take turns; those with more cannot fill it within a commit. */
+const NARROW_BYTES = 33_554_432;
+
+/** `used` was read just now, without a turn. Who has plenty of room need not wait for the writes of others. */
+export const isNarrow = (used: number, quota: number): boolean =>
+  used > quota - Math.max(NARROW_BYTES, quota / 10);
+
+export async function takeTurnIfNarrow(tx: Tx, area: string, tenant: string, quota: number): Promise<void> {
+  if (isNarrow(await usedBytes(tx, area, tenant), quota)) await takeTurn(tx, area, tenant);
+}
+
+/** I1, I2. Until the transaction ends; of one tenant, in what the other names say. */
+export async function takeTurn(tx: Tx, ...names: readonly string[]): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${JSON.stringify(names)}, 0))`;
 }

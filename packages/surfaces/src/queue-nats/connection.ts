@@ -1,16 +1,20 @@
 /** A connection to NATS that heals by itself, and operations that end. */
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { backendUnavailable } from '../queue/errors.ts';
+import { openedWhenNeeded } from '../opened-when-needed.ts';
+import { serverUnavailable } from '../queue/errors.ts';
 import { pause } from '../queue/pause.ts';
-import { explain } from './errors.ts';
+import { explain, explainOpening } from './errors.ts';
 
-export interface NatsLink {
+export interface NatsSession {
   readonly nats: NatsConnection;
   readonly streams: JetStreamClient;
   readonly manager: JetStreamManager;
+}
+
+export interface NatsLink {
   /** Runs when connected, waiting a moment for a connection that is being made anew. */
-  use<T>(work: () => Promise<T>): Promise<T>;
+  use<T>(work: (session: NatsSession) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -21,7 +25,36 @@ const PING_MS = 20_000;
 
 type Health = { readonly kind: 'up' } | { readonly kind: 'down'; readonly back: PromiseWithResolvers<void> };
 
-export async function openNats(url: string): Promise<NatsLink> {
+interface Connected extends NatsSession {
+  health(): Health;
+}
+
+/** Connects when it is first used. */
+export function natsLink(url: string): NatsLink {
+  const { host } = new URL(url);
+  const opened = openedWhenNeeded({
+    open: () => open(url),
+    close: ({ nats }) => nats.close(),
+    code: 'queue_backend_unavailable',
+  });
+  return {
+    async use(work) {
+      const { health, ...session } = await opened.get();
+      const state = health();
+      if (state.kind === 'down') {
+        await pause(PATIENCE_MS, new AbortController().signal, [state.back.promise]);
+        if (health().kind === 'down')
+          throw serverUnavailable(`NATS at ${host}`, 'cannot be reached. Try again later.');
+      }
+      return work(session).catch((error: unknown) => {
+        throw explain(error, host);
+      });
+    },
+    close: opened.close,
+  };
+}
+
+async function open(url: string): Promise<Connected> {
   const { host, username, password, protocol } = new URL(url);
   const nats = await connect({
     ...{ servers: host, name: 'gantry-queue', timeout: REQUEST_TIMEOUT_MS, pingInterval: PING_MS },
@@ -29,29 +62,16 @@ export async function openNats(url: string): Promise<NatsLink> {
     ...(protocol === 'nats+tls:' && { tls: {} }),
     ...credentials(decodeURIComponent(username), decodeURIComponent(password)),
   }).catch((error: unknown) => {
-    throw unreachable(host, error);
+    throw explainOpening(error, host);
   });
-  const health = watch(nats);
-  const manager = await jetstreamManager(nats, { timeout: REQUEST_TIMEOUT_MS }).catch(
-    async (error: unknown) => {
-      await nats.close();
-      throw unreachable(host, error);
-    },
-  );
-  return {
-    ...{ nats, manager, streams: jetstream(nats, { timeout: REQUEST_TIMEOUT_MS }) },
-    async use(work) {
-      const state = health();
-      if (state.kind === 'down') {
-        await pause(PATIENCE_MS, new AbortController().signal, [state.back.promise]);
-        if (health().kind === 'down') throw unreachable(host);
-      }
-      return work().catch((error: unknown) => {
-        throw explain(error, host);
-      });
-    },
-    close: () => nats.close(),
-  };
+  try {
+    const health = watch(nats);
+    const manager = await jetstreamManager(nats, { timeout: REQUEST_TIMEOUT_MS });
+    return { nats, manager, health, streams: jetstream(nats, { timeout: REQUEST_TIMEOUT_MS }) };
+  } catch (error) {
+    await nats.close();
+    throw explainOpening(error, host);
+  }
 }
 
 /** `nats://token@host` or `nats://user:password@host` */
@@ -73,7 +93,3 @@ function watch(nats: NatsConnection): () => Health {
   void follow();
   return () => health;
 }
-
-/** `host` is host:port, never the password. */
-const unreachable = (host: string, cause?: unknown) =>
-  backendUnavailable(`NATS at ${host} cannot be reached. Try again later.`, cause);

@@ -1,10 +1,11 @@
 /** Where topics and groups are in NATS: one stream for each tenant, one consumer for each group. */
 import { hash } from 'node:crypto';
-import { AckPolicy, DiscardPolicy } from '@nats-io/jetstream';
+import { AckPolicy } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
-import type { NatsLink } from './connection.ts';
+import type { NatsSession } from './connection.ts';
 import { apiCodeOf, STREAM_EXISTS_OTHERWISE } from './errors.ts';
+import { checkGroup } from './groups.ts';
 
 /** After a process died its messages are delivered again so much later. Live ones extend it. */
 export const ACK_WAIT_MS = 30_000;
@@ -22,50 +23,61 @@ export const subjectOf = (tenant: string, topic: string): string =>
 export const consumerOf = ({ topic, group }: QueuePlace): string => digest(JSON.stringify([topic, group]));
 
 export interface Places {
-  stream(tenant: string): Promise<string>;
-  consumer(tenant: string, place: QueuePlace): Promise<string>;
+  stream(session: NatsSession, tenant: string): Promise<string>;
+  consumer(session: NatsSession, tenant: string, place: QueuePlace): Promise<string>;
   /** Someone deleted it on the server: it is made anew when it is next asked for. */
   forget(tenant: string): void;
 }
 
-export function places({ manager }: NatsLink, { retentionMs, quotaBytes }: QueueBounds): Places {
+export function places(bounds: QueueBounds): Places {
+  const { retentionMs, quotaBytes } = bounds;
   const streams = new Map<string, Promise<string>>();
   const consumers = new Map<string, Map<string, Promise<string>>>();
-  const addStream = async (tenant: string): Promise<string> => {
+  const addStream = async (session: NatsSession, tenant: string): Promise<string> => {
     const name = streamOf(tenant);
-    await manager.streams
+    await session.manager.streams
       .add({
-        ...{ name, subjects: [`gantry.queue.${digest(tenant)}.*`], max_bytes: quotaBytes },
-        ...{ discard: DiscardPolicy.New, max_age: nanos(retentionMs) },
+        ...{ name, subjects: [`gantry.queue.${digest(tenant)}.*`], max_age: nanos(retentionMs) },
         duplicate_window: nanos(Math.min(DUPLICATES_MS, retentionMs)),
       })
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         // The operator has given it other bounds
         if (apiCodeOf(error) !== STREAM_EXISTS_OTHERWISE) throw error;
+        await liftBound(session, name, quotaBytes);
       });
     return name;
   };
-  const addConsumer = async (tenant: string, place: QueuePlace): Promise<string> => {
+  const addConsumer = async (session: NatsSession, tenant: string, place: QueuePlace): Promise<string> => {
     const name = consumerOf(place);
-    await manager.consumers.add(await known(streams, tenant, () => addStream(tenant)), {
-      ...{ durable_name: name, filter_subject: subjectOf(tenant, place.topic) },
+    const stream = await known(streams, tenant, () => addStream(session, tenant));
+    const subject = subjectOf(tenant, place.topic);
+    await checkGroup(session, { stream, name, subject }, bounds);
+    await session.manager.consumers.add(stream, {
+      ...{ durable_name: name, filter_subject: subject },
       ...{ ack_policy: AckPolicy.Explicit, ack_wait: nanos(ACK_WAIT_MS), max_ack_pending: -1 },
       inactive_threshold: nanos(retentionMs),
     });
     return name;
   };
   return {
-    stream: (tenant) => known(streams, tenant, () => addStream(tenant)),
-    consumer(tenant, place) {
+    stream: (session, tenant) => known(streams, tenant, () => addStream(session, tenant)),
+    consumer(session, tenant, place) {
       const ours = consumers.get(tenant) ?? new Map<string, Promise<string>>();
       consumers.set(tenant, ours);
-      return known(ours, consumerOf(place), () => addConsumer(tenant, place));
+      return known(ours, consumerOf(place), () => addConsumer(session, tenant, place));
     },
     forget(tenant) {
       streams.delete(tenant);
       consumers.delete(tenant);
     },
   };
+}
+
+/** A bound of the server near ours would throw away what nobody has received: see `room.ts`. */
+async function liftBound({ manager }: NatsSession, name: string, quotaBytes: number): Promise<void> {
+  const { config } = await manager.streams.info(name);
+  if (config.max_bytes > 0 && config.max_bytes < 2 * quotaBytes)
+    await manager.streams.update(name, { max_bytes: -1 });
 }
 
 function known<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {

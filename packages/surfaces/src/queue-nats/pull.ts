@@ -1,6 +1,6 @@
 /** Takes messages from a consumer. The library's `fetch` waits a second for a batch that does not fill. */
 import { createInbox, type Msg, nanos } from '@nats-io/transport-node';
-import { type NatsLink, REQUEST_TIMEOUT_MS } from './connection.ts';
+import { type NatsSession, REQUEST_TIMEOUT_MS } from './connection.ts';
 
 export interface Pull {
   readonly stream: string;
@@ -14,13 +14,18 @@ export interface Pull {
 export type Pulled =
   | { readonly kind: 'messages'; readonly messages: readonly Msg[] }
   /** The consumer or its stream was deleted. */
-  | { readonly kind: 'gone' };
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'silent' }
+  /** Not for now: too many wait, or the server has a new leader. */
+  | { readonly kind: 'refused'; readonly reason: string };
 
 const NO_RESPONDERS = 503;
-const CONSUMER_DELETED = 409;
+/** Told apart by text alone. */
+const CONFLICT = 409;
+const DELETED = /consumer deleted/i;
 
 export function pull(
-  { nats }: NatsLink,
+  { nats }: NatsSession,
   { stream, consumer, messagesMax, waitMs, signal }: Pull,
 ): Promise<Pulled> {
   const { promise, resolve } = Promise.withResolvers<Pulled>();
@@ -35,15 +40,20 @@ export function pull(
   const stop = (): void => end({ kind: 'messages', messages });
   const subscription = nats.subscribe(inbox, {
     callback: (error, message) => {
-      const code = message.headers?.code ?? 0;
-      if (error || code === NO_RESPONDERS || code === CONSUMER_DELETED) return end({ kind: 'gone' });
+      const { code = 0, description = '' } = message.headers ?? {};
+      if (messages.length > 0 && code !== 0) return stop();
+      if (error || code === NO_RESPONDERS) return end({ kind: 'gone' });
+      if (code === CONFLICT)
+        return end(DELETED.test(description) ? { kind: 'gone' } : { kind: 'refused', reason: description });
       if (code !== 0) return stop();
       messages.push(message);
       if (messages.length === messagesMax) stop();
     },
   });
-  // The server says when the time is over; this is for one that has gone silent
-  const timer = setTimeout(stop, waitMs + REQUEST_TIMEOUT_MS);
+  // The server says when the time is over, or that there is nothing; one that is silent was lost, or has no such
+  // consumer: nats-server 2.9 does not answer for those
+  const late = (): void => (messages.length > 0 ? stop() : end({ kind: 'silent' }));
+  const timer = setTimeout(late, waitMs + REQUEST_TIMEOUT_MS);
   signal.addEventListener('abort', stop, { once: true });
   const wait = waitMs === 0 ? { no_wait: true } : { expires: nanos(waitMs) };
   const request = JSON.stringify({ batch: messagesMax, ...wait });

@@ -21,7 +21,7 @@ const close = async (): Promise<void> => {};
 queueContract(
   'NATS',
   async () => {
-    const port = await openNatsQueue(await url(), deps);
+    const port = openNatsQueue(await url(), deps);
     return { port, close: () => port.close() };
   },
   skip,
@@ -29,7 +29,7 @@ queueContract(
 
 queueOutageContract(
   'NATS',
-  async () => ({ url: await url(), open: (each) => openNatsQueue(each, deps), close }),
+  async () => ({ url: await url(), open: async (each) => openNatsQueue(each, deps), close }),
   skip,
 );
 
@@ -49,7 +49,8 @@ test('another process can settle a delivery until its time is over', skip, async
 });
 
 test('a server that is not there is named without its password', async () => {
-  await assert.rejects(openNatsQueue('nats://gantry:open-sesame@127.0.0.1:1', deps), (error) => {
+  const port = openNatsQueue('nats://gantry:open-sesame@127.0.0.1:1', deps);
+  await assert.rejects(port.health(), (error) => {
     assert.ok(error instanceof Error && 'code' in error);
     assert.equal(error.code, 'queue_backend_unavailable');
     assert.match(error.message, /127\.0\.0\.1:1\b/);

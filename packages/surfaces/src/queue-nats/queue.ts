@@ -1,7 +1,7 @@
 /** Queues in NATS JetStream. */
 import { randomUUID } from 'node:crypto';
 import { OpenwopError } from '@gantry/protocol';
-import type { Msg } from '@nats-io/transport-node';
+import { errors, type Msg } from '@nats-io/transport-node';
 import {
   QUEUE_BOUNDS,
   type QueueBounds,
@@ -23,7 +23,7 @@ import {
   isDeadLetterTopic,
 } from '../queue/dead-letter.ts';
 import { fromBody, toBody } from '../queue/envelope.ts';
-import { tenantFull, tokenExpired } from '../queue/errors.ts';
+import { backendUnavailable, tokenExpired } from '../queue/errors.ts';
 import { OpenDeliveries } from '../queue/open-deliveries.ts';
 import { pause } from '../queue/pause.ts';
 import {
@@ -32,11 +32,12 @@ import {
   SUBSCRIPTION_WAIT_MS,
   startSubscription,
 } from '../queue/subscription.ts';
-import { type NatsLink, openNats, REQUEST_TIMEOUT_MS } from './connection.ts';
-import { apiCodeOf, STREAM_FULL } from './errors.ts';
+import { type NatsLink, type NatsSession, natsLink, REQUEST_TIMEOUT_MS } from './connection.ts';
+import { isMissing } from './errors.ts';
 import { handleOf, type NatsHandle, readHandle } from './handle.ts';
 import { ACK_WAIT_MS, type Places, places, streamOf, subjectOf } from './places.ts';
 import { type AckFacts, type Pulled, pull, readAck } from './pull.ts';
+import { type PutIfRoom, put, puttingIfRoom } from './room.ts';
 import { readStream } from './stream.ts';
 
 interface Broker {
@@ -48,25 +49,25 @@ interface Broker {
   readonly now: () => number;
 }
 
-export async function openNatsQueue(url: string, deps: QueueDeps): Promise<QueuePort> {
+/** Connects when it is first used. */
+export function openNatsQueue(url: string, deps: QueueDeps): QueuePort {
   const { bounds = QUEUE_BOUNDS, now, report } = deps;
-  const link = await openNats(url);
+  const link = natsLink(url);
   const ending = new AbortController();
   const open = new OpenDeliveries<NatsHandle>(({ reply }) => void giveBack(link, reply, ending.signal));
-  const extending = setInterval(() => {
-    for (const { reply } of open.values()) link.nats.publish(reply, '+WPI');
-  }, ACK_WAIT_MS / 3).unref();
-  const broker = { link, places: places(link, bounds), bounds, open, holder: randomUUID(), now };
+  const extending = setInterval(() => void extend(link, open.values()), ACK_WAIT_MS / 3).unref();
+  const putIfRoom = puttingIfRoom(bounds.quotaBytes);
+  const broker = { link, places: places(bounds), bounds, open, holder: randomUUID(), now };
   return {
     ...{ backend: 'nats', journal: 'host', publishesOnce: true, delays: false },
     async publish({ topic, payload, headers }, { tenant, invocation }) {
-      await send(broker, tenant, topic, { messageId: invocation.id, payload, headers });
+      await send(broker, { tenant, topic }, { messageId: invocation.id, payload, headers }, putIfRoom);
       return { messageId: invocation.id };
     },
     consume: (request, { tenant }) => lease(broker, tenant, request),
     settle: (handle, outcome, { tenant }) => settle(broker, tenant, handle, outcome),
     async *stream(reading, { tenant }) {
-      const stream = await link.use(() => broker.places.stream(tenant));
+      const stream = await link.use((session) => broker.places.stream(session, tenant));
       yield* readStream(link, { stream, subject: subjectOf(tenant, reading.topic) }, reading);
     },
     subscribe({ tenant, topic, group }, onMessage) {
@@ -80,7 +81,7 @@ export async function openNatsQueue(url: string, deps: QueueDeps): Promise<Queue
       };
       return startSubscription(source, onMessage);
     },
-    health: () => link.use(async () => void (await link.manager.getAccountInfo())),
+    health: () => link.use(async ({ manager }) => void (await manager.getAccountInfo())),
     sweep: async () => 0,
     async close() {
       ending.abort();
@@ -91,16 +92,30 @@ export async function openNatsQueue(url: string, deps: QueueDeps): Promise<Queue
   };
 }
 
-async function send({ link, places, bounds }: Broker, tenant: string, topic: string, message: QueueMessage) {
-  await link.use(async () => {
-    await places.stream(tenant);
-    try {
-      await link.streams.publish(subjectOf(tenant, topic), toBody(message), { msgID: message.messageId });
-    } catch (error) {
-      if (apiCodeOf(error) === STREAM_FULL) throw tenantFull(bounds.quotaBytes);
+/** Those that cannot be told now are told the next time. */
+async function extend(link: NatsLink, held: readonly NatsHandle[]): Promise<void> {
+  if (held.length === 0) return;
+  const telling = link.use(async ({ nats }) => {
+    for (const { reply } of held) nats.publish(reply, '+WPI');
+  });
+  await telling.catch(() => {});
+}
+
+async function send(
+  { link, places }: Broker,
+  { tenant, topic }: { readonly tenant: string; readonly topic: string },
+  message: QueueMessage,
+  how: PutIfRoom,
+): Promise<void> {
+  const parcel = { subject: subjectOf(tenant, topic), messageId: message.messageId, body: toBody(message) };
+  await link.use(async (session) => {
+    const attempt = async () => how(session, { ...parcel, stream: await places.stream(session, tenant) });
+    await attempt().catch((error: unknown) => {
+      if (error instanceof OpenwopError) throw error;
       places.forget(tenant);
-      throw error;
-    }
+      if (!isMissing(error)) throw error;
+      return attempt();
+    });
   });
 }
 
@@ -133,17 +148,19 @@ async function pullFrom(
   tenant: string,
   request: QueueRequest,
 ): Promise<readonly Msg[]> {
-  const ask = async (): Promise<Pulled> => {
-    const consumer = await places.consumer(tenant, request);
-    return pull(link, { ...request, stream: streamOf(tenant), consumer });
+  const ask = async (session: NatsSession): Promise<Pulled> => {
+    const consumer = await places.consumer(session, tenant, request);
+    return pull(session, { ...request, stream: streamOf(tenant), consumer });
   };
-  return link.use(async () => {
-    const first = await ask();
+  return link.use(async (session) => {
+    const first = await ask(session);
     if (first.kind === 'messages') return first.messages;
     places.forget(tenant);
-    const second = await ask();
+    const second = first.kind === 'gone' ? await ask(session) : first;
     if (second.kind === 'messages') return second.messages;
-    throw new OpenwopError('queue_topic_not_found');
+    if (second.kind === 'silent') throw new errors.TimeoutError();
+    const reason = second.kind === 'refused' ? second.reason : 'it was deleted just now';
+    throw backendUnavailable(`NATS does not serve this consumer group for now (${reason}). Try again later.`);
   });
 }
 
@@ -180,16 +197,19 @@ interface Burial {
   readonly reason: string;
 }
 
-/** Before the message leaves its topic; twice after a crash in between, with one id that the server knows again. */
+/**
+ * Before the message leaves its topic; twice after a crash in between, with one id that the server knows again. Never
+ * refused: the message was there already.
+ */
 async function bury(broker: Broker, tenant: string, message: QueueMessage, about: Burial): Promise<void> {
   const { messageId, headers } = message;
   const letter = { messageId: deadLetterId(messageId, about.group), headers };
   const payload = deadLetterPayload({ ...about, messageId, payload: message.payload });
-  await send(broker, tenant, deadLetterTopicOf(about.topic), { ...letter, payload });
+  await send(broker, { tenant, topic: deadLetterTopicOf(about.topic) }, { ...letter, payload }, put);
 }
 
 const say = (link: NatsLink, reply: string, word: string) =>
-  link.use(() => link.nats.request(reply, word, { timeout: REQUEST_TIMEOUT_MS }));
+  link.use(({ nats }) => nats.request(reply, word, { timeout: REQUEST_TIMEOUT_MS }));
 
 const tell = ({ link }: Broker, reply: string, word: string) => say(link, reply, word);
 
@@ -248,7 +268,7 @@ async function stored(
   { link }: Broker,
   { stream, seq }: { stream: string; seq: number },
 ): Promise<QueueMessage> {
-  const found = await link.use(() => link.manager.streams.getMessage(stream, { seq }));
+  const found = await link.use(({ manager }) => manager.streams.getMessage(stream, { seq }));
   const message = found && fromBody(found.data);
   if (!message) throw tokenExpired();
   return message;

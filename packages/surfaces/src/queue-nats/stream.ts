@@ -2,7 +2,7 @@
 import { DeliverPolicy, JetStreamApiCodes } from '@nats-io/jetstream';
 import type { QueueMessage, QueueReading } from '../ports/queue.ts';
 import { fromBody } from '../queue/envelope.ts';
-import type { NatsLink } from './connection.ts';
+import type { NatsLink, NatsSession } from './connection.ts';
 import { apiCodeOf } from './errors.ts';
 
 const AHEAD = 50;
@@ -17,11 +17,13 @@ export async function* readStream(
   { stream, subject }: StreamPlace,
   { fromBeginning, follow, signal }: QueueReading,
 ): AsyncGenerator<QueueMessage> {
-  const last = follow ? Number.POSITIVE_INFINITY : await link.use(() => lastSeq(link, { stream, subject }));
+  const last = follow
+    ? Number.POSITIVE_INFINITY
+    : await link.use((session) => lastSeq(session, { stream, subject }));
   if (last === 0 || (!follow && !fromBeginning)) return;
   const policy = fromBeginning ? DeliverPolicy.All : DeliverPolicy.New;
-  const messages = await link.use(async () => {
-    const consumer = await link.streams.consumers.get(stream, {
+  const messages = await link.use(async ({ streams }) => {
+    const consumer = await streams.consumers.get(stream, {
       filter_subjects: subject,
       deliver_policy: policy,
     });
@@ -43,7 +45,7 @@ export async function* readStream(
 }
 
 /** 0 when there is none. */
-async function lastSeq({ manager }: NatsLink, { stream, subject }: StreamPlace): Promise<number> {
+async function lastSeq({ manager }: NatsSession, { stream, subject }: StreamPlace): Promise<number> {
   try {
     return (await manager.streams.getMessage(stream, { last_by_subj: subject }))?.seq ?? 0;
   } catch (error) {

@@ -1,7 +1,9 @@
 /** A connection to RabbitMQ, made anew when it is next needed after it was lost, and operations that end. */
 import { OpenwopError } from '@gantry/protocol';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
-import { backendUnavailable } from '../queue/errors.ts';
+import { codeOf, refused, unreachable } from '../backend-errors.ts';
+import { openedWhenNeeded } from '../opened-when-needed.ts';
+import { serverUnavailable } from '../queue/errors.ts';
 
 export interface RabbitSession {
   readonly connection: ChannelModel;
@@ -22,49 +24,39 @@ export interface RabbitLink {
 
 const OPERATION_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 const HEARTBEAT_S = 10;
 const ACCESS_REFUSED = 403;
 const NOT_FOUND = 404;
 
-type State =
-  | { readonly kind: 'idle' }
-  | { readonly kind: 'open'; readonly session: Promise<RabbitSession> }
-  | { readonly kind: 'closed' };
-
 /** `onLost`: the server has taken back what was delivered. */
 export function rabbitLink(url: string, onLost: () => void): RabbitLink {
   const { host } = new URL(url);
-  let state: State = { kind: 'idle' };
-  const session = (): Promise<RabbitSession> => {
-    if (state.kind === 'closed') throw backendUnavailable('The host is stopping.');
-    if (state.kind === 'open') return state.session;
-    const opening = openSession(url);
-    const own: State = { kind: 'open', session: opening };
-    const lose = (): void => {
-      if (state !== own) return;
-      state = { kind: 'idle' };
-      onLost();
-    };
-    state = own;
-    opening.then(({ connection }) => connection.on('close', lose), lose);
-    return opening;
-  };
+  const sessions = openedWhenNeeded({
+    async open() {
+      const session = await openSession(url).catch((error: unknown) => {
+        throw explainOpening(error, host);
+      });
+      session.connection.on('close', () => {
+        sessions.forget();
+        onLost();
+      });
+      return session;
+    },
+    // The driver waits for ever for the answer of a server that goes away just then
+    close: ({ connection }) => inTime(connection.close(), CLOSE_TIMEOUT_MS, () => {}).catch(() => {}),
+    code: 'queue_backend_unavailable',
+  });
   return {
     async use(work, timeoutMs = OPERATION_TIMEOUT_MS) {
+      const session = await sessions.get();
       try {
-        const opened = await session();
-        return await inTime(work(opened), timeoutMs, () => drop(opened));
+        return await inTime(work(session), timeoutMs, () => drop(session));
       } catch (error) {
         throw explain(error, host);
       }
     },
-    async close() {
-      const last = state;
-      state = { kind: 'closed' };
-      if (last.kind !== 'open') return;
-      const opened = await last.session.catch(() => null);
-      await opened?.connection.close().catch(() => {});
-    },
+    close: sessions.close,
   };
 }
 
@@ -101,16 +93,38 @@ async function inTime<T>(work: Promise<T>, timeoutMs: number, late: () => void):
 
 const drop = ({ connection }: RabbitSession): void => void connection.close().catch(() => {});
 
-/** `host` is host:port, never the password. */
+/** The driver tells these apart by text alone. */
+const WRONG_PASSWORD = /^Handshake terminated by server: 403\b/;
+/** There is none of that name, or it is not up yet. */
+const NO_VIRTUAL_HOST = /^Expected ConnectionOpenOk; got <ConnectionClose/;
+
+/** What connecting failed with: nobody's call had begun. `host` is host:port, never the password. */
+function explainOpening(error: unknown, host: string): unknown {
+  if (!(error instanceof Error) || error instanceof TypeError) return error;
+  const server = `RabbitMQ at ${host}`;
+  if (WRONG_PASSWORD.test(error.message)) {
+    const why = 'refuses the user or the password. Correct them in the setting.';
+    return refused('queue_backend_unavailable', server, why);
+  }
+  const reason = NO_VIRTUAL_HOST.test(error.message) ? 'it does not open the virtual host' : codeOf(error);
+  return unreachable('queue_backend_unavailable', server, reason ?? 'it ended the connection');
+}
+
+/** For about a second after it started, the server knows of queues that it cannot reach yet. */
+const NOT_YET = / is (?:down|stopped|inaccessible)/;
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === NOT_FOUND && !NOT_YET.test(error.message);
+
 function explain(error: unknown, host: string): unknown {
   if (error instanceof OpenwopError || error instanceof TypeError) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === NOT_FOUND || code === ACCESS_REFUSED) {
+  const isDenied = error instanceof Error && 'code' in error && error.code === ACCESS_REFUSED;
+  if (isDenied || isMissing(error)) {
     const refusal = new OpenwopError('queue_topic_not_found');
     refusal.cause = error;
     return refusal;
   }
-  return backendUnavailable(`RabbitMQ at ${host} cannot be used for now. Try again later.`, error);
+  return serverUnavailable(`RabbitMQ at ${host}`, 'cannot be used for now. Try again later.', error);
 }
 
 /** A refused declaration ends its channel, so each has one of its own. */
@@ -136,7 +150,7 @@ export async function exists(
     await onChannel(session, check);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === NOT_FOUND) return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }

@@ -1,22 +1,33 @@
-/** The log of a topic: a RabbitMQ stream, which keeps what was read. */
+/** A log: a RabbitMQ stream, which keeps what was read. */
 import { randomUUID } from 'node:crypto';
 import type { Channel, ConsumeMessage } from 'amqplib';
 import type { RabbitSession } from './connection.ts';
 
 const AHEAD = 50;
+const MS = 1_000;
 
 export type LogStart = 'first' | 'next' | number;
 
 export interface LogEntry {
   readonly offset: number;
+  readonly messageId: string;
+  /** In milliseconds, to the second. */
+  readonly at: number;
   readonly body: Buffer;
+}
+
+export interface LogRange {
+  readonly start: LogStart;
+  /** Ends with this mark. */
+  readonly end?: string;
+  readonly signal: AbortSignal;
 }
 
 /** Ends with the signal; rejects when the connection is lost. Values wait for their reader, no more than `AHEAD`. */
 export async function* readLog(
   { connection }: RabbitSession,
   log: string,
-  { start, end, signal }: { readonly start: LogStart; readonly end?: string; readonly signal: AbortSignal },
+  { start, end, signal }: LogRange,
 ): AsyncGenerator<LogEntry> {
   const channel = await connection.createChannel();
   const inbox = new Inbox();
@@ -42,21 +53,31 @@ async function* entries(channel: Channel, inbox: Inbox, end: string | undefined)
     const message = await inbox.next();
     if (message === null) return;
     channel.ack(message);
-    const { messageId, headers } = message.properties;
+    const { messageId, headers, timestamp } = message.properties;
     if (end !== undefined && messageId === end) return;
-    yield { offset: Number(headers?.['x-stream-offset']), body: message.content };
+    const [offset, at] = [Number(headers?.['x-stream-offset']), Number(timestamp ?? 0) * MS];
+    yield { offset, messageId: String(messageId), at, body: message.content };
   }
 }
 
+/** When a message is published, as RabbitMQ writes it. */
+export const timestampOf = (now: number): number => Math.floor(now / MS);
+
 /** A mark in the log that readers of messages pass over: all before it was there when it was set. */
-export async function markEnd({ confirms }: RabbitSession, log: string): Promise<string> {
+export async function markEnd(session: RabbitSession, log: string): Promise<string> {
   const messageId = randomUUID();
-  await new Promise<void>((resolve, reject) =>
-    confirms.sendToQueue(log, Buffer.from('mark'), { messageId }, (error) =>
-      error ? reject(error) : resolve(),
-    ),
-  );
+  await append(session, log, { messageId, body: Buffer.from('mark') });
   return messageId;
+}
+
+export function append(
+  { confirms }: RabbitSession,
+  log: string,
+  { messageId, body }: { readonly messageId: string; readonly body: Buffer },
+): Promise<void> {
+  return new Promise((resolve, reject) =>
+    confirms.sendToQueue(log, body, { messageId }, (error) => (error ? reject(error) : resolve())),
+  );
 }
 
 class Inbox {

@@ -1,147 +1,178 @@
-/**
- * Where topics and groups are in RabbitMQ: a topic is an exchange with a log (a stream) behind it, a group is a
- * queue behind the same exchange. The group without a name is there with its topic; others are made when they are
- * first asked for, and filled from the log.
- */
-import { hash } from 'node:crypto';
-import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
-import { pause } from '../queue/pause.ts';
+/** Makes topics and groups when they are first asked for. A group with a name is filled from the log of its topic. */
+import type { Channel } from 'amqplib';
+import type { QueueBounds } from '../ports/queue.ts';
 import { exists, onChannel, type RabbitSession } from './connection.ts';
-import { type LogStart, markEnd, readLog } from './log.ts';
+import { fillGroup } from './fill-group.ts';
+import { alone } from './lock.ts';
+import {
+  bulkArguments,
+  groupArguments,
+  groupless,
+  isGroupless,
+  KEYS,
+  logArguments,
+  namesOf,
+  type Place,
+} from './names.ts';
+import type { Registries, Registry } from './registry.ts';
+import type { Room } from './room.ts';
 
-const digest = (...parts: string[]): string => hash('sha256', JSON.stringify(parts), 'base64url');
-
-export interface Topic {
-  readonly exchange: string;
-  readonly log: string;
-  readonly groupless: string;
+export interface PlaceDeps {
+  readonly bounds: QueueBounds;
+  readonly registryOf: Registries;
+  readonly room: Room;
+  readonly now: () => number;
 }
 
-export const topicOf = (tenant: string, topic: string): Topic => ({
-  exchange: `gantry.topic.${digest(tenant, topic)}`,
-  log: `gantry.log.${digest(tenant, topic)}`,
-  groupless: groupOf(tenant, { topic, group: '' }),
-});
+interface Making extends PlaceDeps {
+  readonly session: RabbitSession;
+  readonly registry: Registry;
+}
 
-export const groupOf = (tenant: string, { topic, group }: QueuePlace): string =>
-  `gantry.group.${digest(tenant, topic, group)}`;
+export const lockOf = (place: Place): string =>
+  `${isGroupless(place) ? namesOf(place).exchange : namesOf(place).queue}.lock`;
 
-const MS = 1_000;
-
-const logArguments = ({ retentionMs, quotaBytes }: QueueBounds) => ({
-  'x-queue-type': 'stream',
-  'x-max-age': `${Math.ceil(retentionMs / MS)}s`,
-  'x-max-length-bytes': quotaBytes,
-});
-
-const groupArguments = ({ retentionMs, quotaBytes }: QueueBounds) => ({
-  'x-queue-type': 'quorum',
-  'x-overflow': 'reject-publish',
-  'x-max-length-bytes': quotaBytes,
-  'x-message-ttl': retentionMs,
-  'x-expires': retentionMs,
-});
-
-export function ensureTopic(
+/** `bounded`: whether it may be one topic too many. */
+export async function ensureTopic(
+  deps: PlaceDeps,
   session: RabbitSession,
-  bounds: QueueBounds,
-  place: { readonly tenant: string; readonly topic: string },
+  place: Place,
+  { bounded }: { readonly bounded: boolean },
 ): Promise<void> {
-  const { exchange, log, groupless } = topicOf(place.tenant, place.topic);
-  return known(session, exchange, () =>
-    onChannel(session, async (channel) => {
-      await channel.assertExchange(exchange, 'fanout', { durable: true });
-      await channel.assertQueue(log, { durable: true, arguments: logArguments(bounds) });
-      await channel.assertQueue(groupless, { durable: true, arguments: groupArguments(bounds) });
-      for (const queue of [log, groupless]) await channel.bindQueue(queue, exchange, '');
-    }),
-  );
+  const making = { ...deps, session, registry: await deps.registryOf(session) };
+  const topic = groupless(place);
+  await ensure(making, topic, namesOf(topic).exchange, () => makeTopic(making, topic, bounded));
+}
+
+/** Answers its queue. */
+export async function ensureGroup(deps: PlaceDeps, session: RabbitSession, place: Place): Promise<string> {
+  await ensureTopic(deps, session, place, { bounded: true });
+  const { queue } = namesOf(place);
+  const making = { ...deps, session, registry: await deps.registryOf(session) };
+  if (!isGroupless(place)) await ensure(making, place, queue, () => makeGroup(making, place));
+  else if (making.registry.unreadOf(place) !== 'claimed')
+    await known(session, queue, () => claimUnread(making, place));
+  return queue;
 }
 
 /** Asking for a topic that nobody published to makes none. */
-export async function topicExists(session: RabbitSession, tenant: string, topic: string): Promise<boolean> {
-  const { exchange } = topicOf(tenant, topic);
-  return session.known.has(exchange) || exists(session, (channel) => channel.checkExchange(exchange));
+export async function topicExists(deps: PlaceDeps, session: RabbitSession, place: Place): Promise<boolean> {
+  const { exchange } = namesOf(place);
+  const registry = await deps.registryOf(session);
+  if (registry.ageOf(groupless(place)) <= deps.bounds.retentionMs) return true;
+  return exists(session, (channel) => channel.checkExchange(exchange));
 }
 
-export async function ensureGroup(
-  session: RabbitSession,
-  bounds: QueueBounds,
-  place: QueuePlace & { readonly tenant: string },
-): Promise<string> {
-  await ensureTopic(session, bounds, place);
-  const name = groupOf(place.tenant, place);
-  if (place.group !== '') await known(session, name, () => addGroup(session, bounds, place, name));
-  return name;
+/** R1 of the registry. What was unused for so long may be removed just now: then it is made under its lock. */
+async function ensure(
+  { session, registry, bounds: { retentionMs } }: Making,
+  place: Place,
+  name: string,
+  make: () => Promise<void>,
+): Promise<void> {
+  const age = registry.ageOf(place);
+  if (Number.isFinite(age) && age > retentionMs) session.known.delete(name);
+  await known(session, name, make);
+  if (registry.ageOf(place) > retentionMs / 4) await registry.announce(place, { bounded: false });
+}
+
+async function makeTopic(making: Making, topic: Place, bounded: boolean): Promise<void> {
+  const { session, registry, bounds } = making;
+  if (registry.ageOf(topic) <= bounds.retentionMs) return declareTopic(making, topic);
+  await alone(session, lockOf(topic), async () => {
+    await registry.announce(topic, { bounded });
+    await declareTopic(making, topic);
+  });
+}
+
+async function declareTopic({ session, bounds, registry }: Making, topic: Place): Promise<void> {
+  const { exchange, log } = namesOf(topic);
+  await onChannel(session, async (channel) => {
+    await channel.assertExchange(exchange, 'direct', { durable: true });
+    await channel.assertQueue(log, { durable: true, arguments: logArguments(bounds) });
+    await channel.bindQueue(log, exchange, KEYS.message);
+    if (registry.unreadOf(topic) === 'dropped') return;
+    await declareGroup(channel, bounds, topic);
+    await bindGroup(channel, topic);
+  });
+}
+
+async function declareGroup(channel: Channel, bounds: QueueBounds, place: Place): Promise<void> {
+  const { queue, bulk } = namesOf(place);
+  await channel.assertQueue(queue, { durable: true, arguments: groupArguments(bounds) });
+  await channel.assertQueue(bulk, { durable: true, arguments: bulkArguments(bounds) });
+}
+
+async function bindGroup(channel: Channel, place: Place): Promise<void> {
+  const { exchange, queue, bulk } = namesOf(place);
+  await channel.bindQueue(queue, exchange, KEYS.message);
+  await channel.bindQueue(bulk, exchange, KEYS.bulk);
+}
+
+async function makeGroup(making: Making, place: Place): Promise<void> {
+  const { session, registry, bounds } = making;
+  const isKnown = registry.ageOf(place) <= bounds.retentionMs;
+  if (!isKnown || !(await isReady(session, place)))
+    await alone(session, lockOf(place), async () => {
+      const isMade = await isReady(session, place);
+      // The first group takes the place of what was kept for it
+      const isFirst = registry.unreadOf(place) === 'kept';
+      if (!isMade && !isFirst) await making.room.check(session, place.tenant);
+      await registry.announce(place, { bounded: true });
+      if (!isMade) await fillAnew(making, place);
+    });
+  await dropUnread(making, groupless(place));
+}
+
+async function isReady(session: RabbitSession, place: Place): Promise<boolean> {
+  const { ready, queue } = namesOf(place);
+  const isThere = (name: string) => exists(session, (channel) => channel.checkQueue(name));
+  return (await isThere(ready)) && (await isThere(queue));
 }
 
 /**
  * Its mark is set last: what a process that died has left without one is thrown away and made again. Messages that
  * are published just while the group is made may be delivered to it twice.
  */
-async function addGroup(
-  session: RabbitSession,
-  bounds: QueueBounds,
-  { tenant, topic }: QueuePlace & { readonly tenant: string },
-  name: string,
-): Promise<void> {
-  const { exchange, log } = topicOf(tenant, topic);
-  const ready = `${name}.ready`;
-  const isReady = (): Promise<boolean> => exists(session, (channel) => channel.checkQueue(ready));
-  if (await isReady()) return;
-  await alone(session, `${name}.lock`, async () => {
-    if (await isReady()) return;
-    const declare = { durable: true, arguments: groupArguments(bounds) };
+async function fillAnew(making: Making, place: Place): Promise<void> {
+  const { session, bounds } = making;
+  const { queue, bulk, ready } = namesOf(place);
+  await onChannel(session, async (channel) => {
+    for (const name of [ready, queue, bulk]) await channel.deleteQueue(name);
+    await declareGroup(channel, bounds, place);
+  });
+  const copied = await fillGroup(making, place, 'first');
+  await onChannel(session, (channel) => bindGroup(channel, place));
+  await fillGroup(making, place, copied + 1);
+  await onChannel(session, (channel) => channel.assertQueue(ready, { durable: true }));
+}
+
+/** Nobody has asked for it, and the log has the same for whoever does. */
+async function dropUnread({ session, registry }: Making, topic: Place): Promise<void> {
+  if (registry.unreadOf(topic) !== 'kept') return;
+  await alone(session, lockOf(topic), async () => {
+    await registry.caughtUp();
+    if (registry.unreadOf(topic) !== 'kept') return;
+    await registry.announce(topic, { bounded: false, unread: 'dropped' });
+    const { queue, bulk } = namesOf(topic);
     await onChannel(session, async (channel) => {
-      await channel.deleteQueue(name);
-      await channel.assertQueue(name, declare);
+      for (const name of [queue, bulk]) await channel.deleteQueue(name);
     });
-    const copied = await copyLog(session, { log, name, start: 'first' });
-    await onChannel(session, (channel) => channel.bindQueue(name, exchange, ''));
-    await copyLog(session, { log, name, start: copied + 1 });
-    await onChannel(session, (channel) => channel.assertQueue(ready, { durable: true }));
   });
 }
 
-interface Copy {
-  readonly log: string;
-  readonly name: string;
-  readonly start: LogStart;
-}
-
-/** Answers the offset of the last entry that it saw. */
-async function copyLog(session: RabbitSession, { log, name, start }: Copy): Promise<number> {
-  const end = await markEnd(session, log);
-  let last = typeof start === 'number' ? start - 1 : -1;
-  const { signal } = new AbortController();
-  for await (const { offset, body } of readLog(session, log, { start, end, signal })) {
-    last = offset;
-    session.confirms.sendToQueue(name, body, { persistent: true });
-  }
-  await session.confirms.waitForConfirms();
-  return last;
-}
-
-const LOCK_AGAIN_MS = 50;
-const RESOURCE_LOCKED = 405;
-
-/** An exclusive queue is a lock: it goes with the connection of its holder. */
-async function alone(session: RabbitSession, lock: string, work: () => Promise<void>): Promise<void> {
-  const take = (): Promise<boolean> =>
-    onChannel(session, (channel) => channel.assertQueue(lock, { exclusive: true, durable: false })).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof Error && 'code' in error && error.code === RESOURCE_LOCKED) return false;
-        throw error;
-      },
-    );
-  // Ended by the time that every operation has
-  while (!(await take())) await pause(LOCK_AGAIN_MS, new AbortController().signal);
-  try {
-    await work();
-  } finally {
-    await onChannel(session, (channel) => channel.deleteQueue(lock));
-  }
+async function claimUnread(making: Making, topic: Place): Promise<void> {
+  const { session, registry, room } = making;
+  await alone(session, lockOf(topic), async () => {
+    await registry.caughtUp();
+    const unread = registry.unreadOf(topic);
+    if (unread === 'claimed') return;
+    if (unread === 'dropped') {
+      await room.check(session, topic.tenant);
+      await fillAnew(making, topic);
+    }
+    await registry.announce(topic, { bounded: true, unread: 'claimed' });
+  });
 }
 
 function known({ known: map }: RabbitSession, name: string, make: () => Promise<void>): Promise<void> {
@@ -149,6 +180,8 @@ function known({ known: map }: RabbitSession, name: string, make: () => Promise<
   if (found) return found;
   const made = make();
   map.set(name, made);
-  made.catch(() => map.delete(name));
+  made.catch(() => {
+    if (map.get(name) === made) map.delete(name);
+  });
   return made;
 }

@@ -6,7 +6,7 @@ import { queueOutageContract } from '../ports/queue-outage-contract.ts';
 import { QUEUE_CONTRACT_BOUNDS, userOf } from '../ports/queue-user-contract.ts';
 import { freshTenant } from '../testing/calls.ts';
 import { openTestRabbit, rabbitSkip } from '../testing/rabbitmq.ts';
-import { groupOf } from './places.ts';
+import { namesOf, placeOf } from './names.ts';
 import { openRabbitQueue } from './queue.ts';
 
 const deps = { now: Date.now, report: () => {}, bounds: QUEUE_CONTRACT_BOUNDS };
@@ -23,7 +23,7 @@ const close = async (): Promise<void> => {};
 queueContract(
   'RabbitMQ',
   async () => {
-    const port = await openRabbitQueue(await url(), deps);
+    const port = openRabbitQueue(await url(), deps);
     return { port, close: () => port.close() };
   },
   skip,
@@ -31,13 +31,13 @@ queueContract(
 
 queueOutageContract(
   'RabbitMQ',
-  async () => ({ url: await url(), open: (each) => openRabbitQueue(each, deps), close }),
+  async () => ({ url: await url(), open: async (each) => openRabbitQueue(each, deps), close }),
   skip,
 );
 
 test('a group that a dead process left half made is made again', skip, async (t) => {
   const tenant = freshTenant();
-  const port = await openRabbitQueue(await url(), deps);
+  const port = openRabbitQueue(await url(), deps);
   const connection = await connect(await url());
   t.after(async () => {
     await port.close();
@@ -46,7 +46,7 @@ test('a group that a dead process left half made is made again', skip, async (t)
   const user = userOf(port, tenant);
   for (let n = 0; n < 3; n++) await user.publish('t', n);
   const channel = await connection.createChannel();
-  const half = groupOf(tenant, { topic: 't', group: 'g' });
+  const { queue: half } = namesOf(placeOf(tenant, { topic: 't', group: 'g' }));
   await channel.assertQueue(half, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
   channel.sendToQueue(half, Buffer.from('half'));
   const got = await user.take('t', { group: 'g' });
@@ -67,7 +67,8 @@ test('two processes that make a group at once make one', skip, async (t) => {
 });
 
 test('a server that is not there is named without its password', async () => {
-  await assert.rejects(openRabbitQueue('amqp://gantry:open-sesame@127.0.0.1:1', deps), (error) => {
+  const port = openRabbitQueue('amqp://gantry:open-sesame@127.0.0.1:1', deps);
+  await assert.rejects(port.health(), (error) => {
     assert.ok(error instanceof Error && 'code' in error);
     assert.equal(error.code, 'queue_backend_unavailable');
     assert.match(error.message, /127\.0\.0\.1:1\b/);

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { OpenwopError } from '@gantry/protocol';
 import {
   QUEUE_BOUNDS,
-  type QueueBounds,
   type QueueDelivery,
   type QueueDeps,
   type QueueMessage,
@@ -23,8 +22,8 @@ import {
   deadLetterTopicOf,
   isDeadLetterTopic,
 } from '../queue/dead-letter.ts';
-import { fromBody, toBody } from '../queue/envelope.ts';
-import { tenantFull, tokenExpired } from '../queue/errors.ts';
+import { fromBody } from '../queue/envelope.ts';
+import { tokenExpired, unconfirmed } from '../queue/errors.ts';
 import { OpenDeliveries } from '../queue/open-deliveries.ts';
 import {
   SUBSCRIPTION_BATCH,
@@ -34,34 +33,54 @@ import {
 } from '../queue/subscription.ts';
 import { type RabbitLink, type RabbitSession, rabbitLink } from './connection.ts';
 import { markEnd, readLog } from './log.ts';
-import { ensureGroup, ensureTopic, topicExists, topicOf } from './places.ts';
+import { namesOf, type Place, placeOf } from './names.ts';
+import { ensureGroup, ensureTopic, type PlaceDeps, topicExists } from './places.ts';
+import { registries } from './registry.ts';
+import { Room } from './room.ts';
+import { type Sending, send } from './send.ts';
+import { sweepPlaces } from './sweep.ts';
 import { deliveryCountOf, type Taken, takeNext, takeReady } from './take.ts';
 
 interface Held extends Taken, QueuePlace {
+  readonly place: Place;
   readonly tenant: string;
   readonly content: QueueMessage;
   readonly deliveryCount: number;
 }
 
-interface Broker {
+interface Broker extends PlaceDeps {
   readonly link: RabbitLink;
-  readonly bounds: QueueBounds;
   readonly open: OpenDeliveries<Held>;
+  /** Whose deliveries they are: RabbitMQ takes an answer only on the connection that a message came by. */
+  readonly holder: string;
 }
 
-export async function openRabbitQueue(url: string, deps: QueueDeps): Promise<QueuePort> {
-  const { bounds = QUEUE_BOUNDS, report } = deps;
+function brokerOf(url: string, { bounds = QUEUE_BOUNDS, now }: QueueDeps): Broker {
   const open = new OpenDeliveries<Held>(giveBack);
+  const registryOf = registries(bounds, now);
+  const held = (tenant: string): number =>
+    open.values().filter(({ place }) => place.tenant === tenant).length;
+  const room = new Room({ bounds, registryOf, held });
   const link = rabbitLink(url, () => open.clear());
-  const broker = { link, bounds, open };
+  return { link, bounds, open, now, registryOf, room, holder: randomUUID() };
+}
+
+/** Connects when it is first used. */
+export function openRabbitQueue(url: string, deps: QueueDeps): QueuePort {
+  const broker = brokerOf(url, deps);
+  const { link, open } = broker;
+  const { report } = deps;
   const ending = new AbortController();
-  const health = () => link.use(async ({ gets }) => void (await gets.prefetch(0)));
-  await health();
   return {
     ...{ backend: 'rabbitmq', journal: 'host', publishesOnce: false, delays: false },
     async publish({ topic, payload, headers }, { tenant, invocation }) {
-      await send(broker, tenant, topic, { messageId: invocation.id, payload, headers });
-      return { messageId: invocation.id };
+      const message = { messageId: invocation.id, payload, headers };
+      const sending: Sending = { phase: 'preparing' };
+      const place = placeOf(tenant, { topic, group: '' });
+      await send(broker, place, message, { bounded: true, sending }).catch((error: unknown) => {
+        throw sending.phase === 'sent' ? unconfirmed(error) : error;
+      });
+      return { messageId: message.messageId };
     },
     consume: (request, { tenant }) => lease(broker, tenant, request),
     settle: (handle, outcome, { tenant }) => settle(broker, tenant, handle, outcome),
@@ -77,35 +96,14 @@ export async function openRabbitQueue(url: string, deps: QueueDeps): Promise<Que
       };
       return startSubscription(source, onMessage);
     },
-    health,
-    sweep: async () => 0,
+    health: () => link.use(async ({ gets }) => void (await gets.prefetch(0))),
+    sweep: (now) => sweepPlaces(broker, now),
     async close() {
       ending.abort();
       open.clear();
       await link.close();
     },
   };
-}
-
-/** The server answers when all queues of the topic have it on disk. */
-async function send(
-  { link, bounds }: Broker,
-  tenant: string,
-  topic: string,
-  message: QueueMessage,
-): Promise<void> {
-  await link.use(async (session) => {
-    await ensureTopic(session, bounds, { tenant, topic });
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const options = { persistent: true, messageId: message.messageId };
-    const { exchange } = topicOf(tenant, topic);
-    session.confirms.publish(exchange, '', toBody(message), options, (refused: unknown) =>
-      refused ? reject(refused) : resolve(),
-    );
-    await promise.catch((refused: unknown) => {
-      throw session.lost.aborted ? refused : tenantFull(bounds.quotaBytes);
-    });
-  });
 }
 
 /** A new group may have a long log to copy. */
@@ -117,13 +115,12 @@ async function lease(
   tenant: string,
   request: QueueRequest,
 ): Promise<readonly QueueDelivery[]> {
-  const { topic, group, messagesMax, waitMs, signal } = request;
-  const { link, bounds } = broker;
+  const { messagesMax, waitMs, signal } = request;
+  const { link } = broker;
+  const place = placeOf(tenant, request);
   const queue = await link.use(
     async (session) =>
-      waitMs > 0 || (await topicExists(session, tenant, topic))
-        ? ensureGroup(session, bounds, { tenant, topic, group })
-        : null,
+      waitMs > 0 || (await topicExists(broker, session, place)) ? ensureGroup(broker, session, place) : null,
     GROUP_TIMEOUT_MS,
   );
   if (queue === null) return [];
@@ -158,13 +155,14 @@ async function deliver(
     return null;
   }
   const count = deliveryCountOf(taken);
-  const held = { ...taken, tenant, topic, group, content, deliveryCount: count };
+  const place = placeOf(tenant, { topic, group });
+  const held = { ...taken, place, tenant, topic, group, content, deliveryCount: count };
   if (count > broker.bounds.deliveriesMax && !isDeadLetterTopic(topic)) {
     await bury(broker, { ...held, deliveryCount: count - 1 }, DELIVERY_LIMIT_REASON);
     await finish(broker, held);
     return null;
   }
-  const handle = randomUUID();
+  const handle = `${broker.holder}.${randomUUID()}`;
   broker.open.add(handle, held, visibilityMs);
   return { ...content, deliveryCount: count, handle };
 }
@@ -177,16 +175,19 @@ async function bury(
   const { messageId, headers } = content;
   const payload = deadLetterPayload({ ...content, topic, group, deliveryCount, reason });
   const letter = { messageId: deadLetterId(messageId, group), payload, headers };
-  await send(broker, tenant, deadLetterTopicOf(topic), letter);
+  const place = placeOf(tenant, { topic: deadLetterTopicOf(topic), group: '' });
+  await send(broker, place, letter, { bounded: false });
 }
 
 /** The protocol has no answer to an acknowledgement; what is asked after it is answered after it. */
-async function finish({ link }: Broker, { channel, message, release }: Held): Promise<void> {
+async function finish({ link, room }: Broker, { channel, message, release, place }: Held): Promise<void> {
   await link.use(async () => {
     channel.ack(message);
     await channel.prefetch(0);
   });
   release();
+  // What is not freed now is when it expires
+  await link.use((session) => room.free(session, place, message.content)).catch(() => {});
 }
 
 /** Does nothing on a channel that is gone: the server has taken the message back. */
@@ -205,10 +206,19 @@ async function settle(
   handle: string,
   wanted: QueueOutcome,
 ): Promise<QueueSettled> {
-  if (broker.open.get(handle)?.tenant !== tenant) throw tokenExpired();
+  const isOurs = handle.startsWith(broker.holder);
+  if (broker.open.get(handle)?.tenant !== tenant) throw isOurs ? tokenExpired() : ofAnotherProcess();
   const settled = await broker.open.settle(handle, (held) => carryOut(broker, held, wanted));
   return settled ?? Promise.reject(tokenExpired());
 }
+
+const ofAnotherProcess = (): OpenwopError =>
+  new OpenwopError('queue_delivery_token_expired', {
+    message:
+      'This process of the host has not delivered that message: with RabbitMQ a delivery token is good only in the ' +
+      'process that consumed the message, until that process stops. Consume again; the message comes with a new ' +
+      'token unless it is done with.',
+  });
 
 async function carryOut(broker: Broker, held: Held, wanted: QueueOutcome): Promise<QueueSettled> {
   const { topic, deliveryCount: count } = held;
@@ -223,22 +233,24 @@ async function carryOut(broker: Broker, held: Held, wanted: QueueOutcome): Promi
 }
 
 async function* readTopic(
-  { link, bounds }: Broker,
+  broker: Broker,
   tenant: string,
   { topic, fromBeginning, follow, signal }: QueueReading,
 ): AsyncGenerator<QueueMessage> {
   if (!follow && !fromBeginning) return;
-  const { log } = topicOf(tenant, topic);
+  const { link, bounds, now } = broker;
+  const place = placeOf(tenant, { topic, group: '' });
+  const { log } = namesOf(place);
   const end = await link.use(async (session) => {
-    if (follow) return ensureTopic(session, bounds, { tenant, topic }).then(() => undefined);
-    return (await topicExists(session, tenant, topic)) ? markEnd(session, log) : null;
+    if (follow) return ensureTopic(broker, session, place, { bounded: true }).then(() => undefined);
+    return (await topicExists(broker, session, place)) ? markEnd(session, log) : null;
   });
   if (end === null) return;
   const start = fromBeginning ? 'first' : 'next';
   const range = { start, signal, ...(end !== undefined && { end }) } as const;
   const { entries } = await link.use(async (session) => ({ entries: readLog(session, log, range) }));
-  for await (const { body } of entries) {
-    const message = fromBody(body);
+  for await (const { body, at } of entries) {
+    const message = at + bounds.retentionMs > now() ? fromBody(body) : null;
     if (message) yield message;
   }
 }

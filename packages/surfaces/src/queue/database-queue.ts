@@ -1,9 +1,11 @@
 /** The queue port over a database: waiting, streams and subscriptions are the same for all of them. */
 import { OpenwopError } from '@gantry/protocol';
+import { ServerError } from '../backend-errors.ts';
 import type { QueueMessage, QueuePlace, QueuePort, QueueReading } from '../ports/queue.ts';
 import type { Arrivals } from './arrivals.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
 import { backendUnavailable } from './errors.ts';
+import { deliveriesOf } from './granted.ts';
 import { pause } from './pause.ts';
 import { type QueueCall, type QueueLease, type QueueStore, SWEEP_BATCH } from './queue-store.ts';
 import {
@@ -26,9 +28,9 @@ export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
   const { arrivals, now, report, close } = options;
   const store = explained(options.store);
   const lease = async ({ topic, group, messagesMax, visibilityMs }: QueueLease, call: QueueCall) => {
-    const { deliveries, buried } = await store.lease({ topic, group, messagesMax, visibilityMs }, call);
+    const { handles, buried } = await store.lease({ topic, group, messagesMax, visibilityMs }, call);
     if (buried) arrivals.ring(call.tenant, deadLetterTopicOf(topic));
-    return deliveries;
+    return deliveriesOf(store, handles, call);
   };
   const settle: QueueStore['settle'] = async (handle, outcome, call) => {
     const settled = await store.settle(handle, outcome, call);
@@ -146,11 +148,14 @@ async function* readLog(
 function explained(store: QueueStore): QueueStore {
   const explain = (error: unknown): never => {
     if (!(error instanceof OpenwopError) || error.code !== 'storage_unavailable') throw error;
-    throw backendUnavailable(error.message, error.cause ?? error);
+    throw error instanceof ServerError
+      ? error.as('queue_backend_unavailable')
+      : backendUnavailable(error.message, error.cause ?? error);
   };
   return {
     publish: (...args) => store.publish(...args).catch(explain),
     lease: (...args) => store.lease(...args).catch(explain),
+    messages: (...args) => store.messages(...args).catch(explain),
     settle: (...args) => store.settle(...args).catch(explain),
     readyAt: (...args) => store.readyAt(...args).catch(explain),
     read: (...args) => store.read(...args).catch(explain),

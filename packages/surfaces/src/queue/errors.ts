@@ -1,7 +1,12 @@
 import { OpenwopError } from '@gantry/protocol';
-import { TENANT_FULL } from './queue-store.ts';
+import { ServerError } from '../backend-errors.ts';
+import { TENANT_FULL, tooManyGroupsText } from './queue-store.ts';
 
 export const tokenExpired = (): OpenwopError => new OpenwopError('queue_delivery_token_expired');
+
+/** `server`: `NATS at 127.0.0.1:4222`, never with a password. */
+export const serverUnavailable = (server: string, rest: string, cause?: unknown): ServerError =>
+  new ServerError('queue_backend_unavailable', server, rest, cause);
 
 export function backendUnavailable(message: string, cause?: unknown): OpenwopError {
   const error = new OpenwopError('queue_backend_unavailable', { message });
@@ -11,3 +16,36 @@ export function backendUnavailable(message: string, cause?: unknown): OpenwopErr
 
 export const tenantFull = (quotaBytes: number): OpenwopError =>
   new OpenwopError('queue_backend_unavailable', { message: TENANT_FULL, details: { quotaBytes } });
+
+export const tooManyGroups = (groupsMax: number): OpenwopError =>
+  new OpenwopError('queue_backend_unavailable', {
+    message: tooManyGroupsText(groupsMax),
+    details: { groupsMax },
+  });
+
+export const tooManyGroupsInAll = (groupsMax: number): OpenwopError =>
+  new OpenwopError('queue_backend_unavailable', {
+    message:
+      `This tenant has ${groupsMax} consumer groups in all its topics, and may have no more. Use one of them; groups ` +
+      'that nobody uses go after the time for which messages are kept.',
+    details: { groupsMax },
+  });
+
+export const tooManyTopics = (topicsMax: number): OpenwopError =>
+  new OpenwopError('queue_backend_unavailable', {
+    message:
+      `This tenant has ${topicsMax} topics, and may have no more. Use one of them; topics that nobody uses go after ` +
+      'the time for which messages are kept.',
+    details: { topicsMax },
+  });
+
+/** For a server that cannot tell a message that is published again from a second one. */
+export function unconfirmed(cause: unknown): OpenwopError {
+  const error = new OpenwopError('effect_in_doubt', {
+    message:
+      'The queue backend did not say whether it has the message: it was lost, or could not tell. Look at the topic, ' +
+      'then fork or start a new run.',
+  });
+  error.cause = cause;
+  return error;
+}

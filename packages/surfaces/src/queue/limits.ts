@@ -1,8 +1,11 @@
 /** Bounds of what pack code sends. The protocol's advertisement has no members for them. */
 import { OpenwopError } from '@gantry/protocol';
 import type { QueueDraft, QueuePlace, QueuePort } from '../ports/queue.ts';
+import { deadLetterTopicOf, isDeadLetterTopic } from './dead-letter.ts';
 
 const TOPIC_BYTES_MAX = 200;
+/** So that the dead letters of every topic can be read. */
+const DEAD_LETTER_TOPIC_BYTES_MAX = Buffer.byteLength(deadLetterTopicOf('x'.repeat(TOPIC_BYTES_MAX)));
 const GROUP_BYTES_MAX = 100;
 /** Under the megabyte that brokers take by default, with room for what a dead letter adds. */
 const PAYLOAD_BYTES_MAX = 262_144;
@@ -26,7 +29,8 @@ export function checkDraft(
 }
 
 export function checkPlace({ topic, group }: QueuePlace): void {
-  refuseOver('topic', Buffer.byteLength(topic), TOPIC_BYTES_MAX);
+  const topicBytesMax = isDeadLetterTopic(topic) ? DEAD_LETTER_TOPIC_BYTES_MAX : TOPIC_BYTES_MAX;
+  refuseOver('topic', Buffer.byteLength(topic), topicBytesMax);
   refuseOver('consumerGroup', Buffer.byteLength(group), GROUP_BYTES_MAX);
 }
 

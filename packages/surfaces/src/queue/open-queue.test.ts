@@ -23,7 +23,10 @@ test('the setting chooses the backend; another is refused by name, without its p
     assert.doesNotMatch(error.message, /open-sesame/);
     return true;
   });
-  await assert.rejects(openQueue('postgres://127.0.0.1:1/x', deps), { code: 'storage_unavailable' });
-  for (const url of ['nats://127.0.0.1:1', 'amqp://127.0.0.1:1'])
-    await assert.rejects(openQueue(url, deps), { code: 'queue_backend_unavailable' });
+  for (const url of ['postgres://127.0.0.1:1/x', 'nats://127.0.0.1:1', 'amqp://127.0.0.1:1']) {
+    const { port, health } = await openQueue(url, deps);
+    await assert.rejects(health(), { message: /127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/ });
+    await assert.rejects(port.health(), { code: 'queue_backend_unavailable' });
+    await port.close();
+  }
 });

@@ -1,12 +1,5 @@
 /** What a database does for queues. `database-queue.ts` makes a port of it. Threads load this file: types only. */
-import type {
-  QueueDelivery,
-  QueueDraft,
-  QueueMessage,
-  QueueOutcome,
-  QueuePlace,
-  QueueSettled,
-} from '../ports/queue.ts';
+import type { QueueDraft, QueueMessage, QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
 import type { PortWrite } from '../surface-call.ts';
 
 export interface QueueLease extends QueuePlace {
@@ -14,8 +7,16 @@ export interface QueueLease extends QueuePlace {
   readonly visibilityMs: number;
 }
 
-export interface Leased {
-  readonly deliveries: readonly QueueDelivery[];
+/** A message that becomes a dead letter for a group. */
+export interface Burial extends QueuePlace {
+  readonly seq: number;
+  readonly deliveryCount: number;
+  readonly reason: string;
+}
+
+/** What is on record of a lease. Payloads are not: they would be kept once more for every group. */
+export interface Granted {
+  readonly handles: readonly string[];
   /** Whether messages went to the dead letters of the topic meanwhile. */
   readonly buried: boolean;
 }
@@ -29,7 +30,9 @@ export type QueueCall = PortWrite | { readonly tenant: string; readonly now: num
 
 export interface QueueStore {
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
-  lease(lease: QueueLease, call: QueueCall): Promise<Leased>;
+  lease(lease: QueueLease, call: QueueCall): Promise<Granted>;
+  /** By their numbers, those that are still there. */
+  messages(seqs: readonly number[], tenant: string): Promise<readonly Logged[]>;
   settle(handle: string, outcome: QueueOutcome, call: QueueCall): Promise<QueueSettled>;
   /** When a group should look again: null when only a new message can change anything. */
   readyAt(place: QueuePlace, tenant: string, now: number): Promise<number | null>;
@@ -65,4 +68,8 @@ export function readHandle(handle: string): HandleParts | null {
 }
 
 export const TENANT_FULL =
-  'The queues of this tenant are full. Consume messages, or ask the operator for a larger quota.';
+  'The queues of this tenant are full. Acknowledge messages in every group of their topic, or wait until they expire, ' +
+  'or ask the operator for a larger quota.';
+
+export const tooManyGroupsText = (groupsMax: number): string =>
+  `The topic has ${groupsMax} consumer groups, and may have no more. Consume with one of them, or use another topic.`;

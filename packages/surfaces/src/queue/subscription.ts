@@ -7,7 +7,7 @@ import { pause } from './pause.ts';
 export const SUBSCRIPTION_VISIBILITY_MS = 60_000;
 export const SUBSCRIPTION_WAIT_MS = 30_000;
 export const SUBSCRIPTION_BATCH = 16;
-const RETRY_MS = { first: 250, max: 60_000 };
+const RETRY_MS = { first: 250, max: 30_000 };
 
 export interface SubscriptionSource {
   /** Waits for messages; may answer none. */

@@ -39,7 +39,12 @@ export const queueSurface = defineSurface({
       advertises: { stream: { supported: true, fromBeginning: true } },
     },
   },
-  errors: ['queue_topic_not_found', 'queue_delivery_token_expired', 'queue_backend_unavailable'],
+  errors: [
+    'queue_topic_not_found',
+    'queue_delivery_token_expired',
+    'queue_backend_unavailable',
+    'effect_in_doubt',
+  ],
   methods: {
     publish: {
       effect: 'write',

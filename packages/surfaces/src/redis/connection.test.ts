@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { OpenwopError } from '@gantry/protocol';
 import { freshTenant, read, write } from '../testing/calls.ts';
@@ -13,10 +14,11 @@ const step = { namespace: '', key: 'n', delta: 1 };
 const unavailable = { code: 'storage_unavailable' };
 
 test('an unreachable server is named without its password', async () => {
-  await assert.rejects(openRedisDatabase({ url: 'redis://gantry:open-sesame@127.0.0.1:1/0' }), (error) => {
+  const database = openRedisDatabase({ url: 'redis://gantry:open-sesame@127.0.0.1:1/0' });
+  await assert.rejects(database.health('volatile'), (error) => {
     assert.ok(error instanceof OpenwopError);
     assert.equal(error.code, 'storage_unavailable');
-    assert.match(error.message, /127\.0\.0\.1:1 cannot be used for now \(ECONNREFUSED\)/);
+    assert.match(error.message, /127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/);
     assert.doesNotMatch(error.message, /open-sesame/);
     return true;
   });
@@ -27,7 +29,7 @@ async function throughGate(t: TestContext) {
   const url = new URL(server.url);
   const gate = await openGate({ host: url.hostname, port: Number(url.port) });
   url.port = String(gate.port);
-  const database = await openRedisDatabase({ url: url.href });
+  const database = openRedisDatabase({ url: url.href });
   t.after(async () => {
     await database.close();
     await gate.close();
@@ -52,9 +54,12 @@ describe('a server that cannot be reached', { skip: redisSkip }, () => {
 
   test('I1: one that goes silent keeps nobody waiting for ever', async (t) => {
     const { gate, database } = await throughGate(t);
+    await database.health('volatile');
     gate.hush();
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const asked = assert.rejects(database.health('volatile'), unavailable);
+    // Until the command is on its way
+    await setImmediate();
     t.mock.timers.tick(60_000);
     await asked;
     t.mock.timers.reset();
@@ -64,7 +69,7 @@ describe('a server that cannot be reached', { skip: redisSkip }, () => {
 describe('what a server keeps', { skip: privateRedisSkip }, () => {
   test('a server that is killed amid writes has each of them once when it is back, and its answer', async (t) => {
     const server = await openPrivateRedis();
-    const database = await openRedisDatabase(server);
+    const database = openRedisDatabase(server);
     t.after(async () => {
       await database.close();
       await server.stop();
@@ -87,21 +92,27 @@ describe('what a server keeps', { skip: privateRedisSkip }, () => {
   test('one that drops keys, or writes nothing to its disk, is refused by name', async (t) => {
     const forgetful = await openPrivateRedis('--appendonly', 'no');
     t.after(forgetful.stop);
-    const database = await openRedisDatabase(forgetful);
+    const database = openRedisDatabase(forgetful);
     t.after(database.close);
     await assert.rejects(database.health('durable'), { ...unavailable, message: /appendonly/ });
     assert.equal(await database.syncs(), 'always');
     const evicting = ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'];
     const dropping = await openPrivateRedis(...evicting);
     t.after(dropping.stop);
-    await assert.rejects(openRedisDatabase(dropping), { ...unavailable, message: /noeviction/ });
+    const refusing = openRedisDatabase(dropping);
+    await assert.rejects(refusing.health('volatile'), { ...unavailable, message: /noeviction/ });
+    await assert.rejects(
+      refusing.ask((redis) => redis.ping()),
+      { ...unavailable, message: /noeviction/ },
+    );
   });
 
   test('one that is full refuses a write whole', async (t) => {
     const server = await openPrivateRedis('--requirepass', 'sesame');
     t.after(server.stop);
-    await assert.rejects(openRedisDatabase(server), { ...unavailable, message: /NOAUTH/ });
-    const database = await openRedisDatabase({ url: server.url.replace('//', '//:sesame@') });
+    const stranger = openRedisDatabase(server);
+    await assert.rejects(stranger.health('volatile'), { ...unavailable, message: /NOAUTH/ });
+    const database = openRedisDatabase({ url: server.url.replace('//', '//:sesame@') });
     t.after(database.close);
     const kv = redisKv({ database, ...KEPT });
     const tenant = freshTenant();

@@ -2,15 +2,17 @@
  * A Redis server as a place for entries.
  *
  * I1  Nothing waits for ever: connecting, commands and silent sockets have an end.
- * I2  The driver connects anew by itself, and sends again what had no answer: every write is on record, so a second
- *     one does nothing. What fails while the server is away is `storage_unavailable`.
+ * I2  Connected by who first needs it. Then the driver connects anew by itself, and sends again what had no
+ *     answer: every write is on record, so a second one does nothing. What fails while the server is away is
+ *     `storage_unavailable`.
  *
  * @example
- * const database = await openRedisDatabase({ url: 'redis://127.0.0.1:6379/0' });
+ * const database = openRedisDatabase({ url: 'redis://127.0.0.1:6379/0' });
  * const raw = await database.ask((redis) => redis.hget(key, name));
  */
 import type { Redis } from 'ioredis';
-import { explain } from './errors.ts';
+import { openedWhenNeeded } from '../opened-when-needed.ts';
+import { explain, explainOpening } from './errors.ts';
 import type { Script } from './scripts.ts';
 import { assertDurable, assertUsable } from './server.ts';
 
@@ -39,51 +41,69 @@ const RETRIES_MAX = 2;
 const RECONNECT_MS_MAX = 400;
 const RECONNECT_MS = 50;
 
-export async function openRedisDatabase(options: { readonly url: string }): Promise<RedisDatabase> {
+interface Connected {
+  readonly redis: Redis;
+  /** Why there is no connection for now, where that is known. */
+  trouble(): Error | undefined;
+}
+
+export function openRedisDatabase({ url }: { readonly url: string }): RedisDatabase {
+  const address = addressOf(url);
+  const opened = openedWhenNeeded({ open: () => open(url, address), close: ({ redis }) => close(redis) });
+  const ask = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> => {
+    const { redis, trouble } = await opened.get();
+    try {
+      return await work(redis);
+    } catch (error) {
+      throw explain(error, address, trouble());
+    }
+  };
+  return {
+    ...{ address, ask },
+    run: (script, keys, args) => ask((redis) => evaluate(redis, script, keys, args)),
+    async health(needs) {
+      const info = await ask((redis) => redis.info());
+      assertUsable(info, address);
+      if (needs === 'durable') assertDurable(info, address);
+    },
+    syncs: () => ask(syncs),
+    close: opened.close,
+  };
+}
+
+function addressOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname || 'localhost'}:${port || '6379'}`;
+}
+
+async function open(url: string, address: string): Promise<Connected> {
   let trouble: Error | undefined;
-  const redis = (await connect(options.url))
+  let isOpen = false;
+  const redis = (await connect(url, () => isOpen))
     .on('error', (error: Error) => {
       trouble = error;
     })
     .on('ready', () => {
       trouble = undefined;
     });
-  const address = `${redis.options.host}:${redis.options.port}`;
-  const ask = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> => {
-    try {
-      return await work(redis);
-    } catch (error) {
-      throw explain(error, address, trouble);
-    }
-  };
-  const database: RedisDatabase = {
-    ...{ address, ask },
-    run: (script, keys, args) => ask(() => evaluate(redis, script, keys, args)),
-    async health(needs) {
-      const info = await ask(() => redis.info());
-      assertUsable(info, address);
-      if (needs === 'durable') assertDurable(info, address);
-    },
-    syncs: () => syncs(redis),
-    close: () => close(redis),
-  };
   try {
-    await database.health('volatile');
+    assertUsable(await redis.info(), address);
+    isOpen = true;
+    return { redis, trouble: () => trouble };
   } catch (error) {
     redis.disconnect();
-    throw error;
+    throw explainOpening(error, address, trouble);
   }
-  return database;
 }
 
-/** The driver is loaded where a server is named: most hosts have none. */
-async function connect(url: string): Promise<Redis> {
+/** The driver is loaded where a server is named: most hosts have none. It connects anew only what was open. */
+async function connect(url: string, isOpen: () => boolean): Promise<Redis> {
   const { Redis } = await import('ioredis');
   return new Redis(url, {
     ...{ connectionName: 'gantry-surfaces', connectTimeout: CONNECT_TIMEOUT_MS },
     ...{ commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENCE_MS },
     maxRetriesPerRequest: RETRIES_MAX,
-    retryStrategy: (times) => Math.min(RECONNECT_MS * 2 ** times, RECONNECT_MS_MAX),
+    retryStrategy: (times) => (isOpen() ? Math.min(RECONNECT_MS * 2 ** times, RECONNECT_MS_MAX) : null),
     // A server that has become a replica: the name may lead to the new primary by now
     reconnectOnError: ({ message }) => (message.startsWith('READONLY') ? 2 : false),
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
+import { ENTRY_OVERHEAD_BYTES } from '../kv/entry-bytes.ts';
 import { freshTenant, NOW, read, write } from '../testing/calls.ts';
 import { openTestRedis, redisSkip } from '../testing/redis.ts';
 import { sweep } from './act.ts';
@@ -13,13 +14,16 @@ import { keysOf } from './places.ts';
 const RETENTION = { invocationRetentionMs: 60_000 };
 const MANY = 450;
 const END = NOW + 1_000;
+/** Of `k0` up to so many. */
+const keyBytes = (many: number): number =>
+  Array.from({ length: many }, (_, index) => `k${index}`).join('').length;
 
 describe('entries on Redis', { skip: redisSkip }, () => {
   let opened: { database: RedisDatabase; stop(): Promise<void> } | null = null;
   const database = (): RedisDatabase => opened?.database ?? assert.fail('not open');
   before(async () => {
     const server = await openTestRedis();
-    opened = { database: await openRedisDatabase(server), stop: server.stop };
+    opened = { database: openRedisDatabase(server), stop: server.stop };
   });
   after(async () => {
     await opened?.database.close();
@@ -48,13 +52,52 @@ describe('entries on Redis', { skip: redisSkip }, () => {
   test('many expired entries make room, and are passed over by a list', async () => {
     const tenant = freshTenant();
     await fill(tenant, END);
-    const quota = MANY * 14;
-    const last = { namespace: '', key: 'z', value: 'y'.repeat(quota - 3), expiresAt: null };
+    const quota = MANY * (ENTRY_OVERHEAD_BYTES + 14);
+    const value = 'y'.repeat(quota - ENTRY_OVERHEAD_BYTES - 3);
+    const last = { namespace: '', key: 'z', value, expiresAt: null };
     await assert.rejects(kvOf(quota).put(last, write(tenant)), { code: 'kv_quota_exhausted' });
     await kvOf().put({ ...last, value: 1 }, write(tenant));
     const range = { namespace: '', prefix: '', after: null, limit: 10 };
     assert.deepEqual(await kvOf().list(range, read(tenant, END)), ['z']);
     assert.deepEqual(await kvOf(quota).put(last, write(tenant, { now: END })), { replaced: true });
+  });
+
+  test('a list passes over expired keys in few calls, however few keys are asked for', async () => {
+    const tenant = freshTenant();
+    await fill(tenant, END);
+    await kvOf().put({ namespace: '', key: 'z', value: 1, expiresAt: null }, write(tenant));
+    let calls = 0;
+    const counted: RedisDatabase = {
+      ...database(),
+      run: (...script) => {
+        calls++;
+        return database().run(...script);
+      },
+    };
+    const kv = redisKv({ database: counted, quotaBytes: 1, ...RETENTION });
+    const range = { namespace: '', prefix: '', after: null, limit: 2 };
+    assert.deepEqual(await kv.list(range, read(tenant, END)), ['z']);
+    assert.equal(calls, 1);
+    assert.deepEqual(await kv.list({ ...range, prefix: 'k44' }, read(tenant)), ['k44', 'k440']);
+    assert.deepEqual(await kv.list({ ...range, after: 'k98' }, read(tenant)), ['k99', 'z']);
+  });
+
+  test('what a version without overheads has counted is counted anew', async () => {
+    const tenant = freshTenant();
+    await fill(tenant, null);
+    const [entries, , , size] = keysOf('kv', tenant);
+    const old = size!.replace(/size$/, 'bytes');
+    await database().ask((redis) => redis.rename(size!, old));
+    const used = MANY * (ENTRY_OVERHEAD_BYTES + 10) + keyBytes(MANY);
+    const put = (length: number) =>
+      kvOf(used + ENTRY_OVERHEAD_BYTES + 13).put(
+        { namespace: 'n', key: 'z', value: 'x'.repeat(length), expiresAt: null },
+        write(tenant),
+      );
+    await assert.rejects(put(10), { code: 'kv_quota_exhausted' });
+    await put(9);
+    assert.equal(await database().ask((redis) => redis.exists(old)), 0);
+    assert.equal(await database().ask((redis) => redis.hlen(entries!)), MANY + 1);
   });
 
   test('a namespace is evicted in stretches and counted as one', async () => {
@@ -71,12 +114,12 @@ describe('entries on Redis', { skip: redisSkip }, () => {
   });
 
   test('a large value displaces many small ones', async () => {
-    const cache = redisCache({ database: database(), capacityBytes: 10_000, ...RETENTION });
+    const cache = redisCache({ database: database(), capacityBytes: 200_000, ...RETENTION });
     const tenant = freshTenant();
     const put = (key: string, value: string) =>
       cache.put({ namespace: '', key, value, expiresAt: END }, write(tenant));
     await Promise.all(Array.from({ length: MANY }, (_, index) => put(`k${index}`, '')));
-    await put('large', 'x'.repeat(9_990));
+    await put('large', 'x'.repeat(199_700));
     assert.ok(await cache.get({ namespace: '', key: 'large' }, read(tenant)));
     assert.equal(await cache.get({ namespace: '', key: 'k1' }, read(tenant)), null);
     assert.deepEqual(await cache.evict({ namespace: '', key: null }, write(tenant)), { evicted: 1 });

@@ -1,9 +1,12 @@
 /** Turns what the driver and the server report into the catalogue. */
 import { OpenwopError } from '@gantry/protocol';
+import { lost, refused, unreachable } from '../backend-errors.ts';
 
-/** First words of replies that say: not now, not here, or not with this password. */
+/** First words of replies that say: not now, or not here. */
 const UNUSABLE =
   /^(BUSY|CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|MOVED|NOAUTH|NOPERM|NOREPLICAS|OOM|READONLY|TRYAGAIN|UNKILLABLE|WRONGPASS)\b/;
+/** And not with this user or password. */
+const REFUSALS = ['NOAUTH', 'NOPERM', 'WRONGPASS'];
 /** The driver tells its own failures apart by text alone. */
 const DRIVER =
   /^(Command timed out|Connection is closed|Socket timeout|Stream isn't writeable|Reached the max retries)/;
@@ -14,16 +17,29 @@ const DRIVER =
  */
 export function explain(error: unknown, address: string, trouble: Error | undefined): unknown {
   if (!(error instanceof Error) || error instanceof OpenwopError) return error;
-  const driver = DRIVER.exec(error.message)?.[1];
-  const reason = driver === undefined ? reasonOf(error) : ((trouble && reasonOf(trouble)) ?? driver);
+  const reason = reasonBehind(error, trouble);
   if (reason === null) return error;
-  const refusal = new OpenwopError('storage_unavailable', {
-    message:
-      `Redis at ${address} cannot be used for now (${reason}). Whether the last write was kept is not known; ` +
-      'asking again is safe. Try again later.',
-  });
-  refusal.cause = error;
-  return refusal;
+  return lost(`Redis at ${address}`, reason, error);
+}
+
+/** What connecting failed with: nobody's call had begun. */
+export function explainOpening(error: unknown, address: string, trouble: Error | undefined): unknown {
+  if (!(error instanceof Error) || error instanceof OpenwopError) return error;
+  const reason = reasonBehind(error, trouble);
+  if (reason === null) return error;
+  const server = `Redis at ${address}`;
+  return REFUSALS.includes(reason)
+    ? refused(
+        'storage_unavailable',
+        server,
+        `refuses the user or the password (${reason}). Correct them in the setting.`,
+      )
+    : unreachable('storage_unavailable', server, reason);
+}
+
+function reasonBehind(error: Error, trouble: Error | undefined): string | null {
+  const driver = DRIVER.exec(error.message)?.[1];
+  return driver === undefined ? reasonOf(error) : ((trouble && reasonOf(trouble)) ?? driver);
 }
 
 /** A word of the server, or a code of the system or of TLS. */

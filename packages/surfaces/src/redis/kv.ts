@@ -64,7 +64,7 @@ export function redisKv(options: RedisKvOptions): KvPort {
   };
 }
 
-/** In stretches, so that no page of expired keys holds up the server for long. */
+/** In stretches, so that expired keys, however many, never hold up the server for long. */
 async function list(
   database: RedisDatabase,
   { namespace, prefix, after, limit }: KvRange,

@@ -20,7 +20,7 @@ export const dueKey = (area: Area): string => `gantry:${area}:due`;
 /** In the order of `lua/entries.lua`. Only the cache knows what was used when. */
 export function keysOf(area: Area, tenant: string, invocation = ''): string[] {
   return [
-    ...['entries', 'names', 'expiry', 'bytes'].map((part) => keyOf(tenant, area, part)),
+    ...['entries', 'names', 'expiry', 'size'].map((part) => keyOf(tenant, area, part)),
     dueKey(area),
     keyOf(tenant, 'call', invocation),
     ...(area === 'cache' ? [keyOf(tenant, area, 'used'), keyOf(tenant, 'progress', invocation)] : []),

@@ -7,7 +7,7 @@ import { openEmbeddedDatabase } from '../embedded/database.ts';
 import { openKv } from '../kv/open-kv.ts';
 import { implementKv } from '../kv/surface.ts';
 import { createPostgresPool } from '../postgres/connection.ts';
-import { NOW } from '../testing/calls.ts';
+import { NOW, read } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { deskOf, nodeOf } from '../testing/desk.ts';
 import { openPrivateRedis, openTestRedis, privateRedisSkip, redisSkip } from '../testing/redis.ts';
@@ -46,7 +46,7 @@ describe('surfaces on Redis', { skip: redisSkip }, () => {
     }
     assert.equal(await options.redis.sweep(NOW + 5_000), 2);
     assert.equal(await options.redis.sweep(NOW + 5_000), 0);
-    assert.equal(await options.redis.open(server.url), await options.redis.open(server.url));
+    assert.equal(options.redis.open(server.url), options.redis.open(server.url));
   });
 });
 
@@ -58,10 +58,13 @@ describe('what a server is asked for', { skip: privateRedisSkip }, () => {
     ]);
     t.after(() => Promise.all([lax.stop(), forgetful.stop()]));
     const options = await deps(t);
-    await openKv(lax.url, options);
+    await (await openKv(lax.url, options)).health();
     assert.match(options.said.join(), /127\.0\.0\.1:\d+ has appendfsync everysec/);
-    await openCache(forgetful.url, options);
-    await assert.rejects(openKv(forgetful.url, options), { code: 'storage_unavailable' });
+    await (await openCache(forgetful.url, options)).health();
+    const kv = await openKv(forgetful.url, options);
+    const refused = { code: 'storage_unavailable', message: /appendonly/ };
+    await assert.rejects(kv.health(), refused);
+    await assert.rejects(kv.port.get({ namespace: '', key: 'k' }, read('acme')), refused);
     assert.equal(options.said.length, 1);
   });
 });

@@ -1,5 +1,7 @@
 /** The Redis servers of a host, and the ports on them. */
+import { sweptUnlessAway } from '../backend-errors.ts';
 import type { Backends } from '../open-port.ts';
+import { openedWhenNeeded } from '../opened-when-needed.ts';
 import { type RedisDeps, sweep } from './act.ts';
 import { openRedisDatabase, type RedisDatabase } from './connection.ts';
 
@@ -12,32 +14,29 @@ export interface RedisPoolOptions {
 
 export interface RedisPool extends RedisPoolOptions {
   /** Ports with the same address share one connection. */
-  open(url: string): Promise<RedisDatabase>;
+  open(url: string): RedisDatabase;
   /** Deletes what is past its time; answers how much it was. Answers of calls go by themselves. */
   sweep(now: number): Promise<number>;
   close(): Promise<void>;
 }
 
 export function createRedisPool(options: RedisPoolOptions): RedisPool {
-  const opened = new Map<string, Promise<RedisDatabase>>();
+  const databases = new Map<string, RedisDatabase>();
   return {
     ...options,
     open(url) {
-      const known = opened.get(url) ?? openRedisDatabase({ url });
-      opened.set(url, known);
-      known.catch(() => opened.delete(url));
+      const known = databases.get(url) ?? openRedisDatabase({ url });
+      databases.set(url, known);
       return known;
     },
     async sweep(now) {
       let deleted = 0;
-      for (const each of opened.values())
-        for (const area of ['kv', 'cache'] as const) deleted += await sweep(await each, area, now);
+      for (const each of databases.values())
+        for (const area of ['kv', 'cache'] as const) deleted += await sweptUnlessAway(sweep(each, area, now));
       return deleted;
     },
     async close() {
-      const databases = await Promise.allSettled(opened.values());
-      opened.clear();
-      await Promise.all(databases.map((each) => each.status === 'fulfilled' && each.value.close()));
+      await Promise.all([...databases.values()].map((each) => each.close()));
     },
   };
 }
@@ -49,9 +48,7 @@ export function redisBackends<Port>(
   portOver: (deps: RedisDeps) => Port,
 ): Backends<Port> {
   const open = async (url: string) => {
-    const database = await pool.open(url);
-    await database.health(needs);
-    if (needs === 'durable') await reportSyncs(database, pool);
+    const database = judged(pool.open(url), needs, pool);
     const { invocationRetentionMs } = pool;
     return {
       kind: 'redis',
@@ -60,6 +57,31 @@ export function redisBackends<Port>(
     };
   };
   return { redis: open, rediss: open };
+}
+
+/** Nothing is asked of a server before it is known to keep what this port needs it to keep. */
+function judged(database: RedisDatabase, needs: 'durable' | 'volatile', pool: RedisPool): RedisDatabase {
+  const judgement = openedWhenNeeded({
+    async open() {
+      await database.health(needs);
+      if (needs === 'durable') await reportSyncs(database, pool);
+    },
+  });
+  return {
+    ...database,
+    ask: async (work) => {
+      await judgement.get();
+      return database.ask(work);
+    },
+    run: async (...script) => {
+      await judgement.get();
+      return database.run(...script);
+    },
+    async health() {
+      await judgement.get();
+      await database.health(needs);
+    },
+  };
 }
 
 async function reportSyncs(database: RedisDatabase, { report }: RedisPool): Promise<void> {

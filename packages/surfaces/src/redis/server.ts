@@ -1,5 +1,5 @@
 /** Whether a Redis server keeps what it is given. Read from what INFO reports. */
-import { OpenwopError } from '@gantry/protocol';
+import { refused } from '../backend-errors.ts';
 
 const VERSION_MIN = [6, 2] as const;
 
@@ -29,8 +29,7 @@ export function assertDurable(info: string, address: string): void {
   );
 }
 
-const unfit = (address: string, what: string): OpenwopError =>
-  new OpenwopError('storage_unavailable', { message: `Redis at ${address} ${what}` });
+const unfit = (address: string, why: string) => refused('storage_unavailable', `Redis at ${address}`, why);
 
 const factsOf = (info: string): Readonly<Record<string, string>> =>
   Object.fromEntries(info.split(/\r?\n/).flatMap((line) => pairOf(line)));

@@ -45,7 +45,7 @@ test('a server that goes away is said to be away, and is used again when it is b
   const object = { bucket: 'artifacts', key: 'k', bytes: new Uint8Array(2), contentType: null };
   await port.put(object, write(tenant));
   await gate.shut();
-  const away = { code: 'storage_unavailable', message: /objects at http:.*Try again later/ };
+  const away = { code: 'storage_unavailable', message: /^S3 at http:.*objects .*Try again later/ };
   await assert.rejects(port.get(object, read(tenant)), away);
   await assert.rejects(port.put(object, write(tenant)), away);
   await assert.rejects(port.health(), away);
@@ -81,4 +81,30 @@ test('settings name a bucket, and nothing else', async () => {
   await assert.rejects(openBlobs('ftp://objects', { embedded }), /GANTRY_BLOBS .*"ftp:.*s3:/);
   assert.equal((await openBlobs('s3://objects?region=eu-west-1', { embedded })).kind, 's3');
   assert.equal((await openBlobs(undefined, { embedded })).port, embedded);
+});
+
+test('what is wrong in a setting is named, with an example and without its secrets', async () => {
+  const embedded = await openS3Blobs(addressOf('http://minio:9000'));
+  const wrong: Readonly<Record<string, RegExp>> = {
+    's3://objects?endpoint=minio:9000': /`endpoint`/,
+    's3://objects?endpoint=minio.example.org': /`endpoint`/,
+    's3://objects?endpoint=': /`endpoint`/,
+    's3://objects?endpoint=https://': /`endpoint`/,
+    's3://objects?endpoint=ftp://minio': /`endpoint`/,
+    's3://objects?endpoint=https://key:hush@minio': /`endpoint`/,
+    's3://objects?endpoint=https://minio?hush=1': /`endpoint`/,
+    's3://objects?endpont=https://minio': /Only `endpoint` and `region`/,
+    's3://objects?region=': /`region`/,
+    's3://objects?region=hush!': /`region`/,
+    's3://objects/100%': /prefix/,
+    's3://-hush/': /bucket/,
+  };
+  for (const [setting, part] of Object.entries(wrong))
+    await assert.rejects(openBlobs(setting, { embedded }), (error: Error) => {
+      assert.match(error.message, /^GANTRY_BLOBS: /);
+      assert.match(error.message, part, setting);
+      assert.match(error.message, /as in s3:\/\/bucket\/prefix\?endpoint=https:\/\//);
+      assert.doesNotMatch(error.message, /hush/);
+      return true;
+    });
 });

@@ -1,5 +1,6 @@
 /** `s3://bucket/prefix?endpoint=https://…&region=…`; credentials come from where the AWS tools look for them. */
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { ATTEMPTS_MAX, type S3Times } from './deadline.ts';
 
 export interface S3Address {
   readonly bucket: string;
@@ -14,30 +15,56 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /** Leaves room for tenant, bucket and key within the 1,024 bytes that S3 has for a key. */
 const PREFIX_BYTES_MAX = 128;
 
+const EXAMPLE = 's3://bucket/prefix?endpoint=https://minio.example.org:9000&region=eu-west-1';
+const REGION = /^[a-z0-9-]{1,64}$/;
+
+/** Never repeats what it was given: it may hold a password. */
 export function readS3Address(url: URL): S3Address {
-  const { hostname: bucket, pathname, searchParams } = url;
-  const path = decodeURIComponent(pathname).replace(/^\/+|\/+$/g, '');
+  const { hostname: bucket, searchParams } = url;
   const [endpoint, region] = [searchParams.get('endpoint'), searchParams.get('region')];
-  if (!BUCKET.test(bucket)) throw new Error(`"${bucket}" is not the name of an S3 bucket.`);
+  if (!BUCKET.test(bucket)) throw wrong('The bucket is not a name that S3 knows for one');
   if (url.username !== '' || url.password !== '')
     throw new Error(
       'Credentials for S3 belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not into the URL.',
     );
-  if (Buffer.byteLength(path) > PREFIX_BYTES_MAX)
-    throw new Error(`The prefix of an S3 bucket may have ${PREFIX_BYTES_MAX} bytes at most.`);
+  if ([...searchParams.keys()].some((name) => name !== 'endpoint' && name !== 'region'))
+    throw wrong('Only `endpoint` and `region` may stand behind the question mark');
+  if (region !== null && !REGION.test(region)) throw wrong('The `region` is not the name of one');
+  const path = prefixOf(url);
   return {
     ...{ bucket, prefix: path === '' ? '' : `${path}/` },
-    ...(endpoint !== null && { endpoint: new URL(endpoint).href.replace(/\/+$/, '') }),
+    ...(endpoint !== null && { endpoint: endpointOf(endpoint) }),
     ...(region !== null && { region }),
   };
 }
 
-const CONNECT_MS = 3_000;
-const REQUEST_MS = 10_000;
-const ATTEMPTS_MAX = 2;
+const wrong = (problem: string): Error => new Error(`${problem}. Write it as in ${EXAMPLE}.`);
+
+function prefixOf({ pathname }: URL): string {
+  let path: string;
+  try {
+    path = decodeURIComponent(pathname).replace(/^\/+|\/+$/g, '');
+  } catch {
+    throw wrong('The prefix has a % that is no escape; a % itself is %25');
+  }
+  if (Buffer.byteLength(path) > PREFIX_BYTES_MAX)
+    throw new Error(`The prefix of an S3 bucket may have ${PREFIX_BYTES_MAX} bytes at most.`);
+  return path;
+}
+
+function endpointOf(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null;
+  const isPlain =
+    url && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}` === '';
+  if (!isPlain) throw wrong('The `endpoint` is not a plain http:// or https:// URL');
+  return url.href.replace(/\/+$/, '');
+}
 
 /** Loaded when first needed: whoever keeps objects in the data folder pays nothing for it. */
-export async function connectS3({ endpoint, region }: S3Address): Promise<{
+export async function connectS3(
+  { endpoint, region }: S3Address,
+  times: S3Times,
+): Promise<{
   client: S3Client;
   sdk: typeof import('@aws-sdk/client-s3');
 }> {
@@ -52,8 +79,9 @@ export async function connectS3({ endpoint, region }: S3Address): Promise<{
     ...custom,
     maxAttempts: ATTEMPTS_MAX,
     requestHandler: {
-      connectionTimeout: CONNECT_MS,
-      requestTimeout: REQUEST_MS,
+      connectionTimeout: times.connectMs,
+      requestTimeout: times.answerMs,
+      socketTimeout: times.silenceMs,
       throwOnRequestTimeout: true,
     },
     requestChecksumCalculation: 'WHEN_REQUIRED',

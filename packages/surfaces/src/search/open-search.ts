@@ -1,7 +1,8 @@
 import type { RetrievalDatabase } from '../embedded/database.ts';
 import { embeddedSearch } from '../embedded/search.ts';
-import { type OpenedPort, openPort } from '../open-port.ts';
+import { type OpenedPort, openPort, SETTINGS } from '../open-port.ts';
 import type { SearchLimits, SearchPort } from '../ports/search.ts';
+import { postgresBackends } from '../postgres/backends.ts';
 import type { PostgresPool } from '../postgres/connection.ts';
 import { postgresSearch } from '../postgres/search.ts';
 
@@ -16,12 +17,8 @@ export function openSearch(
   setting: string | undefined,
   { embedded, pool, limits }: OpenSearchDeps,
 ): Promise<OpenedPort<SearchPort>> {
-  const postgres = async (url: string): Promise<OpenedPort<SearchPort>> => {
-    const port = postgresSearch(await pool.open(url), limits);
-    return { kind: 'postgres', port, health: () => port.health() };
-  };
   return openPort({
-    ...{ name: 'GANTRY_SEARCH', value: setting, embedded: embeddedSearch(embedded, limits) },
-    backends: { postgres, postgresql: postgres },
+    ...{ name: SETTINGS.search, value: setting, embedded: embeddedSearch(embedded, limits) },
+    backends: { ...postgresBackends(pool, (database) => postgresSearch(database, limits)) },
   });
 }

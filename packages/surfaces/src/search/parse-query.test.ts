@@ -18,6 +18,7 @@ const CASES: readonly [string, string[], string[]][] = [
   ['title:x NEAR(a b)', ['title', 'x', 'near', 'a', 'b'], []],
   ['- -- * "" ""*', [], []],
   ['全文検索 db', ['全 文 検 索', 'db'], []],
+  ['a \u19e0\u2e80 b', ['a', 'b'], []],
 ];
 
 for (const [text, any, none] of CASES)
@@ -27,6 +28,17 @@ for (const [text, any, none] of CASES)
       terms.map(({ words, isPrefix }) => words.join(' ') + (isPrefix ? '*' : ''));
     assert.deepEqual([shown(parsed.any), shown(parsed.none)], [any, none]);
   });
+
+test('words count wherever they stand and however often: in phrases, left out, as beginnings', () => {
+  const words = (many: number): string => Array(many).fill('a').join(' ');
+  const tooMany = { code: 'search_query_syntax_error', message: /100 words/ };
+  for (const text of [words(101), `"${words(101)}"`, `-"${words(101)}"`, `"${words(60)}" -"${words(41)}"*`])
+    assert.throws(() => parseQuery(text), tooMany, text);
+  const phrase = `"${words(25)}" `;
+  assert.throws(() => parseQuery(`${phrase.repeat(4)}b`), tooMany, 'the same again counts again');
+  assert.equal(parseQuery(phrase.repeat(4)).any.length, 1);
+  assert.equal(parseQuery(`"${words(100)}"`).any[0]?.words.length, 100);
+});
 
 test('words are letters and digits of any script, whatever was typed', () => {
   fc.assert(

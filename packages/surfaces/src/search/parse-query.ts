@@ -20,7 +20,8 @@ export interface ParsedQuery {
   readonly literal: string;
 }
 
-export const TERMS_MAX = 100;
+/** Of all terms together, however often one is said: matching a phrase costs each of its words. */
+export const WORDS_MAX = 100;
 
 const PARTS = /(?<not>-?)"(?<phrase>[^"]*)"(?<beginning>\*?)|(?<chunk>\S+)/g;
 
@@ -35,8 +36,8 @@ export function parseQuery(text: string): ParsedQuery {
     else if (/^-[^-]/.test(chunk)) none.push(...termOf(wordsOf(chunk), chunk.endsWith('*')));
     else any.push(...chunkTerms(chunk));
   }
-  if (any.length + none.length > TERMS_MAX)
-    throw syntaxError(`The query has more than ${TERMS_MAX} words. Look for fewer.`);
+  if ([...any, ...none].reduce((many, { words }) => many + words.length, 0) > WORDS_MAX)
+    throw syntaxError(`The query has more than ${WORDS_MAX} words. Look for fewer.`);
   return { any: distinct(any), none: distinct(none), literal };
 }
 

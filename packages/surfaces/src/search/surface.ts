@@ -6,14 +6,15 @@ import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import { EVERYTHING } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, isPlainText } from '../documents/plain.ts';
+import { SCAN_MS_MAX } from '../embedded/late-scan.ts';
 import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../ports/search.ts';
-import { parseQuery, TERMS_MAX } from './parse-query.ts';
+import { parseQuery, WORDS_MAX } from './parse-query.ts';
 
 const GIB = 1_073_741_824;
 const DOCUMENTS_IN_CALL_MAX = 1_000;
 const DOCUMENT_BYTES_MAX = 65_536;
-/** [m] PostgreSQL takes a second or two for it; others wait meanwhile. */
-const CALL_BYTES_MAX = 2_097_152;
+/** [m] PostgreSQL takes up to a second for it on two idle cores, and 4 s on busy ones; writers of the index wait. */
+export const CALL_BYTES_MAX = 524_288;
 const FIELDS_MAX = 256;
 const K_MAX = 100;
 const K_DEFAULT = 10;
@@ -70,7 +71,9 @@ export const searchSurface = defineSurface({
     },
     query: {
       effect: 'read',
-      summary: `The \`k\` (${K_DEFAULT}, up to ${K_MAX}) best documents. At most ${TERMS_MAX} words.`,
+      summary:
+        `The \`k\` (${K_DEFAULT}, up to ${K_MAX}) best documents. At most ${WORDS_MAX} words, those of phrases counted. ` +
+        `What takes longer than ${SCAN_MS_MAX / 1_000} s is ended.`,
       input: Type.Object({
         index: CollectionText,
         q: QueryText,

@@ -7,7 +7,7 @@
 import type { Fields } from '../ports/search.ts';
 
 const WORDS =
-  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]\p{M}*|[[\p{L}\p{N}\p{M}\p{Co}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]+/gv;
+  /[[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]&&[\p{L}\p{N}\p{M}]]\p{M}*|[[\p{L}\p{N}\p{M}\p{Co}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]+/gv;
 const UNSPACED =
   /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/v;
 const ACCENTS = /[\u0300-\u036f]/g;
@@ -44,20 +44,18 @@ export const foldedFields = (fields: Fields): string =>
     .map((value) => fold(String(value)))
     .join(BETWEEN_FIELDS);
 
-export const GRAM = 3;
+const GRAM = 3;
 /** Enough to leave few documents to look through. */
 const GRAMS_MAX = 12;
 
 /** Runs of three characters that a text with this part has to have; none for a shorter part. */
-export function gramsOf(folded: string): string[] {
+export function fewGramsOf(folded: string): string[] {
   const characters = Array.from(folded);
-  const grams = Array.from({ length: Math.max(0, characters.length - GRAM + 1) }, (_, index) =>
-    characters.slice(index, index + GRAM).join(''),
-  );
-  return [...new Set(grams)];
+  const grams = new Set<string>();
+  for (let end = GRAM; end <= characters.length && grams.size < GRAMS_MAX; end++)
+    grams.add(characters.slice(end - GRAM, end).join(''));
+  return [...grams];
 }
-
-export const fewGramsOf = (folded: string): string[] => gramsOf(folded).slice(0, GRAMS_MAX);
 
 /** Below any score by words; documents in which the part is more of the whole come first. */
 export const partScore = (partLength: number, textLength: number): number =>

@@ -29,6 +29,8 @@ export function unavailable(database: string, cause: unknown, code: string): Ope
   return refusal;
 }
 
+export const silent = (name: string): OpenwopError => unavailable(name, undefined, 'no answer');
+
 export function inDoubt(database: string, cause: unknown): OpenwopError {
   const refusal = new OpenwopError('effect_in_doubt', {
     message:

@@ -3,7 +3,7 @@ import { OpenwopError } from '@gantry/protocol';
 import type { SqlLimits } from '../ports/sql.ts';
 import { aborted, isRefusal, late, said, unavailable } from './errors.ts';
 
-const NAME = 'MySQL';
+export const NAME = 'MySQL';
 
 /** Too many connections, wrong password, no such database, shutting down, killed. */
 const UNREACHABLE = new Set([1040, 1045, 1049, 1053, 1130, 1203, 1698, 1927]);

@@ -3,9 +3,10 @@ import { describe, test } from 'node:test';
 import { createConnection } from 'mysql2/promise';
 import { SQL_CONTRACT_LIMITS, sqlContract, talk } from '../ports/sql-contract.ts';
 import { SQL_SERVER_TIMEOUT_MS, sqlServerContract } from '../ports/sql-server-contract.ts';
+import { type SessionChange, SHARED_TABLE, sqlSessionsContract } from '../ports/sql-sessions-contract.ts';
 import { findMysql } from '../testing/mariadb.ts';
 import { mysqlBackend } from './mysql.ts';
-import { connectionOf } from './mysql-session.ts';
+import { connectionOf } from './mysql-settings.ts';
 
 const found = await findMysql();
 const DATABASE = `gantry_test_${process.pid}`;
@@ -22,6 +23,21 @@ async function fresh(server: string): Promise<string> {
   return url.href;
 }
 
+const CHANGES: readonly SessionChange[] = [
+  { change: 'set @theirs = 1', look: "select coalesce(@theirs, 'none')" },
+  { change: "set session sql_mode = ''", look: 'select @@sql_mode' },
+  { change: "set session time_zone = '+05:00'", look: 'select @@time_zone' },
+  { change: 'set names latin1', look: 'select @@character_set_client' },
+  {
+    change: "select get_lock('theirs', 0)",
+    look: "select coalesce(is_used_lock('theirs') = connection_id(), 0)",
+  },
+  { change: 'select last_insert_id(77)', look: 'select last_insert_id()' },
+  { change: `create temporary table ${SHARED_TABLE} (v text)`, look: `select count(*) from ${SHARED_TABLE}` },
+  { change: `lock tables ${SHARED_TABLE} write`, look: `select count(*) from ${SHARED_TABLE}` },
+];
+const LARGE = Array.from({ length: 10 }, (_, index) => `repeat(?, 1000) as v${index}`).join();
+
 if ('skip' in found) test('MySQL as a data source', { skip: found.skip });
 else {
   const url = await fresh(found.url);
@@ -32,6 +48,12 @@ else {
       const backend = open(url);
       const words = { bytes: 'longblob', time: 'datetime(3)', zonedTime: 'timestamp(3) null' };
       return { backend, words, close: () => backend.close() };
+    });
+    sqlSessionsContract('MySQL', {
+      open: (timeoutMs) => open(url, timeoutMs),
+      slow: 'select sleep(60)',
+      large: { sql: `select ${LARGE}`, values: Array.from({ length: 10 }, () => 'x'.repeat(10_000)) },
+      changes: CHANGES,
     });
     sqlServerContract('MySQL', { url, open: (address) => open(address, SQL_SERVER_TIMEOUT_MS) });
 
@@ -51,6 +73,13 @@ else {
     test('an address has no other settings than it says', () => {
       for (const setting of ['multipleStatements=true', 'flags=x', 'ssl-mode=maybe'])
         assert.throws(() => open(`${url}?${setting}`), /ssl-mode/);
+      for (const setting of ['ssl-mode=constructor', 'ssl-mode=toString'])
+        assert.throws(() => open(`${url}?${setting}`), /ssl-mode/);
+    });
+
+    test('an address that asks for it gets the name in the certificate checked', () => {
+      const { ssl } = connectionOf(`${url}?ssl-mode=verify_identity`);
+      assert.deepEqual(ssl, { rejectUnauthorized: true, verifyIdentity: true });
     });
   });
 }

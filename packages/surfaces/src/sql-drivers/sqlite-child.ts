@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Answer } from '../embedded/wire.ts';
-import { LIFELINE_FD, type SqliteJob, type SqliteReply } from './sqlite-wire.ts';
+import { LIFELINE_FD, MEMORY_SIGNAL, type SqliteJob, type SqliteReply } from './sqlite-wire.ts';
 
 const ENTRY = fileURLToPath(new URL('./sqlite-process.ts', import.meta.url));
 const IDLE_MS = 60_000;
@@ -15,6 +15,8 @@ const COMMIT_MS = 15_000;
 export type Ended =
   | Answer
   | { readonly kind: 'late' }
+  /** It took too much memory. */
+  | { readonly kind: 'large' }
   /** The process ended; whether it was committing decides what is known. */
   | { readonly kind: 'lost'; readonly isCommitting: boolean };
 
@@ -50,8 +52,7 @@ export class SqliteProcess {
       const running = this.#running;
       this.#running = null;
       clearTimeout(this.#timer);
-      const { isLate = false, isCommitting = false } = running ?? {};
-      running?.resolve(isLate && !isCommitting ? { kind: 'late' } : { kind: 'lost', isCommitting });
+      running?.resolve(this.#endOf(running));
     });
     this.#keepAlive(false);
   }
@@ -91,6 +92,12 @@ export class SqliteProcess {
     this.#timer = this.#retireLater();
     this.#keepAlive(false);
     running.resolve(reply);
+  }
+
+  #endOf({ isLate, isCommitting }: Running): Ended {
+    if (isCommitting) return { kind: 'lost', isCommitting };
+    if (isLate) return { kind: 'late' };
+    return this.#child.signalCode === MEMORY_SIGNAL ? { kind: 'large' } : { kind: 'lost', isCommitting };
   }
 
   #endAfter(ms: number): void {

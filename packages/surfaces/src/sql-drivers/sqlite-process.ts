@@ -25,15 +25,19 @@ function answer(job: SqliteJob): SqliteReply {
   }
 }
 
+const watchdog = new Worker(new URL('./sqlite-watchdog.ts', import.meta.url));
+watchdog.unref();
+
 process.on('message', (job: SqliteJob) => {
+  watchdog.postMessage(true);
   try {
     send(answer(job));
   } catch (error) {
     send(sqliteFailure(error));
   }
+  watchdog.postMessage(false);
 });
 process.on('disconnect', () => {
   connections.close();
   process.exit();
 });
-new Worker(new URL('./sqlite-watchdog.ts', import.meta.url)).unref();

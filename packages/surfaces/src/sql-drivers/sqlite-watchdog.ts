@@ -1,8 +1,24 @@
-/** A thread that ends its process when the host is gone. The main thread may be inside a query and hear nothing. */
+/**
+ * A thread that ends its process when the host is gone, or when a job takes too much memory ([m] one row of SQLite can
+ * be 32 GB, and its own limit of the heap is not built in). The main thread may be inside a query and hear nothing.
+ */
 import { Socket } from 'node:net';
-import { LIFELINE_FD } from './sqlite-wire.ts';
+import { parentPort } from 'node:worker_threads';
+import { LIFELINE_FD, MEMORY_BYTES_MAX, MEMORY_SIGNAL } from './sqlite-wire.ts';
+
+const LOOK_MS = 10;
+let watching: NodeJS.Timeout | undefined;
 
 new Socket({ fd: LIFELINE_FD, readable: true, writable: false })
   .on('error', () => {})
   .on('close', () => process.kill(process.pid, 'SIGKILL'))
   .resume();
+
+parentPort?.on('message', (isAtWork: boolean) => {
+  clearInterval(watching);
+  if (isAtWork) watching = setInterval(look, LOOK_MS);
+});
+
+function look(): void {
+  if (process.memoryUsage.rss() > MEMORY_BYTES_MAX) process.kill(process.pid, MEMORY_SIGNAL);
+}

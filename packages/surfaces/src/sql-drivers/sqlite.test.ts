@@ -101,3 +101,31 @@ test('more statements than processes all get their answer, those of other tenant
   );
   assert.equal(answers.length, 16);
 });
+
+test('a job that comes while all processes retire is served by a new one', { timeout: 10_000 }, async (t) => {
+  const pool = new SqlitePool();
+  const job = {
+    kind: 'tables',
+    tables: [],
+    limits: SQL_CONTRACT_LIMITS,
+    statement: { kind: 'rows', pieces: ['select 1 as one'], gaps: [], values: [] },
+  } as const;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await Promise.all(['a', 'b', 'c', 'd'].map((key) => pool.run(key, job)));
+  t.mock.timers.tick(60_000);
+  assert.deepEqual(await pool.run('a', job), { kind: 'done', value: [{ one: 1 }] });
+  t.mock.timers.reset();
+  await pool.close();
+});
+
+test('a statement that takes too much memory is refused, and the next is served', async (t) => {
+  const on = talk(opened(t).backend);
+  // Texts of 15 MB beside each other, though only their lengths are asked for
+  const texts = Array.from({ length: 60 }, (_, index) => `length(group_concat(printf(?1, x + ${index})))`);
+  const numbers = 'with recursive c(x) as (select 1 union all select x + 1 from c where x < ?2)';
+  await assert.rejects(on.query(`${numbers} select ${texts.join(' + ')} as n from c`, ['%1000000d', 15]), {
+    code: 'sql_transaction_aborted',
+    details: { reason: 'bytes' },
+  });
+  assert.deepEqual(await on.query('select 1 as one'), [{ one: 1 }]);
+});

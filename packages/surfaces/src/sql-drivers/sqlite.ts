@@ -6,7 +6,7 @@ import { assertSameCall } from '../call-journal.ts';
 import type { DataObject } from '../data.ts';
 import type { SqlBackend, SqlLimits, SqlStatement } from '../ports/sql.ts';
 import type { Invocation } from '../surface-call.ts';
-import { inDoubt, late } from './errors.ts';
+import { inDoubt, late, tooMany } from './errors.ts';
 import type { Ended } from './sqlite-child.ts';
 import { SqlitePool } from './sqlite-pool.ts';
 import type { SqliteFile, SqliteTable } from './sqlite-wire.ts';
@@ -96,6 +96,8 @@ function answerOf(ended: Ended, limits: SqlLimits): unknown {
       return ended.value;
     case 'late':
       throw late(limits);
+    case 'large':
+      throw tooMany('bytes', limits);
     case 'refused': {
       const { code, message, details } = ended;
       const told = { details: details as JsonObject, ...(message !== undefined && { message }) };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SQL_LIMITS } from '../ports/sql.ts';
 import { aborted, unavailable } from './errors.ts';
-import { tried, watched } from './transaction.ts';
+import { inOrder, tried, watched } from './transaction.ts';
 
 const gone = () => unavailable('The server', undefined, 'ECONNRESET');
 
@@ -23,20 +24,20 @@ test('a refused commit is no doubt', async () => {
   await assert.rejects(refused, { code: 'sql_transaction_aborted' });
 });
 
-test('work that was given up in silence hears of it before it commits', async () => {
-  const phases: string[] = [];
-  const given = watched('The server', async (progress, onSilence) => {
-    const told = onSilence();
-    phases.push(progress.phase);
-    throw told;
+test('statements are bounded together, and what fails says which it was', async () => {
+  const limits = { ...SQL_LIMITS, timeoutMs: 20 };
+  const begun: number[] = [];
+  const slow = inOrder([0, 1, 2], limits, async (index) => {
+    begun.push(index);
+    const until = performance.now() + limits.timeoutMs;
+    while (performance.now() <= until);
   });
-  await assert.rejects(given, { code: 'storage_unavailable', message: /no answer/ });
-  assert.deepEqual(phases, ['given up']);
-  const committing = watched('The server', async (progress, onSilence) => {
-    progress.phase = 'committing';
-    throw onSilence();
+  await assert.rejects(slow, { code: 'sql_transaction_aborted', details: { reason: 'timeout' } });
+  assert.deepEqual(begun, [0]);
+  const failing = inOrder([0, 1, 2], SQL_LIMITS, async (index) => {
+    if (index === 1) throw new Error('no');
   });
-  await assert.rejects(committing, { code: 'effect_in_doubt' });
+  await assert.rejects(failing, { operation: 1 });
 });
 
 test('what gave way is tried again a few times, anything else is not', async () => {

@@ -1,33 +1,37 @@
 /** What is known about a transaction on a server when something goes wrong. */
-import { inDoubt, isRefusal, unavailable } from './errors.ts';
+import type { SqlLimits } from '../ports/sql.ts';
+import { inDoubt, isRefusal, late } from './errors.ts';
 
 export interface Progress {
-  phase: 'working' | 'committing' | 'given up';
+  phase: 'working' | 'committing';
 }
 
-/**
- * Before the commit was asked for, a lost server means that nothing was kept. After it, nobody knows. Work that was
- * given up must not commit any more: its caller was told so.
- */
-export async function watched<T>(
-  name: string,
-  run: (progress: Progress, onSilence: () => Error) => Promise<T>,
-): Promise<T> {
+/** Before the commit was asked for, a lost server means that nothing was kept. After it, nobody knows. */
+export async function watched<T>(name: string, run: (progress: Progress) => Promise<T>): Promise<T> {
   const progress: Progress = { phase: 'working' };
-  const onSilence = (): Error => {
-    if (progress.phase === 'committing') return inDoubt(name, undefined);
-    progress.phase = 'given up';
-    return silent(name);
-  };
   try {
-    return await run(progress, onSilence);
+    return await run(progress);
   } catch (error) {
     const isLost = isRefusal(error) && error.code === 'storage_unavailable';
     throw isLost && progress.phase === 'committing' ? inDoubt(name, error) : error;
   }
 }
 
-export const silent = (name: string): Error => unavailable(name, undefined, 'no answer');
+/** One after the other; what fails says which it was. Servers bound each statement, and this all of them together. */
+export async function inOrder<S, T>(
+  statements: readonly S[],
+  limits: SqlLimits,
+  run: (statement: S) => Promise<T>,
+): Promise<T[]> {
+  const lateAt = performance.now() + limits.timeoutMs;
+  const results: T[] = [];
+  for (const [operation, statement] of statements.entries()) {
+    if (performance.now() > lateAt) throw late(limits);
+    const result = run(statement).catch((error) => Promise.reject(Object.assign(error, { operation })));
+    results.push(await result);
+  }
+  return results;
+}
 
 const TRIES_MAX = 3;
 

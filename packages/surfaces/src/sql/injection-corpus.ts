@@ -83,6 +83,19 @@ export const SMUGGLED_QUERIES: readonly string[] = [
   'select dblink_connect(?)',
   'select set_config(?, ?, ?)',
   'select query_to_xml(?, ?, ?, ?)',
+  'select ts_rewrite(?, ?)',
+  'select "ts_rewrite"(?, ?)',
+  'select pg_catalog . ts_rewrite (?, ?)',
+  'select * from ts_stat(?)',
+  'select table_to_xml(?, ?, ?, ?)',
+  'select setseed(?)',
+  'select pg_logical_emit_message(?, ?, ?)',
+  'select loread(?, ?)',
+  'select spider_direct_sql(?, ?, ?)',
+  // Names in escapes
+  'select u&"set!005fconfig" (?, ?, ?) from t',
+  'select U&"x" from t',
+  'select a from t where b = uescape',
   'select get_lock(?, 10)',
   'select pg_advisory_lock(1)',
   'select * into copy from users',
@@ -107,6 +120,18 @@ export const SMUGGLED_QUERIES: readonly string[] = [
   'prepare p from ?',
   'select \u0000 from users',
   'select 1abc',
+  'constructor x',
+  'tostring x',
+  '__proto__ x',
+];
+
+/** PostgreSQL calls a function also as if it were a column, with what stands before the dot. */
+export const SMUGGLED_MEMBERS: readonly string[] = [
+  'select (a.b).pg_ls_dir from a',
+  'select (?).pg_read_file',
+  'select (a.b) . "pg_sleep" from a',
+  'select t.pg_terminate_backend from generate_series(1, 100) t',
+  'select (array[a.b])[1].ts_stat from a',
 ];
 
 export const SMUGGLED_WRITES: readonly string[] = [
@@ -124,6 +149,13 @@ export const SMUGGLED_WRITES: readonly string[] = [
   "create view v as select * from users where role = 'admin'",
   'create trigger t after insert on users begin delete from users; end',
   'create temp table t (id integer)',
+  'create table pg_temp.users (id integer)',
+  'create table "pg_temp"."users" (id integer)',
+  'create table pg_temp_3.users (id integer)',
+  "create table t (v text default U&\"set!005fconfig\" UESCAPE '!' ('statement_timeout', '0', false))",
+  "create table t (v text default (u&'x'))",
+  "create table t (v text default set_config('statement_timeout', '0', false))",
+  'constructor x',
   'create virtual table t using fts5 (a)',
   'create function f() returns int language sql as $$ select 1 $$',
   'create extension plpython3u',

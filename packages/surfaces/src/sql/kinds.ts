@@ -4,6 +4,7 @@
  */
 import { OpenwopError } from '@gantry/protocol';
 import type { SqlDialect } from '../ports/sql.ts';
+import { forbiddenFunction } from './functions.ts';
 import type { Token } from './tokens.ts';
 
 export type SqlUse = 'query' | 'execute';
@@ -22,49 +23,20 @@ const WORDS_OF_DEFINITION = 3;
 
 /** They write files or take them from the server. */
 const FORBIDDEN_WORDS = new Set(['outfile', 'dumpfile', 'infile']);
+/** Tables of one session would be gone with the next call. */
+const OF_THE_SESSION = /^pg_temp(?:_\d+)?$/;
 /** Places and servers outside the database, in CREATE TABLE of MySQL. */
 const FORBIDDEN_IN_MYSQL_DEFINITIONS = new Set(['connection', 'directory', 'tablespace']);
-
-/**
- * Functions that reach files, other servers, other sessions, locks that outlive the call, or SQL in text. The rights
- * of the data source's user are the wall; this keeps a mistake in them from being fatal.
- */
-const FORBIDDEN_FUNCTIONS = new RegExp(
-  `^(?:${[
-    ...[
-      'load_extension',
-      'readfile',
-      'writefile',
-      'edit',
-      'fts3_tokenizer',
-      'load_file',
-      'sleep',
-      'benchmark',
-    ],
-    ...[
-      'get_lock',
-      'release_lock',
-      'release_all_locks',
-      'is_free_lock',
-      'is_used_lock',
-      'sys_exec',
-      'sys_eval',
-    ],
-    ...['set_config', 'master_pos_wait', 'ts_stat', 'pg_notify', 'pg_stat_file', 'dblink\\w*', 'lo_\\w+'],
-    ...['pg_(?:read|ls|sleep|terminate|cancel|reload|rotate|logical|file|promote|switch|create|drop)_?\\w*'],
-    ...['pg_(?:try_)?advisory\\w*', '(?:query|cursor|database|schema)_to_xml\\w*', 'crosstab\\w*'],
-  ].join('|')})$`,
-);
 
 /** Throws when the statement is not one for `use`. */
 export function kindOf(tokens: readonly Token[], use: SqlUse, dialect: SqlDialect): SqlKind {
   const first = tokens.findIndex(({ text }) => text !== '(');
   const verb = tokens[first]?.kind === 'word' ? tokens[first].text : '';
-  const kind = verb in DEFINITIONS ? 'definition' : 'rows';
+  const kind = Object.hasOwn(DEFINITIONS, verb) ? 'definition' : 'rows';
   if (use === 'query') checkQuery(tokens, verb);
   else if (kind === 'rows') checkWrite(tokens, verb);
   if (kind === 'definition') checkDefinition(tokens, verb, dialect);
-  checkReach(tokens);
+  checkReach(tokens, dialect);
   return kind;
 }
 
@@ -107,17 +79,19 @@ function checkDefinition(tokens: readonly Token[], verb: string, dialect: SqlDia
   if (outside) throw forbidden(`${outside.text.toUpperCase()} (as a name, write it in double quotes)`);
 }
 
-function checkReach(tokens: readonly Token[]): void {
+function checkReach(tokens: readonly Token[], dialect: SqlDialect): void {
   for (const [index, { kind, text }] of tokens.entries()) {
     if (kind === 'word' && FORBIDDEN_WORDS.has(text)) throw forbidden(text.toUpperCase());
-    const isCalled = tokens[index + 1]?.text === '(' && (kind === 'word' || kind === 'name');
-    if (isCalled && FORBIDDEN_FUNCTIONS.test(text)) throw forbidden(`the function ${text}`);
+    if (OF_THE_SESSION.test(text) && (kind === 'word' || kind === 'name'))
+      throw forbidden(`the schema ${text}`);
+    const name = forbiddenFunction(tokens, index, dialect);
+    if (name !== null) throw forbidden(`the function ${name}`);
   }
 }
 
 function notFor(use: SqlUse, verb: string): OpenwopError {
   const other = use === 'query' ? 'execute' : 'query';
-  const fits = use === 'query' ? WRITES.has(verb) || verb in DEFINITIONS : READS.has(verb);
+  const fits = use === 'query' ? WRITES.has(verb) || Object.hasOwn(DEFINITIONS, verb) : READS.has(verb);
   if (!fits) return forbidden(verb === '' ? 'a statement without a verb' : verb.toUpperCase());
   return new OpenwopError('validation_error', {
     message: `ctx.db.sql.${use} cannot do ${verb.toUpperCase()}; use ctx.db.sql.${other}.`,

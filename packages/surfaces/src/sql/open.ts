@@ -1,5 +1,5 @@
 /** The SQL surface with everything behind it. */
-import { type DatasourcesDeps, openDatasources } from '../datasources.ts';
+import { type DatasourceBackend, type DatasourcesDeps, openDatasources } from '../datasources.ts';
 import type { ImplementedSurface } from '../define-surface.ts';
 import { SQL_LIMITS } from '../ports/sql.ts';
 import { memoryTables, SqlitePool } from '../sql-drivers/sqlite.ts';
@@ -7,8 +7,7 @@ import { implementSql } from './surface.ts';
 
 export interface OpenedSql {
   readonly surface: ImplementedSurface;
-  /** The ids of data sources that cannot be used for now. */
-  health(): Promise<string[]>;
+  readonly backends: readonly DatasourceBackend[];
   /** Lets statements under way end. */
   close(): Promise<void>;
 }
@@ -22,7 +21,7 @@ export async function openSql(
   const datasources = await openDatasources(file, { ...deps, pool });
   return {
     surface: implementSql({ datasources, tables: memoryTables(pool, SQL_LIMITS) }),
-    health: datasources.health,
+    backends: datasources.backends,
     async close() {
       await datasources.close();
       await pool.close();

@@ -88,15 +88,16 @@ function bind(tokens: readonly Token[], params: SqlParams): Bound {
 
 function bindNamed(written: readonly string[], params: SqlParams): Bound {
   if (Array.isArray(params)) throw unbound('Parameters are written as :name; pass `params` as an object.');
-  const names = [...new Set(written.map((text) => text.slice(1)))];
+  const names = new Map<string, number>();
+  for (const text of written) if (!names.has(text.slice(1))) names.set(text.slice(1), names.size);
   const given = params as DataObject;
-  const missing = names.find((name) => !Object.hasOwn(given, name));
-  const unused = Object.keys(given).find((name) => !names.includes(name));
+  const missing = [...names.keys()].find((name) => !Object.hasOwn(given, name));
+  const unused = Object.keys(given).find((name) => !names.has(name));
   if (missing !== undefined) throw unbound(`\`params\` lacks "${missing}".`);
   if (unused !== undefined) throw unbound(`\`params\` has "${unused}", which the statement does not use.`);
   return {
-    gaps: written.map((text) => names.indexOf(text.slice(1))),
-    values: names.map((name) => given[name]!),
+    gaps: written.map((text) => names.get(text.slice(1))!),
+    values: [...names.keys()].map((name) => given[name]!),
   };
 }
 

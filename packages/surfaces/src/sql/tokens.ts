@@ -26,6 +26,7 @@ const NUMBER = /0[xX][0-9a-fA-F_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\
 const PARAMETER = /\?\d{0,5}|\$\d{1,5}|:[A-Za-z_][A-Za-z0-9_]*/y;
 const OPERATOR = /::|[-+*/<>=~!@#%^&|]/y;
 const PUNCTUATION = /[(),.;[\]:]/y;
+const ESCAPES = /u&["'`]|uescape(?![A-Za-z0-9_$\u0080-\uffff])/iy;
 const STARTS_WORD = /[A-Za-z0-9_$\u0080-\uffff]/;
 
 const nonParametric = (message: string): OpenwopError => new OpenwopError('sql_non_parametric', { message });
@@ -75,6 +76,7 @@ class Tokenizer {
     if (start === "'") return this.#token('text', at, this.#quoted("'"));
     if (start === '"' || (start === '`' && this.#dialect !== 'postgres'))
       return this.#token('name', at, this.#quoted(start).toLowerCase());
+    this.#refuseEscapes(at);
     const word = this.#match(WORD);
     if (word !== null) return this.#token('word', at, word.toLowerCase());
     const number = this.#match(NUMBER);
@@ -151,6 +153,13 @@ class Tokenizer {
       );
     this.#at = end + (isLine ? 1 : 2);
     return true;
+  }
+
+  /** `U&"set!005fconfig" uescape '!'` is a name in PostgreSQL that nothing here would know. */
+  #refuseEscapes(at: number): void {
+    ESCAPES.lastIndex = at;
+    if (ESCAPES.test(this.#sql))
+      throw nonParametric(`The statement has a name or a text in escapes at ${at}; write it as it is.`);
   }
 
   #refuseUncertain(start: string): void {

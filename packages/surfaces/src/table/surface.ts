@@ -15,7 +15,7 @@ import {
   INDEXES_MAX,
 } from '../ports/documents.ts';
 import { Cursor, Limit, Name } from '../schema.ts';
-import type { PortRead, WriteCall } from '../surface-call.ts';
+import type { WriteCall } from '../surface-call.ts';
 
 const optional = Type.Optional;
 const Count = Type.Integer({ minimum: 0 });
@@ -23,7 +23,10 @@ const Row = Type.Record(Type.String(), Type.Unknown());
 const ColumnName = Type.Refine(Type.String(), isFieldName, () => 'must be the name of a column');
 const At = { table: CollectionText, rowId: Name };
 
-export const TABLE_LIMITS: DocumentLimits = { ...LIMITS, full: 'table_row_limit_reached' };
+export const TABLE_LIMITS: DocumentLimits = {
+  ...LIMITS,
+  ...{ full: 'table_row_limit_reached', absent: 'table_not_found' },
+};
 
 export const tableSurface = defineSurface({
   capability: 'tableStorage',
@@ -31,7 +34,8 @@ export const tableSurface = defineSurface({
   path: 'storage.table',
   summary:
     'Tables of rows with typed columns. Each tenant sees its own tables only. A row has an `id`, which is its ' +
-    '`rowId`; one without gets a new one. Columns are declared, or get the type of their first value. Filters are ' +
+    '`rowId`; one without gets a new one. Columns are declared, or get the type of their first value. `insert` and ' +
+    '`upsert` make a table that is not there; every other method refuses it with `table_not_found`. Filters are ' +
     'those of `nosql`.',
   journal: 'own',
   limits: { maxRowsPerTable: TABLE_LIMITS.documentsMax, maxColumnsPerRow: COLUMNS_MAX },
@@ -40,8 +44,8 @@ export const tableSurface = defineSurface({
     createTable: {
       effect: 'write',
       summary:
-        'Declares the columns of a table; it then has no others. Equality on columns in `indexes` is answered ' +
-        'without reading every row.',
+        'Declares the columns of a table; it then has no others. One that rows have made is closed so, if all of them ' +
+        'fit. `id` needs no declaration. Equality on columns in `indexes` is answered without reading every row.',
       input: Type.Object({
         name: CollectionText,
         schema: Type.Record(
@@ -173,7 +177,7 @@ export function implementTable({ port, cursors }: TableOptions): ImplementedSurf
       },
       async update({ table, rowId, patch }, call) {
         const change = { ...oneRow(table, rowId), patch: patchOf(patch, rowId) };
-        await named(port, table, call, () => port.patch({ ...change, whenNone: { do: 'refuse' } }, call));
+        await port.patch({ ...change, whenNone: { do: 'refuse' } }, call);
         return { ok: true };
       },
       async updateWhere({ table, filter, patch }, call) {
@@ -205,22 +209,6 @@ function checkSchema(schema: Readonly<Record<string, ColumnType>>, indexes: read
     throw violation('The column `id` holds texts or numbers.');
   const unknown = indexes.find((name) => !Object.hasOwn(schema, name));
   if (unknown !== undefined) throw violation(`The index "${unknown}" is of no column.`);
-}
-
-/** A row that is not there is told apart from a table that is not. */
-async function named<T>(
-  port: DocumentsPort,
-  table: string,
-  call: PortRead,
-  act: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    const isMissing = error instanceof OpenwopError && error.code === 'not_found';
-    if (!isMissing || (await port.describe(nameOf(table), call)) !== null) throw error;
-    throw new OpenwopError('table_not_found', { details: { table } });
-  }
 }
 
 interface Upsert {

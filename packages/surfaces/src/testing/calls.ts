@@ -20,6 +20,15 @@ export interface WriteOptions {
 export function write(tenant: string, options: WriteOptions = {}): PortWrite {
   const { now = NOW, id = randomUUID(), method = 'test.write', input = null } = options;
   const fingerprint = fingerprintOf(method, input);
-  const invocation = { id, place: id, tenant, runId: 'run-1', nodeId: 'node-1', ordinal: 0, method, fingerprint };
+  const invocation = {
+    id,
+    place: id,
+    tenant,
+    runId: 'run-1',
+    nodeId: 'node-1',
+    ordinal: 0,
+    method,
+    fingerprint,
+  };
   return { tenant, now, invocation };
 }

@@ -15,7 +15,7 @@ export interface OpenedPostgres {
 
 export async function openTestPostgres(): Promise<OpenedPostgres> {
   if ('skip' in found) throw new Error(found.skip);
-  const database = await openPostgresDatabase({ url: found.url });
+  const database = openPostgresDatabase({ url: found.url });
   return {
     ...{ database, url: found.url },
     async close() {

@@ -16,6 +16,15 @@ export function dot(left: Float32Array, right: Float32Array): number {
 
 export const norm = (vector: Float32Array): number => Math.sqrt(dot(vector, vector));
 
+/** Databases compute with 32 bits, where squares of shorter vectors vanish: such are lengthened first. */
+export const SHORT = 1e-12;
+
+/** The same direction with a length near 1. Only exponents change, so nothing is rounded. */
+export function lengthened(vector: Float32Array): Float32Array {
+  const length = norm(vector);
+  return length === 0 ? vector : vector.map((value) => value * 2 ** -Math.floor(Math.log2(length)));
+}
+
 /** A vector of zeros has no direction: its cosine with any other is 0. */
 const ratio = (product: number, length: number): number => (length === 0 ? 0 : product / length);
 

@@ -34,7 +34,7 @@ test('nothing means the data folder; another backend is refused by name, without
       assert.doesNotMatch(error.message, /open-sesame/);
       return true;
     });
-    await assert.rejects(open('postgres://127.0.0.1:1/x'), { code: 'storage_unavailable' });
+    await assert.rejects((await open('postgres://127.0.0.1:1/x')).health(), { code: 'storage_unavailable' });
   }
 });
 

@@ -1,9 +1,10 @@
 import type { ImplementedSurface } from '../define-surface.ts';
 import type { RetrievalDatabase } from '../embedded/database.ts';
 import { embeddedVectors } from '../embedded/vectors.ts';
-import { type OpenedPort, openPort } from '../open-port.ts';
+import { type OpenedPort, openPort, SETTINGS } from '../open-port.ts';
+import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { VectorLimits, VectorsPort } from '../ports/vectors.ts';
-import type { PostgresPool } from '../postgres/connection.ts';
+import type { PostgresDatabase, PostgresPool } from '../postgres/connection.ts';
 import { openPostgresVectors } from '../postgres/vectors.ts';
 import { implementVectors } from './surface.ts';
 
@@ -25,17 +26,14 @@ export interface OpenVectorsDeps {
 }
 
 /**
- * `postgres://`, or nothing for the data folder. The kind is `pgvector` where the database has that extension, and
- * `missing` where the data folder is meant and sqlite-vec has no build for the platform.
+ * `postgres://`, or nothing for the data folder. The kind is `pgvector` once the database is known to have that
+ * extension, and `missing` where the data folder is meant and sqlite-vec has no build for the platform.
  */
 export async function openVectors(
   setting: string | undefined,
   { embedded, pool, limits }: OpenVectorsDeps,
 ): Promise<OpenedPort<VectorsPort>> {
-  const postgres = async (url: string): Promise<OpenedPort<VectorsPort>> => {
-    const { port, hasPgvector } = await openPostgresVectors(await pool.open(url), limits);
-    return { kind: hasPgvector ? 'pgvector' : 'postgres', port, health: () => port.health() };
-  };
+  const postgres = async (url: string) => vectorsOver(pool.open(url), limits);
   if (setting === undefined && !embedded.hasVectors)
     return {
       kind: MISSING,
@@ -43,7 +41,31 @@ export async function openVectors(
       health: () => Promise.reject(noBuild()),
     };
   return openPort({
-    ...{ name: 'GANTRY_VECTORS', value: setting, embedded: embeddedVectors(embedded, limits) },
+    ...{ name: SETTINGS.vectors, value: setting, embedded: embeddedVectors(embedded, limits) },
     backends: { postgres, postgresql: postgres },
   });
+}
+
+/** What the database has is looked at by who first needs it. */
+function vectorsOver(database: PostgresDatabase, limits: VectorLimits): OpenedPort<VectorsPort> {
+  let kind = 'postgres';
+  const vectors = openedWhenNeeded({
+    async open() {
+      const { port, hasPgvector } = await openPostgresVectors(database, limits);
+      if (hasPgvector) kind = 'pgvector';
+      return port;
+    },
+  });
+  const port: VectorsPort = {
+    upsert: async (...args) => (await vectors.get()).upsert(...args),
+    query: async (...args) => (await vectors.get()).query(...args),
+    delete: async (...args) => (await vectors.get()).delete(...args),
+    health: async () => (await vectors.get()).health(),
+  };
+  return {
+    get kind() {
+      return kind;
+    },
+    ...{ port, health: port.health },
+  };
 }

@@ -5,6 +5,7 @@ import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import { EVERYTHING, type Filter } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
+import { SCAN_MS_MAX } from '../embedded/late-scan.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../ports/vectors.ts';
 import { METRICS } from './metric.ts';
 
@@ -61,7 +62,9 @@ export const vectorSurface = defineSurface({
     },
     query: {
       effect: 'read',
-      summary: `The \`k\` (up to ${K_MAX}) nearest vectors, the nearest first.`,
+      summary:
+        `The \`k\` (up to ${K_MAX}) nearest vectors, the nearest first. What takes longer than ${SCAN_MS_MAX / 1_000} s is ` +
+        'ended.',
       input: Type.Object({
         collection: CollectionText,
         embedding: Embedding,

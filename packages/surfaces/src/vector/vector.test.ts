@@ -49,6 +49,26 @@ describe('ctx.db.vector', () => {
     assert.deepEqual(await once('db.vector.upsert', { ...place, vectors: [] }), { upserted: 0 });
   });
 
+  test('vectors of any length are the nearest to themselves', async () => {
+    const once = callsOf();
+    const directions = Array.from({ length: 40 }, (_, index) => [Math.cos(index), Math.sin(index)]);
+    for (const metric of ['cosine', 'dot'])
+      for (const length of [1e14, 1e-15, 1e-25, 1e-40]) {
+        const embeddings = directions.map((direction) => direction.map((value) => value * length));
+        const collection = `${metric}${length}`;
+        const given = embeddings.map((embedding, index) => ({ id: `v${index}`, embedding }));
+        await once('db.vector.upsert', { collection, metric, vectors: given });
+        const nearest = await Promise.all(
+          embeddings.map((embedding) => once('db.vector.query', { collection, embedding, k: 1 })),
+        );
+        assert.deepEqual(
+          nearest.map((found) => (found as { matches: { id: string }[] }).matches[0]?.id),
+          given.map(({ id }) => id),
+          collection,
+        );
+      }
+  });
+
   test('as published packs spell it', async () => {
     const once = callsOf();
     const records = [{ id: 'a', vector: [1, 2, 3], metadata: { text: 'x' } }];
@@ -104,10 +124,10 @@ describe('ctx.db.vector', () => {
       { vectorStore, searchIndex },
       { vectorStore: { supported: true }, searchIndex: { supported: true } },
     );
-    const wrong = publicValidator('capabilities.schema.json')?.({ vectorStore, searchIndex } as never);
-    assert.deepEqual(
-      wrong?.filter((problem) => /vectorStore|searchIndex/.test(problem)),
-      [],
-    );
+    const rounds = { clarificationRounds: 0, schemaRounds: 0, envelopesPerTurn: 1 };
+    const host = { protocolVersion: '1.0', supportedEnvelopes: [], schemaVersions: {}, limits: rounds };
+    const validate = publicValidator('capabilities.schema.json');
+    assert.deepEqual(validate?.({ ...host, ...world.desk.discovery() }), []);
+    assert.notDeepEqual(validate?.({ ...host, vectorStore: { supported: 'yes' } }), []);
   });
 });

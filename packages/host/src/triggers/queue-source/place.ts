@@ -2,7 +2,8 @@
 import type { QueuePlace } from '@gantry/surfaces';
 import type { QueueSubscription } from '../subscription.ts';
 
-const TOPIC_BYTES_MAX = 200;
+/** With the ending of dead letters, which may be listened to. */
+const TOPIC_BYTES_MAX = 204;
 const GROUP_BYTES_MAX = 100;
 
 /** A group of its own gets every message of the topic; those who name the same group share them. */

@@ -5,7 +5,7 @@ One invocation runs at a time, so a call sends its frame and then reads until it
 
 from collections import deque
 
-from wire import Reader, encode, write
+from wire import Reader, TooLarge, encode, size_of, write
 
 INPUT, OUTPUT, ANSWERS = 3, 4, 5
 # Mirrors what the host allows to be under way; see credit.ts.
@@ -47,14 +47,40 @@ def _read():
         _owed -= message['bytes']
 
 
-def send_with_credit(message):
+def _unsent(head, error):
+    """In the place of a call or event that no frame can carry: its number is used, and the host refuses it by that."""
+    return encode({**head, 'type': 'unsent', 'reason': str(error), 'isTooLarge': isinstance(error, TooLarge)})
+
+
+def _call_frame(head, args):
+    try:
+        return encode({**head, 'type': 'call', 'args': list(args)})
+    except (TypeError, ValueError) as error:
+        return _unsent(head, error)
+
+
+def _send_with_credit(frame):
     """Waits until the host has room. Calls and emitted events cost credit."""
     global _owed
-    frame = encode(message)
     while _owed >= CREDIT_BYTES:
         _drain_one()
-    _owed += max(len(frame), FRAME_COST_MIN)
+    _owed += max(size_of(frame), FRAME_COST_MIN)
     write(OUTPUT, frame)
+
+
+def send_call(head, args):
+    """A call whose answer comes with the other messages."""
+    _send_with_credit(_call_frame({**head, 'mode': 'async'}, args))
+
+
+def emit_event(head, value):
+    """Raises what cannot be sent."""
+    try:
+        frame = encode({**head, 'type': 'emit', 'value': value})
+    except (TypeError, ValueError) as error:
+        _send_with_credit(_unsent({**head, 'mode': 'emit'}, error))
+        raise
+    _send_with_credit(frame)
 
 
 def _drain_one():

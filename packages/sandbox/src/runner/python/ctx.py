@@ -3,7 +3,7 @@
 import copy
 import re
 
-from channel import HostError, receive, send, send_with_credit
+from channel import HostError, emit_event, receive, send, send_call
 
 LOGS_MAX = 1000
 LOG_TEXT_MAX = 8 * 1024
@@ -76,8 +76,7 @@ class Invocation:
     def _begin(self, method, args, on_event):
         number = self.next_call()
         self._hearers[number] = on_event
-        head = {'type': 'call', 'mode': 'async', 'id': self.id, 'call': number}
-        send_with_credit({**head, 'method': method, 'args': list(args)})
+        send_call({'id': self.id, 'call': number, 'method': method}, args)
         return number
 
     def _take(self, number):
@@ -111,7 +110,7 @@ class Invocation:
             send({**entry, 'message': f'A log entry was dropped: {error}'})
 
     def emit(self, value):
-        send_with_credit({'type': 'emit', 'id': self.id, 'value': value, 'call': self.next_call()})
+        emit_event({'id': self.id, 'call': self.next_call()}, value)
 
     def get_variable(self, name):
         return copy.deepcopy(self.variables.get(str(name)))

@@ -1,15 +1,18 @@
 """Frames between host and child, as in wire.mjs: two lengths, a JSON head, then the bytes it points to."""
 
+import io
 import json
 import math
 import os
 import re
 import struct
 
-FRAME_BYTES_MAX = 16 * 1024 * 1024
+HEAD_BYTES_MAX = 16 * 1024 * 1024
+BYTES_MAX = 33 * 1024 * 1024
+PARTS_MAX = 65_536
 DEPTH_MAX = 200
 SAFE_INTEGER_MAX = 2**53 - 1
-HEAD = struct.Struct('>II')
+LENGTHS = struct.Struct('>II')
 ESCAPED = re.compile(r'^\$+bytes$')
 CHUNK_BYTES = 256 * 1024
 
@@ -49,45 +52,64 @@ def lift(value, parts):
     return {key[1:] if ESCAPED.match(key) else key: lift(item, parts) for key, item in value.items()}
 
 
+class TooLarge(ValueError):
+    """A value that no frame can carry."""
+
+
 def encode(message):
-    """One frame. Raises when the value is too deep, too large or no data."""
+    """One frame in pieces, to be written in order. Raises when the value is too deep, too large or no data."""
     parts = []
     head = lower(message, parts)
-    text = json.dumps([head, [len(part) for part in parts]]).encode()
-    size = len(text) + sum(len(part) for part in parts)
-    if size > FRAME_BYTES_MAX:
-        raise ValueError(f'A message of {size} bytes is too large.')
-    return HEAD.pack(size, len(text)) + text + b''.join(parts)
+    lengths = [len(part) for part in parts]
+    text = json.dumps([head, lengths]).encode()
+    size = sum(lengths)
+    if len(text) > HEAD_BYTES_MAX or size > BYTES_MAX or len(parts) > PARTS_MAX:
+        raise TooLarge(
+            f'A message may have {HEAD_BYTES_MAX} bytes of JSON and {BYTES_MAX} bytes beside it in {PARTS_MAX} parts; '
+            f'this one has {len(text)} and {size} in {len(parts)}.'
+        )
+    return [LENGTHS.pack(len(text) + size, len(text)) + text, *parts]
+
+
+def size_of(pieces):
+    return sum(len(piece) for piece in pieces)
 
 
 class Reader:
     """Whole frames from a descriptor. The end of the input is the end of the process."""
 
     def __init__(self, descriptor):
-        self._descriptor = descriptor
-        self._pending = b''
+        # At once, since nothing is opened later. Where it is looked at only whether Python starts, there is none.
+        try:
+            self._file = open(descriptor, 'rb', buffering=CHUNK_BYTES, closefd=False)
+        except OSError:
+            self._file = io.BytesIO()
 
     def _take(self, length):
-        while len(self._pending) < length:
-            chunk = os.read(self._descriptor, CHUNK_BYTES)
-            if not chunk:
-                os._exit(0)
-            self._pending += chunk
-        taken, self._pending = self._pending[:length], self._pending[length:]
+        taken = self._file.read(length)
+        if len(taken) < length:
+            os._exit(0)
         return taken
 
     def read(self):
-        size, text_length = HEAD.unpack(self._take(HEAD.size))
-        body = self._take(size)
-        head, lengths = json.loads(body[:text_length])
-        parts, offset = [], text_length
-        for length in lengths:
-            parts.append(body[offset : offset + length])
-            offset += length
-        return lift(head, parts)
+        _size, text_length = LENGTHS.unpack(self._take(LENGTHS.size))
+        head, lengths = json.loads(self._take(text_length))
+        return lift(head, [self._take(length) for length in lengths])
 
 
-def write(descriptor, frame):
-    view = memoryview(frame)
+def write(descriptor, pieces):
+    """Small pieces leave together; a large one is not copied for that."""
+    small = []
+    for piece in pieces:
+        small.append(piece)
+        if len(piece) >= CHUNK_BYTES:
+            _write(descriptor, b''.join(small[:-1]))
+            _write(descriptor, piece)
+            small = []
+    _write(descriptor, b''.join(small))
+
+
+def _write(descriptor, piece):
+    view = memoryview(piece)
     while view:
         view = view[os.write(descriptor, view) :]

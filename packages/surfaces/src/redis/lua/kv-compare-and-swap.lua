@@ -13,7 +13,7 @@ end
 
 if not isExpected() then
   local actual = entry and entry.text or 'null'
-  if entry and storedBytes(name) > actualMax then return record('{"swapped":false}') end
+  if #actual > actualMax then return record('{"swapped":false}') end
   return record('{"swapped":false,"actual":' .. actual .. '}')
 end
 local refused = refusal(name, text, quota)

@@ -1,0 +1,70 @@
+/** A host whose servers are not there when it starts. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '@gantry/protocol';
+import { openPrivateRedis, privateRedisSkip } from '../../../surfaces/src/testing/redis.ts';
+import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
+import { node, workflow } from '../testing/definitions.ts';
+import { TEST_KEY } from '../testing/host-process.ts';
+
+const TYPE = 'vendor.acme.count';
+const GANTRY = fileURLToPath(new URL('../../../cli/bin/gantry.js', import.meta.url));
+
+async function counts(api: PackTest): Promise<JsonObject> {
+  return api.ended(await api.start('count'));
+}
+
+/** What `gantry doctor` says of storage. */
+async function doctor(url: string): Promise<JsonObject[]> {
+  const child = spawn(process.execPath, [GANTRY, 'doctor', '--json'], {
+    env: { ...process.env, GANTRY_URL: url, GANTRY_API_KEY: TEST_KEY },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const findings: JsonObject[] = JSON.parse(await text(child.stdout));
+  return findings.filter(({ name }) => name === 'storage');
+}
+
+test('a host starts without its Redis, says so, and uses it when it is there', {
+  skip: privateRedisSkip,
+}, async (t) => {
+  const redis = await openPrivateRedis();
+  t.after(redis.stop);
+  await redis.kill();
+  const api = await packTest(t, { settings: { backends: { kv: redis.url } } });
+  const url = await api.host.app.listen({ host: '127.0.0.1', port: 0 });
+  assert.equal((await api.get('/.well-known/openwop')).json().kvStorage.supported, true);
+  await api.install({
+    nodes: {
+      [TYPE]: {
+        role: 'side-effect',
+        body: `
+          await ctx.storage.cache.put({ key: 'k', value: 1, ttlSeconds: 60 });
+          return await ctx.storage.kv.atomicIncrement({ key: 'n' });`,
+      },
+    },
+  });
+  await api.registered(workflow('count', [node('a', TYPE)]));
+
+  const failed = await counts(api);
+  assert.equal(failed.status, 'failed');
+  const { code, message } = failed.error as { code: string; message: string };
+  assert.equal(code, 'storage_unavailable');
+  assert.match(message, /^Redis cannot be reached \(ECONNREFUSED\)/);
+  const { backends } = (await api.get('/v1/host/gantry/surfaces')).json();
+  const broken = backends.filter(({ problem }: JsonObject) => problem !== undefined);
+  assert.deepEqual(
+    broken.map(({ capability, backend }: JsonObject) => [capability, backend]),
+    [['kvStorage', 'redis']],
+  );
+  const [finding] = await doctor(url);
+  assert.equal(finding?.level, 'fail');
+  assert.match(String(finding?.detail), /^kvStorage \(redis\): GANTRY_KV: Redis at .* cannot be reached/);
+
+  await redis.start();
+  const counted = await counts(api);
+  assert.deepEqual([counted.status, counted.outputs], ['completed', { value: 1, previous: 0 }]);
+  assert.equal((await doctor(url))[0]?.level, 'ok');
+});

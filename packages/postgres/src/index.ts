@@ -1,0 +1,1 @@
+export { openPostgres, type PostgresSettings, type Sql, type Tx } from './open-postgres.ts';

@@ -1,0 +1,108 @@
+/** One connection, in an instance of the driver that has no other. */
+import { connect, type Socket } from 'node:net';
+import postgres from 'postgres';
+import type { PostgresSettings, Sql, Tx, Types } from './open-postgres.ts';
+
+const INT8 = 20;
+const ROLLBACK_MS_MAX = 5_000;
+
+/** What the driver gives to whoever makes its sockets; its types do not say so. */
+interface Address {
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+  readonly path: string | false;
+}
+
+export const optionsOf = ({ connection, connectTimeoutS }: PostgresSettings) => ({
+  connect_timeout: connectTimeoutS,
+  connection: { ...connection },
+  onnotice: () => {},
+  types: { bigint: { to: INT8, from: [INT8], parse: Number, serialize: String } },
+});
+
+export class Session {
+  /** Throws when the connection is lost, instead of going on without one. */
+  readonly sql: Sql;
+  readonly #driver: postgres.Sql<Types>;
+  #socket: Socket | null = null;
+  #isOpen = true;
+  #attempts = 0;
+
+  constructor(settings: PostgresSettings) {
+    this.#driver = postgres(settings.url, {
+      ...optionsOf(settings),
+      // For ever: a new one would be another connection under the same instance
+      ...{ max: 1, max_lifetime: null },
+      ...{ socket: (address: Address) => this.#connect(address) },
+    });
+    this.sql = this.#guarded();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** `mode`: `read only`, ... What is thrown undoes all of it. */
+  async transaction<T>(mode: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    await this.sql.unsafe(`begin ${mode}`);
+    let answer: T;
+    try {
+      answer = await work(this.sql);
+    } catch (error) {
+      await this.#rollback();
+      throw error;
+    }
+    const { command } = await this.sql.unsafe('commit');
+    // A statement failed and nobody said so: the server has undone everything
+    if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}`);
+    return answer;
+  }
+
+  /** With `graceS` what is under way may end; else it ends now. */
+  async end(graceS: number): Promise<void> {
+    if (graceS > 0 && this.#isOpen) await this.#driver.end({ timeout: graceS });
+    this.#lose();
+    this.#socket?.destroy();
+  }
+
+  #lose(): void {
+    this.#isOpen = false;
+  }
+
+  async #rollback(): Promise<void> {
+    const late = AbortSignal.timeout(ROLLBACK_MS_MAX);
+    const silence = new Promise<never>((_resolve, reject) => {
+      late.addEventListener('abort', () => reject(late.reason), { once: true });
+    });
+    try {
+      if (this.#isOpen) await Promise.race([this.#driver.unsafe('rollback'), silence]);
+    } catch {
+      await this.end(0);
+    }
+  }
+
+  /** The driver's own listeners come after these, so what it is told of a loss finds the session closed. */
+  #connect({ host, port, path }: Address): Socket {
+    if (this.#attempts++ > 0 || !this.#isOpen) throw lostConnection();
+    const at = Math.floor(Math.random() * host.length);
+    const socket = path ? connect(path) : connect(port[at]!, host[at]);
+    for (const event of ['error', 'close']) socket.on(event, () => this.#lose());
+    this.#socket = socket;
+    // The driver asks for the name when it checks a certificate
+    return Object.assign(socket.setNoDelay(true), { host: host[at] });
+  }
+
+  #guarded(): Sql {
+    const open = <T>(value: T): T => {
+      if (!this.#isOpen) throw lostConnection();
+      return value;
+    };
+    return new Proxy(this.#driver, {
+      apply: (driver, self, args) => Reflect.apply(open(driver), self, args),
+      get: (driver, name) => (name === 'unsafe' ? open(driver).unsafe : Reflect.get(driver, name)),
+    });
+  }
+}
+
+const lostConnection = (): Error =>
+  Object.assign(new Error('The connection to PostgreSQL was lost'), { code: 'CONNECTION_CLOSED' });

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { absentServer, absentServerTest, openWorld } from './testing/absent-server.ts';
+import { freshFolder } from './testing/data-dir.ts';
+import { type Call, nodeOf } from './testing/desk.ts';
+import { type OpenedPostgres, openTestPostgres, postgresSkip } from './testing/postgres.ts';
+import { openPrivateRedis, privateRedisSkip } from './testing/redis.ts';
+import { openTestS3, useTestCredentials } from './testing/s3.ts';
+
+const increment = (call: Call) => call('storage.kv.atomicIncrement', { key: 'n' });
+const cached = (call: Call) => call('storage.cache.put', { key: 'k', value: 1, ttlSeconds: 9 });
+
+let postgres: Promise<OpenedPostgres> | null = null;
+const postgresUrl = async (): Promise<string> => {
+  postgres ??= openTestPostgres();
+  return (await postgres).url;
+};
+after(async () => (await postgres)?.close());
+
+absentServerTest('PostgreSQL', {
+  ...{ skip: postgresSkip, url: postgresUrl },
+  settings: ({ url }) => ({
+    ...{ kv: url, cache: url, documents: url, vectors: url, search: url, queue: url },
+  }),
+  calls: {
+    kvStorage: increment,
+    cache: cached,
+    tableStorage: (call) => call('storage.table.insert', { table: 't', row: { id: 'r' } }),
+    nosql: (call) => call('db.nosql.insert', { datasourceId: 'primary', collection: 'c', doc: {} }),
+    vectorStore: (call) =>
+      call('db.vector.upsert', { collection: 'v', vectors: [{ id: 'v', embedding: [1] }] }),
+    searchIndex: (call) =>
+      call('db.search.index', { index: 'i', docs: [{ id: 'd', fields: { text: 'lighthouse' } }] }),
+    queueBus: (call) => call('queueBus.publish', { topic: 't', payload: 1 }),
+  },
+});
+
+absentServerTest('Redis', {
+  skip: privateRedisSkip,
+  async url(t) {
+    const server = await openPrivateRedis();
+    t.after(server.stop);
+    return server.url;
+  },
+  settings: ({ url }) => ({ kv: url, cache: url }),
+  calls: { kvStorage: increment, cache: cached },
+});
+
+useTestCredentials();
+const s3Url = async (t: { after(work: () => Promise<void>): void }): Promise<string> => {
+  const { host, port, close } = await openTestS3('objects');
+  t.after(close);
+  return `http://${host}:${port}`;
+};
+
+absentServerTest('S3', {
+  url: s3Url,
+  settings: ({ address }) => ({ blobs: `s3://objects?endpoint=http://${address}` }),
+  calls: {
+    blobStorage: (call) =>
+      call('storage.blob.put', { bucket: 'artifacts', key: 'k', bytes: new Uint8Array(1) }),
+  },
+});
+
+const folder = freshFolder();
+after(folder.remove);
+
+function datasourcesFile(url: string): string {
+  const file = join(folder.path, 'datasources.json');
+  writeFileSync(
+    file,
+    JSON.stringify({ datasources: [{ id: 'crm', driver: 'postgres', url, tenants: ['acme'] }] }),
+  );
+  return file;
+}
+
+absentServerTest('a SQL data source', {
+  ...{ skip: postgresSkip, url: postgresUrl },
+  settings: ({ url }) => ({ datasources: datasourcesFile(url) }),
+  calls: {
+    sql: (call) => call('db.sql.query', { datasourceId: 'crm', sql: 'select 1 as n', params: [] }),
+  },
+});
+
+test('a server that comes back refusing is the problem, and the answer to each call', {
+  skip: postgresSkip || privateRedisSkip,
+}, async (t) => {
+  const url = new URL(await postgresUrl());
+  url.pathname = '/none-of-that-name';
+  const database = await absentServer(url.href);
+  const forgetful = await openPrivateRedis('--appendonly', 'no');
+  t.after(forgetful.stop);
+  const redis = await absentServer(forgetful.url);
+  const { told, world, problemsOf } = await openWorld(
+    t,
+    { kv: redis.url, cache: database.url },
+    ...[redis, database],
+  );
+  assert.equal(told.length, 2, 'one line for each server');
+  await Promise.all([database.appear(), redis.appear()]);
+  const cases = [
+    ['kvStorage', increment, /appendonly no/],
+    ['cache', cached, /has no database of that name/],
+  ] as const;
+  for (const [capability, call, problem] of cases) {
+    await assert.rejects(call(nodeOf(world)), { code: 'storage_unavailable', message: problem });
+    assert.match((await problemsOf(capability)).join(), problem);
+  }
+});
+
+test('a server that refuses for good stops the start, with the setting and without the password', {
+  skip: postgresSkip || privateRedisSkip,
+}, async (t) => {
+  const stops = (backends: Parameters<typeof openWorld>[1], why: RegExp) =>
+    assert.rejects(openWorld(t, backends), ({ message }: Error) => {
+      assert.match(message, why);
+      assert.doesNotMatch(message, /open-sesame/);
+      return true;
+    });
+  const [wrong, missing] = [new URL(await postgresUrl()), new URL(await postgresUrl())];
+  wrong.password = 'open-sesame';
+  missing.pathname = '/none-of-that-name';
+  await stops(
+    { documents: wrong.href },
+    /^GANTRY_DOCUMENTS: PostgreSQL at .* refuses the user or the password/,
+  );
+  await stops({ queue: missing.href }, /^GANTRY_QUEUE: PostgreSQL at .* has no database/);
+  const forgetful = await openPrivateRedis('--appendonly', 'no', '--requirepass', 'sesame');
+  t.after(forgetful.stop);
+  const redis = new URL(forgetful.url);
+  redis.password = 'open-sesame';
+  await stops({ cache: redis.href }, /^GANTRY_CACHE: Redis at .* refuses the user or the password/);
+  redis.password = 'sesame';
+  await stops({ kv: redis.href }, /^GANTRY_KV: Redis at .* appendonly/);
+  const endpoint = await s3Url(t);
+  await stops({ blobs: `s3://absent?endpoint=${endpoint}` }, /^GANTRY_BLOBS: S3 at \S+\/absent .*\(404\)/);
+});
+
+test('a setting that can never work is told by its name', async (t) => {
+  await assert.rejects(openWorld(t, { blobs: 's3://key:open-sesame@objects' }), /^Error: GANTRY_BLOBS: Cred/);
+  await assert.rejects(
+    openWorld(t, { datasources: join(folder.path, 'none') }),
+    /^Error: GANTRY_DATASOURCES: /,
+  );
+});

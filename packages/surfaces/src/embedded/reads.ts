@@ -1,0 +1,21 @@
+/** Answers reads of a database file, in a thread or in a process. */
+import type { Operations } from './area.ts';
+import { areasOf, factsOf, type OpenFile } from './database-files.ts';
+import { openForReading } from './open-file.ts';
+import { failure, type Server } from './serve.ts';
+import type { Answer, Request } from './wire.ts';
+
+export function openReads(file: OpenFile): Server {
+  const database = openForReading(factsOf(file));
+  const areas = new Map<string, Operations>(
+    Object.entries(areasOf(file)).map(([name, area]) => [name, area.reads(database)]),
+  );
+  const answer = ({ area, name, args }: Request): Answer => {
+    try {
+      return { kind: 'done', value: areas.get(area)?.[name]?.(...(args as never[])) };
+    } catch (error) {
+      return failure(error);
+    }
+  };
+  return { answer: (requests) => requests.map(answer), close: () => database.close() };
+}

@@ -1,0 +1,116 @@
+/**
+ * Reads that look through as much as a tenant has stored, in processes of their own.
+ *
+ * I1  A scan ends: by its answer, by its time, or with its process. None fails with another.
+ * I2  A tenant never has all processes, and tenants take turns: who asks much waits behind nobody but itself.
+ * I3  A tenant has a share of the places to wait, so that one alone cannot fill them.
+ */
+import type { OpenwopError } from '@gantry/protocol';
+import { readAnswer, unavailable, WAITING_MAX } from './answers.ts';
+import type { OpenFile } from './database-files.ts';
+import { type Ended, ScanChild } from './scan-child.ts';
+import { TenantQueue } from './tenant-queue.ts';
+import type { Request } from './wire.ts';
+
+const PROCESSES_MAX = 2;
+const WAITING_BY_TENANT_MAX = 1_000;
+const WAIT_MS_MAX = 30_000;
+
+export interface ScansOptions {
+  readonly file: OpenFile;
+  readonly scanMsMax: number;
+  /** What a scan that took too long is refused with. */
+  late(): OpenwopError;
+}
+
+interface Waiting {
+  readonly tenant: string;
+  readonly request: Request;
+  readonly since: number;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+export class Scans {
+  readonly #options: ScansOptions;
+  readonly #children = new Set<ScanChild>();
+  readonly #waiting = new TenantQueue<Waiting>({ shareMax: WAITING_BY_TENANT_MAX });
+  /** Tenants whose scans are under way. */
+  readonly #running = new Set<string>();
+  #lastId = 0;
+  #isClosed = false;
+
+  constructor(options: ScansOptions) {
+    this.#options = options;
+  }
+
+  request(tenant: string, asked: Omit<Request, 'id'>): Promise<unknown> {
+    if (this.#isClosed) return Promise.reject(unavailable('The host is stopping.'));
+    if (this.#waiting.size >= WAITING_MAX) return Promise.reject(unavailable('Too many queries wait.'));
+    return new Promise((resolve, reject) => {
+      const request = { ...asked, id: ++this.#lastId };
+      const waiting = { tenant, request, since: performance.now(), resolve, reject };
+      if (this.#waiting.push(tenant, waiting)) this.#pump();
+      else reject(unavailable(`${WAITING_BY_TENANT_MAX} queries of this tenant wait already.`));
+    });
+  }
+
+  /** Scans under way are ended: they change nothing. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { reject } of this.#waiting.takeWhile(() => true))
+      reject(unavailable('The host is stopping.'));
+    await Promise.all(this.#children.values().map((child) => child.end()));
+  }
+
+  #pump(): void {
+    const oldest = performance.now() - WAIT_MS_MAX;
+    for (const { reject } of this.#waiting.takeWhile(({ since }) => since < oldest))
+      reject(unavailable('Other queries kept this one waiting for too long.'));
+    while (!this.#isClosed && this.#hasPlace()) {
+      const next = this.#waiting.next((tenant) => !this.#running.has(tenant));
+      if (!next) return;
+      void this.#run(this.#idle() ?? this.#start(), next);
+    }
+  }
+
+  #idle(): ScanChild | undefined {
+    return this.#children.values().find(({ isIdle }) => isIdle);
+  }
+
+  #hasPlace(): boolean {
+    if (this.#idle()) return true;
+    return this.#children.size < PROCESSES_MAX && this.#children.values().every(({ isSlow }) => isSlow);
+  }
+
+  #start(): ScanChild {
+    const { file, scanMsMax } = this.#options;
+    const onGone = (): void => {
+      this.#children.delete(child);
+      this.#pump();
+    };
+    const child = new ScanChild({ file, scanMsMax, onSlow: () => this.#pump(), onGone });
+    this.#children.add(child);
+    return child;
+  }
+
+  async #run(child: ScanChild, { tenant, request, resolve, reject }: Waiting): Promise<void> {
+    this.#running.add(tenant);
+    const ended = await child.scan(request);
+    this.#running.delete(tenant);
+    this.#pump();
+    try {
+      resolve(this.#valueOf(request, ended));
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  #valueOf(request: Request, ended: Ended): unknown {
+    if (ended.kind === 'late') throw this.#options.late();
+    if (ended.kind !== 'lost') return readAnswer(request, ended);
+    throw unavailable(
+      this.#isClosed ? 'The host is stopping.' : 'The process that reads the database ended.',
+    );
+  }
+}

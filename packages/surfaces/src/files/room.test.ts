@@ -1,0 +1,100 @@
+/** How much a tenant may keep as files, and that many files hold nobody up. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openEmbeddedDatabase } from '../embedded/database.ts';
+import { NAME_BYTES } from '../ports/files.ts';
+import { at, textAt } from '../ports/files-contract.ts';
+import { NOW, read, write } from '../testing/calls.ts';
+import { freshFolder } from '../testing/data-dir.ts';
+import { openFiles } from './open-files.ts';
+
+async function world(t: TestContext, room: { readonly quotaBytes: number; readonly filesMax?: number }) {
+  const folder = freshFolder();
+  const database = await openEmbeddedDatabase({ dataDir: folder.path });
+  const port = await openFiles({ database, dataDir: folder.path, now: () => NOW, ...room });
+  t.after(async () => {
+    await database.close();
+    folder.remove();
+  });
+  return { port, roots: join(folder.path, 'files', 'roots') };
+}
+
+const full = { code: 'fs_quota_exhausted' };
+
+test('empty files take room, and more of it the deeper they lie', async (t) => {
+  const { port } = await world(t, { quotaBytes: 4 * NAME_BYTES });
+  await port.write(textAt('a', ''), write('acme'));
+  await port.write(textAt('d/e/f', ''), write('acme'));
+  await assert.rejects(port.write(textAt('b', ''), write('acme')), full);
+  await assert.rejects(port.write(textAt('a', 'x'), write('acme')), full);
+  await port.write(textAt('a', ''), write('acme'));
+  await port.write(textAt('b', ''), write('other'));
+  await port.delete(at('d/e/f'), write('acme'));
+  await assert.rejects(port.write(textAt('d/e/f/g', ''), write('acme')), full);
+  for (const path of ['b', 'c', 'd']) await port.write(textAt(path, ''), write('acme'));
+  await assert.rejects(port.write(textAt('e', ''), write('acme')), full);
+});
+
+test('a tenant has so many files, in all its workspaces', async (t) => {
+  const { port } = await world(t, { quotaBytes: 1e6, filesMax: 2 });
+  await port.write(textAt('a', 'x'), write('acme'));
+  await port.write({ ...textAt('a', 'x'), workspace: 'second' }, write('acme'));
+  const many = { ...full, message: /2 files.*Delete files/, details: { maxFiles: 2 } };
+  await assert.rejects(port.write(textAt('b', 'x'), write('acme')), many);
+  await port.write(textAt('a', 'more', 'append'), write('acme'));
+  await port.write(textAt('b', 'x'), write('other'));
+  await port.delete(at('a'), write('acme'));
+  await port.write(textAt('b', 'x'), write('acme'));
+  await assert.rejects(port.write(textAt('c', 'x'), write('acme')), many);
+});
+
+const FILES = 10_000;
+const ROUNDS = 5;
+
+/** The longest time in which nothing else could happen. */
+async function stallOf(work: () => Promise<unknown>): Promise<number> {
+  let [longest, last, isOver] = [0, performance.now(), false];
+  const look = (): void => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (!isOver) setImmediate(look);
+  };
+  look();
+  await work();
+  isOver = true;
+  look();
+  return longest;
+}
+
+const namesAtOnce = async (folder: string) =>
+  readdirSync(folder, { withFileTypes: true })
+    .map(({ name }) => Buffer.from(name))
+    .sort(Buffer.compare);
+
+test('a folder of many files is listed in pieces', async (t) => {
+  const { port, roots } = await world(t, { quotaBytes: 1e6 });
+  await port.write(textAt('many/file', 'x'), write('acme'));
+  const folder = join(roots, readdirSync(roots)[0]!, 'many');
+  mkdirSync(join(folder, 'below'));
+  for (const name of ['file', ...Array.from({ length: FILES }, (_, index) => `f${index}`)])
+    writeFileSync(join(folder, name), '');
+  const page = (limit: number, after: string | null) => {
+    const range = { workspace: 'main', prefix: 'many/', limit, after, recursive: false, hidden: true };
+    return port.list(range, read('acme'));
+  };
+  const sorted = (await namesAtOnce(folder)).map(String).filter((name) => name !== 'below');
+  const paths = ['many/below/', ...sorted.map((name) => `many/${name}`)];
+  assert.deepEqual(
+    (await page(1_000, paths[7]!)).map(({ path }) => path),
+    paths.slice(8, 1_008),
+  );
+  const stalls = { pieces: Infinity, atOnce: Infinity };
+  for (let round = 0; round < ROUNDS; round++) {
+    stalls.atOnce = Math.min(stalls.atOnce, await stallOf(() => namesAtOnce(folder)));
+    stalls.pieces = Math.min(stalls.pieces, await stallOf(() => page(1, paths[FILES / 2]!)));
+  }
+  assert.ok(stalls.pieces < stalls.atOnce / 2, JSON.stringify(stalls));
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openedWhenNeeded } from './opened-when-needed.ts';
+
+function world() {
+  const attempts: PromiseWithResolvers<string>[] = [];
+  const closed: string[] = [];
+  const needed = openedWhenNeeded({
+    open: () => {
+      const attempt = Promise.withResolvers<string>();
+      attempts.push(attempt);
+      return attempt.promise;
+    },
+    close: async (opened) => void closed.push(opened),
+    code: 'queue_backend_unavailable',
+  });
+  return { attempts, closed, needed };
+}
+
+test('I1, I2: one attempt for all who wait; the next one who asks after a failure tries again', async () => {
+  const { attempts, closed, needed } = world();
+  assert.equal(attempts.length, 0, 'nobody asked');
+  const both = [needed.get(), needed.get()];
+  attempts[0]?.reject(new Error('away'));
+  for (const each of both) await assert.rejects(each, /away/);
+  const again = needed.get();
+  attempts[1]?.resolve('it');
+  assert.deepEqual([await again, await needed.get(), attempts.length], ['it', 'it', 2]);
+  needed.forget();
+  const anew = needed.get();
+  attempts[2]?.resolve('another');
+  assert.equal(await anew, 'another');
+  await needed.close();
+  assert.deepEqual(closed, ['another']);
+});
+
+test('I3: what is still being opened at the end is closed; nothing is opened after it', async () => {
+  const { attempts, closed, needed } = world();
+  const late = needed.get();
+  const closing = needed.close();
+  attempts[0]?.resolve('late');
+  await closing;
+  assert.deepEqual([await late, closed], ['late', ['late']]);
+  needed.forget();
+  await assert.rejects(needed.get(), { code: 'queue_backend_unavailable', message: /stopping/ });
+  assert.equal(attempts.length, 1);
+  await world().needed.close();
+});

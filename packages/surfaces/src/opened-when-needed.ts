@@ -1,0 +1,63 @@
+/**
+ * What stands behind a server, opened by who first needs it.
+ *
+ * I1  Who comes while it is being opened waits for the same attempt.
+ * I2  An attempt that failed is forgotten, so the next call or health check is the next attempt. Nothing is tried when
+ *     nobody asks.
+ * I3  After `close` nothing is opened any more.
+ *
+ * @example
+ * const link = openedWhenNeeded({ open: () => connect(url), close: (connection) => connection.end() });
+ * const connection = await link.get();
+ */
+import { OpenwopError } from '@gantry/protocol';
+import type { UnavailableCode } from './backend-errors.ts';
+
+export interface NeededOptions<T> {
+  readonly open: () => Promise<T>;
+  readonly close?: (opened: T) => Promise<void>;
+  /** Of the refusal after `close`: I3. */
+  readonly code?: UnavailableCode;
+}
+
+export interface OpenedWhenNeeded<T> {
+  get(): Promise<T>;
+  /** What was open is lost: the next `get` opens it anew. */
+  forget(): void;
+  /** Waits for an attempt that is under way. */
+  close(): Promise<void>;
+}
+
+type State<T> =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'open'; readonly opening: Promise<T> }
+  | { readonly kind: 'closed' };
+
+export function openedWhenNeeded<T>(options: NeededOptions<T>): OpenedWhenNeeded<T> {
+  const { open, close = async () => {}, code = 'storage_unavailable' } = options;
+  let state: State<T> = { kind: 'idle' };
+  const begin = (): Promise<T> => {
+    const own: State<T> = { kind: 'open', opening: open() };
+    state = own;
+    own.opening.catch(() => {
+      if (state === own) state = { kind: 'idle' };
+    });
+    return own.opening;
+  };
+  return {
+    async get() {
+      if (state.kind === 'closed') throw new OpenwopError(code, { message: 'The host is stopping.' });
+      return state.kind === 'open' ? state.opening : begin();
+    },
+    forget() {
+      if (state.kind === 'open') state = { kind: 'idle' };
+    },
+    async close() {
+      const last = state;
+      state = { kind: 'closed' };
+      if (last.kind !== 'open') return;
+      const [outcome] = await Promise.allSettled([last.opening]);
+      if (outcome.status === 'fulfilled') await close(outcome.value);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** What packs may count on whatever the backend: `ctx.queueBus` over the port. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCursors } from '../cursor.ts';
+import type { Data } from '../data.ts';
+import { implementQueue } from '../queue/surface.ts';
+import { freshTenant } from '../testing/calls.ts';
+import { callsOf, deskOf, factsOf } from '../testing/desk.ts';
+import type { QueuePort } from './queue.ts';
+import { EXPIRED } from './queue-user-contract.ts';
+
+interface Consumed {
+  readonly messages: readonly { readonly payload: Data; readonly deliveryToken: string }[];
+}
+
+const consumed = (answer: unknown): Consumed => answer as Consumed;
+
+/** Each call is a node of its own. */
+function packOf(port: QueuePort) {
+  const world = deskOf([implementQueue({ port, cursors: createCursors(new Uint8Array(32)) })]);
+  world.clock.now = Date.now();
+  let nodes = 0;
+  const call = (tenant: string, path: string, input: Data, sent: Data[] = []) =>
+    callsOf(world.desk.open(factsOf({ tenant, nodeId: `n${nodes++}` })), sent)(`queueBus.${path}`, input);
+  const take = async (tenant: string, topic: string) =>
+    consumed(await call(tenant, 'consume', { topic })).messages;
+  return { call, take };
+}
+
+export function queueThroughSurface(port: () => QueuePort): void {
+  test('delivery tokens are good for their tenant only', async () => {
+    const { call, take } = packOf(port());
+    const [ours, theirs] = [freshTenant(), freshTenant()];
+    for (const tenant of [ours, theirs]) await call(tenant, 'publish', { topic: 't', payload: tenant });
+    const [[mine], [other]] = [await take(ours, 't'), await take(theirs, 't')];
+    assert.ok(mine && other);
+    const { deliveryToken } = mine;
+    for (const [path, more] of [
+      ['ack', {}],
+      ['nack', {}],
+      ['nack', { requeue: false }],
+      ['deadLetter', { reason: 'r' }],
+    ] as const)
+      await assert.rejects(call(theirs, path, { deliveryToken, ...more }), EXPIRED, path);
+    assert.deepEqual(await take(theirs, 't.dlq'), []);
+    await call(ours, 'ack', { deliveryToken });
+    await call(theirs, 'ack', { deliveryToken: other.deliveryToken });
+  });
+
+  test('dead letters of the longest topic can be consumed and read', async () => {
+    const { call, take } = packOf(port());
+    const tenant = freshTenant();
+    const topic = 'q'.repeat(200);
+    await call(tenant, 'publish', { topic, payload: 1 });
+    const [first] = await take(tenant, topic);
+    const buried = await call(tenant, 'deadLetter', { deliveryToken: first!.deliveryToken, reason: 'r' });
+    const { deadLetterTopic } = buried as { deadLetterTopic: string };
+    const sent: Data[] = [];
+    await call(
+      tenant,
+      'streamSubscribe',
+      { topic: deadLetterTopic, fromBeginning: true, follow: false },
+      sent,
+    );
+    assert.equal(sent.length, 1);
+    assert.equal((await take(tenant, deadLetterTopic)).length, 1);
+    for (const long of [`${topic}q`, `q${deadLetterTopic}`])
+      await assert.rejects(call(tenant, 'consume', { topic: long }), { code: 'validation_error' });
+  });
+}

@@ -1,0 +1,9 @@
+import { surfaceCrashContract } from '../ports/surface-crash-contract.ts';
+import { findCrashPostgres } from '../testing/crash-servers.ts';
+
+const found = await findCrashPostgres();
+
+surfaceCrashContract('PostgreSQL', found, {
+  works: ['increment', 'swap', 'cache', 'table', 'documents', 'vectors', 'search', 'publish', 'consume'],
+  settingsOf: (url) => ({ kv: url, cache: url, documents: url, vectors: url, search: url, queue: url }),
+});

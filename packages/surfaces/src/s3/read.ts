@@ -1,0 +1,93 @@
+/** Reading an object: bounded in size, time and memory, and no connection waits for room. */
+import { addAbortSignal, Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
+import { OpenwopError } from '@gantry/protocol';
+import type { MakeRoom } from '../content-room.ts';
+import { type BlobContent, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
+import type { Named, S3Bucket } from './bucket.ts';
+import { callMs, contentMs, inTime, type S3Times } from './deadline.ts';
+import { isMissing } from './errors.ts';
+
+interface OpenObject {
+  /** To be read to its end or destroyed. */
+  readonly body: Readable;
+  readonly sizeBytes: number;
+  readonly contentType: string | null;
+}
+
+const READS_MAX = 3;
+
+/** The client repeats requests, but not bodies that broke off, as when the object is replaced meanwhile. */
+export async function readObject(s3: S3Bucket, at: Named, makeRoom?: MakeRoom): Promise<BlobContent | null> {
+  let room = 0;
+  for (let reads = 1; ; ) {
+    const object = await open(s3, at);
+    if (object === null) return null;
+    const { body, sizeBytes, contentType } = object;
+    try {
+      if (sizeBytes > room) {
+        const made = makeRoom?.(sizeBytes - room);
+        room = sizeBytes;
+        if (made && !(await isMadeAtOnce(made))) {
+          body.destroy();
+          await made;
+          continue;
+        }
+      }
+      return { bytes: await bytesOf(object, s3.times), contentType };
+    } catch (error) {
+      body.destroy();
+      if (!hasBrokenOff(error) || reads++ === READS_MAX) throw error;
+    }
+  }
+}
+
+const isMadeAtOnce = (made: Promise<void>): Promise<boolean> =>
+  Promise.race([made.then(() => true), setImmediate(false)]);
+
+const hasBrokenOff = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+
+async function open({ sdk, client, times }: S3Bucket, at: Named): Promise<OpenObject | null> {
+  try {
+    return openedOf(
+      await inTime(callMs(times), (abortSignal) =>
+        client.send(new sdk.GetObjectCommand(at), { abortSignal }),
+      ),
+    );
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+function openedOf({ Body, ContentLength, ContentType }: GetObjectCommandOutput): OpenObject {
+  if (!(Body instanceof Readable)) throw new Error('S3 answered without a body');
+  try {
+    checkSize(ContentLength);
+  } catch (error) {
+    Body.destroy();
+    throw error;
+  }
+  return { body: Body, sizeBytes: ContentLength, contentType: ContentType ?? null };
+}
+
+/** Links let clients put by themselves, and S3 bounds no link. */
+export function checkSize(sizeBytes: number | undefined): asserts sizeBytes is number {
+  if (sizeBytes === undefined || sizeBytes > OBJECT_BYTES_MAX)
+    throw new OpenwopError('blob_object_too_large', { details: { maxObjectBytes: OBJECT_BYTES_MAX } });
+}
+
+async function bytesOf({ body, sizeBytes }: OpenObject, times: S3Times): Promise<Uint8Array> {
+  const bytes = new Uint8Array(sizeBytes);
+  let read = 0;
+  await inTime(contentMs(times, sizeBytes), async (signal) => {
+    for await (const chunk of addAbortSignal(signal, body)) {
+      bytes.set(chunk, read);
+      read += chunk.byteLength;
+    }
+  });
+  if (read !== sizeBytes) throw new Error('S3 sent less than it said');
+  return bytes;
+}

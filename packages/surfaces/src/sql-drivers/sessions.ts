@@ -1,0 +1,95 @@
+/**
+ * Sessions with a server, made when there is work for them and shared by all who may use the data source.
+ *
+ * I1  A session serves one call at a time, so that ending it harms no other.
+ * I2  Whatever a call did to its session, the next finds it as it began: it is renewed, or ended.
+ * I3  Waiting for a session is no silence of the server: clocks start when one is held.
+ */
+import type { SqlLimits } from '../ports/sql.ts';
+import { within } from './errors.ts';
+import { stopping, Turns } from './turns.ts';
+
+export interface ServerOptions {
+  readonly url: string;
+  readonly limits: SqlLimits;
+}
+
+export type Access = 'read only' | 'read write';
+
+/** Servers have timeouts of their own; this, on top of them, is for one that went silent. */
+export const SILENCE_MS = 2_000;
+
+export interface Session {
+  /** Once closed it stays so: nothing is sent on a session that begins in the middle of a call. */
+  readonly isOpen: boolean;
+  /** Undoes what was not committed, and all that outlives a transaction. Rejects when that is not sure. */
+  renew(): Promise<void>;
+  /** At once, whatever is under way. */
+  end(): void;
+}
+
+const IDLE_MS = 60_000;
+const RENEW_MS = 2_000;
+
+export class Sessions<S extends Session> {
+  readonly #begin: () => S;
+  readonly #turns = new Turns();
+  readonly #idle = new Map<S, NodeJS.Timeout>();
+  readonly #held = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(begin: () => S) {
+    this.#begin = begin;
+  }
+
+  /** Answers when the work is done; the session is renewed after that, and only then somebody else's. */
+  async use<T>(key: string, work: (session: S) => Promise<T>): Promise<T> {
+    const leave = await this.#turns.take(key);
+    if (this.#isClosed) throw stopping();
+    const session = this.#find() ?? this.#begin();
+    const { promise: done, resolve } = Promise.withResolvers<void>();
+    const held = done.then(() => this.#giveBack(session));
+    this.#held.add(held);
+    void held.then(() => {
+      this.#held.delete(held);
+      leave();
+    });
+    try {
+      return await work(session);
+    } finally {
+      resolve();
+    }
+  }
+
+  /** Lets what is under way end. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#turns.close();
+    await Promise.all(this.#held);
+    for (const session of [...this.#idle.keys()]) this.#retire(session);
+  }
+
+  #find(): S | null {
+    for (const session of [...this.#idle.keys()].reverse()) {
+      clearTimeout(this.#idle.get(session));
+      this.#idle.delete(session);
+      if (session.isOpen) return session;
+    }
+    return null;
+  }
+
+  async #giveBack(session: S): Promise<void> {
+    try {
+      if (session.isOpen) await within(RENEW_MS, session.renew(), () => new Error('renewing took too long'));
+    } catch {
+      session.end();
+    }
+    if (session.isOpen) this.#idle.set(session, setTimeout(() => this.#retire(session), IDLE_MS).unref());
+  }
+
+  #retire(session: S): void {
+    clearTimeout(this.#idle.get(session));
+    this.#idle.delete(session);
+    session.end();
+  }
+}

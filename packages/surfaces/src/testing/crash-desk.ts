@@ -1,0 +1,43 @@
+/** A desk whose calls are remembered through a crash, and the nodes that work at it. */
+import { join } from 'node:path';
+import type { Data } from '../data.ts';
+import { type BackendSettings, openSurfaces } from '../open-surfaces.ts';
+import { createSurfaceDesk } from '../surface-desk.ts';
+import { CrashJournal } from './crash-journal.ts';
+import { type Call, callsOf, factsOf } from './desk.ts';
+
+export interface CrashDeskOptions {
+  readonly dataDir: string;
+  readonly backends: BackendSettings;
+  readonly tenant: string;
+}
+
+export interface CrashNode {
+  readonly call: Call;
+  /** What streams gave. */
+  readonly sent: readonly Data[];
+}
+
+export interface CrashDesk {
+  /** The same name is the same node, running again. */
+  node(name: string): CrashNode;
+  close(): Promise<void>;
+}
+
+export async function openCrashDesk({ dataDir, backends, tenant }: CrashDeskOptions): Promise<CrashDesk> {
+  const opened = await openSurfaces({
+    ...{ dataDir, backends, cursorKey: new Uint8Array(32).fill(7), invocationRetentionMs: 3_600_000 },
+  });
+  const journal = new CrashJournal(join(dataDir, 'calls.jsonl'));
+  const desk = createSurfaceDesk({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
+  return {
+    node(nodeId) {
+      const sent: Data[] = [];
+      return { sent, call: callsOf(desk.open(factsOf({ tenant, nodeId }), journal), sent) };
+    },
+    async close() {
+      await opened.close();
+      journal.close();
+    },
+  };
+}

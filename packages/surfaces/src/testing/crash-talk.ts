@@ -1,0 +1,19 @@
+/** What the process that is killed and the one that kills say to each other. */
+import type { Data } from '../data.ts';
+import type { CrashDeskOptions } from './crash-desk.ts';
+import type { WorkName } from './crash-works.ts';
+
+export interface ChildOptions extends CrashDeskOptions {
+  readonly works: readonly WorkName[];
+}
+
+export type FromChild = { readonly work: WorkName; readonly n: number } & (
+  | { readonly kind: 'acked'; readonly answer: Data }
+  | { readonly kind: 'doubted' }
+);
+
+/** The server is there again; or the work is to end. */
+export type ToChild = 'back' | 'end';
+
+/** Of each work. Its numbers are so far apart, and it asks for the next when it has told of the one before. */
+export const LANES = 4;
