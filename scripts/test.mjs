@@ -1,7 +1,8 @@
 // Runs the test files with node:test. `--touched` keeps to the packages that differ from HEAD
 // (and the house rules); other arguments are file filters. Debian packages that some tests need are
 // installed only with CI=true or GANTRY_TEST_INSTALL=1, never by surprise.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import path from 'node:path';
 
@@ -47,12 +48,26 @@ if (process.env.CI || process.env.GANTRY_TEST_INSTALL) {
   }
 }
 
+// One PostgreSQL for all of them: making one takes two seconds, and many need it.
+const { findBinaries } = await import('../packages/store/src/testing/postgres-binaries.ts');
+const { startServer } = await import('../packages/store/src/testing/postgres-process.ts');
+
+async function postgresUrl() {
+  if (process.env.GANTRY_TEST_POSTGRES_URL) return process.env.GANTRY_TEST_POSTGRES_URL;
+  const binaries = await findBinaries();
+  return 'skip' in binaries ? '' : startServer(binaries);
+}
+
 // Every file is a process of its own; what they share is compiled once: a third less work. Many wait for
 // processes and servers more than they compute, so three of them suit two cores.
 const cache = path.resolve('node_modules/.cache/gantry-tests');
-const run = spawnSync(
-  process.execPath,
-  ['--test', '--test-concurrency=3', '--test-timeout=300000', ...files],
-  { stdio: 'inherit', env: { ...process.env, NODE_NO_WARNINGS: '1', NODE_COMPILE_CACHE: cache } },
-);
-process.exit(run.status ?? 1);
+const run = spawn(process.execPath, ['--test', '--test-concurrency=3', '--test-timeout=300000', ...files], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    ...{ NODE_NO_WARNINGS: '1', NODE_COMPILE_CACHE: cache },
+    GANTRY_TEST_POSTGRES_URL: await postgresUrl(),
+  },
+});
+const [status] = await once(run, 'exit');
+process.exit(status ?? 1);

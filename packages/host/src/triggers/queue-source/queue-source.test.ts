@@ -127,7 +127,7 @@ test('what cannot be listened to is refused by name', async (t) => {
   const asked = { source: 'queue', workflowId: 'first', topic: 't' };
   for (const [body, message] of [
     [{ ...asked, topic: undefined }, /topic is missing/],
-    [{ ...asked, topic: 'é'.repeat(150) }, /more than 200 bytes/],
+    [{ ...asked, topic: 'é'.repeat(150) }, /more than 204 bytes/],
     [{ ...asked, dedupEnabled: false }, /dedupEnabled/],
     [{ ...asked, verification: { mode: 'none' } }, /verification/],
     [{ ...asked, source: 'webhook' }, /for the source `queue`/],
