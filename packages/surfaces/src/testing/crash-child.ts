@@ -5,7 +5,7 @@ import { openCrashDesk } from './crash-desk.ts';
 import { type ChildOptions, type FromChild, LANES, type ToChild } from './crash-talk.ts';
 import { WORKS, type WorkName } from './crash-works.ts';
 
-const HEAL_MS = 10_000;
+const HEAL_MS = 40_000;
 const AGAIN_MS = 50;
 
 const options: ChildOptions = JSON.parse(process.argv[2] ?? '{}');
