@@ -24,15 +24,15 @@ export type Tx = postgres.ISql<Types>;
 
 export interface PostgresSettings {
   readonly url: string;
-  /** For transactions and other statements together. */
+  /** For transactions; statements outside of one have a few more. */
   readonly connectionsMax: number;
   readonly connectTimeoutS: number;
   /** Of every session: `application_name`, `search_path`, ... */
   readonly connection: Readonly<Record<string, string | number>>;
 }
 
-/** Statements follow each other on one without waiting for answers, so few are enough. */
-const SHARED = 2;
+/** Statements follow each other on one without waiting for answers, so few are enough; a slow one delays a quarter. */
+const SHARED = 4;
 
 type Work = (tx: Tx) => Promise<unknown>;
 
@@ -67,7 +67,7 @@ class Pool {
 
   constructor(settings: PostgresSettings) {
     this.#settings = settings;
-    this.#places = new Places(settings.connectionsMax - SHARED);
+    this.#places = new Places(settings.connectionsMax);
   }
 
   /** I2. */

@@ -35,7 +35,7 @@ export class Session {
       ...{ max: 1, max_lifetime: null },
       ...{ socket: (address: Address) => this.#connect(address) },
     });
-    this.sql = this.#guarded();
+    this.sql = this.#guarded(() => this.#isOpen);
   }
 
   get isOpen(): boolean {
@@ -45,13 +45,17 @@ export class Session {
   /** `mode`: `read only`, ... What is thrown undoes all of it. */
   async transaction<T>(mode: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     await this.sql.unsafe(`begin ${mode}`);
+    let isOver = false;
     let answer: T;
     try {
-      answer = await work(this.sql);
+      // What work leaves behind must not end up in the transaction of the next one
+      answer = await work(this.#guarded(() => this.#isOpen && !isOver));
     } catch (error) {
+      isOver = true;
       await this.#rollback();
       throw error;
     }
+    isOver = true;
     const { command } = await this.sql.unsafe('commit');
     // A statement failed and nobody said so: the server has undone everything
     if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}`);
@@ -69,15 +73,16 @@ export class Session {
     this.#isOpen = false;
   }
 
+  /** A server that says nothing loses the connection, and with it the transaction. */
   async #rollback(): Promise<void> {
-    const late = AbortSignal.timeout(ROLLBACK_MS_MAX);
-    const silence = new Promise<never>((_resolve, reject) => {
-      late.addEventListener('abort', () => reject(late.reason), { once: true });
-    });
+    if (!this.#isOpen) return;
+    const timer = setTimeout(() => void this.end(0), ROLLBACK_MS_MAX);
     try {
-      if (this.#isOpen) await Promise.race([this.#driver.unsafe('rollback'), silence]);
+      await this.#driver.unsafe('rollback');
     } catch {
       await this.end(0);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -92,9 +97,9 @@ export class Session {
     return Object.assign(socket.setNoDelay(true), { host: host[at] });
   }
 
-  #guarded(): Sql {
+  #guarded(isUsable: () => boolean): Sql {
     const open = <T>(value: T): T => {
-      if (!this.#isOpen) throw lostConnection();
+      if (!isUsable()) throw lostConnection();
       return value;
     };
     return new Proxy(this.#driver, {

@@ -103,6 +103,14 @@ test('what is thrown undoes a transaction, and a failure that nobody tells is to
   assert.equal((await sql`select * from kept`).length, 1);
 });
 
+test('a statement that comes after its transaction is refused, not put into the next one', {
+  skip,
+}, async (t) => {
+  const { sql } = await opened(t);
+  const left = await sql.begin(async (tx) => ({ late: () => tx`select 1` }));
+  await assert.rejects(async () => left.late(), { code: 'CONNECTION_CLOSED' });
+});
+
 test('more transactions than connections wait for each other', { skip }, async (t) => {
   const { sql } = await opened(t);
   const pids = await Promise.all(

@@ -35,7 +35,7 @@ export interface PostgresDatabase {
   close(): Promise<void>;
 }
 
-const CONNECTIONS_MAX = 10;
+const CONNECTIONS_MAX = 8;
 const CONNECT_TIMEOUT_S = 5;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
