@@ -3,7 +3,8 @@
 // installed only with CI=true or GANTRY_TEST_INSTALL=1, never by surprise.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
+import { globSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 
@@ -48,6 +49,20 @@ if (process.env.CI || process.env.GANTRY_TEST_INSTALL) {
     apt('install', '-y', '-qq', '--no-install-recommends', ...missing.map((command) => PACKAGES[command]));
   }
 }
+
+// Data folders lie in memory where there is room for them: on a busy disk an fsync can take seconds, and that is not
+// what is tested. What is killed here are processes, never the machine.
+const MEMORY = '/dev/shm';
+const MEMORY_BYTES_MIN = 4_000_000_000;
+function folderOfTests() {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize > MEMORY_BYTES_MIN ? MEMORY : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+process.env.TMPDIR ??= folderOfTests();
 
 // One PostgreSQL for all of them: making one takes two seconds, and many need it.
 const { findBinaries } = await import('../packages/store/src/testing/postgres-binaries.ts');

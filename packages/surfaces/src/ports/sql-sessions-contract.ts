@@ -26,7 +26,7 @@ const SLOW_CALLS = 5;
 /** Has one row, for all to see. */
 export const SHARED_TABLE = `shared_${process.pid}`;
 const MEMORY_MAX = 30_000_000;
-const LARGE_TIMEOUT_MS = 5_000;
+const SLOW_TIMEOUT_MS = 2_000;
 
 const raw = (sql: string, values: readonly SqlValue[] = []): SqlStatement => {
   const pieces = sql.split('?');
@@ -76,7 +76,7 @@ export function sqlSessionsContract(name: string, contract: SqlSessionsContract)
     });
 
   test(`${name}: slow work of one tenant neither ends nor delays that of another`, async (t) => {
-    const backend = opened(t);
+    const backend = opened(t, SLOW_TIMEOUT_MS);
     const on = talk(backend, 'other');
     await on.query('select 1 as one');
     let ended = 0;
@@ -92,7 +92,7 @@ export function sqlSessionsContract(name: string, contract: SqlSessionsContract)
   });
 
   test(`${name}: a row of any size is refused before it is in memory`, async (t) => {
-    const backend = opened(t, LARGE_TIMEOUT_MS);
+    const backend = opened(t);
     const on = talk(backend);
     await on.query('select 1 as one');
     const { sql, values } = contract.large;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createConnection } from 'mysql2/promise';
-import { SQL_CONTRACT_LIMITS, sqlContract, talk } from '../ports/sql-contract.ts';
+import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract, talk } from '../ports/sql-contract.ts';
 import { SQL_SERVER_TIMEOUT_MS, sqlServerContract } from '../ports/sql-server-contract.ts';
 import { type SessionChange, SHARED_TABLE, sqlSessionsContract } from '../ports/sql-sessions-contract.ts';
 import { findMysql } from '../testing/mariadb.ts';
@@ -45,9 +45,14 @@ else {
     mysqlBackend({ url: address, limits: { ...SQL_CONTRACT_LIMITS, timeoutMs } });
   describe('MySQL as a data source', () => {
     sqlContract('MySQL', async () => {
-      const backend = open(url);
+      const [backend, hasty] = [open(url), open(url, HASTY_LIMITS.timeoutMs)];
       const words = { bytes: 'longblob', time: 'datetime(3)', zonedTime: 'timestamp(3) null' };
-      return { backend, words, close: () => backend.close() };
+      return {
+        backend,
+        hasty,
+        words,
+        close: async () => void (await Promise.all([backend.close(), hasty.close()])),
+      };
     });
     sqlSessionsContract('MySQL', {
       open: (timeoutMs) => open(url, timeoutMs),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import postgres from 'postgres';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
-import { SQL_CONTRACT_LIMITS, sqlContract } from '../ports/sql-contract.ts';
+import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract } from '../ports/sql-contract.ts';
 import { SQL_SERVER_TIMEOUT_MS, sqlServerContract } from '../ports/sql-server-contract.ts';
 import { statementOf } from '../sql/template.ts';
 import { postgresBackend } from './postgres.ts';
@@ -49,8 +49,14 @@ else
     const { url } = found;
     sqlContract('PostgreSQL', async () => {
       const backend = postgresBackend({ url, limits: SQL_CONTRACT_LIMITS });
+      const hasty = postgresBackend({ url, limits: HASTY_LIMITS });
       const words = { bytes: 'bytea', time: 'timestamp', zonedTime: 'timestamptz' };
-      return { backend, words, close: () => backend.close() };
+      return {
+        backend,
+        hasty,
+        words,
+        close: async () => void (await Promise.all([backend.close(), hasty.close()])),
+      };
     });
     sqlServerContract('PostgreSQL', {
       url,

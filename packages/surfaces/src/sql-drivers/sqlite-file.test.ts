@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { SQL_CONTRACT_LIMITS, sqlContract, talk } from '../ports/sql-contract.ts';
+import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract, talk } from '../ports/sql-contract.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { operatorFile, SqlitePool } from './sqlite.ts';
 
@@ -14,6 +14,7 @@ sqlContract('SQLite, a file of the operator', async () => {
   const pool = new SqlitePool();
   return {
     backend: operatorFile(pool, { file, limits: SQL_CONTRACT_LIMITS }),
+    hasty: operatorFile(pool, { file, limits: HASTY_LIMITS }),
     words: { bytes: 'blob', time: 'datetime', zonedTime: 'timestamp' },
     async close() {
       await pool.close();

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { SQL_CONTRACT_LIMITS, sqlContract, sqlOnceContract, talk } from '../ports/sql-contract.ts';
+import {
+  HASTY_LIMITS,
+  SQL_CONTRACT_LIMITS,
+  sqlContract,
+  sqlOnceContract,
+  talk,
+} from '../ports/sql-contract.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { SqlitePool, tenantFiles } from './sqlite.ts';
 
@@ -11,14 +17,14 @@ const words = { bytes: 'blob', time: 'datetime', zonedTime: 'timestamp' };
 function openTenantFiles(bytesMax = 10_000_000) {
   const folder = freshFolder();
   const pool = new SqlitePool();
-  const backend = tenantFiles(pool, {
-    ...{ dataDir: folder.path, limits: SQL_CONTRACT_LIMITS, bytesMax, invocationRetentionMs: 60_000 },
-  });
+  const settings = { dataDir: folder.path, bytesMax, invocationRetentionMs: 60_000 };
+  const backend = tenantFiles(pool, { ...settings, limits: SQL_CONTRACT_LIMITS });
+  const hasty = tenantFiles(pool, { ...settings, limits: HASTY_LIMITS });
   const close = async (): Promise<void> => {
     await pool.close();
     folder.remove();
   };
-  return { folder, backend, words, close };
+  return { folder, backend, hasty, words, close };
 }
 
 const opened = (t: TestContext, bytesMax?: number) => {
