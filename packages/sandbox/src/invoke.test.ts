@@ -148,15 +148,19 @@ describe('surfaces', () => {
 
   test('failures of the host reach the pack with their code', async () => {
     const { result } = await run(
-      `try { await ctx.callAI({}); } catch (error) { return { code: error.code, details: error.details }; }`,
+      `try { await ctx.callAI({}); } catch (error) { return { code: error.code, details: error.details, capability: error.capability }; }`,
       {
         surfaces,
         call: async () => {
-          throw Object.assign(new Error('no'), { code: 'quota', details: { left: 0 } });
+          throw Object.assign(new Error('no'), { code: 'quota', details: { capability: 'host.x' } });
         },
       },
     );
-    assert.deepEqual(outputsOf(result), { code: 'quota', details: { left: 0 } });
+    assert.deepEqual(outputsOf(result), {
+      code: 'quota',
+      details: { capability: 'host.x' },
+      capability: 'host.x',
+    });
   });
 });
 

@@ -7,7 +7,10 @@ import { pythonPack, startPythonSandbox } from './testing/python.ts';
 import { invocationOf, MIB, nodePack, startSandbox } from './testing/sandbox.ts';
 
 const LIMITS = { memoryBytes: 256 * MIB, wallClockMs: 20_000, outputBytes: MIB };
-const SURFACES = { 'storage.blob.put': 'unary', echo: 'unary', look: 'sync' } as const;
+const SURFACES = {
+  ...({ 'storage.blob.put': 'unary', 'storage.kv.put': 'unary', 'storage.cache.put': 'unary' } as const),
+  ...({ echo: 'unary', look: 'sync' } as const),
+};
 const echo: Pick<Invocation, 'surfaces' | 'limits' | 'call'> = {
   ...{ surfaces: SURFACES, limits: LIMITS },
   call: async (_, [value]) => value,
@@ -26,7 +29,8 @@ test('a call that no frame can carry fails alone: later calls, neighbours and th
     const bytes = new Uint8Array(34 * 1024 * 1024);
     const codes = [];
     for (const value of [text, bytes, 10n]) codes.push(await codeOf(ctx.echo(value)));
-    codes.push(await codeOf(ctx.storage.blob.put(text)), await codeOf(ctx.emit(text)));
+    for (const { put } of [ctx.storage.blob, ctx.storage.kv, ctx.storage.cache]) codes.push(await codeOf(put(text)));
+    codes.push(await codeOf(ctx.emit(text)));
     try { ctx.look(text); } catch ({ code }) { codes.push(code); }
     return { codes, after: [await ctx.echo(1), ctx.look(2)] };`;
   const neighbour = `const heard = []; for (let n = 0; n < 200; n++) heard.push(await ctx.echo(n)); return { heard: heard.length };`;
@@ -41,7 +45,10 @@ test('a call that no frame can carry fails alone: later calls, neighbours and th
   ]);
   const plain = 'sandbox_invocation_error';
   assert.deepEqual(outputsOf(large), {
-    codes: [plain, plain, plain, 'blob_object_too_large', undefined, plain].map((each) => each ?? null),
+    codes: [
+      ...[plain, plain, plain],
+      ...['blob_object_too_large', 'kv_value_too_large', 'cache_value_too_large', null, plain],
+    ],
     after: [1, 2],
   });
   assert.deepEqual(others.map(outputsOf), [{ heard: 200 }, { heard: 200 }]);

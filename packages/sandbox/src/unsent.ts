@@ -10,6 +10,8 @@ const CONTENT_CODES: readonly (readonly [string, string])[] = [
   ['fs.', 'file_too_large'],
   ['file.', 'file_too_large'],
   ['storage.blob.', 'blob_object_too_large'],
+  ['storage.cache.', 'cache_value_too_large'],
+  ['storage.kv.', 'kv_value_too_large'],
 ];
 
 function tooLarge(method: string, reason: string): NodeError {

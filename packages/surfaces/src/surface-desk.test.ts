@@ -16,7 +16,10 @@ const mail = defineSurface({
   journal: 'host',
   limits: { maxBytes: 10 },
   options: {
-    tracking: { summary: 'Tells where letters are.', advertises: { tracking: { supported: true } } },
+    tracking: {
+      summary: 'Tells where letters are.',
+      advertises: { tracking: { supported: true, live: true } },
+    },
     urgent: { summary: 'Fast letters.', advertises: { urgent: true } },
   },
   errors: [],
@@ -92,11 +95,12 @@ describe('what is offered', () => {
   test('discovery and peer names follow the literal and what the backend lacks', () => {
     const { desk } = deskOf([openPost(office(), ['urgent'])]);
     assert.deepEqual(desk.discovery(), {
-      mail: { supported: true, maxBytes: 10, tracking: { supported: true } },
+      mail: { supported: true, maxBytes: 10, tracking: { supported: true, live: true } },
     });
     assert.deepEqual([...desk.capabilities().keys()].sort(), [
-      ...['host.mail', 'host.mail.tracking', 'host.post', 'host.post.tracking'],
-      ...['mail', 'mail.tracking', 'post', 'post.tracking'],
+      ...['host.mail', 'host.mail.tracking', 'host.mail.tracking.live'],
+      ...['host.post', 'host.post.tracking', 'host.post.tracking.live'],
+      ...['mail', 'mail.tracking', 'mail.tracking.live', 'post', 'post.tracking', 'post.tracking.live'],
     ]);
     assert.deepEqual(desk.table, { 'mail.send': 'unary', 'mail.count': 'unary', 'mail.watch': 'stream' });
   });

@@ -8,6 +8,7 @@
  */
 import type { JsonObject } from '@gantry/protocol';
 import type { CallJournal } from './call-journal.ts';
+import { isObject } from './data.ts';
 import type { ImplementedSurface } from './define-surface.ts';
 import { capabilityPage } from './docs/page.ts';
 import { type CallDeps, NodeCalls } from './node-calls.ts';
@@ -45,8 +46,9 @@ export function createSurfaceDesk({ surfaces, ...deps }: SurfaceDeskOptions): Su
   };
 }
 
-function namesOf({ literal, lacks }: ImplementedSurface): [string, readonly string[]][] {
-  const options = Object.keys(literal.options ?? {}).filter((option) => !lacks.includes(option));
+function namesOf({ literal, lacks, advertises }: ImplementedSurface): [string, readonly string[]][] {
+  const offered = Object.keys(literal.options ?? {}).filter((option) => !lacks.includes(option));
+  const options = [...new Set([...offered, ...flagsOf(advertises)])];
   const names = [literal.capability, ...(literal.aliases ?? [])];
   return names.flatMap((name) => [
     ...[name, `host.${name}`].map((each): [string, readonly string[]] => [each, options]),
@@ -56,3 +58,10 @@ function namesOf({ literal, lacks }: ImplementedSurface): [string, readonly stri
     ]),
   ]);
 }
+
+/** What discovery says yes to, by its path: `stream.fromBeginning`. */
+const flagsOf = (entry: JsonObject, under = ''): string[] =>
+  Object.entries(entry).flatMap(([name, value]) => {
+    if (value === true) return name === 'supported' ? [] : [`${under}${name}`];
+    return isObject(value) ? flagsOf(value, `${under}${name}.`) : [];
+  });

@@ -136,7 +136,8 @@ export function listen(receive) {
 
 export function failure(error) {
   const wrapped = new Error(error.message);
-  for (const name of ['code', 'details', 'retryable', 'capability', 'name'])
+  for (const name of ['code', 'details', 'retryable'])
     if (error[name] !== undefined) wrapped[name] = error[name];
+  if (error.details?.capability !== undefined) wrapped.capability = error.details.capability;
   return wrapped;
 }

@@ -45,7 +45,11 @@ const methodRow = ([name, method]: [string, MethodLiteral]): string[] => [
 function bounds({ limits, options = {} }: SurfaceLiteral): string {
   const rows = [
     ...Object.entries(limits).map(([name, value]) => [code(name), value.toLocaleString('en-GB'), '']),
-    ...Object.entries(options).map(([name, { summary }]) => [code(name), 'optional', summary]),
+    ...Object.entries(options).map(([name, { summary, advertises }]) => [
+      Object.keys(advertises).map(code).join(', ') || code(name),
+      'optional',
+      summary,
+    ]),
   ];
   return rows.length === 0 ? '' : `\n${table(['advertised as', '', ''], rows)}`;
 }
@@ -61,7 +65,7 @@ ${table(['call', 'means', 'takes', 'answers'], own.map(spellingRow))}`;
 
 const spellingRow = ({ path, when, to, takes = [], gives = [] }: Spelling): string[] => [
   when === undefined ? code(`ctx.${path}`) : `${code(`ctx.${path}`)} with ${code(when)}`,
-  code(to.split('.')[1]!),
+  code(to.slice(to.indexOf('.') + 1)),
   takes.map(({ says }) => says).join('; '),
   gives.map(({ says }) => says).join('; '),
 ];

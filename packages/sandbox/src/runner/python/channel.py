@@ -25,6 +25,7 @@ class HostError(Exception):
         super().__init__(error.get('message', 'The host could not do that.'))
         self.code = error.get('code')
         self.details = error.get('details')
+        self.capability = (self.details or {}).get('capability')
         self.retryable = error.get('retryable') is True
 
 
