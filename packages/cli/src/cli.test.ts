@@ -1,23 +1,9 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { runCli } from './cli.ts';
 import { COMMANDS } from './commands/index.ts';
 import { commandHelp, overview } from './help.ts';
-import {
-  cli,
-  type Finished,
-  KEY,
-  memoryIo,
-  RUN,
-  runLog,
-  startCli,
-  startTestHost,
-} from './testing/test-host.ts';
-
-const bare = (...args: string[]): Promise<Finished> => startCli(args).finished;
-const SHIM = fileURLToPath(new URL('../bin/gantry.js', import.meta.url));
+import { cli, KEY, RUN, runHere, runLog, startCli, startTestHost } from './testing/test-host.ts';
 
 test('help: the first lines say what to type, and every command has its line', () => {
   const text = overview(COMMANDS, '1.2.3');
@@ -60,9 +46,7 @@ test('help of cancel, whole', async () => {
     ['cancel', '--help'],
     ['cancel', '-h'],
   ]) {
-    const { io, out } = memoryIo();
-    assert.equal(await runCli(args, io), 0);
-    assert.equal(out.text, expected);
+    assert.deepEqual(await runHere(args), { code: 0, stdout: expected, stderr: '' });
   }
 });
 
@@ -85,15 +69,15 @@ test('usage errors exit 2, name the nearest, and leave stdout empty', async () =
     [['runs', '--url', 'localhost:7070'], /not an http\(s\) URL/],
   ];
   for (const [args, message] of cases) {
-    const { io, out, err } = memoryIo();
-    assert.equal(await runCli(args, io), 2, args.join(' '));
-    assert.match(err.text, message);
-    assert.equal(out.text, '');
+    const { code, stdout, stderr } = await runHere(args);
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, message);
+    assert.equal(stdout, '');
   }
 });
 
 test('a host that is not there exits 2 and says what to do', async () => {
-  const done = await bare('runs', '--url', 'http://127.0.0.1:2');
+  const done = await runHere(['runs', '--url', 'http://127.0.0.1:2']);
   assert.equal(done.code, 2);
   assert.match(
     done.stderr,
@@ -105,10 +89,10 @@ test('the key comes from the flag, else from the environment', async (t) => {
   const host = await startTestHost(t);
   const GANTRY_URL = host.url;
   const codeWith = async (env: Record<string, string>, ...args: string[]) =>
-    (await startCli(['runs', ...args], { env: { GANTRY_URL, ...env } }).finished).code;
+    (await runHere(['runs', ...args], { env: { GANTRY_URL, ...env } })).code;
   assert.equal(await codeWith({ GANTRY_API_KEY: 'wrong' }, '--key', KEY), 0);
   assert.equal(await codeWith({ GANTRY_API_KEY: KEY }), 0);
-  const none = await startCli(['runs'], { env: { GANTRY_URL } }).finished;
+  const none = await runHere(['runs'], { env: { GANTRY_URL } });
   assert.equal(none.code, 2);
   assert.match(none.stderr, /GANTRY_API_KEY or --key/);
 });
@@ -249,21 +233,20 @@ test('doctor: all well is exit 0, a missing host exit 1 with the next step', asy
   for (const name of ['node', 'data', 'host', 'ready', 'clock', 'discovery', 'key']) {
     assert.match(well.stdout, new RegExp(`^ok +${name} `, 'm'));
   }
-  const ill = await bare('doctor', '--url', 'http://127.0.0.1:2');
+  const ill = await runHere(['doctor', '--url', 'http://127.0.0.1:2']);
   assert.equal(ill.code, 1);
   assert.match(ill.stdout, /^fail +host +.*ECONNREFUSED.*\n +Next: Start it with `gantry start`/m);
 });
 
-test('the shim finds the pinned Node and passes output and exit codes on', async () => {
-  const shim = (...args: string[]) => startCli(args, { command: [process.execPath, SHIM] }).finished;
-  const version = await shim('--version');
+test('the command passes output and exit codes on', async () => {
+  const version = await startCli(['--version']).finished;
   assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
   assert.equal(version.code, 0, version.stderr);
-  assert.equal((await shim('nonsense')).code, 2);
+  assert.equal((await startCli(['nonsense']).finished).code, 2);
 });
 
 test('start passes flags and exit code through to the host', async () => {
-  const done = await bare('start', '--no-such-setting', 'x');
+  const done = await startCli(['start', '--no-such-setting', 'x']).finished;
   assert.equal(done.code, 2, done.stderr);
   assert.match(done.stderr, /no-such-setting/);
 });

@@ -8,6 +8,7 @@ import {
   KEY,
   type Routes,
   RUN,
+  runHere,
   runLog,
   startCli,
   startTestHost,
@@ -131,7 +132,7 @@ test('a path is registered first; inputs come from a file and --input wins', asy
   });
   const args = ['run', './flow.json', '--input-file', 'inputs.json', '--input', 'b=3', '--json'];
   const env = { GANTRY_URL: host.url, GANTRY_API_KEY: KEY };
-  const done = await startCli(args, { cwd: folder, env }).finished;
+  const done = await runHere(args, { cwd: folder, env });
   assert.equal(done.code, 0, done.stderr);
   assert.equal(JSON.parse(done.stdout).runId, RUN);
   assert.deepEqual(
@@ -169,7 +170,7 @@ test('files that cannot be used are named', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(path.join(folder, 'bad.json'), '{');
   await writeFile(path.join(folder, 'list.json'), '[]');
-  const run = (...args: string[]) => startCli(['run', ...args], { cwd: folder }).finished;
+  const run = (...args: string[]) => runHere(['run', ...args], { cwd: folder });
   const [missing, bad, list] = await Promise.all([
     run('./none.json'),
     run('./bad.json'),

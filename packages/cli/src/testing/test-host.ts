@@ -1,10 +1,11 @@
-/** For tests: a small real host that speaks the protocol's outer edge, and the CLI as a child process. */
+/** For tests: a small real host that speaks the protocol's outer edge, and the CLI here or as a child process. */
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { runCli } from '../cli.ts';
 import type { Io, Output } from '../io.ts';
 
 export const KEY = 'hk_test_key';
@@ -154,14 +155,14 @@ export interface Started {
   kill(signal: NodeJS.Signals): void;
 }
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+const BIN = fileURLToPath(new URL('../../bin/gantry.js', import.meta.url));
 
+/** The whole process, which takes most of a second: for what only it does, such as signals. */
 export function startCli(
   args: readonly string[],
-  options: { env?: Record<string, string>; cwd?: string; command?: readonly string[] } = {},
+  options: { env?: Record<string, string>; cwd?: string } = {},
 ): Started {
-  const [program = process.execPath, ...before] = options.command ?? [process.execPath, MAIN];
-  const child = spawn(program, [...before, ...args], {
+  const child = spawn(process.execPath, [BIN, ...args], {
     cwd: options.cwd,
     env: { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -191,6 +192,16 @@ export function startCli(
   return { finished, says, kill: (signal) => void child.kill(signal) };
 }
 
-/** Runs the CLI against a test host, with its key. */
+/** One command line in this process. */
+export async function runHere(
+  args: readonly string[],
+  around: Partial<Pick<Io, 'env' | 'cwd'>> = {},
+): Promise<Finished> {
+  const { io, out, err } = memoryIo();
+  const code = await runCli(args, { ...io, ...around });
+  return { code, stdout: out.text, stderr: err.text };
+}
+
+/** The same against a test host, with its key. */
 export const cli = (host: TestHost, ...args: string[]): Promise<Finished> =>
-  startCli(args, { env: { GANTRY_URL: host.url, GANTRY_API_KEY: KEY } }).finished;
+  runHere(args, { env: { GANTRY_URL: host.url, GANTRY_API_KEY: KEY } });
