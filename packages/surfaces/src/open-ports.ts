@@ -4,7 +4,7 @@ import { openEmbeddedBlobs } from './blob/embedded-blobs.ts';
 import { openBlobs } from './blob/open-blobs.ts';
 import { openCache } from './cache/open-cache.ts';
 import { openDocuments } from './documents/open-documents.ts';
-import { type EmbeddedDatabase, openEmbeddedDatabase, openRetrievalDatabase } from './embedded/database.ts';
+import { openEmbeddedDatabase, openRetrievalDatabase } from './embedded/database.ts';
 import { assertWritable } from './embedded/folder-health.ts';
 import { openFiles } from './files/open-files.ts';
 import { openKv } from './kv/open-kv.ts';
@@ -85,7 +85,9 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
     ...{ kv, cache, tables, documents, vectors, search, queue, blobs, files, sql, ownBlobs },
     ...{ embedded, retrieval, pool, redis },
     served: served.map((each) =>
-      each.backend.kind === 'embedded' ? inFolder(each, { dataDir, embedded }) : each,
+      each.backend.kind === 'embedded'
+        ? inFolder(each, dataDir, RETRIEVAL.has(each.capability) ? retrieval : embedded)
+        : each,
     ),
     close: async (): Promise<void> => {
       for (const close of closing.toReversed()) await close();
@@ -96,20 +98,16 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
 /** By capability, what of the data folder is not in a database. */
 const PARTS: Readonly<Record<string, string>> = { blobStorage: 'blobs', fs: 'files', sql: 'sql' };
 
-interface DataFolder {
-  readonly dataDir: string;
-  readonly embedded: EmbeddedDatabase;
-}
+const RETRIEVAL: ReadonlySet<string> = new Set(['vectorStore', 'searchIndex']);
 
-/** Its databases are asked if they are open: looking must not start what nobody uses. */
-const inFolder = (served: Served, { dataDir, embedded }: DataFolder): Served => ({
+const inFolder = (served: Served, dataDir: string, database: { health(): Promise<void> }): Served => ({
   ...served,
   setting: 'GANTRY_DATA_DIR',
   backend: {
     kind: served.backend.kind,
     async health() {
       await assertWritable(dataDir, PARTS[served.capability]);
-      if (embedded.isInUse()) await embedded.read('queue', 'lastSeq', '', '');
+      await database.health();
     },
   },
 });

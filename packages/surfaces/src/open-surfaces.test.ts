@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { databasePath } from './embedded/open-file.ts';
@@ -44,4 +44,23 @@ test('the data is for its owner only', {
   await nodeOf(deskOf(opened.surfaces))('storage.kv.put', { key: 'a', value: 1 });
   assert.equal(statSync(databasePath(folder.path)).mode & 0o777, 0o600);
   await opened.close();
+});
+
+test('health names what cannot be read, and starts nothing to look', async (t) => {
+  const folder = freshFolder();
+  t.after(folder.remove);
+  const path = databasePath(folder.path, 'retrieval.db');
+  const opened = await openSurfaces({
+    ...{ dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: KEPT_MS },
+  });
+  t.after(opened.close);
+  const ill = async () =>
+    (await opened.health())
+      .filter(({ problem }) => problem !== undefined)
+      .map(({ capability }) => capability);
+  assert.deepEqual([await ill(), existsSync(path)], [[], false]);
+  writeFileSync(path, 'no database');
+  const search = nodeOf(deskOf(opened.surfaces))('db.search.query', { index: 'i', query: 'q' });
+  await assert.rejects(search, { code: 'internal_error' });
+  assert.deepEqual(await ill(), ['vectorStore', 'searchIndex']);
 });

@@ -42,6 +42,8 @@ export interface DatabaseOf<S extends AreaSet> {
 interface OpensLate {
   /** False until something was asked of it. */
   isInUse(): boolean;
+  /** Rejects when it is in use and cannot answer. Looking must not start what nobody uses. */
+  health(): Promise<void>;
 }
 
 export interface EmbeddedDatabase extends DatabaseOf<DatabaseFiles['surfaces']>, OpensLate {}
@@ -94,6 +96,7 @@ const isScan = (area: string, name: string): boolean =>
 class FirstUse {
   readonly #open: () => Promise<unknown>;
   #opening: Promise<void> | undefined;
+  #wasAsked = false;
   #isOpen = false;
 
   constructor(open: () => Promise<unknown>) {
@@ -103,6 +106,7 @@ class FirstUse {
   /** Undefined when there is nothing to wait for. */
   readonly ready = (): Promise<void> | undefined => {
     if (this.#isOpen) return undefined;
+    this.#wasAsked = true;
     this.#opening ??= this.#open().then(
       () => {
         this.#isOpen = true;
@@ -115,7 +119,7 @@ class FirstUse {
     return this.#opening;
   };
 
-  readonly isInUse = (): boolean => this.#opening !== undefined;
+  readonly isInUse = (): boolean => this.#wasAsked;
 
   /** What was asked before is on its way when this resolves. Closed threads refuse by themselves. */
   async end(): Promise<void> {
@@ -149,7 +153,10 @@ export async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Em
   const byScan = scanning(scans);
   const readerOf = (area: string, name: string): Ask => (isScan(area, name) ? byScan : byKey);
   const database = databaseOver<'surfaces'>({ writer, readerOf, ready: use.ready, close });
-  return { ...database, isInUse: use.isInUse };
+  const health = async (): Promise<void> => {
+    if (use.isInUse()) await database.read('queue', 'lastSeq', '', '');
+  };
+  return { ...database, isInUse: use.isInUse, health };
 }
 
 /**
@@ -173,7 +180,10 @@ export function openRetrievalDatabase(options: DatabaseOptions): RetrievalDataba
   };
   const readerOf = (area: string): Ask => (area === 'search' ? byWords : byVector);
   const database = databaseOver<'retrieval'>({ writer, readerOf, ready: use.ready, close });
-  return { ...database, isInUse: use.isInUse, hasVectors: extensions.length > 0 };
+  const health = async (): Promise<void> => {
+    if (use.isInUse()) await database.read('search', 'ping');
+  };
+  return { ...database, isInUse: use.isInUse, health, hasVectors: extensions.length > 0 };
 }
 
 function vectorExtension(): string[] {
