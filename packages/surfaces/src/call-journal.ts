@@ -1,6 +1,6 @@
 /**
- * Calls that a node made are remembered by their place: tenant, run, node and the ordinal of the call among the
- * node's writes and effects. The attempt is no part of it, so a node that runs again after a crash, a suspension or
+ * Calls that a node made are remembered by their place: tenant, run, node, series and the ordinal of the call in its
+ * series, which are the node's writes and effects that one journal has of a capability. The attempt is no part of it, so a node that runs again after a crash, a suspension or
  * a retry gets the recorded answers instead of acting twice. Reads are not remembered. A replay runs no pack code
  * and so calls nothing; a branch is another run, and its calls are its own.
  */
@@ -43,7 +43,8 @@ export interface CallJournal {
 /** Each try of a call that is known to have failed for the moment is a call of its own. */
 export const TRIES_MAX = 1_000;
 
-export const providerKeyOf = (tried: number): string => (tried === 0 ? 'surface' : `surface\0${tried}`);
+export const providerKeyOf = (series: string, tried: number): string =>
+  tried === 0 ? series : `${series}\0${tried}`;
 
 export function invocationId({
   tenant,
@@ -58,21 +59,20 @@ export function invocationId({
 
 const ORDINAL_DIGITS = 8;
 
-/** Ids of runs begin with their time. The last part has no slash, so no two places are spelled alike. */
-export const placeOf = ({
-  runId,
-  nodeId,
-  ordinal,
-}: Pick<JournaledCall, 'runId' | 'nodeId' | 'ordinal'>): string =>
-  `${runId}/${nodeId}/${String(ordinal).padStart(ORDINAL_DIGITS, '0')}`;
+/** Ids of runs begin with their time. The last two parts have no slash, so no two places are spelled alike. */
+export const placeOf = (
+  { runId, nodeId, ordinal }: Pick<JournaledCall, 'runId' | 'nodeId' | 'ordinal'>,
+  series: string,
+): string => `${runId}/${nodeId}/${series}/${String(ordinal).padStart(ORDINAL_DIGITS, '0')}`;
 
 type Recorded = Pick<CallRecord, 'method' | 'fingerprint'>;
 
 /** The text for a call in a place where another one is on record. Names both, and no values. */
 export function mismatchText({ nodeId, ordinal, method, fingerprint }: Invocation, before: Recorded): string {
+  const capability = method.slice(0, method.indexOf('.'));
   const what = before.method === method ? `${method} with other input` : `${before.method}`;
   return (
-    `Write ${ordinal} of node "${nodeId}" was ${what} when the node first ran (${before.fingerprint.slice(0, 8)}), ` +
+    `Write ${ordinal} of node "${nodeId}" to ${capability} was ${what} when the node first ran (${before.fingerprint.slice(0, 8)}), ` +
     `and is ${method} now (${fingerprint.slice(0, 8)}). A node that runs again must write the same in the same ` +
     'order; take times, random numbers and ids from its inputs.'
   );

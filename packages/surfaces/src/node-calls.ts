@@ -2,7 +2,8 @@
  * The calls of one node at work.
  *
  * I1  Who calls comes from the run. Nothing in an argument names a tenant.
- * I2  Writes and effects are numbered in the order in which they arrive, before anything is awaited.
+ * I2  Writes and effects are numbered in the order in which they arrive, before anything is awaited: those of each
+ *     series by themselves, since a series has one journal, and no journal could see that two of them changed places.
  * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
  */
 import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
@@ -57,9 +58,17 @@ interface Admitted {
   readonly sent: DataObject;
   readonly input: DataObject;
   readonly call: ReadCall;
-  /** Null for reads. */
-  readonly ordinal: number | null;
+  readonly write: NumberedWrite | null;
 }
+
+interface NumberedWrite {
+  readonly journal: 'own' | 'host';
+  readonly series: string;
+  readonly ordinal: number;
+}
+
+/** In one series of one visit: under the distance between visits, and a bound to what a journal has to keep. */
+const WRITES_MAX = 100_000;
 
 export class NodeCalls {
   readonly #routes: Routes;
@@ -67,7 +76,7 @@ export class NodeCalls {
   readonly #facts: NodeFacts;
   readonly #journal: CallJournal;
   #dispatch = 0;
-  #writes = 0;
+  readonly #writes = new Map<string, number>();
 
   constructor(routes: Routes, deps: CallDeps, facts: NodeFacts, journal: CallJournal) {
     this.#routes = routes;
@@ -109,22 +118,27 @@ export class NodeCalls {
   /** Everything that can be refused is, before anything happens. */
   #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
     io.signal.throwIfAborted();
-    const { ordinalBase, ...who } = this.#facts;
+    const { ordinalBase: _, ...who } = this.#facts;
     const writes = route.method.effect !== 'read';
     if (writes && who.effect === 'pure') throw notPure(who, { ...route, what: route.method.effect });
     const input = through(route.takes, sent, { input: sent, now });
     route.checkInput(input);
     const call = { ...who, signal: io.signal, now };
-    return { route, sent, input, call, ordinal: writes ? ordinalBase + this.#nextWrite(io.dispatch) : null };
+    return { route, sent, input, call, write: writes ? this.#number(route, input, call, io.dispatch) : null };
   }
 
   /** I2. */
-  #nextWrite(dispatch: number): number {
+  #number({ surface }: Route, input: DataObject, call: ReadCall, dispatch: number): NumberedWrite {
     if (dispatch !== this.#dispatch) {
       this.#dispatch = dispatch;
-      this.#writes = 0;
+      this.#writes.clear();
     }
-    return this.#writes++;
+    const journal = surface.journal?.(input, call) ?? surface.literal.journal;
+    const series = `${surface.literal.capability}.${journal}`;
+    const number = this.#writes.get(series) ?? 0;
+    if (number === WRITES_MAX) throw tooManyWrites(surface.literal.capability);
+    this.#writes.set(series, number + 1);
+    return { journal, series, ordinal: this.#facts.ordinalBase + number };
   }
 
   async #answer(admitted: Admitted, io: CallIo): Promise<Data | undefined> {
@@ -139,25 +153,26 @@ export class NodeCalls {
     return spell(route.checkOutput(await this.#perform(admitted)));
   }
 
-  #perform({ route, input, call, ordinal }: Admitted): unknown {
-    if (ordinal === null) return route.surface.act(route.name, input, call);
+  #perform({ route, input, call, write }: Admitted): unknown {
+    if (write === null) return route.surface.act(route.name, input, call);
+    const { journal, series, ordinal } = write;
     const method = `${route.surface.literal.capability}.${route.name}`;
     const fingerprint = fingerprintOf(method, input);
     const place = { tenant: call.tenant, runId: call.runId, nodeId: call.nodeId, ordinal };
     const invocationOf = (tried: number): Invocation => ({
       ...{ ...place, method, fingerprint },
-      id: invocationId({ ...place, providerKey: providerKeyOf(tried) }),
-      place: placeOf(place),
+      id: invocationId({ ...place, providerKey: providerKeyOf(series, tried) }),
+      place: placeOf(place, series),
     });
     const act = (invocation: Invocation): unknown =>
       route.surface.act(route.name, input, { ...call, invocation });
-    const { journal, literal } = route.surface;
-    if ((journal?.(input, call) ?? literal.journal) === 'own') return act(invocationOf(0));
-    return this.#journaled(invocationOf, act, route.method.idempotent === true);
+    if (journal === 'own') return act(invocationOf(0));
+    return this.#journaled(series, invocationOf, act, route.method.idempotent === true);
   }
 
   /** Around backends without a memory. A recorded failure that may pass is tried anew, under an id of its own. */
   async #journaled(
+    series: string,
     invocationOf: (tried: number) => Invocation,
     act: (invocation: Invocation) => unknown,
     idempotent: boolean,
@@ -167,7 +182,7 @@ export class NodeCalls {
       let acted = false;
       const { tenant, runId, nodeId, ordinal } = invocation;
       const record = await this.#journal.perform(
-        { tenant, runId, nodeId, ordinal, providerKey: providerKeyOf(tried), idempotent },
+        { tenant, runId, nodeId, ordinal, providerKey: providerKeyOf(series, tried), idempotent },
         () => {
           acted = true;
           return recordOf(invocation, idempotent, () => act(invocation));
@@ -205,6 +220,11 @@ async function recordOf(
     return { ...about, ok: false, retriable, error: { code, message, ...(details && { details }) } };
   }
 }
+
+const tooManyWrites = (capability: string): OpenwopError =>
+  new OpenwopError('validation_error', {
+    message: `A node may write to ${capability} ${WRITES_MAX.toLocaleString('en-GB')} times. Write more in one call, or spread the work over several nodes.`,
+  });
 
 const forPack = (error: OpenwopError): OpenwopError =>
   error instanceof ServerError ? error.forPack() : error;

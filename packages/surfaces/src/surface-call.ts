@@ -22,7 +22,7 @@ export interface NodeFacts {
 
 /** A write or effect as the journal knows it. */
 export interface Invocation {
-  /** Of tenant, run, node and ordinal; never of the attempt. Receivers outside may use it as their key. */
+  /** Of tenant, run, node, series and ordinal; never of the attempt. Receivers outside may use it as their key. */
   readonly id: string;
   /**
    * As unique within a tenant, and in the order of time: calls of a run lie together. The key of journals.

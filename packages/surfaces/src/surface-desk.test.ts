@@ -6,7 +6,7 @@ import Type from 'typebox';
 import type { Data } from './data.ts';
 import { defineSurface, type Implementation } from './define-surface.ts';
 import type { WriteCall } from './surface-call.ts';
-import { callsOf, deskOf, factsOf, MemoryJournal, nodeOf } from './testing/desk.ts';
+import { callsOf, deskOf, embeddedDesk, factsOf, MemoryJournal, nodeOf } from './testing/desk.ts';
 
 const mail = defineSurface({
   capability: 'mail',
@@ -214,12 +214,28 @@ describe('the journal around a backend without one', () => {
     await nodeOf(world)('mail.send', { text: 'a' });
     await assert.rejects(nodeOf(world)('mail.send', { text: 'b' }), {
       code: 'idempotency_key_mismatch',
-      message: /Write 0 of node "node-1" was mail\.send with other input/,
+      message: /Write 0 of node "node-1" to mail was mail\.send with other input/,
     });
     await assert.rejects(nodeOf(world)('mail.rush', { text: 'a' }), {
       message: /was mail\.send when .* and is mail\.rush now/,
     });
     assert.deepEqual(post.sent, ['a']);
+  });
+
+  test('writes to several capabilities count once each, in whatever order the node makes them', async (t) => {
+    const world = await embeddedDesk(t);
+    const writes: [string, Data][] = [
+      ['storage.kv.atomicIncrement', { key: 'n' }],
+      ['db.search.index', { index: 'i', docs: [{ id: 'a', fields: { text: 'b' } }] }],
+      ['storage.table.insert', { table: 't', row: { v: 1 } }],
+    ];
+    for (const order of [writes, writes.toReversed()]) {
+      const call = nodeOf(world);
+      for (const [path, input] of order) await call(path, input);
+    }
+    const counted = await nodeOf(world)('storage.kv.get', { key: 'n' });
+    assert.deepEqual(counted, { value: 1, found: true, ttlRemainingMs: null });
+    assert.deepEqual(await nodeOf(world)('storage.table.count', { table: 't' }), { count: 1 });
   });
 
   test('a final failure is remembered; one that may pass is tried anew when the node runs again', async () => {
