@@ -63,8 +63,11 @@ export function createErrorHandler(log: FastifyBaseLogger) {
       return;
     }
     const correlationId = randomUUID();
-    const route = request.routeOptions.url ?? 'unknown';
-    log.error({ err: error, correlationId, method: request.method, route }, 'request failed');
+    const about = { correlationId, method: request.method, route: request.routeOptions.url ?? 'unknown' };
+    // A host that says it is full is no fault of it either, and many may hear so.
+    if (error instanceof OpenwopError && error.code !== 'internal_error' && error.cause === undefined)
+      log.info({ ...about, code: error.code }, 'request refused');
+    else log.error({ ...about, err: error }, 'request failed');
     const { code, message, details, headers } = expected ?? new OpenwopError('internal_error');
     sendError(new OpenwopError(code, { message, details: { ...details, correlationId }, headers }), reply);
   };

@@ -1,5 +1,13 @@
-import { type Api, readPayload } from '@gantry/http';
-import { BackendHealth } from '@gantry/protocol';
+import {
+  type Api,
+  type Caller,
+  callerOf,
+  DEFAULT_TENANT,
+  HOST_ADMIN,
+  liveTenant,
+  readPayload,
+} from '@gantry/http';
+import { BackendHealth, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Surfaces } from '../surfaces/surfaces.ts';
 
@@ -16,10 +24,22 @@ const METRICS = {
 };
 
 export function surfaceRoutes(app: Api, { health, metrics }: Pick<Surfaces, 'health' | 'metrics'>): void {
-  app.get('/v1/host/gantry/metrics', { schema: METRICS }, (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics()),
-  );
-  app.get('/v1/host/gantry/surfaces', { schema: HEALTH }, async (request, reply) =>
-    readPayload(request, reply, JSON.stringify({ backends: await health() })),
-  );
+  app.get('/v1/host/gantry/metrics', { schema: METRICS }, (request, reply) => {
+    if (!isOperator(callerOf(request))) throw new OpenwopError('forbidden', { message: NOT_YOURS });
+    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics());
+  });
+  app.get('/v1/host/gantry/surfaces', { schema: HEALTH }, async (request, reply) => {
+    const backends = await health();
+    const told = isOperator(callerOf(request)) ? backends : backends.map(withoutReason);
+    return readPayload(request, reply, JSON.stringify({ backends: told }));
+  });
 }
+
+/** Both tell of all tenants, and of where servers stand: that is for who runs the host. */
+const isOperator = ({ tenant, scopes }: Caller): boolean =>
+  scopes.has(HOST_ADMIN) || liveTenant(tenant) === DEFAULT_TENANT;
+
+const NOT_YOURS = `Metrics are of all tenants. Ask with a key of the tenant "${DEFAULT_TENANT}", or the admin key.`;
+
+const withoutReason = ({ problem, ...backend }: BackendHealth): BackendHealth =>
+  problem === undefined ? backend : { ...backend, problem: 'It cannot be used now. Ask who runs this host.' };

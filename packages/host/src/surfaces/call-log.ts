@@ -5,20 +5,50 @@ import type { Logger } from 'pino';
 
 /** Pack code reached for what it may not have: whoever watches the log should see it. */
 const DENIALS: ReadonlySet<ErrorCode> = new Set([
-  ...(['sandbox_capability_denied', 'datasource_access_denied', 'path_outside_sandbox'] as const),
-  ...(['sql_non_parametric', 'nosql_filter_rejected'] as const),
+  'sandbox_capability_denied',
+  'datasource_access_denied',
+  'path_outside_sandbox',
+  'sql_non_parametric',
+  'nosql_filter_rejected',
 ]);
 
 /** A pack that asks in a loop must not fill the disk: all are counted in the metrics, few are told. */
 const TOLD_EVERY_MS = 1_000;
+const KEYS_MAX = 1_000;
 
 export function callLog(log: Logger, now: () => number): (report: CallReport) => void {
-  let quietUntil = 0;
+  const seldom = new Seldom(now);
   return ({ fault, ...report }) => {
-    if (fault !== undefined) return log.error({ err: fault, ...report }, 'a surface failed');
     const denied = report.code !== undefined && DENIALS.has(report.code);
-    if (!denied || now() < quietUntil) return log.debug(report, 'surface call');
-    quietUntil = now() + TOLD_EVERY_MS;
-    log.warn(report, 'surface call denied');
+    if (fault === undefined && !denied) return log.debug(report, 'surface call');
+    const untold = seldom.ask([report.tenant, report.pack.name, report.surface, report.code].join('\0'));
+    if (untold === null) return;
+    const told = { ...report, ...(untold > 0 && { untold }) };
+    if (fault === undefined) log.warn(told, 'surface call denied');
+    else log.error({ err: fault, ...told }, 'a surface failed');
   };
+}
+
+/** Whether to tell of something now: one in a second, for each key by itself, so that none hides another. */
+class Seldom {
+  readonly #now: () => number;
+  readonly #told = new Map<string, { at: number; untold: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** How many were not told since the last; null to keep silent. */
+  ask(key: string): number | null {
+    const before = this.#told.get(key);
+    if (before && this.#now() < before.at + TOLD_EVERY_MS) {
+      before.untold++;
+      return null;
+    }
+    this.#told.delete(key);
+    this.#told.set(key, { at: this.#now(), untold: 0 });
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > KEYS_MAX && oldest !== undefined) this.#told.delete(oldest);
+    return before?.untold ?? 0;
+  }
 }

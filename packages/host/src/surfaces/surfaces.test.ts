@@ -135,6 +135,21 @@ test('calls are counted by method and outcome, with how long they took', async (
   assertError(await api.get('/v1/host/gantry/metrics', { authorization: '' }), 401, 'unauthenticated');
 });
 
+test('a tenant of the host hears nothing of its servers and its other tenants', async (t) => {
+  const settings = { backends: { kv: 'redis://no-such-host.invalid:1' } };
+  const api = await packTest(t, { settings });
+  const wanted = { name: 'theirs', tenant: 'acme', scopes: ['audit:read'] };
+  const made = await api.post('/v1/host/gantry/keys', wanted);
+  const theirs = { authorization: `Bearer ${made.json().key}` };
+  assertError(await api.get('/v1/host/gantry/metrics', theirs), 403, 'forbidden');
+  const problems = async (headers?: { authorization: string }) => {
+    const { backends } = (await api.get('/v1/host/gantry/surfaces', headers)).json();
+    return backends.find(({ capability }: BackendHealth) => capability === 'kvStorage').problem;
+  };
+  assert.match(await problems(), /GANTRY_KV: .*no-such-host/);
+  assert.equal(await problems(theirs), 'It cannot be used now. Ask who runs this host.');
+});
+
 test('a setting that names no server it knows stops the start, and does not repeat it', async (t) => {
   const settings = { backends: { queue: 'kafka://user:hush@broker' } };
   await assert.rejects(packTest(t, { settings }), (error: Error) => {

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CallReport } from '@gantry/surfaces';
+import { pino } from 'pino';
+import { callLog } from './call-log.ts';
+
+const DENIED: CallReport = {
+  surface: 'fs',
+  method: 'read',
+  tenant: 'acme',
+  runId: 'run-1',
+  nodeId: 'node-1',
+  pack: { name: 'vendor.acme.pack', version: '1.0.0' },
+  ms: 1,
+  ok: false,
+  code: 'path_outside_sandbox',
+};
+
+function listen() {
+  const lines: { msg: string; tenant: string; untold?: number }[] = [];
+  const clock = { now: 0 };
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { lines, clock, tell: callLog(log, () => clock.now) };
+}
+
+test('a pack that is denied in a loop is told once a second, with how often', () => {
+  const { lines, clock, tell } = listen();
+  for (let n = 0; n < 5; n++) tell(DENIED);
+  clock.now = 1_000;
+  tell(DENIED);
+  assert.deepEqual(
+    lines.map(({ msg, untold }) => [msg, untold]),
+    [
+      ['surface call denied', undefined],
+      ['surface call denied', 4],
+    ],
+  );
+});
+
+test('it hides nobody else, and faults are as seldom', () => {
+  const { lines, tell } = listen();
+  for (const tenant of ['acme', 'acme', 'other']) tell({ ...DENIED, tenant });
+  for (let n = 0; n < 3; n++) tell({ ...DENIED, code: 'internal_error', fault: new Error('broken') });
+  tell({ ...DENIED, ok: true });
+  assert.deepEqual(
+    lines.map(({ msg, tenant }) => [msg, tenant]),
+    [
+      ['surface call denied', 'acme'],
+      ['surface call denied', 'other'],
+      ['a surface failed', 'acme'],
+    ],
+  );
+});
