@@ -206,6 +206,11 @@ const RAG = [
   ['core.rag.vector-delete', near, { ids: ['v2'] }, { deleted: 1 }],
 ];
 
+const PACKED = [
+  { path: 'a.txt', contentBase64: base64('a') },
+  { path: 'notes/empty', contentBase64: '' },
+];
+
 const FILES = ({ png, pdf }) => [
   [
     'core.files.write',
@@ -249,18 +254,15 @@ const FILES = ({ png, pdf }) => [
   ],
   ['core.files.pdf-split', { ranges: ['1', '2'] }, { contentBase64: pdf }, { parts: list(2) }],
   ['core.files.pdf-merge', {}, { parts: [pdf, pdf] }, { contentBase64: text, pages: 4 }],
-  [
-    'core.files.archive-create',
-    { format: 'zip' },
-    { entries: [{ path: 'a.txt', contentBase64: base64('a') }] },
-    null,
-  ],
-  [
-    'core.files.archive-extract',
-    { format: 'zip' },
-    async ({ given }) => ({ contentBase64: given['core.files.archive-create']?.contentBase64 ?? '' }),
-    null,
-  ],
+  ...['zip', 'tar', 'tar-gz'].flatMap((format) => [
+    ['core.files.archive-create', { format }, { entries: PACKED }, { contentBase64: text, size: count(1) }],
+    [
+      'core.files.archive-extract',
+      { format },
+      async ({ given }) => ({ contentBase64: given['core.files.archive-create']?.contentBase64 ?? '' }),
+      { entries: PACKED },
+    ],
+  ]),
   ['core.files.ftp', { host: 'ftp.example', operation: 'list' }, { path: '/' }, null],
   ['core.files.sftp', { host: 'sftp.example', operation: 'list' }, { path: '/' }, null],
   ['core.files.ssh-run', { host: 'ssh.example' }, { command: 'true' }, null],

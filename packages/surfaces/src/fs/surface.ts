@@ -1,4 +1,4 @@
-/** `ctx.fs`: files of the workspace, and what can be done with images and PDF files. */
+/** `ctx.fs`: files of the workspace, and what can be done with images, PDF files and archives. */
 import { OpenwopError } from '@gantry/protocol';
 import { contentTypeOf } from '../blob/names.ts';
 import { contentRoom } from '../content-room.ts';
@@ -7,6 +7,7 @@ import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import type { FileEntry, FilesPort } from '../ports/files.ts';
 import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../ports/files.ts';
 import { LIST_LIMIT } from '../schema.ts';
+import { ARCHIVE_METHODS, implementArchives } from './archive.ts';
 import type { Converter } from './convert/converter.ts';
 import { FILE_METHODS } from './file-methods.ts';
 import { IMAGE_METHODS, implementImages } from './image.ts';
@@ -26,6 +27,7 @@ export const fsSurface = defineSurface({
       advertises: { image: { supported: true, formats: ['jpeg', 'png', 'webp', 'avif'] } },
     },
     pdf: { summary: 'Text and pages of PDF files.', advertises: { pdf: { supported: true } } },
+    archive: { summary: 'Archives made and read. Discovery has no member for it.', advertises: {} },
   },
   errors: [
     'path_outside_sandbox',
@@ -34,7 +36,7 @@ export const fsSurface = defineSurface({
     'file_not_found',
     'fs_quota_exhausted',
   ],
-  methods: { ...FILE_METHODS, ...IMAGE_METHODS, ...PDF_METHODS },
+  methods: { ...FILE_METHODS, ...IMAGE_METHODS, ...PDF_METHODS, ...ARCHIVE_METHODS },
 });
 
 export interface FsOptions {
@@ -84,6 +86,7 @@ export function implementFs({ port, cursors, converter }: FsOptions): Implemente
       },
       ...implementImages(converter),
       ...implementPdf(converter),
+      ...implementArchives(converter),
     },
     { lacks: converter.lacks, advertises: { sandboxRoot: SANDBOX_ROOT } },
   );

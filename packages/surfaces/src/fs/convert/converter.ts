@@ -1,6 +1,6 @@
 /**
- * Work on images and PDF files, each task in a process of its own: a decoder that loops, swells or breaks on a file
- * from anywhere takes nothing else with it.
+ * Work on images, PDF files and archives, each task in a process of its own: a decoder that loops, swells or breaks
+ * on a file from anywhere takes nothing else with it.
  *
  * The process can neither write files nor open connections nor start others, sees no environment, and is ended when
  * it takes too long, too much memory or too many cycles; the last also when the host is gone.
@@ -11,8 +11,8 @@ import { findPackageJSON } from 'node:module';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { OpenwopError } from '@gantry/protocol';
-import { decode, encode } from './frame.ts';
-import { INPUT_BYTES_MAX, OUTPUT_BYTES_MAX, type Task } from './task.ts';
+import { type Message, receive, send } from './frame.ts';
+import { BYTES_MAX, REFUSALS, type Refusal, type Task } from './task.ts';
 
 export interface Converted {
   readonly value: unknown;
@@ -21,8 +21,8 @@ export interface Converted {
 
 export interface Converter {
   /** What cannot be done here. */
-  readonly lacks: readonly ('image' | 'pdf')[];
-  /** Rejects with `validation_error` or `file_too_large` when the file is at fault. */
+  readonly lacks: readonly Task['kind'][];
+  /** Rejects with one of `REFUSALS` when the file is at fault. */
   run(task: Task, parts: readonly Uint8Array[], signal: AbortSignal): Promise<Converted>;
 }
 
@@ -35,12 +35,10 @@ const LIMITS: ConverterLimits = { wallClockMs: 20_000, memoryBytes: 640 * 1_048_
 const AT_ONCE_MAX = 2;
 const WAITING_MAX = 64;
 const WATCH_MS = 100;
-/** For the head of the answer, which has the text of PDF files, escaped. */
-const HEAD_BYTES_MAX = 16 * 1_048_576;
 
 /** For a host without the libraries, and for tests that need none. */
 export const NO_CONVERTER: Converter = {
-  lacks: ['image', 'pdf'],
+  lacks: ['image', 'pdf', 'archive'],
   run: () => Promise.reject(new OpenwopError('host_capability_missing')),
 };
 
@@ -113,8 +111,9 @@ async function runProcess(
   limits: ConverterLimits,
 ): Promise<Converted> {
   signal.throwIfAborted();
-  if (parts.reduce((sum, { byteLength }) => sum + byteLength, 0) > INPUT_BYTES_MAX)
-    throw new OpenwopError('file_too_large', { details: { maxBytes: INPUT_BYTES_MAX } });
+  const { input: maxBytes, output } = BYTES_MAX[task.kind];
+  if (parts.reduce((sum, { byteLength }) => sum + byteLength, 0) > maxBytes)
+    throw new OpenwopError('file_too_large', { details: { maxBytes } });
   const child = start(limits);
   let why = 'ended without an answer';
   const end = (reason: string): void => {
@@ -132,8 +131,8 @@ async function runProcess(
   signal.addEventListener('abort', aborted, { once: true });
   try {
     child.stdin.on('error', () => {});
-    child.stdin.end(encode({ head: task, parts }));
-    return readAnswer(await collect(child, () => end('answered too much')));
+    send(child.stdin, { head: task, parts });
+    return readAnswer(await answerOf(child, output));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof OpenwopError) throw error;
@@ -146,31 +145,24 @@ async function runProcess(
   }
 }
 
-async function collect(child: Child, tooMuch: () => void): Promise<Buffer> {
-  const started = new Promise<never>((_, reject) => child.once('error', reject));
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const read = async (): Promise<Buffer> => {
-    for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-      length += chunk.byteLength;
-      if (length > OUTPUT_BYTES_MAX + HEAD_BYTES_MAX) tooMuch();
-      else chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
-  };
-  return Promise.race([read(), started]);
+async function answerOf(child: Child, bytesMax: number): Promise<Message> {
+  const failedToStart = new Promise<never>((_, reject) => child.once('error', reject));
+  return Promise.race([receive(child.stdout, bytesMax), failedToStart]);
 }
 
-function readAnswer(bytes: Buffer): Converted {
-  const { head, parts } = decode(bytes);
-  const answer = head as { ok: boolean; value?: unknown; message?: unknown; isTooLarge?: unknown };
+function readAnswer({ head, parts }: Message): Converted {
+  const answer = head as { ok: boolean; value?: unknown; message?: unknown; code?: unknown };
   if (answer.ok) return { value: answer.value, parts };
-  throw failed(String(answer.message), undefined, answer.isTooLarge === true);
+  throw failed(
+    String(answer.message),
+    undefined,
+    REFUSALS.find((code) => code === answer.code),
+  );
 }
 
 /** The same file would fail again. */
-function failed(message: string, cause: unknown, isTooLarge = false): OpenwopError {
-  const error = new OpenwopError(isTooLarge ? 'file_too_large' : 'validation_error', {
+function failed(message: string, cause: unknown, code: Refusal = 'validation_error'): OpenwopError {
+  const error = new OpenwopError(code, {
     message: `${message} Use another file, or ask for less.`,
   });
   error.cause = cause;

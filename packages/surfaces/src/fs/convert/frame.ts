@@ -1,4 +1,6 @@
 /** What travels between the host and a converter: JSON, then bytes. */
+import type { Writable } from 'node:stream';
+import { ENTRIES_MAX } from '../archive/limits.ts';
 
 export interface Message {
   readonly head: unknown;
@@ -6,30 +8,67 @@ export interface Message {
 }
 
 const LENGTH_BYTES = 4;
-const PARTS_MAX = 128;
+/** The text of PDF files is here, escaped. */
+const HEAD_BYTES_MAX = 16 * 1_048_576;
+/** Nothing else has as many. */
+const PARTS_MAX = ENTRIES_MAX;
 
-export function encode({ head, parts }: Message): Buffer {
+/** Part by part: [m] joining 30 MiB, and taking them apart again, held up everything else for 50 ms. */
+export function send(stream: Writable, { head, parts }: Message): void {
   const text = Buffer.from(JSON.stringify({ head, lengths: parts.map(({ byteLength }) => byteLength) }));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(text.byteLength);
-  return Buffer.concat([length, text, ...parts]);
+  stream.cork();
+  for (const piece of [length, text, ...parts]) stream.write(piece);
+  stream.end();
 }
 
 /** Throws on what is not exactly one message: the other side decodes files from anywhere, and may be theirs by now. */
-export function decode(bytes: Buffer): Message {
-  const start = LENGTH_BYTES + bytes.readUInt32BE(0);
-  const { head, lengths } = JSON.parse(bytes.toString('utf8', LENGTH_BYTES, start)) as {
-    head: unknown;
-    lengths: unknown;
-  };
+export async function receive(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Message> {
+  const incoming = new Incoming(chunks);
+  const headBytes = Buffer.from(await incoming.take(LENGTH_BYTES)).readUInt32BE();
+  if (headBytes > HEAD_BYTES_MAX) throw new Error('a head that is too large');
+  const text = new TextDecoder().decode(await incoming.take(headBytes));
+  const { head, lengths } = JSON.parse(text) as { head: unknown; lengths: unknown };
   if (!Array.isArray(lengths) || lengths.length > PARTS_MAX) throw new Error('a message without its parts');
-  let offset = start;
-  const parts = lengths.map((length) => {
-    if (!Number.isSafeInteger(length) || length < 0 || offset + length > bytes.byteLength)
-      throw new Error('a part that is not there');
-    offset += length;
-    return new Uint8Array(bytes.subarray(offset - length, offset));
-  });
-  if (offset !== bytes.byteLength) throw new Error('bytes that belong to nothing');
+  let room = bytesMax;
+  const parts: Uint8Array[] = [];
+  for (const length of lengths as unknown[]) {
+    if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 0 || length > room)
+      throw new Error('a part that is none');
+    room -= length;
+    parts.push(await incoming.take(length));
+  }
+  if (!(await incoming.isOver())) throw new Error('bytes that belong to nothing');
   return { head, parts };
+}
+
+class Incoming {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #held: Uint8Array = new Uint8Array();
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  async take(bytes: number): Promise<Uint8Array> {
+    const taken = new Uint8Array(bytes);
+    for (let filled = 0; filled < bytes; ) {
+      if (await this.isOver()) throw new Error('a part that is not there');
+      const piece = this.#held.subarray(0, bytes - filled);
+      taken.set(piece, filled);
+      filled += piece.byteLength;
+      this.#held = this.#held.subarray(piece.byteLength);
+    }
+    return taken;
+  }
+
+  async isOver(): Promise<boolean> {
+    while (this.#held.byteLength === 0) {
+      const { done, value } = await this.#chunks.next();
+      if (done) return true;
+      this.#held = value;
+    }
+    return false;
+  }
 }

@@ -67,6 +67,6 @@ const encoded = (image: Sharp, format: Format, quality?: number): Sharp =>
 function undecodable(error: unknown): never {
   const reason = error instanceof Error ? error.message : '';
   if (/pixel limit/i.test(reason))
-    throw new Unconvertible(`The image has more than ${PIXELS_MAX} pixels.`, { isTooLarge: true });
+    throw new Unconvertible(`The image has more than ${PIXELS_MAX} pixels.`, 'file_too_large');
   throw new Unconvertible('The bytes are not a whole JPEG, PNG, WebP, AVIF or GIF image.');
 }

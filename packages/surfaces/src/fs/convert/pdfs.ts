@@ -67,7 +67,7 @@ async function load(bytes: Uint8Array): Promise<PDFDocument> {
 }
 
 const tooManyPages = (): Unconvertible =>
-  new Unconvertible(`The file has more than ${PAGES_MAX} pages.`, { isTooLarge: true });
+  new Unconvertible(`The file has more than ${PAGES_MAX} pages.`, 'file_too_large');
 
 function unreadable(): never {
   throw new Unconvertible('The bytes are not a PDF file that can be read without a password.');

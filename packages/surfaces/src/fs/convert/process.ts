@@ -1,7 +1,6 @@
 /** One task in one process: a message comes in, a message goes out, the process ends. */
-import { buffer } from 'node:stream/consumers';
-import { decode, encode, type Message } from './frame.ts';
-import { OUTPUT_BYTES_MAX, type Task, Unconvertible } from './task.ts';
+import { type Message, receive, send } from './frame.ts';
+import { BYTES_MAX, type Task, Unconvertible } from './task.ts';
 
 async function perform(task: Task, parts: readonly Uint8Array[]): Promise<Message> {
   switch (task.kind) {
@@ -9,21 +8,26 @@ async function perform(task: Task, parts: readonly Uint8Array[]): Promise<Messag
       return (await import('./images.ts')).convertImage(task, parts);
     case 'pdf':
       return (await import('./pdfs.ts')).convertPdf(task, parts);
+    case 'archive':
+      return (await import('./archives.ts')).convertArchive(task, parts);
   }
 }
 
 async function answer(): Promise<Message> {
-  const { head, parts } = decode(await buffer(process.stdin));
+  // The host has counted what it sends
+  const { head, parts } = await receive(process.stdin, Number.MAX_SAFE_INTEGER);
   try {
-    const made = await perform(head as Task, parts);
+    const task = head as Task;
+    const made = await perform(task, parts);
+    const bytesMax = BYTES_MAX[task.kind].output;
     const bytes = made.parts.reduce((sum, part) => sum + part.byteLength, 0);
-    if (bytes > OUTPUT_BYTES_MAX)
-      throw new Unconvertible(`The result has more than ${OUTPUT_BYTES_MAX} bytes.`, { isTooLarge: true });
+    if (bytes > bytesMax)
+      throw new Unconvertible(`The result has more than ${bytesMax} bytes.`, 'file_too_large');
     return { head: { ok: true, value: made.head }, parts: made.parts };
   } catch (error) {
     if (!(error instanceof Unconvertible)) throw error;
-    return { head: { ok: false, message: error.message, isTooLarge: error.isTooLarge }, parts: [] };
+    return { head: { ok: false, message: error.message, code: error.code }, parts: [] };
   }
 }
 
-process.stdout.end(encode(await answer()));
+send(process.stdout, await answer());

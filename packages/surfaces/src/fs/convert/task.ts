@@ -1,4 +1,5 @@
 /** What a converter can be asked, and how much of it. */
+import { ARCHIVE_BYTES_MAX } from '../archive/limits.ts';
 
 export interface Size {
   readonly width: number;
@@ -24,21 +25,43 @@ export type PdfTask =
   | { readonly op: 'split'; readonly ranges: readonly string[] }
   | { readonly op: 'merge' };
 
-export type Task = ({ readonly kind: 'image' } & ImageTask) | ({ readonly kind: 'pdf' } & PdfTask);
+export const ARCHIVE_FORMATS = ['zip', 'tar', 'tar-gz'] as const;
+export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
+
+export type ArchiveTask =
+  /** One part for each path. */
+  | { readonly op: 'create'; readonly format: ArchiveFormat; readonly paths: readonly string[] }
+  | { readonly op: 'extract'; readonly format: ArchiveFormat };
+
+export type Task =
+  | ({ readonly kind: 'image' } & ImageTask)
+  | ({ readonly kind: 'pdf' } & PdfTask)
+  | ({ readonly kind: 'archive' } & ArchiveTask);
+
+const MIB = 1_048_576;
 
 /** Of all parts that go in, and of all that come out. */
-export const INPUT_BYTES_MAX = 6 * 1_048_576;
-export const OUTPUT_BYTES_MAX = 8 * 1_048_576;
+export const BYTES_MAX: Readonly<Record<Task['kind'], Readonly<Record<'input' | 'output', number>>>> = {
+  image: { input: 6 * MIB, output: 8 * MIB },
+  pdf: { input: 6 * MIB, output: 8 * MIB },
+  archive: { input: ARCHIVE_BYTES_MAX, output: ARCHIVE_BYTES_MAX },
+};
+
 export const PIXELS_MAX = 50_000_000;
 export const SIDE_MAX = 8_192;
 export const PAGES_MAX = 1_000;
 export const TEXT_CHARACTERS_MAX = 2_000_000;
 
+export const REFUSALS = [
+  ...['validation_error', 'file_too_large', 'path_outside_sandbox', 'fs_permission_denied'],
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
 /** An expected failure: the file, or what was asked of it, is at fault. */
 export class Unconvertible extends Error {
-  readonly isTooLarge: boolean;
-  constructor(message: string, { isTooLarge = false } = {}) {
+  readonly code: Refusal;
+  constructor(message: string, code: Refusal = 'validation_error') {
     super(message);
-    this.isTooLarge = isTooLarge;
+    this.code = code;
   }
 }

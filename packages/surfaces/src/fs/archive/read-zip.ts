@@ -1,0 +1,160 @@
+/**
+ * Zip files as most programs write them: stored or deflated, in one volume, without passwords and without zip64.
+ *
+ * The directory at the end says what there is; what stands before each file must agree with it, no two files share
+ * bytes, and sizes and sums are checked against what was inflated.
+ */
+import { crc32, inflateRawSync } from 'node:zlib';
+import { badEntry, type Contents, damaged, link, nameOf, special, Tally } from './contents.ts';
+import { type Unpacked, unpack } from './unpack.ts';
+import { CENTRAL, DEFLATED, END, FLAGS, KINDS, LOCAL, MODE_KIND, MODE_SHIFT, STORED } from './zip-format.ts';
+
+const UINT16_MAX = 0xffff;
+const UINT32_MAX = 0xffff_ffff;
+
+interface Directory {
+  readonly start: number;
+  readonly end: number;
+  readonly entries: number;
+}
+
+interface Entry {
+  readonly path: string;
+  readonly name: Buffer;
+  readonly kind: 'file' | 'folder';
+  readonly method: number;
+  readonly crc: number;
+  readonly packed: number;
+  readonly size: number;
+  readonly offset: number;
+  /** Of the next in the directory. */
+  readonly next: number;
+}
+
+export function readZip(zip: Buffer): Contents {
+  const directory = directoryOf(zip);
+  const entries = entriesOf(zip, directory);
+  const spans = entries.map((entry) => ({ entry, ...spanOf(zip, entry, directory.start) }));
+  refuseShared(spans);
+  const contents: Contents = { files: [], folders: [] };
+  for (const { entry, data } of spans)
+    if (entry.kind === 'folder') contents.folders.push(entry.path);
+    else contents.files.push({ path: entry.path, bytes: contentOf(entry, data) });
+  return contents;
+}
+
+function directoryOf(zip: Buffer): Directory {
+  const signature = Buffer.alloc(4);
+  signature.writeUInt32LE(END.signature);
+  const from = Math.max(0, zip.byteLength - END.bytes - UINT16_MAX);
+  const found = zip.subarray(from).lastIndexOf(signature);
+  const at = from + found;
+  if (found === -1 || at + END.bytes > zip.byteLength)
+    throw damaged('is no whole zip file: its end is missing');
+  if (at + END.bytes + zip.readUInt16LE(at + END.commentBytes) !== zip.byteLength)
+    throw damaged('is cut off, or something follows its end');
+  const entries = zip.readUInt16LE(at + END.entries);
+  const bytes = zip.readUInt32LE(at + END.directoryBytes);
+  const start = zip.readUInt32LE(at + END.directory);
+  if (entries === UINT16_MAX || bytes === UINT32_MAX || start === UINT32_MAX)
+    throw damaged('is in the zip64 format, which is not read here');
+  const volumes = [END.volume, END.directoryVolume].map((offset) => zip.readUInt16LE(at + offset));
+  if (volumes.some((volume) => volume !== 0) || zip.readUInt16LE(at + END.entriesHere) !== entries)
+    throw damaged('is one of several volumes');
+  if (start + bytes !== at) throw damaged('has its directory elsewhere than it says');
+  return { start, end: at, entries };
+}
+
+function entriesOf(zip: Buffer, directory: Directory): Entry[] {
+  const tally = new Tally(zip.byteLength);
+  const entries: Entry[] = [];
+  let at = directory.start;
+  while (entries.length < directory.entries) {
+    const entry = entryAt(zip, at, directory.end);
+    tally.count(entry.path, entry.size);
+    entries.push(entry);
+    at = entry.next;
+  }
+  if (at !== directory.end) throw damaged('has more in its directory than it says');
+  return entries;
+}
+
+function entryAt(zip: Buffer, at: number, end: number): Entry {
+  if (at + CENTRAL.bytes > end || zip.readUInt32LE(at) !== CENTRAL.signature)
+    throw damaged('has less in its directory than it says');
+  const [nameBytes, extraBytes, commentBytes, volume, flags, method] = [
+    ...[CENTRAL.nameBytes, CENTRAL.extraBytes, CENTRAL.commentBytes],
+    ...[CENTRAL.volume, CENTRAL.flags, CENTRAL.method],
+  ].map((offset) => zip.readUInt16LE(at + offset)) as [number, number, number, number, number, number];
+  const [crc, packed, size, attributes, offset] = [
+    ...[CENTRAL.crc, CENTRAL.packed, CENTRAL.size, CENTRAL.attributes, CENTRAL.offset],
+  ].map((field) => zip.readUInt32LE(at + field)) as [number, number, number, number, number];
+  const next = at + CENTRAL.bytes + nameBytes + extraBytes + commentBytes;
+  if (next > end) throw damaged('has a directory that ends in the middle');
+  const name = zip.subarray(at + CENTRAL.bytes, at + CENTRAL.bytes + nameBytes);
+  const path = nameOf(name);
+  if (flags & FLAGS.encrypted) throw badEntry(path, 'is encrypted');
+  if (flags & FLAGS.patch || (method !== STORED && method !== DEFLATED))
+    throw badEntry(path, `is compressed by method ${method}; only stored and deflated ones are read here`);
+  if (volume !== 0 || [packed, size, offset].includes(UINT32_MAX))
+    throw badEntry(path, 'is in another volume or in the zip64 format');
+  const kind = kindOf(path, attributes);
+  if (kind === 'folder' && size > 0) throw badEntry(path, 'is a folder with content');
+  return { path, name, kind, method, crc, packed, size, offset, next };
+}
+
+function kindOf(path: string, attributes: number): Entry['kind'] {
+  switch ((attributes >>> MODE_SHIFT) & MODE_KIND) {
+    case 0:
+    case KINDS.file:
+      return path.endsWith('/') ? 'folder' : 'file';
+    case KINDS.folder:
+      return 'folder';
+    case KINDS.link:
+      throw link(path);
+    default:
+      throw special(path);
+  }
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly data: Buffer;
+}
+
+/** Where a file lies, by what stands before it. */
+function spanOf(zip: Buffer, { path, name, method, crc, packed, size, offset }: Entry, limit: number): Span {
+  const disagrees = badEntry(path, 'is not where the directory says, or is another');
+  if (offset + LOCAL.bytes > limit || zip.readUInt32LE(offset) !== LOCAL.signature) throw disagrees;
+  const nameEnd = offset + LOCAL.bytes + zip.readUInt16LE(offset + LOCAL.nameBytes);
+  const start = nameEnd + zip.readUInt16LE(offset + LOCAL.extraBytes);
+  const end = start + packed;
+  if (end > limit || !zip.subarray(offset + LOCAL.bytes, nameEnd).equals(name)) throw disagrees;
+  const flags = zip.readUInt16LE(offset + LOCAL.flags);
+  const isSame =
+    zip.readUInt16LE(offset + LOCAL.method) === method &&
+    ((flags & FLAGS.sizesFollow) !== 0 ||
+      (zip.readUInt32LE(offset + LOCAL.crc) === crc &&
+        zip.readUInt32LE(offset + LOCAL.packed) === packed &&
+        zip.readUInt32LE(offset + LOCAL.size) === size));
+  if (!isSame) throw disagrees;
+  return { start: offset, end, data: zip.subarray(start, end) };
+}
+
+/** Many files in the same bytes are how small archives unpack to everything. */
+function refuseShared(spans: readonly (Span & { readonly entry: Entry })[]): void {
+  let end = 0;
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
+    if (span.start < end) throw badEntry(span.entry.path, 'shares bytes with another entry');
+    end = span.end;
+  }
+}
+
+function contentOf({ path, method, crc, size }: Entry, data: Buffer): Uint8Array {
+  const content: Unpacked =
+    method === STORED ? { outcome: 'whole', bytes: data } : unpack(inflateRawSync, data, size);
+  if (content.outcome === 'whole' && content.bytes.byteLength === size && crc32(content.bytes) === crc)
+    return content.bytes;
+  throw badEntry(path, 'is damaged: its content is not what the directory says');
+}
