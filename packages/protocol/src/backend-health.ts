@@ -8,5 +8,7 @@ export const BackendHealth = Type.Object({
   backend: Type.String(),
   /** Why it cannot be used for now; absent when it can. */
   problem: Type.Optional(Type.String()),
+  /** What the operator should mend, though it can be used. */
+  warning: Type.Optional(Type.String()),
 });
 export type BackendHealth = Static<typeof BackendHealth>;

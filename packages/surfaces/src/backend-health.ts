@@ -7,17 +7,28 @@ export interface ServedBackend {
   readonly capability: string;
   /** `GANTRY_KV` */
   readonly setting: string;
-  readonly backend: Pick<OpenedPort<unknown>, 'kind' | 'health'>;
+  readonly backend: Pick<OpenedPort<unknown>, 'kind' | 'health'> & {
+    /** What the operator should mend, though it can be used. */
+    warning?(): Promise<string | null>;
+  };
 }
 
 export const healthOf = (served: readonly ServedBackend[]): Promise<BackendHealth[]> =>
   Promise.all(
     served.map(async ({ capability, setting, backend }) => {
       const fault = await faultOf(backend);
-      const problem = fault === null ? {} : { problem: `${setting}: ${messageOf(fault.error)}` };
-      return { capability, backend: backend.kind, ...problem };
+      const warning = fault === null ? await warningOf(backend) : null;
+      return {
+        ...{ capability, backend: backend.kind },
+        ...(fault && { problem: `${setting}: ${messageOf(fault.error)}` }),
+        ...(warning !== null && { warning: `${setting}: ${warning}` }),
+      };
     }),
   );
+
+/** A server that has no answer to this is none to warn of. */
+const warningOf = async ({ warning }: ServedBackend['backend']): Promise<string | null> =>
+  (await warning?.().catch(() => null)) ?? null;
 
 type Fault = { readonly error: unknown } | null;
 

@@ -74,7 +74,25 @@ test('an id may stand for different data sources of different tenants, and for o
   await assert.rejects(open.list(ours, { ...theirs, tenants: '*' }), /\/datasources\/1 has an id/);
 });
 
-test('a configured primary takes the place of ours; health names what is away', async (t) => {
+test('a primary for some tenants is theirs; all others keep their own', async (t) => {
+  const open = opening(t);
+  const theirs = { ...server, id: 'primary', tenants: ['acme'] };
+  const others = { ...theirs, tenants: ['other'], readOnly: true };
+  const datasources = await open.list(theirs, others);
+  t.after(datasources.close);
+  const journals = ['acme', 'other', 'third', '*'].map(
+    (tenant) => datasources.find('primary', tenant).backend.journal,
+  );
+  assert.deepEqual(journals, ['host', 'host', 'own', 'own']);
+  assert.equal(datasources.find('primary', 'other').isReadOnly, true);
+  assert.deepEqual(datasources.advertised, [{ id: 'primary', driver: 'sqlite' }]);
+  assert.deepEqual(
+    datasources.backends.map(({ kind }) => kind),
+    ['embedded', 'postgres', 'postgres'],
+  );
+});
+
+test('a configured primary for all takes the place of ours; health names what is away', async (t) => {
   const open = opening(t);
   const plain = await open.none();
   assert.equal(plain.find('primary', 'acme').backend.journal, 'own');

@@ -1,6 +1,6 @@
 /**
  * Which SQL databases the nodes of which tenant may use. The operator lists them in a file; `primary` is a database
- * of our own for each tenant unless the file names another.
+ * of our own for each tenant that the file gives no other.
  *
  * @example
  * const datasources = await openDatasources('/etc/gantry/datasources.json', { pool, dataDir, invocationRetentionMs });
@@ -36,6 +36,8 @@ export interface DatasourceBackend {
   readonly kind: string;
   /** Rejects with `storage_unavailable`, and names the data source. */
   health(): Promise<void>;
+  /** What the operator should mend, though it can be used; names the data source. */
+  warning(): Promise<string | null>;
 }
 
 export interface DatasourcesDeps {
@@ -56,7 +58,8 @@ interface Entry extends Datasource {
 export async function openDatasources(file: string | undefined, deps: DatasourcesDeps): Promise<Datasources> {
   const listed = file === undefined ? [] : readDatasources(file);
   const configured = await Promise.all(listed.map((each) => entryOf(each, deps)));
-  const entries = configured.some(({ id }) => id === PRIMARY) ? configured : [primaryOf(deps), ...configured];
+  const isReplaced = configured.some(({ id, tenants }) => id === PRIMARY && tenants === '*');
+  const entries = isReplaced ? configured : [primaryOf(deps), ...configured];
   return {
     find: (id, tenant) => find(entries, id, tenant),
     advertised: entries
@@ -107,7 +110,10 @@ async function openBackend(
 
 function find(entries: readonly Entry[], id: string, tenant: string): Datasource {
   const named = entries.filter((entry) => entry.id === id);
-  const found = named.find(({ tenants }) => tenants === '*' || tenants.has(tenant));
+  // One for this tenant comes before our own for all
+  const found =
+    named.find(({ tenants }) => tenants !== '*' && tenants.has(tenant)) ??
+    named.find(({ tenants }) => tenants === '*');
   if (found) return found;
   throw named.length > 0
     ? new OpenwopError('datasource_access_denied', {
@@ -118,6 +124,14 @@ function find(entries: readonly Entry[], id: string, tenant: string): Datasource
 
 const backendOf = ({ id, kind, backend }: Entry): DatasourceBackend => ({
   kind,
+  async warning() {
+    const rights = await backend.dangerousRights();
+    if (rights.length === 0) return null;
+    return (
+      `Data source "${id}": its user ${rights.join(', ')}, so that a node could reach beyond the database. Give it ` +
+      'a user that may do what nodes should and nothing else.'
+    );
+  },
   async health() {
     try {
       await backend.health();

@@ -1,5 +1,5 @@
 import { ApiError } from '@gantry/client';
-import { profilesOf } from '@gantry/protocol';
+import { type BackendHealth, profilesOf } from '@gantry/protocol';
 import type { Call, Command } from '../command.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { checkData, checkNode } from '../doctor/local.ts';
@@ -96,9 +96,19 @@ async function checkKey({ client, settings }: Call): Promise<Finding> {
   }
 }
 
-/** A line for each backend that cannot be used, else one for all. Who may not look gets none. */
+/** Who may not look gets no line. */
 async function checkBackends({ client }: Call): Promise<Finding[]> {
   const backends = await client.backends().catch(() => []);
+  const warnings = backends.flatMap(({ capability, backend, warning }): Finding[] =>
+    warning === undefined
+      ? []
+      : [{ name: 'storage', level: 'warn', detail: `${capability} (${backend}): ${warning}` }],
+  );
+  return [...usable(backends), ...warnings];
+}
+
+/** A line for each backend that cannot be used, else one for all. */
+function usable(backends: readonly BackendHealth[]): Finding[] {
   const broken = backends.filter(({ problem }) => problem !== undefined);
   if (backends.length > 0 && broken.length === 0) {
     const kinds = [...new Set(backends.map(({ backend }) => backend))].sort();

@@ -1,18 +1,11 @@
 /** What every SQL backend must do, through the port: I1 to I4 and I6. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import fc from 'fast-check';
-import type { Data, DataObject } from '../data.ts';
-import { type SqlParams, statementOf } from '../sql/template.ts';
-import { freshTenant, read, type WriteOptions, write } from '../testing/calls.ts';
+import type { SqlParams } from '../sql/template.ts';
+import { type WriteOptions, write } from '../testing/calls.ts';
+import { freshTable, numbers, type Sql, talk } from '../testing/sql-talk.ts';
 import type { SqlBackend, SqlLimits } from './sql.ts';
-
-/** Words of a dialect for the same things. */
-export interface SqlWords {
-  readonly bytes: string;
-  readonly time: string;
-  readonly zonedTime: string;
-}
+import { type SqlWords, sqlValues } from './sql-values-contract.ts';
 
 export interface OpenedSql {
   /** With `SQL_CONTRACT_LIMITS`. */
@@ -27,34 +20,6 @@ export const SQL_CONTRACT_LIMITS: SqlLimits = { rowsMax: 100, bytesMax: 50_000, 
 /** For statements that are to be late; any other would be on a busy machine. */
 export const HASTY_LIMITS: SqlLimits = { ...SQL_CONTRACT_LIMITS, timeoutMs: 1_000 };
 
-type Sql = ReturnType<typeof talk>;
-
-/** A backend as SQL: every statement by itself, for one tenant. */
-export function talk(backend: SqlBackend, tenant = freshTenant()) {
-  const { dialect } = backend;
-  const parsed = (sql: string, params: SqlParams) => statementOf({ sql, params }, 'execute', dialect);
-  return {
-    backend,
-    tenant,
-    query: (sql: string, params: SqlParams = []): Promise<DataObject[]> =>
-      backend.query(statementOf({ sql, params }, 'query', dialect), read(tenant)),
-    async execute(sql: string, params: SqlParams = [], options: WriteOptions = {}): Promise<number> {
-      const [affected] = await backend.execute([parsed(sql, params)], write(tenant, options));
-      return affected ?? assert.fail('no count');
-    },
-    transaction: (...operations: [string, SqlParams][]): Promise<number[]> =>
-      backend.execute(
-        operations.map(([sql, params]) => parsed(sql, params)),
-        write(tenant),
-      ),
-    /** Sends what is no query as one. */
-    smuggle: (sql: string, params: SqlParams) => backend.query(parsed(sql, params), read(tenant)),
-  };
-}
-
-let tables = 0;
-const freshTable = (): string => `t_${process.pid}_${tables++}`;
-
 /** Every test has tables of its own. */
 export function sqlContract(name: string, open: () => Promise<OpenedSql>): void {
   describe(`sql backend: ${name}`, () => {
@@ -66,22 +31,12 @@ export function sqlContract(name: string, open: () => Promise<OpenedSql>): void 
     });
     after(() => opened?.close());
     statements(sql);
-    values(sql, () => world().words);
+    sqlValues(sql, () => world().words);
     readOnly(sql);
     atomicity(sql);
     bounds(sql, (tenant) => talk(world().hasty, tenant));
     failures(sql);
   });
-}
-
-/** With `ids` rows. */
-async function numbers(sql: Sql, ids: number): Promise<string> {
-  const table = freshTable();
-  await sql.execute(`create table ${table} (id integer primary key, n integer, v text)`);
-  const rows = Array.from({ length: ids }, (_, index) => [index + 1, 0, `v${index + 1}`]);
-  const places = rows.map(() => '(?, ?, ?)').join(', ');
-  await sql.execute(`insert into ${table} (id, n, v) values ${places}`, rows.flat());
-  return table;
 }
 
 function statements(sql: () => Sql): void {
@@ -127,92 +82,16 @@ function statements(sql: () => Sql): void {
     const asked = `select/* ? 'x' ; */"from" -- it's ; ?\n, "it's ?" from "${table}" where "it's ?" = ?`;
     assert.deepEqual(await on.query(asked, [2]), [{ from: 1, "it's ?": 2 }]);
   });
-}
 
-/** What was written, and what is read when that is something else. */
-type Kept = readonly [written: Data, read?: Data];
-
-const TEXTS = [
-  '',
-  "it's",
-  '"',
-  '\\',
-  "\\'",
-  '%_',
-  '🙂 é\u0301',
-  '\n\t',
-  "'; drop table x; --",
-  '?',
-  '$1',
-  ':a',
-  '{"a":1}',
-];
-const BIG = ['9007199254740991', '9007199254740993', '-9223372036854775808', '9223372036854775807'];
-
-function values(sql: () => Sql, words: () => SqlWords): void {
-  const keeps = async (type: string, kept: readonly Kept[]): Promise<void> => {
+  test('columns may have any name, those of members that every object has too', async () => {
     const on = sql();
-    const table = freshTable();
-    await on.execute(`create table ${table} (id integer primary key, v ${type})`);
-    for (const [index, [written]] of kept.entries())
-      await on.execute(`insert into ${table} values (?, ?)`, [index, written]);
-    const rows = await on.query(`select v from ${table} order by id`);
+    const table = await numbers(on, 1);
+    const names = ['__proto__', '__defineGetter__', 'constructor', 'toString', 'hasOwnProperty'];
+    const columns = names.map((name) => `id as "${name}"`).join(', ');
+    const [row] = await on.query(`select ${columns} from ${table}`);
     assert.deepEqual(
-      rows.map(({ v }) => v),
-      kept.map(([written, back = written]) => back),
-    );
-  };
-
-  test('I4: text, numbers, booleans and nothing', async () => {
-    await keeps('text', [[null], ...TEXTS.map((text): Kept => [text])]);
-    await keeps('integer', [[0], [-1], [2_147_483_647], [null]]);
-    await keeps('bigint', [
-      [Number.MAX_SAFE_INTEGER],
-      [Number.MIN_SAFE_INTEGER],
-      ...BIG.map((text): Kept => [text, Number.isSafeInteger(Number(text)) ? Number(text) : text]),
-    ]);
-    await keeps('double precision', [[0.1], [-1.5e300], [5e-324], [3], [null]]);
-    await keeps('boolean', [[true], [false], [null]]);
-  });
-
-  test('I4: bytes, and objects as JSON text', async () => {
-    const all = new Uint8Array(256).map((_, index) => index);
-    await keeps(words().bytes, [[all], [new Uint8Array()], [null]]);
-    await keeps('text', [
-      [{ a: [1, null, 'é'] }, '{"a":[1,null,"é"]}'],
-      [[true], '[true]'],
-    ]);
-  });
-
-  test('I4: dates and times, and text that looks like one', async () => {
-    const { time, zonedTime } = words();
-    await keeps('date', [['2026-01-31'], [null]]);
-    await keeps(time, [['2026-01-02T03:04:05.678'], ['2026-01-02T03:04:05.000']]);
-    await keeps(zonedTime, [['2026-01-02T03:04:05.678Z'], ['2026-12-31T23:59:59.000Z'], [null]]);
-    await keeps('text', [['2026-01-02T03:04:05.678Z']]);
-    const on = sql();
-    const table = freshTable();
-    const moment = '2026-01-02T03:04:05.678Z';
-    await on.execute(`create table ${table} (at ${zonedTime}, said text)`);
-    await on.execute(`insert into ${table} values (?, ?)`, [moment, 'x']);
-    assert.equal(await on.execute(`update ${table} set said = ? where at = ?`, ['y', moment]), 1);
-    assert.deepEqual(await on.query(`select at, said from ${table} where at = ?`, [moment]), [
-      { at: moment, said: 'y' },
-    ]);
-  });
-
-  test('I4: any text and any whole number come back as they went', async () => {
-    const on = sql();
-    const table = freshTable();
-    await on.execute(`create table ${table} (t text, n bigint)`);
-    const text = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((each) => !each.includes('\0'));
-    await fc.assert(
-      fc.asyncProperty(text, fc.maxSafeInteger(), async (t, n) => {
-        await on.transaction([`delete from ${table}`, []], [`insert into ${table} values (?, ?)`, [t, n]]);
-        assert.deepEqual(await on.query(`select t, n from ${table}`), [{ t, n }]);
-        assert.equal((await on.query(`select n from ${table} where t = :t`, { t })).length, 1);
-      }),
-      { numRuns: 25 },
+      Object.entries(row ?? {}),
+      names.map((name) => [name, 1]),
     );
   });
 }

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Gate, openGate } from '../testing/gate.ts';
+import { talk } from '../testing/sql-talk.ts';
 import type { SqlBackend } from './sql.ts';
-import { talk } from './sql-contract.ts';
 
 export interface SqlServerContract {
   /** Of the real server. */

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, type TestContext, test } from 'node:test';
 import { read, write } from '../testing/calls.ts';
+import { talk } from '../testing/sql-talk.ts';
 import type { SqlBackend, SqlStatement, SqlValue } from './sql.ts';
-import { SQL_CONTRACT_LIMITS, talk } from './sql-contract.ts';
+import { SQL_CONTRACT_LIMITS } from './sql-contract.ts';
 
 export interface SessionChange {
   readonly change: string;

@@ -15,7 +15,7 @@ import type { PortRead, PortWrite } from '../surface-call.ts';
 export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
 
 /**
- * Integers beyond 2^53 and decimals travel as text. Times of day with a zone are ISO 8601 in UTC, without one the
+ * Integers beyond 2^53 and decimals with places travel as text. Times of day with a zone are ISO 8601 in UTC, without one the
  * same without Z; dates are `2026-01-31`. A column declared boolean reads as boolean. JSON columns read as text on
  * SQLite and MariaDB, which keep them so.
  */
@@ -39,6 +39,8 @@ export interface SqlBackend {
   execute(statements: readonly SqlStatement[], call: PortWrite): Promise<number[]>;
   /** Rejects with `storage_unavailable`. */
   health(): Promise<void>;
+  /** What the user of the data source may do beyond its database: `is a superuser`. */
+  dangerousRights(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

@@ -8,7 +8,8 @@ import { metered } from './meter.ts';
 import { NAME, refusedTime } from './mysql-errors.ts';
 import { connectionOf, settingsOf } from './mysql-settings.ts';
 import { dataOf, type Field, isZoned, parameterOf, withoutZone } from './mysql-values.ts';
-import { type Access, type ServerOptions, type Session, SILENCE_MS } from './sessions.ts';
+import type { SqlSession } from './server.ts';
+import { type Access, type ServerOptions, SILENCE_MS } from './sessions.ts';
 import { rowBytes } from './size.ts';
 
 const PREPARED_MAX = 16;
@@ -19,7 +20,7 @@ interface Outcome {
   readonly affected: number;
 }
 
-export class MysqlSession implements Session {
+export class MysqlSession implements SqlSession {
   readonly #connection: Connection;
   readonly #socket: Socket;
   readonly #limits: SqlLimits;
@@ -36,6 +37,8 @@ export class MysqlSession implements Session {
       ...{ ...account, host, port, stream: this.#socket, connectTimeout: CONNECT_TIMEOUT_MS },
       ...{ maxPreparedStatements: PREPARED_MAX, multipleStatements: false, flags: ['-LOCAL_FILES'] },
       ...{ supportBigNumbers: true, dateStrings: true, jsonStrings: true, charset: 'utf8mb4' },
+      // Else it writes code with the names of columns in it, and dies of some of them
+      disableEval: true,
     });
     // What is under way hears of it by itself
     this.#connection.on('error', () => this.end());
@@ -48,7 +51,11 @@ export class MysqlSession implements Session {
 
   async begin(): Promise<void> {
     if (!this.#isSet) await this.#set();
-    await this.command(`start transaction ${this.#access}`);
+    await this.#command(`start transaction ${this.#access}`);
+  }
+
+  commit(): Promise<void> {
+    return this.#command('commit');
   }
 
   async read(statement: SqlStatement): Promise<DataObject[]> {
@@ -70,7 +77,7 @@ export class MysqlSession implements Session {
     }
   }
 
-  command(sql: string): Promise<void> {
+  #command(sql: string): Promise<void> {
     return this.#answered((resolve, reject) =>
       this.#connection.query(sql, (error) => (error ? reject(error) : resolve())),
     );
@@ -93,7 +100,7 @@ export class MysqlSession implements Session {
 
   async #set(): Promise<void> {
     for (const { sql, isNeeded } of settingsOf(this.#limits, this.#access))
-      await this.command(sql).catch((error) => {
+      await this.#command(sql).catch((error) => {
         if (isNeeded || !this.#isOpen) throw error;
       });
     this.#isSet = true;

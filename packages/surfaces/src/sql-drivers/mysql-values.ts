@@ -3,6 +3,7 @@ import mysql, { type FieldPacket } from 'mysql2';
 import type { Data } from '../data.ts';
 import type { SqlValue } from '../ports/sql.ts';
 import { isoTime } from './times.ts';
+import { wholeNumber } from './whole-numbers.ts';
 
 // Getters of a CommonJS module: not to be had by name
 const { TypedParameter, Types } = mysql;
@@ -21,12 +22,13 @@ export const isZoned = (value: SqlValue): value is string =>
 
 export type Field = Pick<FieldPacket, 'name' | 'columnType' | 'columnLength'>;
 
-/** As the driver gives it: numbers beyond 2^53, decimals and times are text already. */
+/** As the driver gives it: numbers beyond 2^53, decimals and times are text already. Every sum is a decimal. */
 export function dataOf(value: unknown, { columnType, columnLength }: Field): Data {
   if (value === null || value === undefined) return null;
   if (columnType === Types.TINY && columnLength === 1) return value !== 0;
   if (columnType === Types.BIT && columnLength === 1) return Buffer.isBuffer(value) && value[0] === 1;
   if (Buffer.isBuffer(value)) return new Uint8Array(value);
+  if (columnType === Types.DECIMAL || columnType === Types.NEWDECIMAL) return wholeNumber(String(value));
   if (columnType === Types.TIMESTAMP) return isoTime(String(value), true);
   if (columnType === Types.DATETIME) return isoTime(String(value));
   return typeof value === 'number' ? value : String(value);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createConnection } from 'mysql2/promise';
-import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract, talk } from '../ports/sql-contract.ts';
+import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract } from '../ports/sql-contract.ts';
 import { SQL_SERVER_TIMEOUT_MS, sqlServerContract } from '../ports/sql-server-contract.ts';
 import { type SessionChange, SHARED_TABLE, sqlSessionsContract } from '../ports/sql-sessions-contract.ts';
 import { findMysql } from '../testing/mariadb.ts';
+import { talk } from '../testing/sql-talk.ts';
 import { mysqlBackend } from './mysql.ts';
 import { connectionOf } from './mysql-settings.ts';
 
@@ -46,7 +47,10 @@ else {
   describe('MySQL as a data source', () => {
     sqlContract('MySQL', async () => {
       const [backend, hasty] = [open(url), open(url, HASTY_LIMITS.timeoutMs)];
-      const words = { bytes: 'longblob', time: 'datetime(3)', zonedTime: 'timestamp(3) null' };
+      const words = {
+        ...{ bigKey: 'bigint primary key', bytes: 'longblob' },
+        ...{ time: 'datetime(3)', zonedTime: 'timestamp(3) null' },
+      };
       return {
         backend,
         hasty,
@@ -73,6 +77,26 @@ else {
       );
       await assert.rejects(both, { code: 'validation_error' });
       assert.deepEqual(await on.query('select id from whole'), []);
+    });
+
+    test('knows a user that may reach files and settings of the server', async (t) => {
+      const admin = await createConnection(connectionOf(url));
+      const user = `'gantry_${process.pid}'@'%'`;
+      await admin.query(`create user ${user} identified by 'test'`);
+      await admin.query(`grant all on ${DATABASE}.* to ${user}`);
+      const address = new URL(url);
+      Object.assign(address, { username: `gantry_${process.pid}`, password: 'test' });
+      const [ours, root] = [open(address.href), open(url)];
+      t.after(async () => {
+        await Promise.all([ours.close(), root.close()]);
+        await admin.query(`drop user ${user}`);
+        await admin.end();
+      });
+      assert.deepEqual(await ours.dangerousRights(), []);
+      await admin.query(`grant file on *.* to ${user}`);
+      assert.deepEqual(await ours.dangerousRights(), ['has the privilege FILE']);
+      const all = ['has the privilege FILE', 'has the privilege SUPER'];
+      assert.deepEqual([...(await root.dangerousRights())].sort(), all);
     });
 
     test('an address has no other settings than it says', () => {

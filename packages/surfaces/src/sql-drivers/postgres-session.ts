@@ -7,7 +7,8 @@ import { silent, tooMany, within } from './errors.ts';
 import { metered } from './meter.ts';
 import { NAME } from './postgres-errors.ts';
 import { dataOf, TYPES, textOf } from './postgres-values.ts';
-import { type Access, type ServerOptions, type Session, SILENCE_MS } from './sessions.ts';
+import type { SqlSession } from './server.ts';
+import { type Access, type ServerOptions, SILENCE_MS } from './sessions.ts';
 import { rowBytes } from './size.ts';
 
 const CONNECT_TIMEOUT_S = 5;
@@ -15,7 +16,7 @@ const BATCH = 500;
 /** Else the driver sends a statement without parameters by the simple protocol, which takes several at once. */
 const EXTENDED = { simple: false, prepare: false };
 
-export class PostgresSession implements Session {
+export class PostgresSession implements SqlSession {
   readonly #sql: postgres.Sql;
   readonly #limits: SqlLimits;
   readonly #access: Access;
@@ -69,8 +70,7 @@ export class PostgresSession implements Session {
 
   /** How many rows it changed. */
   async write(statement: SqlStatement): Promise<number> {
-    const { count } = await this.#answered(this.#ask(statement));
-    return statement.kind === 'rows' ? (count ?? 0) : 0;
+    return (await this.#answered(this.#ask(statement))).count ?? 0;
   }
 
   /** [m] 0.3 ms for DISCARD ALL, as long as the shortest query; prepared statements go too, so none are kept. */

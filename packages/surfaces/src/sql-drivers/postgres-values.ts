@@ -2,11 +2,12 @@
 import type { Data } from '../data.ts';
 import type { SqlValue } from '../ports/sql.ts';
 import { isoTime } from './times.ts';
+import { wholeNumber } from './whole-numbers.ts';
 
 /** Object ids of types, as PostgreSQL fixed them. */
 const OID = {
   ...{ bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, oid: 26, json: 114, float4: 700, float8: 701 },
-  ...{ date: 1082, timestamp: 1114, timestamptz: 1184, jsonb: 3802 },
+  ...{ date: 1082, timestamp: 1114, timestamptz: 1184, numeric: 1700, jsonb: 3802 },
 } as const;
 
 /** The server says which type a parameter has; what it gets is our text, not what the driver would make of it. */
@@ -40,7 +41,9 @@ export function dataOf(raw: Buffer | null, type: number): Data {
     case OID.int4:
     case OID.int8:
     case OID.oid:
-      return Number.isSafeInteger(Number(text)) ? Number(text) : text;
+    // The sum of a bigint column is one
+    case OID.numeric:
+      return wholeNumber(text);
     case OID.float4:
     case OID.float8:
       return Number.isFinite(Number(text)) ? Number(text) : text;

@@ -50,7 +50,10 @@ else
     sqlContract('PostgreSQL', async () => {
       const backend = postgresBackend({ url, limits: SQL_CONTRACT_LIMITS });
       const hasty = postgresBackend({ url, limits: HASTY_LIMITS });
-      const words = { bytes: 'bytea', time: 'timestamp', zonedTime: 'timestamptz' };
+      const words = {
+        ...{ bigKey: 'bigint primary key', bytes: 'bytea' },
+        ...{ time: 'timestamp', zonedTime: 'timestamptz' },
+      };
       return {
         backend,
         hasty,

@@ -1,43 +1,25 @@
 /**
- * PostgreSQL as a data source. Each query is a read-only transaction of its own that is rolled back; reads and writes
- * have sessions of their own, so that neither keeps the other waiting. Each statement goes by the extended protocol,
- * which takes one statement and keeps values apart from it.
+ * PostgreSQL as a data source. Each statement goes by the extended protocol, which takes one statement and keeps
+ * values apart from it.
  */
-import type { SqlBackend, SqlStatement } from '../ports/sql.ts';
+import type { SqlBackend } from '../ports/sql.ts';
 import { explain, NAME } from './postgres-errors.ts';
 import { PostgresSession } from './postgres-session.ts';
-import { type ServerOptions, Sessions } from './sessions.ts';
-import { inOrder, tried, watched } from './transaction.ts';
+import { serverBackend } from './server.ts';
+import type { ServerOptions } from './sessions.ts';
 
-const ALIVE: SqlStatement = { kind: 'rows', pieces: ['select 1'], gaps: [], values: [] };
+/** A superuser is a member of every role. */
+const RIGHTS = `
+  with me as (select rolsuper from pg_roles where rolname = current_user)
+  select 'is a superuser' as what from me where rolsuper
+  union all
+  select 'is a member of ' || rolname from pg_roles
+  where rolname in ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files')
+    and pg_has_role(oid, 'member') and not (select rolsuper from me)`;
 
-export function postgresBackend(options: ServerOptions): SqlBackend {
-  const { limits } = options;
-  const readers = new Sessions(() => new PostgresSession(options, 'read only'));
-  const writers = new Sessions(() => new PostgresSession(options, 'read write'));
-  const use = <T>(sessions: typeof readers, tenant: string, work: (session: PostgresSession) => Promise<T>) =>
-    sessions.use(tenant, work).catch((error) => Promise.reject(explain(error, limits)));
-  const read = (statement: SqlStatement, tenant: string) =>
-    use(readers, tenant, async (session) => {
-      await session.begin();
-      return session.read(statement);
-    });
-  const transact = (statements: readonly SqlStatement[], tenant: string) =>
-    watched(NAME, (progress) =>
-      use(writers, tenant, async (session) => {
-        await session.begin();
-        const counts = await inOrder(statements, limits, (statement) => session.write(statement));
-        progress.phase = 'committing';
-        await session.commit();
-        return counts;
-      }),
-    );
-  return {
-    dialect: 'postgres',
-    journal: 'host',
-    query: (statement, { tenant }) => read(statement, tenant),
-    execute: (statements, { tenant }) => tried(() => transact(statements, tenant)),
-    health: async () => void (await read(ALIVE, '')),
-    close: async () => void (await Promise.all([readers.close(), writers.close()])),
-  };
-}
+export const postgresBackend = (options: ServerOptions): SqlBackend =>
+  serverBackend({
+    ...{ dialect: 'postgres', name: NAME, limits: options.limits, rights: RIGHTS, explain },
+    definitions: 'transactional',
+    open: (access) => new PostgresSession(options, access),
+  });

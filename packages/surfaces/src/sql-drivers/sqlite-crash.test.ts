@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { SQL_LIMITS } from '../ports/sql.ts';
-import { talk } from '../ports/sql-contract.ts';
 import { freshFolder } from '../testing/data-dir.ts';
+import { talk } from '../testing/sql-talk.ts';
 import { SqlitePool, tenantFiles } from './sqlite.ts';
 
 const SCRIPT = fileURLToPath(new URL('../testing/sql-forever.ts', import.meta.url));

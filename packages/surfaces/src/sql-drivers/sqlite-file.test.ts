@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract, talk } from '../ports/sql-contract.ts';
+import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract } from '../ports/sql-contract.ts';
 import { freshFolder } from '../testing/data-dir.ts';
+import { talk } from '../testing/sql-talk.ts';
 import { operatorFile, SqlitePool } from './sqlite.ts';
 
 sqlContract('SQLite, a file of the operator', async () => {
@@ -15,7 +16,7 @@ sqlContract('SQLite, a file of the operator', async () => {
   return {
     backend: operatorFile(pool, { file, limits: SQL_CONTRACT_LIMITS }),
     hasty: operatorFile(pool, { file, limits: HASTY_LIMITS }),
-    words: { bytes: 'blob', time: 'datetime', zonedTime: 'timestamp' },
+    words: { bigKey: 'integer primary key', bytes: 'blob', time: 'datetime', zonedTime: 'timestamp' },
     async close() {
       await pool.close();
       folder.remove();

@@ -114,15 +114,26 @@ function record(
   { call, now, forgetBefore }: Journaled,
   value: readonly number[],
 ): void {
-  database
-    .prepare('insert into gantry_invocations values (?, ?, ?, ?, ?)')
-    .run(call.id, call.method, call.fingerprint, JSON.stringify(value), now);
-  database
-    .prepare(
-      `delete from gantry_invocations where id in
-         (select id from gantry_invocations where recorded_at < ? order by recorded_at limit ${FORGET_MAX})`,
-    )
-    .run(forgetBefore);
+  const run = (sql: string, ...values: (string | number)[]): void => {
+    const statement = database.prepare(sql);
+    // It answers the last row id of the connection, which may be one of the node's beyond 2^53
+    statement.setReadBigInts(true);
+    statement.run(...values);
+  };
+  const answer = JSON.stringify(value);
+  run(
+    'insert into gantry_invocations values (?, ?, ?, ?, ?)',
+    call.id,
+    call.method,
+    call.fingerprint,
+    answer,
+    now,
+  );
+  run(
+    `delete from gantry_invocations where id in
+       (select id from gantry_invocations where recorded_at < ? order by recorded_at limit ${FORGET_MAX})`,
+    forgetBefore,
+  );
 }
 
 export function queryTables({ tables, statement, limits }: Job<'tables'>): DataObject[] {

@@ -2,17 +2,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import {
-  HASTY_LIMITS,
-  SQL_CONTRACT_LIMITS,
-  sqlContract,
-  sqlOnceContract,
-  talk,
-} from '../ports/sql-contract.ts';
+import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract, sqlOnceContract } from '../ports/sql-contract.ts';
 import { freshFolder } from '../testing/data-dir.ts';
+import { talk } from '../testing/sql-talk.ts';
 import { SqlitePool, tenantFiles } from './sqlite.ts';
 
-const words = { bytes: 'blob', time: 'datetime', zonedTime: 'timestamp' };
+const words = { bigKey: 'integer primary key', bytes: 'blob', time: 'datetime', zonedTime: 'timestamp' };
 
 function openTenantFiles(bytesMax = 10_000_000) {
   const folder = freshFolder();

@@ -39,6 +39,7 @@ export function tenantFiles(pool: SqlitePool, options: TenantFilesOptions): SqlB
       return countsOf(await pool.run(tenant, job), { limits, journaled: invocation });
     },
     health: async () => {},
+    dangerousRights: async () => [],
     close: async () => {},
   };
 }
@@ -60,6 +61,7 @@ export function operatorFile(pool: SqlitePool, { file: path, limits }: OperatorF
       return countsOf(await pool.run(tenant, job), { limits, journaled: null });
     },
     health: async () => void answerOf(await pool.run('', { kind: 'health', file, limits }), limits),
+    dangerousRights: async () => [],
     close: async () => {},
   };
 }

@@ -6,6 +6,7 @@ import { OpenwopError } from '@gantry/protocol';
 import type { SqlDialect } from '../ports/sql.ts';
 import { forbiddenFunction } from './functions.ts';
 import type { Token } from './tokens.ts';
+import { OTHER_VERBS } from './verbs.ts';
 
 export type SqlUse = 'query' | 'execute';
 /** What defines tables ends a transaction in MySQL, and counts no rows. */
@@ -35,6 +36,7 @@ export function kindOf(tokens: readonly Token[], use: SqlUse, dialect: SqlDialec
   const kind = Object.hasOwn(DEFINITIONS, verb) ? 'definition' : 'rows';
   if (use === 'query') checkQuery(tokens, verb);
   else if (kind === 'rows') checkWrite(tokens, verb);
+  if (kind === 'rows' && dialect === 'mysql') checkValues(tokens, use);
   if (kind === 'definition') checkDefinition(tokens, verb, dialect);
   checkReach(tokens, dialect);
   return kind;
@@ -58,12 +60,41 @@ function checkWrite(tokens: readonly Token[], verb: string): void {
 }
 
 /** Words outside of all parentheses. */
-function outerWords(tokens: readonly Token[]): string[] {
+const outerWords = (tokens: readonly Token[]): string[] =>
+  [...withDepth(tokens)].flatMap(({ token, depth }) =>
+    token.kind === 'word' && depth === 0 ? [token.text] : [],
+  );
+
+function* withDepth(tokens: readonly Token[]): Generator<{ token: Token; depth: number; index: number }> {
   let depth = 0;
-  return tokens.flatMap(({ kind, text }) => {
-    if (kind === 'punctuation') depth += { '(': 1, ')': -1 }[text] ?? 0;
-    return kind === 'word' && depth === 0 ? [text] : [];
-  });
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'punctuation') depth += { '(': 1, ')': -1 }[token.text] ?? 0;
+    yield { token, depth, index };
+  }
+}
+
+/** [m] MariaDB 10.11 answers empty bytes for each parameter of a VALUES that is a table; MySQL writes it otherwise. */
+function checkValues(tokens: readonly Token[], use: SqlUse): void {
+  for (const { token, depth, index } of withDepth(tokens)) {
+    if (token.kind !== 'word' || token.text !== 'values') continue;
+    // Not the rows of an INSERT, nor `values(column)` in its ON DUPLICATE KEY UPDATE
+    if (use === 'execute' && (depth === 0 || isCallOnColumn(tokens, index))) continue;
+    throw malformed(
+      'VALUES as a table is not to be had on MySQL and MariaDB. Write SELECT ? AS a, ? AS b, and UNION ALL before ' +
+        'each further row.',
+    );
+  }
+}
+
+/** `(v)` or `(t.v)`. */
+const COLUMN_TOKENS_MAX = 6;
+
+function isCallOnColumn(tokens: readonly Token[], index: number): boolean {
+  const following = tokens.slice(index + 2, index + 2 + COLUMN_TOKENS_MAX);
+  const end = following.findIndex(({ kind, text }) => kind === 'punctuation' && text === ')');
+  const isPart = ({ kind, text }: Token) =>
+    kind === 'name' || text === '.' || (kind === 'word' && text !== 'null');
+  return end > 0 && following.slice(0, end).every(isPart);
 }
 
 function checkDefinition(tokens: readonly Token[], verb: string, dialect: SqlDialect): void {
@@ -92,11 +123,19 @@ function checkReach(tokens: readonly Token[], dialect: SqlDialect): void {
 function notFor(use: SqlUse, verb: string): OpenwopError {
   const other = use === 'query' ? 'execute' : 'query';
   const fits = use === 'query' ? WRITES.has(verb) || Object.hasOwn(DEFINITIONS, verb) : READS.has(verb);
-  if (!fits) return forbidden(verb === '' ? 'a statement without a verb' : verb.toUpperCase());
+  if (!fits) return OTHER_VERBS.has(verb) ? forbidden(verb.toUpperCase()) : unknownVerb(verb);
   return new OpenwopError('validation_error', {
     message: `ctx.db.sql.${use} cannot do ${verb.toUpperCase()}; use ctx.db.sql.${other}.`,
   });
 }
+
+const unknownVerb = (verb: string): OpenwopError =>
+  malformed(
+    `${verb === '' ? 'The statement begins with no word' : `No statement begins with ${verb.slice(0, 80).toUpperCase()}`}. ` +
+      'It has to be SELECT, INSERT, UPDATE, DELETE or a definition of a table, an index or a view.',
+  );
+
+const malformed = (message: string): OpenwopError => new OpenwopError('sql_syntax_error', { message });
 
 const forbidden = (what: string): OpenwopError =>
   new OpenwopError('datasource_access_denied', {

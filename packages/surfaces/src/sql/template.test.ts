@@ -51,6 +51,35 @@ describe('what could be smuggled is refused', () => {
       });
 });
 
+describe('what is no statement for nodes', () => {
+  const judged = (sql: string, code: string) => {
+    for (const dialect of DIALECTS)
+      for (const use of ['query', 'execute'] as const)
+        assert.throws(() => statementOf(asked(sql), use, dialect), { code }, `${use}: ${sql}`);
+  };
+
+  test('is denied when a database has such a verb', () => {
+    for (const sql of ['attach database x as y', 'copy t to x', 'show tables', 'explain select a from t'])
+      judged(sql, 'datasource_access_denied');
+    for (const sql of ['pragma x', 'grant all to x', 'set x = y', 'begin', 'CALL f()', '(vacuum)', 'load x'])
+      judged(sql, 'datasource_access_denied');
+  });
+
+  test('is a slip of the pen when none has', () => {
+    for (const sql of [
+      'selec a from t',
+      'inser into t values (?)',
+      'from t select a',
+      '?',
+      '"select" a',
+      '* ',
+    ])
+      judged(sql, 'sql_syntax_error');
+    const told = { message: /^No statement begins with SELEC\. It has to be SELECT/ };
+    assert.throws(() => statementOf(asked('selec a from t'), 'query', 'sqlite'), told);
+  });
+});
+
 const QUERIES: readonly string[] = [
   'select * from users where id = ?',
   'SELECT u.name, count(*) AS n FROM users u LEFT JOIN orders o ON o.user_id = u.id GROUP BY u.name HAVING count(*) > ? ORDER BY 2 DESC LIMIT 10 OFFSET 20',
@@ -64,7 +93,6 @@ const QUERIES: readonly string[] = [
   'select coalesce(n, 0) + 1 from t where n > ?',
   'select * from users where id in (select user_id from orders where total > ? limit 3)',
   `select "from", "it's" from "order" where "id" = ?`,
-  'values (?, ?), (?, ?)',
   'select * from users where name like ? escape ?;',
 ];
 
@@ -91,6 +119,27 @@ describe('what authors write is taken', () => {
       for (const sql of QUERIES) assert.doesNotThrow(() => statementOf(asked(sql), 'query', dialect), sql);
       for (const sql of WRITES) assert.doesNotThrow(() => statementOf(asked(sql), 'execute', dialect), sql);
     });
+
+  test('VALUES as a table, except on MySQL, where MariaDB loses its parameters', () => {
+    const tables = [
+      'values (?, ?), (?, ?)',
+      '(values (?))',
+      'with a as (select id from t) values (?)',
+      'select a from (values (?)) v(a)',
+      'with v(a) as (values (?), (?)) select a from v',
+      'select id from t union values (?)',
+    ];
+    const written = 'insert into t with v(a) as (values (?)) select a from v';
+    const refused = { code: 'sql_syntax_error', message: /SELECT \? AS a/ };
+    for (const sql of tables) {
+      for (const dialect of ['sqlite', 'postgres'] as const) statementOf(asked(sql), 'query', dialect);
+      assert.throws(() => statementOf(asked(sql), 'query', 'mysql'), refused, sql);
+    }
+    assert.throws(() => statementOf(asked(written), 'execute', 'mysql'), refused);
+    const upsert =
+      'insert into t (a, b) values (?, ?) on duplicate key update a = values(a), b = coalesce(values(t.b), ?)';
+    assert.equal(statementOf(asked(upsert), 'execute', 'mysql').gaps.length, 3);
+  });
 
   test('operators and casts of PostgreSQL', () => {
     const sql = `select a -> $1, b #>> $2, c::text, d[1] from t where tags @> $3 and e::numeric(10, 2) > $4 and f ~* $5`;
