@@ -114,7 +114,7 @@ function nodeWait(node: PlanNode, state: NodeState, now: number): Wait[] {
 function summaryOf(plan: Plan, run: Run, waits: readonly Wait[], now: number): string {
   switch (run.status) {
     case 'completed':
-      return `The run completed after ${run.nodeExecutions} node executions.`;
+      return `The run completed after ${run.nodeExecutions} node execution${run.nodeExecutions === 1 ? '' : 's'}.`;
     case 'cancelled':
       return 'The run was cancelled.';
     case 'failed': {

@@ -135,7 +135,7 @@ describe('explain', () => {
     assert.equal(explain(paused.plan, paused.run, 9_000).summary, 'The run was cancelled.');
     assert.equal(explain(paused.plan, paused.run, 9_000).since, 2_500);
     const done = Trial.begin(workflow([node('a')]));
-    assert.equal(explain(done.plan, done.run, 9).summary, 'The run completed after 1 node executions.');
+    assert.equal(explain(done.plan, done.run, 9).summary, 'The run completed after 1 node execution.');
   });
 
   test('names the cause of a failure', () => {

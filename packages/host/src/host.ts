@@ -13,6 +13,7 @@ import { createPacks } from './packs/packs.ts';
 import { INVOCATION_RETENTION_MS, startRetention } from './runtime/retention.ts';
 import { createServices, type Services, type ServicesOptions } from './services.ts';
 import type { Settings } from './settings.ts';
+import { PublicAddress } from './surfaces/public-address.ts';
 import { openSurfaces } from './surfaces/surfaces.ts';
 import { HOST_NAME, HOST_VERSION } from './version.ts';
 import { honouredFixtures } from './workflows/fixtures.ts';
@@ -76,14 +77,14 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
   const store = options.store ?? (await openStore(settings));
   opened.push(() => store.close());
-  const address = { url: settings.publicUrl ?? '' };
+  const address = new PublicAddress(settings.publicUrl);
   const base: Base = { settings, store, now, log, address, publicUrl: () => address.url };
   const masterKey = await openMasterKey(base);
   // Processes of one database must know each other's tokens.
   if (isShared(settings)) await masterKey.claim();
 
   const surfaces = await openSurfaces({
-    ...{ ...base, masterKey },
+    ...{ ...base, masterKey, publicUrl: () => address.known() },
     invocationRetentionMs: INVOCATION_RETENTION_MS,
   });
   opened.push(surfaces.close);
@@ -106,8 +107,8 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
 
 interface Base {
   readonly settings: Settings;
+  readonly address: PublicAddress;
   /** Known once the host listens, unless the settings say it. */
-  readonly address: { url: string };
   readonly publicUrl: () => string;
   readonly store: Store;
   readonly now: () => number;
@@ -157,10 +158,11 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
     app,
     sweep: retention.run,
     async start() {
-      await services.start();
-      await registry?.start();
-      const url = await app.listen({ host: settings.host, port: settings.port });
-      address.url ||= url;
+      const url = await address.opened(async () => {
+        await services.start();
+        await registry?.start();
+        return app.listen({ host: settings.host, port: settings.port });
+      });
       ready = true;
       return url;
     },

@@ -37,6 +37,21 @@ test('registries are addresses or folders, in the order they are asked', () => {
     assert.throws(() => registriesOf(odd), SettingsError, odd);
 });
 
+test('buckets have names that need no escapes; the first is the one that is meant', () => {
+  const bucketsOf = (text?: string) => readSettings([], { GANTRY_BUCKETS: text }).buckets;
+  assert.deepEqual(bucketsOf(), ['artifacts']);
+  assert.deepEqual(bucketsOf(' exports , artifacts,a.b_c-1'), ['exports', 'artifacts', 'a.b_c-1']);
+  for (const odd of ['Exports', 'a/b', 'a,..', '.a', 'a-', 'é', 'a b', 'x'.repeat(64), '%41'])
+    assert.throws(() => bucketsOf(odd), {
+      constructor: SettingsError,
+      message: /^GANTRY_BUCKETS: ".*Use 1 to 63/,
+    });
+  assert.throws(() => bucketsOf('a,b,a'), { constructor: SettingsError, message: /names "a" twice/ });
+  const many = Array.from({ length: 101 }, (_, index) => `b${index}`).join();
+  for (const count of [',', many])
+    assert.throws(() => bucketsOf(count), { constructor: SettingsError, message: /1 to 100 buckets/ });
+});
+
 test('an unknown flag is refused with the list of those that are known', () => {
   assert.throws(
     () => readSettings(['--registries', 'x'], {}),

@@ -39,6 +39,8 @@ export interface Settings {
   readonly packEnvironment: Readonly<Record<string, string>>;
   /** Servers that keep what packs store, by port. */
   readonly backends: BackendSettings;
+  /** Names that packs put objects under; the first is meant where none is named. */
+  readonly buckets: readonly string[];
   /** The host is a registry of packs too. */
   readonly serveRegistry: boolean;
   /** The routes that the public conformance suite drives the host through. */
@@ -131,6 +133,10 @@ const SERVED = {
   search: { env: 'GANTRY_SEARCH', text: 'full text of packs: postgres:// (the data folder)' },
   queue: { env: 'GANTRY_QUEUE', text: 'queues of packs: postgres://, nats:// or amqp:// (the data folder)' },
   blobs: { env: 'GANTRY_BLOBS', text: 'objects of packs: s3://bucket/prefix (the data folder)' },
+  buckets: {
+    env: 'GANTRY_BUCKETS',
+    text: 'buckets of objects, separated by commas; the first is meant where none is named (artifacts)',
+  },
   datasources: { env: 'GANTRY_DATASOURCES', text: 'a JSON file of SQL databases that packs may use (none)' },
   serveRegistry: {
     env: 'GANTRY_REGISTRY_SERVE',
@@ -199,6 +205,7 @@ export function readSettings(
       blobs: value('blobs'),
       datasources: value('datasources'),
     },
+    buckets: bucketsOf(value('buckets')),
     serveRegistry: onOrOff('serveRegistry', value('serveRegistry')),
     testSeams: onOrOff('testSeams', value('testSeams')),
   };
@@ -250,6 +257,25 @@ function registriesOf(text: string | undefined): string[] {
     );
   }
   return registries;
+}
+
+/** In keys of S3 and in links, so nothing that has to be escaped there. */
+const BUCKET = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
+const BUCKETS_MAX = 100;
+
+function bucketsOf(text = 'artifacts'): string[] {
+  const buckets = listOf(text);
+  const wrong = buckets.find((name) => !BUCKET.test(name));
+  if (wrong !== undefined)
+    throw new SettingsError(
+      `GANTRY_BUCKETS: "${wrong}" is no name of a bucket. Use 1 to 63 small letters, digits, dots, hyphens and ` +
+        'underscores, with a letter or digit at both ends.',
+    );
+  const twice = buckets.find((name, at) => buckets.indexOf(name) !== at);
+  if (twice !== undefined) throw new SettingsError(`GANTRY_BUCKETS names "${twice}" twice.`);
+  if (buckets.length === 0 || buckets.length > BUCKETS_MAX)
+    throw new SettingsError(`GANTRY_BUCKETS must name 1 to ${BUCKETS_MAX} buckets, separated by commas.`);
+  return buckets;
 }
 
 /** Settings of the host itself hold its secrets, so no pack ever sees one. */

@@ -18,9 +18,24 @@ import { optionsOf, Session } from './session.ts';
 
 /** bigint columns hold milliseconds, counts, sequences and epochs: all are safe integers. */
 export type Types = { bigint: number };
-export type Sql = postgres.Sql<Types>;
+export type Driver = postgres.Sql<Types>;
+export interface Sql extends Driver {
+  /**
+   * A transaction with two round trips less: BEGIN goes with what `work` sends first, COMMIT with what it leaves to be
+   * sent last. So what it sends first may only read and lock. What is thrown undoes all of it.
+   */
+  exchange<T>(work: (tx: Tx) => Promise<Ending<T>>): Promise<T>;
+}
 /** Inside a transaction. */
 export type Tx = postgres.ISql<Types>;
+
+/** Not sent yet. */
+export type Statement = Pick<postgres.PendingQuery<postgres.Row[]>, 'execute'>;
+
+export interface Ending<T> {
+  readonly last: readonly Statement[];
+  readonly answer: T;
+}
 
 export interface PostgresSettings {
   readonly url: string;
@@ -44,11 +59,12 @@ export function openPostgres(settings: PostgresSettings): Sql {
   const own: Readonly<Record<PropertyKey, unknown>> = {
     begin: (...args: [Work] | [string, Work]) =>
       args.length === 1 ? pool.begin('', args[0]) : pool.begin(args[0], args[1]),
+    exchange: (work: (tx: Tx) => Promise<Ending<unknown>>) => pool.exchange(work),
     async end({ timeout = 0 }: { timeout?: number } = {}) {
       await Promise.all([pool.end(timeout), driver.end({ timeout })]);
     },
   };
-  return new Proxy(driver, {
+  return new Proxy(driver as Sql, {
     apply: (_driver, self, args) => Reflect.apply(pool.shared(), self, args),
     get(_driver, name) {
       if (name === 'unsafe') return pool.shared().unsafe;
@@ -71,7 +87,7 @@ class Pool {
   }
 
   /** I2. */
-  shared(): Sql {
+  shared(): Driver {
     this.#places.mustBeOpen();
     const at = this.#turn++ % SHARED;
     let session = this.#shared[at];
@@ -82,12 +98,20 @@ class Pool {
     return session.sql;
   }
 
-  async begin(mode: string, work: Work): Promise<unknown> {
+  begin(mode: string, work: Work): Promise<unknown> {
+    return this.#with((session) => session.transaction(mode, work));
+  }
+
+  exchange<T>(work: (tx: Tx) => Promise<Ending<T>>): Promise<T> {
+    return this.#with((session) => session.exchange(work));
+  }
+
+  async #with<T>(act: (session: Session) => Promise<T>): Promise<T> {
     const leave = await this.#places.take();
     const session = this.#find() ?? new Session(this.#settings);
     this.#held.add(session);
     try {
-      return await session.transaction(mode, work);
+      return await act(session);
     } finally {
       this.#held.delete(session);
       if (session.isOpen) this.#idle.push(session);

@@ -1,7 +1,7 @@
 /** One connection, in an instance of the driver that has no other. */
 import { connect, type Socket } from 'node:net';
 import postgres from 'postgres';
-import type { PostgresSettings, Sql, Tx, Types } from './open-postgres.ts';
+import type { Driver, Ending, PostgresSettings, Tx } from './open-postgres.ts';
 
 const INT8 = 20;
 const ROLLBACK_MS_MAX = 5_000;
@@ -22,8 +22,8 @@ export const optionsOf = ({ connection, connectTimeoutS }: PostgresSettings) => 
 
 export class Session {
   /** Throws when the connection is lost, instead of going on without one. */
-  readonly sql: Sql;
-  readonly #driver: postgres.Sql<Types>;
+  readonly sql: Driver;
+  readonly #driver: Driver;
   #socket: Socket | null = null;
   #isOpen = true;
   #attempts = 0;
@@ -45,21 +45,45 @@ export class Session {
   /** `mode`: `read only`, ... What is thrown undoes all of it. */
   async transaction<T>(mode: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     await this.sql.unsafe(`begin ${mode}`);
+    return this.#within(
+      async (tx) => ({ answer: await work(tx), last: [] }),
+      () => true,
+    );
+  }
+
+  /** If BEGIN itself fails, nothing is sent after what went with it. */
+  async exchange<T>(work: (tx: Tx) => Promise<Ending<T>>): Promise<T> {
+    let hasBegun = true;
+    const begun = this.sql.unsafe('begin').execute();
+    begun.catch(() => {
+      hasBegun = false;
+    });
+    return this.#within(
+      async (tx) => {
+        const ending = await work(tx);
+        await begun;
+        return ending;
+      },
+      () => hasBegun,
+    );
+  }
+
+  async #within<T>(work: (tx: Tx) => Promise<Ending<T>>, hasBegun: () => boolean): Promise<T> {
     let isOver = false;
-    let answer: T;
     try {
       // What work leaves behind must not end up in the transaction of the next one
-      answer = await work(this.#guarded(() => this.#isOpen && !isOver));
+      const { last, answer } = await work(this.#guarded(() => this.#isOpen && hasBegun() && !isOver));
+      isOver = true;
+      const sent = [...last, this.sql.unsafe('commit')].map((statement) => statement.execute());
+      const { command } = (await Promise.all(sent)).at(-1)!;
+      // A statement failed and nobody said so: the server has undone everything
+      if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}`);
+      return answer;
     } catch (error) {
       isOver = true;
       await this.#rollback();
       throw error;
     }
-    isOver = true;
-    const { command } = await this.sql.unsafe('commit');
-    // A statement failed and nobody said so: the server has undone everything
-    if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}`);
-    return answer;
   }
 
   /** With `graceS` what is under way may end; else it ends now. */
@@ -97,7 +121,7 @@ export class Session {
     return Object.assign(socket.setNoDelay(true), { host: host[at] });
   }
 
-  #guarded(isUsable: () => boolean): Sql {
+  #guarded(isUsable: () => boolean): Driver {
     const open = <T>(value: T): T => {
       if (!isUsable()) throw lostConnection();
       return value;

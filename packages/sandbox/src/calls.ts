@@ -1,5 +1,7 @@
 /** Answers what a child calls: primitives here, surfaces by the invocation. */
-import type { Egress, Lookup } from '@gantry/egress';
+import { type Egress, EgressError, type Lookup } from '@gantry/egress';
+import { OpenwopError } from '@gantry/protocol';
+import { ErrorForPack } from './error-for-pack.ts';
 import type { CallIo, Data, Invocation, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
 import { fileOperation, filePrimitive, OutsideFolder } from './primitives/files.ts';
@@ -11,6 +13,8 @@ export interface CallContext {
   readonly lookup: Lookup;
   /** The folder that `fs.read` and `fs.write` mean for this process. */
   readonly filesFolder: string;
+  /** What the host could not do and the pack is not told. */
+  fault(method: string, error: unknown): void;
 }
 
 export type Answer =
@@ -89,14 +93,20 @@ export async function answerCall(
   } catch (error) {
     if (error instanceof EscapeAttempt) throw error;
     if (error instanceof OutsideFolder) throw new EscapeAttempt('host-fs-escape', error.message);
-    return { ok: false, error: toNodeError(describe(error)) };
+    const told = toldOf(error);
+    if (told === undefined && !io.signal.aborted) context.fault(call.method, error);
+    return { ok: false, error: toNodeError(told ?? UNTOLD) };
   }
 }
 
-/** What the pack may know of a host error: no stack, no cause. */
-function describe(error: unknown): Readonly<Record<string, unknown>> {
-  if (!(error instanceof Error)) return { message: 'The host could not do that.' };
-  const { message } = error;
-  const of = (name: string): unknown => (name in error ? Reflect.get(error, name) : undefined);
-  return { message, code: of('code') ?? of('reason'), retryable: of('retryable'), details: of('details') };
+const UNTOLD = { code: 'internal_error', message: 'The host could not do that. Its log says why.' };
+
+/** What the pack may know of an error of the host: only what was written for it. */
+function toldOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (error instanceof OpenwopError || error instanceof ErrorForPack) {
+    const { message, code, details } = error;
+    return { message, code, details, retryable: error instanceof ErrorForPack && error.retryable };
+  }
+  if (error instanceof EgressError) return { message: error.message, code: error.code ?? error.reason };
+  return undefined;
 }

@@ -2,12 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { frameRoom, LARGE_FRAME_BYTES } from './credit.ts';
 import { type Command, LAUNCH_ENVIRONMENT } from './isolation/launch.ts';
-import { Decoder, encode } from './runner/wire.mjs';
+import { frameRoom, LARGE_FRAME_BYTES, type Place, type Share } from './room.ts';
+import { Decoder, encode, type Frame, sizeOf } from './runner/wire.mjs';
 
 const STDERR_BYTES_MAX = 16 * 1024;
 const PAGE_BYTES = 4096;
+/** More than this unwritten, and the child leaves lying what it is told. */
+const UNWRITTEN_BYTES_MAX = 4 * 1024 * 1024;
 const HEAP_EXHAUSTED = /heap out of memory|Reached heap limit|Allocation failed|^MemoryError/m;
 
 /** Why a process is no more. */
@@ -19,7 +21,7 @@ export type ChildEnd =
 
 export interface ChildEvents {
   /** Resolves when nothing of the message is needed any more. */
-  message(message: unknown, size: number): Promise<void> | void;
+  message(frame: Frame): Promise<void> | void;
   end(end: ChildEnd): void;
 }
 
@@ -39,6 +41,11 @@ function write(pipe: Socket, pieces: readonly Uint8Array[], taken: () => void): 
     else pipe.write(piece);
 }
 
+function unsaid(taken: () => void): number {
+  taken();
+  return 0;
+}
+
 /** Extra descriptors are sockets that Node's types do not name. A gone child breaks them; `close` reports that. */
 function asPipe(stream: unknown): Socket {
   if (!(stream instanceof Socket)) throw new TypeError('The child has no such pipe.');
@@ -52,15 +59,19 @@ export class Child {
   readonly #input: Socket;
   readonly #output: Socket;
   readonly #answers: Socket;
-  /** Gives back the room of the large frame that is being collected. */
-  #leaveRoom: (() => void) | undefined;
+  /** Of the room for large frames. */
+  readonly #frames: Share;
+  /** For the large frame that is being collected, once there is room. */
+  #place: Place | 'awaited' | undefined;
+  readonly #whenClear: (() => void)[] = [];
   #stderr = '';
   #end: ChildEnd | undefined;
   #ended = false;
   #nodePid: number | undefined;
 
-  constructor(command: Command, events: ChildEvents) {
+  constructor(command: Command, tenant: string, events: ChildEvents) {
     this.#events = events;
+    this.#frames = frameRoom.open(tenant);
     this.#process = spawn(command.file, command.args, {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
       env: LAUNCH_ENVIRONMENT,
@@ -72,6 +83,7 @@ export class Child {
     this.#output = asPipe(output);
     this.#answers = asPipe(answers);
     for (const stream of [stdout, stderr]) asPipe(stream).on('data', (chunk: Buffer) => this.#hear(chunk));
+    this.#input.on('drain', () => this.#cleared());
     this.#output.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#process.once('error', (error) => this.#close({ kind: 'exited', reason: error.message }));
     this.#process.once('close', (code, signal) => this.#close(this.#exit(code, signal)));
@@ -79,25 +91,41 @@ export class Child {
 
   /**
    * All that is said in one turn of the loop leaves in one write. `taken` is called when the child has it, or never
-   * will. Bytes in the message must not change before.
+   * will. Bytes in the message must not change before. Returns how many they are in all.
    */
-  send(message: unknown, taken: () => void = () => {}): void {
-    if (this.#ended) {
-      taken();
-      return;
-    }
+  send(message: unknown, taken: () => void = () => {}): number {
+    if (this.#ended) return unsaid(taken);
     const pieces = encode(message);
     if (this.#input.writableCorked === 0) {
       this.#input.cork();
       process.nextTick(() => this.#input.uncork());
     }
     write(this.#input, pieces, taken);
+    return sizeOf(pieces);
   }
 
   /** Wakes a child that blocks on a synchronous call. */
-  answer(message: unknown, taken: () => void = () => {}): void {
-    if (this.#ended) taken();
-    else write(this.#answers, encode(message), taken);
+  answer(message: unknown, taken: () => void = () => {}): number {
+    if (this.#ended) return unsaid(taken);
+    const pieces = encode(message);
+    write(this.#answers, pieces, taken);
+    return sizeOf(pieces);
+  }
+
+  get isClear(): boolean {
+    return this.#ended || this.#input.writableLength <= UNWRITTEN_BYTES_MAX;
+  }
+
+  /** Resolves when the child has taken all that it was told, or is gone; at once when it has taken most of it. */
+  async clear(): Promise<void> {
+    if (this.isClear) return;
+    await new Promise<void>((resolve) => {
+      this.#whenClear.push(resolve);
+    });
+  }
+
+  #cleared(): void {
+    for (const resolve of this.#whenClear.splice(0)) resolve();
   }
 
   kill(end: ChildEnd = { kind: 'killed' }): void {
@@ -146,29 +174,31 @@ export class Child {
   #receive(chunk: Buffer): void {
     if (this.#end) return;
     try {
-      for (const { message, size } of this.#decoder.push(chunk)) this.#hand(message, size);
+      for (const frame of this.#decoder.push(chunk)) this.#hand(frame);
     } catch (error) {
       this.kill({ kind: 'bad-frame', reason: error instanceof Error ? error.message : 'not a frame' });
     }
     const { size } = this.#decoder;
-    if (size > LARGE_FRAME_BYTES && !this.#leaveRoom && !this.#end) void this.#waitForRoom(size);
+    if (size > LARGE_FRAME_BYTES && !this.#place && !this.#end) this.#waitForRoom(size);
   }
 
-  #hand(message: unknown, size: number): void {
-    const leaveRoom = this.#leaveRoom;
-    this.#leaveRoom = undefined;
-    const handled = this.#events.message(message, size);
-    if (handled && leaveRoom) void handled.finally(leaveRoom);
-    else leaveRoom?.();
+  #hand(frame: Frame): void {
+    const place = this.#place;
+    this.#place = undefined;
+    const handled = this.#events.message(frame);
+    if (place === undefined || place === 'awaited') return;
+    if (handled) void handled.finally(() => place.leave());
+    else place.leave();
   }
 
   /** A chunk is smaller than a large frame: there is at most one, and hardly anything of it is here. */
-  async #waitForRoom(size: number): Promise<void> {
+  #waitForRoom(size: number): void {
     this.#output.pause();
-    this.#leaveRoom = () => {};
-    this.#leaveRoom = await frameRoom.take(size);
-    if (this.#ended) this.#leaveRoom();
-    this.#output.resume();
+    this.#place = 'awaited';
+    this.#frames.take(size, (place) => {
+      this.#place = place;
+      this.#output.resume();
+    });
   }
 
   #exit(code: number | null, signal: string | null): ChildEnd {
@@ -180,7 +210,8 @@ export class Child {
   #close(end: ChildEnd): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#leaveRoom?.();
+    this.#frames.close();
+    this.#cleared();
     this.#events.end(this.#end ?? end);
   }
 }

@@ -56,7 +56,10 @@ test('it is dispatched once, whatever ends its process', async (t) => {
   const [launcher] = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').split(' ');
   process.kill(Number(launcher), 'SIGKILL');
   const { result } = await acting;
-  assert.equal(result.status === 'error' && result.error.code, 'sandbox_invocation_error');
+  assert.deepEqual(result.status === 'error' && [result.error.code, result.origin], [
+    'sandbox_invocation_error',
+    'process',
+  ]);
   assert.deepEqual([dispatches, sandbox.stats().displaced], [[0], 0]);
 });
 
@@ -75,9 +78,9 @@ test('should it ever have neighbours, a process that ends displaces only what ma
   await writeFile(file, SHORT_LIVED);
   const child = new PackProcess({
     command: { file: process.execPath, args: [file], folder: '/' },
-    open: { type: 'open' },
+    ...{ tenant: 'acme', open: { type: 'open' } },
     ...{ memoryBytes: 256 * MIB, loadMs: 20_000, grants: [], environment: {}, onEnd: () => {} },
-    context: { egress, lookup: async () => [], filesFolder: '/nowhere' },
+    context: { egress, lookup: async () => [], filesFolder: '/nowhere', fault: () => {} },
   });
   await child.opened;
   const code = await packOf('');
@@ -100,4 +103,31 @@ test('a module that goes down as soon as it has loaded is not started for ever',
   const { result } = await sandbox.invoke(invocationOf(code));
   assert.equal(result.status, 'error', JSON.stringify(result));
   assert.ok(sandbox.stats().started <= 6);
+});
+
+/** How each of these ways to fail is told, with what the code claims. */
+const ORIGINS = {
+  "throw Object.assign(new Error('no'), { code: 'sandbox_timeout' });": ['sandbox_timeout', 'pack'],
+  "throw new Error('no');": ['sandbox_invocation_error', 'pack'],
+  "return { text: 'x'.repeat(2_000_000) };": ['sandbox_invocation_error', 'pack'],
+  "setTimeout(() => { throw Object.assign(new Error('no'), { code: 'OWN' }); }); await new Promise(() => {});":
+    ['OWN', 'process'],
+  'for (;;);': ['sandbox_timeout', 'host'],
+};
+
+test('who says that a node failed is seen by how it ended, not by its code', async (t) => {
+  const sandbox = await startSandbox(t);
+  const seen: unknown[] = [];
+  for (const body of Object.keys(ORIGINS)) {
+    const limits = { memoryBytes: 64 * MIB, wallClockMs: 1_000, outputBytes: MIB };
+    const { result } = await sandbox.invoke(
+      invocationOf(await nodePack(body), { repeatable: false, limits }),
+    );
+    seen.push(result.status === 'error' && [result.error.code, result.origin]);
+  }
+  assert.deepEqual(seen, Object.values(ORIGINS));
+  const { result } = await sandbox.invoke(
+    invocationOf(await nodePack('', 'throw new Error("at load");'), { repeatable: false }),
+  );
+  assert.equal(result.status === 'error' && result.origin, 'pack', 'nothing of the node has run');
 });

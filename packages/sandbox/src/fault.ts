@@ -1,38 +1,74 @@
-/** Why a process had to end, as the error of the node that made it so. */
+/** Why an invocation or its process had to end, as the error of the node that made it so. */
+import type { JsonObject } from '@gantry/protocol';
 import type { ChildEnd } from './child.ts';
-import type { NodeError } from './invocation.ts';
+import type { ErrorOrigin, NodeError, NodeResult } from './invocation.ts';
 import { nodeError } from './result.ts';
 
-export const escapeAttempt = (reason: string, escapeKind = 'host-process-escape'): NodeError =>
-  nodeError('sandbox_escape_attempt', `The pack tried to leave its sandbox: ${reason}`, { escapeKind });
+/** An error of the host's making. What packs say of themselves has no origin. */
+export interface Fault extends NodeError {
+  readonly origin: ErrorOrigin;
+}
 
-export const timedOut = (limitMs: number): NodeError =>
-  nodeError('sandbox_timeout', `The pack did not answer within ${limitMs} ms.`);
+const fault = (origin: ErrorOrigin, code: string, message: string, details?: JsonObject): Fault => ({
+  ...nodeError(code, message, details),
+  origin,
+});
 
-export const notLoaded = (): NodeError =>
-  nodeError('sandbox_timeout', 'The pack did not load in time; see what its module does when it loads.');
+const originOf = (error: NodeError | Fault): ErrorOrigin | undefined =>
+  'origin' in error ? error.origin : undefined;
 
-export const tooMuchMemory = (limit: number, observed: number): NodeError =>
-  nodeError('sandbox_memory_exceeded', 'The pack used more memory than it may.', { limit, observed });
+/** As packs and runs hear of it. */
+export function told({ code, message, retryable, details }: NodeError | Fault): NodeError {
+  return { code, message, retryable, ...(details && { details }) };
+}
 
-export const tooLarge = (limit: number, observed: number): NodeError =>
-  nodeError('sandbox_invocation_error', 'The result of the node is too large.', { limit, observed });
+/** `otherwise` is the origin of an error that is no fault. */
+export const failed = (error: NodeError | Fault, otherwise: ErrorOrigin): NodeResult => ({
+  status: 'error',
+  origin: originOf(error) ?? otherwise,
+  error: told(error),
+});
+
+export const escapeAttempt = (reason: string, escapeKind = 'host-process-escape'): Fault =>
+  fault('host', 'sandbox_escape_attempt', `The pack tried to leave its sandbox: ${reason}`, { escapeKind });
+
+export const timedOut = (limitMs: number): Fault =>
+  fault('host', 'sandbox_timeout', `The pack did not answer within ${limitMs} ms.`);
+
+export const notLoaded = (): Fault =>
+  fault('host', 'sandbox_timeout', 'The pack did not load in time; see what its module does when it loads.');
+
+export const tooMuchMemory = (limit: number, observed: number): Fault =>
+  fault('host', 'sandbox_memory_exceeded', 'The pack used more memory than it may.', { limit, observed });
+
+/** The node had ended when its result was seen. */
+export const tooLarge = (limit: number, observed: number): Fault =>
+  fault('pack', 'sandbox_invocation_error', 'The result of the node is too large.', { limit, observed });
 
 /** A process that ended by itself. */
-export function endedAlone(end: ChildEnd): NodeError {
+export function endedAlone(end: ChildEnd): Fault {
   if (end.kind === 'heap-exhausted')
-    return nodeError('sandbox_memory_exceeded', 'The pack used up the heap it may have.');
+    return fault('host', 'sandbox_memory_exceeded', 'The pack used up the heap it may have.');
   if (end.kind === 'bad-frame') return escapeAttempt(end.reason);
   const reason = end.kind === 'exited' ? end.reason : 'it was stopped';
-  return nodeError('sandbox_invocation_error', `The process of the pack ended: ${reason}`);
+  return fault('process', 'sandbox_invocation_error', `The process of the pack ended: ${reason}`);
 }
 
 /** For what may not be repeated by itself. */
-export const endedForAnother = (): NodeError =>
-  nodeError('sandbox_invocation_error', 'The process of the pack was stopped because of another invocation.');
+export const endedForAnother = (): Fault =>
+  fault(
+    'process',
+    'sandbox_invocation_error',
+    'The process of the pack was stopped because of another invocation.',
+  );
 
-export const neverStarted = (dispatches: number): NodeError =>
-  nodeError(
+export const neverStarted = (dispatches: number): Fault =>
+  fault(
+    'pack',
     'sandbox_invocation_error',
     `The process of the pack went down ${dispatches} times before the node could run; see what its module does when it loads.`,
   );
+
+/** Of a remote pack, after it was asked: nobody knows how far it got. */
+export const noAnswer = (happened: string): Fault =>
+  fault('process', 'sandbox_invocation_error', `The remote pack did not answer. ${happened}`);

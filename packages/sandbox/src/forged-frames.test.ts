@@ -28,9 +28,9 @@ async function endOf(body: string) {
   await writeFile(file, impostor(body));
   const child = new PackProcess({
     command: { file: process.execPath, args: [file], folder: '/' },
-    open: { type: 'open' },
+    ...{ tenant: 'acme', open: { type: 'open' } },
     ...{ memoryBytes: 256 * MIB, loadMs: 20_000, grants: [], environment: {}, onEnd: () => {} },
-    context: { egress, lookup: async () => [], filesFolder: '/nowhere' },
+    context: { egress, lookup: async () => [], filesFolder: '/nowhere', fault: () => {} },
   });
   assert.equal((await child.opened).loaded, true);
   const job = new Job(
@@ -65,6 +65,9 @@ const FORGED: Readonly<Record<string, string>> = {
   'JSON that is too long': 'raw(new Uint8Array([1, 0, 0, 1, 1, 0, 0, 1]));',
   'a frame that is no JSON': 'raw(new Uint8Array([0, 0, 0, 2, 0, 0, 0, 2, 123, 123]));',
   'a text longer than its frame': 'raw(new Uint8Array([0, 0, 0, 2, 0, 0, 0, 9, 123, 125]));',
+  'more values than a frame may have': `raw(new Uint8Array([0, 30, 132, 134, 0, 30, 132, 134])); raw(Buffer.from('[[' + '0,'.repeat(999999) + '0],[]]'));`,
+  'a log entry that is too large': `say({ type: 'log', id, level: 'info', message: 'x'.repeat(70000) });`,
+  'an event that is too large': `say({ type: 'emit', id, call: 0, value: 'x'.repeat(70000) });`,
   noise: 'for (;;) raw(crypto.getRandomValues(new Uint8Array(65536)));',
 };
 

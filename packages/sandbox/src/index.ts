@@ -1,6 +1,8 @@
+export { ErrorForPack } from './error-for-pack.ts';
 export type {
   CallIo,
   Data,
+  ErrorOrigin,
   Inspection,
   Invocation,
   InvocationLimits,

@@ -91,7 +91,7 @@ export interface Invocation {
   readonly limits: InvocationLimits;
   readonly surfaces: SurfaceTable;
   readonly signal?: AbortSignal;
-  /** Every ctx member that leaves the child. A thrown error's `code`, `message` and `details` reach the pack. */
+  /** Every ctx member that leaves the child. Of what it throws, `OpenwopError` and `ErrorForPack` reach the pack. */
   call(method: string, args: readonly Data[], io: CallIo): Promise<Data | undefined>;
   emit(event: Data): Promise<void> | void;
   log(level: string, message: string, data?: Data): void;
@@ -104,9 +104,16 @@ export interface NodeError {
   readonly details?: JsonObject;
 }
 
+/**
+ * Who says that a node failed. Codes tell nothing of it: a pack may throw whatever it likes.
+ * `pack`: its code, which has ended by itself or never began. `host`: the host, which cut it off for breaking a bound.
+ * `process`: nobody; its process, or the connection to it, went away under it.
+ */
+export type ErrorOrigin = 'pack' | 'host' | 'process';
+
 export type NodeResult =
   | { readonly status: 'success'; readonly outputs: JsonObject }
-  | { readonly status: 'error'; readonly error: NodeError }
+  | { readonly status: 'error'; readonly origin: ErrorOrigin; readonly error: NodeError }
   | { readonly status: 'suspended'; readonly key: string; readonly request: JsonObject }
   | { readonly status: 'terminate'; readonly request: JsonObject }
   | { readonly status: 'directive'; readonly request: JsonObject };

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
+import { ErrorForPack } from './error-for-pack.ts';
 import type { Data, Invocation, NodeResult, SurfaceTable } from './invocation.ts';
 import type { Sandbox } from './sandbox.ts';
 import { invocationOf, nodePack, packOf, startSandbox } from './testing/sandbox.ts';
@@ -146,13 +147,13 @@ describe('surfaces', () => {
     assert.deepEqual(outputsOf(result), { sum: 6, status: 201, header: 'b', text: 'made' });
   });
 
-  test('failures of the host reach the pack with their code', async () => {
+  test('failures that are meant for packs reach them with their code', async () => {
     const { result } = await run(
       `try { await ctx.callAI({}); } catch (error) { return { code: error.code, details: error.details, capability: error.capability }; }`,
       {
         surfaces,
         call: async () => {
-          throw Object.assign(new Error('no'), { code: 'quota', details: { capability: 'host.x' } });
+          throw new ErrorForPack('quota', 'no', { details: { capability: 'host.x' } });
         },
       },
     );

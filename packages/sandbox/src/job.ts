@@ -18,10 +18,11 @@ const ANSWERED = new Error('The call was answered.');
 class EventWindow {
   #underWay = 0;
   #drained: (() => void) | undefined;
-  readonly #waiting: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
+  #isClosed = false;
 
   async enter(): Promise<void> {
-    if (this.#underWay >= EVENTS_UNDER_WAY_MAX)
+    if (this.#underWay >= EVENTS_UNDER_WAY_MAX && !this.#isClosed)
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
       });
@@ -38,10 +39,18 @@ class EventWindow {
 
   /** The answer comes after the pack has taken every event. */
   async drain(): Promise<void> {
-    if (this.#underWay === 0) return;
+    if (this.#underWay === 0 || this.#isClosed) return;
     await new Promise<void>((resolve) => {
       this.#drained = resolve;
     });
+  }
+
+  /** Nobody takes events any more: who waits goes on, and finds that out. */
+  close(): void {
+    this.#isClosed = true;
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting = [];
+    this.#drained?.();
   }
 }
 
@@ -69,6 +78,7 @@ export class Job {
 
   end(end: JobEnd): void {
     for (const call of this.#calls) call.abort();
+    for (const window of this.#windows.values()) window.close();
     this.#settle(end);
   }
 

@@ -1,8 +1,8 @@
 /** Frames that are too large fail alone; large ones wait for room. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FrameRoom, frameRoom, LARGE_FRAME_BYTES } from './credit.ts';
 import type { Data, Invocation, InvocationOutcome } from './invocation.ts';
+import { frameRoom, LARGE_FRAME_BYTES } from './room.ts';
 import { pythonPack, startPythonSandbox } from './testing/python.ts';
 import { invocationOf, MIB, nodePack, startSandbox } from './testing/sandbox.ts';
 
@@ -69,6 +69,21 @@ test('an answer that no frame can carry fails its call, and bytes of 32 MiB pass
   assert.deepEqual(rest, { length: 32 * MIB, same: 0, own: 32 * MIB });
 });
 
+test('so does an event', async (t) => {
+  const sandbox = await startSandbox(t);
+  const code = await nodePack(`
+    const heard = [];
+    try { for await (const event of ctx.hear()) heard.push(event); } catch ({ code }) { heard.push(code); }
+    return { heard };`);
+  const call: Invocation['call'] = async (_, __, io) => {
+    for (const event of [1, 'x'.repeat(17 * MIB), 2]) await io.send(event);
+    return null;
+  };
+  const hearing = { ...echo, surfaces: { hear: 'stream' }, call } as const;
+  const { heard } = outputsOf(await sandbox.invoke(invocationOf(code, hearing)));
+  assert.deepEqual(heard, [1, 'sandbox_invocation_error']);
+});
+
 test('bytes that wait for credit are those of the moment of the call', async (t) => {
   const sandbox = await startSandbox(t);
   const code = await nodePack(`
@@ -104,24 +119,70 @@ return {'codes': codes, 'length': len(large), 'right': large == b'\\x07' * (32 <
   });
 });
 
-test('large frames share their room in the order of their coming', async () => {
-  const room = new FrameRoom(100);
-  const order: string[] = [];
-  const take = async (name: string, bytes: number) => {
-    const leave = await room.take(bytes);
-    order.push(name);
-    return leave;
+test('a call with too many values fails alone, and one that is all text passes', async (t) => {
+  const sandbox = await startSandbox(t);
+  const code = await nodePack(`
+    const codeOf = (work) => work.then(() => 'done', ({ code, message }) => [code, /1000000 values/.test(message)]);
+    const put = (value) => codeOf(ctx.storage.kv.put({ key: 'k', value }));
+    const members = Object.fromEntries(Array.from({ length: 110_000 }, (_, at) => ['k' + at, 0]));
+    return { codes: [await put(Array(1_000_000).fill(0)), await put(members), await put(',[{:'.repeat(3_000_000)), await put(1)] };`);
+  const { codes } = outputsOf(await sandbox.invoke(invocationOf(code, echo)));
+  const refused = ['kv_value_too_large', true];
+  assert.deepEqual(codes, [refused, refused, 'done', 'done']);
+  assert.equal(sandbox.stats().started, 1);
+});
+
+const noted = () => {
+  const heard: unknown[] = [];
+  const said: string[] = [];
+  return {
+    ...{ heard, said, emit: (value: Data) => void heard.push(value) },
+    log: (_: string, message: string, data?: Data) => void said.push(data === undefined ? message : 'data'),
   };
-  const [first, second, third] = [take('first', 60), take('second', 60), take('third', 10)];
-  const leaveFirst = await first;
-  assert.deepEqual(order, ['first'], 'nobody is overtaken');
-  leaveFirst();
-  leaveFirst();
-  await Promise.all([second, third]);
-  const fourth = take('fourth', 40);
-  (await third)();
-  (await fourth)();
-  assert.deepEqual(order, ['first', 'second', 'third', 'fourth']);
+};
+
+test('a log entry or an event of more than 64 KiB is dropped and says so', async (t) => {
+  const sandbox = await startSandbox(t);
+  const code = await nodePack(`
+    const [small, large] = ['x'.repeat(64_000), 'x'.repeat(70_000)];
+    for (const data of [small, large]) ctx.log('info', 'said', { data });
+    await ctx.emit(small);
+    return { refused: await ctx.emit(large).catch(({ message }) => message) };`);
+  const notes = noted();
+  const { refused } = outputsOf(await sandbox.invoke(invocationOf(code, { ...echo, ...notes })));
+  const reason = /A log entry or event may have 66560 bytes; this one has 70\d\d\d\./;
+  assert.match(String(refused), reason);
+  assert.deepEqual([notes.heard.length, notes.said[0]], [1, 'data']);
+  assert.match(notes.said[1] ?? '', reason);
+  assert.match(notes.said[2] ?? '', /^An event was dropped: /);
+});
+
+test('the same of values, log entries and events for Python', async (t) => {
+  const sandbox = await startPythonSandbox(t);
+  if (!sandbox) return;
+  const code = await pythonPack(
+    `
+codes = []
+for value in ([0] * 1_000_000, dict.fromkeys(map(str, range(110_000)), 0), ',[{:' * 3_000_000, [0] * 999_900):
+    try:
+        ctx.storage.kv.put(value)
+        codes.append('done')
+    except Exception as error:
+        codes.append(error.code)
+for size in (64_000, 70_000):
+    ctx.log('info', 'said', {'data': 'x' * size})
+    try:
+        ctx.emit('x' * size)
+    except Exception as error:
+        codes.append(str(error)[:40])
+return {'codes': codes}`.trim(),
+  );
+  const notes = noted();
+  const { codes } = outputsOf(await sandbox.invoke(invocationOf(code, { ...echo, ...notes })));
+  const refused = 'kv_value_too_large';
+  assert.deepEqual(codes, [refused, refused, 'done', 'done', 'A log entry or event may have 66560 byte']);
+  assert.deepEqual([notes.heard.length, notes.said[0]], [1, 'data']);
+  assert.match(notes.said[1] ?? '', /A log entry was dropped: /);
 });
 
 test('without room a large call waits, and what is small goes on', async (t) => {
@@ -139,12 +200,12 @@ test('without room a large call waits, and what is small goes on', async (t) => 
     return sandbox.invoke({ ...invocation, key, ctx: { ...invocation.ctx, inputs: { size } } });
   };
   await send(1, 'large');
-  const leave = await frameRoom.take(256 * MIB - LARGE_FRAME_BYTES);
+  const others = ['a', 'b'].map((tenant) => frameRoom.open(tenant));
+  for (const share of others) share.hold(128 * MIB - LARGE_FRAME_BYTES / 2);
   const large = send(2 * LARGE_FRAME_BYTES, 'large');
   for (let n = 0; n < 3; n++) await send(LARGE_FRAME_BYTES / 2, 'small');
   assert.deepEqual(arrived, [1, ...Array(3).fill(LARGE_FRAME_BYTES / 2)]);
-  leave();
+  for (const share of others) share.close();
   assert.deepEqual(outputsOf(await large), { size: 2 * LARGE_FRAME_BYTES });
-  const all = await frameRoom.take(256 * MIB);
-  all();
+  assert.equal(frameRoom.held, 0);
 });

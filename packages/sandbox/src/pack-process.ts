@@ -6,9 +6,8 @@
  * I3 After a process has ended, none of its jobs is left.
  * I4 A job that is not repeatable is never displaced once it was started.
  */
-import { answerCall, assertOffered, type CallContext, EscapeAttempt } from './calls.ts';
+import type { CallContext } from './calls.ts';
 import { Child, type ChildEnd } from './child.ts';
-import { Credit } from './credit.ts';
 import {
   endedAlone,
   endedForAnother,
@@ -19,13 +18,13 @@ import {
   tooMuchMemory,
 } from './fault.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { CallIo, Data, Inspection, NodeError } from './invocation.ts';
+import type { Data, Inspection, NodeError } from './invocation.ts';
 import type { Command } from './isolation/launch.ts';
-import type { Job } from './job.ts';
+import type { Job, JobEnd } from './job.ts';
+import { type Measured, type Message, ProcessCalls } from './process-calls.ts';
 import { Usage } from './receipt.ts';
 import { endResult, isObject, nodeError, toNodeError } from './result.ts';
-import { HEAD_BYTES_MAX } from './runner/wire.mjs';
-import { unsentAnswer, unsentCall } from './unsent.ts';
+import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
 
 const LOGS_MAX = 1000;
 const WATCH_MS = 50;
@@ -34,11 +33,11 @@ const BARE_PROCESS_BYTES = 96 * 1024 * 1024;
 /** For an interpreter to start on a busy machine; only then the clock of the pack begins. */
 const START_MS = 10_000;
 const CANCEL_GRACE_MS = 1_000;
-/** Bytes beyond are for calls: events and logs are kept as JSON. */
-const NOTE_BYTES_MAX = HEAD_BYTES_MAX;
 
 export interface PackProcessOptions {
   readonly command: Command;
+  /** Whom it works for, and whose memory of the host it uses. */
+  readonly tenant: string;
   readonly open: Readonly<Record<string, unknown>>;
   readonly memoryBytes: number;
   readonly loadMs: number;
@@ -48,8 +47,6 @@ export interface PackProcessOptions {
   readonly onEnd: () => void;
 }
 
-type Frame = Readonly<Record<string, unknown>>;
-
 export class PackProcess {
   readonly opened: Promise<Inspection>;
   /** Resolves when the process is gone. */
@@ -58,7 +55,7 @@ export class PackProcess {
   readonly usedAtLoad = new Usage();
   readonly #options: PackProcessOptions;
   readonly #child: Child;
-  readonly #credit: Credit;
+  readonly #calls: ProcessCalls;
   readonly #heartbeat = new Heartbeat((token) => this.#child.send({ type: 'ping', token }));
   readonly #jobs = new Map<string, Job>();
   readonly #opened: (inspection: Inspection) => void;
@@ -69,8 +66,6 @@ export class PackProcess {
   #fault: { readonly error: NodeError; readonly guilty?: Job } | undefined;
   #isKilled = false;
   #isDead = false;
-  /** A call that blocks the child; it can make no other. */
-  #isBlocked = false;
 
   constructor(options: PackProcessOptions) {
     this.#options = options;
@@ -80,11 +75,16 @@ export class PackProcess {
     const end = Promise.withResolvers<void>();
     this.ended = end.promise;
     this.#ended = end.resolve;
-    this.#child = new Child(options.command, {
-      message: (message, size) => this.#receive(message, size),
+    this.#child = new Child(options.command, options.tenant, {
+      message: (frame) => this.#receive(frame),
       end: (end) => this.#end(end),
     });
-    this.#credit = new Credit((bytes) => this.#child.send({ type: 'credit', bytes }));
+    const { tenant, context } = options;
+    this.#calls = new ProcessCalls(this.#child, {
+      ...{ tenant, context },
+      isRunning: (job) => this.#jobs.has(job.id),
+      fail: (error, job) => this.#fail(error, job),
+    });
     this.#watch = setInterval(() => this.#measure(), WATCH_MS);
     this.#loadTimer = setTimeout(() => this.#fail(notLoaded()), START_MS);
     this.#child.send(options.open);
@@ -128,14 +128,14 @@ export class PackProcess {
     this.#child.signal('SIGCONT');
   }
 
-  #receive(message: unknown, size: number): Promise<void> | void {
+  #receive({ message, ...frame }: Frame): Promise<void> | void {
     if (this.#isDead || this.#fault) return;
     if (!isObject(message)) this.#fail(escapeAttempt('a message that is no object'));
-    else if (!this.#receiveForAll(message)) return this.#receiveForOne(message, size);
+    else if (!this.#receiveForAll(message)) return this.#receiveForOne(message, frame);
   }
 
   /** What concerns the process as a whole; false for the rest. */
-  #receiveForAll(message: Frame): boolean {
+  #receiveForAll(message: Message): boolean {
     if (message.type === 'ready' || message.type === 'failed') this.#loaded(message);
     else if (message.type === 'opening') this.#opening();
     else if (message.type === 'crash') this.#fail(toNodeError(message.error));
@@ -146,26 +146,26 @@ export class PackProcess {
     return true;
   }
 
-  #receiveForOne(message: Frame, size: number): Promise<void> | void {
+  #receiveForOne(message: Message, { size, cost }: Measured): Promise<void> | void {
     const job = this.#jobOf(message);
     if (!job) this.#fail(escapeAttempt('a message for an invocation that it does not run'));
-    else if (message.type === 'call') return this.#called(job, message, size);
+    else if (message.type === 'call') return this.#calls.called(job, message, cost);
     else if (message.type === 'emit' || (message.type === 'unsent' && message.mode === 'emit'))
-      return this.#emitted(job, message, size);
-    else if (message.type === 'unsent') return this.#called(job, { ...message, args: [] }, size);
+      return this.#calls.emitted(job, message, { size, cost });
+    else if (message.type === 'unsent') return this.#calls.called(job, { ...message, args: [] }, cost);
     else if (message.type === 'log') this.#logged(job, message, size);
     else if (message.type === 'result') this.#settled(job, message, size);
     else if (message.type !== 'ack' || !job.acknowledge(message.call))
       this.#fail(escapeAttempt('a message that nothing asked for'), job);
   }
 
-  #jobOf({ id }: Frame): Job | undefined {
+  #jobOf({ id }: Message): Job | undefined {
     return typeof id === 'string' ? this.#jobs.get(id) : undefined;
   }
 
-  #logged(job: Job, { level, message, data }: Frame, size: number): void {
-    if (job.takeLog(LOGS_MAX) && size <= NOTE_BYTES_MAX)
-      job.invocation.log(String(level), String(message), data as Data);
+  #logged(job: Job, { level, message, data }: Message, size: number): void {
+    if (size > NOTE_BYTES_MAX) this.#fail(escapeAttempt('a log entry that is too large'), job);
+    else if (job.takeLog(LOGS_MAX)) job.invocation.log(String(level), String(message), data as Data);
   }
 
   /** Once: the runner is there and begins to load the pack. */
@@ -176,7 +176,7 @@ export class PackProcess {
     this.#loadTimer = setTimeout(() => this.#fail(notLoaded()), this.#options.loadMs);
   }
 
-  #loaded(message: Frame): void {
+  #loaded(message: Message): void {
     clearTimeout(this.#loadTimer);
     this.#child.started();
     const typeIds = Array.isArray(message.typeIds) ? message.typeIds.map(String) : [];
@@ -187,97 +187,26 @@ export class PackProcess {
     }
   }
 
-  #violated(message: Frame): void {
+  #violated(message: Message): void {
     this.#fail(escapeAttempt(String(message.what), String(message.escapeKind)), this.#jobOf(message));
   }
 
-  #settled(job: Job, { end, variables }: Frame, size: number): void {
-    this.#jobs.delete(job.id);
+  #settled(job: Job, { end, variables }: Message, size: number): void {
     const { outputBytes: limit } = job.invocation.limits;
-    if (size <= limit) job.end({ kind: 'settled', result: endResult(end), variables });
-    else job.end({ kind: 'stopped', error: tooLarge(limit, size) });
+    if (size <= limit) this.#endJob(job, { kind: 'settled', result: endResult(end), variables });
+    else this.#endJob(job, { kind: 'stopped', error: tooLarge(limit, size) });
   }
 
-  async #called(job: Job, message: Frame, size: number): Promise<void> {
-    const { call, method, args, mode } = message;
-    if (!job.takeOrdinal(call) || typeof method !== 'string' || !Array.isArray(args))
-      return this.#fail(escapeAttempt('a call that is not in order'), job);
-    if (!this.#mayCall(mode, size)) return this.#fail(escapeAttempt('more calls than it may'), job);
-    const underWay = job.beginCall();
-    try {
-      assertOffered(job.invocation, method, args);
-      const io = this.#io(job, call, underWay.signal);
-      const answer =
-        message.type === 'unsent'
-          ? { ok: false, error: unsentCall(method, message) }
-          : await answerCall(job, { method, args }, io, this.#options.context);
-      await job.closeWindow(call);
-      if (this.#jobs.has(job.id)) await this.#answer(job, { call, mode, method }, answer);
-    } catch (error) {
-      const kind = error instanceof EscapeAttempt ? error.escapeKind : undefined;
-      this.#fail(escapeAttempt(error instanceof Error ? error.message : 'a call', kind), job);
-    } finally {
-      job.endCall(underWay);
-      if (mode !== 'sync') this.#credit.give(size);
-    }
-  }
-
-  #mayCall(mode: unknown, size: number): boolean {
-    if (mode !== 'sync') return this.#credit.take(size);
-    const mayCall = !this.#isBlocked;
-    this.#isBlocked = true;
-    return mayCall;
-  }
-
-  /** Resolves when the child has taken it: until then its call is under way. */
-  #answer(
-    job: Job,
-    to: { readonly call: number; readonly mode: unknown; readonly method: string },
-    answer: object,
-  ): Promise<void> {
-    const { promise, resolve: taken } = Promise.withResolvers<void>();
-    const say = (said: object): void => {
-      if (to.mode === 'sync') {
-        this.#isBlocked = false;
-        this.#child.answer(said, taken);
-      } else this.#child.send({ type: 'answer', id: job.id, call: to.call, ...said }, taken);
-    };
-    try {
-      say(answer);
-    } catch (error) {
-      say({ ok: false, error: unsentAnswer(to.method, error) });
-    }
-    return promise;
-  }
-
-  /** The signal ends when the child has its answer, or nobody waits for it any more. */
-  #io(job: Job, call: number, signal: AbortSignal): CallIo {
-    const window = job.openWindow(call);
-    const send = async (value: Data): Promise<void> => {
-      await window.enter();
-      if (this.#jobs.has(job.id)) this.#child.send({ type: 'event', id: job.id, call, value });
-    };
-    return { ordinal: call, dispatch: job.dispatch, signal, send };
-  }
-
-  async #emitted(job: Job, message: Frame, size: number): Promise<void> {
-    if (!job.takeOrdinal(message.call))
-      return this.#fail(escapeAttempt('an event that is not in order'), job);
-    if (!this.#credit.take(size)) return this.#fail(escapeAttempt('more events than it may'), job);
-    try {
-      if (message.type === 'unsent') throw new Error(String(message.reason).slice(0, 300));
-      if (size > NOTE_BYTES_MAX) throw new Error(`It may have ${NOTE_BYTES_MAX} bytes.`);
-      await job.invocation.emit(message.value as Data);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : 'unknown';
-      job.invocation.log('warn', `An event was dropped: ${reason}`);
-    } finally {
-      this.#credit.give(size);
-    }
+  #endJob(job: Job, end: JobEnd): void {
+    this.#jobs.delete(job.id);
+    const dropped = this.#calls.drop(job);
+    if (dropped > 0 && end.kind === 'settled')
+      job.invocation.log('warn', `The node ended before ${dropped} of its calls had begun: await them.`);
+    job.end(end);
   }
 
   /** The module asks for what was granted while it loads; there is no invocation yet. */
-  #calledAtLoad({ method, args, mode }: Frame): void {
+  #calledAtLoad({ method, args, mode }: Message): void {
     const name = method === 'env.read' ? 'env.read' : String(Array.isArray(args) ? args[0] : undefined);
     const isPrimitive = method === 'env.read' || method === 'primitive.use';
     if (mode !== 'sync' || !isPrimitive || !this.#options.grants.includes(name)) {
@@ -326,13 +255,13 @@ export class PackProcess {
     const { error, guilty } = this.#fault ?? { error: endedAlone(end), guilty: undefined };
     this.#opened({ loaded: false, error });
     const culprit = guilty ?? (this.#jobs.size === 1 ? this.#jobs.values().next().value : undefined);
-    const jobs = [...this.#jobs.values()];
-    this.#jobs.clear();
-    for (const job of jobs) {
-      if (job === culprit) job.end({ kind: 'stopped', error });
-      else if (job.invocation.repeatable) job.end({ kind: 'displaced', isSuspect: culprit === undefined });
-      else job.end({ kind: 'stopped', error: endedForAnother() });
+    for (const job of [...this.#jobs.values()]) {
+      if (job === culprit) this.#endJob(job, { kind: 'stopped', error });
+      else if (job.invocation.repeatable)
+        this.#endJob(job, { kind: 'displaced', isSuspect: culprit === undefined });
+      else this.#endJob(job, { kind: 'stopped', error: endedForAnother() });
     }
+    this.#calls.close();
     this.#options.onEnd();
     this.#ended();
   }

@@ -4,10 +4,23 @@
  * I1 There are never more than `warmMax`, those on their way out included.
  * I2 An exclusive use has its process for itself from the first to the last moment.
  * I3 Nobody waits for ever while others come and go: who has waited long is not overtaken.
+ * I4 One tenant never has more than `shareMax` processes at work. Where they are short, the tenant that has the
+ *    fewest is served first, and those that have the same take turns: a stranger waits for others to end, not for
+ *    all that one of them has in mind.
  */
-import type { PackProcess } from './pack-process.ts';
+import {
+  type Entry,
+  idleSince,
+  isIdle,
+  isOpen,
+  longestIdle,
+  type Pooled,
+  release,
+  take,
+  type Use,
+} from './pool-entry.ts';
+import { type Waiter, Waiting } from './waiting.ts';
 
-const INVOCATIONS_PER_PROCESS_MAX = 64;
 /** A process that was idle this long is stopped until it is used again. */
 const SLEEP_AFTER_MS = 1_000;
 /** Newcomers may join a process in use while others wait for one, but not longer than this. */
@@ -15,6 +28,7 @@ const OVERTAKEN_MS_MAX = 1_000;
 
 export interface PoolOptions {
   readonly warmMax: number;
+  readonly shareMax: number;
   readonly idleMs: number;
   readonly now: () => number;
 }
@@ -29,48 +43,26 @@ export interface PoolStats {
   readonly started: number;
 }
 
-/**
- * `shared`: with others that share, in a warm process. `exclusive`: nobody else meanwhile, in a warm process.
- * `alone`: in a process of its own, gone after use.
- */
-export type Use = 'shared' | 'exclusive' | 'alone';
-
 /** What to start, and under which key it may be used again. */
-export interface Wanted {
+export interface Wanted<P extends Pooled> {
   readonly key: string;
+  readonly tenant: string;
   readonly use: Use;
   readonly signal?: AbortSignal | undefined;
-  start(onEnd: () => void): PackProcess;
+  start(onEnd: () => void): P;
 }
 
-type State =
-  | { readonly kind: 'idle'; readonly since: number; readonly isAsleep: boolean }
-  | { readonly kind: 'shared'; readonly by: number }
-  | { readonly kind: 'exclusive' };
-
-interface Entry {
-  readonly process: PackProcess;
-  /** `undefined` when it is gone after its first use. */
-  readonly key: string | undefined;
-  state: State;
+interface Waits<P extends Pooled> extends Waiter {
+  readonly wanted: Wanted<P>;
+  readonly entry: PromiseWithResolvers<Entry<P>>;
 }
 
-interface Waiter {
-  readonly since: number;
-  wake(): void;
-}
+const stopped = (): Error => new Error('The sandbox is stopped.');
 
-const isUsable = ({ state, process }: Entry, use: Use): boolean => {
-  if (process.isDead) return false;
-  if (state.kind === 'shared') return use === 'shared' && state.by < INVOCATIONS_PER_PROCESS_MAX;
-  return state.kind === 'idle';
-};
-
-export class Pool {
+export class Pool<P extends Pooled> {
   readonly #options: PoolOptions;
-  readonly #entries = new Set<Entry>();
-  /** In the order of their coming. */
-  readonly #waiting = new Set<Waiter>();
+  readonly #entries = new Set<Entry<P>>();
+  readonly #waiting = new Waiting<Waits<P>>();
   readonly #sweep: NodeJS.Timeout;
   #started = 0;
   #isStopped = false;
@@ -82,12 +74,13 @@ export class Pool {
   }
 
   /** Borrows a process for `work`. Waits while every process there may be is busy with something else. */
-  async use<T>(wanted: Wanted, work: (process: PackProcess) => Promise<T>): Promise<T> {
+  async use<T>(wanted: Wanted<P>, work: (process: P) => Promise<T>): Promise<T> {
     const entry = await this.#acquire(wanted);
     try {
       return await work(entry.process);
     } finally {
-      this.#release(entry);
+      release(entry, this.#options.now());
+      this.#serve();
     }
   }
 
@@ -107,100 +100,116 @@ export class Pool {
     clearInterval(this.#sweep);
     const gone = [...this.#entries].map(({ process }) => process.ended);
     for (const { process } of this.#entries) process.kill();
-    this.#wakeAll();
+    for (const { entry } of this.#waiting.clear()) entry.reject(stopped());
     await Promise.all(gone);
   }
 
-  async #acquire(wanted: Wanted): Promise<Entry> {
-    const waiter: Waiter = { since: this.#options.now(), wake: () => {} };
-    const stopWaiting = (): void => waiter.wake();
-    wanted.signal?.addEventListener('abort', stopWaiting, { once: true });
-    try {
-      for (;;) {
-        wanted.signal?.throwIfAborted();
-        if (this.#isStopped) throw new Error('The sandbox is stopped.');
-        const entry = this.#mayPass(waiter) ? (this.#usable(wanted) ?? this.#fresh(wanted)) : undefined;
-        if (entry) return this.#take(entry, wanted.use);
-        await this.#turn(waiter);
-      }
-    } finally {
-      wanted.signal?.removeEventListener('abort', stopWaiting);
-      if (this.#waiting.delete(waiter)) this.#wakeAll();
+  async #acquire(wanted: Wanted<P>): Promise<Entry<P>> {
+    const { tenant, signal } = wanted;
+    signal?.throwIfAborted();
+    if (this.#isStopped) throw stopped();
+    const entry = Promise.withResolvers<Entry<P>>();
+    const waiter: Waits<P> = { tenant, wanted, since: this.#options.now(), entry };
+    const giveUp = (): void => {
+      if (!this.#waiting.remove(waiter)) return;
+      entry.reject(signal?.reason);
+      this.#serve();
+    };
+    signal?.addEventListener('abort', giveUp, { once: true });
+    this.#waiting.add(waiter);
+    this.#serve();
+    return entry.promise.finally(() => signal?.removeEventListener('abort', giveUp));
+  }
+
+  /** Gives out what there is, one after another. */
+  #serve(): void {
+    while (!this.#isStopped && this.#serveNext());
+  }
+
+  #serveNext(): boolean {
+    const present = [...this.#entries].filter((entry) => isIdle(entry) || isOpen(entry));
+    const keys = new Set(present.map(({ key }) => key));
+    for (const waiters of this.#waiting.inOrder((tenant) => this.#busy(tenant))) {
+      const [first] = waiters;
+      // What the first of a tenant could not have, those behind it can only have if it is there already
+      for (const waiter of waiters)
+        if ((waiter === first || keys.has(waiter.wanted.key)) && this.#serveOne(waiter)) return true;
     }
+    return false;
   }
 
-  /** I3. */
-  #mayPass(waiter: Waiter): boolean {
-    const [first] = this.#waiting;
-    if (first === undefined || first === waiter) return true;
-    return this.#options.now() - first.since < OVERTAKEN_MS_MAX;
+  #serveOne(waiter: Waits<P>): boolean {
+    const { wanted, entry } = waiter;
+    try {
+      const found = this.#joined(waiter) ?? this.#own(wanted);
+      if (!found) return false;
+      this.#waiting.served(waiter);
+      entry.resolve(take(found, wanted.use));
+    } catch (error) {
+      // It could not be started. Whoever gave up a process just now has nothing to do with it
+      this.#waiting.remove(waiter);
+      entry.reject(error);
+    }
+    return true;
   }
 
-  #usable({ key, use }: Wanted): Entry | undefined {
-    if (use === 'alone') return undefined;
-    for (const entry of this.#entries) if (entry.key === key && isUsable(entry, use)) return entry;
-    return undefined;
+  #busy(tenant: string): number {
+    let busy = 0;
+    for (const entry of this.#entries) if (entry.tenant === tenant && entry.state.kind !== 'idle') busy += 1;
+    return busy;
+  }
+
+  /** A process in use with room for one more, unless that would keep it from others for ever: I3. */
+  #joined(waiter: Waits<P>): Entry<P> | undefined {
+    const { key, use } = waiter.wanted;
+    if (use !== 'shared') return undefined;
+    const open = this.#entries.values().find((entry) => entry.key === key && isOpen(entry));
+    return open && !this.#isLate(waiter) ? open : undefined;
+  }
+
+  /** Whether somebody else has waited long for what this one would take. */
+  #isLate(waiter: Waits<P>): boolean {
+    const before = this.#options.now() - OVERTAKEN_MS_MAX;
+    return this.#waiting.tenants().some(([tenant, [first]]) => {
+      if (!first || first === waiter || first.since > before) return false;
+      return tenant === waiter.tenant || this.#busy(tenant) < this.#options.shareMax;
+    });
+  }
+
+  /** A process that nobody uses: I4. */
+  #own(wanted: Wanted<P>): Entry<P> | undefined {
+    const { key, tenant, use } = wanted;
+    if (this.#busy(tenant) >= this.#options.shareMax) return undefined;
+    const warm =
+      use !== 'alone' && this.#entries.values().find((entry) => entry.key === key && isIdle(entry));
+    return warm || this.#fresh(wanted);
   }
 
   /** I1. */
-  #fresh(wanted: Wanted): Entry | undefined {
+  #fresh(wanted: Wanted<P>): Entry<P> | undefined {
     if (this.#entries.size >= this.#options.warmMax) {
       this.#makeRoom();
       return undefined;
     }
     const process = wanted.start(() => {
       this.#entries.delete(entry);
-      this.#wakeAll();
+      this.#serve();
     });
     const key = wanted.use === 'alone' ? undefined : wanted.key;
-    const entry: Entry = { process, key, state: this.#idle() };
+    const entry: Entry<P> = { process, key, tenant: wanted.tenant, state: idleSince(this.#options.now()) };
     this.#entries.add(entry);
     this.#started += 1;
     return entry;
   }
 
-  #idle(): State {
-    return { kind: 'idle', since: this.#options.now(), isAsleep: false };
-  }
-
-  /** I2. */
-  #take(entry: Entry, use: Use): Entry {
-    const { state, process } = entry;
-    if (state.kind === 'idle' && state.isAsleep) process.wake();
-    if (use === 'shared') entry.state = { kind: 'shared', by: state.kind === 'shared' ? state.by + 1 : 1 };
-    else entry.state = { kind: 'exclusive' };
-    return entry;
-  }
-
-  #release(entry: Entry): void {
-    const { state } = entry;
-    const isShared = state.kind === 'shared' && state.by > 1;
-    entry.state = isShared ? { kind: 'shared', by: state.by - 1 } : this.#idle();
-    if (entry.key === undefined) entry.process.kill();
-    this.#wakeAll();
-  }
-
-  async #turn(waiter: Waiter): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiter.wake = resolve;
-    this.#waiting.add(waiter);
-    await promise;
-  }
-
-  #wakeAll(): void {
-    for (const waiter of this.#waiting) waiter.wake();
-  }
-
-  /** The longest idle process leaves; its place is free when it is really gone. One for each who waits. */
+  /** The longest idle process leaves; its place is free when it is really gone. One for each who may have it. */
   #makeRoom(): void {
-    const entries = [...this.#entries];
-    const leaving = entries.filter(({ process }) => process.isDead);
-    if (leaving.length > this.#waiting.size) return;
-    let oldest: { readonly process: PackProcess; readonly since: number } | undefined;
-    for (const { state, process } of entries)
-      if (state.kind === 'idle' && !process.isDead && (!oldest || state.since < oldest.since))
-        oldest = { process, since: state.since };
-    oldest?.process.kill();
+    const { shareMax } = this.#options;
+    const leaving = [...this.#entries].filter(({ process }) => process.isDead).length;
+    const claims = this.#waiting
+      .tenants()
+      .map(([tenant, waiters]) => Math.min(waiters.size, shareMax - this.#busy(tenant)));
+    if (leaving < claims.reduce((sum, claim) => sum + claim, 0)) longestIdle(this.#entries)?.kill();
   }
 
   #evictIdle(): void {

@@ -5,6 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { ErrorForPack } from './error-for-pack.ts';
 import type { Data, Invocation, InvocationOutcome, SurfaceTable } from './invocation.ts';
 import type { Sandbox } from './sandbox.ts';
 import { pythonPack, pythonPackOf, startPythonSandbox } from './testing/python.ts';
@@ -34,6 +35,19 @@ test('ctx of a Python node', async (t) => {
       assert.deepEqual(outputsOf(outcome), { run: ['run-1', 'run-1'], inputs: {}, kv: false });
     },
   );
+
+  await t.test('what is not offered is denied by its path when it is used all the same', async () => {
+    const surfaces = { 'storage.kv.get': 'unary' } as const;
+    for (const [body, path] of [
+      ['return ctx.call_ai({})', 'callAi'],
+      ['return ctx.storage.kv.nope({})', 'storage.kv.nope'],
+      ['return ctx.storage.graph.query({})', 'storage.graph'],
+    ] as const) {
+      const { result } = await run(body, { surfaces });
+      const { code, details } = result.status === 'error' ? result.error : { code: '', details: {} };
+      assert.deepEqual([code, details], ['sandbox_capability_denied', { requestedCapability: path }]);
+    }
+  });
 
   await t.test('variables, logs, prints and events', async () => {
     const heard: Data[] = [];
@@ -105,7 +119,7 @@ async function call(
   io: Parameters<Invocation['call']>[2],
 ): Promise<Data> {
   if (method === 'bytes') return args[0] ?? null;
-  if (method === 'fails') throw Object.assign(new Error('no'), { code: 'quota', details: { left: 0 } });
+  if (method === 'fails') throw new ErrorForPack('quota', 'no', { details: { left: 0 } });
   if (method !== 'mcp.subscribe' && method !== 'tokens') return { method, ordinal: io.ordinal };
   for (let index = 0; index < 40; index++) await io.send(index);
   return 'end';

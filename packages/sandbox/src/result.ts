@@ -61,7 +61,7 @@ export function returnedResult(value: unknown): NodeResult {
   if (value.status === 'terminate' || value.status === 'directive')
     return { status: value.status, request: toJsonObject(value.request) };
   if (ERROR_STATUSES.has(value.status) && value.error !== undefined)
-    return { status: 'error', error: toNodeError(value.error) };
+    return { status: 'error', origin: 'pack', error: toNodeError(value.error) };
   if (value.status === 'success') {
     const { status: _, outputs, ...rest } = value;
     return succeeded(outputs === undefined ? rest : outputs);
@@ -69,11 +69,19 @@ export function returnedResult(value: unknown): NodeResult {
   return succeeded(value.status === undefined && isObject(value.outputs) ? value.outputs : value);
 }
 
+/** Only thrown: the runners of WASM and Python see their own heap used up. A pack that claims it wins nothing. */
+const HEAP_USED_UP = 'sandbox_memory_exceeded';
+
+function thrownResult(thrown: unknown): NodeResult {
+  const error = toNodeError(thrown);
+  return { status: 'error', origin: error.code === HEAP_USED_UP ? 'host' : 'pack', error };
+}
+
 /** The `end` of a result frame. */
 export function endResult(end: unknown): NodeResult {
-  if (!isObject(end)) return { status: 'error', error: toNodeError(undefined) };
+  if (!isObject(end)) return thrownResult(undefined);
   if (end.kind === 'returned') return returnedResult(end.value);
   if (end.kind === 'suspended')
     return { status: 'suspended', key: String(end.key).slice(0, 512), request: toJsonObject(end.request) };
-  return { status: 'error', error: toNodeError(end.error) };
+  return thrownResult(end.error);
 }

@@ -2,13 +2,15 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { mkdirSync } from 'node:fs';
 import type { Egress, Lookup } from '@gantry/egress';
 import type { CallContext } from './calls.ts';
-import { neverStarted } from './fault.ts';
+import { failed, neverStarted, told } from './fault.ts';
+import { FaultLog } from './fault-log.ts';
 import type {
   Inspection,
   Invocation,
   InvocationLimits,
   InvocationOutcome,
   NodeError,
+  NodeResult,
   PackCode,
 } from './invocation.ts';
 import { chooseIsolation, choosePython, type IsolationChoice, type PythonFound } from './isolation/choose.ts';
@@ -16,7 +18,8 @@ import type { Isolation, Launcher } from './isolation/launch.ts';
 import { Job, type JobEnd } from './job.ts';
 import { environmentOf, filesFolder, flagsOf, MIB, type Need, shareKey, wasmPages } from './need.ts';
 import { PackProcess } from './pack-process.ts';
-import { Pool, type PoolStats, type Use, type Wanted } from './pool.ts';
+import { Pool, type PoolStats, type Wanted } from './pool.ts';
+import type { Use } from './pool-entry.ts';
 import { Usage } from './receipt.ts';
 import { nodeError, toJsonObject } from './result.ts';
 
@@ -25,12 +28,15 @@ const SHARED_DISPATCHES_MAX = 3;
 const DISPATCHES_MAX = 6;
 const INSPECTION_LIMITS: InvocationLimits = { memoryBytes: 128 * MIB, wallClockMs: 10_000, outputBytes: MIB };
 const INSPECTOR = { tenant: '', workspace: '', principal: '' } as const;
+/** Places for inspections beside those of invocations: an install waits for no run, and no run for an install. */
+const INSPECTIONS_MAX = 4;
 
 export interface SandboxOptions {
   /** `os` is the better of `bwrap` and `unshare` that works here. */
   readonly isolation: IsolationChoice;
   /** Ours alone: the children's root, and the folders of packs that were granted files. */
   readonly workDir: string;
+  /** Processes that invocations may have; one tenant has at most half of them at work. */
   readonly warmMax: number;
   readonly idleMs: number;
   readonly egress: Egress;
@@ -63,37 +69,38 @@ const hostLookup: Lookup = async (name) =>
 class PackSandbox implements Sandbox {
   readonly #options: SandboxOptions;
   readonly #isolation: Isolation;
-  readonly #pool: Pool;
+  readonly #pool: Pool<PackProcess>;
+  readonly #inspections: Pool<PackProcess>;
+  readonly #faults: FaultLog;
   #python: Promise<PythonFound> | undefined;
   #displaced = 0;
 
   constructor(options: SandboxOptions, isolation: Isolation) {
     this.#options = options;
     this.#isolation = isolation;
-    this.#pool = new Pool(options);
+    this.#faults = new FaultLog(options);
+    const { warmMax } = options;
+    this.#pool = new Pool({ ...options, shareMax: Math.ceil(warmMax / 2) });
+    this.#inspections = new Pool({ ...options, warmMax: INSPECTIONS_MAX, shareMax: INSPECTIONS_MAX });
   }
 
   async inspect(code: PackCode, grants: readonly string[] = []): Promise<Inspection> {
     const launcher = await this.#launcherOf(code);
     if ('code' in launcher) return { loaded: false, error: launcher };
     const need = { code, key: INSPECTOR, grants, limits: INSPECTION_LIMITS };
-    return this.#pool.use(this.#wanted(need, launcher, { use: 'alone' }), (process) => process.opened);
+    const wanted = this.#wanted(need, launcher, { use: 'alone' });
+    const inspection = await this.#inspections.use(wanted, (process) => process.opened);
+    return inspection.loaded ? inspection : { loaded: false, error: told(inspection.error) };
   }
 
   async invoke(invocation: Invocation): Promise<InvocationOutcome> {
     const startedAt = this.#options.now();
-    const outcome = (
-      end: JobEnd & { kind: 'settled' | 'stopped' },
-      usage: Usage,
-      atLoad?: Usage,
-    ): InvocationOutcome => ({
-      result: end.kind === 'settled' ? end.result : { status: 'error', error: end.error },
-      variables: end.kind === 'settled' ? toJsonObject(end.variables) : {},
-      used: usage.receipt(atLoad),
+    const outcome = ({ result, variables }: Settled, usage = new Usage(), atLoad?: Usage) => ({
+      ...{ result, variables: toJsonObject(variables), used: usage.receipt(atLoad) },
       durationMs: this.#options.now() - startedAt,
     });
     const launcher = await this.#launcherOf(invocation.code);
-    if ('code' in launcher) return outcome({ kind: 'stopped', error: launcher }, new Usage());
+    if ('code' in launcher) return outcome(settled(failed(launcher, 'pack')));
     let use = useOf(invocation);
     for (let dispatch = 0; dispatch < DISPATCHES_MAX; dispatch++) {
       const job = new Job(invocation, dispatch);
@@ -103,7 +110,7 @@ class PackSandbox implements Sandbox {
       this.#displaced += 1;
       if (end.isSuspect || dispatch + 1 >= SHARED_DISPATCHES_MAX) use = 'alone';
     }
-    return outcome({ kind: 'stopped', error: neverStarted(DISPATCHES_MAX) }, new Usage());
+    return outcome(settled(failed(neverStarted(DISPATCHES_MAX), 'pack')));
   }
 
   async pythonVersion(): Promise<string | undefined> {
@@ -112,22 +119,27 @@ class PackSandbox implements Sandbox {
   }
 
   stats(): SandboxStats {
-    return { isolation: this.#isolation.kind, ...this.#pool.stats(), displaced: this.#displaced };
+    const [own, beside] = [this.#pool.stats(), this.#inspections.stats()];
+    const sum = (name: keyof PoolStats): number => own[name] + beside[name];
+    return {
+      ...{ isolation: this.#isolation.kind, displaced: this.#displaced, started: sum('started') },
+      ...{ warm: sum('warm'), busy: sum('busy'), asleep: sum('asleep'), waiting: sum('waiting') },
+    };
   }
 
   async stop(): Promise<void> {
-    await this.#pool.stop();
+    await Promise.all([this.#pool.stop(), this.#inspections.stop()]);
   }
 
-  async #dispatch(job: Job, launcher: Launcher, use: Use): Promise<[JobEnd, PackProcess]> {
+  async #dispatch(job: Job, launcher: Launcher, use: Use): Promise<[Ended, PackProcess]> {
     const { invocation } = job;
     const wanted = this.#wanted(invocation, launcher, { use, signal: invocation.signal });
-    return this.#pool.use(wanted, async (process): Promise<[JobEnd, PackProcess]> => {
+    return this.#pool.use(wanted, async (process): Promise<[Ended, PackProcess]> => {
       const inspection = await process.opened;
-      if (!inspection.loaded) return [{ kind: 'stopped', error: inspection.error }, process];
+      if (!inspection.loaded) return [notBegun(inspection.error, invocation), process];
       if (process.isDead) return [{ kind: 'displaced', isSuspect: false }, process];
       process.start(job);
-      return [await job.ended, process];
+      return [endOf(await job.ended, process), process];
     });
   }
 
@@ -148,23 +160,55 @@ class PackSandbox implements Sandbox {
     return this.#python;
   }
 
-  #wanted(need: Need, launcher: Launcher, how: Pick<Wanted, 'use' | 'signal'>): Wanted {
-    return { key: shareKey(need), ...how, start: (onEnd) => this.#start(need, launcher, onEnd) };
+  #wanted(
+    need: Need,
+    launcher: Launcher,
+    how: Pick<Wanted<PackProcess>, 'use' | 'signal'>,
+  ): Wanted<PackProcess> {
+    const { tenant } = need.key;
+    return { key: shareKey(need), tenant, ...how, start: (onEnd) => this.#start(need, launcher, onEnd) };
   }
 
   #start(need: Need, launcher: Launcher, onEnd: () => void): PackProcess {
     const { code, grants, limits } = need;
     const { egress, lookup = hostLookup, workDir } = this.#options;
     const command = launcher.command({ folder: code.folder, flags: flagsOf(need) });
-    const context: CallContext = { egress, lookup, filesFolder: filesFolder(workDir, need) };
+    const who = { tenant: need.key.tenant, pack: `${code.name}@${code.version}` };
+    const fault = (method: string, error: unknown): void => this.#faults.tell({ ...who, method, error });
+    const context: CallContext = { egress, lookup, filesFolder: filesFolder(workDir, need), fault };
     const environment = environmentOf(need);
     const { language, entry, format = 'esm' } = code;
     const pack = { folder: command.folder, language, entry, format, pagesMax: wasmPages(need) };
     const { memoryBytes, wallClockMs: loadMs } = limits;
     const open = { type: 'open', ...pack, memoryBytes, grants, envNames: Object.keys(environment) };
-    return new PackProcess({ command, open, memoryBytes, loadMs, context, grants, environment, onEnd });
+    const { tenant } = who;
+    return new PackProcess({
+      tenant,
+      command,
+      open,
+      memoryBytes,
+      loadMs,
+      context,
+      grants,
+      environment,
+      onEnd,
+    });
   }
 }
+
+type Ended = Exclude<JobEnd, { readonly kind: 'stopped' }>;
+
+type Settled = Extract<JobEnd, { readonly kind: 'settled' }>;
+
+const settled = (result: NodeResult): Settled => ({ kind: 'settled', result, variables: {} });
+
+/** Whose process lives on was refused by the host, and nothing is in doubt. */
+const endOf = (end: JobEnd, { isDead }: PackProcess): Ended =>
+  end.kind === 'stopped' ? settled(failed(end.error, isDead ? 'process' : 'pack')) : end;
+
+/** Nothing of the node has run: what may not be repeated has not acted, whatever became of its process. */
+const notBegun = (error: NodeError, { repeatable }: Invocation): Ended =>
+  settled(failed(repeatable ? error : told(error), 'pack'));
 
 /** Python runs one invocation at a time, since a pack may start no threads. */
 const useOf = ({ repeatable, code }: Invocation): Use =>

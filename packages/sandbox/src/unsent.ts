@@ -1,6 +1,7 @@
 /** Calls and answers that no frame can carry, as errors of the one call that they belong to. */
 import type { NodeError } from './invocation.ts';
 import { nodeError } from './result.ts';
+import { VALUES_MAX } from './runner/head.mjs';
 import { BYTES_MAX, HEAD_BYTES_MAX, TooLarge } from './runner/wire.mjs';
 
 const REASON_MAX = 1_000;
@@ -17,7 +18,8 @@ const CONTENT_CODES: readonly (readonly [string, string])[] = [
 function tooLarge(method: string, reason: string): NodeError {
   const code = CONTENT_CODES.find(([path]) => method.startsWith(path))?.[1] ?? 'sandbox_invocation_error';
   const message = `${reason} Text counts as JSON: use bytes instead of base64, or several calls.`;
-  return nodeError(code, message, { maxJsonBytes: HEAD_BYTES_MAX, maxBytes: BYTES_MAX });
+  const details = { maxJsonBytes: HEAD_BYTES_MAX, maxBytes: BYTES_MAX, maxValues: VALUES_MAX };
+  return nodeError(code, message, details);
 }
 
 /** What the runner says of a call that it could not send. */

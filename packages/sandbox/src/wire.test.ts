@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BYTES_MAX, DEPTH_MAX, Decoder, encode, HEAD_BYTES_MAX, TooLarge } from './runner/wire.mjs';
+import { DEPTH_MAX, measure, VALUES_MAX } from './runner/head.mjs';
+import { BYTES_MAX, costOfPieces, Decoder, encode, HEAD_BYTES_MAX, TooLarge } from './runner/wire.mjs';
 
 const decodeAll = (chunks: readonly Uint8Array[]): unknown[] => {
   const decoder = new Decoder();
@@ -106,11 +107,12 @@ test('bytes are sent as they lie, and every part arrives in memory of its own', 
   assert.deepEqual([a.buffer.byteLength, b.buffer.byteLength], [2, 1]);
 });
 
+const framed = (text: string): Uint8Array => {
+  const body = Buffer.from(text);
+  return Buffer.concat([lengthsOf(body.byteLength, body.byteLength), body]);
+};
+
 test('bytes that the frame does not have, and parts that do not fill it, are refused', () => {
-  const framed = (text: string): Uint8Array => {
-    const body = Buffer.from(text);
-    return Buffer.concat([lengthsOf(body.byteLength, body.byteLength), body]);
-  };
   for (const text of [
     '[{"$bytes":7},[]]',
     '[{"$bytes":"length"},[]]',
@@ -126,12 +128,77 @@ test('bytes that the frame does not have, and parts that do not fill it, are ref
 });
 
 test('depth is bounded both ways', () => {
-  let deep: unknown = 1;
-  for (let index = 0; index <= DEPTH_MAX + 1; index++) deep = [deep];
-  assert.throws(() => encode(deep), /too deep/);
+  const nested = (depth: number) => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
+  assert.throws(() => encode(JSON.parse(nested(DEPTH_MAX + 2))), /too deep/);
+  assert.throws(() => decodeAll([framed(`[${nested(DEPTH_MAX + 2)},[]]`)]), /too deep/);
+  assert.deepEqual(decodeAll(encode(JSON.parse(nested(DEPTH_MAX + 1)))), [JSON.parse(nested(DEPTH_MAX + 1))]);
+});
+
+/** An element counts once, a member ten times, and what is empty once. */
+const countOf = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0;
+  const items: unknown[] = Object.values(value);
+  const each = Array.isArray(value) ? 1 : 10;
+  return items.reduce((sum: number, item) => sum + countOf(item), Math.max(each * items.length, 1));
+};
+
+test('values are counted outside of texts, whatever the texts say', () => {
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\\', '"', ',,[{:', '\\",[', 'é\\'));
+  const { json } = fc.letrec((tie) => ({
+    json: fc.oneof(
+      { maxDepth: 4 },
+      fc.oneof(text, fc.double({ noNaN: true }), fc.boolean(), fc.constant(null)),
+      fc.array(tie('json'), { maxLength: 5 }),
+      fc.dictionary(text, tie('json'), { maxKeys: 5 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(json, fc.boolean(), (value, isSpaced) => {
+      const told = JSON.stringify(value, null, isSpaced ? 2 : 0);
+      assert.equal(measure(Buffer.from(told)).values, countOf(value));
+    }),
+  );
+});
+
+test('values have a maximum, which is checked before they are read', () => {
+  const list = (length: number) => `[[${'0,'.repeat(length - 1)}0],[]]`;
+  const most = VALUES_MAX - 3;
+  assert.deepEqual(decodeAll([framed(list(most))]), [Array(most).fill(0)]);
+  assert.throws(() => decodeAll([framed(list(most + 1))]), TooLarge);
+  assert.throws(() => decodeAll([framed(`${'['.repeat(100)}${'0,'.repeat(VALUES_MAX)}`)]), TooLarge);
+  assert.equal(decodeAll(encode(Array(most).fill(0))).length, 1);
+  for (const value of [
+    Array(most + 1).fill(0),
+    Array(VALUES_MAX / 2).fill({}),
+    { a: Array(VALUES_MAX).fill('') },
+  ])
+    assert.throws(() => encode(value), TooLarge);
+  const commas = ',:[{'.repeat(1_000_000);
+  assert.deepEqual(decodeAll(encode({ commas })), [{ commas }]);
+});
+
+test('both sides know the same cost of a frame, by its bytes or its values', () => {
+  const cost = (message: unknown) => {
+    const pieces = encode(message);
+    const [frame] = new Decoder().push(Buffer.concat(pieces));
+    assert.equal(frame?.cost, costOfPieces(pieces));
+    return costOfPieces(pieces);
+  };
+  assert.equal(cost(1), 1024);
+  assert.equal(cost({ bytes: new Uint8Array(5_000) }), 8 + '[{"bytes":{"$bytes":0}},[5000]]'.length + 5_000);
+  assert.equal(cost(Array(10_000).fill([])), 8 * (2 * 10_000 + 3));
 });
 
 test('__proto__ never travels', () => {
-  const [message] = decodeAll(encode(JSON.parse('{"a":{"__proto__":{"polluted":true}}}')));
-  assert.deepEqual(message, { a: {} });
+  const polluting = '{"a":{"__proto__":{"polluted":true}}}';
+  assert.deepEqual(decodeAll(encode(JSON.parse(polluting))), [{ a: {} }]);
+  for (const spelled of [polluting, polluting.replace('__proto__', '__pr\\u006fto__')]) {
+    const [message] = decodeAll([framed(`[${spelled},[]]`)]);
+    assert.deepEqual(Object.getOwnPropertyNames((message as { a: object }).a), []);
+  }
+});
+
+test('a name may be spelled with escapes and means the same', () => {
+  assert.throws(() => decodeAll([framed('[{"\\u0024bytes":7},[]]')]), /points to bytes/);
+  assert.deepEqual(decodeAll([framed('[{"$\\u0024bytes":7},[]]')]), [{ $bytes: 7 }]);
 });

@@ -7,5 +7,7 @@ export type { CallReport, NodeCalls } from './node-calls.ts';
 export { type BackendSettings, type OpenedSurfaces, openSurfaces } from './open-surfaces.ts';
 export type { QueueDelivery, QueuePlace, QueuePort, QueueSubscription } from './ports/queue.ts';
 export { deliveryTokens } from './queue/delivery-token.ts';
+export { placeProblem as queuePlaceProblem } from './queue/limits.ts';
+export { decodeBase64 } from './spelling.ts';
 export type { Invocation, NodeFacts } from './surface-call.ts';
 export { createSurfaceDesk, type SurfaceDesk } from './surface-desk.ts';

@@ -33,15 +33,17 @@ export function createRoutes(
   surfaces: readonly ImplementedSurface[],
   spellings: readonly Spelling[],
 ): Routes {
-  const methods = new Map(surfaces.flatMap(methodRoutes));
+  const methods = new Map(surfaces.flatMap(methodsOf));
   const capabilities = new Set(surfaces.map(({ literal }) => literal.capability));
   const spelled = spellings.flatMap((spelling) => spelledRoute(spelling, methods, capabilities));
   const replaced = new Set(spelled.filter(({ when }) => when === undefined).map(({ path }) => path));
-  const plain = [...methods.values()].filter(({ path }) => !replaced.has(path));
+  const plain = [...methods.values()]
+    .map((method) => method.at(method.path))
+    .filter(({ path }) => !replaced.has(path));
   const paths = Map.groupBy([...spelled, ...plain].filter(isOffered), ({ path }) => path);
   const missing = (path: string): string => {
     const meant = spellings.find((spelling) => spelling.path === path)?.to;
-    const known = [...methods.values()].find((route) => route.path === path)?.capability;
+    const known = [...methods.values()].find((method) => method.path === path)?.capability;
     return known ?? (meant === undefined ? path : `host.${meant}`);
   };
   return {
@@ -60,43 +62,42 @@ export function createRoutes(
 const isOffered = ({ surface, method: { needs } }: Route): boolean =>
   needs === undefined || !surface.lacks.includes(needs);
 
-function methodRoutes(surface: ImplementedSurface): [string, Route][] {
-  const { capability, path, methods } = surface.literal;
-  return Object.entries(methods).map(([name, method]) => [
-    `${capability}.${name}`,
-    {
-      ...{ path: `${path}.${name}`, surface, name, method, capability: `host.${capability}.${name}` },
-      ...checksOf(`${path}.${name}`, method),
-    },
-  ]);
+interface Method {
+  /** By the contract. */
+  readonly path: string;
+  readonly capability: string;
+  /** What is refused is told by the path that was called. */
+  at(path: string): Route;
+}
+
+function methodsOf(surface: ImplementedSurface): [string, Method][] {
+  const { capability: of, path: root, methods } = surface.literal;
+  return Object.entries(methods).map(([name, method]) => {
+    const capability = `host.${of}.${name}`;
+    const checksAt = checking(method);
+    const at = (path: string): Route => ({ path, surface, name, method, capability, ...checksAt(path) });
+    return [`${of}.${name}`, { path: `${root}.${name}`, capability, at }];
+  });
 }
 
 function spelledRoute(
   { path, when, to, takes, gives }: Spelling,
-  methods: ReadonlyMap<string, Route>,
+  methods: ReadonlyMap<string, Method>,
   capabilities: ReadonlySet<string>,
 ): Route[] {
-  const route = methods.get(to);
-  if (route)
-    return [
-      {
-        ...route,
-        path,
-        ...(when && { when }),
-        ...(takes && { takes }),
-        ...(gives && { gives }),
-      },
-    ];
+  const method = methods.get(to);
+  if (method)
+    return [{ ...method.at(path), ...(when && { when }), ...(takes && { takes }), ...(gives && { gives }) }];
   if (capabilities.has(to.split('.')[0]!))
     throw new Error(`ctx.${path} is spelled for ${to}, which is absent`);
   return [];
 }
 
 /** Compiled when first used: most hosts use few of the methods. */
-function checksOf(path: string, { input, output }: MethodLiteral): Pick<Route, 'checkInput' | 'checkOutput'> {
+function checking({ input, output }: MethodLiteral) {
   const inputs = lazily(input);
   const outputs = lazily(output);
-  return {
+  return (path: string): Pick<Route, 'checkInput' | 'checkOutput'> => ({
     checkInput(value) {
       const validator = inputs();
       if (validator.Check(value)) return;
@@ -113,7 +114,7 @@ function checksOf(path: string, { input, output }: MethodLiteral): Pick<Route, '
       if (outputs().Check(value)) return value as Data;
       throw new Error(`ctx.${path} answered what its contract does not allow`);
     },
-  };
+  });
 }
 
 function lazily(schema: TSchema) {

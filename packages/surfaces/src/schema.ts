@@ -27,6 +27,8 @@ const plainText = (options: { readonly minLength?: number; readonly maxLength?: 
     () => 'must be text without NUL and without half surrogate pairs',
   );
 
+/** As long as the message that it came in: the surface says what is too long for it, with a code of its own. */
+export const Key = plainText({ minLength: 1 });
 /** Surfaces say what is too long for them, in their own words; beyond this nobody reads it. */
 export const Name = plainText({ minLength: 1, maxLength: 4_096 });
 export const DatasourceId = plainText({ minLength: 1, maxLength: 64 });
@@ -37,6 +39,10 @@ export const Namespace = plainText({ maxLength: 128 });
 export const Seconds = Type.Number({ exclusiveMinimum: 0 });
 export const Timestamp = Type.String({ description: 'ISO 8601' });
 export const Cursor = Type.String({ minLength: 1, maxLength: 4_096 });
-export const Limit = Type.Integer({ minimum: 1, maximum: 1_000 });
 
 export const LIST_LIMIT = 100;
+const LIST_LIMIT_MAX = 1_000;
+
+/** How many a page may have. A page says whether more follow, so a host may give fewer than were asked for. */
+export const PageLimit = Type.Integer({ minimum: 1 });
+export const pageSize = (limit = LIST_LIMIT): number => Math.min(limit, LIST_LIMIT_MAX);

@@ -2,6 +2,7 @@
  * Published packs call some methods by other names, with other members. A spelling says which method is meant and
  * adapts what goes in and what comes out. Where the contract and a pack share a path, answers carry both spellings.
  */
+import { OpenwopError } from '@gantry/protocol';
 import type { Data, DataObject } from './data.ts';
 
 export interface StepFacts {
@@ -28,21 +29,36 @@ export interface Spelling {
   readonly gives?: readonly Step[];
 }
 
-/** `expect` → `expectedValue` */
+const isGiven = (value: DataObject, name: string): boolean =>
+  Object.hasOwn(value, name) && value[name] !== undefined;
+
+/** `expect` → `expectedValue`. What the contract's own member says stands when both are given. */
 export const rename = (names: Readonly<Record<string, string>>): Step => ({
   says: Object.entries(names)
     .map(([from, to]) => `\`${from}\` → \`${to}\``)
     .join(', '),
   adapt: (value) =>
     Object.fromEntries(
-      Object.entries(value)
-        .filter(([name]) => !Object.values(names).includes(name) || !(sourceOf(names, name) in value))
-        .map(([name, member]) => [names[name] ?? name, member]),
+      Object.entries(value).flatMap(([name, member]) => {
+        const to = Object.hasOwn(names, name) ? names[name]! : name;
+        return to !== name && isGiven(value, to) ? [] : [[to, member]];
+      }),
     ),
 });
 
-const sourceOf = (names: Readonly<Record<string, string>>, to: string): string =>
-  Object.keys(names).find((from) => names[from] === to)!;
+/**
+ * For members that name different things: with both, one of them would be ignored, and a call that was meant for one
+ * document could change them all.
+ */
+export const either = (one: string, other: string): Step => ({
+  says: `\`${one}\` or \`${other}\`, not both`,
+  adapt: (value) => {
+    if (!isGiven(value, one) || !isGiven(value, other)) return value;
+    throw new OpenwopError('validation_error', {
+      message: `The argument has both \`${one}\` and \`${other}\`. Send the one that is meant, without the other.`,
+    });
+  },
+});
 
 /** Members that the pack may leave out. */
 export const fill = (members: DataObject): Step => ({
@@ -78,11 +94,24 @@ export const member = (
   },
 });
 
-/** Bytes that the pack writes as base64. */
+const NOT_BASE64 =
+  'is not base64. Write the standard alphabet with its padding, without line breaks and without a `data:` prefix.';
+
+/**
+ * Throws `validation_error`, naming `member`. `Buffer` alone skips what it does not know, and what was meant is gone:
+ * only text that comes out again the same is taken.
+ */
+export function decodeBase64(text: string, member: string): Uint8Array {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.toString('base64') === text) return new Uint8Array(bytes);
+  throw new OpenwopError('validation_error', { message: `The text in \`${member}\` ${NOT_BASE64}` });
+}
+
+/** Bytes that the pack writes as base64; bytes that are there stand. */
 export const fromBase64 = (from: string, to: string): Step => ({
-  says: `\`${from}\` (base64) → \`${to}\` (bytes)`,
+  says: `\`${from}\` (base64 with its padding, without a \`data:\` prefix) → \`${to}\` (bytes)`,
   adapt: ({ [from]: text, ...value }) =>
-    typeof text === 'string' ? { ...value, [to]: new Uint8Array(Buffer.from(text, 'base64')) } : value,
+    typeof text !== 'string' || isGiven(value, to) ? value : { ...value, [to]: decodeBase64(text, from) },
 });
 
 /** What fits as base64 into the JSON of one message, which may have 16 MiB, with something beside it. */

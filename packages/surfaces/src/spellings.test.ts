@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DataObject } from './data.ts';
-import { rename, through } from './spelling.ts';
+import { through } from './spelling.ts';
 import { SPELLINGS } from './spellings.ts';
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
@@ -32,7 +32,7 @@ const TAKES: readonly [string, DataObject, string, DataObject][] = [
     'storage.blob.put',
     { key: 'k', contentBase64: 'aGk=' },
     'blobStorage.put',
-    { bucket: 'artifacts', key: 'k', bytes: bytes('hi') },
+    { key: 'k', bytes: bytes('hi') },
   ],
   [
     'storage.blob.presign',
@@ -48,6 +48,12 @@ const TAKES: readonly [string, DataObject, string, DataObject][] = [
     { topic: 'q', visibilityMs: 5, maxMessages: 1 },
   ],
   ['queueBus.ack', { messageId: 'm' }, 'queueBus.ack', { deliveryToken: 'm' }],
+  [
+    'queueBus.nack',
+    { messageId: 'm', deliveryToken: 't', requeue: true },
+    'queueBus.nack',
+    { deliveryToken: 't', requeue: true },
+  ],
   [
     'queueBus.nack',
     { messageId: 'm', requeue: true },
@@ -85,6 +91,12 @@ const TAKES: readonly [string, DataObject, string, DataObject][] = [
     { datasourceId: 'd', operations: [{ sql: 's', params: [] }] },
   ],
   [
+    'db.sql.transaction',
+    { datasource: 'd', operations: [{ sql: 's', params: [] }] },
+    'sql.transaction',
+    { datasourceId: 'd', operations: [{ sql: 's', params: [] }] },
+  ],
+  [
     'db.nosql.find',
     { datasource: 'd', collection: 'c' },
     'nosql.query',
@@ -114,6 +126,13 @@ const TAKES: readonly [string, DataObject, string, DataObject][] = [
     'vectorStore.query',
     { collection: 'n', embedding: [1], k: 2 },
   ],
+  [
+    'db.vector.query',
+    { namespace: 'n', embedding: [1], k: 2 },
+    'vectorStore.query',
+    { collection: 'n', embedding: [1], k: 2 },
+  ],
+  ['db.vector.delete', { namespace: 'n', ids: ['a'] }, 'vectorStore.delete', { collection: 'n', ids: ['a'] }],
   [
     'db.vector.delete',
     { collection: 'c', filter: {} },
@@ -165,7 +184,7 @@ const GIVES: readonly [string, DataObject, DataObject, DataObject][] = [
   ],
   [
     'storage.blob.get',
-    {},
+    { bucket: 'b' },
     { bytes: bytes('hi') },
     { bytes: bytes('hi'), found: true, contentBase64: 'aGk=', size: 2 },
   ],
@@ -222,13 +241,6 @@ test('records become vectors, and documents become docs', () => {
   const document = { index: 'i', id: '1', document: rich };
   const docs = through(spellingOf('db.search.index', document).takes, document, { input: document, now: 0 });
   assert.deepEqual(docs.docs, [{ id: '1', fields: { a: 'x', n: 1, list: 'y\n2', deep: 'z' } }]);
-});
-
-test('the spelling of a pack beats that of the contract when both are given', () => {
-  const step = rename({ expect: 'expectedValue' });
-  const facts = { input: {}, now: 0 };
-  assert.deepEqual(step.adapt({ expect: 1, expectedValue: 2 }, facts), { expectedValue: 1 });
-  assert.deepEqual(step.adapt({ expectedValue: 2 }, facts), { expectedValue: 2 });
 });
 
 test('a value that no step understands is left for the schema to refuse', () => {

@@ -2,7 +2,7 @@
 import { BLOB } from './blob/spellings.ts';
 import { type Data, type DataObject, isObject } from './data.ts';
 import { FS } from './fs/spellings.ts';
-import { also, fill, member, rename, type Spelling, type Step } from './spelling.ts';
+import { also, either, fill, member, rename, type Spelling, type Step } from './spelling.ts';
 
 const isList = (value: Data | undefined): value is readonly Data[] => Array.isArray(value);
 
@@ -55,9 +55,14 @@ const TABLE: readonly Spelling[] = [
     path: 'storage.table.update',
     when: 'filter',
     to: 'tableStorage.updateWhere',
-    takes: [rename({ update: 'patch' })],
+    takes: [either('rowId', 'filter'), rename({ update: 'patch' })],
   },
-  { path: 'storage.table.delete', when: 'filter', to: 'tableStorage.deleteWhere' },
+  {
+    path: 'storage.table.delete',
+    when: 'filter',
+    to: 'tableStorage.deleteWhere',
+    takes: [either('rowId', 'filter')],
+  },
   {
     path: 'storage.table.upsert',
     to: 'tableStorage.upsert',
@@ -161,19 +166,35 @@ const SQL: readonly Spelling[] = [
     to: 'sql.transaction',
     takes: [
       datasource,
+      either('statements', 'operations'),
       rename({ statements: 'operations' }),
       member('operations', 'each with `params`, empty unless given', ({ operations }) =>
         isList(operations) ? operations.map((each) => ({ params: [], ...(each as DataObject) })) : undefined,
       ),
     ],
   },
+  { path: 'db.sql.transaction', to: 'sql.transaction', takes: [datasource] },
 ];
 
 const NOSQL: readonly Spelling[] = [
   { path: 'db.nosql.find', to: 'nosql.query', takes: [datasource, fill({ filter: {} })] },
-  { path: 'db.nosql.insert', when: 'docs', to: 'nosql.insertMany', takes: [datasource] },
-  { path: 'db.nosql.update', when: 'filter', to: 'nosql.updateWhere', takes: [datasource] },
-  { path: 'db.nosql.delete', when: 'filter', to: 'nosql.deleteWhere', takes: [datasource] },
+  {
+    path: 'db.nosql.insert',
+    when: 'docs',
+    to: 'nosql.insertMany',
+    takes: [either('doc', 'docs'), datasource],
+  },
+  ...(['update', 'delete'] as const).map(
+    (verb): Spelling => ({
+      path: `db.nosql.${verb}`,
+      when: 'filter',
+      to: `nosql.${verb}Where`,
+      takes: [either('id', 'filter'), datasource],
+    }),
+  ),
+  ...['insert', 'insertMany', 'get', 'query', 'update', 'updateWhere', 'delete', 'deleteWhere'].map(
+    (name): Spelling => ({ path: `db.nosql.${name}`, to: `nosql.${name}`, takes: [datasource] }),
+  ),
 ];
 
 /** Texts, numbers and booleans as they are; of lists and objects the texts in them, one a line. */
@@ -199,6 +220,7 @@ const SEARCH: readonly Spelling[] = [
     when: 'document',
     to: 'searchIndex.index',
     takes: [
+      either('document', 'docs'),
       member('docs', 'one of `id` and `document`; lists and objects in it become text', (value) => {
         const { id = '', document = {} } = value;
         return [{ id, fields: isObject(document) ? fieldsOf(document) : document }];
@@ -228,13 +250,14 @@ const toVectors = (from: string): Step =>
 const namespace = rename({ namespace: 'collection' });
 
 const VECTOR: readonly Spelling[] = [
-  { path: 'db.vector.upsert', when: 'records', to: 'vectorStore.upsert', takes: [toVectors('records')] },
-  {
-    path: 'db.vector.upsert',
-    when: 'items',
-    to: 'vectorStore.upsert',
-    takes: [namespace, toVectors('items')],
-  },
+  ...['records', 'items'].map(
+    (name): Spelling => ({
+      path: 'db.vector.upsert',
+      when: name,
+      to: 'vectorStore.upsert',
+      takes: [either('vectors', name), namespace, toVectors(name)],
+    }),
+  ),
   {
     path: 'db.vector.query',
     when: 'vector',
@@ -242,7 +265,10 @@ const VECTOR: readonly Spelling[] = [
     takes: [namespace, rename({ vector: 'embedding', topK: 'k' }), fill({ k: 10 })],
     gives: [also({ hits: 'matches' })],
   },
-  { path: 'db.vector.delete', when: 'filter', to: 'vectorStore.deleteWhere' },
+  { path: 'db.vector.delete', when: 'filter', to: 'vectorStore.deleteWhere', takes: [namespace] },
+  ...['upsert', 'query', 'delete', 'deleteWhere'].map(
+    (name): Spelling => ({ path: `db.vector.${name}`, to: `vectorStore.${name}`, takes: [namespace] }),
+  ),
 ];
 
 export const SPELLINGS: readonly Spelling[] = [

@@ -16,8 +16,10 @@ export function blobLinkRoutes(
   { servePresigned }: Pick<Surfaces, 'servePresigned'>,
   now: () => number,
 ): void {
-  const serve = async ({ method, raw, headers, body }: FastifyRequest, reply: FastifyReply) => {
-    const contentType = headers['content-type'];
+  const types = new WeakMap<FastifyRequest, string>();
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { method, raw, body } = request;
+    const contentType = types.get(request);
     const answer = await servePresigned({
       ...{ method, url: raw.url ?? '', now: now() },
       ...(contentType !== undefined && { contentType }),
@@ -30,6 +32,14 @@ export function blobLinkRoutes(
   };
   // A scope of its own: the body is whatever the object is, and is read as far as the link allows.
   app.register(async (scope: Api) => {
+    // Fastify refuses a type that it cannot read before it asks any parser. Here it is only kept.
+    scope.addHook('onRequest', (request, _reply, done) => {
+      const { 'content-type': type } = request.headers;
+      if (type !== undefined) types.set(request, type);
+      delete request.headers['content-type'];
+      done();
+    });
+    scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable, done) =>
       done(null, payload),
     );

@@ -94,25 +94,36 @@ test('a remote node is given its inputs and no more, and what it used is on the 
   assert.deepEqual(receipt?.primitives, { 'net.outbound': 1 });
 });
 
-for (const [code, effect, expected, calls] of [
-  ['sandbox_invocation_error', 'effect', ['effect_in_doubt', false], 1],
-  ['sandbox_timeout', 'effect', ['sandbox_timeout', false], 1],
-  ['sandbox_timeout', 'idempotent', ['sandbox_timeout', true], 1],
-  ['sandbox_invocation_error', 'idempotent', ['sandbox_invocation_error', false], 3],
-] as const)
-  test(`${code} of a node that is ${effect} counts for what is known`, async (t) => {
-    let called = 0;
-    const { executor } = await world(t, {
-      invoke: async () => {
-        called++;
-        const error = { code, message: 'no', retryable: code === 'sandbox_timeout' };
-        return outcome({ status: 'error', error });
-      },
-    });
-    const end = await executor(key, invocation(effect), signal, working());
-    assert.deepEqual('ok' in end && !end.ok && [end.error.code, end.retryable], expected);
-    assert.equal(called, calls);
+const gone = 'sandbox_invocation_error';
+
+const FAILURES = [
+  ['process', gone, 'effect', ['effect_in_doubt', false], 1],
+  ['process', gone, 'idempotent', [gone, true], 3],
+  ['host', 'sandbox_timeout', 'effect', ['sandbox_timeout', false], 1],
+  ['host', 'sandbox_timeout', 'idempotent', ['sandbox_timeout', true], 1],
+  ['pack', gone, 'effect', [gone, true], 1],
+  ['pack', gone, 'idempotent', [gone, true], 1],
+  ['pack', 'sandbox_timeout', 'effect', ['sandbox_timeout', true], 1],
+  ['pack', 'effect_in_doubt', 'idempotent', ['effect_in_doubt', true], 1],
+] as const;
+
+test('a failure counts for what is known of it, by its origin and never by its code', async (t) => {
+  let answer: InvocationOutcome['result'];
+  let called = 0;
+  const { executor } = await world(t, {
+    invoke: async () => {
+      called++;
+      return outcome(answer);
+    },
   });
+  for (const [index, [origin, code, effect, expected, calls]] of FAILURES.entries()) {
+    called = 0;
+    answer = { status: 'error', origin, error: { code, message: 'no', retryable: true } };
+    const end = await executor({ ...key, runId: `run-${index}` }, invocation(effect), signal, working());
+    const seen = 'ok' in end && !end.ok && [end.error.code, end.retryable];
+    assert.deepEqual([seen, called], [expected, calls], `${code} of the ${origin}, ${effect}`);
+  }
+});
 
 test('what a node that acts told during a pause is on record with its ending', async (t) => {
   let called = 0;

@@ -10,7 +10,7 @@
 import type { Outcome } from '@gantry/engine';
 import { covers, unmetRequirements } from '@gantry/packs';
 import { OpenwopError, type RunError } from '@gantry/protocol';
-import type { InvocationOutcome } from '@gantry/sandbox';
+import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
 import { type InvocationLog, inDoubt } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/side-effect.ts';
 import { type CodeCall, type CodeCalls, prepareCall, type Task } from './code-call.ts';
@@ -23,7 +23,6 @@ import type { Receipts } from './receipts.ts';
 
 /** A process that went down under a node that may be repeated is replaced so often. */
 const RESTARTS_MAX = 2;
-const PROCESS_GONE = 'sandbox_invocation_error';
 
 export interface PackExecutorOptions extends CodeCalls {
   readonly shelf: PackShelf;
@@ -49,7 +48,13 @@ export const packExecutor =
 
 const refused = (error: RunError): Outcome => ({ ok: false, retryable: false, error });
 
-type Run = () => Promise<Outcome>;
+/** What pack code came to. Only of failures the origin is known, and it alone decides what is done about them. */
+interface Ended {
+  readonly outcome: Outcome;
+  readonly origin?: ErrorOrigin;
+}
+
+type Run = () => Promise<Ended>;
 
 interface Ready {
   /** The node may act in ways that no journal sees. */
@@ -74,10 +79,10 @@ async function once({ key, invocation, pack, log }: Task, run: Run): Promise<Out
 }
 
 /** Nobody knows how far code got that was cut off. */
-function withDoubt(outcome: Outcome): Outcome {
+function withDoubt({ outcome, origin }: Ended): Outcome {
   if (!('ok' in outcome) || outcome.ok) return outcome;
-  if (outcome.error.code === 'sandbox_timeout') return { ...outcome, retryable: false };
-  if (outcome.error.code !== PROCESS_GONE) return outcome;
+  if (origin === 'host') return { ...outcome, retryable: false };
+  if (origin !== 'process') return outcome;
   const message = `${outcome.error.message} Whether the node acted is not known, and it is not declared idempotent.`;
   return { ...outcome, ...refused({ code: 'effect_in_doubt', message }) };
 }
@@ -85,9 +90,8 @@ function withDoubt(outcome: Outcome): Outcome {
 /** I2. */
 async function repeatedly({ signal }: Task, run: Run): Promise<Outcome> {
   for (let restarts = 0; ; restarts++) {
-    const outcome = await run();
-    const isGone = 'ok' in outcome && !outcome.ok && outcome.error.code === PROCESS_GONE;
-    if (!isGone || restarts === RESTARTS_MAX || signal.aborted) return outcome;
+    const { outcome, origin } = await run();
+    if (origin !== 'process' || restarts === RESTARTS_MAX || signal.aborted) return outcome;
   }
 }
 
@@ -97,7 +101,7 @@ async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready>
   const version = await options.shelf.version(pack.integrity);
   const node = version.nodes.find(({ typeId }) => typeId === invocation.typeId);
   const { refusal } = node ?? {};
-  if (refusal) return { acts: false, run: async () => refused(refusal) };
+  if (refusal) return { acts: false, run: async () => ({ outcome: refused(refusal) }) };
   const grants = await options.shelf.granted(key.tenant, pack.packName);
   const unmet = unmetRequirements(version.requires, grants);
   const manifest = `${version.name}@${version.version}`;
@@ -119,7 +123,7 @@ async function invoke(
   task: Task,
   version: VersionRecord,
   call: CodeCall,
-): Promise<Outcome> {
+): Promise<Ended> {
   const { signal, work, pack, key } = task;
   const children = new SubWorkflows(pack.calls);
   const feed = new EventFeed((events) => work.emit(events));
@@ -130,7 +134,10 @@ async function invoke(
   if (code?.language === 'wasm') await tellBreach(options, feed, outcome);
   await feed.drained();
   const { wanted } = children;
-  return { ...(wanted ? { call: wanted } : outcomeOf(outcome)), ...feed.untold() };
+  if (wanted) return { outcome: { call: wanted, ...feed.untold() } };
+  const { result } = outcome;
+  const origin = result.status === 'error' ? { origin: result.origin } : {};
+  return { outcome: { ...outcomeOf(outcome), ...feed.untold() }, ...origin };
 }
 
 const BREACHES: Readonly<Record<string, 'wasm-memory' | 'wasm-execution-time'>> = {
@@ -144,7 +151,8 @@ async function tellBreach(
   feed: EventFeed,
   { result, durationMs }: InvocationOutcome,
 ): Promise<void> {
-  const kind = result.status === 'error' ? BREACHES[result.error.code] : undefined;
+  if (result.status !== 'error' || result.origin !== 'host') return;
+  const kind = BREACHES[result.error.code];
   if (kind === undefined) return;
   const [limit, observed] = kind === 'wasm-memory' ? [memoryBytes, memoryBytes] : [wallClockMs, durationMs];
   await feed.push({ type: 'cap.breached', payload: { kind, limit, observed } });

@@ -1,4 +1,5 @@
 /** `ctx.sideEffects`: pack code claims an effect before it acts, and says how it ended. */
+import { hash } from 'node:crypto';
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Data } from '@gantry/sandbox';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
@@ -6,7 +7,9 @@ import { toJson, toObject } from './data.ts';
 
 /** A failed effect may be tried again; each try is a claim of its own. */
 const TRIES_MAX = 100;
-const KEY_MAX = 512;
+const EFFECT_TYPE_MAX = 256;
+const KEY_MAX = 4_096;
+const FAILURE_MAX = 512;
 
 export interface GuardScope {
   readonly tenant: string;
@@ -27,8 +30,7 @@ export class SideEffectGuard {
   }
 
   async tryAcquire(request: Data): Promise<JsonObject> {
-    const { idempotencyKey, effectType = 'effect' } = toObject(request);
-    const key = `${effectType}\0${idempotencyKey ?? ''}`.slice(0, KEY_MAX);
+    const key = keyOf(toObject(request));
     for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
       const effect = {
         ...{ tenant: this.#scope.tenant, runId: this.#scope.runId, nodeId: this.#scope.nodeId },
@@ -55,7 +57,7 @@ export class SideEffectGuard {
   }
 
   async markFailed(effectId: Data, message: Data): Promise<null> {
-    const text = typeof message === 'string' ? message.slice(0, KEY_MAX) : 'The effect failed.';
+    const text = typeof message === 'string' ? message.slice(0, FAILURE_MAX) : 'The effect failed.';
     const error = { code: 'side_effect_failed', message: text };
     return this.#settle(effectId, { ok: false, retryable: true, error });
   }
@@ -67,4 +69,21 @@ export class SideEffectGuard {
     await this.#log.settle(this.#scope.tenant, id, outcome);
     return null;
   }
+}
+
+/** Of the whole pair: whatever is left out would make two effects one, and the second would never happen. */
+function keyOf({ idempotencyKey = '', effectType = 'effect' }: JsonObject): string {
+  const pair = [
+    text('effectType', effectType, EFFECT_TYPE_MAX),
+    text('idempotencyKey', idempotencyKey, KEY_MAX),
+  ];
+  return hash('sha256', JSON.stringify(pair), 'base64url');
+}
+
+function text(field: string, value: Json, lengthMax: number): string {
+  if (typeof value === 'string' && value.length <= lengthMax) return value;
+  throw new OpenwopError('validation_error', {
+    message: `ctx.sideEffects.tryAcquire: ${field} must be a text of at most ${lengthMax} characters.`,
+    details: { field },
+  });
 }

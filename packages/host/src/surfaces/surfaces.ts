@@ -17,10 +17,10 @@ import { callLog } from './call-log.ts';
 import { CallMetrics } from './call-metrics.ts';
 
 export interface SurfacesOptions {
-  readonly settings: Pick<Settings, 'dataDir' | 'backends'>;
+  readonly settings: Pick<Settings, 'dataDir' | 'backends' | 'buckets'>;
   readonly masterKey: MasterKey;
   /** Where links to objects lead; asked when one is made. */
-  readonly publicUrl: () => string;
+  readonly publicUrl: () => Promise<string>;
   /** As long as a run may last: a node that goes on must find what it did. */
   readonly invocationRetentionMs: number;
   readonly now: () => number;
@@ -31,6 +31,8 @@ export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'health' | 'ser
   /** The members of `ctx` for one node at work. */
   membersFor(facts: SurfaceFacts): Members;
   readonly capabilities: HostOffer['capabilities'];
+  /** Begins the links to objects that this host keeps itself. */
+  publicUrl(): Promise<string>;
   /** Families of the discovery document. */
   readonly families: JsonObject;
   /** Names for `sandbox.allowedHostCalls`. */
@@ -48,7 +50,8 @@ export const surfaceCursorKey = (masterKey: MasterKey): Uint8Array => masterKey.
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
   const { settings, masterKey, publicUrl, invocationRetentionMs, now, log } = options;
   const opened = await openAll({
-    ...{ dataDir: settings.dataDir, backends: settings.backends, invocationRetentionMs, now },
+    ...{ dataDir: settings.dataDir, backends: settings.backends, buckets: settings.buckets },
+    ...{ invocationRetentionMs, now },
     cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
     converter: openConverter(),
@@ -75,6 +78,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
       );
       return { table: desk.table, call: (path, args, io) => calls.call(path, args, io) };
     },
+    publicUrl,
     capabilities: desk.capabilities(),
     families,
     hostCalls: Object.keys(families).map((name) => `host.${name}`),

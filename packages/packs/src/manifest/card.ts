@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, FileRef, identity, LongText, ModelCapabilities, PackName } from './fields.ts';
+import { AnyName, closed, FileRef, identity, LongText, ModelCapabilities, PackName } from './fields.ts';
 
 const FIELD_TYPE =
   '^(text|longtext|number|boolean|select|multiselect|file|artifact-ref|vendor\\.[a-z][a-z0-9-]*\\.[a-z][a-z0-9-]*|x-[a-z][a-z0-9-]*)$';
@@ -21,7 +21,7 @@ export const Card = Type.Object(
       {
         template: LongText,
         systemPrompt: Type.Optional(Type.String({ maxLength: 65_536 })),
-        placeholderMapping: Type.Record(Type.String(), Type.String({ maxLength: 256 })),
+        placeholderMapping: Type.Record(AnyName, Type.String({ maxLength: 256 })),
         temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
         maxTokens: Type.Optional(Type.Integer({ minimum: 1 })),
       },

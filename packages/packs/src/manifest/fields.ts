@@ -41,7 +41,9 @@ export const Signing = Type.Object(
 );
 export type Signing = Static<typeof Signing>;
 
-const Ranges = Type.Record(Type.String(), Type.String({ maxLength: 128 }));
+/** Of a record whose values are to be checked: TypeBox passes over names with a line break, whatever their value. */
+export const AnyName = Type.String({ pattern: '^[\\s\\S]*$' });
+const Ranges = Type.Record(AnyName, Type.String({ maxLength: 128 }));
 
 export const identity = {
   name: PackName,
@@ -56,7 +58,7 @@ export const identity = {
   dependencies: Type.Optional(Ranges),
   peerDependencies: Type.Optional(Ranges),
   peerDependenciesMeta: Type.Optional(
-    Type.Record(Type.String(), Type.Object({ optional: Type.Optional(Type.Boolean()) }, closed)),
+    Type.Record(AnyName, Type.Object({ optional: Type.Optional(Type.Boolean()) }, closed)),
   ),
   signing: Type.Optional(Signing),
 } as const;

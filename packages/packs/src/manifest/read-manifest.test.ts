@@ -45,6 +45,21 @@ describe('manifests of every kind', () => {
 });
 
 describe('refusals point at the file', () => {
+  test('a line break in a name hides nothing behind it', () => {
+    for (const [manifest, at] of [
+      [manifests.node, '/dependencies'],
+      [manifests.node, '/peerDependencies'],
+      [manifests.node, '/peerDependenciesMeta'],
+      [manifests.card, '/cards/0/prompt/placeholderMapping'],
+    ] as const) {
+      const issues = issuesOf(changed(manifest, at, { topic: 'topic', 'a\nb': 5 }));
+      assert.ok(
+        issues.some(({ path }) => path === `${at}/a\nb`),
+        JSON.stringify(issues),
+      );
+    }
+  });
+
   test('everything at once, each with pointer, line and column', () => {
     const text = written(
       changed(changed(changed(manifests.node, '/version', 'one'), '/nodes/0/role', 7), '/surplus', true),

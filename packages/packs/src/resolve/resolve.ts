@@ -145,9 +145,11 @@ function warningsOf({ name, version, record: { yanked, deprecated } }: ResolvedP
     warnings.push(
       `${name}@${version} is yanked: ${yanked.reason ?? 'no reason given'}. It is used since it is pinned exactly.`,
     );
-  if (deprecated)
+  if (deprecated) {
+    const instead = deprecated.supersededBy === undefined ? '' : `; superseded by ${deprecated.supersededBy}`;
     warnings.push(
-      `${name}@${version} is deprecated: ${deprecated.reason ?? 'no reason given'}; superseded by ${deprecated.supersededBy ?? 'nothing named'}.`,
+      `${name}@${version} is deprecated: ${deprecated.reason ?? 'no reason given'}${instead}.`,
     );
+  }
   return warnings;
 }

@@ -137,10 +137,10 @@ function warnings(question: TrustQuestion, signature: SignatureJudgement): strin
   const { record, installed } = question;
   const found = withdrawals(question).map(({ text }) => text);
   const deprecated = record?.deprecated;
-  if (deprecated)
-    found.push(
-      `it is deprecated: ${deprecated.reason ?? 'no reason given'}; superseded by ${deprecated.supersededBy ?? 'nothing named'}.`,
-    );
+  if (deprecated) {
+    const instead = deprecated.supersededBy === undefined ? '' : `; superseded by ${deprecated.supersededBy}`;
+    found.push(`it is deprecated: ${deprecated.reason ?? 'no reason given'}${instead}.`);
+  }
   if (signature.state === 'unsigned') found.push('it is not signed.');
   if (signature.state === 'unverifiable') found.push(signature.message);
   if (signature.state !== 'verified') return found.map((text) => `${nameOf(question)}: ${text}`);

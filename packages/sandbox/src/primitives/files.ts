@@ -3,14 +3,16 @@
  * resolved inside it and no link is followed, so there is nothing to race with.
  */
 import { constants } from 'node:fs';
-import { access, copyFile, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { ErrorForPack } from '../error-for-pack.ts';
 import type { Data } from '../invocation.ts';
 import { isObject } from '../result.ts';
+import { type Change, ENTRIES_MAX, inTurn, tooLarge } from './folder-room.ts';
 
 export const FILE_BYTES_MAX = 8 * 1024 * 1024;
-const ENTRIES_MAX = 10_000;
-const FOLDER_BYTES_MAX = 256 * 1024 * 1024;
+/** Longer ones no system takes; each step of a path is looked at. */
+const PATH_MAX = 4096;
 
 /** The pack named something outside of its folder. */
 export class OutsideFolder extends Error {}
@@ -27,6 +29,8 @@ async function isLink(file: string): Promise<boolean> {
 async function inside(root: string, given: unknown): Promise<string> {
   if (typeof given !== 'string' || given.includes('\0'))
     throw new OutsideFolder('Only plain paths are understood.');
+  if (given.length > PATH_MAX)
+    throw new ErrorForPack('ENAMETOOLONG', `A path may have ${PATH_MAX} characters.`);
   const file = path.join(root, path.relative('/', path.resolve('/', given)));
   if (path.normalize(given).split('/').includes('..') || (path.isAbsolute(given) && given !== '/'))
     throw new OutsideFolder(`The path ${given.slice(0, 200)} leads out of the folder of the pack.`);
@@ -41,34 +45,38 @@ async function inside(root: string, given: unknown): Promise<string> {
 async function readWhole(file: string): Promise<Uint8Array> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    if ((await handle.stat()).size > FILE_BYTES_MAX) throw tooLarge();
+    if ((await handle.stat()).size > FILE_BYTES_MAX) throw fileTooLarge();
     return new Uint8Array(await handle.readFile());
   } finally {
     await handle.close();
   }
 }
 
-const tooLarge = (): Error => Object.assign(new Error('The file is too large.'), { code: 'file_too_large' });
+const fileTooLarge = () => tooLarge(`The file is too large: it may have ${FILE_BYTES_MAX} bytes.`);
 
-async function usedBytes(root: string): Promise<number> {
-  const entries = await readdir(root, { withFileTypes: true, recursive: true });
-  if (entries.length > ENTRIES_MAX) throw tooLarge();
-  const files = entries.filter((entry) => entry.isFile());
-  const sizes = await Promise.all(
-    files.map(async (file) => (await stat(path.join(file.parentPath, file.name))).size),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+/** `undefined` for what is not there. */
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    return (await lstat(file)).size;
+  } catch {
+    return undefined;
+  }
 }
 
-async function write(root: string, file: string, data: unknown, flags: number): Promise<void> {
+async function writing(file: string, data: unknown, flag: number): Promise<Change<undefined>> {
   const bytes = data instanceof Uint8Array ? data : Buffer.from(String(data));
-  if (bytes.byteLength > FILE_BYTES_MAX || (await usedBytes(root)) + bytes.byteLength > FOLDER_BYTES_MAX)
-    throw tooLarge();
-  const handle = await open(
-    file,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | flags,
-    0o600,
-  );
+  if (bytes.byteLength > FILE_BYTES_MAX) throw fileTooLarge();
+  const before = await sizeOf(file);
+  const freed = flag === constants.O_TRUNC ? (before ?? 0) : 0;
+  return {
+    growth: { bytes: bytes.byteLength - freed, entries: before === undefined ? 1 : 0 },
+    act: () => write(file, bytes, flag),
+  };
+}
+
+async function write(file: string, bytes: Uint8Array, flag: number): Promise<undefined> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | flag;
+  const handle = await open(file, flags, 0o600);
   try {
     await handle.writeFile(bytes);
   } finally {
@@ -76,71 +84,77 @@ async function write(root: string, file: string, data: unknown, flags: number): 
   }
 }
 
-type Operation = (file: string, rest: readonly unknown[], root: string) => Promise<Data | undefined>;
+async function copying(from: string, to: string): Promise<Change<undefined>> {
+  const [size = 0, before] = [await sizeOf(from), await sizeOf(to)];
+  return {
+    growth: { bytes: size - (before ?? 0), entries: before === undefined ? 1 : 0 },
+    act: async () => void (await copyFile(from, to)),
+  };
+}
+
+async function makingFolder(file: string, options: unknown, root: string): Promise<Change<undefined>> {
+  let entries = 0;
+  for (let step = file; step !== root && (await sizeOf(step)) === undefined; step = path.dirname(step))
+    entries += 1;
+  return {
+    growth: { bytes: 0, entries },
+    act: async () => void (await mkdir(file, { recursive: recursive(options) })),
+  };
+}
+
+type Read = (file: string) => Promise<Data | undefined>;
+type Write = (file: string, rest: readonly unknown[], root: string) => Promise<Change<undefined>>;
 
 const recursive = (options: unknown): boolean => isObject(options) && options.recursive === true;
 const forced = (options: unknown): boolean => isObject(options) && options.force === true;
 
-async function removed(
+async function removing(
   file: string,
   root: string,
   options: { recursive: boolean; force: boolean },
-): Promise<undefined> {
+): Promise<Change<undefined>> {
   if (file === root) throw new OutsideFolder('The folder itself stays.');
-  await rm(file, options);
+  return { growth: undefined, act: async () => void (await rm(file, options)) };
 }
 
-const OPERATIONS: Readonly<Record<string, { needs: 'fs.read' | 'fs.write'; run: Operation }>> = {
-  readFile: { needs: 'fs.read', run: readWhole },
-  readdir: { needs: 'fs.read', run: async (file) => (await readdir(file)).slice(0, ENTRIES_MAX).sort() },
-  access: { needs: 'fs.read', run: async (file) => void (await access(file)) },
-  stat: {
-    needs: 'fs.read',
-    run: async (file) => {
-      const found = await lstat(file);
-      return { size: found.size, mtimeMs: found.mtimeMs, kind: found.isDirectory() ? 'directory' : 'file' };
-    },
-  },
-  writeFile: {
-    needs: 'fs.write',
-    run: (file, [data], root) => write(root, file, data, constants.O_TRUNC).then(() => undefined),
-  },
-  appendFile: {
-    needs: 'fs.write',
-    run: (file, [data], root) => write(root, file, data, constants.O_APPEND).then(() => undefined),
-  },
-  mkdir: {
-    needs: 'fs.write',
-    run: async (file, [options]) => void (await mkdir(file, { recursive: recursive(options) })),
-  },
-  rm: {
-    needs: 'fs.write',
-    run: (file, [options], root) =>
-      removed(file, root, { recursive: recursive(options), force: forced(options) }),
-  },
-  unlink: {
-    needs: 'fs.write',
-    run: (file, _, root) => removed(file, root, { recursive: false, force: false }),
-  },
-  rename: {
-    needs: 'fs.write',
-    run: async (file, [to], root) => void (await rename(file, await inside(root, to))),
-  },
-  copyFile: {
-    needs: 'fs.write',
-    run: async (file, [to], root) => void (await copyFile(file, await inside(root, to))),
-  },
+async function statOf(file: string): Promise<Data> {
+  const found = await lstat(file);
+  return { size: found.size, mtimeMs: found.mtimeMs, kind: found.isDirectory() ? 'directory' : 'file' };
+}
+
+const READS: Readonly<Record<string, Read>> = {
+  readFile: readWhole,
+  readdir: async (file) => (await readdir(file)).slice(0, ENTRIES_MAX).sort(),
+  access: async (file) => void (await access(file)),
+  stat: statOf,
 };
 
-export const filePrimitive = (method: string): 'fs.read' | 'fs.write' | undefined =>
-  Object.hasOwn(OPERATIONS, method) ? OPERATIONS[method]?.needs : undefined;
+const WRITES: Readonly<Record<string, Write>> = {
+  writeFile: (file, [data]) => writing(file, data, constants.O_TRUNC),
+  appendFile: (file, [data]) => writing(file, data, constants.O_APPEND),
+  mkdir: (file, [options], root) => makingFolder(file, options, root),
+  rm: (file, [options], root) =>
+    removing(file, root, { recursive: recursive(options), force: forced(options) }),
+  unlink: (file, _, root) => removing(file, root, { recursive: false, force: false }),
+  rename: async (file, [to], root) => {
+    const target = await inside(root, to);
+    return { growth: undefined, act: async () => void (await rename(file, target)) };
+  },
+  copyFile: async (file, [to], root) => copying(file, await inside(root, to)),
+};
+
+export function filePrimitive(method: string): 'fs.read' | 'fs.write' | undefined {
+  if (Object.hasOwn(READS, method)) return 'fs.read';
+  return Object.hasOwn(WRITES, method) ? 'fs.write' : undefined;
+}
 
 /** What the system says names host paths; the pack hears its own. */
 function withoutHostPath(error: unknown, given: Data | undefined): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
-  return Object.assign(new Error(`${error.code}: ${error.syscall} '${given}'`), { code: error.code });
+  return new ErrorForPack(String(error.code), `${error.code}: ${error.syscall} '${given}'`);
 }
 
+/** `method` is one that `filePrimitive` knows. */
 export async function fileOperation(
   root: string,
   method: string,
@@ -149,7 +163,9 @@ export async function fileOperation(
   const [given, ...rest] = args;
   await mkdir(root, { recursive: true });
   try {
-    return await OPERATIONS[method]?.run(await inside(root, given), rest, root);
+    const write = WRITES[method];
+    if (write) return await inTurn(root, async () => write(await inside(root, given), rest, root));
+    return await READS[method]?.(await inside(root, given));
   } catch (error) {
     throw withoutHostPath(error, given);
   }

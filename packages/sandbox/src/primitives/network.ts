@@ -1,6 +1,7 @@
 /** `fetch` and `dns` of pack code, done by the host through egress. */
 import { isIP } from 'node:net';
 import type { Egress, Lookup } from '@gantry/egress';
+import { ErrorForPack } from '../error-for-pack.ts';
 import type { Data } from '../invocation.ts';
 import { isObject } from '../result.ts';
 
@@ -43,7 +44,18 @@ export async function guardedFetch(
 
 export async function guardedLookup(lookup: Lookup, args: readonly Data[]): Promise<Data> {
   const name = String(args[0]);
-  if (name.length > NAME_MAX) throw new Error('The name is too long.');
-  const addresses = isIP(name) ? [name] : await lookup(name);
+  if (name.length > NAME_MAX)
+    throw new ErrorForPack('ENOTFOUND', `The name is too long: it may have ${NAME_MAX} characters.`);
+  const addresses = isIP(name) ? [name] : await found(lookup, name);
   return addresses.map((address) => ({ address, family: isIP(address) }));
+}
+
+/** Of a failure only the code of the resolver is told, as `dns` of Node has it. */
+async function found(lookup: Lookup, name: string): Promise<readonly string[]> {
+  try {
+    return await lookup(name);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'ENOTFOUND';
+    throw new ErrorForPack(code, `getaddrinfo ${code} ${name}`);
+  }
 }

@@ -1,6 +1,6 @@
 /** Why a call of a remote pack has no answer, as the error of its node. */
 import { EgressError, type EgressReason } from '@gantry/egress';
-import { timedOut } from '../fault.ts';
+import { noAnswer, timedOut } from '../fault.ts';
 import type { NodeError } from '../invocation.ts';
 import { nodeError } from '../result.ts';
 import { TimeOver } from './connection.ts';
@@ -20,20 +20,16 @@ export function failureOf(mcp: Mcp, error: unknown, phase: Phase, wallClockMs: n
   if (error instanceof mcp.StreamableHTTPError) return refused(error.code ?? 0);
   if (!(error instanceof mcp.McpError))
     return nodeError('remote_answer_invalid', 'The answer of the remote pack is no valid MCP message.');
-  if (error.code === mcp.ErrorCode.ConnectionClosed) return inDoubt('The connection was closed.');
+  if (error.code === mcp.ErrorCode.ConnectionClosed) return noAnswer('The connection was closed.');
   return nodeError(FAILED, error.message.slice(0, TEXT_MAX), { rpcCode: error.code });
 }
-
-/** The code that says: nobody knows how far it got. The host decides whether it may be tried again. */
-const inDoubt = (happened: string): NodeError =>
-  nodeError('sandbox_invocation_error', `The remote pack did not answer. ${happened}`);
 
 function unreachable({ reason, message, sent }: EgressError, phase: Phase, wallClockMs: number): NodeError {
   if (phase === 'connecting' || !sent)
     return { ...nodeError(reason, message), retryable: PASSING.has(reason) };
   if (reason === 'timeout') return timedOut(wallClockMs);
   if (reason === 'response_too_large') return nodeError(reason, message);
-  return inDoubt(message);
+  return noAnswer(message);
 }
 
 /** An HTTP status in place of an MCP answer. What the server wrote beside it is not repeated. */

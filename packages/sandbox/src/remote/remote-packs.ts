@@ -5,6 +5,7 @@
  * `context` (`runId`, `nodeId`, `attempt`); no credentials and nothing of the tenant are sent.
  */
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import { failed } from '../fault.ts';
 import type { Data, InvocationLimits, InvocationOutcome, NodeContext, NodeResult } from '../invocation.ts';
 import { nodeError } from '../result.ts';
 import { Connection } from './connection.ts';
@@ -74,11 +75,11 @@ export class RemotePacks {
     const mcp = await this.#mcp;
     const { pack, tenant, signal, limits } = invocation;
     const url = URL.parse(pack.entry);
-    if (!url) return failed('url_invalid', 'The address of the remote pack cannot be read.');
+    if (!url) return refused('url_invalid', 'The address of the remote pack cannot be read.');
     const key = [pack.name, pack.version, pack.entry, tenant].join('\0');
     const open = (): Promise<Connection> => Connection.open(mcp, url, this.#options.egress);
     const lease = this.#connections.take(key, open);
-    if (!lease) return failed('remote_busy', 'Too many remote packs are at work. Try again later.', true);
+    if (!lease) return refused('remote_busy', 'Too many remote packs are at work. Try again later.', true);
     let phase: Phase = 'connecting';
     try {
       const connection = await unlessAborted(lease.connection, signal);
@@ -91,22 +92,22 @@ export class RemotePacks {
       // The server knows the session no more, so it did nothing: MCP asks the client to begin anew.
       if (isExpired && tries === 0) return this.#attempt(invocation, 1);
       const reason = failureOf(mcp, error, phase, limits.wallClockMs);
-      return { result: { status: 'error', error: reason }, ...(phase === 'calling' && { host: url.host }) };
+      return { result: failed(reason, 'pack'), ...(phase === 'calling' && { host: url.host }) };
     } finally {
       lease.release();
     }
   }
 }
 
-function failed(code: string, message: string, retryable = false): { result: NodeResult } {
-  return { result: { status: 'error', error: { ...nodeError(code, message), retryable } } };
+function refused(code: string, message: string, retryable = false): { result: NodeResult } {
+  return { result: failed({ ...nodeError(code, message), retryable }, 'pack') };
 }
 
 async function call(connection: Connection, invocation: RemoteInvocation): Promise<NodeResult> {
   const { typeId, ctx, limits, signal } = invocation;
   const tool = connection.toolFor(typeId);
   if (tool === undefined)
-    return { status: 'error', error: nodeError('unknown_type_id', `The server offers no tool ${typeId}.`) };
+    return failed(nodeError('unknown_type_id', `The server offers no tool ${typeId}.`), 'pack');
   const { inputs, config, runId, nodeId, attempt } = ctx;
   const answer = await connection.call({
     tool,

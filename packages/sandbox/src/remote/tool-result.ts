@@ -1,7 +1,7 @@
 /** From what a tool answers to the result of its node. */
 import type { JsonObject } from '@gantry/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { tooLarge } from '../fault.ts';
+import { failed, tooLarge } from '../fault.ts';
 import type { NodeError, NodeResult } from '../invocation.ts';
 import { isObject, nodeError, toJsonObject, toNodeError } from '../result.ts';
 
@@ -9,16 +9,17 @@ const DEPTH_MAX = 64;
 const TEXT_MAX = 4_096;
 
 export function toolResult(answer: CallToolResult, outputBytesMax: number): NodeResult {
-  if (answer.isError) return { status: 'error', error: toolError(answer) };
+  if (answer.isError) return failed(toolError(answer), 'pack');
   const outputs = outputsOf(answer);
   if (!isShallow(outputs, DEPTH_MAX))
-    return failed(nodeError('remote_answer_invalid', 'The answer of the remote pack is nested too deep.'));
+    return failed(
+      nodeError('remote_answer_invalid', 'The answer of the remote pack is nested too deep.'),
+      'pack',
+    );
   const size = Buffer.byteLength(JSON.stringify(outputs));
-  if (size > outputBytesMax) return failed(tooLarge(outputBytesMax, size));
+  if (size > outputBytesMax) return failed(tooLarge(outputBytesMax, size), 'pack');
   return { status: 'success', outputs: toJsonObject(outputs) };
 }
-
-const failed = (error: NodeError): NodeResult => ({ status: 'error', error });
 
 function outputsOf(answer: CallToolResult): object {
   if (isObject(answer.structuredContent)) return answer.structuredContent;

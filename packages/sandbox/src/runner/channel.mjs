@@ -1,6 +1,6 @@
 /** The child's end: frames in on one descriptor, out on the next, answers to blocking calls on the third. */
 import { read, readSync, writeSync } from 'node:fs';
-import { Decoder, encode, join, sizeOf, TooLarge } from './wire.mjs';
+import { costOfPieces, Decoder, encode, encodeNote, join, sizeOf, TooLarge } from './wire.mjs';
 
 const INPUT = 3;
 const OUTPUT = 4;
@@ -8,12 +8,12 @@ const ANSWERS = 5;
 const CHUNK_BYTES = 256 * 1024;
 /** Mirrors what the host allows to be under way; see `credit.ts`. */
 const CREDIT_BYTES = 8 * 1024 * 1024;
-const FRAME_COST_MIN = 1024;
 
 const exit = process.exit.bind(process);
 const later = queueMicrotask;
 const answers = new Decoder();
-const waiting = [];
+/** Frames without credit, in the order of their numbers. */
+let waiting = [];
 let owed = 0;
 let outbox = [];
 let outboxBytes = 0;
@@ -52,19 +52,39 @@ function post(pieces) {
   else outbox.push(pieces.length === 1 ? pieces[0] : join(pieces));
 }
 
-/** Sends at once, after all that was said before. For what the host always takes: results, logs, refusals. */
+/**
+ * Sends at once, after all that was said before. For what the host always takes: results, logs, refusals. A result is
+ * the last of its invocation: what still waits for credit is never sent.
+ */
 export function send(message) {
-  writeAll(encode(message));
+  if (message.type === 'result') waiting = waiting.filter(({ id }) => id !== message.id);
+  writeAll(message.type === 'log' ? encodeNote(message) : encode(message));
 }
 
-/** Waits only without credit: what is numbered in order leaves in order. */
-async function withCredit(pieces, leave) {
-  // The pack may change its bytes while they wait
-  const frame = owed < CREDIT_BYTES ? pieces : [join(pieces)];
-  while (owed >= CREDIT_BYTES) await new Promise((resolve) => waiting.push(resolve));
-  const size = sizeOf(frame);
-  owed += size < FRAME_COST_MIN ? FRAME_COST_MIN : size;
-  leave(frame);
+/** What is numbered in order leaves in order: nobody overtakes who waits. Resolves when it has left. */
+function withCredit({ id }, pieces, leave) {
+  const cost = costOfPieces(pieces);
+  if (owed < CREDIT_BYTES && waiting.length === 0) {
+    owed += cost;
+    leave(pieces);
+    return Promise.resolve();
+  }
+  return new Promise((left) => {
+    // The pack may change its bytes while they wait
+    waiting.push({ id, frame: [join(pieces)], cost, leave, left });
+  });
+}
+
+/** As many as wait and `may` go. */
+function leaveWhile(may) {
+  let gone = 0;
+  for (; gone < waiting.length && may(); gone++) {
+    const { frame, cost, leave, left } = waiting[gone];
+    owed += cost;
+    leave(frame);
+    left();
+  }
+  waiting = waiting.slice(gone);
 }
 
 function reasonOf(error) {
@@ -88,29 +108,33 @@ function callFrame(head, args) {
 }
 
 /** A call whose answer comes later. Sends when the host has room; resolves when sent. */
-export const postCall = (head, args) => withCredit(callFrame({ mode: 'async', ...head }, args), post);
+export const postCall = (head, args) => withCredit(head, callFrame({ mode: 'async', ...head }, args), post);
 
 /** Resolves when sent. Throws what cannot be sent. */
 export function emitEvent(head, value) {
   let frame;
   let fault;
   try {
-    frame = encode({ type: 'emit', ...head, value });
+    frame = encodeNote({ type: 'emit', ...head, value });
   } catch (error) {
     fault = error;
     frame = unsent({ mode: 'emit', ...head }, error);
   }
-  const sent = withCredit(frame, writeAll);
+  const sent = withCredit(head, frame, writeAll);
   return fault === undefined ? sent : sent.then(() => Promise.reject(fault));
 }
 
 export function giveCredit(bytes) {
   owed -= bytes;
-  for (const resolve of waiting.splice(0)) resolve();
+  leaveWhile(() => owed < CREDIT_BYTES);
 }
 
-/** Calls and blocks the whole process until the host has answered. */
+/**
+ * Calls and blocks the whole process until the host has answered. What waits goes before it without credit, as its
+ * number is lower; the host lets that pass once.
+ */
 export function callAndBlock(head, args) {
+  leaveWhile(() => true);
   writeAll(callFrame({ mode: 'sync', ...head }, args));
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (;;) {

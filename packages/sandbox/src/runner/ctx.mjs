@@ -1,4 +1,5 @@
 /** The object that a node is called with: plain, with own members that need no `this`. */
+import { newAbsences, watched, withAbsence } from './absent.mjs';
 import { emitEvent, send } from './channel.mjs';
 import { log } from './globals.mjs';
 import { toRequest, toResponse } from './network.mjs';
@@ -9,9 +10,13 @@ export function openInvocation({ id, ctx, variables, answers, surfaces }) {
   return {
     ...{ id, given: ctx, answers, surfaces, abort, closed: false },
     ...{ calls: 0, logs: 0, suspensions: 0, pending: new Map(), used: new Set() },
+    absences: newAbsences(),
     ...{ variables: new Map(Object.entries(variables)), written: new Set() },
   };
 }
+
+const toldEnd = ({ absences }, end) =>
+  end.kind === 'thrown' ? { ...end, error: withAbsence(absences, end.error) } : end;
 
 /** Nothing leaves on behalf of an invocation after its result. */
 export function settle(invocation, end) {
@@ -21,7 +26,7 @@ export function settle(invocation, end) {
   const written = [...invocation.written].map((name) => [name, invocation.variables.get(name)]);
   const variables = Object.fromEntries(written);
   try {
-    send({ type: 'result', id: invocation.id, end, variables });
+    send({ type: 'result', id: invocation.id, end: toldEnd(invocation, end), variables });
   } catch (error) {
     const reason = {
       message: `The result cannot be sent: ${error.message}`,
@@ -110,12 +115,14 @@ const KINDS = {
 };
 
 /** `storage.kv.get` becomes `ctx.storage.kv.get`; a function may have members too. */
-function place(ctx, path, member) {
+function place(ctx, path, member, absences) {
   const names = path.split('.');
   const last = names.pop();
   let owner = ctx;
+  let under = '';
   for (const name of names) {
-    if (!Object.hasOwn(owner, name)) owner[name] = {};
+    under += `${name}.`;
+    if (!Object.hasOwn(owner, name)) owner[name] = watched({}, under, absences);
     owner = owner[name];
   }
   owner[last] = Object.hasOwn(owner, last) ? Object.assign(member, owner[last]) : member;
@@ -138,6 +145,6 @@ export function makeCtx(invocation) {
     },
   };
   for (const [path, kind] of Object.entries(invocation.surfaces))
-    place(ctx, path, KINDS[kind](invocation, path));
-  return ctx;
+    place(ctx, path, KINDS[kind](invocation, path), invocation.absences);
+  return watched(ctx, '', invocation.absences);
 }

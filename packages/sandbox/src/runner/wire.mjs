@@ -5,6 +5,9 @@
  * classes are bound here.
  */
 
+import { isPlain, lower, mayRaise, raise } from './data.mjs';
+import { measure, VALUES_MAX } from './head.mjs';
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 const toBytes = encoder.encode.bind(encoder);
@@ -15,73 +18,15 @@ export const HEAD_BYTES_MAX = 16 * 1024 * 1024;
 /** Of all bytes behind it, which are only moved: one file or object of 32 MiB and something beside it. */
 export const BYTES_MAX = 33 * 1024 * 1024;
 export const FRAME_BYTES_MAX = HEAD_BYTES_MAX + BYTES_MAX;
-export const DEPTH_MAX = 200;
+/** Of a whole log entry or event: as much as is kept of one, and the frame around it. */
+export const NOTE_BYTES_MAX = 65 * 1024;
 /** Each takes memory of its own, even when it is empty. */
 const PARTS_MAX = 65_536;
 const LENGTHS_BYTES = 8;
-const ESCAPED = /^\$+bytes$/;
-
-const viewOf = (value) =>
-  value instanceof ArrayBuffer
-    ? new Uint8Array(value)
-    : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-
-function lowerObject(value, bytes, depth) {
-  const lowered = {};
-  for (const key of Object.keys(value)) {
-    const item = lower(value[key], bytes, depth + 1);
-    if (item !== undefined && key !== '__proto__') lowered[ESCAPED.test(key) ? `$${key}` : key] = item;
-  }
-  return lowered;
-}
-
-/** What JSON would make of a value, with bytes put aside. */
-function lower(value, bytes, depth) {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return value;
-    case 'number':
-      return Number.isFinite(value) ? value : null;
-    case 'bigint':
-      throw new TypeError('A BigInt cannot leave the sandbox; send a string.');
-    case 'object':
-      break;
-    default:
-      return undefined;
-  }
-  if (value === null) return null;
-  if (depth > DEPTH_MAX) throw new RangeError('The value is nested too deeply.');
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
-    bytes.push(viewOf(value));
-    return { $bytes: bytes.length - 1 };
-  }
-  if (typeof value.toJSON === 'function') return lower(value.toJSON(), bytes, depth + 1);
-  if (!Array.isArray(value)) return lowerObject(value, bytes, depth);
-  return value.map((item) => lower(item, bytes, depth + 1) ?? null);
-}
-
-function raiseObject(value, bytes, depth) {
-  const raised = {};
-  for (const key of Object.keys(value))
-    if (key !== '__proto__')
-      raised[ESCAPED.test(key) ? key.slice(1) : key] = raise(value[key], bytes, depth + 1);
-  return raised;
-}
-
-function raise(value, bytes, depth) {
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth > DEPTH_MAX) throw new RangeError('The value is nested too deeply.');
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) value[index] = raise(value[index], bytes, depth + 1);
-    return value;
-  }
-  if (!Object.hasOwn(value, '$bytes')) return raiseObject(value, bytes, depth);
-  const found = Number.isInteger(value.$bytes) ? bytes[value.$bytes] : undefined;
-  if (found === undefined) throw new Error('The frame points to bytes that it does not have.');
-  return found;
-}
-
+const LARGE_TEXT_BYTES = 64 * 1024;
+/** About what a value takes in memory, however short it is written. */
+const VALUE_COST = 8;
+const FRAME_COST_MIN = 1024;
 /** A value that no frame can carry. */
 export class TooLarge extends RangeError {}
 
@@ -95,6 +40,17 @@ function checkSizes(head, lengths) {
   );
 }
 
+/** After the sizes: it looks at every byte. */
+function checkValues(text) {
+  const { values, isTooDeep } = measure(text);
+  if (isTooDeep) throw new RangeError('The value is nested too deeply.');
+  if (values > VALUES_MAX)
+    throw new TooLarge(
+      `A message may have ${VALUES_MAX} values, and a member of an object counts as ten; this one has more.`,
+    );
+  return values;
+}
+
 /**
  * One frame in pieces, to be written in order: its lengths with the JSON, then the bytes as they lie in the message.
  * They are not copied, so they must not change before they are written. Throws `TooLarge`, or what is wrong with a
@@ -102,19 +58,43 @@ function checkSizes(head, lengths) {
  */
 export function encode(message) {
   const bytes = [];
-  const lowered = lower(message, bytes, 0);
+  const lowered = isPlain(message, 0) ? message : lower(message, bytes, 0);
   const lengths = bytes.map(({ byteLength }) => byteLength);
   const text = toBytes(JSON.stringify([lowered, lengths]));
   checkSizes(text.byteLength, lengths);
-  const head = new Uint8Array(LENGTHS_BYTES + text.byteLength);
-  const view = new DataView(head.buffer);
-  view.setUint32(0, text.byteLength + sumOf(lengths));
-  view.setUint32(4, text.byteLength);
-  head.set(text, LENGTHS_BYTES);
-  return [head, ...bytes];
+  checkValues(text);
+  return [...headOf(text, text.byteLength + sumOf(lengths)), ...bytes];
 }
 
+/** A large one is not copied to stand behind its lengths in one piece. */
+function headOf(text, size) {
+  const isLarge = text.byteLength > LARGE_TEXT_BYTES;
+  const head = new Uint8Array(isLarge ? LENGTHS_BYTES : LENGTHS_BYTES + text.byteLength);
+  const view = new DataView(head.buffer);
+  view.setUint32(0, size);
+  view.setUint32(4, text.byteLength);
+  if (isLarge) return [head, text];
+  head.set(text, LENGTHS_BYTES);
+  return [head];
+}
+
+const textOf = ([head, next]) => (head.byteLength === LENGTHS_BYTES ? next : head.subarray(LENGTHS_BYTES));
+
 export const sizeOf = (pieces) => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+/** Of a frame with its lengths: what it takes of the credit of its sender. */
+const costOf = (size, values) => Math.max(size, values * VALUE_COST, FRAME_COST_MIN);
+
+export const costOfPieces = (pieces) => costOf(sizeOf(pieces), measure(textOf(pieces)).values);
+
+/** A log entry or an event. */
+export function encodeNote(message) {
+  const pieces = encode(message);
+  const size = sizeOf(pieces);
+  if (size > NOTE_BYTES_MAX)
+    throw new TooLarge(`A log entry or event may have ${NOTE_BYTES_MAX} bytes; this one has ${size}.`);
+  return pieces;
+}
 
 /** Pieces as one; what they were made of may change afterwards. */
 export function join(pieces) {
@@ -135,7 +115,7 @@ function checkLengths(lengths, bytes) {
 }
 
 /**
- * Collects chunks into frames. `push` gives `{ message, size }` for each whole one and throws on a bad one. Every
+ * Collects chunks into frames. `push` gives `{ message, size, cost }` for each whole one and throws on a bad one. Every
  * part is collected in memory of its own and nothing of a chunk is kept: whoever gets a part gets that alone.
  */
 export class Decoder {
@@ -144,6 +124,8 @@ export class Decoder {
   #filled = 0;
   #size = 0;
   #textLength = 0;
+  #values = 0;
+  #mayRaise = false;
   #head;
   /** Of the parts; `undefined` before the JSON is there. */
   #lengths;
@@ -162,8 +144,7 @@ export class Decoder {
       this.#filled += piece.byteLength;
       at += piece.byteLength;
       if (this.#filled < this.#place.byteLength) return frames;
-      const size = this.#size;
-      if (this.#isWhole()) frames.push({ message: this.#finish(), size });
+      if (this.#isWhole()) frames.push(this.#finish());
     }
   }
 
@@ -193,8 +174,11 @@ export class Decoder {
   }
 
   #readHead() {
-    const [head, lengths] = JSON.parse(toText(this.#place));
+    this.#values = checkValues(this.#place);
+    const text = toText(this.#place);
+    const [head, lengths] = JSON.parse(text);
     checkLengths(lengths, this.#size - this.#textLength);
+    this.#mayRaise = mayRaise(text);
     this.#head = head;
     this.#lengths = lengths;
   }
@@ -205,12 +189,13 @@ export class Decoder {
   }
 
   #finish() {
-    const message = raise(this.#head, this.#parts, 0);
+    const message = this.#mayRaise ? raise(this.#head, this.#parts) : this.#head;
+    const frame = { message, size: this.#size, cost: costOf(this.#size + LENGTHS_BYTES, this.#values) };
     this.#size = 0;
     this.#head = undefined;
     this.#lengths = undefined;
     this.#parts = [];
     this.#open(LENGTHS_BYTES);
-    return message;
+    return frame;
   }
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { createEgress, type Egress, LOOPBACK_POLICY } from '@gantry/egress';
+import { ErrorForPack } from '../error-for-pack.ts';
 import type { Invocation, PackCode } from '../invocation.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.ts';
 
@@ -74,7 +75,7 @@ export function invocationOf(code: PackCode, overrides: Partial<Invocation> = {}
     limits: { memoryBytes: 64 * MIB, wallClockMs: 10_000, outputBytes: MIB },
     surfaces: {},
     call: async (method) => {
-      throw Object.assign(new Error(`${method} is not served`), { code: 'host_capability_missing' });
+      throw new ErrorForPack('host_capability_missing', `${method} is not served`);
     },
     emit: () => {},
     log: () => {},

@@ -103,6 +103,30 @@ test('what is thrown undoes a transaction, and a failure that nobody tells is to
   assert.equal((await sql`select * from kept`).length, 1);
 });
 
+test('what goes with the commit is part of the transaction, and its failure undoes all of it', {
+  skip,
+}, async (t) => {
+  const { sql } = await opened(t);
+  await sql`create table exchanged (id integer primary key)`;
+  const exchange = (...ids: readonly number[]) =>
+    sql.exchange(async (tx) => {
+      const [row] = await tx<{ n: number }[]>`select count(*) as n from exchanged`;
+      return { answer: row!.n, last: ids.map((id) => tx`insert into exchanged values (${id})`) };
+    });
+  assert.equal(await exchange(1, 2), 0);
+  await assert.rejects(exchange(3, 2, 4), { code: '23505' });
+  await assert.rejects(
+    sql.exchange(async (tx) => {
+      await tx`insert into exchanged values (5)`;
+      throw new Error('mine');
+    }),
+    /mine/,
+  );
+  assert.equal(await exchange(), 2);
+  assert.equal((await Promise.all(Array.from({ length: 20 }, (_, id) => exchange(10 + id)))).length, 20);
+  assert.equal(await exchange(), 22);
+});
+
 test('a statement that comes after its transaction is refused, not put into the next one', {
   skip,
 }, async (t) => {

@@ -46,7 +46,7 @@ export class ContentFiles {
     }
   }
 
-  /** Out of `incoming/`, once a row names it. */
+  /** Out of `incoming/`, once a row names it. Another may have replaced and removed it by then. */
   async settle(file: string): Promise<void> {
     const place = this.#placeOf(file);
     const from = join(this.#incoming, file);
@@ -56,7 +56,9 @@ export class ContentFiles {
       if (!isMissing(error)) throw error;
       await mkdir(join(place, '..'), { recursive: true, mode: 0o700 });
       await syncFolder(this.#folder);
-      await rename(from, place);
+      await rename(from, place).catch((again: unknown) => {
+        if (!isMissing(again)) throw again;
+      });
     }
   }
 
@@ -87,8 +89,8 @@ export class ContentFiles {
   }
 
   async remove(file: string): Promise<void> {
-    await rm(this.#placeOf(file), { force: true });
     await rm(join(this.#incoming, file), { force: true });
+    await rm(this.#placeOf(file), { force: true });
   }
 
   /** Folders of two letters, so that none holds too many. */

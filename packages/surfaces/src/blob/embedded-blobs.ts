@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { OpenwopError } from '@gantry/protocol';
 import type { MakeRoom } from '../content-room.ts';
-import type { PlacedBlob, StoredBlob } from '../embedded/blobs.ts';
+import type { NamedBlob, PlacedBlob, StoredBlob } from '../embedded/blobs.ts';
 import type { EmbeddedDatabase } from '../embedded/database.ts';
 import { type BlobContent, type BlobPlace, type BlobPort, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { ContentFiles } from './content-files.ts';
@@ -19,7 +19,7 @@ export interface LinkOptions {
   /** Signs links; the same after a restart, or links die with the process. */
   readonly key: Uint8Array;
   /** Where clients reach this host, without a slash at the end; asked each time, since a port may be chosen late. */
-  readonly publicUrl: () => string;
+  readonly publicUrl: () => string | Promise<string>;
 }
 
 export interface EmbeddedBlobsOptions {
@@ -36,7 +36,7 @@ export interface EmbeddedBlobs extends BlobPort {
   servePresigned(request: PresignedRequest): Promise<PresignedAnswer>;
 }
 
-/** A reader that knows the name of a file opens it well within this time. */
+/** What nobody names is removed at once, so that replacing fills no disk. What a crash left is found by this time. */
 const GARBAGE_MS = 600_000;
 const GARBAGE_BATCH = 200;
 
@@ -47,7 +47,7 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
   const port: BlobPort = {
     journal: 'own',
     canPresign: links !== undefined,
-    addressOf: (place) => `${links?.publicUrl() ?? ''}${objectPath(place)}`,
+    addressOf: async (place) => `${(await links?.publicUrl()) ?? ''}${objectPath(place)}`,
     put: ({ bytes: content, contentType, ...object }, call) =>
       store(files, { content, contentType }, (blob) =>
         database.write(
@@ -61,13 +61,18 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
         ),
       ),
     get: (place, { tenant }, makeRoom) => load(database, files, placeOf(place, tenant), makeRoom),
-    delete: (place, call) => database.write('blobs', 'delete', call, placeOf(place, call.tenant), call.now),
+    async delete(place, call) {
+      const file = await database.write('blobs', 'delete', call, placeOf(place, call.tenant), call.now);
+      if (file !== null) await discard(files, file);
+      return { deleted: file !== null };
+    },
     list: (range, { tenant }) => database.read('blobs', 'list', tenant, range),
     async presign({ method, seconds, ...place }, { tenant, now }) {
       if (!links) throw noLinks();
       const expiresAt = now + seconds * 1_000;
       const bytesMax = method === 'PUT' ? OBJECT_BYTES_MAX : 0;
-      return `${links.publicUrl()}${signLink(links.key, { ...place, tenant, method, expiresAt, bytesMax })}`;
+      const link = signLink(links.key, { ...place, tenant, method, expiresAt, bytesMax });
+      return `${await links.publicUrl()}${link}`;
     },
     health: async () => void (await database.read('blobs', 'isNamed', '')),
     sweep: (now) => sweep(database, files, now),
@@ -101,13 +106,14 @@ interface Incoming {
 async function store(
   files: ContentFiles,
   { content, contentType }: Incoming,
-  name: (blob: StoredBlob) => Promise<{ file: string }>,
+  name: (blob: StoredBlob) => Promise<NamedBlob>,
 ): Promise<{ sizeBytes: number }> {
   const { file, bytes } = await files.add(content).catch(unavailable);
   try {
     const named = await name({ file, bytes, contentType });
     if (named.file === file) await files.settle(file).catch(unavailable);
     else await files.remove(file);
+    if (named.replaced !== undefined) await discard(files, named.replaced);
   } catch (error) {
     // The database may have kept the row and lost its voice: then the next start decides
     if (!(error instanceof OpenwopError && error.code === 'storage_unavailable')) await files.remove(file);
@@ -115,6 +121,9 @@ async function store(
   }
   return { sizeBytes: bytes };
 }
+
+/** Its row of garbage stays for the sweep, which also comes for what cannot be removed now. */
+const discard = (files: ContentFiles, file: string): Promise<void> => files.remove(file).catch(() => {});
 
 /** Between the row and its file a put may come; then there is a newer row. */
 async function found<T>(

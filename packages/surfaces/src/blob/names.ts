@@ -20,10 +20,14 @@ function problemOf(key: string): string | undefined {
 const CONTENT_TYPE =
   /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(; ?[\w-]{1,32}=("[\w ./:+-]{1,64}"|[\w./:+-]{1,64})){0,4}$/;
 
+/** Of what came by a link: its sender is no caller who could mend it, and what is no type is none. */
+export const knownType = (given: string | undefined): string | null =>
+  given !== undefined && CONTENT_TYPE.test(given) ? given : null;
+
 /** It becomes a header: anything else could add headers of its own. */
 export function contentTypeOf(given: string | undefined): string | null {
-  if (given === undefined) return null;
-  if (CONTENT_TYPE.test(given)) return given;
+  const known = knownType(given);
+  if (given === undefined || known !== null) return known;
   throw new OpenwopError('validation_error', {
     message: 'The content type must look like `text/plain; charset=utf-8`.',
   });

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { OpenwopError } from '@gantry/protocol';
 import type { PlacedBlob } from '../embedded/blobs.ts';
 import { openLink } from './link.ts';
-import { contentTypeOf } from './names.ts';
+import { knownType } from './names.ts';
 
 export interface PresignedRequest {
   readonly method: string;
@@ -55,7 +55,7 @@ export async function servePresigned(
   const link = openLink(target.key, request);
   const place = { tenant: link.tenant, bucket: link.bucket, key: link.key };
   if (link.method === 'PUT') {
-    const contentType = contentTypeOf(request.contentType);
+    const contentType = knownType(request.contentType);
     await target.upload(place, { body: bounded(request.body, link.bytesMax), contentType }, request.now);
     return { status: 200, headers: { 'cache-control': 'no-store' }, body: null };
   }

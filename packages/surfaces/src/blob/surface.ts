@@ -5,19 +5,22 @@ import { contentRoom } from '../content-room.ts';
 import type { Cursors } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
-import { Bytes, Cursor, LIST_LIMIT, Limit, Name, Prefix, Timestamp } from '../schema.ts';
-import { notPure } from '../surface-call.ts';
+import { Bytes, Cursor, Name, PageLimit, Prefix, pageSize, Timestamp } from '../schema.ts';
+import { notPure, type ReadCall } from '../surface-call.ts';
 import { checkKey, contentTypeOf } from './names.ts';
 
 const optional = Type.Optional;
-const Place = { bucket: Name, key: Name };
+/** The first one unless given. */
+const Bucket = optional(Name);
+const Place = { bucket: Bucket, key: Name };
 
 export const blobSurface = defineSurface({
   capability: 'blobStorage',
   aliases: ['storage.blob'],
   path: 'storage.blob',
   summary:
-    'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only.',
+    'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only. Without ' +
+    '`bucket`, the first that is advertised is meant.',
   journal: 'own',
   limits: { maxObjectBytes: OBJECT_BYTES_MAX },
   options: { presign: { summary: 'Links that work without a key.', advertises: { presignSupported: true } } },
@@ -43,6 +46,14 @@ export const blobSurface = defineSurface({
       input: Type.Object(Place),
       output: Type.Object({ bytes: Bytes, contentType: optional(Type.String()) }),
     },
+    find: {
+      effect: 'read',
+      summary: 'The object, or that there is none.',
+      input: Type.Object(Place),
+      output: Type.Object({
+        ...{ found: Type.Boolean(), bytes: optional(Bytes), contentType: optional(Type.String()) },
+      }),
+    },
     delete: {
       effect: 'write',
       idempotent: true,
@@ -54,10 +65,10 @@ export const blobSurface = defineSurface({
       effect: 'read',
       summary: 'Keys in byte order, page by page.',
       input: Type.Object({
-        bucket: Name,
+        bucket: Bucket,
         prefix: optional(Prefix),
         cursor: optional(Cursor),
-        limit: optional(Limit),
+        limit: optional(PageLimit),
       }),
       output: Type.Object({
         entries: Type.Array(Type.Object({ key: Type.String(), sizeBytes: Type.Integer() })),
@@ -83,6 +94,11 @@ export const blobSurface = defineSurface({
 /** For backends that cannot keep the journal in the transaction of the write. */
 const journaledByHost = defineSurface({ ...blobSurface.literal, journal: 'host' });
 
+interface GivenPlace {
+  readonly bucket?: string;
+  readonly key: string;
+}
+
 export interface BlobOptions {
   readonly port: BlobPort;
   readonly cursors: Cursors;
@@ -98,14 +114,20 @@ const PUT_LINK = {
 export const DEFAULT_BUCKETS: readonly string[] = ['artifacts'];
 
 export function implementBlobs({ port, cursors, buckets }: BlobOptions): ImplementedSurface {
-  const checkBucket = (bucket: string): void => {
-    if (buckets.includes(bucket)) return;
+  const bucketOf = (bucket = buckets[0]): string => {
+    if (bucket !== undefined && buckets.includes(bucket)) return bucket;
     throw new OpenwopError('blob_bucket_not_found', { details: { buckets: [...buckets] } });
   };
-  const placeOf = ({ bucket, key }: BlobPlace): BlobPlace => {
-    checkBucket(bucket);
+  const placeOf = ({ bucket, key }: GivenPlace): BlobPlace => {
+    const place = { bucket: bucketOf(bucket), key };
     checkKey(key);
-    return { bucket, key };
+    return place;
+  };
+  const find = async (input: GivenPlace, call: ReadCall) => {
+    const found = await port.get(placeOf(input), call, contentRoom.for(call));
+    return (
+      found && { bytes: found.bytes, ...(found.contentType !== null && { contentType: found.contentType }) }
+    );
   };
   const surface = port.journal === 'own' ? blobSurface : journaledByHost;
   return surface.implement(
@@ -115,17 +137,20 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
         if (bytes.byteLength > OBJECT_BYTES_MAX)
           throw new OpenwopError('blob_object_too_large', { details: { maxObjectBytes: OBJECT_BYTES_MAX } });
         const { sizeBytes } = await port.put(object, call);
-        return { url: port.addressOf(object, call.tenant), sizeBytes };
+        return { url: await port.addressOf(object, call.tenant), sizeBytes };
       },
       async get(input, call) {
-        const found = await port.get(placeOf(input), call, contentRoom.for(call));
+        const found = await find(input, call);
         if (found === null) throw new OpenwopError('blob_object_not_found');
-        const { bytes, contentType } = found;
-        return { bytes, ...(contentType !== null && { contentType }) };
+        return found;
+      },
+      async find(input, call) {
+        const found = await find(input, call);
+        return { found: found !== null, ...found };
       },
       delete: async (input, call) => port.delete(placeOf(input), call),
-      async list({ bucket, prefix = '', cursor, limit = LIST_LIMIT }, call) {
-        checkBucket(bucket);
+      async list({ bucket: given, prefix = '', cursor, limit: asked }, call) {
+        const [bucket, limit] = [bucketOf(given), pageSize(asked)];
         const scope = [call.tenant, 'blob.list', bucket, prefix] as const;
         const after = cursor === undefined ? null : cursors.open(scope, cursor);
         const found = await port.list({ bucket, prefix, after, limit: limit + 1 }, call);

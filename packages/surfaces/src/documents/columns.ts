@@ -14,23 +14,36 @@ export interface Columns {
 export const COLUMNS_MAX = 64;
 export const UNDECLARED: Columns = { closed: false, types: {} };
 
+/** Beside `id`, which every row has. A column that is null counts too. */
+export const columnsIn = (row: object): number => Object.keys(row).filter((name) => name !== 'id').length;
+
+export function checkWidth(row: JsonObject): void {
+  if (columnsIn(row) > COLUMNS_MAX)
+    throw violation(`A row has at most ${COLUMNS_MAX} columns beside \`id\`, those that are null counted.`);
+}
+
 /** The columns with those that the row adds; refuses a row that does not fit. Null fits everywhere. */
 export function fit(columns: Columns, row: JsonObject): Columns {
+  checkWidth(row);
   const types = new Map(Object.entries(columns.types));
   for (const [name, value] of Object.entries(row)) {
     const declared = types.get(name);
     if (declared === undefined) admit(columns, types, name, value);
     else if (value !== null && declared !== 'json' && typeof value !== declared)
-      throw violation(
-        `The column "${name}" holds ${declared} values; the row has ${kindOf(value)} there.`,
-        name,
-      );
+      throw misfit(name, declared, value);
   }
-  if (types.size > COLUMNS_MAX) throw violation(`A table has at most ${COLUMNS_MAX} columns.`);
+  if (types.size - Number(types.has('id')) > COLUMNS_MAX)
+    throw violation(`A table has at most ${COLUMNS_MAX} columns beside \`id\`.`);
   return types.size === Object.keys(columns.types).length
     ? columns
     : { closed: columns.closed, types: Object.fromEntries(types) };
 }
+
+/** An `id` may be one that the host made for a row without. */
+const misfit = (name: string, declared: ColumnType, value: Json): Refusal =>
+  name === 'id'
+    ? violation(`The ids of this table are of the type ${declared}. Give the row such an \`id\`.`, name)
+    : violation(`The column "${name}" holds ${declared} values; the row has ${kindOf(value)} there.`, name);
 
 /** A row's `id` needs no declaration. */
 function admit({ closed }: Columns, types: Map<string, ColumnType>, name: string, value: Json): void {

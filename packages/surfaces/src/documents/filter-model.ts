@@ -20,7 +20,7 @@ export function matches(document: JsonObject, filter: Filter): boolean {
     case 'exists':
       return valueAt(document, filter.path) !== undefined;
     case 'id':
-      return String(document.id) === filter.id;
+      return filter.ids.includes(String(document.id));
   }
 }
 

@@ -19,8 +19,8 @@ export type Filter =
       readonly value: number | string;
     }
   | { readonly kind: 'exists'; readonly path: Path }
-  /** The id of the document, which its member `id` may write as a number. */
-  | { readonly kind: 'id'; readonly id: string };
+  /** The id of the document is one of these; its member `id` may write it as a number. */
+  | { readonly kind: 'id'; readonly ids: readonly string[] };
 
 export type Comparison = '>' | '>=' | '<' | '<=';
 
@@ -37,12 +37,41 @@ export const EVERYTHING: Filter = { kind: 'all', of: [] };
 
 export const isEqual = (path: Path, value: Json): Filter => ({ kind: 'in', path, values: [value] });
 
-/** What a filter asks of single members at its top, by name: `{ a: 1, b: { $eq: 2 } }`. */
-export function equalities(filter: Filter): Map<string, Json> {
-  if (filter.kind === 'all') return new Map(filter.of.flatMap((each) => [...equalities(each)]));
-  if (filter.kind !== 'in' || filter.path.length !== 1 || filter.values.length !== 1) return new Map();
-  return new Map([[filter.path[0]!, filter.values[0]!]]);
+/** What a filter asks to be equal, by path: `{ a: 1, 'b.c': { $eq: 2 } }`. */
+export function equalPaths(filter: Filter): [Path, Json][] {
+  if (filter.kind === 'all') return filter.of.flatMap(equalPaths);
+  if (filter.kind === 'id' && filter.ids.length === 1) return [[['id'], filter.ids[0]!]];
+  if (filter.kind !== 'in' || filter.values.length !== 1) return [];
+  return [[filter.path, filter.values[0]!]];
 }
+
+/** The same of single members, by name. */
+export const equalities = (filter: Filter): Map<string, Json> =>
+  new Map(
+    equalPaths(filter)
+      .filter(([path]) => path.length === 1)
+      .map(([[name], value]): [string, Json] => [name!, value]),
+  );
+
+/** The filter of documents whose ids are texts however they were written: `{ id: 5 }` and `{ id: '5' }` are one. */
+export function comparingIds(filter: Filter): Filter {
+  switch (filter.kind) {
+    case 'all':
+    case 'any':
+      return { kind: filter.kind, of: filter.of.map(comparingIds) };
+    case 'not':
+      return { kind: 'not', of: comparingIds(filter.of) };
+    case 'in':
+      return filter.path.length === 1 && filter.path[0] === 'id'
+        ? { kind: 'id', ids: idsOf(filter.values) }
+        : filter;
+    default:
+      return filter;
+  }
+}
+
+const idsOf = (values: readonly Json[]): string[] =>
+  values.filter((value) => typeof value === 'string' || typeof value === 'number').map(String);
 
 /** Every backend can look such names up, whatever it writes paths with. */
 export const isFieldName = (name: string): boolean =>

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Cursors } from '../cursor.ts';
 import { fingerprintOf } from '../data.ts';
 import type { CollectionName, DocumentLimits, DocumentsPort, NewDocument } from '../ports/documents.ts';
-import { LIST_LIMIT } from '../schema.ts';
+import { pageSize } from '../schema.ts';
 import type { Invocation, PortRead } from '../surface-call.ts';
 import type { Filter, SortField } from './filter.ts';
 
@@ -63,11 +63,12 @@ export interface PageRequest {
 export async function findPage(
   { port, cursors }: { readonly port: DocumentsPort; readonly cursors: Cursors },
   name: CollectionName,
-  { filter, sort, cursor, limit = LIST_LIMIT }: PageRequest,
+  { filter, sort, cursor, limit: asked }: PageRequest,
   call: PortRead,
 ): Promise<{ documents: JsonObject[]; next: string | null }> {
-  const asked = fingerprintOf('find', { filter, sort });
-  const scope = [call.tenant, 'documents', name.space, name.collection, asked] as const;
+  const query = fingerprintOf('find', { filter, sort });
+  const scope = [call.tenant, 'documents', name.space, name.collection, query] as const;
+  const limit = pageSize(asked);
   const after = cursor === undefined ? null : cursors.open(scope, cursor);
   const { documents, next } = await port.find({ ...name, filter, sort, after, limit }, call);
   return { documents: [...documents], next: next === null ? null : cursors.seal(scope, next) };

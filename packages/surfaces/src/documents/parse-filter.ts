@@ -159,8 +159,11 @@ function pathOf(name: string): Path {
   const hint = name.startsWith('$')
     ? 'only $and, $or and $not stand there'
     : 'a field is written as names with dots between, without $ at a beginning, quotes or backslashes';
-  throw new Rejected(`"${shown(name)}" is no field of a filter: ${hint}.`);
+  throw new Rejected(`"${shown(name)}" is no field: ${hint}.`);
 }
+
+/** `x.y`. Throws `code`. */
+export const parsePath = (name: string, code: RejectedCode): Path => reading(code, () => pathOf(name));
 
 /** `{ name: 1, age: -1 }` */
 export function parseSort(sort: JsonObject, code: RejectedCode): SortField[] {

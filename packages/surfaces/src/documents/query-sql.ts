@@ -59,9 +59,13 @@ export class QueryText {
     return `select * from (${found}) as found${beyond} order by ${orderBy(sort)} limit ${this.bind(limit)}`;
   }
 
-  where({ collection, indexes }: Scope, filter: Filter): string {
-    const place = `collection = ${this.bind(collection)}`;
-    return [place, ...this.#access({ collection, indexes }, filter), this.condition(filter)].join(' and ');
+  where(scope: Scope, filter: Filter): string {
+    return `${this.reached(scope, filter)} and ${this.condition(filter)}`;
+  }
+
+  /** What is looked at to answer the filter. */
+  reached(scope: Scope, filter: Filter): string {
+    return [`collection = ${this.bind(scope.collection)}`, ...this.#access(scope, filter)].join(' and ');
   }
 
   condition(filter: Filter): string {
@@ -81,12 +85,14 @@ export class QueryText {
       case 'exists':
         return this.#dialect.exists(filter.path, this.bind);
       case 'id':
-        return `id = ${this.bind(filter.id)}`;
+        return filter.ids.length === 0 ? '1 = 0' : `id in (${filter.ids.map(this.bind).join(', ')})`;
     }
   }
 
   /** Says again what the filter says, in a way that an index answers. */
   #access({ collection, indexes }: Scope, filter: Filter): string[] {
+    const byId = (filter.kind === 'all' ? filter.of : [filter]).find(({ kind }) => kind === 'id');
+    if (byId) return [this.condition(byId)];
     const asked = equalities(filter);
     const id = asked.get('id');
     if (typeof id === 'string' || typeof id === 'number') return [`id = ${this.bind(String(id))}`];

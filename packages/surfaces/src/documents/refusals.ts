@@ -20,6 +20,22 @@ export const tooManyMatch = (max: number): Refusal =>
         : `More than ${max} documents match. Change them in steps, with a narrower filter.`,
   });
 
+/** [m] Changing as much takes 2 s on a machine with seven times the work that it can do; other writers wait for it. */
+export const PATCHED_BYTES_MAX = 33_554_432;
+
+export const tooMuchMatches = (bytesMax: number): Refusal =>
+  new Refusal('validation_error', {
+    message: `Documents of more than ${bytesMax} bytes match. Change them in steps, with a narrower filter.`,
+    details: { bytesMax },
+  });
+
+export const tooMuchChanged = (): Refusal =>
+  new Refusal('storage_unavailable', {
+    message:
+      'Others changed too many of these documents while it was found out which of them match. Nothing was changed. ' +
+      'Try again later.',
+  });
+
 export const tooLarge = ({ documentBytesMax }: DocumentLimits): Refusal =>
   new Refusal('validation_error', { message: `A document has at most ${documentBytesMax} bytes.` });
 

@@ -11,6 +11,13 @@ export interface StoredBlob {
   readonly contentType: string | null;
 }
 
+/** The journal keeps it. */
+export interface NamedBlob {
+  readonly file: string;
+  /** Which held the content before. */
+  readonly replaced?: string;
+}
+
 export interface PlacedBlob extends BlobPlace {
   readonly tenant: string;
 }
@@ -58,20 +65,22 @@ export const blobArea = defineArea({
     const checkRoom = quotaOf(database);
     return {
       /** The journal keeps the answer: a caller whose content is not the one named there wrote in vain. */
-      put(place: PlacedBlob, blob: StoredBlob, now: number, quota: number): { file: string } {
+      put(place: PlacedBlob, blob: StoredBlob, now: number, quota: number): NamedBlob {
         const { tenant, bucket, key } = place;
         const before = blobOf(find.get(tenant, bucket, key));
         checkRoom(tenant, blob.bytes - (before?.bytes ?? -OBJECT_OVERHEAD_BYTES), quota);
         save.run(tenant, bucket, key, blob.file, blob.bytes, blob.contentType);
-        if (before) discard.run(before.file, now);
-        return { file: blob.file };
+        if (!before) return { file: blob.file };
+        discard.run(before.file, now);
+        return { file: blob.file, replaced: before.file };
       },
-      delete({ tenant, bucket, key }: PlacedBlob, now: number): { deleted: boolean } {
+      /** Answers the file that held the content, or null when there was none. */
+      delete({ tenant, bucket, key }: PlacedBlob, now: number): string | null {
         const before = blobOf(find.get(tenant, bucket, key));
-        if (before === null) return { deleted: false };
+        if (before === null) return null;
         remove.run(tenant, bucket, key);
         discard.run(before.file, now);
-        return { deleted: true };
+        return before.file;
       },
       forget: (files: readonly string[]): void => files.forEach((file) => void forget.run(file)),
     };

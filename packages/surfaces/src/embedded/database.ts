@@ -90,7 +90,7 @@ const scanning =
 
 /** Everything else that is read from `surfaces.db` is found by its key. */
 const isScan = (area: string, name: string): boolean =>
-  area === 'documents' && (name === 'find' || name === 'count');
+  area === 'documents' && (name === 'find' || name === 'count' || name === 'match');
 
 /** Threads start with the first request: a host whose packs store nothing does not pay for them. */
 class FirstUse {

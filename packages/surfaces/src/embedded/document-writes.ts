@@ -10,10 +10,8 @@ import {
   orAbsent,
   otherColumns,
   quotaReached,
-  tooLarge,
   tooManyCollections,
   tooManyDocuments,
-  tooManyMatch,
 } from '../documents/refusals.ts';
 import {
   type Change,
@@ -24,19 +22,21 @@ import {
   type WhenNone,
 } from '../ports/documents.ts';
 import { type Collection, findingCollection, type Place } from './collections.ts';
+import { RecentChanges } from './document-changes.ts';
+import { matchingDocuments, type Scanned } from './document-matches.ts';
+import { patching } from './document-patch.ts';
 import { SQLITE, sortedJson } from './document-sql.ts';
 import { preparing } from './statements.ts';
 import { bytesOf } from './text.ts';
 
 export function documentWrites(database: DatabaseSync) {
   const collections = collectionWrites(database);
-  const insertInto = inserting(database, collections);
-  const matching = matchingDocuments(database);
-  const patchEach = patching(database);
-  const removeOne = database.prepare('delete from documents where seq = ?');
+  const changes = new RecentChanges();
+  const insertInto = inserting(database, collections, changes);
   const redeclare = redeclaring(database, collections);
   const { existing, make, index } = collections;
   return {
+    mark: (): number => changes.mark,
     declare(
       place: Place,
       { columns, indexes }: { readonly columns: Columns; readonly indexes: readonly string[] },
@@ -60,33 +60,7 @@ export function documentWrites(database: DatabaseSync) {
       );
       return null;
     },
-    patch(
-      place: Place,
-      { patch, whenNone, ...change }: Change & { readonly patch: JsonObject; readonly whenNone: WhenNone },
-      limits: DocumentLimits,
-    ): Patched {
-      const found = existing(place);
-      const matched = found ? matching(found, change) : [];
-      if (found && matched.length > 0) {
-        if (found.columns) collections.setColumns(found, fit(found.columns, patch));
-        const modified = patchEach(matched, patch, limits);
-        collections.checkQuota(place.tenant, limits);
-        return { matched: matched.length, modified, id: matched[0]!.id };
-      }
-      if (whenNone.do !== 'insert') orAbsent(found, place, limits);
-      if (whenNone.do === 'refuse') throw noneThere();
-      if (whenNone.do === 'answer') return { matched: 0, modified: 0, id: null };
-      const into = found ?? make(place, whenNone.typed ? UNDECLARED : null, limits);
-      index(into, whenNone.indexes);
-      insertInto(into, [whenNone], place.tenant, limits);
-      return { matched: 0, modified: 0, id: whenNone.id };
-    },
-    delete(place: Place, change: Change, limits: DocumentLimits): { deleted: number } {
-      const found = orAbsent(existing(place), place, limits);
-      const matched = found ? matching(found, change) : [];
-      for (const { seq } of matched) removeOne.run(seq);
-      return { deleted: matched.length };
-    },
+    ...changing(database, { collections, insertInto, changes }),
   };
 }
 
@@ -154,7 +128,11 @@ function redeclaring(database: DatabaseSync, { setColumns }: CollectionWrites) {
   };
 }
 
-function inserting(database: DatabaseSync, { setColumns, checkQuota }: CollectionWrites) {
+function inserting(
+  database: DatabaseSync,
+  { setColumns, checkQuota }: CollectionWrites,
+  changed: RecentChanges,
+) {
   const insert = database.prepare(`
     insert into documents (collection, id, doc, bytes) values (?, ?, jsonb(?), ?) on conflict do nothing
   `);
@@ -169,45 +147,63 @@ function inserting(database: DatabaseSync, { setColumns, checkQuota }: Collectio
     for (const { id, document } of documents) {
       columns &&= fit(columns, document);
       const json = sortedJson(document);
-      const { changes } = insert.run(collection.collection, id, json, bytesOf(json));
+      const { changes, lastInsertRowid } = insert.run(collection.collection, id, json, bytesOf(json));
       if (changes === 0) throw alreadyThere(id);
+      changed.note(collection.collection, Number(lastInsertRowid));
     }
     if (columns) setColumns(collection, columns);
     checkQuota(tenant, limits);
   };
 }
 
-interface Match {
-  readonly seq: number;
-  readonly id: string;
+interface Changing {
+  readonly collections: CollectionWrites;
+  readonly insertInto: ReturnType<typeof inserting>;
+  readonly changes: RecentChanges;
 }
 
-function matchingDocuments(database: DatabaseSync) {
-  const prepare = preparing(database);
-  return (collection: Collection, { filter, matchesMax }: Change): Match[] => {
-    const text = new QueryText(SQLITE);
-    const where = text.where(collection, filter);
-    const sql = `select seq, id from documents where ${where} order by seq limit ${text.bind(matchesMax + 1)}`;
-    const rows = prepare(sql).all(...text.params);
-    if (rows.length > matchesMax) throw tooManyMatch(matchesMax);
-    return rows.map(({ seq, id }) => ({ seq: Number(seq), id: String(id) }));
-  };
-}
-
-function patching(database: DatabaseSync) {
-  const read = database.prepare('select json(doc) as doc from documents where seq = ?');
-  const write = database.prepare('update documents set doc = jsonb(?), bytes = ? where seq = ?');
-  return (matched: readonly Match[], patch: JsonObject, limits: DocumentLimits): number => {
-    let modified = 0;
-    for (const { seq } of matched) {
-      const before = String(read.get(seq)?.doc);
-      const json = sortedJson({ ...JSON.parse(before), ...patch });
-      if (json === before) continue;
-      const bytes = bytesOf(json);
-      if (bytes > limits.documentBytesMax) throw tooLarge(limits);
-      write.run(json, bytes, seq);
-      modified++;
-    }
-    return modified;
+function changing(database: DatabaseSync, { collections, insertInto, changes }: Changing) {
+  const matching = matchingDocuments(database, changes);
+  const patchEach = patching(database, changes);
+  const removeOne = database.prepare('delete from documents where seq = ?');
+  const { existing, make, index } = collections;
+  return {
+    patch(
+      place: Place,
+      { patch, whenNone, ...change }: Change & { readonly patch: JsonObject; readonly whenNone: WhenNone },
+      scanned: Scanned | null,
+      limits: DocumentLimits,
+    ): Patched {
+      const found = existing(place);
+      const matched = found ? matching(found, change, scanned) : [];
+      if (found && matched.length > 0) {
+        if (found.columns) collections.setColumns(found, fit(found.columns, patch));
+        const modified = patchEach(found, matched, patch, limits);
+        collections.checkQuota(place.tenant, limits);
+        return { matched: matched.length, modified, id: matched[0]!.id };
+      }
+      if (whenNone.do !== 'insert') orAbsent(found, place, limits);
+      if (whenNone.do === 'refuse') throw noneThere();
+      if (whenNone.do === 'answer') return { matched: 0, modified: 0, id: null };
+      const into = found ?? make(place, whenNone.typed ? UNDECLARED : null, limits);
+      index(into, whenNone.indexes);
+      insertInto(into, [whenNone], place.tenant, limits);
+      return { matched: 0, modified: 0, id: whenNone.id };
+    },
+    delete(
+      place: Place,
+      change: Change,
+      scanned: Scanned | null,
+      limits: DocumentLimits,
+    ): { deleted: number } {
+      const found = orAbsent(existing(place), place, limits);
+      if (!found) return { deleted: 0 };
+      const matched = matching(found, change, scanned);
+      for (const { seq } of matched) {
+        removeOne.run(seq);
+        changes.note(found.collection, seq);
+      }
+      return { deleted: matched.length };
+    },
   };
 }

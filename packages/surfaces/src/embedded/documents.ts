@@ -3,7 +3,7 @@ import type { StatementSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
 import type { Filter } from '../documents/filter.ts';
 import { cut, type Page, type PageRow, positionOf, QueryText, type Scope } from '../documents/query-sql.ts';
-import { orAbsent } from '../documents/refusals.ts';
+import { orAbsent, PATCHED_BYTES_MAX } from '../documents/refusals.ts';
 import {
   type CollectionFacts,
   type CollectionName,
@@ -16,6 +16,7 @@ import {
 import { defineArea } from './area.ts';
 import { findingCollection, type Place } from './collections.ts';
 import type { EmbeddedDatabase } from './database.ts';
+import { matchReads, scanFor } from './document-matches.ts';
 import { SQLITE } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
 import { inSnapshot } from './snapshot.ts';
@@ -28,6 +29,7 @@ export const documentsArea = defineArea({
     const get = database.prepare('select json(doc) as doc from documents where collection = ? and id = ?');
     const bySeq = database.prepare('select json(doc) as doc from documents where seq = ?');
     return {
+      ...matchReads(database),
       get(place: Place, id: string, limits: DocumentLimits): JsonObject | null {
         const collection = orAbsent(collectionOf(place), place, limits);
         const row = collection && get.get(collection.collection, id);
@@ -99,9 +101,22 @@ export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLi
       database.write('documents', 'declare', call, placeOf(call.tenant, name), { columns, indexes }, limits),
     insert: ({ documents, typed, ...name }, call) =>
       database.write('documents', 'insert', call, placeOf(call.tenant, name), { documents, typed }, limits),
-    patch: ({ space, collection, ...change }, call) =>
-      database.write('documents', 'patch', call, { tenant: call.tenant, space, collection }, change, limits),
-    delete: ({ filter, matchesMax, ...name }, call) =>
-      database.write('documents', 'delete', call, placeOf(call.tenant, name), { filter, matchesMax }, limits),
+    async patch({ space, collection, ...change }, call) {
+      const place = { tenant: call.tenant, space, collection };
+      const { filter, matchesMax } = change;
+      const asked = { filter, matchesMax, bytesMax: PATCHED_BYTES_MAX };
+      const scanned = await scanFor(database, place, asked, call);
+      return database.write('documents', 'patch', call, place, change, scanned, limits);
+    },
+    async delete({ filter, matchesMax, ...name }, call) {
+      const place = placeOf(call.tenant, name);
+      const scanned = await scanFor(
+        database,
+        place,
+        { filter, matchesMax, bytesMax: limits.quotaBytes },
+        call,
+      );
+      return database.write('documents', 'delete', call, place, { filter, matchesMax }, scanned, limits);
+    },
   };
 }

@@ -92,18 +92,20 @@ function beginning(database: DatabaseSync) {
   const used = database.prepare(`select bytes from usage where area = 'files' and tenant = ?`);
   const stored = database.prepare('select bytes from files where tenant = ? and workspace = ? and path = ?');
   const counted = database.prepare('select files from file_counts where tenant = ?');
+  const underWay = changesUnderWay(database);
   const insert = database.prepare(`
     insert into file_changes
       (tenant, invocation, method, fingerprint, workspace, path, kind, staged, bytes, content_type)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `);
   const checkRoom = (change: FileChange, { bytesMax, filesMax }: FileRoom): void => {
-    const { tenant, workspace, path, bytes } = change;
-    const before = stored.get(tenant, workspace, path);
-    const growth = before ? bytes - Number(before.bytes) : bytes + NAME_BYTES * path.split('/').length;
-    if (growth > 0 && Number(used.get(tenant)?.bytes ?? 0) + growth > bytesMax)
+    const { tenant, workspace, path } = change;
+    const before = stored.get(tenant, workspace, path)?.bytes ?? null;
+    const growth = growthOf({ ...change, before });
+    const promised = underWay(tenant);
+    if (growth > 0 && Number(used.get(tenant)?.bytes ?? 0) + promised.bytes + growth > bytesMax)
       throw new Refusal('fs_quota_exhausted', { details: { quotaBytes: bytesMax } });
-    if (!before && Number(counted.get(tenant)?.files ?? 0) >= filesMax)
+    if (before === null && Number(counted.get(tenant)?.files ?? 0) + promised.files >= filesMax)
       throw new Refusal('fs_quota_exhausted', {
         message: `This tenant has ${filesMax} files, which is as many as it may have. Delete files, or put more into each.`,
         details: { maxFiles: filesMax },
@@ -114,6 +116,34 @@ function beginning(database: DatabaseSync) {
       change;
     if (kind === 'write') checkRoom(change, room);
     insert.run(tenant, invocation, method, fingerprint, workspace, path, kind, staged, bytes, contentType);
+  };
+}
+
+interface Growth {
+  readonly path: string;
+  readonly bytes: number;
+  /** Null when there is no such file. */
+  readonly before: unknown;
+}
+
+const growthOf = ({ path, bytes, before }: Growth): number =>
+  before === null ? bytes + NAME_BYTES * path.split('/').length : bytes - Number(before);
+
+/** What other workspaces of a tenant are writing counts before it is there: else all pass the quota together. */
+function changesUnderWay(database: DatabaseSync) {
+  const writes = database.prepare(`
+    select path, c.bytes as bytes, files.bytes as before
+    from file_changes c left join files using (tenant, workspace, path)
+    where tenant = ? and kind = 'write'
+  `);
+  return (tenant: string): { bytes: number; files: number } => {
+    const growths = writes
+      .all(tenant)
+      .map(({ path, bytes, before }) => ({ path: String(path), bytes: Number(bytes), before }));
+    return {
+      bytes: growths.reduce((sum, growth) => sum + Math.max(0, growthOf(growth)), 0),
+      files: growths.filter(({ before }) => before === null).length,
+    };
   };
 }
 

@@ -2,6 +2,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
 import {
+  boundsFor,
   type Logged,
   type QueueCall,
   type QueueStore,
@@ -87,7 +88,9 @@ function readyAt(database: DatabaseSync) {
 }
 
 export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBounds): QueueStore {
-  const factsOf = ({ tenant, now }: QueueCall) => ({ tenant, now, bounds });
+  const factsOf = (call: QueueCall) => ({
+    ...{ tenant: call.tenant, now: call.now, bounds: boundsFor(call, bounds) },
+  });
   return {
     publish: (draft, call) =>
       database.write('queue', 'publish', call, draft, { ...factsOf(call), messageId: call.invocation.id }),

@@ -55,9 +55,17 @@ const WORST = parseFilter(
 );
 const LARGE = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`member${index}`, 1]));
 
-async function insertLarge(documents: Documents, tenant: string): Promise<void> {
-  for (let index = 0; index < 3; index++) await insert(documents, tenant, { ...LARGE, id: `large${index}` });
+async function insertLarge(documents: Documents, tenant: string, many = 3): Promise<void> {
+  for (let index = 0; index < many; index++)
+    await insert(documents, tenant, { ...LARGE, id: `large${index}` });
 }
+
+/** So many that the writer looks through none of them by itself. */
+const insertMany = (documents: Documents, tenant: string) => {
+  const small = Array.from({ length: 1_001 }, (_, index) => ({ id: `small${index}` }));
+  const given = small.map((document) => ({ id: document.id, document }));
+  return documents.insert({ ...place, documents: given, typed: false }, write(tenant));
+};
 
 const processes = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length;
@@ -105,6 +113,41 @@ test('a filter that takes too long is ended, and says what to ask instead', asyn
   });
 });
 
+test('a change that looks through much is ended too, and keeps no other write waiting', async (t) => {
+  const { kv, documents } = await surfaces(t, { scanMsMax: 30 });
+  await insertLarge(documents, 'acme');
+  await insertMany(documents, 'acme');
+  const put = () => kv.put({ namespace: '', key: 'k', value: 1, expiresAt: null }, write('other'));
+  await put();
+  const ended: string[] = [];
+  const note = (name: string) => (value: unknown) => {
+    ended.push(name);
+    return value;
+  };
+  const change = { ...place, filter: WORST, matchesMax: 10 };
+  const late = { code: 'validation_error', message: /ended: .* 30 ms/ };
+  const patched = documents.patch({ ...change, patch: { n: 1 }, whenNone: { do: 'answer' } }, write('acme'));
+  const removed = documents.delete(change, write('acme'));
+  await Promise.all([
+    assert.rejects(patched, late).then(note('change')),
+    assert.rejects(removed, late).then(note('change')),
+    put().then(put).then(put).then(note('put')),
+  ]);
+  assert.deepEqual(ended, ['put', 'change', 'change']);
+});
+
+test('a tenant has two slow scans at once where nobody else waits, and never three', async (t) => {
+  const { documents } = await surfaces(t);
+  await insertLarge(documents, 'acme', 8);
+  let most = 0;
+  const watch = setInterval(() => {
+    most = Math.max(most, processes());
+  }, 5);
+  await Promise.all(Array.from({ length: 3 }, () => find(documents, 'acme', WORST)));
+  clearInterval(watch);
+  assert.equal(most, 2);
+});
+
 const asked = (text: string) => ({ index: 'i', query: parseQuery(text), k: 1, filter: EVERYTHING });
 const phraseOf = (words: number): string => `"${Array(words).fill('a').join(' ')}"`;
 
@@ -145,10 +188,14 @@ test('while many look-ups among all vectors of a tenant run, others are answered
   }));
   const at = { collection: 'c', metric: 'l2' } as const;
   await port.upsert({ ...at, vectors }, write('acme'));
-  await port.upsert({ ...at, vectors: vectors.slice(0, 1) }, write('other'));
+  for (const tenant of ['other', 'another'])
+    await port.upsert({ ...at, vectors: vectors.slice(0, 1) }, write(tenant));
   const ended: string[] = [];
   const nearest = { collection: 'c', embedding: vectors[0]!.embedding, k: 500, filter: EVERYTHING };
   const query = (tenant: string) => port.query(nearest, read(tenant)).then(() => void ended.push(tenant));
+  // A process that is only starting would be overtaken
+  await Promise.all(['acme', 'other', 'another'].map(query));
+  ended.length = 0;
   await Promise.all([...Array.from({ length: 30 }, () => query('acme')), query('other')]);
   assert.ok(ended.indexOf('other') < 15, `it came after ${ended.indexOf('other')}`);
 });

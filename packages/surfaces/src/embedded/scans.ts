@@ -2,7 +2,8 @@
  * Reads that look through as much as a tenant has stored, in processes of their own.
  *
  * I1  A scan ends: by its answer, by its time, or with its process. None fails with another.
- * I2  A tenant never has all processes, and tenants take turns: who asks much waits behind nobody but itself.
+ * I2  A tenant never has all processes, and a second one only while nobody else waits. Tenants take turns: who asks
+ *     much waits behind nobody but itself.
  * I3  A tenant has a share of the places to wait, so that one alone cannot fill them.
  */
 import type { OpenwopError } from '@gantry/protocol';
@@ -12,7 +13,8 @@ import { type Ended, ScanChild } from './scan-child.ts';
 import { TenantQueue } from './tenant-queue.ts';
 import type { Request } from './wire.ts';
 
-const PROCESSES_MAX = 2;
+const PROCESSES_MAX = 3;
+const PROCESSES_BY_TENANT_MAX = 2;
 const WAITING_BY_TENANT_MAX = 1_000;
 const WAIT_MS_MAX = 30_000;
 
@@ -35,8 +37,8 @@ export class Scans {
   readonly #options: ScansOptions;
   readonly #children = new Set<ScanChild>();
   readonly #waiting = new TenantQueue<Waiting>({ shareMax: WAITING_BY_TENANT_MAX });
-  /** Tenants whose scans are under way. */
-  readonly #running = new Set<string>();
+  /** How many scans of a tenant are under way. */
+  readonly #running = new Map<string, number>();
   #lastId = 0;
   #isClosed = false;
 
@@ -68,10 +70,19 @@ export class Scans {
     for (const { reject } of this.#waiting.takeWhile(({ since }) => since < oldest))
       reject(unavailable('Other queries kept this one waiting for too long.'));
     while (!this.#isClosed && this.#hasPlace()) {
-      const next = this.#waiting.next((tenant) => !this.#running.has(tenant));
+      const next = this.#next();
       if (!next) return;
       void this.#run(this.#idle() ?? this.#start(), next);
     }
+  }
+
+  /** I2. */
+  #next(): Waiting | undefined {
+    const runs = (tenant: string): number => this.#running.get(tenant) ?? 0;
+    return (
+      this.#waiting.next((tenant) => runs(tenant) === 0) ??
+      this.#waiting.next((tenant) => runs(tenant) < PROCESSES_BY_TENANT_MAX)
+    );
   }
 
   #idle(): ScanChild | undefined {
@@ -95,15 +106,21 @@ export class Scans {
   }
 
   async #run(child: ScanChild, { tenant, request, resolve, reject }: Waiting): Promise<void> {
-    this.#running.add(tenant);
+    this.#count(tenant, 1);
     const ended = await child.scan(request);
-    this.#running.delete(tenant);
+    this.#count(tenant, -1);
     this.#pump();
     try {
       resolve(this.#valueOf(request, ended));
     } catch (error) {
       reject(error);
     }
+  }
+
+  #count(tenant: string, change: number): void {
+    const many = (this.#running.get(tenant) ?? 0) + change;
+    if (many === 0) this.#running.delete(tenant);
+    else this.#running.set(tenant, many);
   }
 
   #valueOf(request: Request, ended: Ended): unknown {

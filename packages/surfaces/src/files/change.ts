@@ -57,7 +57,8 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-export function missing(error: unknown): null {
+/** Not for what lies below a file: a write cannot make that. */
+function missing(error: unknown): null {
   if (codeOf(error) === 'ENOENT') return null;
   throw error;
 }

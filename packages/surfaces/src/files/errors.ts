@@ -14,11 +14,20 @@ export const shared = (path: string): OpenwopError => outside(path, 'is a hard l
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
+/** Nothing is there, nor could be: below a file there is nothing. */
+export const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
+
+const notFound = (path: string): OpenwopError => new OpenwopError('file_not_found', { details: { path } });
+
+/** For those who only look. */
+export const explainRead = (error: unknown, path: string): unknown =>
+  isAbsent(error) ? notFound(path) : explain(error, path);
+
 export function explain(error: unknown, path: string): unknown {
   if (error instanceof LinkFound) return outside(path, 'is a link or leads through one');
   switch (codeOf(error)) {
     case 'ENOENT':
-      return new OpenwopError('file_not_found', { details: { path } });
+      return notFound(path);
     case 'ENOTDIR':
       return denied(path, 'leads through a file as if it were a folder');
     case 'EISDIR':

@@ -6,9 +6,9 @@
 import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import type { FileEntry, FileRange } from '../ports/files.ts';
-import { codeOf } from './errors.ts';
+import { explain, isAbsent } from './errors.ts';
 import { type Folder, LinkFound } from './folder.ts';
-import { isPlainName, plainPrefix } from './path.ts';
+import { isPlainPath, plainPrefix } from './path.ts';
 import { walk, within } from './root.ts';
 
 const DEPTH_MAX = 32;
@@ -25,7 +25,7 @@ export async function listFiles(root: string, range: FileRange): Promise<FileEnt
       }
     });
   } catch (error) {
-    if (!['ENOENT', 'ENOTDIR'].includes(codeOf(error))) throw error;
+    if (!isAbsent(error)) throw error;
   }
   return found;
 }
@@ -58,7 +58,7 @@ async function* below(
   level: Level,
   range: FileRange,
 ): AsyncGenerator<FileEntry> {
-  const next = await folder.enter(name).catch(gone);
+  const next = await folder.enter(name).catch(goneFrom(level.path));
   if (next === null) return;
   try {
     yield* entriesIn(next, level, range);
@@ -69,15 +69,17 @@ async function* below(
 
 /** Links, special files and files with other names are not there for anyone. */
 async function* fileAt(folder: Folder, name: string, path: string): AsyncGenerator<FileEntry> {
-  const seen = await lstat(folder.at(name)).catch(gone);
+  const seen = await lstat(folder.at(name)).catch(goneFrom(path));
   if (seen?.isFile() && seen.nlink === 1) yield { path, sizeBytes: seen.size, isDirectory: false };
 }
 
-/** What went, or became a link, since its name was read. */
-function gone(error: unknown): null {
-  if (error instanceof LinkFound || ['ENOENT', 'ENOTDIR', 'EACCES'].includes(codeOf(error))) return null;
-  throw error;
-}
+/** Null for what went, or became a link, since its name was read. What is closed to this host is not left out. */
+const goneFrom =
+  (path: string) =>
+  (error: unknown): null => {
+    if (error instanceof LinkFound || isAbsent(error)) return null;
+    throw explain(error, path);
+  };
 
 interface Name {
   readonly name: string;
@@ -106,7 +108,7 @@ async function nextNames(folder: Folder, wanted: Wanted): Promise<Name[]> {
       const name = nameOf(entry, wanted);
       const last = first.length === limit ? first.at(-1) : undefined;
       if (name === null || (last && Buffer.compare(name.order, last.order) > 0)) continue;
-      if (!isPlainName(name.name)) continue;
+      if (!isPlainPath(name.path)) continue;
       first.splice(placeOf(name, first), 0, name);
       if (first.length > limit) first.pop();
     }

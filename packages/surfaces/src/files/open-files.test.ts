@@ -11,11 +11,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import fsPromises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { openEmbeddedDatabase } from '../embedded/database.ts';
-import { at, FILES_CONTRACT_QUOTA, filesContract, textAt, textOf } from '../ports/files-contract.ts';
+import { at, textAt, textOf } from '../ports/files-calls.ts';
+import { FILES_CONTRACT_QUOTA, filesContract } from '../ports/files-contract.ts';
 import { NOW, read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { explain } from './errors.ts';
@@ -143,6 +146,30 @@ describe('what others put into the folder', () => {
       assert.equal(said(code).code, told);
       assert.doesNotMatch(said(code).message, /roots/);
     }
+  });
+
+  test('what is closed to this host is said, not left out', async (t) => {
+    const { port } = await world(t);
+    await port.write(textAt('d/closed/f', 'x'), write('acme'));
+    const closed = Object.assign(new Error('EACCES: /data/roots/x'), { code: 'EACCES' });
+    const failing = (path: unknown) => String(path).endsWith('/closed');
+    const { open } = fsPromises;
+    t.mock.method(fsPromises, 'open', (path: string, ...more: [number]) =>
+      failing(path) ? Promise.reject(closed) : open(path, ...more),
+    );
+    syncBuiltinESMExports();
+    t.after(() => {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    });
+    const denied = { code: 'fs_permission_denied', message: /"d\/closed\/" is closed to this host/ };
+    await assert.rejects(port.list(all, read('acme')), denied);
+    await assert.rejects(port.list({ ...all, prefix: 'd/' }, read('acme')), denied);
+    const flat = await port.list({ ...all, prefix: 'd/', recursive: false }, read('acme'));
+    assert.deepEqual(
+      flat.map(({ path }) => path),
+      ['d/closed/', 'd/f'],
+    );
   });
 
   test('names that cannot be asked for are not listed', async (t) => {

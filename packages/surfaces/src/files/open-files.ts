@@ -6,7 +6,7 @@
  * served. Changes in a workspace happen one after the other.
  */
 import { hash } from 'node:crypto';
-import { access, mkdir, rename, rm } from 'node:fs/promises';
+import { access, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertSameCall } from '../call-journal.ts';
 import type { MakeRoom } from '../content-room.ts';
@@ -16,16 +16,17 @@ import {
   FILE_BYTES_MAX,
   FILES_MAX,
   type FileContent,
+  type FileFacts,
   type FilePlace,
   type FilesPort,
   type WriteMode,
 } from '../ports/files.ts';
 import type { PortWrite } from '../surface-call.ts';
-import { changeOf, contentFor, missing, stage, type Target } from './change.ts';
+import { changeOf, contentFor, stage, type Target } from './change.ts';
 import { typeByName } from './content-type.ts';
-import { codeOf, denied, explain } from './errors.ts';
+import { codeOf, denied, explain, explainRead, isAbsent } from './errors.ts';
 import { listFiles } from './list.ts';
-import { plainPath } from './path.ts';
+import { plainPath, plainPathOrRoot } from './path.ts';
 import { inFolder, look, prune, readWhole, tooLarge } from './root.ts';
 
 export interface FilesOptions {
@@ -80,13 +81,14 @@ class Files implements FilesPort {
 
   async read(place: FilePlace, { tenant }: { tenant: string }, makeRoom?: MakeRoom) {
     const { root, names, path } = this.#target(place, tenant);
-    const bytes = await readWhole(root, names, makeRoom).catch(explained(path));
+    const bytes = await readWhole(root, names, makeRoom).catch(explained(path, explainRead));
     return { bytes, contentType: await this.#typeOf(tenant, place.workspace, path) };
   }
 
   async stat(place: FilePlace, { tenant }: { tenant: string }) {
+    if (plainPathOrRoot(place.path).length === 0) return factsOfRoot(this.#rootOf(tenant, place.workspace));
     const { root, names, path } = this.#target(place, tenant);
-    const seen = await look(root, names).catch(explained(path));
+    const seen = await look(root, names).catch(explained(path, explainRead));
     const isDirectory = seen.isDirectory();
     return {
       ...{ sizeBytes: isDirectory ? 0 : seen.size, modifiedAt: seen.mtimeMs, isDirectory },
@@ -118,7 +120,7 @@ class Files implements FilesPort {
     return this.#alone(target.root, async () => {
       const change = changeOf(place.workspace, target, call, 'delete');
       const made = await this.#once(change, call, async () => {
-        const seen = await look(target.root, target.names).catch(missing);
+        const seen = await look(target.root, target.names).catch(nothing);
         if (seen?.isDirectory()) throw denied(target.path, 'is a folder; delete the files in it');
         return seen && change;
       });
@@ -211,10 +213,21 @@ class Files implements FilesPort {
   }
 }
 
+/** It is there for everyone, though it is made with the first file. */
+async function factsOfRoot(root: string): Promise<FileFacts> {
+  const seen = await stat(root).catch(nothing).catch(explained('.'));
+  return { sizeBytes: 0, modifiedAt: seen?.mtimeMs ?? 0, contentType: null, isDirectory: true };
+}
+
+function nothing(error: unknown): null {
+  if (isAbsent(error)) return null;
+  throw error;
+}
+
 const explained =
-  (path: string) =>
+  (path: string, say = explain) =>
   (error: unknown): never => {
-    throw explain(error, path);
+    throw say(error, path);
   };
 
 const isThere = (path: string): Promise<boolean> =>

@@ -14,31 +14,38 @@ const ODD = /[\\:*?"<>|\p{Cc}\p{Bidi_Control}\u200b\u2060\ufeff]/u;
 
 /** Names from the root, without `.` and `..`; absolute paths must lead there. Throws `path_outside_sandbox`. */
 export function plainPath(path: string): string[] {
-  const names = resolve(path, path);
+  const names = plainPathOrRoot(path);
   if (names.length === 0) throw outside(path, 'names the folder itself');
   return names;
 }
 
-/** The folder and the beginning of a name that a prefix means. */
+/** The same, and no names for the root itself. */
+export const plainPathOrRoot = (path: string): string[] => resolve(path, path);
+
+/** The folder and the beginning of a name that a prefix means: `con` is no name, but `config.json` begins so. */
 export function plainPrefix(prefix: string): { readonly folders: string[]; readonly start: string } {
   if (prefix === SANDBOX_ROOT) return { folders: [], start: '' };
   const end = prefix.lastIndexOf('/') + 1;
   const start = prefix.slice(end);
   if (start === '..') throw outside(prefix, 'ends with ".."');
-  const [name = ''] = resolve(start, prefix);
-  return { folders: resolve(prefix.slice(0, end), prefix), start: name };
+  checkText(start, prefix, NAME_BYTES_MAX);
+  return { folders: resolve(prefix.slice(0, end), prefix), start };
 }
 
 function resolve(path: string, given: string): string[] {
-  if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw outside(given, `has more than ${PATH_BYTES_MAX} bytes`);
-  if (!path.isWellFormed() || ODD.test(path))
-    throw outside(given, 'has characters that no file name here may have');
+  checkText(path, given, PATH_BYTES_MAX);
   if (path.startsWith('//') || path.startsWith('~')) throw outside(given, 'does not start in the folder');
   const names = normalized(path, given);
   if (path.startsWith('/') && names.shift() !== SANDBOX_ROOT.slice(1))
     throw outside(given, 'does not start in the folder');
   if (names.length > DEPTH_MAX) throw outside(given, `has more than ${DEPTH_MAX} folders`);
   return names;
+}
+
+function checkText(text: string, given: string, bytesMax: number): void {
+  if (Buffer.byteLength(text) > bytesMax) throw outside(given, `has more than ${bytesMax} bytes`);
+  if (!text.isWellFormed() || ODD.test(text))
+    throw outside(given, 'has characters that no file name here may have');
 }
 
 function normalized(path: string, given: string): string[] {
@@ -60,10 +67,10 @@ function checked(name: string, given: string): string {
   return name;
 }
 
-/** Whether a name that is there could be asked for. */
-export function isPlainName(name: string): boolean {
+/** Whether what is there could be asked for. */
+export function isPlainPath(path: string): boolean {
   try {
-    return resolve(name, name)[0] === name;
+    return plainPath(path).length > 0;
   } catch {
     return false;
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openEmbeddedDatabase } from '../embedded/database.ts';
 import { NAME_BYTES } from '../ports/files.ts';
-import { at, textAt } from '../ports/files-contract.ts';
+import { at, textAt } from '../ports/files-calls.ts';
 import { NOW, read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { openFiles } from './open-files.ts';
@@ -48,6 +48,20 @@ test('a tenant has so many files, in all its workspaces', async (t) => {
   await port.delete(at('a'), write('acme'));
   await port.write(textAt('b', 'x'), write('acme'));
   await assert.rejects(port.write(textAt('c', 'x'), write('acme')), many);
+});
+
+test('workspaces that write at once do not pass the bounds of their tenant together', async (t) => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+  for (const room of [{ quotaBytes: 3 * NAME_BYTES }, { quotaBytes: 1e6, filesMax: 3 }]) {
+    const { port } = await world(t, room);
+    const writes = names.map((workspace) => port.write({ ...textAt('f', ''), workspace }, write('acme')));
+    const ends = await Promise.allSettled(writes);
+    const refusals = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason.code] : []));
+    assert.deepEqual(refusals, Array(5).fill(full.code), JSON.stringify(room));
+    const workspace = names[ends.findIndex(({ status }) => status === 'fulfilled')]!;
+    await port.delete({ workspace, path: 'f' }, write('acme'));
+    await port.write({ ...textAt('f', ''), workspace }, write('acme'));
+  }
 });
 
 const FILES = 10_000;

@@ -1,7 +1,7 @@
 /** The five methods that every host with `fs` has. */
 import Type from 'typebox';
 import type { MethodLiteral } from '../define-surface.ts';
-import { Bytes, Cursor, Limit, Prefix, Timestamp } from '../schema.ts';
+import { Bytes, Cursor, PageLimit, Prefix, Timestamp } from '../schema.ts';
 
 const optional = Type.Optional;
 /** Judged by the port, which has one code for all that is no plain path. */
@@ -50,7 +50,7 @@ export const FILE_METHODS = {
       '`recursive` (true), what lies directly behind the prefix, with folders; without `includeHidden` (true), no ' +
       'names that begin with a dot.',
     input: Type.Object({
-      ...{ prefix: optional(Prefix), cursor: optional(Cursor), limit: optional(Limit) },
+      ...{ prefix: optional(Prefix), cursor: optional(Cursor), limit: optional(PageLimit) },
       ...{ recursive: optional(Type.Boolean()), includeHidden: optional(Type.Boolean()) },
     }),
     output: Type.Object({

@@ -94,6 +94,20 @@ describe('fs', () => {
     assert.deepEqual(await call('list', {}, { workspace: 'other' }), { entries: [] });
   });
 
+  test('text is written as its encoding says, and what is none is refused', async (t) => {
+    const { call } = await world(t);
+    for (const encoding of ['utf8', 'utf-8']) {
+      await call('write', { path: 'a', content: 'hello world!', encoding });
+      assert.equal(((await call('stat', { path: 'a' })) as { size: number }).size, 12);
+    }
+    for (const wrong of [{ encoding: 'latin1' }, { encoding: 'base64' }, {}])
+      await assert.rejects(call('write', { path: 'a', content: 'hello world!', ...wrong }), {
+        code: 'validation_error',
+      });
+    const { entries } = (await call('list', { limit: 5_000 })) as { entries: readonly Data[] };
+    assert.equal(entries.length, 1);
+  });
+
   test('a node that runs again appends once', async (t) => {
     const { desk } = await world(t);
     const again = () => nodeOf({ desk, reports: [], clock: { now: 0 } }, { nodeId: 'same' });

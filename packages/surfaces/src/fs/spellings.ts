@@ -4,6 +4,7 @@ import { type Data, type DataObject, isObject } from '../data.ts';
 import { FILE_BYTES_MAX } from '../ports/files.ts';
 import {
   also,
+  decodeBase64,
   fill,
   fromBase64,
   isTooLongForText,
@@ -15,8 +16,19 @@ import {
   textOf,
 } from '../spelling.ts';
 
-const encodingOf = (encoding: Data | undefined): 'utf8' | 'base64' =>
-  encoding === 'utf8' ? 'utf8' : 'base64';
+const ENCODINGS: Readonly<Record<string, 'utf8' | 'base64'>> = {
+  utf8: 'utf8',
+  'utf-8': 'utf8',
+  base64: 'base64',
+};
+
+function encodingOf(encoding: Data = 'base64'): 'utf8' | 'base64' {
+  const known = typeof encoding === 'string' && Object.hasOwn(ENCODINGS, encoding) && ENCODINGS[encoding];
+  if (known) return known;
+  throw new OpenwopError('validation_error', {
+    message: `There is no encoding ${JSON.stringify(encoding)} here. Use ${Object.keys(ENCODINGS).join(', ')}, or give \`bytes\`.`,
+  });
+}
 
 /** A call that asks for an encoding means the text; another is understood by its `bytes`. */
 function contentOf({ bytes }: DataObject, encoding: Data | undefined): string | undefined {
@@ -29,8 +41,8 @@ function contentOf({ bytes }: DataObject, encoding: Data | undefined): string | 
   });
 }
 
-const bytesOf = (text: Data): Data =>
-  typeof text === 'string' ? new Uint8Array(Buffer.from(text, 'base64')) : text;
+const encoded = (text: string, encoding: 'utf8' | 'base64'): Uint8Array =>
+  encoding === 'utf8' ? new Uint8Array(Buffer.from(text)) : decodeBase64(text, 'content');
 
 /** Bytes once, as text: with both an answer could be too large to send. */
 function inBase64(value: Data): Data {
@@ -68,7 +80,7 @@ const FILES: readonly Spelling[] = [
     to: 'fs.write',
     takes: [
       member('bytes', '`content` as `encoding` says, else base64', ({ content, encoding }) =>
-        typeof content === 'string' ? new Uint8Array(Buffer.from(content, encodingOf(encoding))) : undefined,
+        typeof content === 'string' ? encoded(content, encodingOf(encoding)) : undefined,
       ),
     ],
     gives: [also({ bytes: 'sizeBytes' })],
@@ -116,7 +128,9 @@ const CONVERSIONS: readonly Spelling[] = [
     to: 'fs.pdf.merge',
     takes: [
       member('parts', 'each may be base64', ({ parts }) =>
-        Array.isArray(parts) ? parts.map(bytesOf) : undefined,
+        Array.isArray(parts)
+          ? parts.map((part) => (typeof part === 'string' ? decodeBase64(part, 'parts') : part))
+          : undefined,
       ),
     ],
     gives: [

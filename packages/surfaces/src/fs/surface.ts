@@ -6,7 +6,7 @@ import type { Cursors } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import type { FileEntry, FilesPort } from '../ports/files.ts';
 import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../ports/files.ts';
-import { LIST_LIMIT } from '../schema.ts';
+import { pageSize } from '../schema.ts';
 import { ARCHIVE_METHODS, implementArchives } from './archive.ts';
 import type { Converter } from './convert/converter.ts';
 import { FILE_METHODS } from './file-methods.ts';
@@ -67,13 +67,8 @@ export function implementFs({ port, cursors, converter }: FsOptions): Implemente
         };
       },
       async list(input, { workspace, ...call }) {
-        const {
-          prefix = '',
-          cursor,
-          limit = LIST_LIMIT,
-          recursive = true,
-          includeHidden: hidden = true,
-        } = input;
+        const { prefix = '', cursor, recursive = true, includeHidden: hidden = true } = input;
+        const limit = pageSize(input.limit);
         const scope = [call.tenant, 'fs.list', workspace, prefix, `${recursive}`, `${hidden}`] as const;
         const after = cursor === undefined ? null : cursors.open(scope, cursor);
         const range = { workspace, prefix, after, limit: limit + 1, recursive, hidden };

@@ -59,7 +59,8 @@ describe('kvStorage', () => {
     const world = await embeddedDesk(t);
     const refused = (input: Data, code: string) =>
       assert.rejects(once(world, 'storage.kv.put', input), { code });
-    await refused({ key: 'k'.repeat(257), value: 1 }, 'kv_key_too_large');
+    for (const size of [257, 4_097, 100_000])
+      await refused({ key: 'k'.repeat(size), value: 1 }, 'kv_key_too_large');
     await refused({ key: 'é'.repeat(129), value: 1 }, 'kv_key_too_large');
     await refused({ key: 'k', value: 'x'.repeat(1_048_575) }, 'kv_value_too_large');
     await refused({ key: 'k', value: 1, ttlSeconds: 2_592_001 }, 'kv_ttl_exceeds_max');

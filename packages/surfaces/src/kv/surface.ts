@@ -4,10 +4,10 @@ import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import type { KvPort } from '../ports/kv.ts';
-import { Cursor, Json, LIST_LIMIT, Limit, Name, Namespace, Prefix, Seconds, Timestamp } from '../schema.ts';
+import { Cursor, Json, Key, Namespace, PageLimit, Prefix, pageSize, Seconds, Timestamp } from '../schema.ts';
 
 const optional = Type.Optional;
-const Place = { key: Name, namespace: optional(Namespace) };
+const Place = { key: Key, namespace: optional(Namespace) };
 
 export const kvSurface = defineSurface({
   capability: 'kvStorage',
@@ -47,7 +47,7 @@ export const kvSurface = defineSurface({
         namespace: optional(Namespace),
         prefix: optional(Prefix),
         cursor: optional(Cursor),
-        limit: optional(Limit),
+        limit: optional(PageLimit),
       }),
       output: Type.Object({
         entries: Type.Array(Type.Object({ key: Type.String() })),
@@ -94,7 +94,8 @@ export function implementKv({ port, cursors }: KvOptions): ImplementedSurface {
       return { ok: true, ...(await port.put({ ...placeOf(place), value, expiresAt }, call)) };
     },
     delete: (input, call) => port.delete(placeOf(input), call),
-    async list({ namespace = '', prefix = '', cursor, limit = LIST_LIMIT }, call) {
+    async list({ namespace = '', prefix = '', cursor, limit: asked }, call) {
+      const limit = pageSize(asked);
       const scope = [call.tenant, 'kv.list', namespace, prefix] as const;
       const after = cursor === undefined ? null : cursors.open(scope, cursor);
       const keys = await port.list({ namespace, prefix, after, limit: limit + 1 }, call);

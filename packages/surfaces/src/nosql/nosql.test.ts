@@ -60,6 +60,53 @@ describe('as published packs call it', () => {
   });
 });
 
+describe('one document or many', () => {
+  test('an id and a filter together are refused, and nothing is changed', async (t) => {
+    const world = await embeddedDesk(t);
+    await once(world, 'insert', { docs: [{ id: 'a' }, { id: 'b' }] });
+    const both = { code: 'validation_error', message: /both `id` and `filter`/ };
+    await assert.rejects(once(world, 'delete', { id: 'a', filter: {} }), both);
+    await assert.rejects(once(world, 'update', { id: 'a', filter: {}, update: { n: 1 } }), both);
+    await assert.rejects(once(world, 'update', { id: 'a', filter: {}, patch: { n: 1 } }), both);
+    await assert.rejects(once(world, 'insert', { doc: {}, docs: [] }), { code: 'validation_error' });
+    assert.deepEqual(await once(world, 'find', {}), { docs: [{ id: 'a' }, { id: 'b' }] });
+  });
+
+  test('no documents are inserted as asked; a data source that is not there is refused all the same', async (t) => {
+    const world = await embeddedDesk(t);
+    assert.deepEqual(await once(world, 'insert', { docs: [] }), { inserted: 0, ids: [] });
+    const elsewhere = { datasource: 'crm' };
+    for (const [method, input] of [
+      ['insert', { docs: [] }],
+      ['insert', { doc: {} }],
+      ['get', { id: 'a' }],
+      ['query', { filter: {} }],
+      ['update', { id: 'a', patch: {} }],
+      ['delete', { id: 'a' }],
+    ] as const)
+      await assert.rejects(
+        once(world, method, { ...elsewhere, ...input }),
+        { code: 'datasource_not_found' },
+        method,
+      );
+  });
+
+  test('a page is as long as it may be, however much was asked for', async (t) => {
+    const world = await embeddedDesk(t);
+    const docs = Array.from({ length: 1_000 }, (_, n) => ({ n }));
+    await once(world, 'insert', { docs });
+    await once(world, 'insert', { doc: { n: 1_000 } });
+    const { docs: page, nextCursor } = await once(world, 'find', { limit: 5_000 });
+    assert.equal((page as Data[]).length, 1_000);
+    assert.equal(
+      ((await once(world, 'find', { limit: 1e300, cursor: nextCursor! })).docs as Data[]).length,
+      1,
+    );
+    for (const limit of [0, -1, 1.5])
+      await assert.rejects(once(world, 'find', { limit }), { code: 'validation_error' });
+  });
+});
+
 test('odd updates, orders and projections are refused by name', async (t) => {
   const world = await embeddedDesk(t);
   const at = { datasource: 'primary', filter: {} };
@@ -73,6 +120,23 @@ test('odd updates, orders and projections are refused by name', async (t) => {
   for (const projection of [{ a: 1, b: 0 }, { a: '$b' }, { 'a.b': 1 }])
     await assert.rejects(once(world, 'find', { ...at, projection }), rejected);
   await assert.rejects(once(world, 'update', { ...at, update: { id: 'x' } }), { code: 'validation_error' });
+  for (const update of [
+    { 'a..b': 1 },
+    { 'a.$b': 1 },
+    { a: 1, 'a.b': 2 },
+    { 'a.b': 1, 'a.b.c': 2 },
+    { 'id.x': 1 },
+  ])
+    for (const patch of [update, { $set: update }]) {
+      await assert.rejects(once(world, 'update', { ...at, update: patch }), rejected);
+      await assert.rejects(once(world, 'update', { id: 'a', patch }), rejected);
+    }
+  for (const [filter, update] of [
+    [{ a: 1, $and: [{ a: 2 }] }, {}],
+    [{ a: 1, 'a.b': 1 }, {}],
+    [{ 'a.b': 1 }, { a: { c: 1 } }],
+  ] as const)
+    await assert.rejects(once(world, 'update', { filter, update, upsert: true }), rejected);
 });
 
 test('data sources: unknown, of another tenant, and shared by name only', async (t) => {
@@ -112,6 +176,43 @@ test('the data source is the primary one unless said otherwise, and what was sai
     assert.ok(error instanceof OpenwopError);
     assert.doesNotMatch(JSON.stringify([error.message, error.details]), /s3cr3t/);
   }
+});
+
+test('an id is a text, however it was written, and is found so', async (t) => {
+  const world = await embeddedDesk(t);
+  assert.deepEqual(await once(world, 'insert', { doc: { id: 5, n: 1 } }), { id: '5' });
+  for (const filter of [
+    { id: '5' },
+    { id: 5 },
+    { id: { $in: [1, 5] } },
+    { $and: [{ id: 5 }, { n: 1 }] },
+    { id: { $ne: 6 } },
+  ])
+    assert.deepEqual(
+      (await once(world, 'query', { filter })).docs,
+      [{ id: '5', n: 1 }],
+      JSON.stringify(filter),
+    );
+  for (const filter of [{ id: true }, { id: { $ne: 5 } }, { id: { $in: [] } }, { id: null }])
+    assert.deepEqual((await once(world, 'query', { filter })).docs, [], JSON.stringify(filter));
+  await once(world, 'update', { filter: { id: 7 }, update: { n: 2 }, upsert: true });
+  assert.deepEqual(await once(world, 'get', { id: '7' }), { doc: { id: '7', n: 2 } });
+});
+
+test('an upsert makes a document that its filter finds, and inner members are set by their path', async (t) => {
+  const world = await embeddedDesk(t);
+  const upsert = {
+    filter: { 'a.b': 1, k: { $eq: 2 }, n: { $gt: 5 } },
+    update: { $set: { 'a.c': 3, 'x.y': 4 } },
+  };
+  assert.deepEqual(await once(world, 'update', { ...upsert, upsert: true }), { matched: 0, modified: 0 });
+  const find = async (filter: Answer) => (await once(world, 'find', { filter, projection: { id: 0 } })).docs;
+  assert.deepEqual(await find({ 'a.b': 1, 'x.y': 4 }), [{ a: { b: 1, c: 3 }, k: 2, x: { y: 4 } }]);
+  const [{ id }] = (await once(world, 'find', {})).docs as [{ id: string }];
+  await once(world, 'update', { id, patch: { 'a.b': 9, 'new.member': 1 } });
+  assert.deepEqual(await find({ 'a.b': 9, 'new.member': 1 }), [
+    { a: { b: 9, c: 3 }, k: 2, x: { y: 4 }, new: { member: 1 } },
+  ]);
 });
 
 test('tenants with the same collection and ids never meet', async (t) => {

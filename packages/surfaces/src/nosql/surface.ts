@@ -1,16 +1,18 @@
 /** `ctx.db.nosql`: JSON documents in collections. */
-import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
-import { equalities } from '../documents/filter.ts';
+import { comparingIds, type Filter } from '../documents/filter.ts';
 import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseSort } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
 import { SCAN_MS_MAX } from '../embedded/late-scan.ts';
-import type { DocumentLimits, DocumentsPort, WhenNone } from '../ports/documents.ts';
-import { Cursor, DatasourceId, Limit, Name } from '../schema.ts';
+import type { DocumentLimits, DocumentsPort, NewDocument, WhenNone } from '../ports/documents.ts';
+import { Cursor, DatasourceId, Name, PageLimit } from '../schema.ts';
+import type { Invocation } from '../surface-call.ts';
 import { projected } from './projection.ts';
+import { parseUpdate, upserted } from './update.ts';
 
 const optional = Type.Optional;
 const DATASOURCE = 'primary';
@@ -27,7 +29,7 @@ export const nosqlSurface = defineSurface({
   path: 'db.nosql',
   summary:
     'Collections of JSON documents in a data source, `primary` unless said otherwise. Each tenant sees its own only. ' +
-    'A document has an `id`; one without gets a new one. Filters are `{ field: value }` or ' +
+    'A document has an `id`, which is a text: one that is a number is kept as text, one without gets a new one. Filters are `{ field: value }` or ' +
     '`{ "field.inner": { $gt: 1 } }` with `$eq $ne $gt $gte $lt $lte $in $nin $exists $and $or $not`; a ' +
     'field that is not there equals null, lists are compared whole, and only numbers with numbers and texts with ' +
     'texts are greater or less. Anything else is refused.',
@@ -45,7 +47,7 @@ export const nosqlSurface = defineSurface({
     insertMany: {
       effect: 'write',
       summary: 'Adds documents, all or none.',
-      input: Type.Object({ ...Place, docs: Type.Array(PlainObject, { minItems: 1, maxItems: 1_000 }) }),
+      input: Type.Object({ ...Place, docs: Type.Array(PlainObject, { maxItems: 1_000 }) }),
       output: Type.Object({ inserted: Count, ids: Type.Array(Type.String()) }),
     },
     get: {
@@ -66,21 +68,21 @@ export const nosqlSurface = defineSurface({
         sort: optional(FilterObject),
         projection: optional(FilterObject),
         cursor: optional(Cursor),
-        limit: optional(Limit),
+        limit: optional(PageLimit),
       }),
       output: Type.Object({ docs: Type.Array(Document), nextCursor: optional(Type.String()) }),
     },
     update: {
       effect: 'write',
-      summary: 'Replaces the members of `patch` in one document.',
+      summary: 'Replaces the members of `patch` in one document; `x.y` is the member `y` of the object `x`.',
       input: Type.Object({ ...Place, id: Name, patch: PlainObject }),
       output: Type.Object({ ok: Type.Literal(true) }),
     },
     updateWhere: {
       effect: 'write',
       summary:
-        'Replaces the members of `update`, or of its `$set`, in all documents that match. With `upsert`, where none ' +
-        'does, one is inserted from the equalities of the filter and the update.',
+        'Replaces the members of `update`, or of its `$set`, in all documents that match, inner ones by `x.y`. With ' +
+        '`upsert`, where none does, one is inserted from the equalities of the filter and the update.',
       input: Type.Object({
         ...Place,
         filter: FilterObject,
@@ -129,22 +131,31 @@ const placeOf = ({ datasourceId = DATASOURCE, collection }: At) => ({
 });
 const oneOf = (at: At, id: string) => ({
   ...placeOf(at),
-  filter: { kind: 'id', id } as const,
+  filter: { kind: 'id', ids: [id] } as const,
   matchesMax: 1,
 });
+
+const filterOf = (filter: JsonObject): Filter => comparingIds(parseFilter(filter, REJECTED));
+
+/** By its id a document is found whatever its member was, so that member says the same. */
+function newDocument(doc: JsonObject, invocation: Invocation, position?: number): NewDocument {
+  const { id, document } = withId(doc, invocation, position);
+  return { id, document: { ...document, id } };
+}
 
 export function implementNosql({ datasources, cursors }: NosqlOptions): ImplementedSurface {
   const portOf = finding(datasources);
   return nosqlSurface.implement(
     {
       async insert({ doc, ...at }, call) {
-        const added = withId(doc, call.invocation);
+        const added = newDocument(doc, call.invocation);
         await portOf(at, call).insert({ ...placeOf(at), documents: [added], typed: false }, call);
         return { id: added.id };
       },
       async insertMany({ docs, ...at }, call) {
-        const documents = docs.map((doc, position) => withId(doc, call.invocation, position));
-        await portOf(at, call).insert({ ...placeOf(at), documents, typed: false }, call);
+        const documents = docs.map((doc, position) => newDocument(doc, call.invocation, position));
+        const port = portOf(at, call);
+        if (documents.length > 0) await port.insert({ ...placeOf(at), documents, typed: false }, call);
         return { inserted: documents.length, ids: documents.map(({ id }) => id) };
       },
       async get({ id, ...at }, call) {
@@ -155,7 +166,7 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
         const port = portOf(at, call);
         const project = projected(projection);
         const request = {
-          filter: parseFilter(filter, REJECTED),
+          filter: filterOf(filter),
           sort: parseSort(sort, REJECTED),
           ...{ cursor, limit },
         };
@@ -163,16 +174,20 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
         return { docs: documents.map(project), ...(next !== null && { nextCursor: next }) };
       },
       async update({ id, patch, ...at }, call) {
-        const change = { ...oneOf(at, id), patch: patchOf(setOf(patch), id) };
+        const change = { ...oneOf(at, id), patch: patchOf(parseUpdate(patch), id) };
         await portOf(at, call).patch({ ...change, whenNone: { do: 'refuse' } }, call);
         return { ok: true };
       },
       async updateWhere({ filter: asked, update, upsert = false, ...at }, call) {
-        const filter = parseFilter(asked, REJECTED);
-        const set = setOf(update);
-        const found: JsonObject = Object.fromEntries(equalities(filter));
+        const filter = filterOf(asked);
+        const set = parseUpdate(update);
         const whenNone: WhenNone = upsert
-          ? { do: 'insert', ...withId({ ...found, ...set }, call.invocation), typed: false, indexes: [] }
+          ? {
+              do: 'insert',
+              ...newDocument(upserted(filter, set), call.invocation),
+              typed: false,
+              indexes: [],
+            }
           : { do: 'answer' };
         const change = { ...placeOf(at), filter, matchesMax: MATCHES_MAX, patch: patchOf(set), whenNone };
         const { matched, modified } = await portOf(at, call).patch(change, call);
@@ -182,7 +197,7 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
         return { deleted: (await portOf(at, call).delete(oneOf(at, id), call)).deleted > 0 };
       },
       async deleteWhere({ filter, ...at }, call) {
-        const change = { filter: parseFilter(filter, REJECTED), matchesMax: MATCHES_MAX };
+        const change = { filter: filterOf(filter), matchesMax: MATCHES_MAX };
         return portOf(at, call).delete({ ...placeOf(at), ...change }, call);
       },
     },
@@ -204,17 +219,4 @@ function finding(datasources: readonly NosqlDatasource[]) {
       throw new OpenwopError('datasource_access_denied');
     return found.port;
   };
-}
-
-/** Members, or `$set` with members and nothing beside it. */
-function setOf(update: JsonObject): JsonObject {
-  const odd = Object.keys(update).find((name) => name.startsWith('$'));
-  if (odd === undefined) return update;
-  const set: Json | undefined = update.$set;
-  const isSet = typeof set === 'object' && set !== null && !Array.isArray(set);
-  if (isSet && Object.keys(update).length === 1 && !Object.keys(set).some((name) => name.startsWith('$')))
-    return set;
-  throw new OpenwopError(REJECTED, {
-    message: `The update holds "${odd.slice(0, 40)}". Send the members to replace, alone or in $set.`,
-  });
 }

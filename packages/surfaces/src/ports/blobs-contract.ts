@@ -56,6 +56,15 @@ function objects(world: Open): void {
     await port.health();
   });
 
+  test('an object has the type that it was put with, or none', async () => {
+    const { port } = world();
+    const tenant = freshTenant();
+    for (const contentType of ['text/plain; charset=utf-8', null, 'application/octet-stream', null]) {
+      await port.put({ ...text('k', 'x'), contentType }, write(tenant));
+      assert.equal((await port.get(at('k'), read(tenant)))?.contentType, contentType);
+    }
+  });
+
   test('an object may be empty, and a key may begin another', async () => {
     const { port } = world();
     const tenant = freshTenant();

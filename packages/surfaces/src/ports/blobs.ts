@@ -40,7 +40,7 @@ export interface BlobPort {
   /** Else `presign` is never called. */
   readonly canPresign: boolean;
   /** Where the object is; it takes a link to get there. */
-  addressOf(place: BlobPlace, tenant: string): string;
+  addressOf(place: BlobPlace, tenant: string): Promise<string>;
   /** Refuses with `blob_quota_exhausted`. */
   put(object: BlobPlace & BlobContent, call: PortWrite): Promise<{ sizeBytes: number }>;
   /**

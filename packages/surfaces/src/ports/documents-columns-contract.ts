@@ -1,7 +1,7 @@
 /** Collections with columns: declared, or taken from the first documents. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { JsonObject } from '@gantry/protocol';
+import type { Json, JsonObject } from '@gantry/protocol';
 import type { ColumnType } from '../documents/columns.ts';
 import { EVERYTHING, isEqual } from '../documents/filter.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
@@ -51,11 +51,30 @@ function undeclared(port: () => DocumentsPort, insert: Insert): void {
     assert.equal(await port().count({ ...C, filter: EVERYTHING }, read(tenant)), kept.length);
   });
 
-  test('has so many columns', async () => {
-    const row = (count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, index) => [`c${index}`, 1]));
-    await insert(freshTenant(), 'a', row(63));
-    await assert.rejects(insert(freshTenant(), 'a', row(64)), violation);
+  const row = (count: number, value: Json = 1, prefix = 'c') =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, value]));
+
+  test('has so many columns beside the id, those that are null counted', async () => {
+    for (const value of [1, null]) {
+      const tenant = freshTenant();
+      await insert(tenant, 'a', row(64, value));
+      await assert.rejects(insert(tenant, 'b', row(65, value)), violation);
+      await assert.rejects(insert(freshTenant(), 'a', row(65, value)), violation);
+      const change = { ...C, filter: EVERYTHING, matchesMax: 9, whenNone: { do: 'answer' } as const };
+      await assert.rejects(port().patch({ ...change, patch: { more: value } }, write(tenant)), violation);
+      assert.equal((await port().patch({ ...change, patch: { c0: 2 } }, write(tenant))).modified, 1);
+    }
+    const tenant = freshTenant();
+    await insert(tenant, 'a', row(40));
+    await assert.rejects(insert(tenant, 'b', row(40, 1, 'd')), violation, 'together');
+  });
+
+  test('says what its ids are', async () => {
+    const tenant = freshTenant();
+    const add = (id: Json) =>
+      port().insert({ ...C, documents: [{ id: String(id), document: { id } }], typed: true }, write(tenant));
+    await add(5);
+    await assert.rejects(add('made'), { ...violation, message: /ids of this table are of the type number/ });
   });
 }
 

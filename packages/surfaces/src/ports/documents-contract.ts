@@ -70,6 +70,22 @@ function documents(port: () => DocumentsPort): void {
     assert.equal(await port().count(all, read(tenant)), 1);
   });
 
+  test('documents are found by their ids, also by several, and whatever the member is', async () => {
+    const tenant = freshTenant();
+    await port().insert(
+      inserting(doc('a'), doc('b', { n: 1 }), { id: '5', document: { id: 5 } }),
+      write(tenant),
+    );
+    const count = (filter: Filter) => port().count({ ...C, filter }, read(tenant));
+    const byId = (...ids: string[]): Filter => ({ kind: 'id', ids });
+    assert.deepEqual(
+      await Promise.all([count(byId('5')), count(byId('a', 'b', 'x')), count(byId())]),
+      [1, 2, 0],
+    );
+    assert.equal(await count({ kind: 'all', of: [byId('a', 'b'), isEqual(['n'], 1)] }), 1);
+    assert.equal(await count({ kind: 'not', of: byId('a') }), 2);
+  });
+
   test('I2: an id is used once; a refused list leaves nothing', async () => {
     const tenant = freshTenant();
     await port().insert(inserting(doc('a')), write(tenant));
@@ -95,6 +111,26 @@ function changes(port: () => DocumentsPort): void {
     assert.deepEqual(await port().patch(change, write(tenant)), { matched: 2, modified: 0, id: 'a' });
     assert.deepEqual(await port().get({ ...C, id: 'a' }, read(tenant)), { id: 'a', n: 1, ...patch });
     assert.deepEqual(await port().get({ ...C, id: 'c' }, read(tenant)), { id: 'c' });
+  });
+
+  test('a patch sets inner members by their path, in objects that are there or not', async () => {
+    const tenant = freshTenant();
+    await port().insert(inserting(doc('a', { n: 1, o: { x: 1, y: 2 } }), doc('b', { n: 1 })), write(tenant));
+    const inner = (patch: JsonObject, n = 1) =>
+      port().patch({ ...matching(isEqual(['n'], n)), patch, whenNone: ANSWER }, write(tenant));
+    const patch = { m: 3, 'o.x': 9, 'o.deep.z': [1], '__proto__.p': 1 };
+    assert.equal((await inner(patch)).modified, 2);
+    assert.equal((await inner(patch)).modified, 0);
+    const rest = { n: 1, m: 3, ['__proto__']: { p: 1 } };
+    const found = (id: string) => port().get({ ...C, id }, read(tenant));
+    assert.deepEqual(await found('a'), { id: 'a', o: { x: 9, y: 2, deep: { z: [1] } }, ...rest });
+    assert.deepEqual(await found('b'), { id: 'b', o: { x: 9, deep: { z: [1] } }, ...rest });
+    assert.equal(await port().count({ ...C, filter: isEqual(['o', 'deep', 'z'], [1]) }, read(tenant)), 2);
+    for (const there of [5, null, [1], 'text']) {
+      await inner({ s: there });
+      await assert.rejects(inner({ 'n.x': 1, 's.x': 1 }), { code: 'validation_error', message: /no object/ });
+      await assert.rejects(inner({ 's.x': 1 }), { code: 'validation_error', message: /"s" is there/ });
+    }
   });
 
   test('a patch that meets nothing answers, refuses or inserts', async () => {

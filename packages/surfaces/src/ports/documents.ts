@@ -88,7 +88,7 @@ export interface DocumentsPort {
     documents: CollectionName & { readonly documents: readonly NewDocument[]; readonly typed: boolean },
     call: PortWrite,
   ): Promise<null>;
-  /** Replaces members by those of `patch`. */
+  /** Replaces members by those of `patch`, as `documents/patch.ts` says. */
   patch(
     change: CollectionName & Change & { readonly patch: JsonObject; readonly whenNone: WhenNone },
     call: PortWrite,

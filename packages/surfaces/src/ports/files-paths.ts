@@ -2,9 +2,14 @@
 
 const LONG = 'a'.repeat(256);
 
-/** None of these names a file inside. */
+/** The folder itself, which is no file. */
+export const ROOT: readonly string[] = [
+  ...['', '.', './', './.', 'a/..', 'a/../.', '/workspace', '/workspace/', '/workspace/.', '/workspace/a/..'],
+];
+
+/** None of these names anything inside. */
 export const OUTSIDE: readonly string[] = [
-  ...['', '.', './', './.', 'a/..', 'a/../.', '//', '/'],
+  ...['//', '/'],
   ...[
     '..',
     '../',
@@ -28,7 +33,7 @@ export const OUTSIDE: readonly string[] = [
     '/proc/self/environ',
     '/dev/null',
   ],
-  ...['/workspace', '/workspace/', '/workspace/.', '/workspace/..', '/workspace/../', '/workspace/a/..'],
+  ...['/workspace/..', '/workspace/../'],
   ...['/workspace/../a', '/workspace/../etc/passwd', '/workspace/a/../../b', '/workspace/../../workspace/a'],
   ...['/../workspace/a', '//workspace/a', '/workspaces/a', '/workspac/a', '/Workspace/a', '/etc/workspace/a'],
   ...['/workspace\\a', '/workspace/\0', '/workspace/con', '/workspace./a', '~/workspace/a', 'C:/workspace/a'],

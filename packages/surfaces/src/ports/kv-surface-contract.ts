@@ -32,6 +32,14 @@ export function kvSurfaceTests(port: () => KvPort): void {
     assert.deepEqual((await ours('list', { cursor: nextCursor })).keys, ['b', 'c']);
   });
 
+  test('a page is as long as it may be, however much was asked for', async () => {
+    const call = callsOf(freshTenant());
+    for (const key of ['a', 'b', 'c']) await call('put', { key, value: 0 });
+    for (const limit of [1_001, 5_000, 1e300])
+      assert.deepEqual((await call('list', { limit })).keys, ['a', 'b', 'c']);
+    for (const limit of [0, 1.5]) await assert.rejects(call('list', { limit }), { code: 'validation_error' });
+  });
+
   test('nothing in a key, a namespace or a value has a meaning of its own', async () => {
     const [tenant, other] = [callsOf(freshTenant()), callsOf(freshTenant())];
     for (const text of HOSTILE_TEXTS) {

@@ -22,6 +22,15 @@ export function queueDeadLetters(user: Users): void {
     assert.equal((await takeOne('t')).messageId, messageId, 'other groups still get the message');
   });
 
+  test('whatever its group is called', async () => {
+    const { publish, takeOne, bury, drain } = user();
+    await publish('t', 1);
+    const groups = ['a\nb', 'a\r\nNats-Msg-Id: x', 'é'.repeat(50)];
+    for (const group of groups) await bury(await takeOne('t', { group }), 'r');
+    const letters = (await drain('t.dlq')).map(({ payload }) => payload as { consumerGroup: string });
+    assert.deepEqual(letters.map(({ consumerGroup }) => consumerGroup).toSorted(), groups.toSorted());
+  });
+
   test('I4: what fails too often becomes one, for that group', async () => {
     const { publish, take, takeOne, nack } = user();
     await publish('t', 'bad');

@@ -29,12 +29,28 @@ async function fill({ publish }: QueueUser, topic: string, lengths: readonly num
   return kept;
 }
 
+/** Told by the beginnings of the texts: where the first difference is, and how many there are. */
+function assertTexts(got: readonly QueueDelivery[], kept: readonly string[], what: string): void {
+  const seen = texts(got);
+  const at = kept.findIndex((text, index) => seen[index] !== text);
+  if (at === -1 && seen.length === kept.length) return;
+  const index = at === -1 ? kept.length : at;
+  const shown = (text: string | undefined) => (text === undefined ? 'nothing' : `${text.slice(0, 12)}…`);
+  const missing = kept.filter((text) => !seen.includes(text)).map(shown);
+  const counts = got.map(({ deliveryCount }) => deliveryCount).join(',');
+  assert.fail(
+    `${what}: ${seen.length} came of ${kept.length}; the first difference is at ${index}, ${shown(seen[index])} ` +
+      `for ${shown(kept[index])}; missing: [${missing}]; delivery counts: ${counts}`,
+  );
+}
+
 const texts = (deliveries: readonly QueueDelivery[]) => deliveries.map(({ payload }) => String(payload));
 const lengthOf = (all: readonly string[]) => all.reduce((sum, { length }) => sum + length, 0);
 
 export function queueRoom(user: Users): void {
   losesNothing(user);
   makesRoom(user);
+  keepsWhatIsHeld(user);
   forgets(user);
   buries(user);
   countsGroups(user);
@@ -50,21 +66,20 @@ function losesNothing(user: Users): void {
     ];
     assert.ok(lengthOf(kept) > quotaBytes / 2 && lengthOf(kept) <= quotaBytes, `${lengthOf(kept)} bytes`);
     await user().publish('t', 'x'.repeat(9_000));
-    assert.deepEqual(texts(await ours.drain('t')), kept);
+    assertTexts(await ours.drain('t'), kept, 'the group without a name');
   });
 
   test('I5: what nobody has asked for yet is all there for the first group, whatever its name', async () => {
     const ours = user();
     const kept = await fill(ours, 't', [9_000, 20]);
-    assert.deepEqual(texts(await ours.drain('t', { group: 'first' })), kept);
-    assert.deepEqual(
-      texts(await ours.drain('t')),
-      kept,
-      'and is kept for the next, as long as there is room',
-    );
+    assertTexts(await ours.drain('t', { group: 'first' }), kept, 'the first group');
+    // As long as there is room
+    assertTexts(await ours.drain('t'), kept, 'the next group');
     for (let n = 0; n < 15; n++) {
-      await ours.publish('t', 'x'.repeat(9_000));
-      for (const group of ['', 'first']) assert.equal((await ours.drain('t', { group })).length, 1);
+      const text = `${n}-`.padEnd(9_000, 'x');
+      await ours.publish('t', text);
+      for (const group of ['', 'first'])
+        assertTexts(await ours.drain('t', { group }), [text], `group '${group}', message ${n} after those`);
     }
   });
 
@@ -141,6 +156,23 @@ function makesRoom(user: Users): void {
       assert.deepEqual(texts(await ours.drain('t', { group: 'g' })), kept);
     }
     assert.deepEqual(texts(await ours.drain('other')), ['is read by nobody']);
+  });
+}
+
+function keepsWhatIsHeld(user: Users): void {
+  test('I2: what a consumer holds while others make room comes again', async () => {
+    const ours = user();
+    const kept = await fill(ours, 't', [9_000]);
+    const got = await ours.take('t', { messagesMax: 100 });
+    assertTexts(got, kept, 'all that there is');
+    const held = got.at(-1)!;
+    await Promise.all(got.slice(0, -1).map(ours.ack));
+    const text = 'y'.repeat(9_000);
+    await ours.publish('t', text);
+    assertTexts(await ours.drain('t'), [text], 'what came after');
+    await ours.nack(held);
+    const again = await ours.takeOne('t');
+    assert.deepEqual([again.messageId, again.deliveryCount], [held.messageId, 2]);
   });
 }
 

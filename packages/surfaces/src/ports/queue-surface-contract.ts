@@ -67,4 +67,29 @@ export function queueThroughSurface(port: () => QueuePort): void {
     for (const long of [`${topic}q`, `q${deadLetterTopic}`])
       await assert.rejects(call(tenant, 'consume', { topic: long }), { code: 'validation_error' });
   });
+
+  test('what was published is delivered: nothing is accepted that is no message on its way back', async () => {
+    const { call, take } = packOf(port());
+    const tenant = freshTenant();
+    const headers = { 'a\nb': 5 };
+    const refused = { code: 'validation_error', message: /"a\\nb"/ };
+    await assert.rejects(call(tenant, 'publish', { topic: 't', payload: 1, headers }), refused);
+    await call(tenant, 'publish', { topic: 't', payload: 2, headers: { 'x-é': 'a\nb' } });
+    assert.deepEqual(
+      (await take(tenant, 't')).map(({ payload }) => payload),
+      [2],
+    );
+  });
+
+  test('the longest names make tokens that can be given back', async () => {
+    const { call } = packOf(port());
+    const tenant = freshTenant();
+    const place = { topic: '"'.repeat(200), consumerGroup: '"'.repeat(100) };
+    await call(tenant, 'publish', { topic: place.topic, payload: 1 });
+    const [first] = consumed(await call(tenant, 'consume', place)).messages;
+    assert.ok(first);
+    await call(tenant, 'ack', { deliveryToken: first.deliveryToken });
+    const bad = '\u0001'.repeat(180);
+    await assert.rejects(call(tenant, 'consume', { topic: bad }), { code: 'validation_error' });
+  });
 }

@@ -7,7 +7,9 @@
  * I3  A delivery is its consumer's for `visibilityMs`. Then, or when it is requeued, the message is delivered again
  *     with a higher count and its handle is good for nothing: `queue_delivery_token_expired`.
  * I4  A message delivered `deliveriesMax` times without success goes to the dead letters of its topic, a topic like
- *     any other. Messages there are delivered until they are acknowledged.
+ *     any other. Messages there are delivered until they are acknowledged. Who subscribes is without that limit: what
+ *     it rejects comes again, later each time, until it is taken. In a group that is also consumed from, deliveries to
+ *     both count for who consumes.
  * I5  A published message is on the disk when it is answered, and is kept for `retentionMs` whether it is consumed
  *     or not, so that streams can begin at the beginning. A full tenant is refused, with nothing thrown away that a
  *     group still waits for; what every group is done with makes room. A dead letter is never refused: its message
@@ -17,6 +19,8 @@
  *     it: when a message that it was given is gone by then, it is told so.
  * I8  A publish that is answered with `queue_backend_unavailable` sent nothing, unless `publishesOnce`. Where nobody
  *     can know, it is `effect_in_doubt`.
+ * I9  What is consumed at once has at most 4 MiB (`LEASE_BYTES_MAX`).
+ * I10 A body in a broker that is no message of ours is reported, and is a dead letter of its topic.
  */
 import type { Json } from '@gantry/protocol';
 import type { PortRead, PortWrite } from '../surface-call.ts';
@@ -45,10 +49,16 @@ export const QUEUE_BOUNDS: QueueBounds = {
   topicsMax: 100,
 };
 
+/** I4: for who subscribes. */
+export const withoutLimit = (bounds: QueueBounds): QueueBounds => ({
+  ...bounds,
+  deliveriesMax: Number.MAX_SAFE_INTEGER,
+});
+
 /** What every backend is opened with. */
 export interface QueueDeps {
   readonly now: () => number;
-  /** For the log: what a subscription failed with. */
+  /** For the log: what a subscription failed with, and bodies that are no messages. */
   readonly report: (fault: unknown) => void;
   readonly bounds?: QueueBounds;
 }
@@ -126,8 +136,9 @@ export interface QueuePort {
   settle(handle: string, outcome: QueueOutcome, call: PortWrite): Promise<QueueSettled>;
   stream(reading: QueueReading, call: PortRead): AsyncIterable<QueueMessage>;
   /**
-   * One call of `onMessage` for each message, acknowledged when it resolves. One that rejects comes again later. The
-   * same message may come twice when a process dies in between: `messageId` is the key to tell.
+   * One call of `onMessage` for each message, acknowledged when it resolves. One that rejects comes again later, as
+   * often as it takes: I4. The same message may come twice when a process dies in between: `messageId` is the key to
+   * tell.
    */
   subscribe(
     place: QueuePlace & { readonly tenant: string },

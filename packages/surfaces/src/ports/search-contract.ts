@@ -83,6 +83,20 @@ function words(port: () => SearchPort): void {
     assert.equal((await find(port(), tenant, 'search log leader', { k: 2 })).length, 2);
   });
 
+  test('of equal ones those with the lower ids come first, also where not all are given', async () => {
+    const tenant = freshTenant();
+    const names = ['é', 'd', 'Z', 'b', '🙂', 'c', 'a', '\uffff'];
+    for (const name of names) await index(port(), tenant, { [name]: { text: 'same words', n: 1 } });
+    await index(port(), tenant, { best: 'same same', none: 'other' });
+    const ordered = names.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
+    for (const filter of [EVERYTHING, isEqual(['n'], 1)])
+      for (const k of [3, 8]) {
+        const found = await ids(find(port(), tenant, 'words', { k, filter }));
+        assert.deepEqual(found, ordered.slice(0, k));
+      }
+    assert.deepEqual((await ids(find(port(), tenant, 'same', { k: 3 }))).slice(1), ordered.slice(0, 2));
+  });
+
   test('phrases, exclusions and beginnings', async () => {
     const tenant = freshTenant();
     const texts = {
@@ -146,6 +160,17 @@ function parts(port: () => SearchPort): void {
     );
     assert.ok(found.every(({ score }) => score > 0));
     assert.ok(found[2]!.score < found[1]!.score);
+  });
+
+  test('a part is found however many words it has', async () => {
+    const tenant = freshTenant();
+    const text = Array.from({ length: 5_000 }, (_, n) => `word${n}`).join(' ');
+    const other = text.replace('word77 ', 'Word ');
+    await index(port(), tenant, { long: text });
+    await index(port(), tenant, { other });
+    assert.deepEqual(await ids(find(port(), tenant, text.slice(3, 32_000))), ['long']);
+    assert.deepEqual(await ids(find(port(), tenant, other.slice(3, 1_200).toUpperCase())), ['other']);
+    assert.deepEqual(await ids(find(port(), tenant, `${text.slice(0, 1_200)}!`)), []);
   });
 
   test('no part reaches over two fields', async () => {
@@ -276,6 +301,10 @@ function limits(port: () => SearchPort): void {
     const tenant = freshTenant();
     for (let n = 0; n < indexesMax; n++) await index(port(), tenant, { a: 'x' }, `i${n}`);
     await assert.rejects(index(port(), tenant, { a: 'x' }), { details: { indexesMax } });
+    const other = freshTenant();
+    const tries = Array.from({ length: indexesMax + 8 }, (_, n) => index(port(), other, { a: 'x' }, `i${n}`));
+    const made = (await Promise.allSettled(tries)).filter(({ status }) => status === 'fulfilled').length;
+    assert.equal(made, indexesMax, 'nor do those who make one at once pass the bound together');
     await port().delete({ index: 'i7', ids: ['a'] }, write(tenant));
     await index(port(), tenant, { a: 'x' });
     await assert.rejects(find(port(), tenant, 'x', { name: 'i7' }), { code: 'search_index_not_found' });

@@ -278,6 +278,12 @@ function limits(port: () => VectorsPort): void {
     for (let index = 0; index < collectionsMax; index++)
       await upsert(port(), tenant, [vector('a', [1])], { collection: `c${index}` });
     await assert.rejects(upsert(port(), tenant, [vector('a', [1])]), { details: { collectionsMax } });
+    const other = freshTenant();
+    const tries = Array.from({ length: collectionsMax + 8 }, (_, n) =>
+      upsert(port(), other, [vector('a', [1])], { collection: `c${n}` }),
+    );
+    const made = (await Promise.allSettled(tries)).filter(({ status }) => status === 'fulfilled').length;
+    assert.equal(made, collectionsMax, 'nor do those who make one at once pass the bound together');
     await port().delete({ collection: 'c7', ids: ['a'], filter: EVERYTHING }, write(tenant));
     await upsert(port(), tenant, [vector('a', [1])]);
     await assert.rejects(query(port(), tenant, [1], { collection: 'c7' }), {

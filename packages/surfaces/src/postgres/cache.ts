@@ -4,11 +4,12 @@
  * I1  Writers of one tenant take turns: none evicts what another is noting as used. Only the sweeper of expired values
  *     does not; what it holds is left to it.
  */
-import type { Json } from '@gantry/protocol';
 import { entryBytes } from '../kv/entry-bytes.ts';
 import type { CacheKey, CachePort } from '../ports/cache.ts';
+import type { PortRead } from '../surface-call.ts';
 import type { PostgresDatabase, Tx } from './connection.ts';
-import { takeTurn, usedBytes } from './usage.ts';
+import { type Act, Alone, type Area, column } from './together.ts';
+import { usedBytes } from './usage.ts';
 
 interface Row {
   readonly id: number;
@@ -17,17 +18,13 @@ interface Row {
   readonly expires_at: number;
 }
 
-interface Place extends CacheKey {
-  readonly tenant: string;
-}
+type PutRequest = Parameters<CachePort['put']>[0];
 
-interface Putting {
-  readonly value: Json;
+interface Put extends CacheKey {
+  readonly value: string;
+  readonly bytes: number;
+  readonly storedAt: number;
   readonly expiresAt: number;
-  readonly now: number;
-  readonly capacity: number;
-  /** When values of this tenant were last read. */
-  readonly uses: readonly Use[];
 }
 
 interface Use {
@@ -35,30 +32,65 @@ interface Use {
   readonly at: number;
 }
 
-async function put(tx: Tx, { tenant, namespace, key }: Place, putting: Putting): Promise<null> {
-  const { expiresAt, now, capacity, uses } = putting;
-  const value = JSON.stringify(putting.value);
-  const bytes = entryBytes({ namespace, key }, value);
-  await takeTurn(tx, 'cache', tenant);
-  if (uses.length > 0) await noteUses(tx, uses);
-  await tx`
-    insert into cache (tenant, namespace, key, value, bytes, stored_at, used_at, expires_at)
-    values (${tenant}, ${namespace}, ${key}, ${value}, ${bytes}, ${now}, ${now}, ${expiresAt})
-    on conflict (tenant, namespace, key) do update
-    set value = excluded.value, bytes = excluded.bytes, stored_at = excluded.stored_at, used_at = excluded.used_at,
-      expires_at = excluded.expires_at
-  `;
-  await makeRoom(tx, tenant, capacity, now);
-  return null;
+/** What a turn puts; of values with one name the last one. */
+interface Puts {
+  readonly byName: Map<string, Put>;
+  readonly isAlone: boolean;
+  readonly used: number;
 }
 
-async function noteUses(tx: Tx, uses: readonly Use[]): Promise<void> {
-  await tx`
-    update cache set used_at = greatest(used_at, noted.at) from
-      unnest(${uses.map(({ id }) => id)}::bigint[], ${uses.map(({ at }) => at)}::bigint[]) as noted (id, at)
-    where cache.id = noted.id
-  `;
+interface CacheAct extends Act<Puts> {
+  readonly tenant: string;
+  readonly now: number;
 }
+
+const put = ({ namespace, key, value, expiresAt }: PutRequest, { tenant, now }: PortRead) => {
+  const json = JSON.stringify(value);
+  const bytes = entryBytes({ namespace, key }, json);
+  const row = { namespace, key, value: json, bytes, storedAt: now, expiresAt };
+  return {
+    ...{ tenant, now, bytes },
+    decide({ byName }: Puts): null {
+      byName.set(JSON.stringify([namespace, key]), row);
+      return null;
+    },
+  };
+};
+
+const cacheArea = (capacity: number, uses: Uses): Area<Puts, CacheAct> => ({
+  name: 'cache',
+  load: async (tx, tenant, acts) => ({
+    ...{ byName: new Map(), isAlone: acts.length === 1 },
+    used: await usedBytes(tx, 'cache', tenant),
+  }),
+  async write(tx, tenant, { byName, used }, acts) {
+    const puts = [...byName.values()];
+    if (puts.length === 0) return [];
+    const noted = uses.take(tenant);
+    const statements = [...(noted.length > 0 ? [noteUses(tx, noted)] : []), upsert(tx, tenant, puts)];
+    if (puts.reduce((sum, { bytes }) => sum + bytes, used) <= capacity) return statements;
+    await Promise.all(statements);
+    await makeRoom(tx, tenant, capacity, Math.max(...acts.map(({ now }) => now)));
+    return [];
+  },
+});
+
+const upsert = (tx: Tx, tenant: string, puts: readonly Put[]) => tx`
+  insert into cache (tenant, namespace, key, value, bytes, stored_at, used_at, expires_at)
+  select ${tenant}, namespace, key, value, bytes, stored_at, stored_at, expires_at
+  from unnest(${column(puts, 'namespace')}::text[], ${column(puts, 'key')}::text[], ${column(puts, 'value')}::text[],
+    ${column(puts, 'bytes')}::bigint[], ${column(puts, 'storedAt')}::bigint[], ${column(puts, 'expiresAt')}::bigint[])
+    as put (namespace, key, value, bytes, stored_at, expires_at)
+  on conflict (tenant, namespace, key) do update
+  set value = excluded.value, bytes = excluded.bytes, stored_at = excluded.stored_at, used_at = excluded.used_at,
+    expires_at = excluded.expires_at
+`;
+
+const noteUses = (tx: Tx, uses: readonly Use[]) => tx`
+  update cache set used_at = greatest(used_at, noted.at)
+  from unnest(${column(uses, 'id')}::bigint[], ${column(uses, 'at')}::bigint[]) as noted (id, at)
+  where cache.id = noted.id
+`;
 
 /** What has expired leaves first, then what was used longest ago. */
 async function makeRoom(tx: Tx, tenant: string, capacity: number, now: number): Promise<void> {
@@ -92,20 +124,21 @@ async function dropOldest(tx: Tx, tenant: string, bytes: number): Promise<number
   return count;
 }
 
-async function evict(
-  tx: Tx,
-  tenant: string,
-  { namespace, key }: { readonly namespace: string; readonly key: string | null },
-  now: number,
-): Promise<{ evicted: number }> {
-  await takeTurn(tx, 'cache', tenant);
-  const rows = await tx<{ expires_at: number }[]>`
-    delete from cache
-    where tenant = ${tenant} and namespace = ${namespace} and (${key}::text is null or key = ${key})
-    returning expires_at
-  `;
-  return { evicted: rows.filter(({ expires_at }) => expires_at > now).length };
-}
+type Which = Parameters<CachePort['evict']>[0];
+
+/** Of what others put meanwhile it can tell nothing, so it has a turn of its own. */
+const evict = ({ namespace, key }: Which, { tenant, now }: PortRead) => ({
+  ...{ tenant, now, bytes: 0 },
+  async decide({ isAlone }: Puts, tx: Tx): Promise<{ evicted: number }> {
+    if (!isAlone) throw new Alone();
+    const rows = await tx<{ expires_at: number }[]>`
+      delete from cache
+      where tenant = ${tenant} and namespace = ${namespace} and (${key}::text is null or key = ${key})
+      returning expires_at
+    `;
+    return { evicted: rows.filter(({ expires_at }) => expires_at > now).length };
+  },
+});
 
 /** Reads do not write. When values were used is kept here, and goes along with the next put of their tenant. */
 const USES_MAX = 4_096;
@@ -131,6 +164,7 @@ export function postgresCache(
   { capacityBytes: capacity }: { readonly capacityBytes: number },
 ): CachePort {
   const uses = new Uses();
+  const write = database.together(cacheArea(capacity, uses));
   return {
     async get({ namespace, key }, { tenant, now }) {
       const [row] = await database.read(
@@ -143,10 +177,9 @@ export function postgresCache(
       uses.note(row.id, tenant, now);
       return { value: JSON.parse(row.value), storedAt: row.stored_at, expiresAt: row.expires_at };
     },
-    async put({ namespace, key, value, expiresAt }, call) {
-      const putting = { value, expiresAt, now: call.now, capacity, uses: uses.take(call.tenant) };
-      await database.write(call, (tx) => put(tx, { tenant: call.tenant, namespace, key }, putting));
+    async put(entry, call) {
+      await write(call, put(entry, call));
     },
-    evict: (which, call) => database.write(call, (tx) => evict(tx, call.tenant, which, call.now)),
+    evict: (which, call) => write(call, evict(which, call)),
   };
 }

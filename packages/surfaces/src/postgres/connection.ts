@@ -18,6 +18,7 @@ import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { PortWrite } from '../surface-call.ts';
 import { explain, explainOpening, explainRead, inTime, isTransient } from './errors.ts';
 import { migrate } from './migrate.ts';
+import { type Act, type Area, type Caller, together } from './together.ts';
 
 export type { Sql, Tx } from '@gantry/postgres';
 
@@ -27,6 +28,8 @@ export interface PostgresDatabase {
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** I1. A lost race of transactions is tried again, so `work` may run more than once. */
   write<T extends object | null>(call: PortWrite, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** I1. Calls of one tenant to the area share transactions. */
+  together<State, A extends Act<State>>(area: Area<State, A>): Writes<State, A>;
   /** A transaction that is nobody's call. */
   upkeep<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Rejects with `storage_unavailable` when the server does not answer. */
@@ -34,6 +37,11 @@ export interface PostgresDatabase {
   /** Lets operations under way end. */
   close(): Promise<void>;
 }
+
+export type Writes<State, A extends Act<State>> = <T extends object | null>(
+  caller: Caller,
+  act: A & { decide(state: State, tx: Tx): T | Promise<T> },
+) => Promise<T>;
 
 const CONNECTIONS_MAX = 8;
 const CONNECT_TIMEOUT_S = 5;
@@ -63,6 +71,10 @@ export function openPostgresDatabase({ url }: { readonly url: string }): Postgre
         }),
       ),
     write: (call, work) => guarded((sql) => transact(sql, (tx) => once(tx, call, work))),
+    together(area) {
+      const perform = together(area);
+      return (caller, act) => guarded((sql) => perform(sql, caller, act));
+    },
     upkeep: (work) => guarded((sql) => transact(sql, work)),
     health: () => guarded(async (sql) => void (await sql`select 1`)),
     async close() {

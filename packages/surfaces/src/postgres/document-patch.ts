@@ -3,9 +3,10 @@
  * backend, while the text of jsonb has spaces and long numbers of its own.
  */
 import type { JsonObject } from '@gantry/protocol';
-import { fit } from '../documents/columns.ts';
+import { checkWidth, fit } from '../documents/columns.ts';
+import { patched } from '../documents/patch.ts';
 import { QueryText } from '../documents/query-sql.ts';
-import { tooLarge, tooManyMatch } from '../documents/refusals.ts';
+import { PATCHED_BYTES_MAX, tooLarge, tooManyMatch, tooMuchMatches } from '../documents/refusals.ts';
 import { sameJson } from '../embedded/same-json.ts';
 import { bytesOf } from '../embedded/text.ts';
 import type { Change, DocumentLimits, Patched } from '../ports/documents.ts';
@@ -48,6 +49,8 @@ async function matching(
   const matches = `select seq, id, bytes from documents where ${where} order by seq limit ${text.bind(matchesMax + 1)}`;
   const matched = await runText<Match>(tx, { text: matches, params: text.params });
   if (matched.length > matchesMax) throw tooManyMatch(matchesMax);
+  if (matched.reduce((sum, { bytes }) => sum + bytes, 0) > PATCHED_BYTES_MAX)
+    throw tooMuchMatches(PATCHED_BYTES_MAX);
   return matched;
 }
 
@@ -80,7 +83,7 @@ function batched(matched: readonly Match[]): number[][] {
 
 async function patchBatch(
   tx: Tx,
-  { collection }: Collection,
+  { collection, columns }: Collection,
   { seqs, patch }: { readonly seqs: readonly number[]; readonly patch: JsonObject },
   limits: DocumentLimits,
 ): Promise<number> {
@@ -89,8 +92,10 @@ async function patchBatch(
   `;
   const changed = rows.flatMap(({ seq, doc }) => {
     const before: JsonObject = JSON.parse(doc);
-    const after = { ...before, ...patch };
-    return sameJson(before, after) ? [] : [{ seq, json: JSON.stringify(after) }];
+    const after = patched(before, patch);
+    if (sameJson(before, after)) return [];
+    if (columns) checkWidth(after);
+    return [{ seq, json: JSON.stringify(after) }];
   });
   if (changed.some(({ json }) => bytesOf(json) > limits.documentBytesMax)) throw tooLarge(limits);
   if (changed.length === 0) return 0;

@@ -1,78 +1,106 @@
 /** Messages of the queues in PostgreSQL: how they come in, and go to the dead letters. */
-import type { QueueBounds, QueueDraft } from '../ports/queue.ts';
+import type { Statement } from '@gantry/postgres';
+import type { QueueDraft } from '../ports/queue.ts';
 import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../queue/dead-letter.ts';
 import { tenantFull } from '../queue/errors.ts';
 import { type Burial, MESSAGE_OVERHEAD_BYTES } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
+import type { QueueAct, QueueTurn } from './queue-turn.ts';
+import { Alone, column } from './together.ts';
 
 export const QUEUE_CHANNEL = 'gantry_queue';
 
-export interface Facts {
-  readonly tenant: string;
-  readonly now: number;
-  readonly bounds: QueueBounds;
-}
-
-interface NewRow {
+export interface NewMessage {
   readonly topic: string;
   readonly messageId: string;
   readonly payload: string;
   readonly headers: string;
-  readonly delayMs: number;
+  readonly bytes: number;
+  readonly availableAt: number;
+  readonly expiresAt: number;
 }
 
-export async function publish(tx: Tx, draft: QueueDraft, facts: Facts & { readonly messageId: string }) {
-  const { topic, delayMs } = draft;
-  const { messageId } = facts;
+const sized = (message: Omit<NewMessage, 'bytes'>): NewMessage => ({
+  ...message,
+  bytes: [message.topic, message.payload, message.headers].reduce(addBytes, MESSAGE_OVERHEAD_BYTES),
+});
+
+const addBytes = (sum: number, text: string): number => sum + Buffer.byteLength(text);
+
+interface Publishing {
+  readonly messageId: string;
+  readonly now: number;
+  readonly retentionMs: number;
+}
+
+export function publish(draft: QueueDraft, { messageId, now, retentionMs }: Publishing) {
   const texts = { payload: JSON.stringify(draft.payload), headers: JSON.stringify(draft.headers) };
-  await add(tx, { topic, messageId, ...texts, delayMs }, facts);
-  await stayInQuota(tx, facts);
-  return { messageId };
+  const availableAt = now + draft.delayMs;
+  const times = { availableAt, expiresAt: availableAt + retentionMs };
+  const message = sized({ topic: draft.topic, messageId, ...texts, ...times });
+  return {
+    ...{ now, bytes: message.bytes, wants: { kind: 'room' } as const },
+    decide(turn: QueueTurn): { messageId: string } {
+      if (!turn.fits(message.bytes)) {
+        if (!turn.isAlone) throw new Alone();
+        turn.tryOut();
+      }
+      turn.add(message);
+      return { messageId };
+    },
+  } satisfies QueueAct;
 }
 
 /** Never refused: the message was there already. */
-export async function bury(tx: Tx, { seq, ...about }: Burial, facts: Facts): Promise<void> {
+export async function bury(tx: Tx, turn: QueueTurn, { seq, ...about }: Burial, now: number): Promise<void> {
   const [found] = await tx<{ message_id: string; payload: string; headers: string }[]>`
     select message_id, payload, headers from queue_messages where seq = ${seq}
   `;
   if (!found) return;
   const { message_id: messageId, headers } = found;
   const letter = deadLetterPayload({ ...about, messageId, payload: JSON.parse(found.payload) });
-  const row = { topic: deadLetterTopicOf(about.topic), messageId: deadLetterId(messageId, about.group) };
-  await add(tx, { ...row, payload: JSON.stringify(letter), headers, delayMs: 0 }, facts);
+  const names = { topic: deadLetterTopicOf(about.topic), messageId: deadLetterId(messageId, about.group) };
+  const times = { availableAt: now, expiresAt: now + turn.bounds.retentionMs };
+  turn.add(sized({ ...names, payload: JSON.stringify(letter), headers, ...times }));
 }
 
-/** Those who wait hear of it if and when it is committed. */
-export async function announce(tx: Tx, tenant: string, topic: string): Promise<void> {
-  await tx`select pg_notify(${QUEUE_CHANNEL}, ${JSON.stringify([tenant, topic])})`;
+export const announce = (tx: Tx, tenant: string, topics: readonly string[]): Statement => tx`
+  select pg_notify(${QUEUE_CHANNEL}, notice)
+  from unnest(${topics.map((topic) => JSON.stringify([tenant, topic]))}::text[]) as notice
+`;
+
+/** Numbered in their order; turns follow each other, so they become visible in it too. */
+export function addMessages(tx: Tx, tenant: string, added: readonly NewMessage[]): Statement[] {
+  const [topics, bytes] = [column(added, 'topic'), column(added, 'bytes')];
+  return [
+    tx`
+      insert into queue_topics as t (tenant, topic, bytes)
+      select ${tenant}, topic, sum(bytes) from unnest(${topics}::text[], ${bytes}::bigint[]) as added (topic, bytes)
+      group by topic
+      on conflict (tenant, topic) do update set bytes = t.bytes + excluded.bytes
+    `,
+    tx`
+      insert into queue_messages (tenant, topic, message_id, payload, headers, bytes, available_at, expires_at)
+      select ${tenant}, topic, message_id, payload, headers, bytes, available_at, expires_at
+      from unnest(${topics}::text[], ${column(added, 'messageId')}::text[], ${column(added, 'payload')}::text[],
+        ${column(added, 'headers')}::text[], ${bytes}::bigint[], ${column(added, 'availableAt')}::bigint[],
+        ${column(added, 'expiresAt')}::bigint[]) with ordinality
+        as added (topic, message_id, payload, headers, bytes, available_at, expires_at, place)
+      order by place
+    `,
+  ];
 }
 
-async function add(tx: Tx, row: NewRow, { tenant, now, bounds }: Facts): Promise<void> {
-  const { topic, messageId, payload, headers } = row;
-  const bytes = MESSAGE_OVERHEAD_BYTES + [topic, payload, headers].reduce(addBytes, 0);
-  const availableAt = now + row.delayMs;
-  await tx`
-    insert into queue_topics as t values (${tenant}, ${topic}, ${bytes})
-    on conflict (tenant, topic) do update set bytes = t.bytes + excluded.bytes
+export async function usedByQueues(tx: Tx, tenant: string): Promise<number> {
+  const [used] = await tx<{ bytes: number }[]>`
+    select coalesce(sum(bytes), 0)::bigint as bytes from queue_topics where tenant = ${tenant}
   `;
-  await tx`
-    insert into queue_messages (tenant, topic, message_id, payload, headers, bytes, available_at, expires_at)
-    values (${tenant}, ${topic}, ${messageId}, ${payload}, ${headers}, ${bytes}, ${availableAt},
-      ${availableAt + bounds.retentionMs})
-  `;
-  await announce(tx, tenant, topic);
+  return used!.bytes;
 }
-
-const addBytes = (sum: number, text: string): number => sum + Buffer.byteLength(text);
 
 /** I5 of the port. What is thrown undoes the publish. */
-async function stayInQuota(tx: Tx, { tenant, now, bounds: { quotaBytes } }: Facts): Promise<void> {
-  const fits = async (): Promise<boolean> => {
-    const [used] = await tx<{ bytes: number }[]>`
-      select coalesce(sum(bytes), 0)::bigint as bytes from queue_topics where tenant = ${tenant}
-    `;
-    return (used?.bytes ?? 0) <= quotaBytes;
-  };
+export async function stayInQuota(tx: Tx, { tenant, now, bounds: { quotaBytes } }: QueueTurn): Promise<void> {
+  const fits = async (): Promise<boolean> => (await usedByQueues(tx, tenant)) <= quotaBytes;
   if (await fits()) return;
   while ((await dropExpired(tx, tenant, now)) > 0) if (await fits()) return;
   while (!(await fits())) if ((await dropConsumed(tx, tenant)) === 0) throw tenantFull(quotaBytes);

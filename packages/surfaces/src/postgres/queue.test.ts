@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queueContract } from '../ports/queue-contract.ts';
+import { QUEUE_LEASE_BOUNDS, queueLeaseContract } from '../ports/queue-lease-contract.ts';
 import { queueOutageContract } from '../ports/queue-outage-contract.ts';
 import { QUEUE_CONTRACT_BOUNDS, userOf } from '../ports/queue-user-contract.ts';
 import { freshTenant } from '../testing/calls.ts';
@@ -21,6 +22,15 @@ queueContract(
   async () => {
     const { database } = await shared();
     return { port: postgresQueue(database, deps), close: async () => {} };
+  },
+  skip,
+);
+
+queueLeaseContract(
+  'PostgreSQL',
+  async () => {
+    const { database } = await shared();
+    return { port: postgresQueue(database, { ...deps, bounds: QUEUE_LEASE_BOUNDS }), close: async () => {} };
   },
   skip,
 );

@@ -10,6 +10,7 @@ import {
 import { Arrivals } from '../queue/arrivals.ts';
 import { databaseQueue } from '../queue/database-queue.ts';
 import {
+  boundsFor,
   type Logged,
   type QueueCall,
   type QueueStore,
@@ -19,6 +20,8 @@ import {
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
 import { lease, settle } from './queue-deliveries.ts';
 import { publish, QUEUE_CHANNEL } from './queue-messages.ts';
+import { queueArea } from './queue-turn.ts';
+import { takeTurn } from './usage.ts';
 
 export function postgresQueue(
   database: PostgresDatabase,
@@ -45,15 +48,17 @@ function queueStore(database: PostgresDatabase, bounds: QueueBounds, arrivals: A
         () => arrivals.ringAll(),
       ),
   });
-  const factsOf = ({ tenant, now }: QueueCall) => ({ tenant, now, bounds });
-  const act = <T extends object>(call: QueueCall, work: (tx: Tx) => Promise<T>): Promise<T> =>
-    'invocation' in call ? database.write(call, work) : database.upkeep(work);
+  const write = database.together(queueArea(bounds));
+  const { retentionMs } = bounds;
+  const askingOf = (call: QueueCall) => ({
+    ...{ now: call.now, deliveriesMax: boundsFor(call, bounds).deliveriesMax },
+  });
   return {
     publish: (draft, call) =>
-      act(call, (tx) => publish(tx, draft, { ...factsOf(call), messageId: call.invocation.id })),
-    lease: (wanted, call) => act(call, (tx) => lease(tx, wanted, factsOf(call))),
+      write(call, publish(draft, { messageId: call.invocation.id, now: call.now, retentionMs })),
+    lease: (wanted, call) => write(call, lease(wanted, askingOf(call))),
     messages: (seqs, tenant) => database.read((sql) => messages(sql, seqs, tenant)),
-    settle: (handle, outcome, call) => act(call, (tx) => settle(tx, handle, outcome, factsOf(call))),
+    settle: (handle, outcome, call) => write(call, settle(handle, outcome, askingOf(call))),
     async readyAt(place, tenant, now) {
       await ears.get();
       return database.read((sql) => readyAt(sql, place, tenant, now));
@@ -120,7 +125,7 @@ async function messages(sql: Sql, seqs: readonly number[], tenant: string): Prom
   const rows = await sql<LogRow[]>`
     select seq, message_id, payload, headers from queue_messages
     where tenant = ${tenant}
-      and seq in (select value::bigint from json_array_elements_text(${JSON.stringify(seqs)}::text::json))
+      and seq = any (${seqs}::bigint[])
   `;
   return rows.map(loggedOf);
 }
@@ -139,20 +144,26 @@ async function lastSeq(sql: Sql, topic: string, tenant: string): Promise<number>
   return last?.seq ?? 0;
 }
 
-/** Messages past their time, then topics and groups that have none. */
+/** Messages past their time, then topics and groups that have none. Turns are taken in one order by all who sweep. */
 async function sweep(tx: Tx, now: number): Promise<number> {
-  const { count } = await tx`
-    delete from queue_messages where seq in
-      (select seq from queue_messages where expires_at <= ${now} order by expires_at limit ${SWEEP_BATCH})
+  const expired = await tx<{ seq: number; tenant: string }[]>`
+    select seq, tenant from queue_messages where expires_at <= ${now} order by expires_at limit ${SWEEP_BATCH}
   `;
-  if (count === SWEEP_BATCH) return count;
-  await tx`
-    with gone as (
-      delete from queue_topics t where bytes = 0 and not exists
-        (select 1 from queue_messages m where m.tenant = t.tenant and m.topic = t.topic)
-      returning tenant, topic
-    )
-    delete from queue_groups g using gone where g.tenant = gone.tenant and g.topic = gone.topic
-  `;
-  return count;
+  const isLast = expired.length < SWEEP_BATCH;
+  const empty = isLast ? await tx<{ tenant: string }[]>`select tenant from queue_topics where bytes = 0` : [];
+  const tenants = [...new Set([...expired, ...empty].map(({ tenant }) => tenant))].sort();
+  await Promise.all(tenants.map((tenant) => takeTurn(tx, 'queue', tenant)));
+  const seqs = expired.map(({ seq }) => seq);
+  const { count } = await tx`delete from queue_messages where seq = any (${seqs}::bigint[])`;
+  if (isLast) await forgetTopics(tx, tenants);
+  return isLast ? count : SWEEP_BATCH;
 }
+
+const forgetTopics = (tx: Tx, tenants: readonly string[]) => tx`
+  with gone as (
+    delete from queue_topics t where tenant = any (${tenants}::text[]) and bytes = 0 and not exists
+      (select 1 from queue_messages m where m.tenant = t.tenant and m.topic = t.topic)
+    returning tenant, topic
+  )
+  delete from queue_groups g using gone where g.tenant = gone.tenant and g.topic = gone.topic
+`;

@@ -4,7 +4,7 @@ import { checkRoom, noIndex, tooManyIndexes } from '../search/refusals.ts';
 import type { Tx } from './connection.ts';
 import { holdSearchIndex, type Place, type SearchIndex } from './search-indexes.ts';
 import { batchesOf, type SearchRow, searchRows } from './search-rows.ts';
-import { countUsage } from './usage.ts';
+import { countUsage, takeTurn } from './usage.ts';
 
 interface Amount {
   readonly many: number;
@@ -53,7 +53,7 @@ export const last = (documents: readonly SearchDocument[]): SearchDocument[] => 
   ...new Map(documents.map((document) => [document.id, document])).values(),
 ];
 
-/** Of writers that make one at once, one does; the others then hold what it made, by another id than theirs. */
+/** Writers that make one take turns, so there are no more than there may be. Those who wait then hold what was made. */
 async function indexFor(
   tx: Tx,
   place: Place,
@@ -62,6 +62,9 @@ async function indexFor(
   const there = await holdSearchIndex(tx, place);
   if (there) return there;
   const { tenant, name } = place;
+  await takeTurn(tx, 'search_indexes', tenant);
+  const madeMeanwhile = await holdSearchIndex(tx, place);
+  if (madeMeanwhile) return madeMeanwhile;
   const isFull = async (): Promise<boolean> => {
     const [row] = await tx<{ many: number }[]>`
       select count(*) as many from search_indexes where tenant = ${tenant}

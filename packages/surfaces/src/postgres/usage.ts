@@ -4,6 +4,8 @@
  * I1  Who grows an area that has little room left takes turns with others who grow it for the same tenant, until its
  *     commit. So what it then reads is what all have written, and no bound is passed by writers at once.
  * I2  Who waits for a turn holds no row of `usage`: those that have the turn may need it.
+ *
+ * Areas whose writes share transactions (`together.ts`) always take turns.
  */
 import type { Tx } from './connection.ts';
 

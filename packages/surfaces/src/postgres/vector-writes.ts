@@ -12,7 +12,7 @@ import {
 import type { Tx } from './connection.ts';
 import { POSTGRES } from './document-sql.ts';
 import { runText } from './run-text.ts';
-import { countUsage } from './usage.ts';
+import { countUsage, takeTurn } from './usage.ts';
 import { arrayText, holdVectorCollection, type VectorCollection } from './vector-collections.ts';
 
 /** `searchableMax`: how many vectors of so many numbers a search can look at. */
@@ -45,14 +45,19 @@ interface Place {
   readonly name: string;
 }
 
-/** Finds or makes a collection; an empty one takes the shape that is asked for. Of writers at once one makes it. */
+/**
+ * Finds or makes a collection; an empty one takes the shape that is asked for. Writers that make one take turns, so
+ * there are no more than there may be.
+ */
 async function collectionFor(
   tx: Tx,
   { tenant, name }: Place,
   { dimensions, metric }: CollectionShape,
   limits: VectorLimits,
 ): Promise<VectorCollection> {
-  const there = await holdVectorCollection(tx, tenant, name);
+  const before = await holdVectorCollection(tx, tenant, name);
+  if (!before) await takeTurn(tx, 'vector_collections', tenant);
+  const there = before ?? (await holdVectorCollection(tx, tenant, name));
   if (there && there.vectors > 0) return there;
   const isFull = async (): Promise<boolean> => {
     const [row] = await tx<{ many: number }[]>`

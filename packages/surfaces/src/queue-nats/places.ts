@@ -85,6 +85,8 @@ function known<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise
   if (found) return found;
   const made = make();
   map.set(key, made);
-  made.catch(() => map.delete(key));
+  made.catch(() => {
+    if (map.get(key) === made) map.delete(key);
+  });
   return made;
 }

@@ -1,12 +1,15 @@
 /** Takes messages from a consumer. The library's `fetch` waits a second for a batch that does not fill. */
 import { createInbox, type Msg, nanos } from '@nats-io/transport-node';
+import { pause } from '../queue/pause.ts';
 import { type NatsSession, REQUEST_TIMEOUT_MS } from './connection.ts';
 
 export interface Pull {
   readonly stream: string;
   readonly consumer: string;
   readonly messagesMax: number;
-  /** 0 for what is there. */
+  /** Whether to answer with what is there, or to wait until there is as much as asked for. */
+  readonly atOnce: boolean;
+  /** For a first one; 0 for none. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
@@ -24,23 +27,36 @@ const NO_RESPONDERS = 503;
 const CONFLICT = 409;
 const DELETED = /consumer deleted/i;
 
-export function pull(
-  { nats }: NatsSession,
-  { stream, consumer, messagesMax, waitMs, signal }: Pull,
-): Promise<Pulled> {
+/** For what the server sent before it was asked whether it is there. */
+const FLUSH_MS = 1_000;
+
+export function pull({ nats }: NatsSession, asked: Pull): Promise<Pulled> {
+  const { stream, consumer, messagesMax, atOnce, waitMs, signal } = asked;
   const { promise, resolve } = Promise.withResolvers<Pulled>();
   const messages: Msg[] = [];
   const inbox = createInbox();
-  const end = (pulled: Pulled): void => {
+  let isOver = false;
+  const close = (pulled: Pulled): void => {
+    isOver = true;
     clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
-    subscription.unsubscribe();
+    signal.removeEventListener('abort', leave);
     resolve(pulled);
   };
+  const end = (pulled: Pulled): void => {
+    subscription.unsubscribe();
+    close(pulled);
+  };
   const stop = (): void => end({ kind: 'messages', messages });
+  /** What is on its way by then is given back, else it would come again only after its time. */
+  const leave = (): void => {
+    if (isOver) return;
+    void subscription.drain().catch(() => {});
+    close(messages.length > 0 || signal.aborted ? { kind: 'messages', messages } : { kind: 'silent' });
+  };
   const subscription = nats.subscribe(inbox, {
     callback: (error, message) => {
       const { code = 0, description = '' } = message.headers ?? {};
+      if (isOver) return code === 0 && message.reply ? nats.publish(message.reply, '-NAK') : undefined;
       if (messages.length > 0 && code !== 0) return stop();
       if (error || code === NO_RESPONDERS) return end({ kind: 'gone' });
       if (code === CONFLICT)
@@ -51,14 +67,17 @@ export function pull(
     },
   });
   // The server says when the time is over, or that there is nothing; one that is silent was lost, or has no such
-  // consumer: nats-server 2.9 does not answer for those
-  const late = (): void => (messages.length > 0 ? stop() : end({ kind: 'silent' }));
+  // consumer: nats-server 2.9 does not answer for those. After a stall of this process its answer is still unread
+  const late = async (): Promise<void> => {
+    await pause(FLUSH_MS, signal, [nats.flush().catch(() => {})]);
+    leave();
+  };
   const timer = setTimeout(late, waitMs + REQUEST_TIMEOUT_MS);
-  signal.addEventListener('abort', stop, { once: true });
-  const wait = waitMs === 0 ? { no_wait: true } : { expires: nanos(waitMs) };
+  signal.addEventListener('abort', leave, { once: true });
+  const wait = { ...(atOnce && { no_wait: true }), ...(waitMs > 0 && { expires: nanos(waitMs) }) };
   const request = JSON.stringify({ batch: messagesMax, ...wait });
   nats.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, request, { reply: inbox });
-  if (signal.aborted) stop();
+  if (signal.aborted) leave();
   return promise;
 }
 

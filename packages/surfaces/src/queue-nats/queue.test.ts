@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { queueContract } from '../ports/queue-contract.ts';
+import { QUEUE_LEASE_BOUNDS, queueLeaseContract } from '../ports/queue-lease-contract.ts';
 import { queueOutageContract } from '../ports/queue-outage-contract.ts';
 import { EXPIRED, QUEUE_CONTRACT_BOUNDS, userOf } from '../ports/queue-user-contract.ts';
 import { freshTenant } from '../testing/calls.ts';
 import { natsSkip, openTestNats } from '../testing/nats.ts';
+import { isBehind } from './groups.ts';
+import { consumerOf, streamOf, subjectOf } from './places.ts';
 import { openNatsQueue } from './queue.ts';
 
 const deps = { now: Date.now, report: () => {}, bounds: QUEUE_CONTRACT_BOUNDS };
@@ -22,6 +27,15 @@ queueContract(
   'NATS',
   async () => {
     const port = openNatsQueue(await url(), deps);
+    return { port, close: () => port.close() };
+  },
+  skip,
+);
+
+queueLeaseContract(
+  'NATS',
+  async () => {
+    const port = openNatsQueue(await url(), { ...deps, bounds: QUEUE_LEASE_BOUNDS });
     return { port, close: () => port.close() };
   },
   skip,
@@ -46,6 +60,48 @@ test('another process can settle a delivery until its time is over', skip, async
   const short = await one.takeOne('t', { visibilityMs: 100 });
   await one.takeOne('t');
   await assert.rejects(two.ack(short), EXPIRED);
+});
+
+test('I10: a body that is no message is reported, and is a dead letter', skip, async (t) => {
+  const tenant = freshTenant();
+  const reports: unknown[] = [];
+  const port = openNatsQueue(await url(), { ...deps, report: (fault) => reports.push(fault) });
+  const nats = await connect({ servers: new URL(await url()).host });
+  t.after(() => Promise.all([port.close(), nats.close()]));
+  const { publish, drain } = userOf(port, tenant);
+  await publish('t', 'ours');
+  const bodies = ['not JSON', '{"messageId":"m","payload":1,"headers":{"a\\nb":5}}', '{"messageId":"a\\nb"}'];
+  for (const body of bodies) await nats.request(subjectOf(tenant, 't'), body);
+  await nats.request(subjectOf(tenant, 't'), new Uint8Array([255]));
+  const got = await drain('t', { group: 'g' });
+  assert.deepEqual(
+    got.map(({ payload }) => payload),
+    ['ours'],
+  );
+  assert.equal(reports.length, bodies.length + 1);
+  assert.match(String(reports[0]), /no message of this host.*"topic":"t"/);
+  const letters = (await drain('t.dlq')).map(({ payload }) => payload as { [name: string]: unknown });
+  assert.ok(letters.every(({ deadLetterReason }) => deadLetterReason === 'not_a_message'));
+  assert.deepEqual(
+    letters.map(({ original }) => original),
+    [...bodies.map((text) => ({ bytes: text.length, text })), { bytes: 1, base64: '/w==' }],
+  );
+});
+
+test('a group that the stream is ahead of is not taken for one without messages', skip, async (t) => {
+  const tenant = freshTenant();
+  const port = openNatsQueue(await url(), deps);
+  const nats = await connect({ servers: new URL(await url()).host });
+  t.after(() => Promise.all([port.close(), nats.close()]));
+  const session = { nats, manager: await jetstreamManager(nats), streams: jetstream(nats) };
+  const { publish, takeOne } = userOf(port, tenant);
+  const [stream, consumer] = [streamOf(tenant), consumerOf({ topic: 't', group: '' })];
+  const behind = () => isBehind(session, { stream, consumer, subject: subjectOf(tenant, 't') });
+  for (const topic of ['t', 't', 'other']) await publish(topic, 1);
+  await takeOne('t');
+  assert.equal(await behind(), true);
+  await takeOne('t');
+  assert.equal(await behind(), false, 'messages of other topics are not before it');
 });
 
 test('a server that is not there is named without its password', async () => {

@@ -123,7 +123,7 @@ describe('room in NATS', { skip: natsSkip }, () => {
     const ask = (signal: AbortSignal) =>
       pull(
         { nats, manager, streams: manager.jetstream() },
-        { stream: 'waiting', consumer: 'one', messagesMax: 1, waitMs: 5_000, signal },
+        { stream: 'waiting', consumer: 'one', messagesMax: 1, atOnce: false, waitMs: 5_000, signal },
       );
     const ending = new AbortController();
     const first = ask(ending.signal);

@@ -22,6 +22,7 @@ const FRAME_BYTES = 64;
 /** With so much room left, more than a hundred of the largest messages can come at once. */
 const AMPLE_BYTES = 33_554_432;
 const TRIES_MAX = 100;
+const AHEAD_SHARE = 16;
 /** A number that no message gets: the server then answers for messages that it knows already, and takes no other. */
 const NEVER_SEQ = 2 ** 52;
 
@@ -48,12 +49,16 @@ export function puttingIfRoom(quotaBytes: number): PutIfRoom {
 const stateOf = async ({ manager }: NatsSession, stream: string) =>
   (await manager.streams.info(stream)).state;
 
+/** Some more than is needed now, for those who publish next. */
+const wantedBytes = (parcel: Parcel, quotaBytes: number): number =>
+  Math.max(sizeOf(parcel), quotaBytes / AHEAD_SHARE);
+
 async function putClosely(session: NatsSession, parcel: Parcel, quotaBytes: number): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const { bytes, last_seq } = await stateOf(session, parcel.stream);
     if (bytes + sizeOf(parcel) <= quotaBytes) {
       if (await putAfter(session, parcel, last_seq)) return;
-    } else if ((await dropConsumed(session, parcel.stream)) === 0) {
+    } else if ((await dropConsumed(session, parcel.stream, wantedBytes(parcel, quotaBytes))) === 0) {
       // Published before, with an answer that was lost
       if (await putAfter(session, parcel, NEVER_SEQ)) return;
       throw tenantFull(quotaBytes);

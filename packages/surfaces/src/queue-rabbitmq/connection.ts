@@ -4,6 +4,7 @@ import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'a
 import { codeOf, refused, unreachable } from '../backend-errors.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import { serverUnavailable } from '../queue/errors.ts';
+import { Line } from './line.ts';
 
 export interface RabbitSession {
   readonly connection: ChannelModel;
@@ -11,6 +12,10 @@ export interface RabbitSession {
   readonly confirms: ConfirmChannel;
   /** Of consumers that do not wait. */
   readonly gets: Channel;
+  /** Of all that wait: a server has few channels for a connection. */
+  readonly waits: Channel;
+  /** For those who need a channel of their own for a moment. */
+  readonly line: Line;
   /** What is known to be there, by name; forgotten with the session. */
   readonly known: Map<string, Promise<void>>;
   /** Aborted when its channels are gone. */
@@ -22,7 +27,11 @@ export interface RabbitLink {
   close(): Promise<void>;
 }
 
-const OPERATION_TIMEOUT_MS = 10_000;
+export const OPERATION_TIMEOUT_MS = 10_000;
+/** Of each that waits, not of their channel together. */
+export const WAITING_PREFETCH = 1;
+/** Of those that are opened for a moment. Servers have 2,047 for a connection by default. */
+const CHANNELS_MAX = 64;
 const CONNECT_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 const HEARTBEAT_S = 10;
@@ -66,14 +75,22 @@ async function openSession(url: string): Promise<RabbitSession> {
   const connection = await connect(address.href, { timeout: CONNECT_TIMEOUT_MS });
   // What ends a connection or a channel is told to those who wait for it
   connection.on('error', () => {});
-  const [confirms, gets] = await Promise.all([connection.createConfirmChannel(), connection.createChannel()]);
+  const [confirms, gets, waits] = await Promise.all([
+    connection.createConfirmChannel(),
+    connection.createChannel(),
+    connection.createChannel(),
+  ]);
   const ending = new AbortController();
   const drop = (): void => {
     ending.abort();
     connection.close().catch(() => {});
   };
-  for (const channel of [confirms, gets]) channel.on('error', () => {}).on('close', drop);
-  return { connection, confirms, gets, known: new Map(), lost: ending.signal };
+  for (const channel of [confirms, gets, waits]) channel.on('error', () => {}).on('close', drop);
+  await waits.prefetch(WAITING_PREFETCH);
+  return {
+    ...{ connection, confirms, gets, waits, line: new Line(CHANNELS_MAX) },
+    ...{ known: new Map(), lost: ending.signal },
+  };
 }
 
 /** A server that went silent would otherwise keep its callers for ever. */
@@ -129,17 +146,19 @@ function explain(error: unknown, host: string): unknown {
 
 /** A refused declaration ends its channel, so each has one of its own. */
 export async function onChannel<T>(
-  { connection }: RabbitSession,
+  { connection, line }: RabbitSession,
   work: (channel: Channel) => Promise<T>,
 ): Promise<T> {
-  const channel = await connection.createChannel();
-  const failed = new Promise<never>((_resolve, reject) => channel.once('error', reject));
-  failed.catch(() => {});
-  try {
-    return await Promise.race([work(channel), failed]);
-  } finally {
-    await channel.close().catch(() => {});
-  }
+  return line.inTurn(async () => {
+    const channel = await connection.createChannel();
+    const failed = new Promise<never>((_resolve, reject) => channel.once('error', reject));
+    failed.catch(() => {});
+    try {
+      return await Promise.race([work(channel), failed]);
+    } finally {
+      await channel.close().catch(() => {});
+    }
+  });
 }
 
 export async function exists(

@@ -1,9 +1,12 @@
-/** Dead letters are messages of a topic of their own. Threads load this file: it imports types only. */
+/** Dead letters are messages of a topic of their own. Threads load this file. */
+import { hash } from 'node:crypto';
 import type { Json } from '@gantry/protocol';
 
 const SUFFIX = '.dlq';
 
 export const DELIVERY_LIMIT_REASON = 'delivery_limit_exceeded';
+/** Somebody else has put it there. */
+export const FOREIGN_REASON = 'not_a_message';
 
 export const isDeadLetterTopic = (topic: string): boolean => topic.endsWith(SUFFIX);
 
@@ -28,9 +31,9 @@ export const deadLetterPayload = ({ payload, reason, group, ...facts }: DeadLett
   deliveryCount: facts.deliveryCount,
 });
 
-/** Groups fail apart, so that one message can be dead for several of them. */
+/** Groups fail apart, so that one message can be dead for several of them. By digest: NATS keeps it in a header. */
 export const deadLetterId = (messageId: string, group: string): string =>
-  group === '' ? `dead.${messageId}` : `dead.${messageId}.${group}`;
+  group === '' ? `dead.${messageId}` : `dead.${messageId}.${hash('sha256', group, 'base64url')}`;
 
 export const ALREADY_DEAD =
   'The message is a dead letter already. Acknowledge it, or publish its `original` to another topic.';

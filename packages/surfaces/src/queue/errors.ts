@@ -1,5 +1,6 @@
 import { OpenwopError } from '@gantry/protocol';
 import { ServerError } from '../backend-errors.ts';
+import type { QueuePlace } from '../ports/queue.ts';
 import { TENANT_FULL, tooManyGroupsText } from './queue-store.ts';
 
 export const tokenExpired = (): OpenwopError => new OpenwopError('queue_delivery_token_expired');
@@ -38,6 +39,13 @@ export const tooManyTopics = (topicsMax: number): OpenwopError =>
       'the time for which messages are kept.',
     details: { topicsMax },
   });
+
+/** For the operator: who else writes there? */
+export const foreignBody = (where: string, place: QueuePlace & { readonly tenant: string }): Error =>
+  new Error(
+    `a body that is no message of this host was taken out of a queue (${where}), and is a dead letter of its topic ` +
+      `unless it was one: ${JSON.stringify(place)}. Let nobody else write to the queues of this host.`,
+  );
 
 /** For a server that cannot tell a message that is published again from a second one. */
 export function unconfirmed(cause: unknown): OpenwopError {

@@ -2,6 +2,7 @@
 import { OpenwopError } from '@gantry/protocol';
 import type { QueueDraft, QueuePlace, QueuePort } from '../ports/queue.ts';
 import { deadLetterTopicOf, isDeadLetterTopic } from './dead-letter.ts';
+import { isPlainText } from './plain-text.ts';
 
 const TOPIC_BYTES_MAX = 200;
 /** So that the dead letters of every topic can be read. */
@@ -28,10 +29,36 @@ export function checkDraft(
     });
 }
 
-export function checkPlace({ topic, group }: QueuePlace): void {
+/** Throws `validation_error`. */
+export function checkPlace(place: QueuePlace): void {
+  const found = problemOf(place);
+  if (found)
+    throw new OpenwopError('validation_error', {
+      message: `The ${found.field} ${found.problem}. Choose another name.`,
+      details: { ...found },
+    });
+}
+
+/** Why no queue can have such a place; null when it can. */
+export function placeProblem(place: QueuePlace): string | null {
+  const found = problemOf(place);
+  return found && `${found.field} ${found.problem}`;
+}
+
+interface Problem {
+  readonly field: string;
+  readonly problem: string;
+}
+
+function problemOf({ topic, group }: QueuePlace): Problem | null {
   const topicBytesMax = isDeadLetterTopic(topic) ? DEAD_LETTER_TOPIC_BYTES_MAX : TOPIC_BYTES_MAX;
-  refuseOver('topic', Buffer.byteLength(topic), topicBytesMax);
-  refuseOver('consumerGroup', Buffer.byteLength(group), GROUP_BYTES_MAX);
+  return nameProblem('topic', topic, topicBytesMax) ?? nameProblem('consumerGroup', group, GROUP_BYTES_MAX);
+}
+
+function nameProblem(field: string, name: string, bytesMax: number): Problem | null {
+  const bytes = Buffer.byteLength(name);
+  if (bytes > bytesMax) return { field, problem: `has ${bytes} bytes, and may have ${bytesMax}` };
+  return isPlainText(name) ? null : { field, problem: 'is not plain text: it has control characters' };
 }
 
 function refuseOver(field: string, bytes: number, bytesMax: number): void {

@@ -1,5 +1,13 @@
-/** What a database does for queues. `database-queue.ts` makes a port of it. Threads load this file: types only. */
-import type { QueueDraft, QueueMessage, QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
+/** What a database does for queues. `database-queue.ts` makes a port of it. Threads load this file. */
+import {
+  type QueueBounds,
+  type QueueDraft,
+  type QueueMessage,
+  type QueueOutcome,
+  type QueuePlace,
+  type QueueSettled,
+  withoutLimit,
+} from '../ports/queue.ts';
 import type { PortWrite } from '../surface-call.ts';
 
 export interface QueueLease extends QueuePlace {
@@ -27,6 +35,10 @@ export interface Logged extends QueueMessage {
 
 /** Someone's call, which is journaled, or the host's own act. */
 export type QueueCall = PortWrite | { readonly tenant: string; readonly now: number };
+
+/** I4 of the port: what the host takes for itself is without limit. */
+export const boundsFor = (call: QueueCall, bounds: QueueBounds): QueueBounds =>
+  'invocation' in call ? bounds : withoutLimit(bounds);
 
 export interface QueueStore {
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;

@@ -1,6 +1,7 @@
 /** `ctx.queueBus` as packs call it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { OpenwopError } from '@gantry/protocol';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
 import { createCursors } from '../cursor.ts';
 import type { Data } from '../data.ts';
@@ -155,11 +156,39 @@ test('refuses what is over a limit, and what no name can be', async (t) => {
   await refused('queueBus.publish', { topic: 't', payload: 1, headers: { n: 1 } });
   await refused('queueBus.publish', { topic: 't', payload: new Uint8Array(2) });
   await refused('queueBus.publish', { topic: 't', payload: 1, delaySeconds: -1 });
-  for (const topic of ['', 'a\0b', 'half \ud800']) await refused('queueBus.publish', { topic, payload: 1 });
-  await refused('queueBus.consume', { topic: 't', consumerGroup: 'g'.repeat(101) });
-  for (const maxMessages of [0, 101, 1.5]) await refused('queueBus.consume', { topic: 't', maxMessages });
+  const names = ['a\0b', 'half \ud800', 'a\nb', 'a\u007f', '\u0085'];
+  for (const topic of ['', ...names]) await refused('queueBus.publish', { topic, payload: 1 });
+  for (const consumerGroup of ['g'.repeat(101), ...names])
+    await refused('queueBus.consume', { topic: 't', consumerGroup });
+  for (const topic of names) await refused('queueBus.streamSubscribe', { topic, follow: false });
+  for (const maxMessages of [0, 1.5]) await refused('queueBus.consume', { topic: 't', maxMessages });
   for (const visibilityMs of [0, 900_001]) await refused('queueBus.consume', { topic: 't', visibilityMs });
   await once(world, 'queueBus.publish', { topic: 'x'.repeat(200), payload: 'x'.repeat(262_142) });
+});
+
+test('a larger number of messages, or a longer wait, than there can be is as much as there can be', async (t) => {
+  const world = await embeddedDesk(t);
+  for (let n = 0; n < 101; n++) await once(world, 'queueBus.publish', { topic: 't', payload: n });
+  const most = { topic: 't', maxMessages: Number.MAX_SAFE_INTEGER, waitMs: 3_600_000 };
+  assert.equal((await consume(world, most)).length, 100);
+  assert.equal((await consume(world, most)).length, 1);
+});
+
+test('a header that cannot be carried is refused by its name', async (t) => {
+  const world = await embeddedDesk(t);
+  for (const headers of [{ ok: 'x', 'a\nb': 5 }, { 'a\nb': 'x' }, { 'a\rb': { x: 5 } }, { 'a\0b': 'x' }]) {
+    const name = JSON.stringify(Object.keys(headers).at(-1));
+    const refused = once(world, 'queueBus.publish', { topic: 'h', payload: 1, headers });
+    await assert.rejects(refused, (error) => {
+      assert.ok(error instanceof OpenwopError && error.code === 'validation_error');
+      assert.ok(error.message.includes(`headers has the header ${name}`), error.message);
+      return true;
+    });
+  }
+  const headers = { '': 'x', 'x-é 🙂': 'line\nbreak' };
+  await once(world, 'queueBus.publish', { topic: 'h', payload: 1, headers });
+  const [only, ...others] = await consume(world, { topic: 'h' });
+  assert.deepEqual([only?.headers, others], [headers, []]);
 });
 
 test('a node that runs again publishes and consumes what it did', async (t) => {

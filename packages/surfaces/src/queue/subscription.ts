@@ -8,6 +8,8 @@ export const SUBSCRIPTION_VISIBILITY_MS = 60_000;
 export const SUBSCRIPTION_WAIT_MS = 30_000;
 export const SUBSCRIPTION_BATCH = 16;
 const RETRY_MS = { first: 250, max: 30_000 };
+/** When nothing is taken any more, so that few messages are on their way and the others wait in their topic. */
+const ROUND_MS_MAX = 5_000;
 
 export interface SubscriptionSource {
   /** Waits for messages; may answer none. */
@@ -41,8 +43,9 @@ async function takeTurns(
   for (let failures = 0; !signal.aborted; ) {
     try {
       const deliveries = await source.lease(signal);
-      failures = 0;
-      await Promise.all(deliveries.map((delivery) => handOver(source, onMessage, delivery)));
+      const taken = await Promise.all(deliveries.map((delivery) => handOver(source, onMessage, delivery)));
+      if (taken.length === 0 || taken.includes(true)) failures = 0;
+      else await pause(Math.min(delayAfter(++failures), ROUND_MS_MAX), signal);
     } catch (fault) {
       if (signal.aborted) return;
       source.report(fault);
@@ -51,11 +54,12 @@ async function takeTurns(
   }
 }
 
+/** Answers whether it was taken. */
 async function handOver(
   { settle, report }: SubscriptionSource,
   onMessage: (message: QueueDelivery) => Promise<void>,
   delivery: QueueDelivery,
-): Promise<void> {
+): Promise<boolean> {
   const outcome = await onMessage(delivery).then(
     (): QueueOutcome => ({ kind: 'done' }),
     (fault: unknown): QueueOutcome => {
@@ -69,6 +73,7 @@ async function handOver(
     // It took too long and is, or will be, handed over again
     if (!(fault instanceof OpenwopError && fault.code === 'queue_delivery_token_expired')) report(fault);
   }
+  return outcome.kind === 'done';
 }
 
 const delayAfter = (failures: number): number =>

@@ -8,10 +8,10 @@ import { Json, Name } from '../schema.ts';
 import type { WriteCall } from '../surface-call.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
 import { type DeliveryTokens, deliveryTokens } from './delivery-token.ts';
+import { Headers, plainHeaders } from './headers.ts';
 import { checkDraft, checkPlace } from './limits.ts';
 
 const optional = Type.Optional;
-const Headers = Type.Record(Type.String(), Type.String());
 const Settled = { ok: Type.Literal(true) };
 const Token = { deliveryToken: Type.String({ minLength: 1, maxLength: 2_048 }) };
 const Message = { messageId: Type.String(), payload: Json, headers: optional(Headers) };
@@ -61,14 +61,15 @@ export const queueSurface = defineSurface({
       effect: 'write',
       idempotent: true,
       summary:
-        `Takes up to \`maxMessages\` (${MESSAGES}) that are there, for \`visibilityMs\` (${VISIBILITY_MS}); waits for ` +
-        'a first one for `waitMs` (0). A new `consumerGroup` starts with the oldest message kept.',
+        `Takes up to \`maxMessages\` (${MESSAGES}, at most ${MESSAGES_MAX}) that are there, for \`visibilityMs\` ` +
+        `(${VISIBILITY_MS}), and no more than 4 MiB; waits for a first one for \`waitMs\` (0, at most ${WAIT_MS_MAX}). ` +
+        'A new `consumerGroup` starts with the oldest message kept.',
       input: Type.Object({
         topic: Name,
         consumerGroup: optional(Name),
-        maxMessages: optional(Type.Integer({ minimum: 1, maximum: MESSAGES_MAX })),
+        maxMessages: optional(Type.Integer({ minimum: 1 })),
         visibilityMs: optional(Type.Integer({ minimum: 1, maximum: VISIBILITY_MS_MAX })),
-        waitMs: optional(Type.Integer({ minimum: 0, maximum: WAIT_MS_MAX })),
+        waitMs: optional(Type.Integer({ minimum: 0 })),
       }),
       output: Type.Object({
         messages: Type.Array(
@@ -142,7 +143,8 @@ export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurf
       },
       async consume({ topic, consumerGroup: group = '', ...asked }, call) {
         checkPlace({ topic, group });
-        const { maxMessages: messagesMax = MESSAGES, visibilityMs = VISIBILITY_MS, waitMs = 0 } = asked;
+        const { maxMessages = MESSAGES, visibilityMs = VISIBILITY_MS, waitMs: asMuch = 0 } = asked;
+        const [messagesMax, waitMs] = [Math.min(maxMessages, MESSAGES_MAX), Math.min(asMuch, WAIT_MS_MAX)];
         const request = { topic, group, messagesMax, visibilityMs, waitMs, signal: call.signal };
         const deliveries = await port.consume(request, call);
         return { messages: deliveries.map((delivery) => shown(tokens, call.tenant, delivery)) };
@@ -170,7 +172,7 @@ export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurf
           { topic, fromBeginning, follow, signal },
           call,
         ))
-          yield { messageId, payload, headers };
+          yield { messageId, payload, headers: plainHeaders(headers) };
       },
     },
     { advertises },
@@ -189,7 +191,7 @@ function settling(port: QueuePort, tokens: DeliveryTokens) {
 const shown = (tokens: DeliveryTokens, tenant: string, { handle, ...delivery }: QueueDelivery) => ({
   messageId: delivery.messageId,
   payload: delivery.payload,
-  headers: delivery.headers,
+  headers: plainHeaders(delivery.headers),
   deliveryCount: delivery.deliveryCount,
   deliveryToken: tokens.seal(tenant, handle),
 });

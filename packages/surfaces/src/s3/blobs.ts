@@ -6,7 +6,7 @@
  * came between: the host keeps the journal, and a call that a crash cut off is made again.
  */
 import type { BlobEntry, BlobPort, BlobRange } from '../ports/blobs.ts';
-import { folderOf, type Named, nameOf, type S3Bucket, urlOf } from './bucket.ts';
+import { folderOf, type Named, NO_TYPE, nameOf, type S3Bucket, urlOf } from './bucket.ts';
 import { connectS3, type S3Address } from './connect.ts';
 import { callMs, contentMs, inTime, S3_TIMES, type S3Times } from './deadline.ts';
 import { asked, isMissing } from './errors.ts';
@@ -19,11 +19,14 @@ export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES)
     asked(address, () => inTime(callMs(times, bytes), work));
   return {
     ...{ journal: 'host', canPresign: true },
-    addressOf: (place, tenant) => urlOf(address, nameOf(address, place, tenant).Key),
+    addressOf: async (place, tenant) => urlOf(address, nameOf(address, place, tenant).Key),
     put: ({ bytes, contentType, ...place }, { tenant }) =>
       ask(async (abortSignal) => {
-        const content = { Body: bytes, ...(contentType !== null && { ContentType: contentType }) };
-        const command = new sdk.PutObjectCommand({ ...nameOf(address, place, tenant), ...content });
+        const type =
+          contentType === null
+            ? { Metadata: { [NO_TYPE.name]: NO_TYPE.value } }
+            : { ContentType: contentType };
+        const command = new sdk.PutObjectCommand({ ...nameOf(address, place, tenant), Body: bytes, ...type });
         // The answer comes after all of it has arrived there
         await client.send(command, { abortSignal, requestTimeout: contentMs(times, bytes.byteLength) });
         return { sizeBytes: bytes.byteLength };

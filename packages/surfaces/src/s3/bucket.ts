@@ -17,6 +17,9 @@ export interface Named {
   readonly Key: string;
 }
 
+/** In the metadata of an object that was put without a content type: S3 gives it one of its own. */
+export const NO_TYPE = { name: 'gantry-content-type', value: 'none' } as const;
+
 const TENANT_CHARACTERS = 32;
 
 export const folderOf = ({ prefix }: S3Address, tenant: string, bucket: string): string =>

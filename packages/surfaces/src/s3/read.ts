@@ -3,9 +3,10 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { OpenwopError } from '@gantry/protocol';
+import { knownType } from '../blob/names.ts';
 import type { MakeRoom } from '../content-room.ts';
 import { type BlobContent, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
-import type { Named, S3Bucket } from './bucket.ts';
+import { type Named, NO_TYPE, type S3Bucket } from './bucket.ts';
 import { callMs, contentMs, inTime, type S3Times } from './deadline.ts';
 import { isMissing } from './errors.ts';
 
@@ -62,7 +63,7 @@ async function open({ sdk, client, times }: S3Bucket, at: Named): Promise<OpenOb
   }
 }
 
-function openedOf({ Body, ContentLength, ContentType }: GetObjectCommandOutput): OpenObject {
+function openedOf({ Body, ContentLength, ...object }: GetObjectCommandOutput): OpenObject {
   if (!(Body instanceof Readable)) throw new Error('S3 answered without a body');
   try {
     checkSize(ContentLength);
@@ -70,8 +71,11 @@ function openedOf({ Body, ContentLength, ContentType }: GetObjectCommandOutput):
     Body.destroy();
     throw error;
   }
-  return { body: Body, sizeBytes: ContentLength, contentType: ContentType ?? null };
+  return { body: Body, sizeBytes: ContentLength, contentType: typeOf(object) };
 }
+
+const typeOf = ({ ContentType, Metadata }: Pick<GetObjectCommandOutput, 'ContentType' | 'Metadata'>) =>
+  Metadata?.[NO_TYPE.name] === NO_TYPE.value ? null : knownType(ContentType);
 
 /** Links let clients put by themselves, and S3 bounds no link. */
 export function checkSize(sizeBytes: number | undefined): asserts sizeBytes is number {

@@ -17,6 +17,7 @@ const DOCUMENT_BYTES_MAX = 65_536;
 export const CALL_BYTES_MAX = 524_288;
 const FIELDS_MAX = 256;
 const K_MAX = 100;
+const QUERY_CHARACTERS_MAX = 32_768;
 const K_DEFAULT = 10;
 
 export const SEARCH_LIMITS: SearchLimits = { documentsMax: 1_000_000, indexesMax: 100, quotaBytes: 4 * GIB };
@@ -39,7 +40,7 @@ const FieldsObject = Type.Refine(
 );
 
 const QueryText = Type.Refine(
-  Type.String({ maxLength: 4_096 }),
+  Type.String({ maxLength: QUERY_CHARACTERS_MAX }),
   isPlainText,
   () => 'must be text without NUL and without half surrogate pairs',
 );
@@ -72,8 +73,9 @@ export const searchSurface = defineSurface({
     query: {
       effect: 'read',
       summary:
-        `The \`k\` (${K_DEFAULT}, up to ${K_MAX}) best documents. At most ${WORDS_MAX} words, those of phrases counted. ` +
-        `What takes longer than ${SCAN_MS_MAX / 1_000} s is ended.`,
+        `The \`k\` (${K_DEFAULT}, up to ${K_MAX}) best documents, equal ones by their ids. A query of more than ` +
+        `${WORDS_MAX} words, those of phrases counted, finds documents that hold it as it stands. What takes longer than ` +
+        `${SCAN_MS_MAX / 1_000} s is ended.`,
       input: Type.Object({
         index: CollectionText,
         q: QueryText,

@@ -3,8 +3,8 @@ import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
-import { COLUMNS_MAX, type ColumnType } from '../documents/columns.ts';
-import { EVERYTHING, type Filter, isEqual, isFieldName } from '../documents/filter.ts';
+import { COLUMNS_MAX, type ColumnType, columnsIn } from '../documents/columns.ts';
+import { comparingIds, EVERYTHING, type Filter, isEqual, isFieldName } from '../documents/filter.ts';
 import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseOrderBy } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
@@ -14,7 +14,7 @@ import {
   type DocumentsPort,
   INDEXES_MAX,
 } from '../ports/documents.ts';
-import { Cursor, Limit, Name } from '../schema.ts';
+import { Cursor, Name, PageLimit } from '../schema.ts';
 import type { WriteCall } from '../surface-call.ts';
 
 const optional = Type.Optional;
@@ -34,7 +34,7 @@ export const tableSurface = defineSurface({
   path: 'storage.table',
   summary:
     'Tables of rows with typed columns. Each tenant sees its own tables only. A row has an `id`, which is its ' +
-    '`rowId`; one without gets a new one. Columns are declared, or get the type of their first value. `insert` and ' +
+    '`rowId`; one without gets a new one, a text. Columns are declared, or get the type of their first value. `insert` and ' +
     '`upsert` make a table that is not there; every other method refuses it with `table_not_found`. Filters are ' +
     'those of `nosql`.',
   journal: 'own',
@@ -83,7 +83,7 @@ export const tableSurface = defineSurface({
         filter: optional(FilterObject),
         orderBy: optional(Type.Array(Type.String(), { maxItems: 8 })),
         cursor: optional(Type.Union([Cursor, Type.Null()])),
-        limit: optional(Limit),
+        limit: optional(PageLimit),
       }),
       output: Type.Object({ rows: Type.Array(Row), nextCursor: Type.Union([Type.String(), Type.Null()]) }),
     },
@@ -139,10 +139,10 @@ export interface TableOptions {
 
 const nameOf = (table: string): CollectionName => ({ space: 'table', collection: table });
 const filterOf = (filter: JsonObject | undefined) =>
-  filter === undefined ? EVERYTHING : parseFilter(filter, 'validation_error');
+  filter === undefined ? EVERYTHING : comparingIds(parseFilter(filter, 'validation_error'));
 const oneRow = (table: string, rowId: string) => ({
   ...nameOf(table),
-  filter: { kind: 'id', id: rowId } as const,
+  filter: { kind: 'id', ids: [rowId] } as const,
   matchesMax: 1,
 });
 
@@ -201,7 +201,8 @@ const violation = (message: string): OpenwopError => new OpenwopError('table_sch
 
 function checkSchema(schema: Readonly<Record<string, ColumnType>>, indexes: readonly string[]): void {
   const names = Object.keys(schema);
-  if (names.length > COLUMNS_MAX) throw violation(`A table has at most ${COLUMNS_MAX} columns.`);
+  if (columnsIn(schema) > COLUMNS_MAX)
+    throw violation(`A table has at most ${COLUMNS_MAX} columns beside \`id\`.`);
   const odd = names.find((name) => !isFieldName(name));
   if (odd !== undefined)
     throw violation('A column is a name without dots, quotes, backslashes and a $ at its beginning.');
@@ -222,7 +223,7 @@ async function upsert(port: DocumentsPort, { table, row, keyColumns }: Upsert, c
     const value = Object.hasOwn(row, column) ? row[column] : undefined;
     if (value === undefined || value === null)
       throw violation(`The row has no value in the key column "${column}".`);
-    return column === 'id' ? { kind: 'id', id: String(value) } : isEqual([column], value);
+    return column === 'id' ? { kind: 'id', ids: [String(value)] } : isEqual([column], value);
   });
   const added = withId(row, call.invocation);
   if (Object.hasOwn(row, 'id') && !keyColumns.includes('id'))

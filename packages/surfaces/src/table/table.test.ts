@@ -54,6 +54,11 @@ describe('the six methods of the contract', () => {
       code: 'validation_error',
     });
     await assert.rejects(once(world, 'insert', { table: 't', row: { id: 5, n: 1 } }), { code: 'conflict' });
+    for (const id of [5, '5'])
+      assert.deepEqual(idsOf(await once(world, 'query', { table: 't', filter: { id } })), [5]);
+    await assert.rejects(once(world, 'insert', { table: 't', row: { n: 1 } }), {
+      ...{ code: 'table_schema_violation', message: /ids of this table are of the type number. Give/ },
+    });
   });
 
   test('what is not there: a table, a row', async (t) => {
@@ -101,6 +106,16 @@ describe('as published packs call it', () => {
     assert.equal((await once(world, 'count', { table: 'people' })).count, 3);
   });
 
+  test('a row and a filter together are refused, and nothing is changed', async (t) => {
+    const world = await withPeople(t);
+    const both = { code: 'validation_error', message: /both `rowId` and `filter`/ };
+    const at = { table: 'people', rowId: 'p1', filter: {} };
+    await assert.rejects(once(world, 'delete', at), both);
+    await assert.rejects(once(world, 'update', { ...at, update: { age: 0 } }), both);
+    await assert.rejects(once(world, 'update', { ...at, patch: { age: 0 } }), both);
+    assert.deepEqual((await once(world, 'query', { table: 'people', limit: 9_999 })).rows, people);
+  });
+
   test('upsert refuses keys without a value, several matches, and an id that is no key', async (t) => {
     const world = await withPeople(t);
     const upsert = (keyColumns: string[], row: Answer) =>
@@ -135,8 +150,10 @@ describe('schemas', () => {
     await assert.rejects(create({ id: 'boolean' }), violation);
     await assert.rejects(create({ a: 'string' }, ['b']), violation);
     await assert.rejects(create({ a: 'date' }), { code: 'validation_error' });
-    const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`c${index}`, 'string']));
-    await assert.rejects(create(many), violation);
+    const many = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`c${index}`, 'string']));
+    await assert.rejects(create(many(65)), violation);
+    await create({ id: 'string', ...many(64) });
   });
 
   test('rows that no backend could keep are refused', async (t) => {

@@ -94,6 +94,30 @@ test('crc32 runs as WebAssembly', async (t) => {
   assert.deepEqual(outputs, { bytes: Buffer.byteLength(text), crc32: crc32(text) });
 });
 
+test('guestbook stores what is signed, apart for each book', async (t) => {
+  const { client } = await realHost(t, []);
+  await install(client, 'guestbook');
+  const read = { typeId: 'vendor.gantry.guestbook.read' };
+  assert.deepEqual((await run(client, read)).outputs, { entries: [] });
+
+  const sign = (name: string, config = {}) =>
+    run(client, { typeId: 'vendor.gantry.guestbook.sign', config, inputs: { name, message: `I, ${name}` } });
+  const [ada, bob, other] = [await sign('Ada'), await sign('Bob'), await sign('Eve', { book: 'other' })];
+  const idOf = (signed: typeof ada, number: number): unknown => {
+    const { entryId, ...rest } = signed.outputs as { entryId?: unknown };
+    assert.deepEqual(rest, { number });
+    return entryId;
+  };
+  idOf(other, 1);
+  const entries = [
+    { id: idOf(bob, 2), message: 'I, Bob', name: 'Bob', number: 2 },
+    { id: idOf(ada, 1), message: 'I, Ada', name: 'Ada', number: 1 },
+  ];
+  assert.deepEqual((await run(client, read)).outputs, { entries });
+  const newest = await run(client, { ...read, inputs: { limit: 1 } });
+  assert.deepEqual(newest.outputs, { entries: entries.slice(0, 1) });
+});
+
 test('http-check needs its grant, and even with it reaches no private address', async (t) => {
   const { client } = await realHost(t, []);
   await assert.rejects(

@@ -64,7 +64,7 @@ async function claimedBefore(call: Call, namespace: string): Promise<JsonObject>
   const found = claims.find((one) => one.namespace === namespace);
   if (found === undefined)
     throw new UsageError(
-      `${namespace} is not claimed by you. Claim it with its key: gantry registry claim ${namespace} --public-key FILE`,
+      `${namespace} is not claimed by you. Claim it with its key: gantry registry claim '${namespace}' --public-key FILE`,
     );
   const { owner, publishers, contact } = found;
   const given = Object.entries({ owner, publishers, contact });
@@ -79,7 +79,7 @@ export const claim: Action = {
     const { owner, keys } = claimed;
     const isSigned = Array.isArray(keys) && keys.length > 0;
     call.io.stdout.write(
-      `${printable(`${namespace} belongs to ${owner}`)}${isSigned ? '.' : `, without a key yet: gantry registry keys add ${namespace} --public-key FILE`}\n`,
+      `${printable(`${namespace} belongs to ${owner}`)}${isSigned ? '.' : `, without a key yet: gantry registry keys add '${namespace}' --public-key FILE`}\n`,
     );
   },
 };
@@ -106,7 +106,7 @@ async function list(call: Call): Promise<void> {
         ...[key.validFrom ?? '-', key.validUntil ?? '-'],
       ].map(printable),
     ),
-    none: 'No keys yet. Claim a namespace: gantry registry claim vendor.acme.* --public-key acme-2026.pub',
+    none: "No keys yet. Claim a namespace: gantry registry claim 'vendor.acme.*' --public-key acme-2026.pub",
   });
 }
 

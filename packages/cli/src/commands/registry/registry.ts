@@ -41,8 +41,8 @@ export const registry: Command = {
   },
   examples: [
     'gantry registry start --data /var/lib/gantry-registry',
-    'gantry registry mirror https://packs.example.org --only vendor.acme.*',
-    'gantry registry claim vendor.acme.* --public-key acme-2026.pub',
+    "gantry registry mirror https://packs.example.org --only 'vendor.acme.*'",
+    "gantry registry claim 'vendor.acme.*' --public-key acme-2026.pub",
     'gantry registry yank vendor.acme.greeter@1.0.0 --reason "loses data"',
   ],
   words: 'passthrough',

@@ -7,7 +7,7 @@
  */
 import type { CalledRun, WorkflowCall } from '@gantry/engine';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
-import type { CallIo, Data } from '@gantry/sandbox';
+import { type CallIo, type Data, ErrorForPack } from '@gantry/sandbox';
 import { toObject } from '../data.ts';
 import type { Members } from './members.ts';
 
@@ -88,18 +88,16 @@ function answerOf({ workflowId }: WorkflowCall, called: CalledRun, nth: number):
   }
   const { status, runId, outputs = {}, error } = called;
   if (status === 'completed' && runId !== undefined) return { runId, status, outputs };
-  if (runId === undefined && error) throw thrown(error.code, error.message, {}, false);
+  if (runId === undefined && error) throw new ErrorForPack(error.code, error.message);
   const why = error ? `: ${error.message}` : '.';
   const details: JsonObject = { childRunId: runId ?? '', childStatus: status };
   if (error) details.error = { code: error.code, message: error.message };
   const verb = status === 'failed' ? 'failed' : 'was cancelled';
-  throw thrown('child_failed', `The child run of ${workflowId} ${verb}${why}`, details, status === 'failed');
+  const message = `The child run of ${workflowId} ${verb}${why}`;
+  throw new ErrorForPack('child_failed', message, { details, retryable: status === 'failed' });
 }
 
-const thrown = (code: string, message: string, details: JsonObject, retryable: boolean): Error =>
-  Object.assign(new Error(message), { code, details, retryable });
-
-const waiting = ({ workflowId }: WorkflowCall): Error => {
+const waiting = ({ workflowId }: WorkflowCall): ErrorForPack => {
   const message = `The node waits for ${workflowId}, which it called; its code runs again when that has ended.`;
-  return thrown('child_pending', message, {}, false);
+  return new ErrorForPack('child_pending', message);
 };

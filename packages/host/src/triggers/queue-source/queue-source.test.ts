@@ -127,7 +127,9 @@ test('what cannot be listened to is refused by name', async (t) => {
   const asked = { source: 'queue', workflowId: 'first', topic: 't' };
   for (const [body, message] of [
     [{ ...asked, topic: undefined }, /topic is missing/],
-    [{ ...asked, topic: 'é'.repeat(150) }, /more than 204 bytes/],
+    [{ ...asked, topic: 'é'.repeat(150) }, /300 bytes, and may have 200/],
+    [{ ...asked, topic: 'a\nb' }, /topic is not plain text/],
+    [{ ...asked, consumerGroup: 'a\u0001b' }, /consumerGroup is not plain text/],
     [{ ...asked, dedupEnabled: false }, /dedupEnabled/],
     [{ ...asked, verification: { mode: 'none' } }, /verification/],
     [{ ...asked, source: 'webhook' }, /for the source `queue`/],

@@ -5,12 +5,11 @@ One invocation runs at a time, so a call sends its frame and then reads until it
 
 from collections import deque
 
-from wire import Reader, TooLarge, encode, size_of, write
+from wire import Reader, TooLarge, encode, encode_note, write
 
 INPUT, OUTPUT, ANSWERS = 3, 4, 5
 # Mirrors what the host allows to be under way; see credit.ts.
 CREDIT_BYTES = 8 * 1024 * 1024
-FRAME_COST_MIN = 1024
 
 _input = Reader(INPUT)
 _answers = Reader(ANSWERS)
@@ -31,7 +30,7 @@ class HostError(Exception):
 
 def send(message):
     """Sends at once. For what the host always takes: results, logs, refusals."""
-    write(OUTPUT, encode(message))
+    write(OUTPUT, encode_note(message) if message['type'] == 'log' else encode(message))
 
 
 def receive():
@@ -65,7 +64,7 @@ def _send_with_credit(frame):
     global _owed
     while _owed >= CREDIT_BYTES:
         _drain_one()
-    _owed += max(size_of(frame), FRAME_COST_MIN)
+    _owed += frame.cost
     write(OUTPUT, frame)
 
 
@@ -77,7 +76,7 @@ def send_call(head, args):
 def emit_event(head, value):
     """Raises what cannot be sent."""
     try:
-        frame = encode({**head, 'type': 'emit', 'value': value})
+        frame = encode_note({**head, 'type': 'emit', 'value': value})
     except (TypeError, ValueError) as error:
         _send_with_credit(_unsent({**head, 'mode': 'emit'}, error))
         raise

@@ -17,17 +17,27 @@ def camel(name):
     return re.sub(r'_([a-z0-9])', lambda match: match.group(1).upper(), name)
 
 
+class Absent(AttributeError):
+    """What the host lacks: `hasattr` says no, and who uses it untested reached for what was not granted."""
+
+    def __init__(self, path):
+        super().__init__(f'This node is not offered ctx.{path}. Test for it before it is used.')
+        self.code = 'sandbox_capability_denied'
+        self.details = {'requestedCapability': path}
+
+
 class Members:
     """Attributes from a table; what the host lacks is absent. A function may have members too."""
 
-    def __init__(self, members, call=None):
+    def __init__(self, members, call=None, path=''):
         self.__dict__.update(members)
         self._call = call
+        self._path = path
 
     def __getattr__(self, name):
         found = camel(name)
         if found == name or found not in self.__dict__:
-            raise AttributeError(f'ctx has no {name}.')
+            raise Absent(f'{self._path}{found}')
         return self.__dict__[found]
 
     def __call__(self, *args):
@@ -164,10 +174,10 @@ def _denied(needed):
     return deny
 
 
-def _build(tree):
+def _build(tree, path):
     call = tree.pop('', None)
-    members = {name: _build(branch) for name, branch in tree.items()}
-    return Members(members, call) if members or call is None else call
+    members = {name: _build(branch, f'{path}{name}.') for name, branch in tree.items()}
+    return Members(members, call, path) if members or call is None else call
 
 
 def make_ctx(invocation, grants):
@@ -183,7 +193,7 @@ def make_ctx(invocation, grants):
         place(path, _member(invocation, method, 'unary') if needed in grants else _denied(needed))
     for path, kind in invocation.surfaces.items():
         place(path, _member(invocation, path, kind))
-    built = {name: _build(branch) for name, branch in tree.items()}
-    variables = Members({'get': invocation.get_variable, 'set': invocation.set_variable})
+    built = {name: _build(branch, f'{name}.') for name, branch in tree.items()}
+    variables = Members({'get': invocation.get_variable, 'set': invocation.set_variable}, path='variables.')
     own = {'log': invocation.log, 'emit': invocation.emit, 'suspend': invocation.suspend}
     return Members({**built, **invocation.given, **own, 'variables': variables})

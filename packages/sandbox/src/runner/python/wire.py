@@ -10,6 +10,11 @@ import struct
 HEAD_BYTES_MAX = 16 * 1024 * 1024
 BYTES_MAX = 33 * 1024 * 1024
 PARTS_MAX = 65_536
+VALUES_MAX = 1_000_000
+MEMBER_VALUES = 10
+NOTE_BYTES_MAX = 65 * 1024
+VALUE_COST = 8
+FRAME_COST_MIN = 1024
 DEPTH_MAX = 200
 SAFE_INTEGER_MAX = 2**53 - 1
 LENGTHS = struct.Struct('>II')
@@ -56,8 +61,26 @@ class TooLarge(ValueError):
     """A value that no frame can carry."""
 
 
+def count(value):
+    """As head.mjs does: each element counts once, each member of an object ten times."""
+    if isinstance(value, list):
+        return max(len(value), 1) + sum(count(item) for item in value)
+    if isinstance(value, dict):
+        return max(MEMBER_VALUES * len(value), 1) + sum(count(item) for item in value.values())
+    return 0
+
+
+class Frame(list):
+    """Pieces to be written in order, and what they take of the credit."""
+
+    def __init__(self, pieces, values):
+        super().__init__(pieces)
+        self.size = sum(len(piece) for piece in pieces)
+        self.cost = max(self.size, values * VALUE_COST, FRAME_COST_MIN)
+
+
 def encode(message):
-    """One frame in pieces, to be written in order. Raises when the value is too deep, too large or no data."""
+    """Raises when the value is too deep, too large or no data."""
     parts = []
     head = lower(message, parts)
     lengths = [len(part) for part in parts]
@@ -68,11 +91,20 @@ def encode(message):
             f'A message may have {HEAD_BYTES_MAX} bytes of JSON and {BYTES_MAX} bytes beside it in {PARTS_MAX} parts; '
             f'this one has {len(text)} and {size} in {len(parts)}.'
         )
-    return [LENGTHS.pack(len(text) + size, len(text)) + text, *parts]
+    values = count([head, lengths])
+    if values > VALUES_MAX:
+        raise TooLarge(
+            f'A message may have {VALUES_MAX} values, and a member of an object counts as ten; this one has {values}.'
+        )
+    return Frame([LENGTHS.pack(len(text) + size, len(text)) + text, *parts], values)
 
 
-def size_of(pieces):
-    return sum(len(piece) for piece in pieces)
+def encode_note(message):
+    """A log entry or an event."""
+    frame = encode(message)
+    if frame.size > NOTE_BYTES_MAX:
+        raise TooLarge(f'A log entry or event may have {NOTE_BYTES_MAX} bytes; this one has {frame.size}.')
+    return frame
 
 
 class Reader:

@@ -1,12 +1,13 @@
 /** How the public suite asks for the methods of surfaces, and what it reads in their answers. */
 import type { ErrorCode } from '@gantry/protocol';
-import type { DataObject } from '@gantry/surfaces';
+import { type DataObject, decodeBase64, LINK_ROOT } from '@gantry/surfaces';
 
 export interface Operation {
   /** In `ctx`. */
   readonly path: string;
   readonly takes?: (args: DataObject) => DataObject;
-  readonly gives?: (answer: DataObject, args: DataObject) => DataObject;
+  /** `publicUrl` is where clients reach this host. */
+  readonly gives?: (answer: DataObject, args: DataObject, publicUrl: string) => DataObject;
   /** What the suite reads where a surface refuses with this code, since nothing is there. */
   readonly absent?: { readonly code: ErrorCode; readonly answer: DataObject };
 }
@@ -40,18 +41,27 @@ function firstMessage({ messages }: DataObject, { topic = '' }: DataObject): Dat
 }
 
 const toBytes = ({ contentBase64, ...args }: DataObject): DataObject =>
-  typeof contentBase64 === 'string'
-    ? { ...args, bytes: new Uint8Array(Buffer.from(contentBase64, 'base64')) }
-    : args;
+  typeof contentBase64 === 'string' ? { ...args, bytes: decodeBase64(contentBase64, 'contentBase64') } : args;
+
 const toBase64 = (answer: DataObject): DataObject =>
   answer.bytes instanceof Uint8Array
     ? { ...answer, contentBase64: Buffer.from(answer.bytes).toString('base64') }
     : answer;
 
+/** Older drivers put their address of the host before it; a link to another server stays whole. */
+const withoutOrigin = ({ url, ...answer }: DataObject, _args: DataObject, publicUrl: string): DataObject => ({
+  ...answer,
+  url:
+    typeof url === 'string' && url.startsWith(`${publicUrl}${LINK_ROOT}`)
+      ? url.slice(publicUrl.length)
+      : url!,
+});
+
 const SPOKEN: Readonly<Record<string, Omit<Operation, 'path'>>> = {
   'cache.get': { gives: (answer) => ({ ...answer, found: 'value' in answer }) },
   'table.query': { absent: { code: 'table_not_found', answer: { rows: [], nextCursor: null } } },
   'blob.get': { absent: { code: 'blob_object_not_found', answer: { found: false } } },
+  'blob.presign': { gives: withoutOrigin },
   'queueBus.publish': { takes: ofTopic },
   'queueBus.consume': { takes: (args) => ({ maxMessages: 1, ...ofTopic(args) }), gives: firstMessage },
   'queueBus.ack': { gives: (answer) => ({ ...answer, acked: answer.ok! }) },

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createHost } from '../../../host.ts';
+import { readSettings } from '../../../settings.ts';
+import { TEST_KEY, temporaryFolder } from '../../../testing/host-process.ts';
 import { assertError } from '../../testing.ts';
 import { type SeamTest, seamTest } from '../testing.ts';
+import { operationOf } from './dialect.ts';
 
 type Check = (api: SeamTest) => Promise<void>;
 const CHECKS: [name: string, check: Check][] = [];
@@ -158,6 +162,52 @@ check('the nearest vectors and the best documents come first, and no more than a
   assert.deepEqual([hits.length, hits[0].id], [1, 'd1']);
   const theirs = asking(api, 'search', 'tenant-b');
   assert.deepEqual(await theirs('query', { index: 'notes', q: 'durable' }), { hits: [] });
+});
+
+check('base64 that is none is refused, and nothing is written', async (api) => {
+  for (const contentBase64 of ['a', 'aGk', 'aG k=', 'data:text/plain;base64,aGk=', 'not base64!', 'aGl=']) {
+    assertError(await refusal(api, 'fs', 'write', { path: 'b', contentBase64 }), 400, 'validation_error');
+    assertError(await refusal(api, 'blob', 'put', { key: 'b', contentBase64 }), 400, 'validation_error');
+  }
+  assertError(await refusal(api, 'fs', 'read', { path: 'b' }), 400, 'file_not_found');
+  assert.deepEqual(await asking(api, 'blob')('get', { key: 'b' }), { found: false });
+});
+
+test('links on a host that listens: every driver gets to the object, and past its end nobody does', async (t) => {
+  const folder = await temporaryFolder();
+  const env = { GANTRY_API_KEY: TEST_KEY, GANTRY_LOG: 'silent', GANTRY_PORT: '0', GANTRY_TEST_SEAMS: '1' };
+  const folders = { dataDir: folder.path, workflowsDir: folder.path };
+  const host = await createHost({ settings: { ...readSettings([], env), ...folders } });
+  t.after(async () => {
+    await host.stop();
+    await folder.remove();
+  });
+  const origin = await host.start();
+  const blob = async (op: string, args: object) => {
+    const call = { tenantId: 'tenant-a', surface: 'blob', op, args };
+    const answer = await fetch(`${origin}/v1/host/sample/test/surface`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(call),
+    });
+    return (await answer.json()) as Record<string, string>;
+  };
+  await blob('put', { key: 'a b', contentBase64: 'aGk=', contentType: 'text/plain' });
+  const { url } = await blob('presign', { key: 'a b', expiresInSeconds: 60 });
+  assert.match(url ?? '', /^\/v1\/host\/gantry\/blobs\/artifacts\/a%20b\?/);
+  const older = `${origin}${url}`;
+  const newer = new URL(url!, origin).href;
+  for (const link of [older, newer]) assert.equal(await (await fetch(link)).text(), 'hi');
+  assert.equal((await fetch(older.replace(/expires=\d+/, 'expires=1'))).status, 403);
+});
+
+test('a link to another server stays whole', () => {
+  const links = operationOf('blob', 'presign')?.gives;
+  const urlOf = (url: string) => links?.({ url, expiresAt: 'then' }, {}, 'http://host.test/base');
+  const own = '/v1/host/gantry/blobs/artifacts/k?signature=x';
+  assert.deepEqual(urlOf(`http://host.test/base${own}`), { url: own, expiresAt: 'then' });
+  for (const url of [`https://s3.test${own}`, 'http://host.test/base.other/k', own])
+    assert.deepEqual(urlOf(url), { url, expiresAt: 'then' });
 });
 
 test('surfaces, as the public suite calls them', async (t) => {

@@ -28,16 +28,13 @@ const PACK = { name: 'vendor.gantry.seams', version: '1.0.0' };
 const CALL_MS_MAX = 30_000;
 const ITEMS_MAX = 1_000;
 
+type SeamSurfaces = Pick<Surfaces, 'membersFor' | 'publicUrl'>;
 type Ask = (caller: Caller, tenantId: string, operation: Operation, args: DataObject) => Promise<Answer>;
 type Answer =
   | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'refused'; readonly error: OpenwopError };
 
-export function surfaceSeams(
-  app: Api,
-  { store, now }: ApiDeps,
-  surfaces: Pick<Surfaces, 'membersFor'>,
-): void {
+export function surfaceSeams(app: Api, { store, now }: ApiDeps, surfaces: SeamSurfaces): void {
   const log = new InvocationLog(new CommitPipeline(store), store.records, now);
   const ask = asking(surfaces, log);
   app.post(
@@ -67,7 +64,7 @@ const unknownSurface = (surface: string): OpenwopError =>
     message: `There is no surface "${surface}" here. Use one of ${SEAM_SURFACES.join(', ')}.`,
   });
 
-function asking(surfaces: Pick<Surfaces, 'membersFor'>, log: InvocationLog): Ask {
+function asking(surfaces: SeamSurfaces, log: InvocationLog): Ask {
   return async ({ tenant, keyId }, tenantId, { path, takes, gives, absent }, args) => {
     const signal = AbortSignal.timeout(CALL_MS_MAX);
     const items: Data[] = [];
@@ -80,11 +77,14 @@ function asking(surfaces: Pick<Surfaces, 'membersFor'>, log: InvocationLog): Ask
     const send = async (item: Data): Promise<void> => {
       if (items.push(item) > ITEMS_MAX) throw new OpenwopError('payload_too_large');
     };
-    const taken = takes ? takes(args) : args;
     try {
+      const taken = takes ? takes(args) : args;
       const called = await members.call(path, [taken], { dispatch: 0, ordinal: 0, signal, send });
       const answer = (called ?? { items }) as DataObject;
-      return { kind: 'answer', answer: written(gives ? gives(answer, taken) : answer) };
+      return {
+        kind: 'answer',
+        answer: written(gives ? gives(answer, taken, await surfaces.publicUrl()) : answer),
+      };
     } catch (error) {
       if (!(error instanceof OpenwopError)) throw error;
       if (error.code === absent?.code) return { kind: 'answer', answer: absent.answer };

@@ -1,0 +1,84 @@
+/** What a pack is told of what the host does not offer, or could not do. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OpenwopError } from '@gantry/protocol';
+import type { Invocation, NodeResult } from './invocation.ts';
+import { invocationOf, nodePack, packOf, startSandbox } from './testing/sandbox.ts';
+
+const surfaces = { 'storage.kv.get': 'unary' } as const;
+const call = async () => null;
+
+const outputsOf = (result: NodeResult) => result.status === 'success' && result.outputs;
+
+test('what is not offered is absent, so that packs can test for it', async (t) => {
+  const sandbox = await startSandbox(t);
+  const code = await nodePack(`const fn = ctx.callAI; return {
+    absent: [typeof fn, typeof ctx.callAI?.embeddings, typeof ctx.storage?.graph?.query, typeof ctx.storage.kv.nope],
+    named: ['callAI' in ctx, 'kv' in ctx.storage], own: Object.keys(ctx.storage.kv), copy: typeof { ...ctx.storage }.kv };`);
+  const { result } = await sandbox.invoke(invocationOf(code, { surfaces, call }));
+  assert.deepEqual(outputsOf(result), {
+    absent: Array(4).fill('undefined'),
+    ...{ named: [false, true], own: ['get'], copy: 'object' },
+  });
+});
+
+/** The code and the capability that each of these bodies fails with. */
+async function failuresOf(t: Parameters<typeof startSandbox>[0], bodies: readonly string[]) {
+  const sandbox = await startSandbox(t);
+  const nodes = bodies.map((body, index) => `'n${index}': async (ctx) => { ${body} }`);
+  const code = await packOf(`export const nodes = { ${nodes.join(',\n')} };`);
+  const failures: unknown[] = [];
+  for (const index of bodies.keys()) {
+    const { result } = await sandbox.invoke(invocationOf(code, { surfaces, call, typeId: `n${index}` }));
+    const { error } = result.status === 'error' ? result : { error: undefined };
+    failures.push([error?.code, error?.details?.requestedCapability]);
+  }
+  return failures;
+}
+
+test('what is not offered is denied by its path when it is called all the same', async (t) => {
+  const cases = {
+    'return await ctx.callAI({});': 'callAI',
+    'const { callAI } = ctx; return callAI({});': 'callAI',
+    'return ctx.storage.kv.nope({});': 'storage.kv.nope',
+    'return ctx.storage.graph.query({});': 'storage.graph.query',
+    'const ask = async () => ctx.queue.send({}); return (async () => await ask())();': 'queue.send',
+  };
+  const denied = Object.values(cases).map((path) => ['sandbox_capability_denied', path]);
+  assert.deepEqual(await failuresOf(t, Object.keys(cases)), denied);
+});
+
+test('what is not offered is not to blame for other mistakes of the pack', async (t) => {
+  const own = ['sandbox_invocation_error', undefined];
+  const mistakes = [
+    'const none = {}; none.some({});',
+    'void ctx.storage.graph; ctx.inputs.some.thing;',
+    'void ctx.callAI; await new Promise((resolve) => setTimeout(resolve)); let none; none.some;',
+  ];
+  const coded = `void ctx.callAI; throw Object.assign(new Error('callAI is not a function'), { code: 'OWN' });`;
+  assert.deepEqual(await failuresOf(t, [...mistakes, coded]), [own, own, own, ['OWN', undefined]]);
+});
+
+test('what goes wrong in the host is in its log and nowhere else', async (t) => {
+  const logged: unknown[] = [];
+  const sandbox = await startSandbox(t, { log: (...entry) => void logged.push(entry) });
+  const where = 'connect ECONNREFUSED 10.1.2.3:5432';
+  const failing: Invocation['call'] = async (method) => {
+    if (method === 'refuse') throw new OpenwopError('not_found', { message: 'There is none.' });
+    const error = new Error(where, { cause: new Error(where) });
+    throw Object.assign(error, { code: 'ECONNREFUSED', details: { where }, retryable: true });
+  };
+  const code = await nodePack(`
+    const told = [];
+    for (const ask of [ctx.refuse, ctx.ask, ctx.block])
+      try { await ask({}); } catch ({ code, message, details, retryable }) { told.push({ code, message, details, retryable }); }
+    return { told };`);
+  const asked = { refuse: 'unary', ask: 'unary', block: 'sync' } as const;
+  const { result } = await sandbox.invoke(invocationOf(code, { surfaces: asked, call: failing }));
+  const untold = { code: 'internal_error', message: 'The host could not do that. Its log says why.' };
+  const refused = { code: 'not_found', message: 'There is none.' };
+  const told = [refused, untold, untold].map((one) => ({ ...one, retryable: false }));
+  assert.deepEqual(outputsOf(result), { told });
+  assert.equal(logged.length, 1, 'one in a second is enough');
+  assert.match(JSON.stringify(logged), /"tenant":"acme".*"method":"ask".*10\.1\.2\.3:5432/);
+});

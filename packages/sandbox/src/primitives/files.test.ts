@@ -1,0 +1,67 @@
+/** What the folder of a pack may hold, however it is filled. */
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { scratchFolder } from '../testing/sandbox.ts';
+import { FILE_BYTES_MAX, fileOperation } from './files.ts';
+
+const FILES_MAX = (256 * 1024 * 1024) / FILE_BYTES_MAX;
+const full = { code: 'file_too_large', message: /folder of the pack is full/ };
+/** Of zeros: sparse where it lies, so that a full folder costs no disk. */
+const large = new Uint8Array(FILE_BYTES_MAX);
+
+const folder = async () => {
+  const root = path.join(await scratchFolder(), 'files');
+  return {
+    root,
+    ask: (method: string, ...args: (string | Uint8Array)[]) => fileOperation(root, method, args),
+  };
+};
+
+async function sizes(root: string): Promise<number> {
+  const all = await Promise.all((await readdir(root)).map((name) => stat(path.join(root, name))));
+  return all.reduce((sum, { size }) => sum + size, 0);
+}
+
+test('writes at the same time, appends and copies fill the folder and no more', async () => {
+  const { root, ask } = await folder();
+  const writes = Array.from({ length: FILES_MAX }, (_, index) =>
+    index % 2 ? ask('writeFile', `w${index}`, large) : ask('appendFile', `w${index}`, large),
+  );
+  const late = [ask('writeFile', 'late', large), ask('copyFile', 'w0', 'late'), ask('appendFile', 'w0', 'x')];
+  await Promise.all(writes);
+  for (const one of late) await assert.rejects(one, full);
+  assert.equal(await sizes(root), FILES_MAX * FILE_BYTES_MAX);
+  await ask('writeFile', 'w0', 'small');
+  await ask('copyFile', 'w0', 'w1');
+  await ask('copyFile', 'w2', 'w0');
+  await assert.rejects(ask('copyFile', 'w2', 'more'), full);
+  await ask('rm', 'w2');
+  await ask('copyFile', 'w0', 'more');
+});
+
+test('files and folders together are counted', async () => {
+  const { root, ask } = await folder();
+  mkdirSync(root);
+  for (let index = 0; index < 9_997; index++) mkdirSync(path.join(root, `d${index}`));
+  await ask('mkdir', 'last');
+  await assert.rejects(fileOperation(root, 'mkdir', ['deep/er/still', { recursive: true }]), full);
+  await fileOperation(root, 'mkdir', ['deep/er', { recursive: true }]);
+  for (const late of [ask('mkdir', 'more'), ask('writeFile', 'more', ''), ask('copyFile', 'd0', 'more')])
+    await assert.rejects(late, full);
+  await assert.rejects(ask('mkdir', 'last'), { code: 'EEXIST' });
+  await ask('rename', 'last', 'renamed');
+  await fileOperation(root, 'rm', ['renamed', { recursive: true }]);
+  await ask('writeFile', 'more', 'x');
+  await ask('writeFile', 'more', 'y');
+  await assert.rejects(ask('writeFile', 'another', 'x'), full);
+});
+
+test('what fails tells the path of the pack and nothing of the host', async () => {
+  const { root, ask } = await folder();
+  await assert.rejects(ask('readFile', 'none'), { code: 'ENOENT', message: "ENOENT: open 'none'" });
+  await assert.rejects(ask('copyFile', 'none', 'other'), (error: Error) => !error.message.includes(root));
+  await assert.rejects(ask('stat', 'x/'.repeat(5_000)), { code: 'ENAMETOOLONG' });
+});

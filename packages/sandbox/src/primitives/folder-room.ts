@@ -1,0 +1,79 @@
+/**
+ * How much the folder of a pack may hold.
+ *
+ * I1 Changes of one folder take turns: no two of them pass the same check.
+ * I2 What a folder holds is counted once and then kept in step. While something changes, and after what cannot be
+ *    foreseen, it is not known and counted anew: to count 10,000 entries for each of them would be an attack.
+ */
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { ErrorForPack } from '../error-for-pack.ts';
+
+export const ENTRIES_MAX = 10_000;
+const FOLDER_BYTES_MAX = 256 * 1024 * 1024;
+/** Folders whose count is remembered. */
+const FOLDERS_MAX = 1_000;
+
+export interface Room {
+  readonly bytes: number;
+  readonly entries: number;
+}
+
+export interface Change<T> {
+  /** By how much the folder grows; `undefined` for what only takes away. */
+  readonly growth: Room | undefined;
+  act(): Promise<T>;
+}
+
+/** The longest unused first. */
+const held = new Map<string, Room>();
+const turns = new Map<string, Promise<void>>();
+
+export const tooLarge = (message: string): ErrorForPack => new ErrorForPack('file_too_large', message);
+
+/** `prepare` sees the folder as the changes before it left it. */
+export async function inTurn<T>(root: string, prepare: () => Promise<Change<T>>): Promise<T> {
+  const done = Promise.withResolvers<void>();
+  const before = turns.get(root);
+  turns.set(root, done.promise);
+  try {
+    await before;
+    return await perform(root, await prepare());
+  } finally {
+    done.resolve();
+    if (turns.get(root) === done.promise) turns.delete(root);
+  }
+}
+
+async function perform<T>(root: string, { growth, act }: Change<T>): Promise<T> {
+  const after = growth && grown(held.get(root) ?? (await count(root)), growth);
+  held.delete(root);
+  const value = await act();
+  if (after) remember(root, after);
+  return value;
+}
+
+function grown(room: Room, growth: Room): Room {
+  const after = { bytes: room.bytes + growth.bytes, entries: room.entries + growth.entries };
+  const isFull =
+    (growth.bytes > 0 && after.bytes > FOLDER_BYTES_MAX) ||
+    (growth.entries > 0 && after.entries > ENTRIES_MAX);
+  if (!isFull) return after;
+  const most = `${FOLDER_BYTES_MAX} bytes in ${ENTRIES_MAX} files and folders`;
+  throw tooLarge(`The folder of the pack is full: it may hold ${most}. Remove something first.`);
+}
+
+function remember(root: string, room: Room): void {
+  held.set(root, room);
+  const [oldest] = held.keys();
+  if (held.size > FOLDERS_MAX && oldest !== undefined) held.delete(oldest);
+}
+
+async function count(root: string): Promise<Room> {
+  const entries = await readdir(root, { withFileTypes: true, recursive: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(
+    files.map(async (file) => (await stat(path.join(file.parentPath, file.name))).size),
+  );
+  return { bytes: sizes.reduce((sum, size) => sum + size, 0), entries: entries.length };
+}

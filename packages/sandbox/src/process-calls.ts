@@ -1,0 +1,178 @@
+/**
+ * What the code in one process asks of the host: calls and events.
+ *
+ * I1 A call that has begun ends once: when the child has its answer, or nobody waits for it any more. Then its signal
+ *    is aborted and its credit and its place at the door are given back.
+ * I2 What may never have been asked for ends the process, at once: its result may stand right behind.
+ */
+import { answerCall, assertOffered, type CallContext, EscapeAttempt } from './calls.ts';
+import type { Child } from './child.ts';
+import { Credit } from './credit.ts';
+import { Door, type Pass } from './door.ts';
+import { ErrorForPack } from './error-for-pack.ts';
+import { escapeAttempt } from './fault.ts';
+import type { CallIo, Data, NodeError } from './invocation.ts';
+import type { Job } from './job.ts';
+import { Pace } from './pace.ts';
+import { answerRoom, type Share } from './room.ts';
+import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
+import { unsentAnswer, unsentCall } from './unsent.ts';
+
+export type Message = Readonly<Record<string, unknown>>;
+export type Measured = Pick<Frame, 'size' | 'cost'>;
+
+/** Of the process. */
+export interface CallsHost {
+  readonly tenant: string;
+  readonly context: CallContext;
+  isRunning(job: Job): boolean;
+  /** Ends the process. */
+  fail(error: NodeError, guilty: Job): void;
+}
+
+/** A call that may begin. */
+interface Call {
+  readonly number: number;
+  readonly method: string;
+  readonly message: Message;
+  readonly args: readonly Data[];
+  readonly cost: number;
+}
+
+export class ProcessCalls {
+  readonly #child: Child;
+  readonly #host: CallsHost;
+  readonly #credit: Credit;
+  /** Of the room for answers. */
+  readonly #answers: Share;
+  readonly #door: Door;
+  readonly #pace = new Pace();
+  /** A call that blocks the child; it can make no other. */
+  #isBlocked = false;
+
+  constructor(child: Child, host: CallsHost) {
+    this.#child = child;
+    this.#host = host;
+    this.#credit = new Credit((bytes) => child.send({ type: 'credit', bytes }));
+    this.#answers = answerRoom.open(host.tenant);
+    this.#door = new Door(this.#answers, child);
+  }
+
+  /** Resolves when the host has done what was asked. */
+  called(job: Job, message: Message, cost: number): Promise<void> | void {
+    const { call: number, method, args, mode } = message;
+    if (!job.takeOrdinal(number) || typeof method !== 'string' || !Array.isArray(args))
+      return this.#host.fail(escapeAttempt('a call that is not in order'), job);
+    if (!this.#mayCall(mode, cost)) return this.#host.fail(escapeAttempt('more calls than it may'), job);
+    try {
+      assertOffered(job.invocation, method, args);
+    } catch (error) {
+      return this.#escaped(job, error);
+    }
+    const call: Call = { number, method, message, args, cost };
+    if (mode === 'sync') return this.#perform(job, call, this.#door.pass());
+    return new Promise((resolve) => {
+      this.#door.enter(job.id, (pass) => {
+        if (!pass) this.#credit.give(cost);
+        resolve(pass && this.#perform(job, call, pass));
+      });
+    });
+  }
+
+  #escaped(job: Job, error: unknown): void {
+    const kind = error instanceof EscapeAttempt ? error.escapeKind : undefined;
+    this.#host.fail(escapeAttempt(error instanceof Error ? error.message : 'a call', kind), job);
+  }
+
+  #mayCall(mode: unknown, cost: number): boolean {
+    if (mode !== 'sync') return this.#credit.take(cost);
+    const mayCall = !this.#isBlocked;
+    this.#isBlocked = true;
+    return mayCall;
+  }
+
+  async #perform(job: Job, call: Call, pass: Pass): Promise<void> {
+    const { number, method, args, message, cost } = call;
+    const underWay = job.beginCall();
+    const over = (): void => {
+      job.endCall(underWay);
+      pass.leave();
+      if (message.mode !== 'sync') this.#credit.give(cost);
+    };
+    try {
+      const io = this.#io(job, call, underWay.signal);
+      const answer =
+        message.type === 'unsent'
+          ? { ok: false, error: unsentCall(method, message) }
+          : await answerCall(job, { method, args }, io, this.#host.context);
+      await job.closeWindow(number);
+      if (!this.#pace.isFree && message.mode !== 'sync') await this.#pace.turn();
+      if (!this.#host.isRunning(job)) return over();
+      const size = this.#answer(job, call, answer, over);
+      pass.answered(size);
+      this.#pace.spend(size);
+    } catch (error) {
+      over();
+      this.#escaped(job, error);
+    }
+  }
+
+  /** How large it is. `taken` is called when the child has it: until then its call is under way. */
+  #answer(job: Job, { number, method, message }: Call, answer: object, taken: () => void): number {
+    const say = (said: object): number => {
+      if (message.mode !== 'sync')
+        return this.#child.send({ type: 'answer', id: job.id, call: number, ...said }, taken);
+      this.#isBlocked = false;
+      return this.#child.answer(said, taken);
+    };
+    try {
+      return say(answer);
+    } catch (error) {
+      return say({ ok: false, error: unsentAnswer(method, error) });
+    }
+  }
+
+  /** The signal ends when the child has its answer, or nobody waits for it any more. */
+  #io(job: Job, { number, method }: Call, signal: AbortSignal): CallIo {
+    const window = job.openWindow(number);
+    const send = async (value: Data): Promise<void> => {
+      await window.enter();
+      await this.#child.clear();
+      if (!this.#host.isRunning(job)) throw new Error('The invocation has ended.');
+      try {
+        this.#child.send({ type: 'event', id: job.id, call: number, value });
+      } catch (error) {
+        window.leave();
+        const { code, message, details } = unsentAnswer(method, error);
+        throw new ErrorForPack(code, message, details && { details });
+      }
+    };
+    return { ordinal: number, dispatch: job.dispatch, signal, send };
+  }
+
+  async emitted(job: Job, message: Message, { size, cost }: Measured): Promise<void> {
+    if (!job.takeOrdinal(message.call))
+      return this.#host.fail(escapeAttempt('an event that is not in order'), job);
+    if (!this.#credit.take(cost)) return this.#host.fail(escapeAttempt('more events than it may'), job);
+    if (size > NOTE_BYTES_MAX) return this.#host.fail(escapeAttempt('an event that is too large'), job);
+    try {
+      if (message.type === 'unsent') throw new Error(String(message.reason).slice(0, 300));
+      await job.invocation.emit(message.value as Data);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      job.invocation.log('warn', `An event was dropped: ${reason}`);
+    } finally {
+      this.#credit.give(cost);
+    }
+  }
+
+  /** What had not begun when its invocation ended never does; says how many calls those are. */
+  drop(job: Job): number {
+    return this.#door.drop(job.id);
+  }
+
+  /** The process is gone. */
+  close(): void {
+    this.#answers.close();
+  }
+}

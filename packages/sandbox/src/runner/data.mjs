@@ -1,0 +1,92 @@
+/** Bytes in JSON: a value points to them by `$bytes`, and names that look so are escaped. */
+import { DEPTH_MAX } from './head.mjs';
+
+const ESCAPED = /^\$+bytes$/;
+const DOLLAR = 36;
+const isEscaped = (key) => key.charCodeAt(0) === DOLLAR && ESCAPED.test(key);
+const isRaised = (key) => key === '__proto__' || isEscaped(key);
+
+const viewOf = (value) =>
+  value instanceof ArrayBuffer
+    ? new Uint8Array(value)
+    : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+
+/**
+ * Whether JSON says it as it is: no bytes, no name to escape, nothing that speaks for itself. A copy for those that
+ * have any takes as long as the JSON.
+ */
+export function isPlain(value, depth) {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
+  if (depth > DEPTH_MAX || value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return false;
+  if (typeof value.toJSON === 'function') return false;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (!isPlain(value[index], depth + 1)) return false;
+    return true;
+  }
+  for (const key of Object.keys(value)) if (isRaised(key) || !isPlain(value[key], depth + 1)) return false;
+  return true;
+}
+
+function lowerObject(value, bytes, depth) {
+  const lowered = {};
+  for (const key of Object.keys(value)) {
+    const item = lower(value[key], bytes, depth + 1);
+    if (item !== undefined && key !== '__proto__') lowered[isEscaped(key) ? `$${key}` : key] = item;
+  }
+  return lowered;
+}
+
+/** What JSON would make of a value, with bytes put aside. */
+export function lower(value, bytes, depth) {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      return Number.isFinite(value) ? value : null;
+    case 'bigint':
+      throw new TypeError('A BigInt cannot leave the sandbox; send a string.');
+    case 'object':
+      break;
+    default:
+      return undefined;
+  }
+  if (value === null) return null;
+  if (depth > DEPTH_MAX) throw new RangeError('The value is nested too deeply.');
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
+    bytes.push(viewOf(value));
+    return { $bytes: bytes.length - 1 };
+  }
+  if (typeof value.toJSON === 'function') return lower(value.toJSON(), bytes, depth + 1);
+  if (!Array.isArray(value)) return lowerObject(value, bytes, depth);
+  return value.map((item) => lower(item, bytes, depth + 1) ?? null);
+}
+
+/** In place where names stay as they are: objects of many members are slow to build. */
+function raiseObject(value, bytes) {
+  const keys = Object.keys(value);
+  const raised = keys.some(isRaised) ? {} : value;
+  for (const key of keys) {
+    if (key === '__proto__') continue;
+    const item = value[key];
+    if (raised !== value) raised[isEscaped(key) ? key.slice(1) : key] = raise(item, bytes);
+    else if (typeof item === 'object') value[key] = raise(item, bytes);
+  }
+  return raised;
+}
+
+export function raise(value, bytes) {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) value[index] = raise(value[index], bytes);
+    return value;
+  }
+  if (!Object.hasOwn(value, '$bytes')) return raiseObject(value, bytes);
+  const found = Number.isInteger(value.$bytes) ? bytes[value.$bytes] : undefined;
+  if (found === undefined) throw new Error('The frame points to bytes that it does not have.');
+  return found;
+}
+
+/** Whether any name may have to be raised; one may be spelled with escapes. */
+export const mayRaise = (text) =>
+  text.includes('$bytes"') || text.includes('__proto__"') || text.includes('\\u');

@@ -1,0 +1,138 @@
+/** What the queues in PostgreSQL have for consumers: their groups, with messages to deliver, and what they hold. */
+import { type Found, FURTHER_LIMIT, freshLimit } from '../queue/choose.ts';
+import type { HandleParts, QueueLease } from '../queue/queue-store.ts';
+import type { Tx } from './connection.ts';
+import { column } from './together.ts';
+
+export interface Fresh extends Found {
+  readonly available_at: number;
+}
+
+/** Consumers of one turn share it. */
+export interface OpenGroup {
+  readonly id: number;
+  /** Where it was when the turn began. */
+  readonly from: number;
+  next: number;
+  due: readonly Found[];
+  fresh: readonly Fresh[];
+  /** Whether there are no more. */
+  isAllFresh: boolean;
+}
+
+export interface Held extends HandleParts {
+  readonly topic: string;
+  readonly name: string;
+  readonly visible_at: number;
+}
+
+interface When {
+  readonly tenant: string;
+  readonly now: number;
+}
+
+/** A group, and how much those who ask for it want together. */
+interface Wanted {
+  readonly topic: string;
+  readonly group: string;
+  readonly messages: number;
+}
+
+export const groupKey = ({ topic, group }: Pick<Wanted, 'topic' | 'group'>): string =>
+  JSON.stringify([topic, group]);
+
+export async function loadHeld(tx: Tx, tenant: string, handles: readonly HandleParts[]): Promise<Held[]> {
+  if (handles.length === 0) return [];
+  return tx<Held[]>`
+    select wanted.group_id as "groupId", wanted.seq, wanted.count, found.*
+    from unnest(${column(handles, 'groupId')}::bigint[], ${column(handles, 'seq')}::bigint[],
+      ${column(handles, 'count')}::bigint[]) as wanted (group_id, seq, count)
+    cross join lateral (
+      select g.topic, g.name, d.visible_at
+      from queue_deliveries d
+      join queue_groups g on g.id = d.group_id
+      join queue_messages m on m.seq = d.seq
+      where d.group_id = wanted.group_id and d.seq = wanted.seq and d.count = wanted.count and d.leased
+        and g.tenant = ${tenant} limit 1
+    ) as found
+  `;
+}
+
+/** Those that there are. */
+export async function loadGroups(
+  tx: Tx,
+  { tenant, now }: When,
+  leases: readonly QueueLease[],
+): Promise<Map<string, OpenGroup>> {
+  const wanted = together(leases);
+  if (wanted.length === 0) return new Map();
+  const groups = tx`
+    select g.id, g.topic, g.name, g.next_seq, wanted.messages
+    from unnest(${column(wanted, 'topic')}::text[], ${column(wanted, 'group')}::text[],
+      ${column(wanted, 'messages')}::bigint[]) as wanted (topic, name, messages)
+    join queue_groups g on g.tenant = ${tenant} and g.topic = wanted.topic and g.name = wanted.name
+  `;
+  const [found, due, fresh] = await Promise.all([
+    tx<(GroupRow & { messages: number })[]>`select * from (${groups}) as g`,
+    tx<(Found & OfGroup)[]>`
+      select g.id as group_id, due.* from (${groups}) as g cross join lateral (
+        select d.seq, d.count, m.bytes from queue_deliveries d join queue_messages m on m.seq = d.seq
+        where d.group_id = g.id and d.visible_at <= ${now} and m.expires_at > ${now}
+        order by d.visible_at, d.seq limit g.messages
+      ) as due
+    `,
+    tx<(Fresh & OfGroup)[]>`
+      select g.id as group_id, fresh.* from (${groups}) as g cross join lateral (
+        select seq, 0::bigint as count, bytes, available_at from queue_messages
+        where tenant = ${tenant} and topic = g.topic and seq >= g.next_seq and expires_at > ${now}
+        order by seq limit g.messages + ${freshLimit(NO_ROOM)}
+      ) as fresh
+    `,
+  ]);
+  const [dueOf, freshOf] = [Map.groupBy(due, ofGroup), Map.groupBy(fresh, ofGroup)];
+  const opened = found.map(({ id, topic, name, next_seq: next, messages }): [string, OpenGroup] => {
+    const ready = freshOf.get(id) ?? [];
+    const isAllFresh = ready.length < freshLimit({ ...NO_ROOM, messages });
+    return [
+      groupKey({ topic, group: name }),
+      { id, from: next, next, due: dueOf.get(id) ?? [], fresh: ready, isAllFresh },
+    ];
+  });
+  return new Map(opened);
+}
+
+interface GroupRow {
+  readonly id: number;
+  readonly topic: string;
+  readonly name: string;
+  readonly next_seq: number;
+}
+
+interface OfGroup {
+  readonly group_id: number;
+}
+
+const ofGroup = ({ group_id }: OfGroup): number => group_id;
+const NO_ROOM = { messages: 0, bytes: 0 };
+
+function together(leases: readonly QueueLease[]): Wanted[] {
+  const byGroup = Map.groupBy(leases, groupKey);
+  return [...byGroup.values()].map((asked) => ({
+    ...{ topic: asked[0]!.topic, group: asked[0]!.group },
+    messages: asked.reduce((sum, { messagesMax }) => sum + messagesMax, 0),
+  }));
+}
+
+/** When all that was looked at is delayed, there may be many. */
+export async function loadFurther(
+  tx: Tx,
+  { tenant, now, topic }: When & { readonly topic: string },
+  group: OpenGroup,
+): Promise<void> {
+  group.fresh = await tx<Fresh[]>`
+    select seq, 0::bigint as count, bytes, available_at from queue_messages
+    where tenant = ${tenant} and topic = ${topic} and seq >= ${group.next} and expires_at > ${now}
+    order by seq limit ${FURTHER_LIMIT}
+  `;
+  group.isAllFresh = group.fresh.length < FURTHER_LIMIT;
+}
