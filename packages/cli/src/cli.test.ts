@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { COMMANDS } from './commands/index.ts';
 import { commandHelp, overview } from './help.ts';
-import { cli, KEY, RUN, runHere, runLog, startCli, startTestHost } from './testing/test-host.ts';
+import { cli, KEY, type Routes, RUN, runHere, runLog, startCli, startTestHost } from './testing/test-host.ts';
+
+const storage = (body: object, status = 200): Routes => ({
+  'GET /v1/host/gantry/surfaces': { status, body },
+});
 
 test('help: the first lines say what to type, and every command has its line', () => {
   const text = overview(COMMANDS, '1.2.3');
@@ -227,15 +231,38 @@ test('explain says what the run waits for, why it failed, and what to type', asy
 });
 
 test('doctor: all well is exit 0, a missing host exit 1 with the next step', async (t) => {
-  const host = await startTestHost(t);
+  const host = await startTestHost(t, storage({ backends: [{ capability: 'fs', backend: 'embedded' }] }));
   const well = await cli(host, 'doctor', '--data', tmpdir());
   assert.equal(well.code, 0, well.stdout);
-  for (const name of ['node', 'data', 'host', 'ready', 'clock', 'discovery', 'key']) {
+  for (const name of ['node', 'data', 'host', 'ready', 'clock', 'discovery', 'key', 'storage']) {
     assert.match(well.stdout, new RegExp(`^ok +${name} `, 'm'));
   }
   const ill = await runHere(['doctor', '--url', 'http://127.0.0.1:2']);
   assert.equal(ill.code, 1);
   assert.match(ill.stdout, /^fail +host +.*ECONNREFUSED.*\n +Next: Start it with `gantry start`/m);
+});
+
+test('doctor: storage that cannot be used says whether to start a server or to mend what is named', async (t) => {
+  const problems = [
+    'Redis at redis:6379 cannot be reached (ECONNREFUSED).',
+    'Redis at redis:6379 refuses the user or the password (WRONGPASS).',
+  ];
+  const backends = problems.map((problem) => ({ capability: 'kvStorage', backend: 'redis', problem }));
+  const { code, stdout } = await cli(await startTestHost(t, storage({ backends })), 'doctor');
+  assert.equal(code, 1);
+  assert.match(stdout, /cannot be reached.*\n +Next: Start the server/);
+  assert.match(stdout, /WRONGPASS.*\n +Next: Mend what the line names/);
+});
+
+test('doctor: a look at storage that fails is told', async (t) => {
+  const forbidden = storage({ error: 'forbidden', message: 'Not with this key.' }, 403);
+  const barred = await cli(await startTestHost(t, forbidden), 'doctor', '--data', tmpdir());
+  assert.equal(barred.code, 0, barred.stdout);
+  assert.match(barred.stdout, /^warn +storage +this key may not look at storage; use one with audit:read/m);
+  const broken = storage({ error: 'internal_error', message: 'It broke.' }, 500);
+  const ill = await cli(await startTestHost(t, broken), 'doctor', '--data', tmpdir());
+  assert.equal(ill.code, 1);
+  assert.match(ill.stdout, /^fail +storage +.*It broke\./m);
 });
 
 test('the command passes output and exit codes on', async () => {

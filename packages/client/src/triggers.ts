@@ -2,6 +2,7 @@ import type {
   QueueSubscriptionCreated,
   TriggerBinding,
   TriggerDelivery,
+  TriggerPurpose,
   TriggerReason,
   TriggerState,
   TriggerSubscription,
@@ -18,7 +19,7 @@ export interface TriggerStateChange {
   reason?: TriggerReason;
 }
 
-export interface TriggerDeliveryPage {
+export interface TriggerDeliveryPage extends TriggerPurpose {
   deliveries: TriggerDelivery[];
   stateChanges: TriggerStateChange[];
   /** Pass as `cursor` to get the next, older page. */
@@ -42,6 +43,8 @@ export type QueueRegistration = Pick<
 /** Subscriptions that start runs from events of the outside world, or from the messages of a topic. */
 export interface Triggers {
   list(): Promise<TriggerSubscription[]>;
+  /** The same with what they start and what they listen to. */
+  describe(): Promise<(TriggerSubscription & TriggerPurpose)[]>;
   get(subscriptionId: string): Promise<TriggerSubscription>;
   /** The only time the secret is shown: a repeat of a request whose answer was lost is refused and says so. */
   register(request: EventRegistration): Promise<TriggerSubscriptionCreated>;
@@ -60,14 +63,16 @@ export interface Triggers {
 }
 
 const TRIGGERS = '/v1/trigger-subscriptions';
+const HOST_TRIGGERS = '/v1/host/gantry/trigger-subscriptions';
 
 export function createTriggers(transport: Transport): Triggers {
   const { read, send, remove } = createCalls(transport);
   const triggerPath = (subscriptionId: string) => `${TRIGGERS}/${encodeURIComponent(subscriptionId)}`;
-  const hostPath = (subscriptionId: string) =>
-    `/v1/host/gantry/trigger-subscriptions/${encodeURIComponent(subscriptionId)}`;
+  const hostPath = (subscriptionId: string) => `${HOST_TRIGGERS}/${encodeURIComponent(subscriptionId)}`;
   return {
     list: async () => (await read<{ subscriptions: TriggerSubscription[] }>(TRIGGERS)).subscriptions,
+    describe: async () =>
+      (await read<{ subscriptions: (TriggerSubscription & TriggerPurpose)[] }>(HOST_TRIGGERS)).subscriptions,
     get: (subscriptionId) => read(triggerPath(subscriptionId)),
     register: (request) => send(TRIGGERS, request),
     registerQueue: (request) => send(TRIGGERS, { source: 'queue', ...request }),

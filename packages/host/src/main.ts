@@ -1,12 +1,13 @@
 import { runServerProcess } from '@gantry/http';
 import { createHost, type Host } from './host.ts';
-import { readSettings } from './settings.ts';
+import { readSettings, settingWarnings } from './settings.ts';
 import { HOST_VERSION } from './version.ts';
 
 function greeting(host: Host, url: string): string[] {
   const lines = [`Gantry ${HOST_VERSION} is serving on ${url}`];
   const key = host.newAdminKey;
   if (key) lines.push(`Admin key (shown once, keep it): ${key}`);
+  else if (process.env.GANTRY_API_KEY) lines.push('Admin key: the one in GANTRY_API_KEY');
   const sample = host.served.includes('hello') ? 'hello' : host.served[0];
   if (sample) {
     lines.push(
@@ -17,8 +18,11 @@ function greeting(host: Host, url: string): string[] {
   return lines;
 }
 
-await runServerProcess(
-  'gantry',
-  async () => createHost({ settings: readSettings(process.argv.slice(2), process.env) }),
-  greeting,
-);
+async function create(): Promise<Host> {
+  const args = process.argv.slice(2);
+  const settings = readSettings(args, process.env);
+  for (const warning of settingWarnings(args, process.env)) process.stderr.write(`gantry: ${warning}\n`);
+  return createHost({ settings });
+}
+
+await runServerProcess('gantry', create, greeting);

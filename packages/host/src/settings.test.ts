@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readSettings, SettingsError, usage } from './settings.ts';
+import { openSurfaces } from '@gantry/surfaces';
+import { readSettings, SettingsError, settingWarnings, usage } from './settings.ts';
+import { temporaryFolder } from './testing/host-process.ts';
 
 const registriesOf = (text: string) => readSettings([], { GANTRY_REGISTRY_URL: text }).registries;
 
@@ -62,4 +65,65 @@ test('an unknown flag is refused with the list of those that are known', () => {
     },
   );
   assert.match(usage(), /--trust +GANTRY_TRUST/);
+});
+
+test('in the list of settings every name stands apart from its meaning', () => {
+  const [, ...rows] = usage().split('\n');
+  const columns = rows.map((row) => /^( {2}.*?GANTRY_[A-Z0-9_]+ {2,})\S/.exec(row)?.[1]?.length);
+  assert.equal(new Set(columns).size, 1, usage());
+  assert.ok(columns[0]);
+});
+
+test('a name that is no setting is told with the one that was probably meant, and never with its value', () => {
+  const warned = (name: string) => settingWarnings([], { [name]: 'open-sesame' });
+  assert.deepEqual(warned('GANTRY_KVX'), [
+    'GANTRY_KVX is no setting, so it changes nothing. Did you mean GANTRY_KV?',
+  ]);
+  assert.match(warned('GANTRY_WORKFLOW_DIR').join(), /mean GANTRY_WORKFLOWS_DIR\?$/);
+  assert.match(warned('GANTRY_DATABASE').join(), /mean GANTRY_DATABASE_URL\?$/);
+  assert.deepEqual(warned('GANTRY_SOMETHING_ELSE'), [
+    'GANTRY_SOMETHING_ELSE is no setting, so it changes nothing.',
+  ]);
+  for (const known of ['GANTRY_KV', 'GANTRY_URL', 'GANTRY_REGISTRY_KEY', 'GANTRY_TEST_NATS_URL', 'GANTRYMAN'])
+    assert.deepEqual(warned(known), [], known);
+  assert.deepEqual(settingWarnings([], { GANTRY_KVX: '' }), []);
+});
+
+test('every name that the command line and the registry read is known', () => {
+  const read = new Set<string>();
+  for (const room of ['cli', 'registry']) {
+    const src = new URL(`../../${room}/src/`, import.meta.url);
+    for (const file of globSync('**/*.ts', { cwd: src, exclude: ['**/*.test.ts'] }))
+      for (const [name] of readFileSync(new URL(file, src), 'utf8').matchAll(/GANTRY_[A-Z0-9_]*[A-Z0-9]/g))
+        read.add(name);
+  }
+  assert.ok(read.has('GANTRY_REGISTRY_PORT') && read.has('GANTRY_URL'));
+  assert.deepEqual(settingWarnings([], Object.fromEntries([...read].map((name) => [name, '.']))), []);
+});
+
+test('a workflows folder that was named and is missing is told; the usual one may be missing', () => {
+  assert.match(settingWarnings(['--workflows', '/nope'], {}).join(), /^There is no folder \/nope,/);
+  assert.match(settingWarnings([], { GANTRY_WORKFLOWS_DIR: '/nope' }).join(), /no folder \/nope/);
+  assert.deepEqual(settingWarnings(['--workflows', import.meta.dirname], {}), []);
+  assert.deepEqual(settingWarnings([], {}), []);
+});
+
+test('a server that no surface can use is refused as a wrong setting, in the words of the surfaces', async (t) => {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const options = { dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: 1_000 };
+  for (const port of ['kv', 'cache', 'documents', 'vectors', 'search', 'queue', 'blobs'])
+    for (const value of ['mongo://ada:open-sesame@db/x', 'open-sesame']) {
+      const opened = openSurfaces({ ...options, backends: { [port]: value } });
+      const said = await opened.then(
+        () => assert.fail(port),
+        (error: Error) => error.message,
+      );
+      assert.doesNotMatch(said, /open-sesame/);
+      assert.throws(() => readSettings([], { [`GANTRY_${port.toUpperCase()}`]: value }), {
+        constructor: SettingsError,
+        message: said,
+      });
+    }
+  assert.equal(readSettings([], { GANTRY_KV: 'rediss://db' }).backends.kv, 'rediss://db');
 });

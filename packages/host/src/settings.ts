@@ -1,7 +1,10 @@
 /** Settings from flags and environment. Flags win. A flag that is not known is refused by name. */
+import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SettingsError } from '@gantry/http';
 import type { BackendSettings } from '@gantry/surfaces';
+import { readBackend, type ServerPort } from './backend-setting.ts';
+import { unknownNames } from './setting-names.ts';
 
 export { SettingsError };
 
@@ -52,6 +55,8 @@ interface Setting {
   readonly flag?: string;
   readonly text: string;
 }
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 const SERVED = {
   host: { env: 'GANTRY_HOST', flag: 'host', text: 'address to listen on (127.0.0.1)' },
@@ -148,19 +153,38 @@ const SERVED = {
   },
 } as const satisfies Record<Exclude<keyof Settings, 'backends'> | keyof BackendSettings, Setting>;
 
+type Name = keyof typeof SERVED;
+
 const MASTER_KEY_LENGTH_MIN = 32;
 const LOCAL_HTTP = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-export function readSettings(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Settings {
+/** What was given for a setting; nothing counts as not given. */
+function given(args: readonly string[], env: Environment): (name: Name) => string | undefined {
   const flags = readFlags(args);
-  const value = (name: keyof typeof SERVED): string | undefined => {
+  return (name) => {
     const setting: Setting = SERVED[name];
     return (setting.flag && flags[setting.flag]) || env[setting.env] || undefined;
   };
+}
+
+/** What the operator probably did not mean, in sentences. The host starts all the same. */
+export function settingWarnings(args: readonly string[], env: Environment): string[] {
+  const folder = given(args, env)('workflowsDir');
+  const names = Object.values(SERVED).map((setting) => setting.env);
+  return [
+    ...unknownNames(env, names),
+    ...(folder === undefined || existsSync(folder)
+      ? []
+      : [
+          `There is no folder ${folder}, so no workflows are loaded from it. Check --workflows or GANTRY_WORKFLOWS_DIR.`,
+        ]),
+  ];
+}
+
+export function readSettings(args: readonly string[], env: Environment): Settings {
+  const value = given(args, env);
+  const server = (port: ServerPort) => readBackend(SERVED[port].env, port, value(port));
   const databaseUrl = value('databaseUrl');
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw new SettingsError('GANTRY_DATABASE_URL must start with postgres://. Leave it out to use SQLite.');
@@ -196,13 +220,13 @@ export function readSettings(
     packTimeoutSeconds: whole('packTimeoutSeconds', value('packTimeoutSeconds'), 30, 1, 86_400),
     packEnvironment: environmentOf(listOf(value('packEnvironment')), env),
     backends: {
-      kv: value('kv'),
-      cache: value('cache'),
-      documents: value('documents'),
-      vectors: value('vectors'),
-      search: value('search'),
-      queue: value('queue'),
-      blobs: value('blobs'),
+      kv: server('kv'),
+      cache: server('cache'),
+      documents: server('documents'),
+      vectors: server('vectors'),
+      search: server('search'),
+      queue: server('queue'),
+      blobs: server('blobs'),
       datasources: value('datasources'),
     },
     buckets: bucketsOf(value('buckets')),
@@ -221,13 +245,7 @@ function readFlags(args: readonly string[]): Record<string, string | undefined> 
   }
 }
 
-function whole(
-  name: keyof typeof SERVED,
-  text: string | undefined,
-  fallback: number,
-  min: number,
-  max: number,
-): number {
+function whole(name: Name, text: string | undefined, fallback: number, min: number, max: number): number {
   if (text === undefined) return fallback;
   const number = Number(text);
   if (Number.isInteger(number) && number >= min && number <= max) return number;
@@ -279,10 +297,7 @@ function bucketsOf(text = 'artifacts'): string[] {
 }
 
 /** Settings of the host itself hold its secrets, so no pack ever sees one. */
-function environmentOf(
-  names: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
+function environmentOf(names: readonly string[], env: Environment): Record<string, string> {
   const own = names.find((name) => name.startsWith('GANTRY_'));
   if (own !== undefined)
     throw new SettingsError(`GANTRY_PACK_ENV must not name ${own}: packs see no settings.`);
@@ -294,16 +309,19 @@ function isolationOf(text = 'os'): Settings['sandbox'] {
   throw new SettingsError(`GANTRY_SANDBOX must be os or permission-only, not "${text}".`);
 }
 
-function onOrOff(name: keyof typeof SERVED, text: string | undefined): boolean {
+function onOrOff(name: Name, text: string | undefined): boolean {
   if (text === undefined || text === '0') return false;
   if (text === '1') return true;
   throw new SettingsError(`${SERVED[name].env} must be 1 or 0, not "${text}".`);
 }
 
 export function usage(): string {
-  const rows = Object.values(SERVED).map((setting: Setting) => {
-    const flag = setting.flag ? `--${setting.flag}` : '';
-    return `  ${flag.padEnd(18)}${setting.env.padEnd(24)}${setting.text}`;
-  });
+  const settings: readonly Setting[] = Object.values(SERVED);
+  const flagOf = ({ flag }: Setting) => (flag === undefined ? '' : `--${flag}`);
+  const flagWidth = Math.max(...settings.map((setting) => flagOf(setting).length)) + 2;
+  const envWidth = Math.max(...settings.map(({ env }) => env.length)) + 2;
+  const rows = settings.map(
+    (setting) => `  ${flagOf(setting).padEnd(flagWidth)}${setting.env.padEnd(envWidth)}${setting.text}`,
+  );
   return `Settings (flag, environment, meaning):\n${rows.join('\n')}`;
 }

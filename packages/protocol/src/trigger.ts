@@ -121,11 +121,21 @@ export const TriggerSubscription = Type.Object(
     state: TriggerState,
     dedupEnabled: Type.Boolean(),
     retryPolicy: TriggerRetryPolicy,
-    secretFingerprint: Type.String({ maxLength: 32 }),
+    /** None of a queue: nobody sends to it. */
+    secretFingerprint: optional(Type.String({ maxLength: 32 })),
   },
   closed,
 );
 export type TriggerSubscription = Static<typeof TriggerSubscription>;
+
+/** What the closed shape of a subscription has no room for: this host's own addition. */
+export const TriggerPurpose = Type.Object({
+  workflowId: Type.String(),
+  /** Of a queue: what it listens to, and as whom. */
+  topic: optional(Type.String()),
+  consumerGroup: optional(Type.String()),
+});
+export type TriggerPurpose = Static<typeof TriggerPurpose>;
 
 /** Where events are sent to, and the secret that signs them: only in the answer that made it. */
 export const TriggerBinding = Type.Object({

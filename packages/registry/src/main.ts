@@ -7,7 +7,9 @@ const NAME = 'gantry registry';
 
 function greeting({ newAdminKey }: RegistryServer, url: string): string[] {
   const lines = [`The registry is serving on ${url}`];
-  return newAdminKey ? [...lines, `Admin key (shown once, keep it): ${newAdminKey}`] : lines;
+  if (newAdminKey) lines.push(`Admin key (shown once, keep it): ${newAdminKey}`);
+  else if (process.env.GANTRY_API_KEY) lines.push('Admin key: the one in GANTRY_API_KEY');
+  return lines;
 }
 
 /** What was copied stays; the next mirror goes on from there. Exit code 1 when it could not be copied whole. */

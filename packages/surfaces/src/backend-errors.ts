@@ -63,6 +63,12 @@ export const isUnavailable = (error: unknown): error is OpenwopError =>
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
+/** What `code` leaves out: Node says by text alone that it was TLS. */
+export const ofConnecting = (error: unknown, code: string): string =>
+  error instanceof Error && error.message.includes('before secure TLS connection was established')
+    ? `${code} while TLS was agreed on: the address asks for TLS, which the server may not have`
+    : code;
+
 /** How much was deleted. A server that is away is swept another time, and keeps nothing else from being swept. */
 export const sweptUnlessAway = (sweeping: Promise<number>): Promise<number> =>
   sweeping.catch((error: unknown) => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { TLocalizedValidationError } from 'typebox/error';
 
 const DATASOURCES_MAX = 200;
 const SCHEMES = { postgres: ['postgres:', 'postgresql:'], mysql: ['mysql:', 'mariadb:'] } as const;
@@ -33,6 +34,14 @@ const File = Type.Object(
 );
 type Written = Static<typeof File>['datasources'][number];
 
+/** What a data source cannot do without, in words. */
+const NEEDED: Readonly<Record<string, string>> = {
+  id: 'a name of 1 to 64 characters',
+  tenants: '"*" for every tenant, or a list of tenants',
+  driver: '"sqlite", "postgres" or "mysql"',
+};
+const SETTINGS = Object.keys(File.properties.datasources.items.properties);
+
 export interface DatasourceConfig {
   readonly id: string;
   readonly tenants: '*' | readonly string[];
@@ -48,12 +57,7 @@ export interface DatasourceConfig {
 export function readDatasources(path: string): DatasourceConfig[] {
   const written = parse(path);
   const validator = Compile(File);
-  if (!validator.Check(written)) {
-    const [first] = validator.Errors(written);
-    const problem =
-      first?.message === 'schema is false' ? 'is no setting' : (first?.message ?? 'is not valid');
-    throw invalid(path, `${first?.instancePath || '/'} ${problem}`);
-  }
+  if (!validator.Check(written)) throw invalid(path, problemOf(validator.Errors(written)[0]));
   for (const [index, each] of written.datasources.entries())
     if (written.datasources.slice(0, index).some((before) => overlap(before, each)))
       throw invalid(path, `/datasources/${index} has an id that one of its tenants has already`);
@@ -66,6 +70,19 @@ export function readDatasources(path: string): DatasourceConfig[] {
       place: placeOf(path, index, each),
     };
   });
+}
+
+function problemOf(error: TLocalizedValidationError | undefined): string {
+  const [at, field = ''] = /^\/datasources\/\d+(?:\/([^/]+))?/.exec(error?.instancePath ?? '') ?? [];
+  if (error === undefined || at === undefined)
+    return `it must be { "datasources": [...] } and nothing else, with at most ${DATASOURCES_MAX} of them`;
+  if (error.keyword === 'required') {
+    const missing = error.params.requiredProperties.map((name) => `"${name}" (${NEEDED[name]})`);
+    return `${at} lacks ${missing.join(', ')}`;
+  }
+  if (error.keyword === 'boolean') return `${at} is no setting; there are ${SETTINGS.join(', ')}`;
+  const needed = NEEDED[field];
+  return needed === undefined ? `${at} ${error.message}` : `${at} must be ${needed}`;
 }
 
 function parse(path: string): unknown {

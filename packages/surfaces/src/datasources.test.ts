@@ -30,18 +30,25 @@ function opening(t: TestContext) {
 }
 
 const WRONG: [object, RegExp][] = [
-  [{}, /id/],
-  [{ ...server, id: 'a' }, /tenants/],
-  [{ ...server, id: 'a', tenants: [] }, /tenants/],
-  [{ ...server, id: 'a', tenants: 'all' }, /tenants/],
-  [{ ...server, id: 'a', tenants: '*', driver: 'oracle' }, /driver/],
+  [
+    {},
+    /\/0 lacks "id" \(a name .*\), "tenants" \("\*" for .*\), "driver" \("sqlite", "postgres" or "mysql"\)/,
+  ],
+  [{ ...server, id: 'a' }, /\/0 lacks "tenants" \("\*" for every tenant, or a list of tenants\)\.$/],
+  [{ ...server, id: 'a', tenants: [] }, /\/0\/tenants must be "\*" for every tenant, or a list/],
+  [{ ...server, id: 'a', tenants: 'all' }, /\/0\/tenants must be "\*" for every tenant, or a list/],
+  [
+    { ...server, id: 'a', tenants: '*', driver: 'oracle' },
+    /\/0\/driver must be "sqlite", "postgres" or "mysql"/,
+  ],
+  [{ ...server, id: SECRET.repeat(4), tenants: '*' }, /\/0\/id must be a name of 1 to 64 characters/],
   [{ ...server, id: 'a', tenants: '*', file: 'x' }, /needs "url" and no "file"/],
   [{ ...server, id: 'a', tenants: '*', driver: 'sqlite' }, /needs "file" and no "url"/],
   [{ ...server, id: 'a', tenants: '*', driver: 'mysql' }, /mysql:\/\/ or mariadb:/],
   [{ ...server, id: 'a', tenants: '*', url: SECRET }, /postgres:\/\//],
   [{ ...server, id: 'a', tenants: '*', maxRows: 0 }, /maxRows/],
   [{ ...server, id: 'a', tenants: '*', timeoutMs: 1e9 }, /timeoutMs/],
-  [{ ...server, id: 'a', tenants: '*', readonly: true }, /readonly is no setting/],
+  [{ ...server, id: 'a', tenants: '*', readonly: true }, /readonly is no setting; there are .*readOnly/],
 ];
 
 test('a file that is not valid is refused with the place, and without what it holds', async (t) => {
@@ -56,6 +63,14 @@ test('a file that is not valid is refused with the place, and without what it ho
     assert.match(message, /is no JSON/);
     return !message.includes(SECRET);
   });
+  for (const text of [
+    '[]',
+    '{}',
+    '{ "sources": [] }',
+    '{ "datasources": {} }',
+    '{ "datasources": [], "x": 1 }',
+  ])
+    await assert.rejects(open.text(text), /: it must be \{ "datasources": \[\.\.\.\] \}/, text);
   await assert.rejects(open.missing(), /cannot be read \(ENOENT\)/);
 });
 

@@ -96,9 +96,19 @@ async function checkKey({ client, settings }: Call): Promise<Finding> {
   }
 }
 
-/** Who may not look gets no line. */
 async function checkBackends({ client }: Call): Promise<Finding[]> {
-  const backends = await client.backends().catch(() => []);
+  try {
+    return findingsOf(await client.backends());
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) {
+      const detail = 'this key may not look at storage; use one with audit:read';
+      return [{ name: 'storage', level: 'warn', detail }];
+    }
+    return [{ name: 'storage', level: 'fail', detail: messageOf(error) }];
+  }
+}
+
+function findingsOf(backends: readonly BackendHealth[]): Finding[] {
   const warnings = backends.flatMap(({ capability, backend, warning }): Finding[] =>
     warning === undefined
       ? []
@@ -118,9 +128,14 @@ function usable(backends: readonly BackendHealth[]): Finding[] {
     name: 'storage',
     level: 'fail',
     detail: `${capability} (${backend}): ${problem}`,
-    next: 'Start the server that the setting names, or look at its log; the host reconnects by itself.',
+    next: AWAY.test(problem) ? START : MEND,
   }));
 }
+
+/** As hosts say it of a server that is away; whatever else is wrong says by itself what to mend. */
+const AWAY = /cannot be (?:reached|used for now)/;
+const START = 'Start the server that the setting names, or look at its log; the host reconnects by itself.';
+const MEND = 'Mend what the line names. A setting takes effect when the host is started again.';
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

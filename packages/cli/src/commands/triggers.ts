@@ -5,6 +5,7 @@ import type { Call, Command } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { printJson, printListing, printSecret } from '../output.ts';
 import { printable } from '../style.ts';
+import { groupOf, purposeText } from '../trigger-purpose.ts';
 import { deliveryTable, LOOKED_AT, triggerView } from '../trigger-view.ts';
 import { readChoice, splitPair } from '../values.ts';
 
@@ -60,16 +61,21 @@ async function addQueue(call: Call, workflowId: string, topic: string | undefine
 }
 
 async function list(call: Call): Promise<void> {
-  const all = await call.client.triggers.list();
+  const all = await call.client.triggers.describe();
   if (call.args.flag('json')) return printJson(call, all);
   printListing(call, {
-    headings: ['TRIGGER', 'SOURCE', 'STATE', 'SECRET'],
-    rows: all.map(({ subscriptionId, source, state, secretFingerprint }) => [
-      subscriptionId,
-      source,
-      state,
-      source === 'queue' ? 'none' : secretFingerprint,
-    ]),
+    headings: ['TRIGGER', 'SOURCE', 'STATE', 'WORKFLOW', 'TOPIC', 'GROUP', 'SECRET'],
+    rows: all.map(({ subscriptionId, source, state, secretFingerprint, ...purpose }) =>
+      [
+        subscriptionId,
+        source,
+        state,
+        purpose.workflowId,
+        purpose.topic ?? '-',
+        groupOf(purpose, subscriptionId) ?? '-',
+        secretFingerprint ?? 'none',
+      ].map(printable),
+    ),
     none: 'No triggers yet. Add one: gantry triggers add WORKFLOW',
   });
 }
@@ -97,7 +103,8 @@ async function show(call: Call, subscriptionId = ''): Promise<void> {
     client.triggers.deliveries(subscriptionId, { limit: LOOKED_AT }),
   ]);
   if (args.flag('json')) return printJson(call, { subscription, ...page });
-  io.stdout.write(triggerView(subscription, page, io.now()));
+  const purpose = purposeText(page, subscriptionId);
+  io.stdout.write(`${purpose}${triggerView(subscription, page, io.now())}`);
 }
 
 const ACTIONS: Actions = {

@@ -37,6 +37,7 @@ export const ACCESS: AccessRules = {
   'POST /v1/trigger-subscriptions': ['webhooks:manage', 'runs:create'],
   'GET /v1/trigger-subscriptions/{subscriptionId}': ['webhooks:manage'],
   'DELETE /v1/trigger-subscriptions/{subscriptionId}': ['webhooks:manage'],
+  'GET /v1/host/gantry/trigger-subscriptions': ['webhooks:manage'],
   'GET /v1/host/gantry/trigger-subscriptions/{subscriptionId}/deliveries': ['webhooks:manage'],
   'POST /v1/host/gantry/trigger-subscriptions/{subscriptionId}:pause': ['webhooks:manage'],
   'POST /v1/host/gantry/trigger-subscriptions/{subscriptionId}:resume': ['webhooks:manage'],

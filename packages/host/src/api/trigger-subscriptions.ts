@@ -10,6 +10,7 @@ import {
   QueueSubscriptionCreated,
   TriggerBinding,
   TriggerDelivery,
+  TriggerPurpose,
   TriggerStateChange,
   TriggerSubscription,
   TriggerSubscriptionCreated,
@@ -49,6 +50,16 @@ const LIST = {
   summary: 'List trigger subscriptions, without their secrets',
   response: { 200: Type.Object({ subscriptions: Type.Array(TriggerSubscription) }) },
 };
+const DESCRIBE = {
+  summary: 'List trigger subscriptions with what they start and what they listen to',
+  response: {
+    200: Type.Object({
+      subscriptions: Type.Array(
+        Type.Object({ ...TriggerSubscription.properties, ...TriggerPurpose.properties }),
+      ),
+    }),
+  },
+};
 const READ = {
   summary: 'Read a trigger subscription',
   params: Params,
@@ -71,6 +82,7 @@ const DELIVERIES = {
   querystring: DeliveryQuery,
   response: {
     200: Type.Object({
+      ...TriggerPurpose.properties,
       deliveries: Type.Array(TriggerDelivery),
       stateChanges: Type.Array(TriggerStateChange),
       nextCursor: Type.Optional(Type.String()),
@@ -110,6 +122,10 @@ const keyOf = (request: { params: { subscriptionId: string } }): TriggerKey => (
 export function triggerSubscriptionRoutes(app: Api, deps: TriggerRouteDeps): void {
   resourceRoutes(app, deps);
   verbRoutes(app, deps);
+  app.get(HOST_URL, { schema: DESCRIBE }, async (request, reply) => {
+    const subscriptions = await deps.desk.describe(callerOf(request).tenant);
+    return readPayload(request, reply, JSON.stringify({ subscriptions }));
+  });
   app.get(`${HOST_ONE}/deliveries`, { schema: DELIVERIES }, async (request, reply) => {
     const { limit = LISTED, cursor } = request.query;
     const { stateChanges, ...page } = await deps.desk.deliveries(keyOf(request), limit, cursor);

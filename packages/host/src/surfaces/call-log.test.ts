@@ -16,10 +16,19 @@ const DENIED: CallReport = {
   code: 'path_outside_sandbox',
 };
 
-function listen() {
-  const lines: { msg: string; tenant: string; untold?: number }[] = [];
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly tenant: string;
+  readonly untold?: number;
+  readonly reason?: string;
+  readonly err?: object;
+}
+
+function listen(level = 'info') {
+  const lines: Line[] = [];
   const clock = { now: 0 };
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const log = pino({ level }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   return { lines, clock, tell: callLog(log, () => clock.now) };
 }
 
@@ -48,6 +57,31 @@ test('it hides nobody else, and faults are as seldom', () => {
       ['surface call denied', 'acme'],
       ['surface call denied', 'other'],
       ['a surface failed', 'acme'],
+    ],
+  );
+});
+
+test('an outage is a warning with what the driver said, and without its stack', () => {
+  const fault = new Error('connect ECONNREFUSED');
+  const away: CallReport = { ...DENIED, code: 'storage_unavailable', fault };
+  const { lines, tell } = listen();
+  for (let n = 0; n < 3; n++) tell(away);
+  tell({ ...DENIED, code: 'queue_backend_unavailable' });
+  const { warn, debug } = pino.levels.values;
+  assert.deepEqual(
+    lines.map(({ level, reason, err }) => [level, reason, err]),
+    [
+      [warn, 'connect ECONNREFUSED', undefined],
+      [warn, undefined, undefined],
+    ],
+  );
+  const closely = listen('debug');
+  closely.tell(away);
+  assert.deepEqual(
+    closely.lines.map(({ level, err }) => [level, err !== undefined]),
+    [
+      [debug, true],
+      [warn, false],
     ],
   );
 });

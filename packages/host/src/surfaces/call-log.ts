@@ -12,6 +12,9 @@ const DENIALS: ReadonlySet<ErrorCode> = new Set([
   'nosql_filter_rejected',
 ]);
 
+/** A server that is away, or refuses: no fault of this program, and its stack tells an operator nothing. */
+const OUTAGES: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'queue_backend_unavailable']);
+
 /** A pack that asks in a loop must not fill the disk: all are counted in the metrics, few are told. */
 const TOLD_EVERY_MS = 1_000;
 const KEYS_MAX = 1_000;
@@ -19,15 +22,22 @@ const KEYS_MAX = 1_000;
 export function callLog(log: Logger, now: () => number): (report: CallReport) => void {
   const seldom = new Seldom(now);
   return ({ fault, ...report }) => {
-    const denied = report.code !== undefined && DENIALS.has(report.code);
-    if (fault === undefined && !denied) return log.debug(report, 'surface call');
+    const { code } = report;
+    const denied = code !== undefined && DENIALS.has(code);
+    const away = code !== undefined && OUTAGES.has(code);
+    if (away && fault !== undefined) log.debug({ err: fault, ...report }, 'what lies behind an outage');
+    if (fault === undefined && !denied && !away) return log.debug(report, 'surface call');
     const untold = seldom.ask([report.tenant, report.pack.name, report.surface, report.code].join('\0'));
     if (untold === null) return;
     const told = { ...report, ...(untold > 0 && { untold }) };
-    if (fault === undefined) log.warn(told, 'surface call denied');
+    if (away) log.warn({ ...told, ...saidBy(fault) }, 'the server of a surface is away, or refuses');
+    else if (fault === undefined) log.warn(told, 'surface call denied');
     else log.error({ err: fault, ...told }, 'a surface failed');
   };
 }
+
+const saidBy = (fault: unknown): { reason?: string } =>
+  fault instanceof Error ? { reason: fault.message } : {};
 
 /** Whether to tell of something now: one in a second, for each key by itself, so that none hides another. */
 class Seldom {

@@ -176,5 +176,8 @@ export function inState(
 /** Closed, as the protocol has it. */
 export function subscriptionView(subscription: Subscription): TriggerSubscription {
   const { subscriptionId, source, state, dedupEnabled, retryPolicy, secretFingerprint } = subscription;
-  return { subscriptionId, source, state, dedupEnabled, retryPolicy: { ...retryPolicy }, secretFingerprint };
+  return {
+    ...{ subscriptionId, source, state, dedupEnabled, retryPolicy: { ...retryPolicy } },
+    ...(source !== 'queue' && { secretFingerprint }),
+  };
 }

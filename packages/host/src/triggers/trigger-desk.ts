@@ -3,12 +3,11 @@ import type { Caller } from '@gantry/http';
 import {
   newId,
   OpenwopError,
-  type QueueSubscriptionCreated,
   TRIGGER_LIMITS,
   type TriggerBinding,
   type TriggerDelivery,
+  type TriggerPurpose,
   type TriggerSubscription,
-  type TriggerSubscriptionCreated,
   type TriggerSubscriptionRegistration,
 } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
@@ -23,6 +22,7 @@ import { retryPolicyOf } from './retry.ts';
 import {
   creationWrites,
   inState,
+  type QueueSubscription,
   readSubscription,
   removalWrites,
   type StateChange,
@@ -55,9 +55,12 @@ export interface TriggerDeskOptions extends Mint {
 /** What a repeat of the request will get, in the commit of its effect. */
 export type RecordWrites = () => readonly Write[];
 
-export type Registered = TriggerSubscriptionCreated | QueueSubscriptionCreated;
+export interface Registered {
+  readonly subscription: TriggerSubscription;
+  readonly binding: TriggerBinding | { readonly topic: string; readonly consumerGroup: string };
+}
 
-export interface DeliveryPage {
+export interface DeliveryPage extends TriggerPurpose {
   readonly deliveries: TriggerDelivery[];
   readonly nextCursor?: string;
   /** The latest changes of state, newest first. */
@@ -115,10 +118,19 @@ export class TriggerDesk {
   }
 
   async list(tenant: string): Promise<TriggerSubscription[]> {
+    return (await this.#all(tenant)).map(subscriptionView);
+  }
+
+  async describe(tenant: string): Promise<(TriggerSubscription & TriggerPurpose)[]> {
+    const all = await this.#all(tenant);
+    return all.map((each) => ({ ...subscriptionView(each), ...purposeOf(each) }));
+  }
+
+  async #all(tenant: string): Promise<Subscription[]> {
     const entries = await this.#options.store.entries.list(TRIGGER, tenant, {
       limit: TRIGGER_LIMITS.perTenantMax,
     });
-    return entries.map((entry) => subscriptionView(toSubscription(entry)));
+    return entries.map(toSubscription);
   }
 
   async read(key: TriggerKey): Promise<TriggerSubscription> {
@@ -184,7 +196,8 @@ export class TriggerDesk {
     const deliveries = found.slice(0, limit).map((entry) => deliveryView(toDelivery(entry)));
     const next = found.length > limit ? { nextCursor: deliveries.at(-1)!.deliveryId } : {};
     const stateChanges = subscription.changes.toReversed();
-    return { deliveries, ...next, stateChanges, ...(await this.#problemOf(subscription)) };
+    const problem = await this.#problemOf(subscription);
+    return { ...purposeOf(subscription), deliveries, ...next, stateChanges, ...problem };
   }
 
   async #problemOf({ source, state }: Subscription): Promise<Pick<DeliveryPage, 'problem'>> {
@@ -287,11 +300,20 @@ function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted 
 
 function registeredOf(subscription: Subscription, secret: string, origin: string): Registered {
   const view = subscriptionView(subscription);
-  if (subscription.source !== 'queue')
-    return { subscription: view, binding: bindingOf(subscription, secret, origin) };
-  const { topic, group } = placeOf(subscription);
-  return { subscription: view, binding: { topic, consumerGroup: group } };
+  return subscription.source === 'queue'
+    ? { subscription: view, binding: listeningOf(subscription) }
+    : { subscription: view, binding: bindingOf(subscription, secret, origin) };
 }
+
+function listeningOf(subscription: QueueSubscription) {
+  const { topic, group } = placeOf(subscription);
+  return { topic, consumerGroup: group };
+}
+
+const purposeOf = (subscription: Subscription): TriggerPurpose => ({
+  workflowId: subscription.workflowId,
+  ...(subscription.source === 'queue' && listeningOf(subscription)),
+});
 
 const bindingOf = (
   { subscriptionId, secretFingerprint }: Subscription,

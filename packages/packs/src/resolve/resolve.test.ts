@@ -91,6 +91,8 @@ describe('what is chosen', () => {
       const { warnings } = await resolve({ [A]: { '1.0.0': said } }, { [A]: '*' });
       assert.deepEqual(warnings, [`${A}@1.0.0 is deprecated: slow; superseded by ${B}.`]);
     }
+    const { warnings } = await resolve({ [A]: { '1.0.0': { deprecated: true } } }, { [A]: '*' });
+    assert.deepEqual(warnings, [`${A}@1.0.0 is deprecated: no reason given.`]);
   });
 
   test('an override beats the ranges', async () => {

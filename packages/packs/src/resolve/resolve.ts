@@ -147,9 +147,7 @@ function warningsOf({ name, version, record: { yanked, deprecated } }: ResolvedP
     );
   if (deprecated) {
     const instead = deprecated.supersededBy === undefined ? '' : `; superseded by ${deprecated.supersededBy}`;
-    warnings.push(
-      `${name}@${version} is deprecated: ${deprecated.reason ?? 'no reason given'}${instead}.`,
-    );
+    warnings.push(`${name}@${version} is deprecated: ${deprecated.reason ?? 'no reason given'}${instead}.`);
   }
   return warnings;
 }

@@ -162,6 +162,8 @@ describe('upgrades and withdrawn versions', () => {
     assert.deepEqual(judgement.warnings, [
       'vendor.acme.tools@1.0.0: it is deprecated: old; superseded by 2.0.0.',
     ]);
+    const alone = await judgeTrust(question(pack, { record: { ...record, deprecated: { reason: 'old' } } }));
+    assert.deepEqual(alone.trusted && alone.warnings, ['vendor.acme.tools@1.0.0: it is deprecated: old.']);
   });
 
   test('an advisory counts for the versions that it names, and for all if nobody can read which', async () => {

@@ -1,6 +1,6 @@
 /** Turns what the driver and the server report into the catalogue. */
 import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
-import { codeOf, lost, refused as refusedForGood, unreachable } from '../backend-errors.ts';
+import { codeOf, lost, ofConnecting, refused as refusedForGood, unreachable } from '../backend-errors.ts';
 import { Refusal } from '../embedded/wire.ts';
 
 const STATEMENT_TIMEOUT = '57014';
@@ -47,6 +47,22 @@ const REFUSALS: Readonly<Record<string, string>> = {
   '3D000': 'has no database of that name. Create it, or correct the setting.',
   '42501': 'does not let the user make or change the schema gantry_surfaces. Grant CREATE on the database.',
 };
+
+const UNKNOWN_PARAMETER = '42704';
+const WRONG_VALUE = '22023';
+
+/** What the server says of a parameter in the URL. FATAL: it was connecting, and no statement of ours. */
+export function refusedParameter(error: unknown): string | null {
+  const code = codeOf(error);
+  if (code !== UNKNOWN_PARAMETER && code !== WRONG_VALUE) return null;
+  if (!(error instanceof Error && 'severity' in error && error.severity === 'FATAL')) return null;
+  const name = /"([\w.]{1,63})"/.exec(error.message)?.[1];
+  const parameter = name === undefined ? 'a parameter' : `the parameter "${name}"`;
+  return code === UNKNOWN_PARAMETER
+    ? `does not know ${parameter} of the URL.`
+    : `does not take the value of ${parameter} of the URL.`;
+}
+
 /** What may pass: connection, lost races, a standby, resources, locks, shut down or starting, system, unknown. */
 const PASSING_CLASSES = ['08', '25', '40', '53', '55', '57', '58', 'XX'];
 
@@ -55,7 +71,8 @@ export function explainOpening(error: unknown, address: string): unknown {
   const code = error instanceof OpenwopError ? null : codeOf(error);
   if (code === null) return error;
   const server = `PostgreSQL at ${address}`;
-  const refusal = REFUSALS[code];
+  const parameter = refusedParameter(error);
+  const refusal = parameter === null ? REFUSALS[code] : `${parameter} Correct it in the setting.`;
   if (refusal !== undefined) return refusedForGood('storage_unavailable', server, refusal);
   const isOfServer = error instanceof Error && error.name === 'PostgresError';
   if (isOfServer && !PASSING_CLASSES.includes(code.slice(0, 2)))
@@ -64,7 +81,7 @@ export function explainOpening(error: unknown, address: string): unknown {
       server,
       `does not take the schema of this Gantry (${code}).`,
     );
-  return unreachable('storage_unavailable', server, code);
+  return unreachable('storage_unavailable', server, ofConnecting(error, code));
 }
 
 /** Reported by the server, by the driver (CONNECTION_CLOSED, ...) or by the system (ECONNREFUSED, ...). */

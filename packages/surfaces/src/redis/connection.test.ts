@@ -24,6 +24,17 @@ test('an unreachable server is named without its password', async () => {
   });
 });
 
+test('a database that is no number is told at once, without the password', () => {
+  for (const place of ['7161/abc', '7161/1/2', '7161/-1', '7161/0x1', '7161?db=abc'])
+    assert.throws(
+      () => openRedisDatabase({ url: `redis://:open-sesame@127.0.0.1:${place}` }),
+      ({ message }: Error) => /is a number/.test(message) && !/open-sesame/.test(message),
+      place,
+    );
+  for (const place of ['7161', '7161/', '7161/0', '7161/15', '7161?db=3'])
+    openRedisDatabase({ url: `redis://127.0.0.1:${place}` });
+});
+
 async function throughGate(t: TestContext) {
   const server = await openTestRedis();
   const url = new URL(server.url);

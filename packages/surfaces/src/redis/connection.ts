@@ -5,6 +5,7 @@
  * I2  Connected by who first needs it. Then the driver connects anew by itself, and sends again what had no
  *     answer: every write is on record, so a second one does nothing. What fails while the server is away is
  *     `storage_unavailable`.
+ * I3  Nothing goes to another database than the one asked for: a connection that did not get it is of no use.
  *
  * @example
  * const database = openRedisDatabase({ url: 'redis://127.0.0.1:6379/0' });
@@ -12,7 +13,7 @@
  */
 import type { Redis } from 'ioredis';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
-import { explain, explainOpening } from './errors.ts';
+import { explain, explainOpening, isOfDatabase } from './errors.ts';
 import type { Script } from './scripts.ts';
 import { assertDurable, assertUsable } from './server.ts';
 
@@ -49,7 +50,10 @@ interface Connected {
 
 export function openRedisDatabase({ url }: { readonly url: string }): RedisDatabase {
   const address = addressOf(url);
-  const opened = openedWhenNeeded({ open: () => open(url, address), close: ({ redis }) => close(redis) });
+  const opened = openedWhenNeeded({
+    open: () => open(url, address, () => opened.forget()),
+    close: ({ redis }) => close(redis),
+  });
   const ask = async <T>(work: (redis: Redis) => Promise<T>): Promise<T> => {
     const { redis, trouble } = await opened.get();
     try {
@@ -71,17 +75,27 @@ export function openRedisDatabase({ url }: { readonly url: string }): RedisDatab
   };
 }
 
+/** The driver takes what is no number for one, and dies of it; it reads `db` where the path names none. */
+const DATABASE = /^\/?\d{0,9}$/;
+
 function addressOf(url: string): string {
-  const { hostname, port } = new URL(url);
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  if (![pathname, searchParams.get('db') ?? ''].every((database) => DATABASE.test(database)))
+    throw new Error('The database of a Redis server is a number. Write it as in redis://127.0.0.1:6379/0.');
   return `${hostname || 'localhost'}:${port || '6379'}`;
 }
 
-async function open(url: string, address: string): Promise<Connected> {
+async function open(url: string, address: string, forget: () => void): Promise<Connected> {
   let trouble: Error | undefined;
   let isOpen = false;
-  const redis = (await connect(url, () => isOpen))
+  const redis = await connect(url, () => isOpen);
+  redis
     .on('error', (error: Error) => {
       trouble = error;
+      if (!isOfDatabase(error)) return;
+      // I3: the driver would go on in database 0
+      redis.disconnect();
+      if (isOpen) forget();
     })
     .on('ready', () => {
       trouble = undefined;

@@ -1,6 +1,6 @@
 /** Turns what the driver and the server report into the catalogue. */
 import { OpenwopError } from '@gantry/protocol';
-import { lost, refused, unreachable } from '../backend-errors.ts';
+import { type BackendRefusal, lost, ofConnecting, refused, unreachable } from '../backend-errors.ts';
 
 /** First words of replies that say: not now, or not here. */
 const UNUSABLE =
@@ -19,7 +19,7 @@ export function explain(error: unknown, address: string, trouble: Error | undefi
   if (!(error instanceof Error) || error instanceof OpenwopError) return error;
   const reason = reasonBehind(error, trouble);
   if (reason === null) return error;
-  return lost(`Redis at ${address}`, reason, error);
+  return refusedDatabase(trouble, address) ?? lost(`Redis at ${address}`, reason, error);
 }
 
 /** What connecting failed with: nobody's call had begun. */
@@ -28,6 +28,8 @@ export function explainOpening(error: unknown, address: string, trouble: Error |
   const reason = reasonBehind(error, trouble);
   if (reason === null) return error;
   const server = `Redis at ${address}`;
+  const refusal = refusedDatabase(trouble, address);
+  if (refusal) return refusal;
   return REFUSALS.includes(reason)
     ? refused(
         'storage_unavailable',
@@ -35,6 +37,22 @@ export function explainOpening(error: unknown, address: string, trouble: Error |
         `refuses the user or the password (${reason}). Correct them in the setting.`,
       )
     : unreachable('storage_unavailable', server, reason);
+}
+
+/** The answer to SELECT, which the driver sends on every new connection. */
+export const isOfDatabase = (error: Error): boolean =>
+  'command' in error && (error.command as { readonly name?: string }).name === 'select';
+
+function refusedDatabase(trouble: Error | undefined, address: string): BackendRefusal | null {
+  if (trouble === undefined || !isOfDatabase(trouble)) return null;
+  const reason = reasonOf(trouble);
+  // Else it is not about the database: nobody has logged in, or the server is busy
+  if (reason !== null && reason !== 'NOPERM') return null;
+  const why =
+    reason === null
+      ? 'does not have the database that the setting names. Name one that it has, or none for database 0.'
+      : 'does not let the user use the database that the setting names. Grant SELECT to the user, or name none.';
+  return refused('storage_unavailable', `Redis at ${address}`, why);
 }
 
 function reasonBehind(error: Error, trouble: Error | undefined): string | null {
@@ -47,6 +65,6 @@ function reasonOf(error: Error): string | null {
   const told = UNUSABLE.exec(error.message)?.[1];
   if (told !== undefined) return told;
   return 'code' in error && typeof error.code === 'string' && /^[A-Z_]+$/.test(error.code)
-    ? error.code
+    ? ofConnecting(error, error.code)
     : null;
 }

@@ -59,7 +59,7 @@ describe('what a server is asked for', { skip: privateRedisSkip }, () => {
     t.after(() => Promise.all([lax.stop(), forgetful.stop()]));
     const options = await deps(t);
     await (await openKv(lax.url, options)).health();
-    assert.match(options.said.join(), /127\.0\.0\.1:\d+ has appendfsync everysec/);
+    assert.match(options.said.join(), /^GANTRY_KV: Redis at 127\.0\.0\.1:\d+ has appendfsync everysec/);
     await (await openCache(forgetful.url, options)).health();
     const kv = await openKv(forgetful.url, options);
     const refused = { code: 'storage_unavailable', message: /appendonly/ };

@@ -1,6 +1,6 @@
 /** The Redis servers of a host, and the ports on them. */
 import { sweptUnlessAway } from '../backend-errors.ts';
-import type { Backends } from '../open-port.ts';
+import { type Backends, SETTINGS } from '../open-port.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import { type RedisDeps, sweep } from './act.ts';
 import { openRedisDatabase, type RedisDatabase } from './connection.ts';
@@ -84,11 +84,12 @@ function judged(database: RedisDatabase, needs: 'durable' | 'volatile', pool: Re
   };
 }
 
+/** Keys are what must not be lost: their setting is the one to name. */
 async function reportSyncs(database: RedisDatabase, { report }: RedisPool): Promise<void> {
   const syncs = await database.syncs();
   if (syncs === 'always') return;
   report(
-    `Redis at ${database.address} has appendfsync ${syncs}: writes of its last moments are lost when its machine ` +
-      'fails. Set appendfsync to always.',
+    `${SETTINGS.kv}: Redis at ${database.address} has appendfsync ${syncs}: writes of its last moments are lost when ` +
+      'its machine fails. Set appendfsync to always.',
   );
 }

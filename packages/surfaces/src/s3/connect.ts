@@ -87,5 +87,19 @@ export async function connectS3(
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
+  await mustHaveRegion(client);
   return { client, sdk };
+}
+
+/** The address names one, or the environment, or a file of the AWS tools: nothing can be asked without. */
+async function mustHaveRegion(client: S3Client): Promise<void> {
+  try {
+    await client.config.region();
+  } catch (cause) {
+    const missing = wrong(
+      'There is no usable `region` in the URL or in AWS_REGION; for another server than that of Amazon name its `endpoint`',
+    );
+    missing.cause = cause;
+    throw missing;
+  }
 }

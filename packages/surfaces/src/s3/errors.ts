@@ -31,6 +31,10 @@ export async function asked<T>({ bucket, endpoint }: S3Address, work: () => Prom
 /** How Ceph and MinIO say that the operator's quota of the bucket is used up; Amazon has none. */
 const QUOTAS: readonly string[] = ['QuotaExceeded', 'XMinioAdminBucketQuotaExceeded'];
 
+/** Not for good: a machine in a cloud may have them a moment later. */
+const NO_CREDENTIALS = 'CredentialsProviderError';
+const REASON_MAX = 200;
+
 function errorOf(server: string, cause: unknown): OpenwopError {
   if (cause instanceof Error && QUOTAS.includes(cause.name))
     return new OpenwopError('blob_quota_exhausted', {
@@ -42,6 +46,13 @@ function errorOf(server: string, cause: unknown): OpenwopError {
     const why = `refuses what is asked of it (${status}). Look at its name, its region and the credentials.`;
     return refused('storage_unavailable', server, why);
   }
+  if (cause instanceof Error && cause.name === NO_CREDENTIALS)
+    return new ServerError(
+      'storage_unavailable',
+      server,
+      'cannot be asked: no credentials were found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or let the host ' +
+        'have them from where the AWS tools look for them.',
+    );
   const reason = reasonOf(cause);
   return new ServerError(
     'storage_unavailable',
@@ -53,5 +64,8 @@ function errorOf(server: string, cause: unknown): OpenwopError {
 
 function reasonOf(cause: unknown): string {
   if (cause instanceof Late) return cause.message;
-  return codeOf(cause) ?? (cause instanceof Error ? cause.name : 'no answer');
+  const code = codeOf(cause);
+  if (code !== null || !(cause instanceof Error)) return code ?? 'no answer';
+  // The name of most says more than their text; a bare `Error` has its text alone
+  return cause.name === 'Error' ? cause.message.slice(0, REASON_MAX) : cause.name;
 }

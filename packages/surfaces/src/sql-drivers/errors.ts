@@ -29,6 +29,16 @@ export function unavailable(database: string, cause: unknown, code: string): Ope
   return refusal;
 }
 
+/** The database answers, and refuses as the operator has set it up: waiting mends nothing. */
+export function refused(database: string, cause: unknown, why: string): OpenwopError {
+  const refusal = new OpenwopError('storage_unavailable', { message: `${database} ${why}` });
+  refusal.cause = cause;
+  return refusal;
+}
+
+export const WRONG_LOGIN = 'refuses the user or the password. Correct them in the file of data sources.';
+export const NO_DATABASE = 'has no database of that name. Create it, or correct the file of data sources.';
+
 export const silent = (name: string): OpenwopError => unavailable(name, undefined, 'no answer');
 
 export function inDoubt(database: string, cause: unknown): OpenwopError {

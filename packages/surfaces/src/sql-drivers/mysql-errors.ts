@@ -1,13 +1,20 @@
 /** What MySQL and MariaDB report, in the words of the catalogue. */
 import { OpenwopError } from '@gantry/protocol';
 import type { SqlLimits } from '../ports/sql.ts';
-import { aborted, isRefusal, late, said, unavailable } from './errors.ts';
+import { aborted, isRefusal, late, NO_DATABASE, refused, said, unavailable, WRONG_LOGIN } from './errors.ts';
 
 export const NAME = 'MySQL';
 
-/** Too many connections, wrong password, no such database, shutting down, killed. */
-const UNREACHABLE = new Set([1040, 1045, 1049, 1053, 1130, 1203, 1698, 1927]);
-const NO_RIGHT = new Set([1044, 1142, 1143, 1227, 1370]);
+/** Too many connections, shutting down, killed. */
+const UNREACHABLE = new Set([1040, 1053, 1203, 1927]);
+/** While connecting; a statement may name a missing database too. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  1045: WRONG_LOGIN,
+  1049: NO_DATABASE,
+  1130: 'refuses connections from here. Let this machine in, or correct the file of data sources.',
+  1698: WRONG_LOGIN,
+};
+const NO_RIGHT = new Set([1044, 1045, 1142, 1143, 1227, 1370]);
 const READ_ONLY = 1792;
 const TIMED_OUT = new Set([1317, 1969, 3024]);
 const GAVE_WAY = new Set([1205, 1213]);
@@ -18,12 +25,16 @@ interface Reported {
   readonly errno?: number;
   readonly sqlState?: string;
   readonly code?: string;
+  /** The statement, if there was one. */
+  readonly sql?: string;
   readonly operation?: number;
 }
 
 export function explain(error: unknown, limits: SqlLimits): unknown {
   if (isRefusal(error) || !(error instanceof Error) || !('code' in error || 'errno' in error)) return error;
-  const { errno = 0, sqlState = '', code = '', operation } = error as Error & Reported;
+  const { errno = 0, sqlState = '', code = '', sql, operation } = error as Error & Reported;
+  const refusal = sql === undefined ? REFUSALS[errno] : undefined;
+  if (refusal !== undefined) return refused(NAME, error, refusal);
   if (sqlState === '' || UNREACHABLE.has(errno)) return unavailable(NAME, error, code || String(errno));
   const message = said(NAME, error.message);
   const details = operation === undefined ? {} : { operation };

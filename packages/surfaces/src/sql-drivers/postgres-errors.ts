@@ -1,7 +1,9 @@
 /** What PostgreSQL reports, in the words of the catalogue. */
 import { OpenwopError } from '@gantry/protocol';
+import { ofConnecting } from '../backend-errors.ts';
 import type { SqlLimits } from '../ports/sql.ts';
-import { aborted, isRefusal, late, said, unavailable } from './errors.ts';
+import { refusedParameter } from '../postgres/errors.ts';
+import { aborted, isRefusal, late, NO_DATABASE, refused, said, unavailable, WRONG_LOGIN } from './errors.ts';
 
 export const NAME = 'PostgreSQL';
 
@@ -10,12 +12,28 @@ const NO_RIGHT = '42501';
 const CANCELLED = '57014';
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
+const REFUSALS: Readonly<Record<string, string>> = {
+  '28P01': WRONG_LOGIN,
+  '28000':
+    'refuses the user, or connections from here (pg_hba.conf). Correct the file of data sources, or the server.',
+  SASL_SIGNATURE_MISMATCH: WRONG_LOGIN,
+  '3D000': NO_DATABASE,
+};
+
+function refusalOf(error: Error, code: string): string | undefined {
+  const parameter = refusedParameter(error);
+  return parameter === null ? REFUSALS[code] : `${parameter} Correct it in the file of data sources.`;
+}
+
 export function explain(error: unknown, limits: SqlLimits): unknown {
   if (isRefusal(error) || !(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   const message = said(NAME, error.message);
   const details = 'operation' in error ? { operation: Number(error.operation) } : {};
-  if (!SQLSTATE.test(code) || /^(?:08|28|3D|53|57P|58|XX)/.test(code)) return unavailable(NAME, error, code);
+  const refusal = refusalOf(error, code);
+  if (refusal !== undefined) return refused(NAME, error, refusal);
+  if (!SQLSTATE.test(code) || /^(?:08|28|3D|53|57P|58|XX)/.test(code))
+    return unavailable(NAME, error, ofConnecting(error, code));
   if (code === READ_ONLY)
     return new OpenwopError('validation_error', { message: `${message}. Use ctx.db.sql.execute to write.` });
   if (code === NO_RIGHT) return new OpenwopError('datasource_access_denied', { message });

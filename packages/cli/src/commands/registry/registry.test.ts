@@ -53,6 +53,18 @@ async function published(here: Place, owner: string): Promise<string> {
   return name;
 }
 
+test('patterns in hints are quoted, since a shell would expand them', async (t) => {
+  const empty = await temporaryFolder();
+  t.after(empty.remove);
+  const bare = await startRegistryProcess(empty.path);
+  t.after(bare.stop);
+  const here = await place(t, { GANTRY_REGISTRY_URL: bare.url });
+  const hint = await does(here, 'registry', 'keys', 'ls');
+  assert.match(hint, /^No keys yet\..* gantry registry claim 'vendor\.acme\.\*' --public-key/);
+  for (const line of (await does(here, 'registry', '--help')).split('\n'))
+    assert.doesNotMatch(line, /^ .*gantry .* vendor\.acme\.\*/);
+});
+
 test('a version is yanked, deprecated and unpublished, and all of it taken back', async (t) => {
   const here = await place(t);
   const name = await published(here, 'acme');
@@ -99,11 +111,11 @@ test('a key is rotated with the proof of the one before', async (t) => {
 test('a namespace is claimed first, and given a key later', async (t) => {
   const here = await place(t);
   const claimed = await does(here, 'registry', 'claim', 'vendor.initech.*');
-  assert.match(claimed, /gantry registry keys add vendor\.initech\.\* --public-key FILE/);
+  assert.match(claimed, /gantry registry keys add 'vendor\.initech\.\*' --public-key FILE/);
   await does(here, 'pack', 'keygen', 'initech-1');
   await refuses(
     here,
-    /is not claimed by you/,
+    /is not claimed by you.* gantry registry claim 'vendor\.initrode\.\*' --public-key FILE/,
     'registry',
     'keys',
     'add',

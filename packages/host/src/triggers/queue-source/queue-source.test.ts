@@ -18,8 +18,12 @@ test('each message starts one run of each subscription, before and after it came
   assertPublic('trigger-subscription.schema.json', subscription);
   assert.deepEqual([subscription.source, subscription.state], ['queue', 'active']);
   assert.deepEqual(binding, { topic: 'orders', consumerGroup: subscription.subscriptionId });
-  const { deliveries, problem } = await rig.deliveriesOf(two.subscription.subscriptionId);
+  assert.ok(!('secretFingerprint' in subscription), 'nobody has a secret of it');
+  const { subscriptionId } = two.subscription;
+  const { deliveries, problem, ...purpose } = await rig.deliveriesOf(subscriptionId);
   assert.equal(problem, undefined);
+  const { workflowId, topic, consumerGroup } = purpose;
+  assert.deepEqual([workflowId, topic, consumerGroup], ['second', 'orders', subscriptionId]);
   assert.deepEqual(
     deliveries.map(({ state, attempts }) => [state, attempts]),
     Array(5).fill(['delivered', 1]),

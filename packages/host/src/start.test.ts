@@ -1,0 +1,43 @@
+/** What a process says when it starts, and how it ends when it cannot. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from './testing/host-process.ts';
+
+const MAIN = fileURLToPath(new URL('../bin/start.mjs', import.meta.url));
+
+async function start(t: TestContext, env: Readonly<Record<string, string>>, ...args: string[]) {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const words = [MAIN, '--data', folder.path, '--port', '0', '--log', 'error', ...args];
+  const child = spawn(process.execPath, words, {
+    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // Whatever it says first on stdout, it serves
+  child.stdout.once('data', () => child.kill('SIGTERM'));
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { out, err, code };
+}
+
+test('names that are no settings and a missing folder are told; so is where the admin key comes from', async (t) => {
+  const key = 'gk_test_admin_0123456789abcdef0123456789abcdef';
+  const env = { GANTRY_KVX: '1', GANTRY_API_KEY: key };
+  const { out, err, code } = await start(t, env, '--workflows', '/nope');
+  assert.equal(code, 0, err);
+  assert.match(
+    err,
+    /^gantry: GANTRY_KVX is no setting.*GANTRY_KV\?\ngantry: There is no folder \/nope,.*\n$/,
+  );
+  assert.match(out, /\nAdmin key: the one in GANTRY_API_KEY\n/);
+  assert.ok(!out.includes(key));
+});
+
+test('a setting that names a server which is not served ends the start with 2', async (t) => {
+  const { out, err, code } = await start(t, { GANTRY_KV: 'mongo://db' });
+  assert.deepEqual([code, out], [2, '']);
+  assert.match(err, /^gantry: GANTRY_KV asks for "mongo:\/\/", which is not served/);
+});

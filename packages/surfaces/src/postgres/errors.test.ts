@@ -1,0 +1,59 @@
+/** What is wrong in the address of a server is named, with the setting left to who knows it. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { BackendRefusal } from '../backend-errors.ts';
+import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
+import { openPostgresDatabase } from './connection.ts';
+
+async function refusalOf(t: TestContext, url: string): Promise<Error> {
+  const database = openPostgresDatabase({ url });
+  t.after(database.close);
+  return database.health().then(
+    () => assert.fail('it connected'),
+    (error) => error,
+  );
+}
+
+test('a server without TLS that is asked for it: TLS is named', async (t) => {
+  const plain = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write('N');
+      socket.once('data', () => socket.destroy());
+    });
+  }).listen(0, '127.0.0.1');
+  t.after(() => plain.close());
+  await once(plain, 'listening');
+  const address = plain.address();
+  assert.ok(typeof address === 'object' && address);
+  const { message } = await refusalOf(
+    t,
+    `postgres://gantry:hush@127.0.0.1:${address.port}/db?sslmode=require`,
+  );
+  assert.match(message, /cannot be reached \(ECONNRESET while TLS was agreed on: the address asks for TLS/);
+});
+
+describe('a parameter of the URL', { skip: postgresSkip }, () => {
+  let opened: OpenedPostgres | null = null;
+  before(async () => {
+    opened = await openTestPostgres();
+  });
+  after(() => opened?.close());
+
+  const cases = {
+    'foo=bar': /does not know the parameter "foo" of the URL\. Correct it in the setting\.$/,
+    'statement_timeout=hush': /does not take the value of the parameter "statement_timeout" of the URL/,
+  };
+  for (const [parameter, why] of Object.entries(cases))
+    test(`${parameter} is refused by its name`, async (t) => {
+      assert.ok(opened);
+      const url = new URL(opened.url);
+      url.search = parameter;
+      const error = await refusalOf(t, url.href);
+      assert.ok(error instanceof BackendRefusal);
+      assert.match(error.message, why);
+      assert.doesNotMatch(error.message, /hush/);
+    });
+});
