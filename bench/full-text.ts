@@ -72,7 +72,9 @@ async function compare(port: SearchPort, what: string, query: string, direct?: (
   }
   const [p50, directP50] = [spreadOf(own)?.p50, spreadOf(bare)?.p50];
   return {
-    ...{ what, 'FTS5 p50 ms': round(directP50), 'searchIndex p50 ms': round(p50) },
+    what,
+    'FTS5 p50 ms': round(directP50),
+    'searchIndex p50 ms': round(p50),
     'of direct': p50 !== undefined && directP50 !== undefined ? round(p50 / directP50) : null,
   };
 }

@@ -17,7 +17,11 @@ test('reads are counted by what was answered, and the rest is told', async (t) =
   const answer = await fetch(`http://127.0.0.1:${server.port}/b`);
   assert.equal(await answer.text(), '{"é":2}');
   const result = await runReads({
-    ...{ port: server.port, apiKey: 'none', paths: ['/a', '/b'], connections: 4, durationMs: 200 },
+    port: server.port,
+    apiKey: 'none',
+    paths: ['/a', '/b'],
+    connections: 4,
+    durationMs: 200,
   });
   assert.ok(result.readMs.length > 0);
   assert.equal(result.refused, 0);

@@ -26,13 +26,18 @@ function shelf(packs: number): Registry {
   const versions = ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '2.0.0'];
   const url = 'https://packs.example';
   return {
-    ...{ url, reach: 'local' },
+    url,
+    reach: 'local',
     index: async (name) => ({ name, versions: versions.map((version) => ({ version, ...record })) }),
     async manifest(name, version) {
       const at = Number(name.slice(nameOf(0).length - 1));
       const further = [at + 1, at + 7, at * 2 + 3].filter((next) => next < packs);
       return {
-        ...{ name, version, record, tarballUrl: `${url}/${name}-${version}.tgz`, requires: [] },
+        name,
+        version,
+        record,
+        tarballUrl: `${url}/${name}-${version}.tgz`,
+        requires: [],
         dependencies: Object.fromEntries(further.map((next) => [nameOf(next), '^1.0.0'])),
         peerDependencies: {},
       };
@@ -72,10 +77,16 @@ const startBytes = (file: string): Promise<Server> =>
 
 async function archive(name: string, version: string, files: readonly Buffer[] = []): Promise<Buffer> {
   const manifest = {
-    ...{ name, version, description: 'A pack that is read.', engines: { openwop: '>=1.0.0' } },
+    name,
+    version,
+    description: 'A pack that is read.',
+    engines: { openwop: '>=1.0.0' },
     runtime: { language: 'javascript', entry: 'index.mjs' },
     nodes: Array.from({ length: 3 }, (_, at) => ({
-      ...{ typeId: `${name}.node-${at}`, version, category: 'data', role: 'pure' },
+      typeId: `${name}.node-${at}`,
+      version,
+      category: 'data',
+      role: 'pure',
     })),
   };
   const entries: [string, Buffer][] = [
@@ -115,8 +126,11 @@ function readsRow(what: string, rounds: readonly ReadsResult[], bare: number): R
   const perSecond = medianOf(rounds.map(({ readsPerSecond }) => readsPerSecond));
   const spread = spreadOf(rounds.flatMap(({ readMs }) => readMs));
   return {
-    ...{ what, 'per second': round(perSecond), 'of bare': round(perSecond / bare) },
-    ...{ 'p50 ms': round(spread?.p50), 'p99 ms': round(spread?.p99) },
+    what,
+    'per second': round(perSecond),
+    'of bare': round(perSecond / bare),
+    'p50 ms': round(spread?.p50),
+    'p99 ms': round(spread?.p99),
     refused: rounds.reduce((sum, { refused }) => sum + refused, 0),
   };
 }

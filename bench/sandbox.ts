@@ -25,7 +25,10 @@ const SOURCES = {
 } as const;
 
 const codeOf = (folder: string, language: 'javascript' | 'python'): PackCode => ({
-  ...{ name: 'bench', version: '1.0.0', folder, language },
+  name: 'bench',
+  version: '1.0.0',
+  folder,
+  language,
   entry: language === 'python' ? 'index.py' : 'index.mjs',
 });
 
@@ -38,10 +41,17 @@ const invocationOf = (code: PackCode, principal: string): Invocation => ({
   typeId: TYPE_ID,
   repeatable: true,
   ctx: {
-    ...{ runId: 'run', nodeId: 'node', attempt: 1, inputs: { a: 1, b: 2 }, config: {} },
-    ...{ trustBoundary: 'trusted', configurable: {} },
+    runId: 'run',
+    nodeId: 'node',
+    attempt: 1,
+    inputs: { a: 1, b: 2 },
+    config: {},
+    trustBoundary: 'trusted',
+    configurable: {},
   },
-  ...{ variables: {}, answers: {}, surfaces: {} },
+  variables: {},
+  answers: {},
+  surfaces: {},
   limits: { memoryBytes: 64 * MIB, wallClockMs: 30_000, outputBytes: MIB },
   call: async () => null,
   emit: () => {},
@@ -119,8 +129,13 @@ export async function sandbox(settings: Settings): Promise<Report> {
   const folder = freshFolder(settings.dataDir);
   for (const [name, source] of Object.entries(SOURCES)) writeFileSync(path.join(folder, name), source);
   const started = await createSandbox({
-    ...{ isolation: 'os', workDir: freshFolder(settings.dataDir), warmMax: 4, idleMs: 60_000 },
-    ...{ egress: createEgress({ policy: PUBLIC_POLICY }), now: () => performance.now(), log: () => {} },
+    isolation: 'os',
+    workDir: freshFolder(settings.dataDir),
+    warmMax: 4,
+    idleMs: 60_000,
+    egress: createEgress({ policy: PUBLIC_POLICY }),
+    now: () => performance.now(),
+    log: () => {},
   });
   try {
     const rows = await measure(started, folder, settings.coldStarts * 4);

@@ -108,8 +108,13 @@ export async function startPack(dataDir: string): Promise<PackCaller> {
   const folder = freshFolder(dataDir);
   writeFileSync(path.join(folder, 'index.mjs'), SOURCE);
   const sandbox = await createSandbox({
-    ...{ isolation: 'os', workDir: freshFolder(dataDir), warmMax: 1, idleMs: 60_000 },
-    ...{ egress: createEgress({ policy: PUBLIC_POLICY }), now: () => performance.now(), log: () => {} },
+    isolation: 'os',
+    workDir: freshFolder(dataDir),
+    warmMax: 1,
+    idleMs: 60_000,
+    egress: createEgress({ policy: PUBLIC_POLICY }),
+    now: () => performance.now(),
+    log: () => {},
   });
   let runs = 0;
   return {
@@ -131,21 +136,27 @@ async function invoke(sandbox: Sandbox, desk: BenchDesk, { folder, runId, load }
   const facts: NodeFacts = { ...key, runId, nodeId: 'node', pack, ordinalBase: 0, effect: 'effect' };
   const calls = desk.open(facts);
   const { result } = await sandbox.invoke({
-    ...{ code: { ...pack, folder, entry: 'index.mjs', language: 'javascript' }, key, grants: [] },
-    ...{ typeId: 'bench.calls', repeatable: true, variables: {}, answers: {}, surfaces: desk.table },
+    code: { ...pack, folder, entry: 'index.mjs', language: 'javascript' },
+    key,
+    grants: [],
+    typeId: 'bench.calls',
+    repeatable: true,
+    variables: {},
+    answers: {},
+    surfaces: desk.table,
     ctx: {
-      ...{
-        runId,
-        nodeId: facts.nodeId,
-        attempt: 1,
-        inputs: { ...load, questions: [...load.questions] },
-        config: {},
-      },
-      ...{ trustBoundary: 'trusted', configurable: {} },
+      runId,
+      nodeId: facts.nodeId,
+      attempt: 1,
+      inputs: { ...load, questions: [...load.questions] },
+      config: {},
+      trustBoundary: 'trusted',
+      configurable: {},
     },
     limits: { memoryBytes: 256 * MIB, wallClockMs: 60_000, outputBytes: MIB },
     call: (method, args, io) => calls.call(method, args, io),
-    ...{ emit: () => {}, log: () => {} },
+    emit: () => {},
+    log: () => {},
   });
   if (result.status !== 'success') throw new Error(JSON.stringify(result));
   return Number(result.outputs.perSecond);
@@ -166,7 +177,10 @@ export async function openDesk(folder: string, backends: BackendSettings): Promi
   const store = await openSqlite({ dataDir: folder });
   const log = new InvocationLog(new CommitPipeline(store), store.records, Date.now);
   const opened = await openSurfaces({
-    ...{ dataDir: folder, cursorKey: new Uint8Array(32), invocationRetentionMs: RETENTION_MS, backends },
+    dataDir: folder,
+    cursorKey: new Uint8Array(32),
+    invocationRetentionMs: RETENTION_MS,
+    backends,
   });
   const desk = createSurfaceDesk({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
   const journal = callJournal(log);

@@ -43,7 +43,8 @@ export async function openRetrieval(dataDir: string, count: number): Promise<Ope
   const vec = openVec(freshFolder(dataDir), vectors);
   const fts5 = openFts5(freshFolder(dataDir), texts);
   return {
-    ...{ settings: {}, dataDir: folder },
+    settings: {},
+    dataDir: folder,
     questions: {
       'vector query': near.map((vector) => [...vector]),
       'search query': questions.map((each) => each.join(' ')),

@@ -44,8 +44,12 @@ async function rowOf(
     direct.push(await perSecond(work, lanes, settings.callMs));
   }
   return {
-    ...{ backend, call, 'pack /s': round(medianOf(own)), 'client /s': round(medianOf(direct)) },
-    ...{ 'of client': round(medianOf(own) / medianOf(direct)), 'host CPU µs': round(medianOf(hostUs)) },
+    backend,
+    call,
+    'pack /s': round(medianOf(own)),
+    'client /s': round(medianOf(direct)),
+    'of client': round(medianOf(own) / medianOf(direct)),
+    'host CPU µs': round(medianOf(hostUs)),
     goal: backend.startsWith('embedded') && 'goal' in target ? target.goal : null,
   };
 }

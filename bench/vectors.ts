@@ -91,7 +91,9 @@ async function compare(
   return [
     { what: `${collection}: sqlite-vec`, ...facts, 'p50 ms': round(p50(bare)) },
     {
-      ...{ what: `${collection}: vectorStore`, ...facts, 'p50 ms': round(p50(own)) },
+      what: `${collection}: vectorStore`,
+      ...facts,
+      'p50 ms': round(p50(own)),
       'of direct': round(p50(own) / p50(bare)),
       'recall@10': round(found / (K * queries.length)),
     },

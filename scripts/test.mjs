@@ -90,7 +90,8 @@ const apart = files.filter((file) => !GROUPS.some((group) => isIn(group)(file)))
 
 const env = {
   ...process.env,
-  ...{ NODE_NO_WARNINGS: '1', NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/gantry-tests') },
+  NODE_NO_WARNINGS: '1',
+  NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/gantry-tests'),
   GANTRY_TEST_POSTGRES_URL: files.some((file) => file.startsWith('packages/')) ? await postgresUrl() : '',
 };
 
@@ -98,7 +99,8 @@ const env = {
 async function run(files, flag, stdout) {
   if (files.length === 0) return [0, ''];
   const child = spawn(process.execPath, ['--test', flag, '--test-timeout=300000', ...files], {
-    ...{ stdio: ['inherit', stdout, 'inherit'], env },
+    stdio: ['inherit', stdout, 'inherit'],
+    env,
   });
   const printed = child.stdout === null ? Promise.resolve('') : text(child.stdout);
   const [status] = await once(child, 'exit');

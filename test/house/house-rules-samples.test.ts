@@ -199,6 +199,8 @@ describe('wording', () => {
       `describe.only('a', () => {});`,
       't.skip();',
       'console.log(1);',
+      'const a = { ...{ b: 1 }, c };',
+      'const a = [...[1], b];',
     ];
     assert.deepEqual(caught(checkSyntax, bad), bad);
     assert.deepEqual(

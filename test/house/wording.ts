@@ -50,10 +50,15 @@ const mayPrint = (file: string): boolean =>
 
 const SKIPS = /^(test|it|describe|suite)\.(skip|only|todo)$/;
 
+const isSpreadLiteral = (node: ast.Node): boolean =>
+  (ast.isSpreadAssignment(node) && ast.isObjectLiteralExpression(node.expression)) ||
+  (ast.isSpreadElement(node) && ast.isArrayLiteralExpression(node.expression));
+
 function syntaxProblem(file: string, node: ast.Node): string | undefined {
   if (node.kind === ast.SyntaxKind.AnyKeyword) return 'uses any';
   if (ast.isAsExpression(node) && ast.isAsExpression(node.expression))
     return 'casts twice, which checks nothing';
+  if (isSpreadLiteral(node)) return 'spreads a literal, in which no type is checked; write its members';
   if (!ast.isPropertyAccessExpression(node)) return undefined;
   const member = node.getText();
   if (SKIPS.test(member)) return `uses ${member}; skip inside the test, with the reason: t.skip('...')`;

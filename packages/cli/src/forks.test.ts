@@ -65,8 +65,14 @@ test('fork: what does not go together is said before the host is asked', async (
 
 test('a difference is shown with its sign, the state with both values, and the rest is counted', () => {
   const event = (sequence: number, value: number) => ({
-    ...{ eventId: `e${sequence}`, runId: 'r', type: 'variable.changed', payload: { value }, sequence },
-    ...{ timestamp: '2026-01-01T00:00:00.000Z', schemaVersion: 1, engineVersion: '1' },
+    eventId: `e${sequence}`,
+    runId: 'r',
+    type: 'variable.changed',
+    payload: { value },
+    sequence,
+    timestamp: '2026-01-01T00:00:00.000Z',
+    schemaVersion: 1,
+    engineVersion: '1',
   });
   const found = {
     a: 'a',

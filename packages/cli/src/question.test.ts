@@ -7,7 +7,11 @@ import { plain } from './style.ts';
 import { readDuration, shellWord } from './values.ts';
 
 const question = (kind: string, data: Question['data'], more: Partial<Question> = {}): Question => ({
-  ...{ runId: 'r', nodeId: 'n', interruptId: 'i', kind, data },
+  runId: 'r',
+  nodeId: 'n',
+  interruptId: 'i',
+  kind,
+  data,
   ...more,
 });
 const shown = (asked: Question) => renderQuestion(asked, 0, plain).join('\n');

@@ -81,7 +81,8 @@ export function questionsOf(data: object): Asked[] {
 export function approversOf(data: object): string {
   const audience: object = Object((data as JsonObject).audience);
   const named = [
-    ...[...textsAt(data, 'approversList'), ...textsAt(audience, 'subjects')],
+    ...textsAt(data, 'approversList'),
+    ...textsAt(audience, 'subjects'),
     ...[...textsAt(data, 'approverRoleRefs'), ...textsAt(audience, 'roles')].map((name) => `role ${name}`),
     ...[...textsAt(data, 'approverGroupRefs'), ...textsAt(audience, 'groups')].map((name) => `group ${name}`),
   ];

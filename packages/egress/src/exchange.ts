@@ -164,7 +164,9 @@ export async function exchange(
         .finally(close);
     const stream = (bytesMax: number, ended: () => void) =>
       arriving({
-        ...{ body: response.body, bytesMax, signal },
+        body: response.body,
+        bytesMax,
+        signal,
         failure: (error) => failure(undici, error, signal),
         close: () => {
           close();

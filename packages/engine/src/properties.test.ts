@@ -133,16 +133,19 @@ describe('any workflow', () => {
 describe('apply', () => {
   const types = [
     ...TERMINAL,
-    ...['run.started', 'run.paused', 'run.resumed', 'variable.changed', 'cap.breached', 'future.event'],
-    ...[
-      'node.started',
-      'node.completed',
-      'node.failed',
-      'node.retried',
-      'node.skipped',
-      'node.cancelled',
-      'node.new',
-    ],
+    'run.started',
+    'run.paused',
+    'run.resumed',
+    'variable.changed',
+    'cap.breached',
+    'future.event',
+    'node.started',
+    'node.completed',
+    'node.failed',
+    'node.retried',
+    'node.skipped',
+    'node.cancelled',
+    'node.new',
   ];
   const keys = [
     'nodeId',

@@ -95,7 +95,12 @@ const packInvocation = (
   variables: JsonObject,
   { attempt, answers = {}, calls = [] }: Extract<NodeState, { status: 'running' }>,
 ): PackInvocation => ({
-  ...{ packName, packVersion, integrity, effect, variables, answers },
+  packName,
+  packVersion,
+  integrity,
+  effect,
+  variables,
+  answers,
   calls: answeredCalls(calls, attempt),
   rounds: Object.keys(answers).length + calls.length,
 });

@@ -84,7 +84,9 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   if (isShared(settings)) await masterKey.claim();
 
   const surfaces = await openSurfaces({
-    ...{ ...base, masterKey, publicUrl: () => address.known() },
+    ...base,
+    masterKey,
+    publicUrl: () => address.known(),
     invocationRetentionMs: INVOCATION_RETENTION_MS,
   });
   opened.push(surfaces.close);
@@ -98,7 +100,13 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const admin = await ensureAdminKey(store, { ...(apiKey !== undefined && { apiKey }), now, randomBytes });
   const retentionMs = settings.retentionDays * 86_400_000;
   const services = await createServices({
-    ...{ ...base, masterKey, workflows, packs, surfaces, retentionMs, randomBytes },
+    ...base,
+    masterKey,
+    workflows,
+    packs,
+    surfaces,
+    retentionMs,
+    randomBytes,
     runtime: runtimeOptions(base, () => void host.stop()),
   });
   const host = await serve(base, { services, workflows, masterKey, served, retentionMs });
@@ -137,12 +145,19 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
   const { settings, store, address, now, log } = base;
   const { services, served, retentionMs } = wired;
   const retention = startRetention({
-    ...{ sweep: store.retention, surfaces: services.surfaces, retentionMs, now, log },
+    sweep: store.retention,
+    surfaces: services.surfaces,
+    retentionMs,
+    now,
+    log,
   });
   let ready = false;
   const registry = await mountRegistry(base);
   const app = await createApi({
-    ...{ ...base, ...wired, registry, randomBytes },
+    ...base,
+    ...wired,
+    registry,
+    randomBytes,
     runtime: services.runtime,
     seams: settings.testSeams,
     info: {

@@ -30,11 +30,16 @@ export async function mountRegistry(options: MountOptions): Promise<MountedRegis
   const { createRegistry, openStorage, REGISTRY_ACCESS: access } = await import('@gantry/registry');
   const folder = path.join(dataDir, 'registry');
   const registry = createRegistry({
-    ...{ store, now, log },
+    store,
+    now,
+    log,
     storage: openStorage({ kind: 'folder', folder }, { dataDir, now }),
     policy: {
       // Reading needs no key, so names that are private do not belong here.
-      ...{ name: 'Gantry', publicUrl, acceptsPrivate: false, testNamespace },
+      name: 'Gantry',
+      publicUrl,
+      acceptsPrivate: false,
+      testNamespace,
       // The conformance suite signs nothing.
       acceptsUnsigned: testNamespace,
     },

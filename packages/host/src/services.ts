@@ -67,7 +67,13 @@ export async function createServices(options: ServicesOptions): Promise<Services
   workflows.onRegistered(triggers.syncTriggers);
   const timed = [schedules, heartbeats, triggers];
   return {
-    ...{ runtime, webhooks, triggers, schedules, heartbeats, packs, surfaces },
+    runtime,
+    webhooks,
+    triggers,
+    schedules,
+    heartbeats,
+    packs,
+    surfaces,
     async start() {
       // Subscriptions first: runs that go on at once have something to tell.
       await webhooks.start();

@@ -29,11 +29,14 @@ export class Session {
   #attempts = 0;
 
   constructor(settings: PostgresSettings) {
+    // Not in the types of the driver
+    const connecting = { socket: (address: Address) => this.#connect(address) };
     this.#driver = postgres(settings.url, {
       ...optionsOf(settings),
       // For ever: a new one would be another connection under the same instance
-      ...{ max: 1, max_lifetime: null },
-      ...{ socket: (address: Address) => this.#connect(address) },
+      max: 1,
+      max_lifetime: null,
+      ...connecting,
     });
     this.sql = this.#guarded(() => this.#isOpen);
   }

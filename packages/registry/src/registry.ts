@@ -85,20 +85,21 @@ export function createRegistry(options: RegistryOptions): Registry {
   const mirrored = new MirroredKeys({ store, changes: main.changes, now });
   const claims = new Claims({ store, changes: main.changes, foreign: mirrored, scopes, now });
   const publisher = new Publisher({
-    ...{ storage, claims, limits, scopes, now, acceptsUnsigned: policy.acceptsUnsigned },
+    storage,
+    claims,
+    limits,
+    scopes,
+    now,
+    acceptsUnsigned: policy.acceptsUnsigned,
     keyName: async ({ tenant, keyId }) =>
       (await store.records.keys(tenant)).find((key) => key.keyId === keyId)?.name ?? '',
   });
   const reads = createReads({
-    ...{ catalogue: main.catalogue, store, now },
+    catalogue: main.catalogue,
+    store,
+    now,
     directory: createKeyDirectory(claims, mirrored, now),
-    profile: {
-      ...{ name: policy.name, operator: policy.name, namespaces: scopes },
-      acceptsUnsigned: policy.acceptsUnsigned,
-      get publicUrl() {
-        return policy.publicUrl();
-      },
-    },
+    profile: profileOf(policy, scopes),
   });
   const sweep = (): Promise<number> =>
     sweepArchives({ storage, named: () => namedArchives(store), now: now() });
@@ -123,13 +124,30 @@ export function createRegistry(options: RegistryOptions): Registry {
     mirror: (mirroring) =>
       mirrorRegistry(
         {
-          ...{ catalogue: main.catalogue, storage, claims, limits, scopes, now, keys: mirrored },
-          ...{ acceptsUnsigned: policy.acceptsUnsigned, board: reads.advisories },
+          catalogue: main.catalogue,
+          storage,
+          claims,
+          limits,
+          scopes,
+          now,
+          keys: mirrored,
+          acceptsUnsigned: policy.acceptsUnsigned,
+          board: reads.advisories,
         },
         mirroring,
       ),
   };
 }
+
+const profileOf = (policy: RegistryOptions['policy'], scopes: readonly string[]) => ({
+  name: policy.name,
+  operator: policy.name,
+  namespaces: scopes,
+  acceptsUnsigned: policy.acceptsUnsigned,
+  get publicUrl() {
+    return policy.publicUrl();
+  },
+});
 
 function resetRoute(app: Api, catalogue: StoreCatalogue): void {
   const schema = {

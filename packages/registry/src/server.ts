@@ -60,11 +60,16 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
   const admin = await ensureAdminKey(store, { ...(apiKey !== undefined && { apiKey }), now, randomBytes });
   let url = `http://${settings.host}:${settings.port}`;
   const registry = createRegistry({
-    ...{ store, storage, now, log },
+    store,
+    storage,
+    now,
+    log,
     ...(limits !== undefined && { limits }),
     policy: {
-      ...{ name: settings.name, acceptsUnsigned: settings.acceptsUnsigned },
-      ...{ acceptsPrivate: settings.acceptsPrivate, testNamespace: settings.testSeams },
+      name: settings.name,
+      acceptsUnsigned: settings.acceptsUnsigned,
+      acceptsPrivate: settings.acceptsPrivate,
+      testNamespace: settings.testSeams,
       publicUrl: () => settings.publicUrl ?? url,
     },
   });
@@ -78,7 +83,10 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
     ready = true;
   };
   return {
-    ...{ app, registry, newAdminKey: admin.created, prepare },
+    app,
+    registry,
+    newAdminKey: admin.created,
+    prepare,
     async start() {
       await prepare();
       url = await app.listen({ host: settings.host, port: settings.port });
@@ -102,7 +110,10 @@ function createApp(options: {
 }): Api {
   const { store, registry, now, log, isReady } = options;
   const { app, keys, idempotency } = createServer({
-    ...{ store, now, randomBytes, log },
+    store,
+    now,
+    randomBytes,
+    log,
     access: ACCESS,
     maxRequestBodyBytes: BODY_BYTES_MAX,
   });

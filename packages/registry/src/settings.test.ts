@@ -11,7 +11,9 @@ test('a registry needs no settings: it is public, takes only what is signed, and
   assert.deepEqual(
     { acceptsUnsigned, acceptsPrivate, testSeams },
     {
-      ...{ acceptsUnsigned: false, acceptsPrivate: false, testSeams: false },
+      acceptsUnsigned: false,
+      acceptsPrivate: false,
+      testSeams: false,
     },
   );
 });

@@ -18,7 +18,9 @@ test('what is not offered is absent, so that packs can test for it', async (t) =
   const { result } = await sandbox.invoke(invocationOf(code, { surfaces, call }));
   assert.deepEqual(outputsOf(result), {
     absent: Array(4).fill('undefined'),
-    ...{ named: [false, true], own: ['get'], copy: 'object' },
+    named: [false, true],
+    own: ['get'],
+    copy: 'object',
   });
 });
 

@@ -36,7 +36,8 @@ test('more calls at once than there is credit for are all answered, in order', a
   let next = 0;
   const { result } = await sandbox.invoke(
     invocationOf(code, {
-      ...{ surfaces: SURFACES, limits: { memoryBytes: 256 * MIB, wallClockMs: 20_000, outputBytes: MIB } },
+      surfaces: SURFACES,
+      limits: { memoryBytes: 256 * MIB, wallClockMs: 20_000, outputBytes: MIB },
       call: async (_method, [at]) => {
         assert.equal(at, next);
         next += 1;

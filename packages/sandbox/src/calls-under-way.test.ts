@@ -102,7 +102,10 @@ test('calls that nobody waits for end with their node, and its process goes on',
   const logs: string[] = [];
   const call = async (method: string) => (method === 'look' ? null : new Promise<Data>(() => {}));
   const base = invocationOf(code, {
-    ...{ surfaces: SURFACES, limits: LIMITS, call, log: (_, message) => void logs.push(message) },
+    surfaces: SURFACES,
+    limits: LIMITS,
+    call,
+    log: (_, message) => void logs.push(message),
   });
   for (const inputs of [{ count: 10_000 }, { count: 10_000, looks: true }, { count: 0 }]) {
     const { result } = await sandbox.invoke({ ...base, ctx: { ...base.ctx, inputs } });
@@ -140,7 +143,9 @@ test('whatever a process held is given back when it is killed amid streams and l
     }
   };
   const invocation = invocationOf(code, {
-    ...{ surfaces: SURFACES, call, repeatable: false },
+    surfaces: SURFACES,
+    call,
+    repeatable: false,
     limits: { ...LIMITS, wallClockMs: 1_500 },
   });
   const inputs = { bytes: 32 * MIB };
@@ -158,7 +163,9 @@ test('also what it was sending or waiting to send, and what the host never ends'
   const code = await nodePack('await ctx.wait(new Uint8Array(ctx.inputs.bytes)); return {};');
   const call = () => new Promise<Data>(() => {});
   const invocation = invocationOf(code, {
-    ...{ surfaces: SURFACES, call, repeatable: false },
+    surfaces: SURFACES,
+    call,
+    repeatable: false,
     limits: { ...LIMITS, wallClockMs: 1_500 },
   });
   const inputs = { bytes: 32 * MIB };

@@ -78,8 +78,13 @@ test('should it ever have neighbours, a process that ends displaces only what ma
   await writeFile(file, SHORT_LIVED);
   const child = new PackProcess({
     command: { file: process.execPath, args: [file], folder: '/' },
-    ...{ tenant: 'acme', open: { type: 'open' } },
-    ...{ memoryBytes: 256 * MIB, loadMs: 20_000, grants: [], environment: {}, onEnd: () => {} },
+    tenant: 'acme',
+    open: { type: 'open' },
+    memoryBytes: 256 * MIB,
+    loadMs: 20_000,
+    grants: [],
+    environment: {},
+    onEnd: () => {},
     context: { egress, lookup: async () => [], filesFolder: '/nowhere', fault: () => {} },
   });
   await child.opened;

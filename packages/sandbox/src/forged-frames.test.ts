@@ -28,8 +28,13 @@ async function endOf(body: string) {
   await writeFile(file, impostor(body));
   const child = new PackProcess({
     command: { file: process.execPath, args: [file], folder: '/' },
-    ...{ tenant: 'acme', open: { type: 'open' } },
-    ...{ memoryBytes: 256 * MIB, loadMs: 20_000, grants: [], environment: {}, onEnd: () => {} },
+    tenant: 'acme',
+    open: { type: 'open' },
+    memoryBytes: 256 * MIB,
+    loadMs: 20_000,
+    grants: [],
+    environment: {},
+    onEnd: () => {},
     context: { egress, lookup: async () => [], filesFolder: '/nowhere', fault: () => {} },
   });
   assert.equal((await child.opened).loaded, true);

@@ -205,7 +205,8 @@ describe('primitives', () => {
     const { result, used } = await run(
       `fs.writeFileSync('a', 'text'); return { own: fs.statSync('a').size, offered: await ctx.fs.stat({ path: 'a' }) };`,
       {
-        ...{ grants: ['fs.read', 'fs.write'], surfaces: { 'fs.stat': 'unary' } },
+        grants: ['fs.read', 'fs.write'],
+        surfaces: { 'fs.stat': 'unary' },
         call: async (method) => ({ method }),
       },
       `import fs from 'node:fs';`,

@@ -25,8 +25,15 @@ async function report(launcher: Launcher, program: string, args: readonly string
 /** What a process that is free to try everything gets. */
 const CONFINED = {
   uid: 65534,
-  ...{ passwd: false, ownPack: true, write: false, writePack: false, proc: false, shell: false },
-  ...{ interfaces: [], connected: false, seesOthers: false },
+  passwd: false,
+  ownPack: true,
+  write: false,
+  writePack: false,
+  proc: false,
+  shell: false,
+  interfaces: [],
+  connected: false,
+  seesOthers: false,
 };
 
 const NODE_SCRIPT = `

@@ -12,7 +12,8 @@ const SURFACES = {
   ...({ echo: 'unary', look: 'sync' } as const),
 };
 const echo: Pick<Invocation, 'surfaces' | 'limits' | 'call'> = {
-  ...{ surfaces: SURFACES, limits: LIMITS },
+  surfaces: SURFACES,
+  limits: LIMITS,
   call: async (_, [value]) => value,
 };
 
@@ -46,8 +47,14 @@ test('a call that no frame can carry fails alone: later calls, neighbours and th
   const plain = 'sandbox_invocation_error';
   assert.deepEqual(outputsOf(large), {
     codes: [
-      ...[plain, plain, plain],
-      ...['blob_object_too_large', 'kv_value_too_large', 'cache_value_too_large', null, plain],
+      plain,
+      plain,
+      plain,
+      'blob_object_too_large',
+      'kv_value_too_large',
+      'cache_value_too_large',
+      null,
+      plain,
     ],
     after: [1, 2],
   });
@@ -115,7 +122,9 @@ return {'codes': codes, 'length': len(large), 'right': large == b'\\x07' * (32 <
   const plain = 'sandbox_invocation_error';
   assert.deepEqual(outputs, {
     codes: [plain, plain, plain, 'blob_object_too_large', 'TooLarge'],
-    ...{ length: 32 * MIB, right: true, kind: 'bytes' },
+    length: 32 * MIB,
+    right: true,
+    kind: 'bytes',
   });
 });
 
@@ -136,7 +145,9 @@ const noted = () => {
   const heard: unknown[] = [];
   const said: string[] = [];
   return {
-    ...{ heard, said, emit: (value: Data) => void heard.push(value) },
+    heard,
+    said,
+    emit: (value: Data) => void heard.push(value),
     log: (_: string, message: string, data?: Data) => void said.push(data === undefined ? message : 'data'),
   };
 };

@@ -81,7 +81,8 @@ export class PackProcess {
     });
     const { tenant, context } = options;
     this.#calls = new ProcessCalls(this.#child, {
-      ...{ tenant, context },
+      tenant,
+      context,
       isRunning: (job) => this.#jobs.has(job.id),
       fail: (error, job) => this.#fail(error, job),
     });

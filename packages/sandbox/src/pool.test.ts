@@ -124,7 +124,9 @@ test('what cannot be started fails alone', async (t) => {
   const end = await work('a');
   const broken = pool.use(
     {
-      ...{ key: 'k', tenant: 'b', use: 'exclusive' },
+      key: 'k',
+      tenant: 'b',
+      use: 'exclusive',
       start: () => {
         throw new Error('no more processes');
       },

@@ -126,8 +126,11 @@ async function call(
 }
 
 const UNARY: SurfaceTable = {
-  ...{ 'storage.kv.get': 'unary', callAI: 'unary', 'callAI.embeddings': 'unary' },
-  ...{ bytes: 'unary', fails: 'unary' },
+  'storage.kv.get': 'unary',
+  callAI: 'unary',
+  'callAI.embeddings': 'unary',
+  bytes: 'unary',
+  fails: 'unary',
 };
 
 test('surfaces of a Python node', async (t) => {
@@ -135,7 +138,9 @@ test('surfaces of a Python node', async (t) => {
   if (!sandbox) return;
   const surfaces: SurfaceTable = {
     ...UNARY,
-    ...{ 'sideEffects.tryAcquire': 'sync', 'mcp.subscribe': 'callback', tokens: 'stream' },
+    'sideEffects.tryAcquire': 'sync',
+    'mcp.subscribe': 'callback',
+    tokens: 'stream',
   };
   const code = await pythonPack(`heard = []
 one = ctx.storage.kv.get({'key': 'k'})
@@ -149,7 +154,13 @@ return {'one': one, 'blocked': blocked['ordinal'], 'nested': ctx.callAI({})['met
   const outcome = await sandbox.invoke(invocationOf(code, { surfaces, call }));
   assert.deepEqual(outputsOf(outcome), {
     one: { method: 'storage.kv.get', ordinal: 0 },
-    ...{ blocked: 1, nested: 'callAI', end: 'end', heard: 40, last: 39, failed: ['quota', 0, 'no'], sum: 6 },
+    blocked: 1,
+    nested: 'callAI',
+    end: 'end',
+    heard: 40,
+    last: 39,
+    failed: ['quota', 0, 'no'],
+    sum: 6,
   });
   assert.deepEqual(outcome.used.surfaces, Object.keys(surfaces).sort());
 });

@@ -96,7 +96,9 @@ class PackSandbox implements Sandbox {
   async invoke(invocation: Invocation): Promise<InvocationOutcome> {
     const startedAt = this.#options.now();
     const outcome = ({ result, variables }: Settled, usage = new Usage(), atLoad?: Usage) => ({
-      ...{ result, variables: toJsonObject(variables), used: usage.receipt(atLoad) },
+      result,
+      variables: toJsonObject(variables),
+      used: usage.receipt(atLoad),
       durationMs: this.#options.now() - startedAt,
     });
     const launcher = await this.#launcherOf(invocation.code);
@@ -122,8 +124,13 @@ class PackSandbox implements Sandbox {
     const [own, beside] = [this.#pool.stats(), this.#inspections.stats()];
     const sum = (name: keyof PoolStats): number => own[name] + beside[name];
     return {
-      ...{ isolation: this.#isolation.kind, displaced: this.#displaced, started: sum('started') },
-      ...{ warm: sum('warm'), busy: sum('busy'), asleep: sum('asleep'), waiting: sum('waiting') },
+      isolation: this.#isolation.kind,
+      displaced: this.#displaced,
+      started: sum('started'),
+      warm: sum('warm'),
+      busy: sum('busy'),
+      asleep: sum('asleep'),
+      waiting: sum('waiting'),
     };
   }
 

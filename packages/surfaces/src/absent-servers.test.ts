@@ -20,9 +20,15 @@ const postgresUrl = async (): Promise<string> => {
 after(async () => (await postgres)?.close());
 
 absentServerTest('PostgreSQL', {
-  ...{ skip: postgresSkip, url: postgresUrl },
+  skip: postgresSkip,
+  url: postgresUrl,
   settings: ({ url }) => ({
-    ...{ kv: url, cache: url, documents: url, vectors: url, search: url, queue: url },
+    kv: url,
+    cache: url,
+    documents: url,
+    vectors: url,
+    search: url,
+    queue: url,
   }),
   calls: {
     kvStorage: increment,
@@ -77,7 +83,8 @@ function datasourcesFile(url: string): string {
 }
 
 absentServerTest('a SQL data source', {
-  ...{ skip: postgresSkip, url: postgresUrl },
+  skip: postgresSkip,
+  url: postgresUrl,
   settings: ({ url }) => ({ datasources: datasourcesFile(url) }),
   calls: {
     sql: (call) => call('db.sql.query', { datasourceId: 'crm', sql: 'select 1 as n', params: [] }),
@@ -96,7 +103,8 @@ test('a server that comes back refusing is the problem, and the answer to each c
   const { told, world, problemsOf } = await openWorld(
     t,
     { kv: redis.url, cache: database.url },
-    ...[redis, database],
+    redis,
+    database,
   );
   assert.equal(told.length, 2, 'one line for each server');
   await Promise.all([database.appear(), redis.appear()]);

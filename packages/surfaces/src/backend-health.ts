@@ -19,7 +19,8 @@ export const healthOf = (served: readonly ServedBackend[]): Promise<BackendHealt
       const fault = await faultOf(backend);
       const warning = fault === null ? await warningOf(backend) : null;
       return {
-        ...{ capability, backend: backend.kind },
+        capability,
+        backend: backend.kind,
         ...(fault && { problem: `${setting}: ${messageOf(fault.error)}` }),
         ...(warning !== null && { warning: `${setting}: ${warning}` }),
       };

@@ -64,7 +64,9 @@ export function readDatasources(path: string): DatasourceConfig[] {
   return written.datasources.map((each, index) => {
     const { id, tenants, readOnly = false, maxRows, timeoutMs } = each;
     return {
-      ...{ id, tenants, readOnly },
+      id,
+      tenants,
+      readOnly,
       ...(maxRows !== undefined && { maxRows }),
       ...(timeoutMs !== undefined && { timeoutMs }),
       place: placeOf(path, index, each),

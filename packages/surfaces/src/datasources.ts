@@ -87,8 +87,11 @@ async function entryOf(
     ...(limits.timeoutMs !== undefined && { timeoutMs: limits.timeoutMs }),
   };
   return {
-    ...{ id, tenants: tenants === '*' ? tenants : new Set(tenants), isReadOnly: readOnly },
-    ...{ kind: place.driver, backend: await openBackend(place, bounds, pool) },
+    id,
+    tenants: tenants === '*' ? tenants : new Set(tenants),
+    isReadOnly: readOnly,
+    kind: place.driver,
+    backend: await openBackend(place, bounds, pool),
   };
 }
 

@@ -160,7 +160,9 @@ export class NodeCalls {
     const fingerprint = fingerprintOf(method, input);
     const place = { tenant: call.tenant, runId: call.runId, nodeId: call.nodeId, ordinal };
     const invocationOf = (tried: number): Invocation => ({
-      ...{ ...place, method, fingerprint },
+      ...place,
+      method,
+      fingerprint,
       id: invocationId({ ...place, providerKey: providerKeyOf(series, tried) }),
       place: placeOf(place, series),
     });

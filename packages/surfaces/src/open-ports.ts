@@ -72,18 +72,36 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
   const queue = await openQueue(backends.queue, { embedded, pool, now, report });
   closing.push(() => queue.port.close());
   const ownBlobs = await openEmbeddedBlobs({
-    ...{ database: embedded, dataDir, quotaBytes: options.blobQuotaBytes ?? GIB },
+    database: embedded,
+    dataDir,
+    quotaBytes: options.blobQuotaBytes ?? GIB,
     ...(options.blobLinks && { links: options.blobLinks }),
   });
   const blobs = await openBlobs(backends.blobs, { embedded: ownBlobs });
   closing.push(() => blobs.port.close());
   const files = await openFiles({
-    ...{ database: embedded, dataDir, quotaBytes: options.fileQuotaBytes ?? GIB, now },
+    database: embedded,
+    dataDir,
+    quotaBytes: options.fileQuotaBytes ?? GIB,
+    now,
   });
   const served = servedBy({ kv, cache, documents: tables, vectors, search, queue, blobs }, sql.backends);
   return {
-    ...{ kv, cache, tables, documents, vectors, search, queue, blobs, files, sql, ownBlobs },
-    ...{ embedded, retrieval, pool, redis },
+    kv,
+    cache,
+    tables,
+    documents,
+    vectors,
+    search,
+    queue,
+    blobs,
+    files,
+    sql,
+    ownBlobs,
+    embedded,
+    retrieval,
+    pool,
+    redis,
     served: served.map((each) =>
       each.backend.kind === 'embedded'
         ? inFolder(each, dataDir, RETRIEVAL.has(each.capability) ? retrieval : embedded)
@@ -118,7 +136,10 @@ type OpenedPorts = Readonly<Record<Exclude<keyof typeof SETTINGS, 'datasources'>
 
 function servedBy(ports: OpenedPorts, datasources: readonly ServedBackend['backend'][]): readonly Served[] {
   const serve = (capability: string, port: keyof OpenedPorts): Served => ({
-    ...{ capability, port, setting: SETTINGS[port], backend: ports[port] },
+    capability,
+    port,
+    setting: SETTINGS[port],
+    backend: ports[port],
   });
   return [
     serve('kvStorage', 'kv'),

@@ -13,7 +13,9 @@ const KEPT_MS = 1_000;
 test('a sweep deletes what expired and what no node can ask for any more, and nothing else', async (t) => {
   const folder = freshFolder();
   const opened = await openSurfaces({
-    ...{ dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: KEPT_MS },
+    dataDir: folder.path,
+    cursorKey: new Uint8Array(32),
+    invocationRetentionMs: KEPT_MS,
   });
   t.after(folder.remove);
   const world = deskOf(opened.surfaces);
@@ -38,7 +40,9 @@ test('the data is for its owner only', {
   const folder = freshFolder();
   t.after(folder.remove);
   const opened = await openSurfaces({
-    ...{ dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: KEPT_MS },
+    dataDir: folder.path,
+    cursorKey: new Uint8Array(32),
+    invocationRetentionMs: KEPT_MS,
   });
   assert.equal(existsSync(databasePath(folder.path)), false, 'nothing is made before something is kept');
   await nodeOf(deskOf(opened.surfaces))('storage.kv.put', { key: 'a', value: 1 });
@@ -51,7 +55,9 @@ test('health names what cannot be read, and starts nothing to look', async (t) =
   t.after(folder.remove);
   const path = databasePath(folder.path, 'retrieval.db');
   const opened = await openSurfaces({
-    ...{ dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: KEPT_MS },
+    dataDir: folder.path,
+    cursorKey: new Uint8Array(32),
+    invocationRetentionMs: KEPT_MS,
   });
   t.after(opened.close);
   const ill = async () =>

@@ -23,7 +23,8 @@ test('a pack keeps, counts once, and sees what it may', async (t) => {
   const run = async (typeId: string, inputs: { [name: string]: string }, tenant = 'acme') => {
     const calls = desk.open(factsOf({ tenant, nodeId: typeId }));
     const invocation = invocationOf(code, {
-      ...{ typeId, surfaces: desk.table },
+      typeId,
+      surfaces: desk.table,
       key: { tenant, workspace: 'main', principal: 'ada' },
       call: (path, args, io) => calls.call(path, args, io),
     });

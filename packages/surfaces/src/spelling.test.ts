@@ -28,7 +28,8 @@ describe('steps', () => {
     const step = either('id', 'filter');
     for (const value of [{}, { id: 'a' }, { filter: {} }]) assert.equal(adapt(step, value), value);
     assert.throws(() => adapt(step, { id: 'a', filter: {} }), {
-      ...{ code: 'validation_error', message: /both `id` and `filter`/ },
+      code: 'validation_error',
+      message: /both `id` and `filter`/,
     });
   });
 

@@ -98,9 +98,18 @@ describe('what is offered', () => {
       mail: { supported: true, maxBytes: 10, tracking: { supported: true, live: true } },
     });
     assert.deepEqual([...desk.capabilities().keys()].sort(), [
-      ...['host.mail', 'host.mail.tracking', 'host.mail.tracking.live'],
-      ...['host.post', 'host.post.tracking', 'host.post.tracking.live'],
-      ...['mail', 'mail.tracking', 'mail.tracking.live', 'post', 'post.tracking', 'post.tracking.live'],
+      'host.mail',
+      'host.mail.tracking',
+      'host.mail.tracking.live',
+      'host.post',
+      'host.post.tracking',
+      'host.post.tracking.live',
+      'mail',
+      'mail.tracking',
+      'mail.tracking.live',
+      'post',
+      'post.tracking',
+      'post.tracking.live',
     ]);
     assert.deepEqual(desk.table, { 'mail.send': 'unary', 'mail.count': 'unary', 'mail.watch': 'stream' });
   });

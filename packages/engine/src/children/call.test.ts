@@ -13,7 +13,9 @@ import { branch, replay } from '../testing/forks.ts';
 import { node, Trial, workflow } from '../testing/workflow.ts';
 
 const caller: PackNodeType = {
-  ...{ typeId: 'vendor.acme.call', packName: 'vendor.acme.tools', packVersion: '1.0.0' },
+  typeId: 'vendor.acme.call',
+  packName: 'vendor.acme.tools',
+  packVersion: '1.0.0',
   integrity: 'sha256-abc',
   effect: 'effect',
   sensitiveOutputs: [],
@@ -77,7 +79,10 @@ describe('pack code that calls a workflow', () => {
     trial.give({ type: 'childrenStarted', now: trial.now, nodeId: 'a', visit: 1, starts });
     assert.deepEqual(work(trial)[0]?.pack?.calls, [
       {
-        ...{ workflowId: 'worker', attempt: 0, status: 'failed', runId: 'child-1' },
+        workflowId: 'worker',
+        attempt: 0,
+        status: 'failed',
+        runId: 'child-1',
         error: { code: 'broken', message: 'no' },
       },
       { workflowId: 'worker', attempt: 0, status: 'failed', error },

@@ -54,8 +54,13 @@ describe('what an answer makes of the gate', () => {
       trial.advance();
       assert.deepEqual(trial.outputs('gate'), { ...outputs, ...DECIDED });
       assert.deepEqual(trial.log().slice(2), [
-        ...['node.suspended gate', 'interrupt.requested gate', 'approval.requested gate'],
-        ...['interrupt.resolved gate', 'approval.received gate', 'node.resumed gate', 'node.completed gate'],
+        'node.suspended gate',
+        'interrupt.requested gate',
+        'approval.requested gate',
+        'interrupt.resolved gate',
+        'approval.received gate',
+        'node.resumed gate',
+        'node.completed gate',
         'run.completed',
       ]);
       const { action, decidedBy } = trial.payload('approval.received');

@@ -48,7 +48,10 @@ describe('a conversation', () => {
       closedBy: 'key-1',
     });
     assert.deepEqual(trial.log().slice(-5), [
-      ...['conversation.closed talk', 'interrupt.resolved talk', 'node.resumed talk', 'node.completed talk'],
+      'conversation.closed talk',
+      'interrupt.resolved talk',
+      'node.resumed talk',
+      'node.completed talk',
       'run.completed',
     ]);
     assert.equal(refusalOf(trial, 'talk', say('more')), 'validation_error');

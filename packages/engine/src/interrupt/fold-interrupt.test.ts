@@ -7,9 +7,16 @@ import { key, refusalOf } from '../testing/answers.ts';
 import { facts, node, Trial, workflow } from '../testing/workflow.ts';
 
 const TYPES = [
-  ...['interrupt.requested', 'interrupt.resolved', 'approval.granted', 'approval.rejected'],
-  ...['conversation.opened', 'conversation.exchanged', 'authorization.decided', 'node.suspended'],
-  ...['node.resumed', 'node.started'],
+  'interrupt.requested',
+  'interrupt.resolved',
+  'approval.granted',
+  'approval.rejected',
+  'conversation.opened',
+  'conversation.exchanged',
+  'authorization.decided',
+  'node.suspended',
+  'node.resumed',
+  'node.started',
 ];
 const KEYS = [
   'nodeId',

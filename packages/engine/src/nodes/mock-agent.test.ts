@@ -23,9 +23,15 @@ describe('a mocked agent', () => {
       mockDecision: { decision: 1, confidence: 0.7 },
     });
     assert.deepEqual(trial.log().slice(2, -2), [
-      ...['agent.reasoning.delta a', 'agent.reasoning.delta a', 'agent.reasoned a'],
-      ...['agent.toolCalled a', 'agent.toolReturned a', 'agent.toolCalled a', 'agent.toolReturned a'],
-      ...['agent.handoff a', 'agent.decided a'],
+      'agent.reasoning.delta a',
+      'agent.reasoning.delta a',
+      'agent.reasoned a',
+      'agent.toolCalled a',
+      'agent.toolReturned a',
+      'agent.toolCalled a',
+      'agent.toolReturned a',
+      'agent.handoff a',
+      'agent.decided a',
     ]);
     assert.equal(trial.payload('agent.reasoned').reasoning, 'ab');
     assert.deepEqual(trial.outputs('a'), {});

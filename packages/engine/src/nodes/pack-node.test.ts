@@ -192,7 +192,11 @@ describe('a run with pack nodes', () => {
   const lived = (): Trial => {
     const trial = begin();
     trial.give({
-      ...{ type: 'emit', now: trial.now, nodeId: 'a', visit: 1, attempt: 0 },
+      type: 'emit',
+      now: trial.now,
+      nodeId: 'a',
+      visit: 1,
+      attempt: 0,
       events: [{ type: 'log.appended', payload: { level: 'info', message: 'asking' } }],
     });
     ask(trial, 'k', { kind: 'approval', prompt: 'Go?' });

@@ -31,7 +31,9 @@ test('the schema of a type is served byte for byte to those who may read artifac
   assertError(await api.get('/schemas/artifacts/vendor.acme.other.schema.json'), 404, 'not_found');
   assertError(await api.get(URL, { authorization: '' }), 401, 'unauthenticated');
   const made = await api.post('/v1/host/gantry/keys', {
-    ...{ name: 'other', tenant: 'globex', scopes: ['artifacts:read'] },
+    name: 'other',
+    tenant: 'globex',
+    scopes: ['artifacts:read'],
   });
   assertError(await api.get(URL, { authorization: `Bearer ${made.json().key}` }), 404, 'not_found');
 });

@@ -21,7 +21,9 @@ export function blobLinkRoutes(
     const { method, raw, body } = request;
     const contentType = types.get(request);
     const answer = await servePresigned({
-      ...{ method, url: raw.url ?? '', now: now() },
+      method,
+      url: raw.url ?? '',
+      now: now(),
       ...(contentType !== undefined && { contentType }),
       body: (body as Readable | undefined) ?? nothing(),
     });

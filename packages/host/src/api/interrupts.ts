@@ -224,7 +224,13 @@ async function openQuestion(
 export function view({ facts }: Run, nodeId: string, interrupt: Interrupt): OpenInterrupt {
   const { interruptId, kind, key, data, resumeSchema, requestedAt, expiresAt, votes } = interrupt;
   return {
-    ...{ runId: facts.runId, workflowId: facts.workflowId, nodeId, interruptId, kind, key, data },
+    runId: facts.runId,
+    workflowId: facts.workflowId,
+    nodeId,
+    interruptId,
+    kind,
+    key,
+    data,
     ...(resumeSchema && { resumeSchema }),
     requestedAt: iso(requestedAt),
     ...(expiresAt !== undefined && { deadline: iso(expiresAt) }),

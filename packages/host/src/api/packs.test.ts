@@ -123,7 +123,9 @@ test('packs belong to their tenant, and scopes guard them', async (t) => {
   assert.equal((await api.get(PACKS_URL, { authorization })).json().packs.length, 1);
   assertError(await api.post(`${ONE}/grants`, { requires: [] }, { authorization }), 403, 'forbidden');
   const made = await api.post('/v1/host/gantry/keys', {
-    ...{ name: 'other', tenant: 'other', scopes: ['packs:read', 'workflows:write'] },
+    name: 'other',
+    tenant: 'other',
+    scopes: ['packs:read', 'workflows:write'],
   });
   const other = { authorization: `Bearer ${made.json().key}` };
   assert.deepEqual((await api.get(PACKS_URL, other)).json(), { packs: [] });

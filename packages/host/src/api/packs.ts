@@ -107,7 +107,11 @@ function installRoute(app: Api, desk: PackDesk): void {
     const { changed, view } =
       body instanceof Uint8Array
         ? await desk.install({
-            ...{ tenant, archive: body, source: 'archive', development: development === 'true', by },
+            tenant,
+            archive: body,
+            source: 'archive',
+            development: development === 'true',
+            by,
             grant: grant.split(',').filter((id) => id !== ''),
           })
         : await desk.installFromRegistry({ tenant, by, grant: [], ...named(body) });

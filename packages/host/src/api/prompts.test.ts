@@ -6,10 +6,17 @@ import { PACKS_URL, packTest } from '../packs/testing/pack-test.ts';
 import { assertError, assertPublic } from './testing.ts';
 
 const prompt = (templateId: string, more: JsonObject = {}): JsonObject => ({
-  ...{ templateId, version: '1.0.0', kind: 'system', text: 'Be kind.', ...more },
+  templateId,
+  version: '1.0.0',
+  kind: 'system',
+  text: 'Be kind.',
+  ...more,
 });
 const greet = prompt('greet', {
-  ...{ kind: 'user', text: 'Hello {{name}}', tags: ['short', 'warm'], modelHints: { modelClass: 'writing' } },
+  kind: 'user',
+  text: 'Hello {{name}}',
+  tags: ['short', 'warm'],
+  modelHints: { modelClass: 'writing' },
   variables: [{ name: 'name', type: 'string', required: true }],
 });
 
@@ -36,7 +43,10 @@ test('prompts of installed packs are listed with where they come from', async (t
   await api.installed([greet, prompt('calm', { meta: { author: 'Ann', source: 'host' } })]);
   const { items } = (await api.get('/v1/prompts')).json();
   assert.deepEqual(items[0].meta, {
-    ...{ author: 'Ann', source: 'pack', packName: 'vendor.acme.kit', packVersion: '1.0.0' },
+    author: 'Ann',
+    source: 'pack',
+    packName: 'vendor.acme.kit',
+    packVersion: '1.0.0',
   });
   for (const item of items) assertPublic('prompt-template.schema.json', item);
   assert.deepEqual(await api.ids('?kind=user'), ['greet']);
@@ -138,7 +148,9 @@ test('other tenants see none of it, and what is not served says so', async (t) =
   const api = await promptTest(t);
   await api.installed([greet]);
   const made = await api.post('/v1/host/gantry/keys', {
-    ...{ name: 'other', tenant: 'globex', scopes: ['prompts:read'] },
+    name: 'other',
+    tenant: 'globex',
+    scopes: ['prompts:read'],
   });
   const other = { authorization: `Bearer ${made.json().key}` };
   assert.deepEqual((await api.get('/v1/prompts', other)).json(), { items: [] });

@@ -22,7 +22,10 @@ export function deadLetterWrite(office: DeadLetterOffice, tenant: string, body: 
     entry: {
       ...deadLetterKey(tenant, newId('dl', at, office.randomBytes)),
       ref: body.type === 'run' ? body.runId : body.deliveryId,
-      ...{ dueAt: null, expiresAt: at + office.retentionMs, createdAt: at, body: JSON.stringify(body) },
+      dueAt: null,
+      expiresAt: at + office.retentionMs,
+      createdAt: at,
+      body: JSON.stringify(body),
     },
     expectedVersion: null,
   };

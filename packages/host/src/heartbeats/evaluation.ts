@@ -38,7 +38,11 @@ export interface EvaluationOptions {
 }
 
 const requestOf = (workflowId: string, inputs: JsonObject): RunRequest => ({
-  ...{ workflowId, inputs, configurable: {}, tags: [], metadata: {} },
+  workflowId,
+  inputs,
+  configurable: {},
+  tags: [],
+  metadata: {},
 });
 
 const ownerOf = ({ tenant, record: { keyId } }: StoredHeartbeat): Owner => ({ tenant, principal: keyId });
@@ -176,8 +180,14 @@ function tickWrites(
     {
       kind: 'putEntry',
       entry: {
-        ...{ kind: HEARTBEAT_TICK_KIND, tenant, id: newId('hbt', now, randomBytes), ref: id },
-        ...{ dueAt: null, expiresAt, createdAt: now, body: JSON.stringify(tick) },
+        kind: HEARTBEAT_TICK_KIND,
+        tenant,
+        id: newId('hbt', now, randomBytes),
+        ref: id,
+        dueAt: null,
+        expiresAt,
+        createdAt: now,
+        body: JSON.stringify(tick),
       },
       expectedVersion: null,
     },

@@ -128,7 +128,11 @@ function recordOf({ keyId }: Caller, body: CreateHeartbeatRequest, now: number):
   const { workflowId, inputs = {}, intervalSec, maxRuntimeMs, enqueue } = body;
   const intervalMs = Math.max(intervalSec, HEARTBEAT_LIMITS.minIntervalSec) * 1_000;
   return {
-    ...{ keyId, workflowId, intervalMs, seen: null, lastTick: null },
+    keyId,
+    workflowId,
+    intervalMs,
+    seen: null,
+    lastTick: null,
     inputs: inputs as JsonObject,
     maxRuntimeMs: maxRuntimeMs ?? HEARTBEAT_LIMITS.defaultRuntimeMs,
     enqueue: enqueue

@@ -33,7 +33,10 @@ export interface StoredHeartbeat {
 }
 
 export const readHeartbeat = ({ tenant, id, version, createdAt, body }: Entry): StoredHeartbeat => ({
-  ...{ tenant, id, version, createdAt },
+  tenant,
+  id,
+  version,
+  createdAt,
   record: JSON.parse(body),
 });
 
@@ -47,8 +50,14 @@ export function putHeartbeat(
   return {
     kind: 'putEntry',
     entry: {
-      ...{ kind: HEARTBEAT_KIND, tenant, id, createdAt, dueAt },
-      ...{ ref: record.workflowId, expiresAt: null, body: JSON.stringify(record) },
+      kind: HEARTBEAT_KIND,
+      tenant,
+      id,
+      createdAt,
+      dueAt,
+      ref: record.workflowId,
+      expiresAt: null,
+      body: JSON.stringify(record),
     },
     expectedVersion: version,
   };
@@ -67,7 +76,10 @@ export function viewOf({
 }: Omit<StoredHeartbeat, 'version' | 'tenant'>): HeartbeatView {
   const { workflowId, intervalMs, maxRuntimeMs, enqueue, state, seen, lastTick } = record;
   return {
-    ...{ heartbeatId: id, workflowId, intervalSec: intervalMs / 1_000, maxRuntimeMs },
+    heartbeatId: id,
+    workflowId,
+    intervalSec: intervalMs / 1_000,
+    maxRuntimeMs,
     ...(enqueue && { enqueue: { workflowId: enqueue.workflowId } }),
     createdAt: iso(createdAt),
     ...(seen && { state: seen }),

@@ -133,8 +133,12 @@ test('while one evaluation is under way there is no other, and the clock ends it
   // Far past the deadline, as after a restart: nobody follows the run any more.
   clock.at = START + 10 * MINUTE + 1;
   const later = createHeartbeats({
-    ...{ store, runtime: host.services.runtime, workflows: { resolve: async () => null } },
-    ...{ now: () => clock.at, randomBytes, log: pino({ level: 'silent' }) },
+    store,
+    runtime: host.services.runtime,
+    workflows: { resolve: async () => null },
+    now: () => clock.at,
+    randomBytes,
+    log: pino({ level: 'silent' }),
   });
   t.after(later.stop);
   await later.tick();

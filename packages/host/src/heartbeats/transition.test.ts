@@ -45,7 +45,9 @@ test('neither a timeout nor an error changes what was seen', () => {
 
 test('what a run of the predicate means', () => {
   const run = (more: Partial<RunSnapshot>): RunSnapshot => ({
-    ...{ runId: 'run_1', workflowId: 'w', status: 'completed' },
+    runId: 'run_1',
+    workflowId: 'w',
+    status: 'completed',
     ...more,
   });
   assert.equal(observationOf(run({ status: 'running' })), null);

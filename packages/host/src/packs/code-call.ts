@@ -122,7 +122,12 @@ function contextOf({ key, invocation, work }: Task): SandboxInvocation['ctx'] {
   const { nodeId, attempt, inputs, config } = invocation;
   const { owner, configurable, triggerData } = work.facts;
   return {
-    ...{ runId: key.runId, nodeId, attempt, inputs, config, configurable },
+    runId: key.runId,
+    nodeId,
+    attempt,
+    inputs,
+    config,
+    configurable,
     trustBoundary: triggerData ? 'untrusted' : 'trusted',
     ...(triggerData && { triggerData }),
     ...(owner.principal !== undefined && { userId: owner.principal }),
@@ -137,7 +142,15 @@ function membersOf({ surfaces }: CodeCalls, task: Task, children: SubWorkflows):
   const { packName: name, packVersion: version, effect } = pack;
   const guard = new SideEffectGuard(log, { ...key, nodeId, ordinalBase });
   const offered = surfaces({
-    ...{ key, workspace, principal, nodeId, attempt, ordinalBase, effect, signal, log },
+    key,
+    workspace,
+    principal,
+    nodeId,
+    attempt,
+    ordinalBase,
+    effect,
+    signal,
+    log,
     pack: { name, version },
   });
   return together([ENDINGS, ...(effect === 'pure' ? [] : [sideEffects(guard), children.members]), offered]);

@@ -13,7 +13,9 @@ const CRM = 'vendor.acme.crm';
 const MAIL = 'vendor.acme.mail';
 
 const pack = (name: string, version: string, more: Partial<TestPack> = {}): TestPack => ({
-  ...{ name, version, nodes: { [`${name}.work`]: { body: 'return {};' } } },
+  name,
+  version,
+  nodes: { [`${name}.work`]: { body: 'return {};' } },
   ...more,
 });
 
@@ -61,7 +63,9 @@ test('nothing is installed until everything is granted', async (t) => {
   const api = await packTest(t, { settings: { registries: [registry.path] } });
   const grant = ['crypto', 'net.outbound'];
   const lacking = refusal('pack_runtime_requirement_unmet', {
-    ...{ manifest: `${MAIL}@1.0.0`, unmet: ['net.outbound'], added: ['net.outbound'] },
+    manifest: `${MAIL}@1.0.0`,
+    unmet: ['net.outbound'],
+    added: ['net.outbound'],
   });
   await assert.rejects(asked(api, { grant }), lacking, 'a grant is for the pack that is named');
   assert.deepEqual((await api.get(PACKS_URL)).json().packs, []);

@@ -181,7 +181,12 @@ function recordOf(
   const { name, version, kind, description } = manifest;
   const own = shadowed.map((typeId) => `${typeId} is a type of the host itself, which is used instead.`);
   return {
-    ...{ name, version, kind, integrity: archive.integrity, source, development },
+    name,
+    version,
+    kind,
+    integrity: archive.integrity,
+    source,
+    development,
     ...(description !== undefined && { description }),
     trust: trust.level,
     ...(trust.signedBy !== undefined && { signedBy: trust.signedBy }),

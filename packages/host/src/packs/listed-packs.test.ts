@@ -13,7 +13,9 @@ async function packFolder(t: TestContext): Promise<string> {
   const pack = `${folder.path}/tools`;
   await mkdir(pack);
   const manifest = {
-    ...{ name: 'vendor.acme.tools', version: '0.1.0', engines: { openwop: '>=1.0.0' } },
+    name: 'vendor.acme.tools',
+    version: '0.1.0',
+    engines: { openwop: '>=1.0.0' },
     nodes: [{ typeId: 'vendor.acme.hash', version: '1.0.0', category: 'data', role: 'pure' }],
     runtime: { language: 'javascript', entry: './index.mjs', requires: ['crypto'] },
   };

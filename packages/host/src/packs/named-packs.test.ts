@@ -17,7 +17,9 @@ const CRM = 'vendor.acme.crm';
 const MAIL = 'vendor.acme.mail';
 
 const pack = (name: string, version: string, more: Partial<TestPack> = {}): TestPack => ({
-  ...{ name, version, nodes: { [`${name}.work`]: { body: `return { version: '${version}' };` } } },
+  name,
+  version,
+  nodes: { [`${name}.work`]: { body: `return { version: '${version}' };` } },
   ...more,
 });
 const needs = (dependencies: JsonObject): Partial<TestPack> => ({ manifest: { dependencies } });

@@ -55,7 +55,15 @@ test('effects are told apart by their whole key, and what is no key is refused',
   const once = 'acquired';
   const refused = Array(3).fill('validation_error,idempotencyKey');
   assert.deepEqual((run.outputs as JsonObject | undefined)?.states, [
-    ...[once, once, 'duplicate', once, 'duplicate', once, once],
-    ...[...refused, 'validation_error,effectType', 'validation_error,effectType'],
+    once,
+    once,
+    'duplicate',
+    once,
+    'duplicate',
+    once,
+    once,
+    ...refused,
+    'validation_error,effectType',
+    'validation_error,effectType',
   ]);
 });

@@ -24,7 +24,9 @@ const log = pino({ level: 'silent' });
 const key = { tenant: 'acme', runId: 'run-1' };
 
 const outcome = (result: InvocationOutcome['result']): InvocationOutcome => ({
-  ...{ result, variables: {}, durationMs: 1 },
+  result,
+  variables: {},
+  durationMs: 1,
   used: { primitives: ['net.outbound'], surfaces: ['mcp:acme.example'] },
 });
 
@@ -37,15 +39,23 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     await folder.remove();
   });
   const body = {
-    ...{ name: 'vendor.acme.far', version: '1.0.0', integrity: INTEGRITY, source: 'archive' },
-    ...{ requires: [], chains: [], nodes: [{ typeId: TYPE, effect: 'effect', sensitiveOutputs: [] }] },
+    name: 'vendor.acme.far',
+    version: '1.0.0',
+    integrity: INTEGRITY,
+    source: 'archive',
+    requires: [],
+    chains: [],
+    nodes: [{ typeId: TYPE, effect: 'effect', sensitiveOutputs: [] }],
     code: { language: 'remote', entry: 'https://acme.example/mcp' },
   };
   await store.commit([[putting({ key: versionKey(INTEGRITY), body, before: null, now: now() })]]);
   const shelf = new PackShelf(store.entries);
   const receipts = new Receipts({ store, now, log });
   const executor = packExecutor({
-    ...{ shelf, receipts, memoryBytes: 1, wallClockMs: 1_000 },
+    shelf,
+    receipts,
+    memoryBytes: 1,
+    wallClockMs: 1_000,
     folders: new CodeFolders(folder.path, shelf),
     sandboxes: new Sandboxes({ settings: { dataDir: folder.path, sandbox: 'os' }, now, log }),
     remotes,
@@ -56,17 +66,36 @@ async function world(t: TestContext, remotes: RemoteNodes) {
 }
 
 const invocation = (effect: PackEffect = 'effect', attempt = 0): Invocation => ({
-  ...{ nodeId: 'a', typeId: TYPE, attempt, visit: 1, ordinalBase: 0, inputs: { x: 1 }, config: { y: 2 } },
+  nodeId: 'a',
+  typeId: TYPE,
+  attempt,
+  visit: 1,
+  ordinalBase: 0,
+  inputs: { x: 1 },
+  config: { y: 2 },
   pack: {
-    ...{ packName: 'vendor.acme.far', packVersion: '1.0.0', integrity: INTEGRITY, effect },
-    ...{ variables: {}, answers: {}, calls: [], rounds: 0 },
+    packName: 'vendor.acme.far',
+    packVersion: '1.0.0',
+    integrity: INTEGRITY,
+    effect,
+    variables: {},
+    answers: {},
+    calls: [],
+    rounds: 0,
   },
 });
 
 function working(emit: NodeWork['emit'] = async () => true): NodeWork {
   const facts = {
-    ...{ runId: 'run-1', workflowId: 'one', workflowHash: 'hash', owner: { tenant: 'acme' }, createdAt: 0 },
-    ...{ inputs: {}, configurable: {}, tags: [], metadata: {} },
+    runId: 'run-1',
+    workflowId: 'one',
+    workflowHash: 'hash',
+    owner: { tenant: 'acme' },
+    createdAt: 0,
+    inputs: {},
+    configurable: {},
+    tags: [],
+    metadata: {},
     limits: { maxNodeExecutions: 1, maxRunDurationMs: 1, maxLoopIterations: 1 },
   };
   return { facts, emit };
@@ -86,7 +115,9 @@ test('a remote node is given its inputs and no more, and what it used is on the 
   assert.deepEqual(seen, [
     {
       pack: { name: 'vendor.acme.far', version: '1.0.0', entry: 'https://acme.example/mcp' },
-      ...{ tenant: 'acme', typeId: TYPE, limits: { wallClockMs: 1_000, outputBytes: 8_388_608 } },
+      tenant: 'acme',
+      typeId: TYPE,
+      limits: { wallClockMs: 1_000, outputBytes: 8_388_608 },
       ctx: { runId: 'run-1', nodeId: 'a', attempt: 0, inputs: { x: 1 }, config: { y: 2 } },
     },
   ]);

@@ -69,7 +69,9 @@ interface Ready {
 async function once({ key, invocation, pack, log }: Task, run: Run): Promise<Outcome> {
   const { nodeId, ordinalBase, attempt } = invocation;
   const effectOf = (tried: number) => ({
-    ...{ ...key, nodeId, ordinal: ordinalBase },
+    ...key,
+    nodeId,
+    ordinal: ordinalBase,
     providerKey: `pack\0${pack.packName}\0${tried}\0${pack.rounds}`,
   });
   const before = effectOf(attempt - 1);

@@ -19,7 +19,7 @@ import { PackShelf } from './pack-shelf.ts';
 import { Receipts } from './receipts.ts';
 import { registryPacks } from './registry-packs.ts';
 import { Sandboxes } from './sandboxes.ts';
-import { type HostTrust, trustModes } from './trust.ts';
+import { trustModes } from './trust.ts';
 import { loadTrust } from './trust-file.ts';
 
 export interface PacksOptions {
@@ -75,7 +75,7 @@ export interface PackLimits {
 }
 
 export function createPacks(options: PacksOptions): Packs {
-  const { store, settings, surfaces, now, log } = options;
+  const { store, settings, surfaces, now } = options;
   const listeners: (() => void)[] = [];
   const shelf = new PackShelf(store.entries);
   const folders = new CodeFolders(settings.dataDir, shelf);
@@ -97,22 +97,35 @@ export function createPacks(options: PacksOptions): Packs {
   const changed = (): void => {
     for (const hear of listeners) hear();
   };
-  let loading: Promise<HostTrust> | undefined;
-  const trust = (): Promise<HostTrust> => {
-    loading ??= loadTrust(settings);
-    return loading;
-  };
+  const trust = loadedOnce(() => loadTrust(settings));
   const { registries } = settings;
   const registry = registryPacks({ registries, trust });
   const desk = new PackDesk({
-    ...{ store, shelf, sandboxes, offer, receipts, trust, now, changed },
+    store,
+    shelf,
+    sandboxes,
+    offer,
+    receipts,
+    trust,
+    now,
+    changed,
     registry,
     registries,
   });
   return {
-    ...{ desk, shelf, sandboxes, folders, limits, offer },
+    desk,
+    shelf,
+    sandboxes,
+    folders,
+    limits,
+    offer,
     executor: packExecutor({
-      ...{ shelf, folders, sandboxes, remotes, receipts, ...limits },
+      shelf,
+      folders,
+      sandboxes,
+      remotes,
+      receipts,
+      ...limits,
       environment: settings.packEnvironment,
       surfaces: surfaces.membersFor,
     }),
@@ -121,13 +134,8 @@ export function createPacks(options: PacksOptions): Packs {
     knownTypes: (tenant) => knownTypes(shelf, tenant),
     onChanged: (listener) => void listeners.push(listener),
     async prepare() {
-      const isOfNote = settings.trustFile !== undefined || registries.length > 0;
-      log[isOfNote ? 'info' : 'debug'](trustModes(await trust(), registries), 'trust in packs');
       await folders.clean();
-      const install: PackDesk['install'] = (request) => desk.install(request);
-      const { packs: listed, packLock } = settings;
-      const given = { store, shelf, registry, trust: await trust(), install, now, log };
-      await installListed({ ...given, listed, packLock });
+      await installNamed(options, { desk, shelf, registry, trust: await trust() });
     },
     async stop() {
       await receipts.flush();
@@ -135,4 +143,27 @@ export function createPacks(options: PacksOptions): Packs {
       await remotes.stop();
     },
   };
+}
+
+function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load();
+    return loading;
+  };
+}
+
+/** Those that the settings list. */
+async function installNamed(
+  { settings, store, now, log }: PacksOptions,
+  given: Pick<Parameters<typeof installListed>[0], 'shelf' | 'registry' | 'trust'> & {
+    readonly desk: PackDesk;
+  },
+): Promise<void> {
+  const { desk, ...rest } = given;
+  const { packs: listed, packLock, registries, trustFile } = settings;
+  const isOfNote = trustFile !== undefined || registries.length > 0;
+  log[isOfNote ? 'info' : 'debug'](trustModes(given.trust, registries), 'trust in packs');
+  const install: PackDesk['install'] = (request) => desk.install(request);
+  await installListed({ ...rest, store, install, now, log, listed, packLock });
 }

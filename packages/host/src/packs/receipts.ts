@@ -49,7 +49,12 @@ export class Receipts {
     const day = new Date(this.#options.now()).toISOString().slice(0, 10);
     const key = [tenant, name, version, day].join('\0');
     const record = this.#waiting.get(key)?.record ?? {
-      ...{ name, version, day, steps: 0, primitives: {}, surfaces: {} },
+      name,
+      version,
+      day,
+      steps: 0,
+      primitives: {},
+      surfaces: {},
     };
     add(record, { steps: 1, primitives: countsOf(used.primitives), surfaces: countsOf(used.surfaces) });
     this.#waiting.set(key, { tenant, record });

@@ -109,7 +109,11 @@ class Chooser implements OpenRegistries {
       archive: bytes,
       requires: requiresOf(manifest),
       proof: {
-        ...{ url, record: served.record, keys, advisories, isExact },
+        url,
+        record: served.record,
+        keys,
+        advisories,
+        isExact,
         ...(served.signing && { signing: served.signing }),
         ...(detachedSignature && { detachedSignature }),
       },

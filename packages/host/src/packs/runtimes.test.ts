@@ -15,7 +15,10 @@ const archive = async (
   files: Readonly<Record<string, string>> = {},
 ): Promise<Buffer> => {
   const manifest = {
-    ...{ name: 'vendor.acme.greetings', version: '1.0.0', engines: { openwop: '>=1.0.0 <2.0.0' }, runtime },
+    name: 'vendor.acme.greetings',
+    version: '1.0.0',
+    engines: { openwop: '>=1.0.0 <2.0.0' },
+    runtime,
     nodes: [{ typeId: TYPE, version: '1.0.0', category: 'data', role: 'side-effect' }],
   };
   const texts = { 'pack.json': JSON.stringify(manifest), ...files };

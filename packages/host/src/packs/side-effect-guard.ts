@@ -33,8 +33,11 @@ export class SideEffectGuard {
     const key = keyOf(toObject(request));
     for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
       const effect = {
-        ...{ tenant: this.#scope.tenant, runId: this.#scope.runId, nodeId: this.#scope.nodeId },
-        ...{ ordinal: this.#scope.ordinalBase, providerKey: `side-effects\0${key}\0${attempt}` },
+        tenant: this.#scope.tenant,
+        runId: this.#scope.runId,
+        nodeId: this.#scope.nodeId,
+        ordinal: this.#scope.ordinalBase,
+        providerKey: `side-effects\0${key}\0${attempt}`,
       };
       const claim = await this.#log.claim(effect);
       const { invocationId: effectId } = claim;

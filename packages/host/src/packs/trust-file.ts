@@ -100,7 +100,11 @@ export async function loadTrust(settings: Pick<Settings, 'trustFile' | 'registri
   if (issues.length > 0) throw refused(path, source, issues);
   const { policy, keys = [], registries: trusted = [], sigstore, grants = {} } = value;
   return {
-    ...{ policy, registryPolicy: policy, keys, registries: trusted, grants },
+    policy,
+    registryPolicy: policy,
+    keys,
+    registries: trusted,
+    grants,
     ...(sigstore && { sigstore }),
   };
 }

@@ -87,7 +87,12 @@ export async function judgeProof(question: ProofQuestion): Promise<Trusted> {
   const detached = proof?.detachedSignature;
   const judgement = await judgeTrust({
     pack: {
-      ...{ name, version, signing, archive: question.bytes, manifestBytes, files },
+      name,
+      version,
+      signing,
+      archive: question.bytes,
+      manifestBytes,
+      files,
       ...(detached !== undefined && { detachedSignature: detached }),
     },
     policy: policyFor(trust, origin),

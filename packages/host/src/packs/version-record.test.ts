@@ -29,7 +29,8 @@ test('doubt is settled by role, traits and what the connector declares', async (
     },
     manifest: {
       connector: {
-        ...{ id: 'acme', displayName: 'Acme' },
+        id: 'acme',
+        displayName: 'Acme',
         actions: [{ typeId: 'vendor.acme.put', displayName: 'Put', idempotent: true }],
       },
     },
@@ -51,7 +52,8 @@ test('schemas that cannot be used are left out with a warning, sensitive outputs
   const { record, warnings } = await contents({
     nodes: {
       'vendor.acme.work': typed('pure', {
-        ...{ configSchemaRef: 'schemas/good.json', inputSchemaRef: './schemas/bad.json' },
+        configSchemaRef: 'schemas/good.json',
+        inputSchemaRef: './schemas/bad.json',
         outputs: { token: { sensitive: true }, size: {} },
       }),
     },
@@ -65,7 +67,10 @@ test('schemas that cannot be used are left out with a warning, sensitive outputs
 });
 
 const provider = {
-  ...{ id: 'acme', displayName: 'Acme', category: 'crm', auth: { kind: 'api_key' } },
+  id: 'acme',
+  displayName: 'Acme',
+  category: 'crm',
+  auth: { kind: 'api_key' },
   reach: { integration: { node: 'vendor.acme.call' } },
 };
 const card = {
@@ -73,7 +78,10 @@ const card = {
   prompt: { template: 'Write about {{topic}}', placeholderMapping: { topic: 'inputs.topic' } },
 };
 const form = {
-  ...{ templateId: 'vendor.acme.intake', version: '1.0.0', label: 'Intake', title: 'Intake' },
+  templateId: 'vendor.acme.intake',
+  version: '1.0.0',
+  label: 'Intake',
+  title: 'Intake',
   fields: [{ id: 'name', type: 'text', label: 'Name' }],
 };
 const kinds: readonly [JsonObject, readonly string[]][] = [

@@ -87,7 +87,10 @@ test('a failure leaves the entry due and is tried again after a while, not at on
   const { seen, onDue } = collector(store);
   let tries = 0;
   const clock = new DueClock({
-    ...{ store, kind: KIND, log, now: () => 1_000 },
+    store,
+    kind: KIND,
+    log,
+    now: () => 1_000,
     onDue: async (entry) => {
       if (entry.id === 'hard' && ++tries < 2) throw new Error('no room');
       await onDue(entry);
@@ -105,7 +108,10 @@ test('an entry that does not move is not worked on for ever', async (t) => {
   await put(store, 'stuck', 1_000);
   let times = 0;
   const clock = new DueClock({
-    ...{ store, kind: KIND, log, now: () => 1_000 },
+    store,
+    kind: KIND,
+    log,
+    now: () => 1_000,
     onDue: async () => {
       times++;
     },

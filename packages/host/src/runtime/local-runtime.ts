@@ -81,7 +81,14 @@ export class LocalRuntime implements Runtime {
     const mailbox = this.#mailbox;
     this.#remote = new Remote({ store, pipeline, hub: this.#hub, mailbox, now, randomBytes, log });
     this.#claims = new Claims({
-      ...{ epoch, leases: store.leases, terms: options.lease, actors, inflightCap, now, log, onLeaseLost },
+      epoch,
+      leases: store.leases,
+      terms: options.lease,
+      actors,
+      inflightCap,
+      now,
+      log,
+      onLeaseLost,
       sweepMail: (olderThanMs) => mailbox.sweep(olderThanMs),
     });
   }
@@ -90,7 +97,9 @@ export class LocalRuntime implements Runtime {
     const { store, planOf, log, resolve } = this.#options;
     const opening = this.#opening;
     return new RunActors({
-      ...{ store, planOf, log },
+      store,
+      planOf,
+      log,
       host: {
         ...opening,
         pipeline: this.#pipeline,

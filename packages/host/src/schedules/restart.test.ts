@@ -82,7 +82,8 @@ test('two hosts on one database fire each tick once', async (t) => {
   const workflowsDir = await folderWith(t, '* * * * * *');
   const start = (name: string) =>
     startHostProcess({
-      ...{ dataDir: path.join(workflowsDir, name), workflowsDir },
+      dataDir: path.join(workflowsDir, name),
+      workflowsDir,
       env: { GANTRY_DATABASE_URL: database.url, GANTRY_MASTER_KEY: 'a'.repeat(64) },
     });
   const first = await start('first');

@@ -68,7 +68,12 @@ export class ScheduleDesk {
       });
     }
     const schedule: ScheduleRecord = {
-      ...{ timing, endAt, state, request, lastFire: null, lastError: null },
+      timing,
+      endAt,
+      state,
+      request,
+      lastFire: null,
+      lastError: null,
       missedTicks: body.missedTicks ?? 'fire-once',
       source: { kind: 'api', keyId },
     };

@@ -30,7 +30,8 @@ export function timingOf({ cron, at, delayMs, timezone }: WantedTiming, now: num
 export function requestOf(body: CreateScheduleRequest): RunRequest {
   const { workflowId, inputs = {}, configurable = {}, tags = [], metadata = {} } = body;
   return {
-    ...{ workflowId, tags },
+    workflowId,
+    tags,
     inputs: inputs as JsonObject,
     configurable: configurable as JsonObject,
     metadata: metadata as JsonObject,

@@ -48,7 +48,10 @@ export interface StoredSchedule {
 }
 
 export const readSchedule = ({ tenant, id, version, createdAt, body }: Entry): StoredSchedule => ({
-  ...{ tenant, id, version, createdAt },
+  tenant,
+  id,
+  version,
+  createdAt,
   record: JSON.parse(body),
 });
 
@@ -63,7 +66,11 @@ export function putSchedule(
   return {
     kind: 'putEntry',
     entry: {
-      ...{ kind: SCHEDULE_KIND, tenant, id, createdAt, ref: request.workflowId },
+      kind: SCHEDULE_KIND,
+      tenant,
+      id,
+      createdAt,
+      ref: request.workflowId,
       dueAt: state.status === 'active' ? state.nextAt : null,
       expiresAt: state.status === 'ended' ? now + ENDED_KEPT_MS : null,
       body: JSON.stringify(record),

@@ -9,7 +9,11 @@ const START = Date.parse('2027-01-01T00:00:00Z');
 const everyMinute: Timing = { kind: 'cron', cron: '* * * * *', timezone: 'UTC' };
 
 const ticking = (missedTicks: MissedTicks, more: Partial<Ticking> = {}): Ticking => ({
-  ...{ timing: everyMinute, endAt: null, missedTicks, nextAt: START, caughtUp: 0 },
+  timing: everyMinute,
+  endAt: null,
+  missedTicks,
+  nextAt: START,
+  caughtUp: 0,
   ...more,
 });
 

@@ -6,8 +6,14 @@ export const TRIGGER_SYNC_KIND = 'trigger-sync';
 export const triggerSyncNote = ({ tenant, workflowId, hash, registeredAt }: WorkflowRecord): Write => ({
   kind: 'putEntry',
   entry: {
-    ...{ kind: TRIGGER_SYNC_KIND, tenant, id: `${workflowId}@${registeredAt}@${hash}`, ref: workflowId },
-    ...{ dueAt: registeredAt, expiresAt: null, createdAt: registeredAt, body: '{}' },
+    kind: TRIGGER_SYNC_KIND,
+    tenant,
+    id: `${workflowId}@${registeredAt}@${hash}`,
+    ref: workflowId,
+    dueAt: registeredAt,
+    expiresAt: null,
+    createdAt: registeredAt,
+    body: '{}',
   },
   expectedVersion: null,
 });

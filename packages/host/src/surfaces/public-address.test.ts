@@ -28,8 +28,15 @@ async function world(t: TestContext, more: Partial<Settings> = {}) {
   });
   const signal = AbortSignal.timeout(30_000);
   const members = host.services.surfaces.membersFor({
-    ...{ workspace: '', principal: '', nodeId: 'a', attempt: 0, ordinalBase: 0, effect: 'effect' },
-    ...{ key: { tenant: 'default', runId: 'run' }, pack: PACK, signal },
+    workspace: '',
+    principal: '',
+    nodeId: 'a',
+    attempt: 0,
+    ordinalBase: 0,
+    effect: 'effect',
+    key: { tenant: 'default', runId: 'run' },
+    pack: PACK,
+    signal,
     log: new InvocationLog(new CommitPipeline(store), store.records, Date.now),
   });
   const call = async (method: string, input: object) => {

@@ -24,8 +24,16 @@ test('everything that discovery says can be used, under every name', async (t) =
   const discovery = (await api.get('/.well-known/openwop')).json();
   assertPublic('capabilities.schema.json', discovery);
   const names = [
-    ...['kvStorage', 'cache', 'tableStorage', 'nosql', 'sql', 'vectorStore', 'searchIndex', 'queueBus'],
-    ...['blobStorage', 'fs'],
+    'kvStorage',
+    'cache',
+    'tableStorage',
+    'nosql',
+    'sql',
+    'vectorStore',
+    'searchIndex',
+    'queueBus',
+    'blobStorage',
+    'fs',
   ];
   for (const name of names) {
     assert.equal(discovery[name].supported, true, name);
@@ -53,7 +61,14 @@ test('everything that discovery says can be used, under every name', async (t) =
       fs: (await ctx.fs.stat({ path: 'eight.txt' })).sizeBytes,
     };`;
   assert.deepEqual(await ran(api, body, [...names, 'host.kvStorage']), {
-    ...{ kv: 1, table: 2, nosql: 3, sql: 4, vector: 'five', search: 'six', queue: 7, fs: 1 },
+    kv: 1,
+    table: 2,
+    nosql: 3,
+    sql: 4,
+    vector: 'five',
+    search: 'six',
+    queue: 7,
+    fs: 1,
   });
 });
 
@@ -88,8 +103,16 @@ test('the operator sees which backend keeps what', async (t) => {
     assert.deepEqual([families[capability]?.supported, problem], [true, undefined], capability);
   const names = backends.map(({ capability }: BackendHealth) => capability);
   assert.deepEqual(names.sort(), [
-    ...['blobStorage', 'cache', 'fs', 'kvStorage', 'nosql', 'queueBus', 'searchIndex', 'sql'],
-    ...['tableStorage', 'vectorStore'],
+    'blobStorage',
+    'cache',
+    'fs',
+    'kvStorage',
+    'nosql',
+    'queueBus',
+    'searchIndex',
+    'sql',
+    'tableStorage',
+    'vectorStore',
   ]);
 });
 

@@ -50,8 +50,11 @@ export const surfaceCursorKey = (masterKey: MasterKey): Uint8Array => masterKey.
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
   const { settings, masterKey, publicUrl, invocationRetentionMs, now, log } = options;
   const opened = await openAll({
-    ...{ dataDir: settings.dataDir, backends: settings.backends, buckets: settings.buckets },
-    ...{ invocationRetentionMs, now },
+    dataDir: settings.dataDir,
+    backends: settings.backends,
+    buckets: settings.buckets,
+    invocationRetentionMs,
+    now,
     cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
     converter: openConverter(),

@@ -145,8 +145,14 @@ export const firingWrite = (
 ): PutEntry => ({
   kind: 'putEntry',
   entry: {
-    ...{ kind, tenant, id, ref: firing.workflowId, dueAt, expiresAt: null },
-    ...{ createdAt: before?.createdAt ?? dueAt, body: JSON.stringify(firing) },
+    kind,
+    tenant,
+    id,
+    ref: firing.workflowId,
+    dueAt,
+    expiresAt: null,
+    createdAt: before?.createdAt ?? dueAt,
+    body: JSON.stringify(firing),
   },
   expectedVersion: before?.version ?? null,
 });

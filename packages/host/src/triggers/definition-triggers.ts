@@ -83,7 +83,10 @@ function wantedOf(workflowId: string, { id, config: wanted = {} }: Trigger): Wan
   if (!config.Check(wanted)) throw new OpenwopError('validation_error');
   const { dedupEnabled = true, retryPolicy, verification, inputMapping = {} } = wanted;
   return {
-    ...{ source: 'webhook', workflowId, dedupEnabled, inputMapping },
+    source: 'webhook',
+    workflowId,
+    dedupEnabled,
+    inputMapping,
     retryPolicy: retryPolicyOf(retryPolicy),
     verification: verification?.mode ?? 'required',
     origin: { kind: 'trigger', triggerId: id },

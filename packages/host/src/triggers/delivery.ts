@@ -57,8 +57,11 @@ export function deliveryWrite(delivery: Delivery, deadUntil: number): Write {
     kind: 'putEntry',
     entry: {
       ...deliveryEntryKey(tenant, deliveryId),
-      ...{ ref: subscriptionId, dueAt, expiresAt: expiryOf(delivery.state, deadUntil) },
-      ...{ createdAt: receivedAt, body: JSON.stringify(body) },
+      ref: subscriptionId,
+      dueAt,
+      expiresAt: expiryOf(delivery.state, deadUntil),
+      createdAt: receivedAt,
+      body: JSON.stringify(body),
     },
     expectedVersion: version === 0 ? null : version,
   };
@@ -80,7 +83,11 @@ export const dedupWrite = (delivery: Delivery, expiresAt: number): Write => ({
   kind: 'putEntry',
   entry: {
     ...dedupEntryKey(delivery, delivery.dedupKey),
-    ...{ ref: delivery.deliveryId, dueAt: null, expiresAt, createdAt: delivery.receivedAt, body: '{}' },
+    ref: delivery.deliveryId,
+    dueAt: null,
+    expiresAt,
+    createdAt: delivery.receivedAt,
+    body: '{}',
   },
   expectedVersion: null,
 });
@@ -101,7 +108,12 @@ const isoTime = (at: number): string => new Date(at).toISOString();
 export function deliveryView(delivery: Delivery): TriggerDelivery {
   const { deliveryId, subscriptionId, dedupKey, verified, attempts, state, receivedAt, dueAt } = delivery;
   return {
-    ...{ deliveryId, subscriptionId, state: state.status, dedupKey, verified, attempts },
+    deliveryId,
+    subscriptionId,
+    state: state.status,
+    dedupKey,
+    verified,
+    attempts,
     ...outcomeOf(delivery),
     receivedAt: isoTime(receivedAt),
     ...(dueAt !== null && { nextAttemptAt: isoTime(dueAt) }),

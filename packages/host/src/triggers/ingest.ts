@@ -138,14 +138,26 @@ function newDelivery(
 ): Delivery {
   const deliveryId = newId('dlv', at, randomBytes);
   const event: TriggerEvent = {
-    ...{ source, subscriptionId, deliveryId, verified, contentTrust: 'untrusted' },
+    source,
+    subscriptionId,
+    deliveryId,
+    verified,
+    contentTrust: 'untrusted',
     receivedAt: new Date(at).toISOString(),
     ...(dedupKey !== null && { dedupKey }),
     ...content,
   };
   return {
-    ...{ tenant, subscriptionId, deliveryId, verified, receivedAt: at, dueAt: at },
-    ...{ dedupKey: dedupKey ?? deliveryId, attempts: 0, version: 0, state: { status: 'pending', event } },
+    tenant,
+    subscriptionId,
+    deliveryId,
+    verified,
+    receivedAt: at,
+    dueAt: at,
+    dedupKey: dedupKey ?? deliveryId,
+    attempts: 0,
+    version: 0,
+    state: { status: 'pending', event },
   };
 }
 

@@ -135,7 +135,10 @@ export const creationWrites = (subscription: Subscription): Write[] => [
     kind: 'putEntry',
     entry: {
       ...finderKey(subscription),
-      ...{ ref: subscription.tenant, dueAt: null, expiresAt: null, body: '{}' },
+      ref: subscription.tenant,
+      dueAt: null,
+      expiresAt: null,
+      body: '{}',
       createdAt: subscription.createdAt,
     },
     expectedVersion: null,
@@ -153,7 +156,10 @@ function put(subscription: Subscription, expectedVersion: number | null): Write 
     kind: 'putEntry',
     entry: {
       ...triggerEntryKey({ tenant, subscriptionId }),
-      ...{ ref: body.workflowId, dueAt: null, expiresAt: null, createdAt },
+      ref: body.workflowId,
+      dueAt: null,
+      expiresAt: null,
+      createdAt,
       body: JSON.stringify(body),
     },
     expectedVersion,
@@ -177,7 +183,11 @@ export function inState(
 export function subscriptionView(subscription: Subscription): TriggerSubscription {
   const { subscriptionId, source, state, dedupEnabled, retryPolicy, secretFingerprint } = subscription;
   return {
-    ...{ subscriptionId, source, state, dedupEnabled, retryPolicy: { ...retryPolicy } },
+    subscriptionId,
+    source,
+    state,
+    dedupEnabled,
+    retryPolicy: { ...retryPolicy },
     ...(source !== 'queue' && { secretFingerprint }),
   };
 }

@@ -101,13 +101,27 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
   const create: Runtime['create'] = (...args) =>
     (options.create?.() ?? runtime.create.bind(runtime))(...args);
   const triggers = createTriggers({
-    ...{ store, workflows, masterKey, now, randomBytes, log: LOG, retentionMs: RETENTION_MS },
+    store,
+    workflows,
+    masterKey,
+    now,
+    randomBytes,
+    log: LOG,
+    retentionMs: RETENTION_MS,
     runtime: () => ({ create, adopt: runtime.adopt.bind(runtime), read: runtime.read.bind(runtime) }),
   });
   const runtime: LocalRuntime = await LocalRuntime.open({
     packExecutor: noPackExecutor,
-    ...{ store, now, randomBytes, dataDir, log: LOG, limits: LIMITS, outbox: triggers.outbox },
-    ...{ planOf: workflows.planOf, resolve: workflows.resolve, inflightCap: options.inflightCap ?? 100 },
+    store,
+    now,
+    randomBytes,
+    dataDir,
+    log: LOG,
+    limits: LIMITS,
+    outbox: triggers.outbox,
+    planOf: workflows.planOf,
+    resolve: workflows.resolve,
+    inflightCap: options.inflightCap ?? 100,
     lease: { ttlMs: 60_000, renewEveryMs: null },
     onLeaseLost: () => {},
   });
@@ -123,7 +137,11 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
   };
   t.after(stop);
   return {
-    ...{ store, triggers, runtime, clock, stop },
+    store,
+    triggers,
+    runtime,
+    clock,
+    stop,
     ...requests(app),
     async register(definition, tenant = TENANT) {
       await workflows.register(tenant, definition);
@@ -158,7 +176,10 @@ async function createApp(store: Store, triggers: Triggers, now: () => number): P
     await store.commit([[{ kind: 'putKey', record }]]);
   }
   const { app, idempotency } = createServer({
-    ...{ store, now, randomBytes, log: LOG },
+    store,
+    now,
+    randomBytes,
+    log: LOG,
     access: ACCESS,
     maxRequestBodyBytes: 1_048_576,
   });

@@ -292,7 +292,11 @@ function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted 
       message: `\`topic\` and \`consumerGroup\` are for the source \`queue\`, not for ${source}.`,
     });
   return {
-    ...{ source, workflowId, dedupEnabled, inputMapping, origin },
+    source,
+    workflowId,
+    dedupEnabled,
+    inputMapping,
+    origin,
     retryPolicy: retryPolicyOf(retryPolicy),
     verification: verification?.mode ?? 'required',
   };

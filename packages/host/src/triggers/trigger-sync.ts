@@ -44,8 +44,14 @@ export const subscriptionSyncNote = (
 ): Write => ({
   kind: 'putEntry',
   entry: {
-    ...{ kind: SUBSCRIPTION_SYNC, tenant, ref: workflowId, id: newId('sync', now, randomBytes) },
-    ...{ dueAt: now, expiresAt: null, createdAt: now, body: '{}' },
+    kind: SUBSCRIPTION_SYNC,
+    tenant,
+    ref: workflowId,
+    id: newId('sync', now, randomBytes),
+    dueAt: now,
+    expiresAt: null,
+    createdAt: now,
+    body: '{}',
   },
   expectedVersion: null,
 });

@@ -98,7 +98,10 @@ export function createTriggers(options: TriggersOptions): Triggers {
 function dispatchOptions(options: TriggersOptions): DispatchOptions {
   const { store, workflows, now, randomBytes } = options;
   return {
-    ...{ store, workflows, now, office: options },
+    store,
+    workflows,
+    now,
+    office: options,
     runtime: { create: (...args) => options.runtime().create(...args) },
     random: () => (randomBytes(1)[0] ?? 0) / 255,
   };

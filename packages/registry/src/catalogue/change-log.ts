@@ -117,8 +117,13 @@ export class ChangeLog {
     const { catalogue, now } = this.#options;
     const at = now();
     const entry = {
-      ...{ kind: KIND, tenant: catalogue, id: idOf(this.#revision + 1), ref: change.name },
-      ...{ dueAt: null, expiresAt: null, createdAt: at },
+      kind: KIND,
+      tenant: catalogue,
+      id: idOf(this.#revision + 1),
+      ref: change.name,
+      dueAt: null,
+      expiresAt: null,
+      createdAt: at,
       body: JSON.stringify({ ...change, at: new Date(at).toISOString() }),
     };
     return { kind: 'putEntry', entry, expectedVersion: null };

@@ -16,7 +16,8 @@ async function pair(t: TestContext): Promise<readonly [TestRegistry, TestRegistr
   const folder = await temporaryFolder();
   // Registered first, so that it runs last.
   const settings = {
-    ...{ databaseUrl: database.url, acceptsUnsigned: true },
+    databaseUrl: database.url,
+    acceptsUnsigned: true,
     storage: { kind: 'folder', folder: path.join(folder.path, 'packs') },
   } as const;
   const both = [await testRegistry(t, { settings }), await testRegistry(t, { settings })] as const;

@@ -171,7 +171,11 @@ export class StoreCatalogue implements Catalogue {
     const key: EntryKey = { kind: PACK_KIND, tenant: this.name, id: name };
     if (summary !== undefined) {
       const entry = {
-        ...{ ...key, ref: null, dueAt: null, expiresAt: null, createdAt: this.#options.now() },
+        ...key,
+        ref: null,
+        dueAt: null,
+        expiresAt: null,
+        createdAt: this.#options.now(),
         body: JSON.stringify({ summary, revision: this.revision + 1 }),
       };
       return [{ kind: 'putEntry', entry, expectedVersion: known?.entryVersion ?? null }];

@@ -60,7 +60,10 @@ export function putVersion(options: {
     kind: 'putEntry',
     entry: {
       ...versionKey(catalogue, name, version),
-      ...{ ref: name, dueAt: null, expiresAt: null, createdAt: now },
+      ref: name,
+      dueAt: null,
+      expiresAt: null,
+      createdAt: now,
       body: JSON.stringify(state),
     },
     expectedVersion: before?.entryVersion ?? null,

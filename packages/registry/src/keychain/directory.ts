@@ -38,7 +38,9 @@ export function createKeyDirectory(
       const own = claims.all().map(({ namespace, owner, keys, claimedAt, contact }) => {
         const signingKeyId = keys.at(-1)?.kid;
         return {
-          ...{ namespace, owner, claimedAt },
+          namespace,
+          owner,
+          claimedAt,
           ...(signingKeyId !== undefined && { signingKeyId }),
           ...(contact !== undefined && { contact }),
         };

@@ -74,7 +74,8 @@ export async function copyVersion(deps: CopyDeps, task: CopyTask): Promise<Copie
   const judgement = await judge(deps, task, fetched);
   if (judgement.kind === 'left-out') return judgement;
   const published = publishedOf(fetched, judgement.trust, {
-    ...{ source, publishedAt: publishedAt(task, fetched, deps.now()) },
+    source,
+    publishedAt: publishedAt(task, fetched, deps.now()),
   });
   const standingNow = withStanding(published, standing, { source, now: deps.now() })?.published ?? published;
   return keep(deps, standingNow, fetched.bytes);
@@ -129,7 +130,9 @@ async function update(deps: CopyDeps, task: CopyTask, known: PublishedVersion): 
         : undefined;
     if (change === undefined) return { kind: 'keep', result: { kind: 'there' } };
     return {
-      ...{ kind: 'write', type: change.type, result: { kind: 'updated' } },
+      kind: 'write',
+      type: change.type,
+      result: { kind: 'updated' },
       state: { state: 'published', published: change.published },
     };
   };
@@ -201,12 +204,16 @@ function publishedOf(
       .replace(/^\uFEFF/, ''),
   );
   return {
-    ...{ name: manifest.name, version: manifest.version, kind: manifest.kind },
-    ...{ integrity: archive.integrity, archiveBytes: bytes.length },
+    name: manifest.name,
+    version: manifest.version,
+    kind: manifest.kind,
+    integrity: archive.integrity,
+    archiveBytes: bytes.length,
     // Some registries declare the signature beside the archive alone; without it nobody could verify the copy.
     manifest: signing === undefined ? packed : { ...packed, signing: { ...signing } },
     signing: {
-      ...{ method: signing === undefined ? 'none' : (signing.method ?? 'manual'), state },
+      method: signing === undefined ? 'none' : (signing.method ?? 'manual'),
+      state,
       ...(keyId !== undefined && { keyId }),
     },
     ...(signature !== undefined && { signature: Buffer.from(signature).toString('base64') }),
@@ -252,7 +259,9 @@ function decideCopy(state: VersionState | undefined, published: PublishedVersion
     });
   if (state !== undefined) return { kind: 'keep', result: { kind: 'copied', bytes } };
   return {
-    ...{ kind: 'write', type: 'published', result: { kind: 'copied', bytes } },
+    kind: 'write',
+    type: 'published',
+    result: { kind: 'copied', bytes },
     state: { state: 'published', published },
   };
 }

@@ -71,7 +71,10 @@ export async function runMirror(
   output.write(`Copying ${name} to ${wanted.settings.dataDir}\n`);
   const summary = await withRegistry(wanted.settings, (registry) =>
     registry.mirror({
-      ...{ registry: source, source: name, signal, progress: progressOn(output) },
+      registry: source,
+      source: name,
+      signal,
+      progress: progressOn(output),
       ...(wanted.only !== undefined && { only: wanted.only }),
     }),
   );
@@ -89,7 +92,9 @@ async function withRegistry(
   const store =
     databaseUrl === undefined ? await openSqlite({ dataDir }) : await openPostgres({ url: databaseUrl });
   const registry = createRegistry({
-    ...{ store, storage: openStorage(storage, { dataDir, now: Date.now }), now: Date.now },
+    store,
+    storage: openStorage(storage, { dataDir, now: Date.now }),
+    now: Date.now,
     log: pino({ level: logLevel, base: null }),
     policy: { name, acceptsUnsigned, acceptsPrivate, publicUrl: () => '', testNamespace: false },
   });

@@ -27,6 +27,22 @@ const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const told = (list: readonly NamedReason[]): string[] =>
   list.map(({ what, code }) => `${what} ${code ?? ''}`.trim());
 
+const ALL_COPIED = {
+  packs: 2,
+  total: 4,
+  done: 4,
+  copied: 4,
+  there: 0,
+  updated: 0,
+  refused: [],
+  leftOut: [],
+  keys: 1,
+  assignments: 1,
+  keychains: 0,
+  advisories: 1,
+  notTried: 0,
+};
+
 test('a copy verifies with the keys of the registry it was made from, and says the same', async (t) => {
   const yanked = { yanked: true, yankedReason: 'It burns.', advisoryUrl: 'https://example.org/1' };
   const deprecated = { deprecated: true, deprecationReason: 'Old.', supersededBy: `${TOOLS}@1.2.0` };
@@ -46,10 +62,7 @@ test('a copy verifies with the keys of the registry it was made from, and says t
   const mirror = await emptyMirror(t);
   const { bytes, ...summary } = await mirror.copy(memoryRegistry(documents));
   assert.ok(bytes > 0);
-  assert.deepEqual(summary, {
-    ...{ packs: 2, total: 4, done: 4, copied: 4, there: 0, updated: 0, refused: [], leftOut: [] },
-    ...{ keys: 1, assignments: 1, keychains: 0, advisories: 1, notTried: 0 },
-  });
+  assert.deepEqual(summary, ALL_COPIED);
 
   const index = await mirror.read(`/v1/packs/${TOOLS}`);
   assert.partialDeepStrictEqual(index, {

@@ -81,7 +81,13 @@ interface Work extends MirrorOptions {
 }
 
 const NOTHING_YET: MirrorCounts = {
-  ...{ packs: 0, total: 0, done: 0, copied: 0, there: 0, updated: 0, bytes: 0 },
+  packs: 0,
+  total: 0,
+  done: 0,
+  copied: 0,
+  there: 0,
+  updated: 0,
+  bytes: 0,
 };
 
 export async function mirrorRegistry(deps: MirrorDeps, options: MirrorOptions): Promise<MirrorSummary> {
@@ -94,15 +100,20 @@ export async function mirrorRegistry(deps: MirrorDeps, options: MirrorOptions): 
   counts.total = found.length;
   const listing = { ...(await readSourceDirectory(registry, names)), keychains };
   const refusedKeys = await deps.keys.keep({
-    ...{ source: work.source, listing, isPart: options.only !== undefined || !isWhole },
+    source: work.source,
+    listing,
+    isPart: options.only !== undefined || !isWhole,
     ownKey: (keyId) => deps.claims.ownKey(keyId),
   });
   const notTried = await copyAll(deps, work, { found, advisories: feed.advisories, refusedKeys });
   const advisories = await copyAdvisories(feed.document, deps);
   return {
     ...counts,
-    ...{ keys: listing.keys.length - refusedKeys.length, assignments: listing.assignments.length },
-    ...{ keychains: keychains.length, advisories: advisories.count, notTried: notTried + packsNotTried },
+    keys: listing.keys.length - refusedKeys.length,
+    assignments: listing.assignments.length,
+    keychains: keychains.length,
+    advisories: advisories.count,
+    notTried: notTried + packsNotTried,
     leftOut: work.leftOut,
     refused: [
       ...work.refused,
@@ -140,7 +151,10 @@ async function survey(work: Work, names: readonly string[]): Promise<Survey> {
   const versions = new Map<string, readonly IndexedVersion[]>();
   const keychains = new Map<string, Keychain>();
   const packsNotTried = await eachOf({
-    ...{ items: names, atOnce: PACKS_AT_ONCE, signal, ...(wait && { wait }) },
+    items: names,
+    atOnce: PACKS_AT_ONCE,
+    signal,
+    ...(wait && { wait }),
     async work(name) {
       const index = await registry.index(name);
       if (index === undefined) throw missing(registry, name);
@@ -175,10 +189,18 @@ function copyAll(
     progress(counts);
   };
   return eachOf({
-    ...{ items: what.found, atOnce: VERSIONS_AT_ONCE, signal, ...(wait && { wait }) },
+    items: what.found,
+    atOnce: VERSIONS_AT_ONCE,
+    signal,
+    ...(wait && { wait }),
     async work({ name, indexed }) {
       const copied = await copyVersion(deps, {
-        ...{ registry, source, name, indexed, refusedKeys, advisories: what.advisories },
+        registry,
+        source,
+        name,
+        indexed,
+        refusedKeys,
+        advisories: what.advisories,
         metadata: () => metadata(name),
       });
       if (copied.kind === 'left-out')

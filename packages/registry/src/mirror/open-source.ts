@@ -22,7 +22,8 @@ export async function openSource(named: string, signal: AbortSignal): Promise<Co
 function openAddress(url: string, signal: AbortSignal): CopyableRegistry {
   const egress = createEgress({ policy: url.startsWith('http:') ? LOOPBACK_POLICY : NAMED_POLICY });
   return openHttpRegistry({
-    ...{ url, timeoutMs: TIMEOUT_MS },
+    url,
+    timeoutMs: TIMEOUT_MS,
     egress: {
       ...egress,
       request: (address, request) => egress.request(address, { ...request, signal }),

@@ -9,7 +9,10 @@ async function worked(items: readonly number[], work: (item: number) => Promise<
   const failed: [number, string][] = [];
   const waits: number[] = [];
   const notTried = await eachOf({
-    ...{ items, atOnce, work, signal: new AbortController().signal },
+    items,
+    atOnce,
+    work,
+    signal: new AbortController().signal,
     wait: async (ms) => waits.push(ms),
     failed: (item, { code }) => failed.push([item, code]),
   });

@@ -4,8 +4,20 @@ import type { MirrorSummary } from './mirror.ts';
 import { isWhole, progressOn, summaryText } from './report.ts';
 
 const SUMMARY: MirrorSummary = {
-  ...{ packs: 1, total: 120, done: 120, copied: 100, there: 18, updated: 0, bytes: 1_234_567 },
-  ...{ keys: 1, assignments: 0, keychains: 2, advisories: 1, notTried: 0, leftOut: [], refused: [] },
+  packs: 1,
+  total: 120,
+  done: 120,
+  copied: 100,
+  there: 18,
+  updated: 0,
+  bytes: 1_234_567,
+  keys: 1,
+  assignments: 0,
+  keychains: 2,
+  advisories: 1,
+  notTried: 0,
+  leftOut: [],
+  refused: [],
 };
 
 function written(isTTY: boolean): string[] {

@@ -73,7 +73,11 @@ async function mirroredKey(
   if (!KEY_ID.test(keyId) || keyIdOf(keyId) !== keyId) return undefined;
   const { algorithm = 'ed25519', operator } = signingKeys.find((key) => key.keyId === keyId) ?? {};
   return {
-    ...{ keyId, publicKey, permittedNamespaces, status, algorithm },
+    keyId,
+    publicKey,
+    permittedNamespaces,
+    status,
+    algorithm,
     ...(operator !== undefined && { operator }),
     ...(validFrom !== undefined && { validFrom }),
     ...(validUntil !== undefined && { validUntil }),
@@ -88,7 +92,9 @@ function assignmentOf({
   contact,
 }: Static<typeof Assignment>): NamespaceAssignment {
   return {
-    ...{ namespace, owner, claimedAt },
+    namespace,
+    owner,
+    claimedAt,
     ...(signingKeyId !== undefined && { signingKeyId }),
     ...(contact !== undefined && { contact }),
   };

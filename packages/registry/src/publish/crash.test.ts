@@ -99,7 +99,10 @@ test('dying between keeping the archive and naming it leaves what the sweep remo
   assert.equal(log.revision, 0);
 
   const policy = {
-    ...{ name: 'test', publicUrl: () => '', acceptsUnsigned: true, acceptsPrivate: false },
+    name: 'test',
+    publicUrl: () => '',
+    acceptsUnsigned: true,
+    acceptsPrivate: false,
     testNamespace: false,
   };
   const registry = createRegistry({ store, storage, policy, now: () => now, log: pino({ level: 'silent' }) });

@@ -164,7 +164,10 @@ const CASES: Readonly<Record<string, Case>> = {
   'a schema that is not there': manifestCase('schema_ref_missing', {
     nodes: [
       {
-        ...{ typeId: 'vendor.acme.tools.echo', version: '1.0.0', category: 'data', role: 'pure' },
+        typeId: 'vendor.acme.tools.echo',
+        version: '1.0.0',
+        category: 'data',
+        role: 'pure',
         outputSchemaRef: 'schemas/missing.json',
       },
     ],

@@ -130,15 +130,24 @@ export class Publisher {
   ): Promise<PublishedVersion> {
     const { limits, claims, acceptsUnsigned, now } = this.#options;
     const signing = await judgeSigning({
-      ...{ manifest, manifestBytes: inspection.manifestBytes, archive, limits, acceptsUnsigned },
+      manifest,
+      manifestBytes: inspection.manifestBytes,
+      archive,
+      limits,
+      acceptsUnsigned,
       claimedMethod: request.claimedMethod,
       detached: request.detachedSignature,
       keys: claims.trustedKeys(request.name),
       now: now(),
     });
     return {
-      ...{ name: manifest.name, version: manifest.version, kind: manifest.kind, manifest: source },
-      ...{ integrity: archive.integrity, archiveBytes: archive.bytes, ...signing },
+      name: manifest.name,
+      version: manifest.version,
+      kind: manifest.kind,
+      manifest: source,
+      integrity: archive.integrity,
+      archiveBytes: archive.bytes,
+      ...signing,
       files: [...inspection.traces.keys()].sort(),
       revertedYanks: [],
       provenance: await this.#provenance(request),

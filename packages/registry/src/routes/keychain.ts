@@ -149,12 +149,17 @@ function claimRequest(caller: Caller, body: ClaimBody, now: number) {
   const { namespace, owner = liveTenant(caller.tenant), publishers = [], contact, signingKey } = body;
   const { keyId, publicKey, validFrom = new Date(now).toISOString(), validUntil } = signingKey ?? {};
   return {
-    ...{ namespace, owner, publishers },
+    namespace,
+    owner,
+    publishers,
     ...(contact !== undefined && { contact }),
     ...(keyId !== undefined &&
       publicKey !== undefined && {
         key: {
-          ...{ kid: keyId, algorithm: 'ed25519', publicKey, validFrom },
+          kid: keyId,
+          algorithm: 'ed25519',
+          publicKey,
+          validFrom,
           ...(validUntil !== undefined && { validUntil }),
         },
       }),

@@ -48,7 +48,10 @@ function publishRequest(
 ): PublishRequest {
   const { headers } = request;
   return {
-    ...{ name, version, caller: callerOf(request), body: archiveOf(request) },
+    name,
+    version,
+    caller: callerOf(request),
+    body: archiveOf(request),
     claimedIntegrity: headerOf(headers['x-pack-sha256']),
     claimedMethod: headerOf(headers['x-pack-signing-method']),
     detachedSignature: signatureOf(headerOf(headers['x-pack-signature'])),

@@ -29,7 +29,10 @@ before(async () => {
   Object.assign(process.env, CREDENTIALS);
   data = await temporaryFolder();
   server = new S3rver({
-    ...{ address: '127.0.0.1', port: 0, silent: true, directory: data.path },
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: data.path,
     configureBuckets: [{ name: 'packs' }],
   });
   const { address, port } = await server.run();
@@ -58,7 +61,10 @@ test('settings name a folder or a bucket, and nothing else', () => {
   assert.deepEqual(readStorageSetting('./packs', undefined), { kind: 'folder', folder: './packs' });
   assert.deepEqual(readStorageSetting('s3://packs', undefined), { kind: 's3', bucket: 'packs', prefix: '' });
   assert.deepEqual(readStorageSetting('s3://packs/a/b/', 'http://minio:9000'), {
-    ...{ kind: 's3', bucket: 'packs', prefix: 'a/b/', endpoint: 'http://minio:9000' },
+    kind: 's3',
+    bucket: 'packs',
+    prefix: 'a/b/',
+    endpoint: 'http://minio:9000',
   });
   for (const odd of ['s3://', 's3://UPPER', 'ftp://packs', 'https://packs.example.org'])
     assert.equal(readStorageSetting(odd, undefined), undefined, odd);

@@ -45,8 +45,12 @@ export async function emptyMirror(
     ...registry,
     copy: (source, more = {}) =>
       registry.server.registry.mirror({
-        ...{ registry: source, source: source.url, signal: new AbortController().signal },
-        ...{ progress: () => undefined, wait: async () => undefined, ...more },
+        registry: source,
+        source: source.url,
+        signal: new AbortController().signal,
+        progress: () => undefined,
+        wait: async () => undefined,
+        ...more,
       }),
     async read(url) {
       const answer = await registry.request({ url }, '');

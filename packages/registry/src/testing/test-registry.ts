@@ -40,7 +40,9 @@ export async function testRegistry(
   const dataDir = options.dataDir ?? folder.path;
   const settings: Settings = {
     ...readSettings(['--data', dataDir], { GANTRY_API_KEY: ADMIN_KEY, GANTRY_LOG: 'silent' }),
-    ...{ testSeams: true, publicUrl: 'https://packs.example.org', ...options.settings },
+    testSeams: true,
+    publicUrl: 'https://packs.example.org',
+    ...options.settings,
   };
   const { limits, now } = options;
   const server = await createRegistryServer({ settings, ...(limits && { limits }), ...(now && { now }) });

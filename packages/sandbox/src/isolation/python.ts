@@ -45,7 +45,9 @@ function read(text: string): Python | undefined {
   const { executable, library } = found;
   if (typeof executable !== 'string' || typeof library !== 'string') return undefined;
   return {
-    ...{ version: found.version.join('.'), executable, library },
+    version: found.version.join('.'),
+    executable,
+    library,
     installed: strings(found.installed),
     sharedLibraries: strings(found.sharedLibraries),
   };
@@ -92,6 +94,7 @@ export const pythonArguments = (runner: string): readonly string[] => [
   '-I',
   '-S',
   '-B',
-  ...['-X', 'utf8'],
+  '-X',
+  'utf8',
   `${runner}/python/main.py`,
 ];

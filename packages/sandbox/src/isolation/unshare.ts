@@ -76,7 +76,7 @@ function inView(workDir: string, view: View): Launcher {
       const outerArguments = [...outer, 'sh', '-c', SCRIPT, 'sh', root, fstab, folder];
       return {
         file: 'setpriv',
-        args: [...['--pdeathsig', 'KILL', 'unshare', ...outerArguments], ...inner, ...view.command(flags)],
+        args: ['--pdeathsig', 'KILL', 'unshare', ...outerArguments, ...inner, ...view.command(flags)],
         folder: INSIDE.pack,
       };
     },

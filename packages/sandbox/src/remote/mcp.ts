@@ -7,8 +7,13 @@ export async function loadMcp() {
   ]);
   const { CallToolResultSchema, ErrorCode, ListToolsResultSchema, McpError } = types;
   return {
-    ...{ Client, StreamableHTTPClientTransport, StreamableHTTPError },
-    ...{ CallToolResultSchema, ErrorCode, ListToolsResultSchema, McpError },
+    Client,
+    StreamableHTTPClientTransport,
+    StreamableHTTPError,
+    CallToolResultSchema,
+    ErrorCode,
+    ListToolsResultSchema,
+    McpError,
   };
 }
 

@@ -12,7 +12,9 @@ const text = (...texts: string[]) => ({
 
 function packsFor(t: TestContext, options: Partial<RemotePacksOptions> = {}): RemotePacks {
   const packs = new RemotePacks({
-    ...{ egress: createEgress({ policy: LOOPBACK_POLICY }), connectionsMax: 4, idleMs: 60_000 },
+    egress: createEgress({ policy: LOOPBACK_POLICY }),
+    connectionsMax: 4,
+    idleMs: 60_000,
     now: () => performance.now(),
     ...options,
   });

@@ -24,7 +24,9 @@ test('progress is heard while the tool still works', async (t) => {
   t.after(() => packs.stop());
   const { result } = await packs.invoke({
     pack: { name: 'vendor.acme.far', version: '1.0.0', entry: server.url },
-    ...{ tenant: 'acme', typeId: 'vendor.acme.work', limits: { wallClockMs: 5_000, outputBytes: 1_000 } },
+    tenant: 'acme',
+    typeId: 'vendor.acme.work',
+    limits: { wallClockMs: 5_000, outputBytes: 1_000 },
     ctx: { runId: 'run-1', nodeId: 'a', attempt: 0, inputs: {}, config: {} },
     emit: () => heard.resolve(),
   });

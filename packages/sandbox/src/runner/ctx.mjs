@@ -8,10 +8,20 @@ import { call, callSync, invocations } from './scope.mjs';
 export function openInvocation({ id, ctx, variables, answers, surfaces }) {
   const abort = new AbortController();
   return {
-    ...{ id, given: ctx, answers, surfaces, abort, closed: false },
-    ...{ calls: 0, logs: 0, suspensions: 0, pending: new Map(), used: new Set() },
+    id,
+    given: ctx,
+    answers,
+    surfaces,
+    abort,
+    closed: false,
+    calls: 0,
+    logs: 0,
+    suspensions: 0,
+    pending: new Map(),
+    used: new Set(),
     absences: newAbsences(),
-    ...{ variables: new Map(Object.entries(variables)), written: new Set() },
+    variables: new Map(Object.entries(variables)),
+    written: new Set(),
   };
 }
 

@@ -6,8 +6,13 @@ import { invocationOf, nodePack } from './sandbox.ts';
 
 const [workDir = '', body = ''] = process.argv.slice(2);
 const sandbox = await createSandbox({
-  ...{ isolation: 'os', workDir, warmMax: 1, idleMs: 60_000 },
-  ...{ egress: createEgress({ policy: LOOPBACK_POLICY }), now: () => performance.now(), log: () => {} },
+  isolation: 'os',
+  workDir,
+  warmMax: 1,
+  idleMs: 60_000,
+  egress: createEgress({ policy: LOOPBACK_POLICY }),
+  now: () => performance.now(),
+  log: () => {},
 });
 const { result } = await sandbox.invoke(
   invocationOf(await nodePack(`await ctx.emit({}); ${body}`), {

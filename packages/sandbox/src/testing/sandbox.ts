@@ -30,8 +30,13 @@ export async function startSandbox(
   options: Partial<SandboxOptions> = {},
 ): Promise<Sandbox> {
   const sandbox = await createSandbox({
-    ...{ isolation: 'os', workDir: await scratchFolder(), warmMax: 4, idleMs: 60_000 },
-    ...{ egress, now: () => performance.now(), log: () => {} },
+    isolation: 'os',
+    workDir: await scratchFolder(),
+    warmMax: 4,
+    idleMs: 60_000,
+    egress,
+    now: () => performance.now(),
+    log: () => {},
     ...options,
   });
   t.after(() => sandbox.stop());
@@ -67,8 +72,13 @@ export function invocationOf(code: PackCode, overrides: Partial<Invocation> = {}
     typeId: 'test.node',
     repeatable: true,
     ctx: {
-      ...{ runId: 'run-1', nodeId: 'node-1', attempt: 1, inputs: {}, config: {} },
-      ...{ trustBoundary: 'trusted', configurable: {} },
+      runId: 'run-1',
+      nodeId: 'node-1',
+      attempt: 1,
+      inputs: {},
+      config: {},
+      trustBoundary: 'trusted',
+      configurable: {},
     },
     variables: {},
     answers: {},

@@ -40,7 +40,9 @@ async function opened(t: { after(work: () => Promise<void>): void }) {
   assert.ok('url' in database);
   const gate = await openGate(new URL(database.url));
   const sql = openPostgres({
-    ...{ url: gate.url, connectionsMax: CONNECTIONS_MAX, connectTimeoutS: 5 },
+    url: gate.url,
+    connectionsMax: CONNECTIONS_MAX,
+    connectTimeoutS: 5,
     connection: { application_name: 'test' },
   });
   t.after(async () => {

@@ -7,7 +7,9 @@ export type Queryable = Sql | Tx;
 
 export const connect = (url: string): Sql =>
   openPostgres({
-    ...{ url, connectionsMax: 8, connectTimeoutS: 10 },
+    url,
+    connectionsMax: 8,
+    connectTimeoutS: 10,
     connection: { application_name: 'gantry' },
   });
 

@@ -19,7 +19,9 @@ async function world(t: TestContext, buckets: readonly string[] = ['artifacts'])
   const folder = freshFolder();
   const opened = await openSurfaces({
     buckets,
-    ...{ dataDir: folder.path, cursorKey: new Uint8Array(32).fill(7), invocationRetentionMs: 1_000 },
+    dataDir: folder.path,
+    cursorKey: new Uint8Array(32).fill(7),
+    invocationRetentionMs: 1_000,
     blobLinks: { key: new Uint8Array(32).fill(3), publicUrl: () => 'https://host.test' },
   });
   t.after(async () => {
@@ -32,7 +34,9 @@ async function world(t: TestContext, buckets: readonly string[] = ['artifacts'])
     nodeOf(desk, { tenant, nodeId: `n${nodes++}` })(`storage.blob.${method}`, input);
   const follow = async (method: string, url: string, body = bytes(''), contentType?: string) => {
     const answer = await opened.servePresigned({
-      ...{ method, url: url.replace('https://host.test', ''), now: desk.clock.now },
+      method,
+      url: url.replace('https://host.test', ''),
+      now: desk.clock.now,
       body: (async function* () {
         yield body;
       })(),
@@ -52,7 +56,11 @@ describe('blobStorage', () => {
     const put = await call('put', { ...at, bytes: bytes('hi'), contentType: 'text/plain' });
     assert.deepEqual(put, { url, sizeBytes: 2, size: 2, key: at.key });
     assert.deepEqual(await call('get', at), {
-      ...{ bytes: bytes('hi'), contentType: 'text/plain', found: true, contentBase64: 'aGk=', size: 2 },
+      bytes: bytes('hi'),
+      contentType: 'text/plain',
+      found: true,
+      contentBase64: 'aGk=',
+      size: 2,
     });
     assert.deepEqual(await call('list', { bucket: 'artifacts' }), {
       entries: [{ key: at.key, sizeBytes: 2 }],
@@ -225,7 +233,9 @@ describe('links', () => {
 test('without links there is no presign, and nobody is told that there is', async (t) => {
   const folder = freshFolder();
   const opened = await openSurfaces({
-    ...{ dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: 1_000 },
+    dataDir: folder.path,
+    cursorKey: new Uint8Array(32),
+    invocationRetentionMs: 1_000,
   });
   t.after(async () => {
     await opened.close();
@@ -234,7 +244,9 @@ test('without links there is no presign, and nobody is told that there is', asyn
   const { desk } = deskOf(opened.surfaces);
   assert.equal('storage.blob.presign' in desk.table, false);
   assert.deepEqual(desk.discovery().blobStorage, {
-    ...{ supported: true, maxObjectBytes: OBJECT_BYTES_MAX, buckets: [{ name: 'artifacts' }] },
+    supported: true,
+    maxObjectBytes: OBJECT_BYTES_MAX,
+    buckets: [{ name: 'artifacts' }],
   });
 });
 

@@ -20,7 +20,9 @@ const UPLOAD = join(import.meta.dirname, '../testing/upload-forever.ts');
 async function openIn(dataDir: string, quotaBytes: number) {
   const database = await openEmbeddedDatabase({ dataDir });
   const port = await openEmbeddedBlobs({
-    ...{ database, dataDir, quotaBytes },
+    database,
+    dataDir,
+    quotaBytes,
     links: { key: new Uint8Array(32).fill(3), publicUrl: () => 'http://host.test' },
   });
   return { port, database };
@@ -70,7 +72,10 @@ blobContract('embedded', async () => {
 });
 
 const object = (content: string, key = 'k') => ({
-  ...{ bucket: 'artifacts', key, bytes: bytesOf(content), contentType: null },
+  bucket: 'artifacts',
+  key,
+  bytes: bytesOf(content),
+  contentType: null,
 });
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

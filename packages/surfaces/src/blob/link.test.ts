@@ -8,8 +8,12 @@ import { type Link, openLink, signLink } from './link.ts';
 const KEY = new Uint8Array(32).fill(1);
 const NOW = 1_800_000_000_000;
 const LINK: Link = {
-  ...{ tenant: 'acme', bucket: 'artifacts', key: 'a b/c', method: 'GET' },
-  ...{ expiresAt: NOW + 60_000, bytesMax: 0 },
+  tenant: 'acme',
+  bucket: 'artifacts',
+  key: 'a b/c',
+  method: 'GET',
+  expiresAt: NOW + 60_000,
+  bytesMax: 0,
 };
 
 const codeOf = (url: string, method = 'GET', now = NOW): string => {

@@ -72,8 +72,12 @@ function parse(url: string): { link: Link; signature: string } | null {
   if (method !== 'GET' && method !== 'PUT') return null;
   const [bucket = '', ...names] = path.split('/').map(decode);
   const link: Link = {
-    ...{ tenant: fields.get('tenant') ?? '', bucket, key: names.join('/'), method },
-    ...{ expiresAt: Number(fields.get('expires')), bytesMax: Number(fields.get('maxBytes')) },
+    tenant: fields.get('tenant') ?? '',
+    bucket,
+    key: names.join('/'),
+    method,
+    expiresAt: Number(fields.get('expires')),
+    bytesMax: Number(fields.get('maxBytes')),
   };
   return `${unsigned(link)}&signature=${signature}` === url ? { link, signature } : null;
 }

@@ -9,7 +9,9 @@ export const openBlobs = (
   { embedded }: { readonly embedded: BlobPort },
 ): Promise<OpenedPort<BlobPort>> =>
   openPort({
-    ...{ name: SETTINGS.blobs, value: setting, embedded },
+    name: SETTINGS.blobs,
+    value: setting,
+    embedded,
     backends: {
       async s3(url) {
         const port = await openS3Blobs(readS3Address(new URL(url)));

@@ -51,7 +51,9 @@ export const blobSurface = defineSurface({
       summary: 'The object, or that there is none.',
       input: Type.Object(Place),
       output: Type.Object({
-        ...{ found: Type.Boolean(), bytes: optional(Bytes), contentType: optional(Type.String()) },
+        found: Type.Boolean(),
+        bytes: optional(Bytes),
+        contentType: optional(Type.String()),
       }),
     },
     delete: {
@@ -108,7 +110,9 @@ export interface BlobOptions {
 
 /** Making a link changes nothing, but whoever has it may write. */
 const PUT_LINK = {
-  ...{ path: 'storage.blob.presign', capability: 'host.blobStorage.presign', what: 'write by link' },
+  path: 'storage.blob.presign',
+  capability: 'host.blobStorage.presign',
+  what: 'write by link',
 };
 
 export const DEFAULT_BUCKETS: readonly string[] = ['artifacts'];

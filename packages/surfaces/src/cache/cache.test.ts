@@ -12,8 +12,11 @@ test('every method of the contract and of published packs', async (t) => {
   assert.deepEqual(await call('storage.cache.put', { key: 'a', value: [1], ttlSeconds: 5 }), { ok: true });
   world.clock.now += 4_999;
   assert.deepEqual(await call('storage.cache.get', { key: 'a' }), {
-    ...{ value: [1], hit: true, ageMs: 4_999 },
-    ...{ storedAt: new Date(NOW).toISOString(), expiresAt: new Date(NOW + 5_000).toISOString() },
+    value: [1],
+    hit: true,
+    ageMs: 4_999,
+    storedAt: new Date(NOW).toISOString(),
+    expiresAt: new Date(NOW + 5_000).toISOString(),
   });
   world.clock.now += 1;
   assert.deepEqual(await call('storage.cache.get', { key: 'a' }), { hit: false });

@@ -21,7 +21,8 @@ export const openCache = (
   { embedded, pool, redis, capacityBytes }: OpenCacheDeps,
 ): Promise<OpenedPort<CachePort>> =>
   openPort({
-    ...{ name: SETTINGS.cache, value: setting },
+    name: SETTINGS.cache,
+    value: setting,
     embedded: embeddedCache(embedded, { capacityBytes }),
     backends: {
       ...postgresBackends(pool, (database) => postgresCache(database, { capacityBytes })),

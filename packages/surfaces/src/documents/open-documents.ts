@@ -18,7 +18,8 @@ export const openDocuments = (
   { embedded, pool, limits }: OpenDocumentsDeps,
 ): Promise<OpenedPort<DocumentsPort>> =>
   openPort({
-    ...{ name: SETTINGS.documents, value: setting },
+    name: SETTINGS.documents,
+    value: setting,
     embedded: embeddedDocuments(embedded, limits),
     backends: { ...postgresBackends(pool, (database) => postgresDocuments(database, limits)) },
   });

@@ -19,11 +19,16 @@ export interface OpenFile {
 
 const FILES = {
   surfaces: {
-    ...{ name: 'surfaces.db', migrations: 'migrations', areas: AREAS },
-    ...{ pageBytes: 4_096, readBigInts: false },
+    name: 'surfaces.db',
+    migrations: 'migrations',
+    areas: AREAS,
+    pageBytes: 4_096,
+    readBigInts: false,
   },
   retrieval: {
-    ...{ name: 'retrieval.db', migrations: 'retrieval-migrations', areas: RETRIEVAL_AREAS },
+    name: 'retrieval.db',
+    migrations: 'retrieval-migrations',
+    areas: RETRIEVAL_AREAS,
     // [m] A scan over 100,000 vectors of 1.5 KB takes 116 ms, with pages of 4 KiB 177 ms
     pageBytes: 16_384,
     // FTS5 leaves numbers of its own as the last row inserted, larger than a number can be: `run` would throw

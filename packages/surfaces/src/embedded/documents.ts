@@ -87,7 +87,9 @@ function readPage(
 
 export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLimits): DocumentsPort {
   const placeOf = (tenant: string, { space, collection }: CollectionName): Place => ({
-    ...{ tenant, space, collection },
+    tenant,
+    space,
+    collection,
   });
   return {
     get: ({ id, ...name }, { tenant }) =>

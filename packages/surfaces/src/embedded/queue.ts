@@ -89,7 +89,9 @@ function readyAt(database: DatabaseSync) {
 
 export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBounds): QueueStore {
   const factsOf = (call: QueueCall) => ({
-    ...{ tenant: call.tenant, now: call.now, bounds: boundsFor(call, bounds) },
+    tenant: call.tenant,
+    now: call.now,
+    bounds: boundsFor(call, bounds),
   });
   return {
     publish: (draft, call) =>

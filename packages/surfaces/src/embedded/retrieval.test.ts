@@ -73,7 +73,9 @@ test('a search by words does not wait for vectors', async (t) => {
   await search.index(documents, write('acme'));
   await search.query(asked, read('acme'));
   const many = randomVectors(3_000, 256, seededRandom(1)).map((embedding, index) => ({
-    ...{ id: `v${index}`, embedding, metadata: null },
+    id: `v${index}`,
+    embedding,
+    metadata: null,
   }));
   await vectors.upsert({ collection: 'large', metric: 'l2', vectors: many }, write('acme'));
   const ended: string[] = [];
@@ -107,7 +109,9 @@ test('queries amid writes see one moment', async (t) => {
   t.after(folder.remove);
   const { vectors, search } = opened(t, folder.path);
   const made = randomVectors(1_500, 4, seededRandom(2)).map((embedding, index) => ({
-    ...{ id: `v${index}`, embedding, metadata: { index } },
+    id: `v${index}`,
+    embedding,
+    metadata: { index },
   }));
   const texts = made.map(({ id }) => ({ id, fields: { text: 'common words' } }));
   await vectors.upsert({ collection: 'c', metric: null, vectors: made }, write('acme'));

@@ -26,7 +26,9 @@ export class ScanChild {
   constructor(options: ScanChildOptions) {
     this.#options = options;
     this.#process = new JobProcess({
-      ...{ entry: ENTRY, args: [JSON.stringify(options.file)], onGone: options.onGone },
+      entry: ENTRY,
+      args: [JSON.stringify(options.file)],
+      onGone: options.onGone,
       hear: ([id, answer]) => (id === OPENED ? this.#opened(answer) : this.#process.answer(answer)),
     });
   }

@@ -174,7 +174,8 @@ test('a phrase that takes too long is ended, and the tenant is answered again af
   const search = fulltext(t, { scanMsMax: 1_000 });
   await indexRepeats(search, 'acme', 100);
   await assert.rejects(search.query(asked(phraseOf(100)), read('acme')), {
-    ...{ code: 'search_query_syntax_error', message: /fewer or rarer words/ },
+    code: 'search_query_syntax_error',
+    message: /fewer or rarer words/,
   });
   assert.equal((await search.query(asked('b'), read('acme')))[0]?.id, 'b');
 });
@@ -184,7 +185,9 @@ test('while many look-ups among all vectors of a tenant run, others are answered
   t.after(() => database.close());
   const port = embeddedVectors(database, VECTOR_LIMITS);
   const vectors = randomVectors(3_000, 256, seededRandom(1)).map((embedding, index) => ({
-    ...{ id: `v${index}`, embedding, metadata: null },
+    id: `v${index}`,
+    embedding,
+    metadata: null,
   }));
   const at = { collection: 'c', metric: 'l2' } as const;
   await port.upsert({ ...at, vectors }, write('acme'));

@@ -99,7 +99,8 @@ function findPart(
   return prepare(sql)
     .all(...text.params)
     .map(({ seq, length }) => ({
-      ...{ seq: Number(seq), score: partScore(query.literal.length, Number(length)) },
+      seq: Number(seq),
+      score: partScore(query.literal.length, Number(length)),
     }))
     .filter(({ seq }) => !known.has(seq))
     .slice(0, k - known.size);

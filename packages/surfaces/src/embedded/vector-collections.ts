@@ -17,8 +17,11 @@ export function findingVectorCollection(database: DatabaseSync) {
     const row = find.get(tenant, name);
     if (!row) return null;
     return {
-      ...{ id: Number(row.id), dimensions: Number(row.dimensions), metric: row.metric as Metric },
-      ...{ vectors: Number(row.vectors), next: Number(row.next) },
+      id: Number(row.id),
+      dimensions: Number(row.dimensions),
+      metric: row.metric as Metric,
+      vectors: Number(row.vectors),
+      next: Number(row.next),
     };
   };
 }

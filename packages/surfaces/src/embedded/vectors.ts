@@ -38,7 +38,9 @@ export const vectorsArea = defineArea({
           if (collection.vectors === 0) return [];
           checkDimensions(collection.dimensions, search.embedding.length);
           return best(nearest(collection, search), search.k).map(({ seq, id, score }) => ({
-            ...{ id, score, metadata: metadataOf(seq) },
+            id,
+            score,
+            metadata: metadataOf(seq),
           }));
         }),
       ping: (): null => null,

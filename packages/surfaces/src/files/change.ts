@@ -22,8 +22,16 @@ export function changeOf(
 ): FileChange {
   const { place: invocation, method, fingerprint } = call.invocation;
   return {
-    ...{ tenant: call.tenant, invocation, method, fingerprint, workspace, path, kind },
-    ...{ staged: randomUUID(), bytes: 0, contentType: null },
+    tenant: call.tenant,
+    invocation,
+    method,
+    fingerprint,
+    workspace,
+    path,
+    kind,
+    staged: randomUUID(),
+    bytes: 0,
+    contentType: null,
   };
 }
 

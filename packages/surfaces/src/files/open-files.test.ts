@@ -27,7 +27,10 @@ import { type FilesOptions, openFiles } from './open-files.ts';
 async function openIn(dataDir: string, room: Partial<Pick<FilesOptions, 'quotaBytes' | 'filesMax'>> = {}) {
   const database = await openEmbeddedDatabase({ dataDir });
   const port = await openFiles({
-    ...{ database, dataDir, quotaBytes: FILES_CONTRACT_QUOTA, now: () => NOW },
+    database,
+    dataDir,
+    quotaBytes: FILES_CONTRACT_QUOTA,
+    now: () => NOW,
     ...room,
   });
   return { database, port };
@@ -235,8 +238,16 @@ describe('races', {
 describe('a crash', () => {
   const ROOM = { bytesMax: 10_000, filesMax: 10 };
   const change = (kind: 'write' | 'delete', invocation: string, staged: string) => ({
-    ...{ tenant: 'acme', invocation, method: 'test.write', workspace: 'main', path: 'd/f', kind, staged },
-    ...{ fingerprint: write('acme').invocation.fingerprint, bytes: 3, contentType: null },
+    tenant: 'acme',
+    invocation,
+    method: 'test.write',
+    workspace: 'main',
+    path: 'd/f',
+    kind,
+    staged,
+    fingerprint: write('acme').invocation.fingerprint,
+    bytes: 3,
+    contentType: null,
   });
 
   test('between note and rename is made up for at the next start, once', async (t) => {

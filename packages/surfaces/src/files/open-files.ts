@@ -91,7 +91,9 @@ class Files implements FilesPort {
     const seen = await look(root, names).catch(explained(path, explainRead));
     const isDirectory = seen.isDirectory();
     return {
-      ...{ sizeBytes: isDirectory ? 0 : seen.size, modifiedAt: seen.mtimeMs, isDirectory },
+      sizeBytes: isDirectory ? 0 : seen.size,
+      modifiedAt: seen.mtimeMs,
+      isDirectory,
       contentType: isDirectory ? null : await this.#typeOf(tenant, place.workspace, path),
     };
   }

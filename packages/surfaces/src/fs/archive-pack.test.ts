@@ -59,7 +59,8 @@ async function world(t: TestContext) {
   return async (typeId: string, inputs: { [name: string]: number } = {}) => {
     const calls = desk.open(factsOf({ nodeId: typeId }));
     const invocation = invocationOf(code, {
-      ...{ typeId, surfaces: desk.table },
+      typeId,
+      surfaces: desk.table,
       limits: { memoryBytes: 512 * MIB, wallClockMs: 30_000, outputBytes: MIB },
       call: (path, args, io) => calls.call(path, args, io),
     });
@@ -71,12 +72,14 @@ async function world(t: TestContext) {
 test('archives in base64 and in bytes pass, and nothing of them is written', async (t) => {
   const run = await world(t);
   assert.deepEqual(await run('test.published'), {
-    ...{ found: Array(3).fill([true, true]), files: [] },
+    found: Array(3).fill([true, true]),
+    files: [],
   });
   const { refused, files } = (await run('test.refused')) as { refused: [string, string]; files: string[] };
   assert.deepEqual([refused[0], files], ['path_outside_sandbox', []]);
   assert.match(refused[1], /"\.\.\/x"/);
   assert.deepEqual(await run('test.files', { size: 9 * MIB }), {
-    ...{ files: ['made.tar', 'out/large', 'out/small'], same: 0 },
+    files: ['made.tar', 'out/large', 'out/small'],
+    same: 0,
   });
 });

@@ -19,7 +19,11 @@ import { implementFs } from './surface.ts';
 /** Archives have nothing to do with what is on the disk. */
 const untouched = () => Promise.reject(new Error('no file is looked at'));
 const port: FilesPort = {
-  ...{ read: untouched, stat: untouched, list: untouched, write: untouched, delete: untouched },
+  read: untouched,
+  stat: untouched,
+  list: untouched,
+  write: untouched,
+  delete: untouched,
 };
 
 function world(converter: Converter = openConverter()) {
@@ -64,7 +68,7 @@ describe('archives', () => {
     const empty = (await call('create', { format: 'tar', entries: [] })) as Record<string, Data>;
     assert.equal(Buffer.compare(empty.bytes as Uint8Array, Buffer.alloc(1_024)), 0);
     assert.deepEqual(await call('extract', { format: 'tar', contentBase64: empty.contentBase64! }), {
-      ...{ entries: [] },
+      entries: [],
     });
   });
 
@@ -85,7 +89,8 @@ describe('archives', () => {
     link.write('2', 156);
     withSum(link.subarray(0, 512)).copy(link);
     await assert.rejects(call('extract', { format: 'tar', bytes: link }), {
-      ...{ code: 'path_outside_sandbox', message: /"secret" of the archive is a link\. Use another/ },
+      code: 'path_outside_sandbox',
+      message: /"secret" of the archive is a link\. Use another/,
     });
   });
 
@@ -104,7 +109,8 @@ describe('archives', () => {
     const without = world(NO_CONVERTER);
     assert.equal(without.desk.capabilities().has('host.fs.archive'), false);
     await assert.rejects(without.call('create', { format: 'zip', entries }), {
-      ...{ code: 'host_capability_missing', details: { capability: 'host.fs.archive.create' } },
+      code: 'host_capability_missing',
+      details: { capability: 'host.fs.archive.create' },
     });
   });
 });
@@ -125,7 +131,8 @@ describe('bounds', () => {
     randomFillSync(large, 512, 1_000_000);
     const contentBase64 = gzipSync(large, { level: 1 }).toString('base64');
     await assert.rejects(call('extract', { format: 'tar-gz', contentBase64 }), {
-      ...{ ...tooLarge, message: /base64/ },
+      ...tooLarge,
+      message: /base64/,
     });
   });
 

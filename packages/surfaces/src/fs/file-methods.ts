@@ -21,7 +21,9 @@ export const FILE_METHODS = {
       'Writes a file as a whole and makes the folders on the way. `mode` is `overwrite` unless it is `create-only`, ' +
       'which refuses to replace, or `append`.',
     input: Type.Object({
-      ...{ path: Path, bytes: Bytes, contentType: ContentType },
+      path: Path,
+      bytes: Bytes,
+      contentType: ContentType,
       mode: optional(
         Type.Union([Type.Literal('overwrite'), Type.Literal('create-only'), Type.Literal('append')]),
       ),
@@ -39,7 +41,9 @@ export const FILE_METHODS = {
     summary: 'Size and time of a file.',
     input: Type.Object({ path: Path }),
     output: Type.Object({
-      ...{ sizeBytes: Type.Integer(), modifiedAt: Timestamp, contentType: ContentType },
+      sizeBytes: Type.Integer(),
+      modifiedAt: Timestamp,
+      contentType: ContentType,
       isDirectory: Type.Boolean(),
     }),
   },
@@ -50,13 +54,17 @@ export const FILE_METHODS = {
       '`recursive` (true), what lies directly behind the prefix, with folders; without `includeHidden` (true), no ' +
       'names that begin with a dot.',
     input: Type.Object({
-      ...{ prefix: optional(Prefix), cursor: optional(Cursor), limit: optional(PageLimit) },
-      ...{ recursive: optional(Type.Boolean()), includeHidden: optional(Type.Boolean()) },
+      prefix: optional(Prefix),
+      cursor: optional(Cursor),
+      limit: optional(PageLimit),
+      recursive: optional(Type.Boolean()),
+      includeHidden: optional(Type.Boolean()),
     }),
     output: Type.Object({
       entries: Type.Array(
         Type.Object({
-          ...{ path: Type.String(), sizeBytes: Type.Integer() },
+          path: Type.String(),
+          sizeBytes: Type.Integer(),
           isDirectory: optional(Type.Boolean()),
         }),
       ),

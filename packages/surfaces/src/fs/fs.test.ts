@@ -34,17 +34,25 @@ describe('fs', () => {
   test('every method of the contract, with its answers', async (t) => {
     const { call } = await world(t);
     assert.deepEqual(await call('write', { path: 'a/b.json', bytes: bytes('{}') }), {
-      ...{ path: 'a/b.json', sizeBytes: 2 },
+      path: 'a/b.json',
+      sizeBytes: 2,
     });
     assert.deepEqual(await call('read', { path: './a/b.json' }), {
-      ...{ bytes: bytes('{}'), contentType: 'application/json', content: 'e30=', size: 2 },
+      bytes: bytes('{}'),
+      contentType: 'application/json',
+      content: 'e30=',
+      size: 2,
     });
     const { modifiedAt, mtime, ...facts } = (await call('stat', { path: 'a/b.json' })) as {
       [name: string]: Data;
     };
     assert.equal(modifiedAt, mtime);
     assert.deepEqual(facts, {
-      ...{ sizeBytes: 2, size: 2, exists: true, isDirectory: false, contentType: 'application/json' },
+      sizeBytes: 2,
+      size: 2,
+      exists: true,
+      isDirectory: false,
+      contentType: 'application/json',
     });
     assert.deepEqual(await call('list', { prefix: 'a' }), { entries: [{ path: 'a/b.json', sizeBytes: 2 }] });
     assert.deepEqual(await call('delete', { path: 'a/b.json' }), { deleted: true });
@@ -123,7 +131,9 @@ describe('images and PDF files', () => {
     const converter = openConverter();
     const { call, desk } = await world(t, converter);
     assert.deepEqual(desk.discovery().fs, {
-      ...{ supported: true, sandboxRoot: '/workspace', maxFileSizeBytes: FILE_BYTES_MAX },
+      supported: true,
+      sandboxRoot: '/workspace',
+      maxFileSizeBytes: FILE_BYTES_MAX,
       image: { supported: true, formats: ['jpeg', 'png', 'webp', 'avif'] },
       pdf: { supported: true },
     });

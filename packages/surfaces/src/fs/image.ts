@@ -12,7 +12,10 @@ const Offset = Type.Integer({ minimum: 0, maximum: 100_000 });
 const Fit = Type.Enum(['contain', 'cover', 'fill', 'inside', 'outside']);
 const Format = Type.Enum(['jpeg', 'png', 'webp', 'avif']);
 const Image = Type.Object({
-  ...{ bytes: Bytes, contentType: Type.String(), width: Type.Integer(), height: Type.Integer() },
+  bytes: Bytes,
+  contentType: Type.String(),
+  width: Type.Integer(),
+  height: Type.Integer(),
 });
 const image = { effect: 'read', needs: 'image', output: Image } as const;
 
@@ -31,7 +34,8 @@ export const IMAGE_METHODS = {
     ...image,
     summary: 'Writes the image in another format, with `quality` from 1 to 100 where the format has that.',
     input: Type.Object({
-      ...{ bytes: Bytes, to: Format },
+      bytes: Bytes,
+      to: Format,
       quality: optional(Type.Integer({ minimum: 1, maximum: 100 })),
     }),
   },

@@ -67,7 +67,9 @@ async function world(t: TestContext) {
   const run = async (typeId: string, inputs: { [name: string]: number }) => {
     const calls = desk.open(factsOf({ nodeId: typeId }));
     const invocation = invocationOf(code, {
-      ...{ typeId, surfaces: desk.table, grants: ['fs.read', 'fs.write'] },
+      typeId,
+      surfaces: desk.table,
+      grants: ['fs.read', 'fs.write'],
       limits: { memoryBytes: 512 * MIB, wallClockMs: 30_000, outputBytes: MIB },
       call: (path, args, io) => calls.call(path, args, io),
     });
@@ -80,7 +82,9 @@ async function world(t: TestContext) {
 test('the largest file and object pass as bytes, and as text what fits', async (t) => {
   const { sandbox, run } = await world(t);
   assert.deepEqual(await run('test.large', { size: FILE_BYTES_MAX }), {
-    ...{ sizes: [FILE_BYTES_MAX, OBJECT_BYTES_MAX], read: true, got: true },
+    sizes: [FILE_BYTES_MAX, OBJECT_BYTES_MAX],
+    read: true,
+    got: true,
     texts: ['undefined', 'undefined'],
   });
   // More than one tenant's share of the room: the last are read when the first have been taken
@@ -92,8 +96,14 @@ test('the largest file and object pass as bytes, and as text what fits', async (
   assert.deepEqual(
     codes.map((each) => (typeof each === 'string' ? each : each[0])),
     [
-      ...['blob_object_too_large', 'blob_object_too_large', 'blob_object_too_large', 'file_too_large'],
-      ...['blob_object_too_large', 'file_too_large', 'done', 'file_too_large'],
+      'blob_object_too_large',
+      'blob_object_too_large',
+      'blob_object_too_large',
+      'file_too_large',
+      'blob_object_too_large',
+      'file_too_large',
+      'done',
+      'file_too_large',
     ],
   );
   assert.deepEqual(codes[0]?.[1], { maxJsonBytes: 16 * MIB, maxBytes: 33 * MIB });

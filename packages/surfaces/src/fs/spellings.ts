@@ -113,13 +113,17 @@ const FILES: readonly Spelling[] = [
 const CONVERSIONS: readonly Spelling[] = [
   ...(['image.resize', 'image.crop', 'image.formatConvert', 'pdf.extractText'] as const).map(
     (name): Spelling => ({
-      ...{ path: `fs.${name}`, when: 'contentBase64', to: `fs.${name}` },
+      path: `fs.${name}`,
+      when: 'contentBase64',
+      to: `fs.${name}`,
       takes: [fromBase64('contentBase64', 'bytes')],
       gives: [answerInBase64],
     }),
   ),
   {
-    ...{ path: 'fs.pdf.split', when: 'contentBase64', to: 'fs.pdf.split' },
+    path: 'fs.pdf.split',
+    when: 'contentBase64',
+    to: 'fs.pdf.split',
     takes: [fromBase64('contentBase64', 'bytes')],
     gives: [partsInBase64],
   },
@@ -195,7 +199,9 @@ const ARCHIVES: readonly Spelling[] = [
     ],
   },
   {
-    ...{ path: 'fs.archive.extract', when: 'contentBase64', to: 'fs.archive.extract' },
+    path: 'fs.archive.extract',
+    when: 'contentBase64',
+    to: 'fs.archive.extract',
     takes: [fromBase64('contentBase64', 'bytes')],
     gives: [
       {

@@ -21,7 +21,8 @@ export const openKv = (
   { embedded, pool, redis, quotaBytes }: OpenKvDeps,
 ): Promise<OpenedPort<KvPort>> =>
   openPort({
-    ...{ name: SETTINGS.kv, value: setting },
+    name: SETTINGS.kv,
+    value: setting,
     embedded: embeddedKv(embedded, { quotaBytes }),
     backends: {
       ...postgresBackends(pool, (database) => postgresKv(database, { quotaBytes })),

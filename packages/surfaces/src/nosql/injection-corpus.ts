@@ -59,5 +59,13 @@ export const REJECTED_FILTERS: readonly DataObject[] = [
 
 /** Names and values alike. */
 export const HOSTILE_NAMES: readonly string[] = [
-  ...["'; drop table documents; --", 'a) or (1=1', '?1', '1', '[0]', '*', '%', 'doc', 'é 🙂'],
+  "'; drop table documents; --",
+  'a) or (1=1',
+  '?1',
+  '1',
+  '[0]',
+  '*',
+  '%',
+  'doc',
+  'é 🙂',
 ];

@@ -48,7 +48,8 @@ describe('as published packs call it', () => {
       { id: 'b', n: 2 },
     ]);
     assert.deepEqual(await once(world, 'update', { ...at, filter: { s: 'x' }, update: { $set: { n: 9 } } }), {
-      ...{ matched: 1, modified: 1 },
+      matched: 1,
+      modified: 1,
     });
     const upsert = { ...at, filter: { k: 'new' }, update: { n: 5 }, upsert: true };
     assert.deepEqual(await once(world, 'update', upsert), { matched: 0, modified: 0 });

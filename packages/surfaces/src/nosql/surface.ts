@@ -168,7 +168,8 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
         const request = {
           filter: filterOf(filter),
           sort: parseSort(sort, REJECTED),
-          ...{ cursor, limit },
+          cursor,
+          limit,
         };
         const { documents, next } = await findPage({ port, cursors }, placeOf(at), request, call);
         return { docs: documents.map(project), ...(next !== null && { nextCursor: next }) };

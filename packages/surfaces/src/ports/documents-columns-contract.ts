@@ -90,7 +90,8 @@ function declared(port: () => DocumentsPort, insert: Insert, declare: Declare): 
     await assert.rejects(declare(tenant, { ...types, age: 'string' }), violation);
     assert.deepEqual(await port().describe(C, read(tenant)), {
       columns: { closed: true, types },
-      ...{ indexes: [], documents: 1 },
+      indexes: [],
+      documents: 1,
     });
   });
 }
@@ -104,7 +105,8 @@ function closing(port: () => DocumentsPort, insert: Insert, declare: Declare): v
       await insert(tenant, 'a', { n: 1, odd: null });
       await declare(tenant, { n: 'number', more: 'string', ...id });
       assert.deepEqual(await columns(tenant), {
-        ...{ closed: true, types: { n: 'number', more: 'string', ...id } },
+        closed: true,
+        types: { n: 'number', more: 'string', ...id },
       });
       await assert.rejects(insert(tenant, 'b', { n: 1, extra: 'x' }), violation);
       await insert(tenant, 'b', { n: 2, more: 'x' });

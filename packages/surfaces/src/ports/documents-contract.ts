@@ -16,8 +16,12 @@ export interface OpenedDocuments {
 }
 
 const LIMITS: DocumentLimits = {
-  ...{ documentsMax: 50, documentBytesMax: 2_000, collectionsMax: 4, quotaBytes: 20_000 },
-  ...{ full: 'table_row_limit_reached', absent: null },
+  documentsMax: 50,
+  documentBytesMax: 2_000,
+  collectionsMax: 4,
+  quotaBytes: 20_000,
+  full: 'table_row_limit_reached',
+  absent: null,
 };
 
 /** Every test is a tenant of its own. */
@@ -49,7 +53,9 @@ const C = { space: 'test', collection: 'c' };
 const all = { ...C, filter: EVERYTHING, sort: [], after: null, limit: 100 };
 const doc = (id: string, members: JsonObject = {}) => ({ id, document: { id, ...members } });
 const inserting = (...documents: { id: string; document: JsonObject }[]) => ({
-  ...{ ...C, documents, typed: false },
+  ...C,
+  documents,
+  typed: false,
 });
 const matching = (filter: Filter, matchesMax = 100) => ({ ...C, filter, matchesMax });
 const ANSWER: WhenNone = { do: 'answer' };
@@ -61,8 +67,14 @@ function documents(port: () => DocumentsPort): void {
     assert.deepEqual(await port().find(all, read(tenant)), { documents: [], next: null });
     assert.equal(await port().count(all, read(tenant)), 0);
     const document = {
-      ...{ id: 'a', n: 1.5e300, big: 2 ** 60, t: 'é"\\\n🙂', z: null, f: false },
-      ...{ o: { b: [1, { c: [] }], '': 0, 'a.b': '$x', $k: 1 }, ['__proto__']: { x: 1 } },
+      id: 'a',
+      n: 1.5e300,
+      big: 2 ** 60,
+      t: 'é"\\\n🙂',
+      z: null,
+      f: false,
+      o: { b: [1, { c: [] }], '': 0, 'a.b': '$x', $k: 1 },
+      ['__proto__']: { x: 1 },
     };
     await port().insert(inserting({ id: 'a', document }), write(tenant));
     assert.deepEqual(await port().get({ ...C, id: 'a' }, read(tenant)), document);

@@ -12,7 +12,9 @@ const full = { code: 'table_row_limit_reached' };
 const ANSWER: WhenNone = { do: 'answer' };
 const doc = (id: string, members: JsonObject = {}) => ({ id, document: { id, ...members } });
 const inserting = (...documents: { id: string; document: JsonObject }[]) => ({
-  ...{ ...C, documents, typed: false },
+  ...C,
+  documents,
+  typed: false,
 });
 const matching = (filter: typeof EVERYTHING, matchesMax = 100) => ({ ...C, filter, matchesMax });
 const keptOf = (answers: readonly PromiseSettledResult<unknown>[]): number =>

@@ -39,10 +39,12 @@ function files(port: Port): void {
     const tenant = freshTenant();
     await assert.rejects(port().read(at('a/b.txt'), read(tenant)), { code: 'file_not_found' });
     assert.deepEqual(await port().write(textAt('a/./c/../b.txt', 'one'), write(tenant)), {
-      ...{ path: 'a/b.txt', sizeBytes: 3 },
+      path: 'a/b.txt',
+      sizeBytes: 3,
     });
     assert.deepEqual(await port().read(at('a/b.txt'), read(tenant)), {
-      ...{ bytes: new Uint8Array(Buffer.from('one')), contentType: 'text/plain' },
+      bytes: new Uint8Array(Buffer.from('one')),
+      contentType: 'text/plain',
     });
     await port().write({ ...textAt('a/b.txt', 'two'), contentType: 'text/csv' }, write(tenant));
     await port().write(textAt('a/b.txt', '+', 'append'), write(tenant));

@@ -13,7 +13,10 @@ const refused = { code: 'kv_quota_exhausted' };
 const QUOTES = 2;
 
 const entry = (key: string, value: string, expiresAt: number | null = null, namespace = '') => ({
-  ...{ namespace, key, value, expiresAt },
+  namespace,
+  key,
+  value,
+  expiresAt,
 });
 
 /** Text that with a key of one character fills so many bytes. */

@@ -15,8 +15,12 @@ export function queueDeadLetters(user: Users): void {
     assert.deepEqual(await take('t', { group: 'g' }), []);
     const letter = await takeOne('t.dlq');
     assert.deepEqual(letter.payload, {
-      ...{ original: { v: 'poison' }, deadLetterReason: 'unreadable' },
-      ...{ topic: 't', consumerGroup: 'g', messageId, deliveryCount: 1 },
+      original: { v: 'poison' },
+      deadLetterReason: 'unreadable',
+      topic: 't',
+      consumerGroup: 'g',
+      messageId,
+      deliveryCount: 1,
     });
     assert.equal(letter.headers.kind, 'test');
     assert.equal((await takeOne('t')).messageId, messageId, 'other groups still get the message');

@@ -51,7 +51,10 @@ export function userOf(port: QueuePort, tenant: string): QueueUser {
   };
   const ack: QueueUser['ack'] = ({ handle }) => port.settle(handle, { kind: 'done' }, call());
   return {
-    ...{ tenant, port, take, ack },
+    tenant,
+    port,
+    take,
+    ack,
     async publish(topic, payload, id) {
       const draft = { topic, payload, headers: { kind: 'test' }, delayMs: 0 };
       return (await port.publish(draft, call(id))).messageId;

@@ -48,7 +48,8 @@ type Texts = Readonly<Record<string, Fields | string>>;
 
 const index = (port: SearchPort, tenant: string, texts: Texts, name = 'i') => {
   const documents = Object.entries(texts).map(([id, fields]) => ({
-    ...{ id, fields: typeof fields === 'string' ? { text: fields } : fields },
+    id,
+    fields: typeof fields === 'string' ? { text: fields } : fields,
   }));
   return port.index({ index: name, documents }, write(tenant));
 };

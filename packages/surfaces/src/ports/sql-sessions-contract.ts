@@ -83,7 +83,8 @@ export function sqlSessionsContract(name: string, contract: SqlSessionsContract)
     let ended = 0;
     const slow = Array.from({ length: SLOW_CALLS }, async () => {
       await assert.rejects(backend.query(raw(contract.slow), read('acme')), {
-        ...{ code: 'sql_transaction_aborted', details: { reason: 'timeout' } },
+        code: 'sql_transaction_aborted',
+        details: { reason: 'timeout' },
       });
       ended++;
     });

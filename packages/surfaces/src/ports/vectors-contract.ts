@@ -48,7 +48,8 @@ export function vectorsContract(
 }
 
 const vector = (id: string, embedding: readonly number[], metadata: JsonObject | null = null): NewVector => ({
-  ...{ id, metadata },
+  id,
+  metadata,
   embedding: Float32Array.from(embedding),
 });
 

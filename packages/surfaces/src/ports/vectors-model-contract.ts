@@ -28,7 +28,8 @@ const anyCase = fc.integer({ min: 1, max: 6 }).chain((dimensions) => {
     .map((numbers) => Float32Array.from(numbers));
   const metadata = fc.option(fc.record({ group: fc.integer({ min: 0, max: 3 }) }), { nil: null });
   const vectors = fc.uniqueArray(fc.record({ id: fc.stringMatching(/^[a-z]{1,3}$/), embedding, metadata }), {
-    ...{ minLength: 1, maxLength: 25 },
+    minLength: 1,
+    maxLength: 25,
     selector: ({ id }) => id,
   });
   const k = fc.integer({ min: 1, max: 30 });

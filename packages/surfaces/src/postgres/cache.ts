@@ -49,7 +49,9 @@ const put = ({ namespace, key, value, expiresAt }: PutRequest, { tenant, now }: 
   const bytes = entryBytes({ namespace, key }, json);
   const row = { namespace, key, value: json, bytes, storedAt: now, expiresAt };
   return {
-    ...{ tenant, now, bytes },
+    tenant,
+    now,
+    bytes,
     decide({ byName }: Puts): null {
       byName.set(JSON.stringify([namespace, key]), row);
       return null;
@@ -60,7 +62,8 @@ const put = ({ namespace, key, value, expiresAt }: PutRequest, { tenant, now }: 
 const cacheArea = (capacity: number, uses: Uses): Area<Puts, CacheAct> => ({
   name: 'cache',
   load: async (tx, tenant, acts) => ({
-    ...{ byName: new Map(), isAlone: acts.length === 1 },
+    byName: new Map(),
+    isAlone: acts.length === 1,
     used: await usedBytes(tx, 'cache', tenant),
   }),
   async write(tx, tenant, { byName, used }, acts) {
@@ -128,7 +131,9 @@ type Which = Parameters<CachePort['evict']>[0];
 
 /** Of what others put meanwhile it can tell nothing, so it has a turn of its own. */
 const evict = ({ namespace, key }: Which, { tenant, now }: PortRead) => ({
-  ...{ tenant, now, bytes: 0 },
+  tenant,
+  now,
+  bytes: 0,
   async decide({ isAlone }: Puts, tx: Tx): Promise<{ evicted: number }> {
     if (!isAlone) throw new Alone();
     const rows = await tx<{ expires_at: number }[]>`

@@ -109,7 +109,9 @@ const end = (sql: Sql): Promise<void> => sql.end({ timeout: 0 });
 async function connect(url: string): Promise<Sql> {
   const { openPostgres } = await import('@gantry/postgres');
   return openPostgres({
-    ...{ url, connectionsMax: CONNECTIONS_MAX, connectTimeoutS: CONNECT_TIMEOUT_S },
+    url,
+    connectionsMax: CONNECTIONS_MAX,
+    connectTimeoutS: CONNECT_TIMEOUT_S,
     connection: {
       application_name: 'gantry-surfaces',
       search_path: 'gantry_surfaces, public',

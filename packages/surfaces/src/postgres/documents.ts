@@ -99,7 +99,9 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
 }
 
 const placeOf = ({ tenant }: { readonly tenant: string }, { space, collection }: CollectionName): Place => ({
-  ...{ tenant, space, collection },
+  tenant,
+  space,
+  collection,
 });
 
 /** The page is chosen by size before any document is read. */

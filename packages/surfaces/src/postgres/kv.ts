@@ -38,7 +38,10 @@ interface Facts {
 }
 
 const actAt = <T>(place: KvKey, { now, reads, value }: Facts, decide: (entries: Entries) => T) => ({
-  ...{ place, now, reads, decide },
+  place,
+  now,
+  reads,
+  decide,
   bytes: bytesOf(JSON.stringify(value)),
 });
 

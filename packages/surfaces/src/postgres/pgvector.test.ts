@@ -76,7 +76,9 @@ async function findsBehindFilter(port: VectorsPort): Promise<void> {
   const tenant = freshTenant();
   const embeddings = clusteredVectors(1_000, 16, seededRandom(5));
   const vectors = embeddings.map((embedding, index) => ({
-    ...{ id: `v${index}`, embedding, metadata: { group: index % 100 } },
+    id: `v${index}`,
+    embedding,
+    metadata: { group: index % 100 },
   }));
   for (const metric of ['cosine', 'dot', 'l2'] as const) {
     await port.upsert({ collection: metric, metric, vectors }, write(tenant));

@@ -18,7 +18,9 @@ export interface Asking {
 
 export const lease = (wanted: QueueLease, { now, deliveriesMax }: Asking) =>
   ({
-    ...{ now, bytes: 0, wants: { kind: 'messages', lease: wanted } as const },
+    now,
+    bytes: 0,
+    wants: { kind: 'messages', lease: wanted } as const,
     async decide(turn: QueueTurn, tx: Tx): Promise<Granted> {
       const group = turn.groups.get(groupKey(wanted)) ?? (await addGroup(tx, turn, wanted));
       if (!group) return { handles: [], buried: false };
@@ -61,7 +63,9 @@ async function leaseDue(
   const groupId = group.id;
   const free = group.due.filter(({ seq }) => !turn.isTouched({ groupId, seq }));
   const choice = chooseDue(free.slice(0, messagesMax), {
-    ...{ topic, messagesMax, deliveriesMax },
+    topic,
+    messagesMax,
+    deliveriesMax,
   });
   for (const { seq, count: deliveryCount } of choice.spent) {
     const burial = { seq, topic, group: wanted.group, deliveryCount, reason: DELIVERY_LIMIT_REASON };
@@ -97,7 +101,9 @@ async function leaseFresh(
 export function settle(handle: string, wanted: QueueOutcome, { now, deliveriesMax }: Asking) {
   const parts = readHandle(handle);
   return {
-    ...{ now, bytes: 0, wants: { kind: 'delivery', handle: parts } as const },
+    now,
+    bytes: 0,
+    wants: { kind: 'delivery', handle: parts } as const,
     async decide(turn: QueueTurn, tx: Tx): Promise<QueueSettled> {
       const held = parts && turn.holder(parts);
       if (!held || held.visible_at <= now) throw tokenExpired();

@@ -118,7 +118,8 @@ const NO_ROOM = { messages: 0, bytes: 0 };
 function together(leases: readonly QueueLease[]): Wanted[] {
   const byGroup = Map.groupBy(leases, groupKey);
   return [...byGroup.values()].map((asked) => ({
-    ...{ topic: asked[0]!.topic, group: asked[0]!.group },
+    topic: asked[0]!.topic,
+    group: asked[0]!.group,
     messages: asked.reduce((sum, { messagesMax }) => sum + messagesMax, 0),
   }));
 }

@@ -39,7 +39,9 @@ export function publish(draft: QueueDraft, { messageId, now, retentionMs }: Publ
   const times = { availableAt, expiresAt: availableAt + retentionMs };
   const message = sized({ topic: draft.topic, messageId, ...texts, ...times });
   return {
-    ...{ now, bytes: message.bytes, wants: { kind: 'room' } as const },
+    now,
+    bytes: message.bytes,
+    wants: { kind: 'room' } as const,
     decide(turn: QueueTurn): { messageId: string } {
       if (!turn.fits(message.bytes)) {
         if (!turn.isAlone) throw new Alone();

@@ -51,7 +51,8 @@ function queueStore(database: PostgresDatabase, bounds: QueueBounds, arrivals: A
   const write = database.together(queueArea(bounds));
   const { retentionMs } = bounds;
   const askingOf = (call: QueueCall) => ({
-    ...{ now: call.now, deliveriesMax: boundsFor(call, bounds).deliveriesMax },
+    now: call.now,
+    deliveriesMax: boundsFor(call, bounds).deliveriesMax,
   });
   return {
     publish: (draft, call) =>

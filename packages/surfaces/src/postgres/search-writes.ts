@@ -27,7 +27,9 @@ export function searchWrites(limits: SearchLimits) {
       const after = await save(tx, index, index.id === id ? rows : await searchRows(index, last(documents)));
       const added = after.many - before.many;
       const usedBytes = await count(tx, place, index, {
-        ...{ many: added, words: after.words - before.words, bytes: after.bytes - before.bytes },
+        many: added,
+        words: after.words - before.words,
+        bytes: after.bytes - before.bytes,
       });
       checkRoom({ documents: index.documents + added, usedBytes }, limits);
       return { indexed: documents.length };

@@ -121,6 +121,8 @@ async function findPart(sql: Sql, index: SearchIndex, search: Search): Promise<S
   });
   const partLength = query.literal.length;
   return rows.map(({ id, doc, length }) => ({
-    ...{ id, score: partScore(partLength, length), fields: JSON.parse(doc) },
+    id,
+    score: partScore(partLength, length),
+    fields: JSON.parse(doc),
   }));
 }

@@ -26,7 +26,10 @@ const portsOf = (database: PostgresDatabase) => ({
 type Ports = ReturnType<typeof portsOf>;
 
 const entry = (key: string, value: string, expiresAt: number | null = null) => ({
-  ...{ namespace: '', key, value, expiresAt },
+  namespace: '',
+  key,
+  value,
+  expiresAt,
 });
 
 describe('calls that share transactions', { skip: postgresSkip }, () => {

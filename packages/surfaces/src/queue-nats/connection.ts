@@ -57,8 +57,13 @@ export function natsLink(url: string): NatsLink {
 async function open(url: string): Promise<Connected> {
   const { host, username, password, protocol } = new URL(url);
   const nats = await connect({
-    ...{ servers: host, name: 'gantry-queue', timeout: REQUEST_TIMEOUT_MS, pingInterval: PING_MS },
-    ...{ maxReconnectAttempts: -1, reconnectTimeWait: RECONNECT_MS, ignoreAuthErrorAbort: true },
+    servers: host,
+    name: 'gantry-queue',
+    timeout: REQUEST_TIMEOUT_MS,
+    pingInterval: PING_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_MS,
+    ignoreAuthErrorAbort: true,
     ...(protocol === 'nats+tls:' && { tls: {} }),
     ...credentials(decodeURIComponent(username), decodeURIComponent(password)),
   }).catch((error: unknown) => {

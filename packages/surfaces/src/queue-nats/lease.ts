@@ -62,7 +62,9 @@ async function takeUnseen(broker: Broker, tenant: string, request: QueueRequest)
   const isMistaken = await link.use(async (session) => {
     const consumer = await places.consumer(session, tenant, request);
     return isBehind(session, {
-      ...{ stream: streamOf(tenant), consumer, subject: subjectOf(tenant, request.topic) },
+      stream: streamOf(tenant),
+      consumer,
+      subject: subjectOf(tenant, request.topic),
     });
   });
   const messagesMax = Math.min(request.messagesMax, Math.floor(LEASE_BYTES_MAX / BODY_BYTES_MAX));

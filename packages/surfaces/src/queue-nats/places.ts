@@ -37,7 +37,9 @@ export function places(bounds: QueueBounds): Places {
     const name = streamOf(tenant);
     await session.manager.streams
       .add({
-        ...{ name, subjects: [`gantry.queue.${digest(tenant)}.*`], max_age: nanos(retentionMs) },
+        name,
+        subjects: [`gantry.queue.${digest(tenant)}.*`],
+        max_age: nanos(retentionMs),
         duplicate_window: nanos(Math.min(DUPLICATES_MS, retentionMs)),
       })
       .catch(async (error: unknown) => {
@@ -53,8 +55,11 @@ export function places(bounds: QueueBounds): Places {
     const subject = subjectOf(tenant, place.topic);
     await checkGroup(session, { stream, name, subject }, bounds);
     await session.manager.consumers.add(stream, {
-      ...{ durable_name: name, filter_subject: subject },
-      ...{ ack_policy: AckPolicy.Explicit, ack_wait: nanos(ACK_WAIT_MS), max_ack_pending: -1 },
+      durable_name: name,
+      filter_subject: subject,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ACK_WAIT_MS),
+      max_ack_pending: -1,
       inactive_threshold: nanos(retentionMs),
     });
     return name;

@@ -32,11 +32,20 @@ export function openNatsQueue(url: string, deps: QueueDeps): QueuePort {
   const extending = setInterval(() => void extend(link, open.values()), ACK_WAIT_MS / 3).unref();
   const putIfRoom = puttingIfRoom(bounds.quotaBytes);
   const broker: Broker = {
-    ...{ link, places: places(bounds), bounds, open, holder: randomUUID(), now, report },
+    link,
+    places: places(bounds),
+    bounds,
+    open,
+    holder: randomUUID(),
+    now,
+    report,
   };
   const unlimited = { ...broker, bounds: withoutLimit(bounds) };
   return {
-    ...{ backend: 'nats', journal: 'host', publishesOnce: true, delays: false },
+    backend: 'nats',
+    journal: 'host',
+    publishesOnce: true,
+    delays: false,
     async publish({ topic, payload, headers }, { tenant, invocation }) {
       await send(broker, { tenant, topic }, { messageId: invocation.id, payload, headers }, putIfRoom);
       return { messageId: invocation.id };

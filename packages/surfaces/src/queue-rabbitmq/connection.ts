@@ -88,8 +88,13 @@ async function openSession(url: string): Promise<RabbitSession> {
   for (const channel of [confirms, gets, waits]) channel.on('error', () => {}).on('close', drop);
   await waits.prefetch(WAITING_PREFETCH);
   return {
-    ...{ connection, confirms, gets, waits, line: new Line(CHANNELS_MAX) },
-    ...{ known: new Map(), lost: ending.signal },
+    connection,
+    confirms,
+    gets,
+    waits,
+    line: new Line(CHANNELS_MAX),
+    known: new Map(),
+    lost: ending.signal,
   };
 }
 

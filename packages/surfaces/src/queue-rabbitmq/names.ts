@@ -47,8 +47,11 @@ export interface PlaceNames {
 export function namesOf({ topic, group }: Place): PlaceNames {
   const queue = `gantry.queue.group.${group}`;
   return {
-    ...{ exchange: `gantry.queue.topic.${topic}`, log: `gantry.queue.log.${topic}` },
-    ...{ queue, bulk: `${queue}.bulk`, ready: `${queue}.ready` },
+    exchange: `gantry.queue.topic.${topic}`,
+    log: `gantry.queue.log.${topic}`,
+    queue,
+    bulk: `${queue}.bulk`,
+    ready: `${queue}.ready`,
   };
 }
 

@@ -55,7 +55,10 @@ export function openRabbitQueue(url: string, deps: QueueDeps): QueuePort {
   const waiting = seats('wait for messages', 'ask with `waitMs: 0`', WAITING_MAX);
   const streaming = seats('read topics as streams', 'use `consume`', STREAMS_MAX);
   return {
-    ...{ backend: 'rabbitmq', journal: 'host', publishesOnce: false, delays: false },
+    backend: 'rabbitmq',
+    journal: 'host',
+    publishesOnce: false,
+    delays: false,
     async publish({ topic, payload, headers }, { tenant, invocation }) {
       const message = { messageId: invocation.id, payload, headers };
       const sending: Sending = { phase: 'preparing' };

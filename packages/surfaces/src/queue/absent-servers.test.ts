@@ -26,7 +26,8 @@ const SERVERS = [
 
 for (const { name, skip, url } of SERVERS) {
   absentServerTest(name, {
-    ...{ skip, url },
+    skip,
+    url,
     settings: (server) => ({ queue: server.url }),
     calls: { queueBus: (call) => call('queueBus.publish', { topic: 't', payload: 1 }) },
   });

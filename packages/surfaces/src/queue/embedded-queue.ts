@@ -10,7 +10,10 @@ export const embeddedQueue = (
   { now, report, bounds = QUEUE_BOUNDS }: QueueDeps,
 ): QueuePort =>
   databaseQueue({
-    ...{ store: embeddedQueueStore(database, bounds), arrivals: new Arrivals(), now, report },
+    store: embeddedQueueStore(database, bounds),
+    arrivals: new Arrivals(),
+    now,
+    report,
     // The database is shared with other surfaces, and closed by who opened it
     close: async () => {},
   });

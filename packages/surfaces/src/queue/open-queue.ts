@@ -17,7 +17,9 @@ export interface OpenQueueDeps extends QueueDeps {
  */
 export function openQueue(setting: string | undefined, deps: OpenQueueDeps): Promise<OpenedPort<QueuePort>> {
   const over = (kind: string, port: QueuePort): OpenedPort<QueuePort> => ({
-    ...{ kind, port, health: () => port.health() },
+    kind,
+    port,
+    health: () => port.health(),
   });
   // Clients are loaded where a setting names their server: together they cost 100 ms and 15 MB.
   const nats = async (url: string) =>
@@ -25,10 +27,15 @@ export function openQueue(setting: string | undefined, deps: OpenQueueDeps): Pro
   const rabbit = async (url: string) =>
     over('rabbitmq', (await import('../queue-rabbitmq/queue.ts')).openRabbitQueue(url, deps));
   return openPort({
-    ...{ name: SETTINGS.queue, value: setting, embedded: embeddedQueue(deps.embedded, deps) },
+    name: SETTINGS.queue,
+    value: setting,
+    embedded: embeddedQueue(deps.embedded, deps),
     backends: {
       ...postgresBackends(deps.pool, (database) => postgresQueue(database, deps)),
-      ...{ nats, 'nats+tls': nats, amqp: rabbit, amqps: rabbit },
+      nats,
+      'nats+tls': nats,
+      amqp: rabbit,
+      amqps: rabbit,
     },
   });
 }

@@ -44,13 +44,19 @@ describe('queueBus', () => {
     assert.deepEqual([first.payload, first.headers, first.deliveryCount], [{ a: 1 }, { h: 'x' }, 1]);
     const { deliveryToken } = first;
     assert.deepEqual(await once(world, 'queueBus.nack', { deliveryToken }), {
-      ...{ ok: true, nacked: true, requeued: true },
+      ok: true,
+      nacked: true,
+      requeued: true,
     });
     const [second] = await consume(world, { topic: 't', consumerGroup: 'g' });
     assert.equal(second?.deliveryCount, 2);
     const dead = { deliveryToken: second.deliveryToken, reason: 'bad' };
     assert.deepEqual(await once(world, 'queueBus.deadLetter', dead), {
-      ...{ ok: true, routed: true, deadLettered: true, deadLetterTopic: 't.dlq', dlqSubject: 't.dlq' },
+      ok: true,
+      routed: true,
+      deadLettered: true,
+      deadLetterTopic: 't.dlq',
+      dlqSubject: 't.dlq',
     });
     const [letter] = await consume(world, { topic: 't.dlq' });
     assert.ok(letter);

@@ -8,7 +8,11 @@ test('what is rejected comes again later each time, and never later than half a 
   const outcomes = new Map<string, QueueOutcome>();
   const { promise: settled, resolve } = Promise.withResolvers<void>();
   const deliveries = counts.map((deliveryCount) => ({
-    ...{ messageId: 'm', payload: null, headers: {}, deliveryCount, handle: String(deliveryCount) },
+    messageId: 'm',
+    payload: null,
+    headers: {},
+    deliveryCount,
+    handle: String(deliveryCount),
   }));
   const rounds = [deliveries];
   const subscription = startSubscription(

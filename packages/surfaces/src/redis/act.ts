@@ -26,7 +26,11 @@ export async function act(
   const keys = keysOf(area, tenant, id);
   for (;;) {
     const reply = await database.run(script, keys, [
-      ...[now, tenant, method, fingerprint, invocationRetentionMs],
+      now,
+      tenant,
+      method,
+      fingerprint,
+      invocationRetentionMs,
       ...args,
     ]);
     const [kind, text = '', note] = reply as string[];

@@ -63,7 +63,8 @@ export function openRedisDatabase({ url }: { readonly url: string }): RedisDatab
     }
   };
   return {
-    ...{ address, ask },
+    address,
+    ask,
     run: (script, keys, args) => ask((redis) => evaluate(redis, script, keys, args)),
     async health(needs) {
       const info = await ask((redis) => redis.info());
@@ -114,8 +115,10 @@ async function open(url: string, address: string, forget: () => void): Promise<C
 async function connect(url: string, isOpen: () => boolean): Promise<Redis> {
   const { Redis } = await import('ioredis');
   return new Redis(url, {
-    ...{ connectionName: 'gantry-surfaces', connectTimeout: CONNECT_TIMEOUT_MS },
-    ...{ commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENCE_MS },
+    connectionName: 'gantry-surfaces',
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SILENCE_MS,
     maxRetriesPerRequest: RETRIES_MAX,
     retryStrategy: (times) => (isOpen() ? Math.min(RECONNECT_MS * 2 ** times, RECONNECT_MS_MAX) : null),
     // A server that has become a replica: the name may lead to the new primary by now

@@ -51,15 +51,24 @@ export function redisKv(options: RedisKvOptions): KvPort {
     list: (range, call) => list(database, range, call),
     put: ({ value, expiresAt, ...place }, call) =>
       write<{ replaced: boolean }>(SCRIPTS.kvPut, place, call, [
-        ...[expiresAt ?? 0, markOf(value), JSON.stringify(value), quota],
+        expiresAt ?? 0,
+        markOf(value),
+        JSON.stringify(value),
+        quota,
       ]),
     delete: (place, call) => write<{ deleted: boolean }>(SCRIPTS.kvDelete, place, call, []),
     increment: ({ delta, ...place }, call) =>
       write<KvIncrement>(SCRIPTS.kvIncrement, place, call, [delta, NUMBER_MARK, quota]),
     compareAndSwap: ({ expected, value, ...place }, call) =>
       write<KvSwapped>(SCRIPTS.kvCompareAndSwap, place, call, [
-        ...[quota, KV_ACTUAL_BYTES_MAX, markOf(expected), JSON.stringify(expected)],
-        ...[markOf(value), JSON.stringify(value), NUMBER_MARK, NULL_MARK],
+        quota,
+        KV_ACTUAL_BYTES_MAX,
+        markOf(expected),
+        JSON.stringify(expected),
+        markOf(value),
+        JSON.stringify(value),
+        NUMBER_MARK,
+        NULL_MARK,
       ]),
   };
 }

@@ -73,7 +73,9 @@ test('what a link let in is refused when it is too large, and a missing bucket i
 test('settings name a bucket, and nothing else', async () => {
   assert.deepEqual(readS3Address(new URL('s3://objects')), { bucket: 'objects', prefix: '' });
   assert.deepEqual(addressOf('http://minio:9000/'), {
-    ...{ bucket: 'objects', prefix: 'some/prefix/', endpoint: 'http://minio:9000' },
+    bucket: 'objects',
+    prefix: 'some/prefix/',
+    endpoint: 'http://minio:9000',
   });
   assert.throws(() => readS3Address(new URL('s3://UP/')), /bucket/);
   assert.throws(() => readS3Address(new URL('s3://key:secret@objects/')), /AWS_SECRET_ACCESS_KEY/);

@@ -18,7 +18,8 @@ export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES)
   const ask = <T>(work: (signal: AbortSignal) => Promise<T>, bytes = 0): Promise<T> =>
     asked(address, () => inTime(callMs(times, bytes), work));
   return {
-    ...{ journal: 'host', canPresign: true },
+    journal: 'host',
+    canPresign: true,
     addressOf: async (place, tenant) => urlOf(address, nameOf(address, place, tenant).Key),
     put: ({ bytes, contentType, ...place }, { tenant }) =>
       ask(async (abortSignal) => {
@@ -89,7 +90,9 @@ async function list(
   const entries: BlobEntry[] = [];
   for (let last = after; entries.length < limit; ) {
     const command = new sdk.ListObjectsV2Command({
-      ...{ Bucket: address.bucket, Prefix: `${folder}${prefix}`, MaxKeys: limit - entries.length },
+      Bucket: address.bucket,
+      Prefix: `${folder}${prefix}`,
+      MaxKeys: limit - entries.length,
       ...(last !== null && { StartAfter: `${folder}${last}` }),
     });
     const { Contents = [], IsTruncated } = await client.send(command, { abortSignal });

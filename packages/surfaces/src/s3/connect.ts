@@ -32,7 +32,8 @@ export function readS3Address(url: URL): S3Address {
   if (region !== null && !REGION.test(region)) throw wrong('The `region` is not the name of one');
   const path = prefixOf(url);
   return {
-    ...{ bucket, prefix: path === '' ? '' : `${path}/` },
+    bucket,
+    prefix: path === '' ? '' : `${path}/`,
     ...(endpoint !== null && { endpoint: endpointOf(endpoint) }),
     ...(region !== null && { region }),
   };

@@ -11,7 +11,10 @@ export interface S3Times {
 }
 
 export const S3_TIMES: S3Times = {
-  ...{ connectMs: 3_000, answerMs: 10_000, silenceMs: 20_000, bytesPerMsMin: 1_000 },
+  connectMs: 3_000,
+  answerMs: 10_000,
+  silenceMs: 20_000,
+  bytesPerMsMin: 1_000,
 };
 
 /** The client tries what failed for the moment once more. */

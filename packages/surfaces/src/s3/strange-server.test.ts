@@ -31,7 +31,8 @@ async function world(t: TestContext, answering: Answering, times = SHORT) {
 
 const at = { bucket: 'artifacts', key: 'k' };
 const away = {
-  ...{ name: 'OpenwopError', code: 'storage_unavailable' },
+  name: 'OpenwopError',
+  code: 'storage_unavailable',
   message: /^S3 at http:.*objects cannot be used for now \(.+\)\. Try again later; the operator/,
 };
 
@@ -100,7 +101,8 @@ test('slow answers that keep their times are taken', async (t) => {
     S3_TIMES,
   );
   assert.deepEqual(await port.get(at, read('acme')), {
-    ...{ bytes: new Uint8Array(Buffer.from('abc')), contentType: 'text/plain' },
+    bytes: new Uint8Array(Buffer.from('abc')),
+    contentType: 'text/plain',
   });
 });
 

@@ -32,7 +32,8 @@ describe('blobStorage on S3', () => {
     desk.clock.now = Date.now();
     return async (method: string, input: { [name: string]: Data } = {}) =>
       (await nodeOf(desk, { tenant, effect, nodeId: `n${nodes++}` })(`storage.blob.${method}`, {
-        ...{ bucket: 'artifacts', ...input },
+        bucket: 'artifacts',
+        ...input,
       })) as { [name: string]: Data };
   }
 

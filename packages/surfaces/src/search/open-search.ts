@@ -18,7 +18,9 @@ export function openSearch(
   { embedded, pool, limits }: OpenSearchDeps,
 ): Promise<OpenedPort<SearchPort>> {
   return openPort({
-    ...{ name: SETTINGS.search, value: setting, embedded: embeddedSearch(embedded, limits) },
+    name: SETTINGS.search,
+    value: setting,
+    embedded: embeddedSearch(embedded, limits),
     backends: { ...postgresBackends(pool, (database) => postgresSearch(database, limits)) },
   });
 }

@@ -34,9 +34,18 @@ export class MysqlSession implements SqlSession {
     const { host, port, ...account } = connectionOf(url);
     this.#socket = connect(port, host).setNoDelay(true);
     this.#connection = createConnection({
-      ...{ ...account, host, port, stream: this.#socket, connectTimeout: CONNECT_TIMEOUT_MS },
-      ...{ maxPreparedStatements: PREPARED_MAX, multipleStatements: false, flags: ['-LOCAL_FILES'] },
-      ...{ supportBigNumbers: true, dateStrings: true, jsonStrings: true, charset: 'utf8mb4' },
+      ...account,
+      host,
+      port,
+      stream: this.#socket,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      maxPreparedStatements: PREPARED_MAX,
+      multipleStatements: false,
+      flags: ['-LOCAL_FILES'],
+      supportBigNumbers: true,
+      dateStrings: true,
+      jsonStrings: true,
+      charset: 'utf8mb4',
       // Else it writes code with the names of columns in it, and dies of some of them
       disableEval: true,
     });

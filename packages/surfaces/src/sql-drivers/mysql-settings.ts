@@ -19,8 +19,10 @@ export function connectionOf(url: string) {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const ssl = TLS_MODES[sslModeOf(searchParams)];
   return {
-    ...{ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || PORT) },
-    ...{ user: decodeURIComponent(username), password: decodeURIComponent(password) },
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || PORT),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
     database: decodeURIComponent(pathname.slice(1)),
     ...(ssl && { ssl }),
   };
@@ -38,14 +40,15 @@ function sslModeOf(settings: URLSearchParams): string {
 
 /** The same meaning of quotes and the same strictness as the other databases; times in UTC. */
 const SQL_MODE = [
-  ...[
-    'ANSI_QUOTES',
-    'NO_BACKSLASH_ESCAPES',
-    'PIPES_AS_CONCAT',
-    'STRICT_ALL_TABLES',
-    'NO_ENGINE_SUBSTITUTION',
-  ],
-  ...['ERROR_FOR_DIVISION_BY_ZERO', 'NO_ZERO_DATE', 'NO_ZERO_IN_DATE', 'ONLY_FULL_GROUP_BY'],
+  'ANSI_QUOTES',
+  'NO_BACKSLASH_ESCAPES',
+  'PIPES_AS_CONCAT',
+  'STRICT_ALL_TABLES',
+  'NO_ENGINE_SUBSTITUTION',
+  'ERROR_FOR_DIVISION_BY_ZERO',
+  'NO_ZERO_DATE',
+  'NO_ZERO_IN_DATE',
+  'ONLY_FULL_GROUP_BY',
 ].join(',');
 
 /** A session of a host that is gone holds its locks no longer; one that is idle is ended by the host before. */

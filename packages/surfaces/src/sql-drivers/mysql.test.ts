@@ -48,8 +48,10 @@ else {
     sqlContract('MySQL', async () => {
       const [backend, hasty] = [open(url), open(url, HASTY_LIMITS.timeoutMs)];
       const words = {
-        ...{ bigKey: 'bigint primary key', bytes: 'longblob' },
-        ...{ time: 'datetime(3)', zonedTime: 'timestamp(3) null' },
+        bigKey: 'bigint primary key',
+        bytes: 'longblob',
+        time: 'datetime(3)',
+        zonedTime: 'timestamp(3) null',
       };
       return {
         backend,

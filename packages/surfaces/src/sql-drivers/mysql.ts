@@ -19,7 +19,11 @@ const RIGHTS = `
 export function mysqlBackend(options: ServerOptions): SqlBackend {
   connectionOf(options.url);
   const backend = serverBackend({
-    ...{ dialect: 'mysql', name: NAME, limits: options.limits, rights: RIGHTS, explain },
+    dialect: 'mysql',
+    name: NAME,
+    limits: options.limits,
+    rights: RIGHTS,
+    explain,
     definitions: 'committing',
     open: (access) => new MysqlSession(options, access),
   });

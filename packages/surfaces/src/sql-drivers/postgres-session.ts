@@ -27,17 +27,27 @@ export class PostgresSession implements SqlSession {
   constructor({ url, limits }: ServerOptions, access: Access) {
     this.#limits = limits;
     this.#access = access;
+    // Not in the types of the driver
+    const connecting = { socket: (address: Address) => this.#connect(address) };
     this.#sql = postgres(url, {
-      ...{ max: 1, connect_timeout: CONNECT_TIMEOUT_S, idle_timeout: undefined, max_lifetime: null },
-      ...{ fetch_types: false, onnotice: () => {}, types: TYPES },
+      max: 1,
+      connect_timeout: CONNECT_TIMEOUT_S,
+      idle_timeout: undefined,
+      max_lifetime: null,
+      fetch_types: false,
+      onnotice: () => {},
+      types: TYPES,
       onclose: () => {
         this.#isOpen = false;
       },
-      // Not in the types of the driver
-      ...{ socket: (address: Address) => this.#connect(address) },
+      ...connecting,
       connection: {
-        ...{ application_name: 'gantry', TimeZone: 'UTC', DateStyle: 'ISO', bytea_output: 'hex' },
-        ...{ standard_conforming_strings: 'on', statement_timeout: limits.timeoutMs },
+        application_name: 'gantry',
+        TimeZone: 'UTC',
+        DateStyle: 'ISO',
+        bytea_output: 'hex',
+        standard_conforming_strings: 'on',
+        statement_timeout: limits.timeoutMs,
         idle_in_transaction_session_timeout: limits.timeoutMs + SILENCE_MS,
         ...(access === 'read only' && { default_transaction_read_only: true }),
       },

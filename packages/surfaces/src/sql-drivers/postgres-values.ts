@@ -6,21 +6,33 @@ import { wholeNumber } from './whole-numbers.ts';
 
 /** Object ids of types, as PostgreSQL fixed them. */
 const OID = {
-  ...{ bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, oid: 26, json: 114, float4: 700, float8: 701 },
-  ...{ date: 1082, timestamp: 1114, timestamptz: 1184, numeric: 1700, jsonb: 3802 },
+  bool: 16,
+  bytea: 17,
+  int8: 20,
+  int2: 21,
+  int4: 23,
+  oid: 26,
+  json: 114,
+  float4: 700,
+  float8: 701,
+  date: 1082,
+  timestamp: 1114,
+  timestamptz: 1184,
+  numeric: 1700,
+  jsonb: 3802,
 } as const;
 
 /** The server says which type a parameter has; what it gets is our text, not what the driver would make of it. */
 const asText = (oid: number) => ({ to: oid, from: [oid], serialize: (text: string) => text, parse: String });
 
 export const TYPES = {
-  ...{
-    boolean: asText(OID.bool),
-    bytea: asText(OID.bytea),
-    json: asText(OID.json),
-    jsonb: asText(OID.jsonb),
-  },
-  ...{ day: asText(OID.date), date: asText(OID.timestamptz), timestamp: asText(OID.timestamp) },
+  boolean: asText(OID.bool),
+  bytea: asText(OID.bytea),
+  json: asText(OID.json),
+  jsonb: asText(OID.jsonb),
+  day: asText(OID.date),
+  date: asText(OID.timestamptz),
+  timestamp: asText(OID.timestamp),
 };
 
 export function textOf(value: SqlValue): string | null {

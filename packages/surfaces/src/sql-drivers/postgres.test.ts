@@ -12,11 +12,32 @@ import { postgresBackend } from './postgres.ts';
  * a server has may run SQL, reach files, or change what outlives the call.
  */
 const HARMLESS = new Set([
-  ...['amvalidate', 'array_sample', 'array_shuffle', 'clock_timestamp', 'current_query', 'gen_random_uuid'],
-  ...['currval', 'lastval', 'nextval', 'setval', 'random', 'random_normal', 'timeofday', 'txid_status'],
-  ...['uuidv4', 'uuidv7', 'pg_database_size', 'pg_indexes_size', 'pg_is_in_recovery', 'pg_relation_size'],
-  ...['pg_partition_ancestors', 'pg_partition_tree', 'pg_sequence_last_value', 'pg_table_size'],
-  ...['pg_tablespace_size', 'pg_total_relation_size'],
+  'amvalidate',
+  'array_sample',
+  'array_shuffle',
+  'clock_timestamp',
+  'current_query',
+  'gen_random_uuid',
+  'currval',
+  'lastval',
+  'nextval',
+  'setval',
+  'random',
+  'random_normal',
+  'timeofday',
+  'txid_status',
+  'uuidv4',
+  'uuidv7',
+  'pg_database_size',
+  'pg_indexes_size',
+  'pg_is_in_recovery',
+  'pg_relation_size',
+  'pg_partition_ancestors',
+  'pg_partition_tree',
+  'pg_sequence_last_value',
+  'pg_table_size',
+  'pg_tablespace_size',
+  'pg_total_relation_size',
 ]);
 /** They only tell, so that as a column they are no danger; as a function they are refused with all of `pg_`. */
 const TELLS =
@@ -51,8 +72,10 @@ else
       const backend = postgresBackend({ url, limits: SQL_CONTRACT_LIMITS });
       const hasty = postgresBackend({ url, limits: HASTY_LIMITS });
       const words = {
-        ...{ bigKey: 'bigint primary key', bytes: 'bytea' },
-        ...{ time: 'timestamp', zonedTime: 'timestamptz' },
+        bigKey: 'bigint primary key',
+        bytes: 'bytea',
+        time: 'timestamp',
+        zonedTime: 'timestamptz',
       };
       return {
         backend,

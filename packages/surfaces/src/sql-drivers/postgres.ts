@@ -19,7 +19,11 @@ const RIGHTS = `
 
 export const postgresBackend = (options: ServerOptions): SqlBackend =>
   serverBackend({
-    ...{ dialect: 'postgres', name: NAME, limits: options.limits, rights: RIGHTS, explain },
+    dialect: 'postgres',
+    name: NAME,
+    limits: options.limits,
+    rights: RIGHTS,
+    explain,
     definitions: 'transactional',
     open: (access) => new PostgresSession(options, access),
   });

@@ -103,19 +103,18 @@ function mustExist(path: string): void {
 }
 
 const DENIED = new Set([
-  ...[
-    constants.SQLITE_ATTACH,
-    constants.SQLITE_DETACH,
-    constants.SQLITE_PRAGMA,
-    constants.SQLITE_TRANSACTION,
-  ],
-  ...[constants.SQLITE_SAVEPOINT, constants.SQLITE_CREATE_VTABLE, constants.SQLITE_DROP_VTABLE],
-  ...[
-    constants.SQLITE_CREATE_TRIGGER,
-    constants.SQLITE_CREATE_TEMP_TRIGGER,
-    constants.SQLITE_CREATE_TEMP_TABLE,
-  ],
-  ...[constants.SQLITE_CREATE_TEMP_INDEX, constants.SQLITE_CREATE_TEMP_VIEW],
+  constants.SQLITE_ATTACH,
+  constants.SQLITE_DETACH,
+  constants.SQLITE_PRAGMA,
+  constants.SQLITE_TRANSACTION,
+  constants.SQLITE_SAVEPOINT,
+  constants.SQLITE_CREATE_VTABLE,
+  constants.SQLITE_DROP_VTABLE,
+  constants.SQLITE_CREATE_TRIGGER,
+  constants.SQLITE_CREATE_TEMP_TRIGGER,
+  constants.SQLITE_CREATE_TEMP_TABLE,
+  constants.SQLITE_CREATE_TEMP_INDEX,
+  constants.SQLITE_CREATE_TEMP_VIEW,
 ]);
 const DENIED_FUNCTIONS = new Set(['load_extension', 'fts3_tokenizer', 'readfile', 'writefile', 'edit']);
 const DENIED_TABLES = /^(?:pragma_|gantry_|dbstat$|sqlite_dbpage$|sqlite_stmt$)/i;

@@ -182,7 +182,9 @@ export function sqliteFailure(error: unknown): Answer {
   const primary = error.errcode & 0xff;
   const operation = 'operation' in error ? { operation: Number(error.operation) } : {};
   const refused = (code: string, details: object = {}): Answer => ({
-    ...{ kind: 'refused', code, message: `SQLite: ${error.message}.` },
+    kind: 'refused',
+    code,
+    message: `SQLite: ${error.message}.`,
     details: { ...details, ...operation },
   });
   const reason = REASONS[primary];

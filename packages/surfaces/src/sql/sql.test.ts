@@ -41,7 +41,9 @@ async function openDesk(t: TestContext): Promise<TestDesk & { journal: MemoryJou
 
 /** What every discovery document has. */
 const HOST_WITHOUT_SURFACES = {
-  ...{ protocolVersion: '1.0', supportedEnvelopes: [], schemaVersions: {} },
+  protocolVersion: '1.0',
+  supportedEnvelopes: [],
+  schemaVersions: {},
   limits: { clarificationRounds: 1, schemaRounds: 1, envelopesPerTurn: 1 },
 };
 
@@ -160,7 +162,8 @@ describe('rows as tables', () => {
     await refused('select 1 as a', 'validation_error', { a: [], A: [] });
     const [sparse, wide] = [Array.from({ length: 9_999 }, () => ({})), Object.fromEntries(COLUMNS)];
     await assert.rejects(call('query', { sql: 'select 1 as a', tables: { a: [...sparse, wide] } }), {
-      ...{ code: 'validation_error', message: /500000 cells/ },
+      code: 'validation_error',
+      message: /500000 cells/,
     });
     const odd = [{ 'x"; drop table a; --': 1, constructor: 3 }];
     const kept = (await call('query', { sql: 'select * from a', tables: { a: odd } })) as { rows: Data[] };
@@ -215,7 +218,9 @@ describe('data sources', () => {
     const { desk } = await openDesk(t);
     assert.deepEqual(desk.discovery(), {
       sql: {
-        ...{ supported: true, transactions: true, drivers: ['sqlite', 'postgres', 'mysql'] },
+        supported: true,
+        transactions: true,
+        drivers: ['sqlite', 'postgres', 'mysql'],
         datasources: [
           { id: 'primary', driver: 'sqlite' },
           { id: 'reports', driver: 'sqlite' },

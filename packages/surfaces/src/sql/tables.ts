@@ -26,7 +26,8 @@ export function tablesOf(given: Readonly<Record<string, readonly Data[]>>): Sqli
       `The tables have more than ${CELLS_MAX} cells in all: rows times the members that any row has.`,
     );
   return tables.map(({ name, each, columns }) => ({
-    ...{ name, columns: columns.kinds() },
+    name,
+    columns: columns.kinds(),
     rows: each.map((row) => columns.rowOf(row as DataObject)),
   }));
 }

@@ -25,7 +25,8 @@ const At = { table: CollectionText, rowId: Name };
 
 export const TABLE_LIMITS: DocumentLimits = {
   ...LIMITS,
-  ...{ full: 'table_row_limit_reached', absent: 'table_not_found' },
+  full: 'table_row_limit_reached',
+  absent: 'table_not_found',
 };
 
 export const tableSurface = defineSurface({
@@ -167,7 +168,8 @@ export function implementTable({ port, cursors }: TableOptions): ImplementedSurf
         const request = {
           filter: filterOf(filter),
           sort: parseOrderBy(orderBy, 'validation_error'),
-          ...{ cursor: cursor ?? undefined, limit },
+          cursor: cursor ?? undefined,
+          limit,
         };
         const { documents, next } = await findPage({ port, cursors }, nameOf(table), request, call);
         return { rows: documents, nextCursor: next };

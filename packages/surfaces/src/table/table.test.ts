@@ -38,7 +38,8 @@ describe('the six methods of the contract', () => {
       ok: true,
     });
     assert.deepEqual(await once(world, 'query', { table: 't', filter: { name: 'Ada' } }), {
-      ...{ rows: [{ ...row, age: 37 }], nextCursor: null },
+      rows: [{ ...row, age: 37 }],
+      nextCursor: null,
     });
     assert.deepEqual(await once(world, 'delete', { table: 't', rowId: rowId! }), { deleted: true });
     assert.deepEqual(await once(world, 'delete', { table: 't', rowId: rowId! }), { deleted: false });
@@ -57,7 +58,8 @@ describe('the six methods of the contract', () => {
     for (const id of [5, '5'])
       assert.deepEqual(idsOf(await once(world, 'query', { table: 't', filter: { id } })), [5]);
     await assert.rejects(once(world, 'insert', { table: 't', row: { n: 1 } }), {
-      ...{ code: 'table_schema_violation', message: /ids of this table are of the type number. Give/ },
+      code: 'table_schema_violation',
+      message: /ids of this table are of the type number. Give/,
     });
   });
 
@@ -84,7 +86,10 @@ describe('as published packs call it', () => {
     const upsert = (row: Answer) => once(world, 'upsert', { table, keyColumns: ['name'], row });
     const { id } = await upsert({ name: 'Di', age: 20 });
     assert.deepEqual(await upsert({ name: 'Di', age: 21 }), {
-      ...{ id, rowId: id, inserted: false, updated: true },
+      id,
+      rowId: id,
+      inserted: false,
+      updated: true,
     });
     assert.deepEqual((await once(world, 'get', { table, rowId: id! })).row, { id, name: 'Di', age: 21 });
     assert.deepEqual(await once(world, 'delete', { table, filter: { age: { $gte: 36 } } }), { deleted: 2 });
@@ -124,7 +129,10 @@ describe('as published packs call it', () => {
     await assert.rejects(upsert(['admin'], { admin: false }), { code: 'validation_error' });
     await assert.rejects(upsert(['name'], { id: 'p9', name: 'Ada' }), { code: 'table_schema_violation' });
     assert.deepEqual(await upsert(['id'], { id: 'p1', age: 40 }), {
-      ...{ id: 'p1', rowId: 'p1', inserted: false, updated: true },
+      id: 'p1',
+      rowId: 'p1',
+      inserted: false,
+      updated: true,
     });
   });
 });
@@ -134,7 +142,9 @@ describe('schemas', () => {
     const world = await withPeople(t);
     const bad = (row: Answer) => once(world, 'insert', { table: 'people', row });
     await assert.rejects(bad({ name: 'Eve', age: 'old' }), {
-      ...{ code: 'table_schema_violation', details: { column: 'age' }, message: /"age" holds number/ },
+      code: 'table_schema_violation',
+      details: { column: 'age' },
+      message: /"age" holds number/,
     });
     await assert.rejects(once(world, 'update', { table: 'people', rowId: 'p1', patch: { name: 1 } }), {
       code: 'table_schema_violation',

@@ -49,12 +49,17 @@ export async function openWorld(
     folder.remove();
   });
   const opened = await openSurfaces({
-    ...{ dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: 60_000, backends },
+    dataDir: folder.path,
+    cursorKey: new Uint8Array(32),
+    invocationRetentionMs: 60_000,
+    backends,
     report: (fault) => void told.push(fault),
   });
   close = opened.close;
   return {
-    ...{ opened, told, world: deskOf(opened.surfaces) },
+    opened,
+    told,
+    world: deskOf(opened.surfaces),
     async problemsOf(capability) {
       const health = await opened.health();
       const ours = health.filter((each) => each.capability === capability);

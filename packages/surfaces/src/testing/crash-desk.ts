@@ -26,7 +26,10 @@ export interface CrashDesk {
 
 export async function openCrashDesk({ dataDir, backends, tenant }: CrashDeskOptions): Promise<CrashDesk> {
   const opened = await openSurfaces({
-    ...{ dataDir, backends, cursorKey: new Uint8Array(32).fill(7), invocationRetentionMs: 3_600_000 },
+    dataDir,
+    backends,
+    cursorKey: new Uint8Array(32).fill(7),
+    invocationRetentionMs: 3_600_000,
   });
   const journal = new CrashJournal(join(dataDir, 'calls.jsonl'));
   const desk = createSurfaceDesk({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });

@@ -7,7 +7,10 @@ import './s3.ts';
 const [folder = '', port = '0', bucket = ''] = process.argv.slice(2);
 writeFileSync(join(folder, 'pid'), String(process.pid));
 const server = new S3rver({
-  ...{ address: '127.0.0.1', port: Number(port), silent: true, directory: join(folder, 'objects') },
+  address: '127.0.0.1',
+  port: Number(port),
+  silent: true,
+  directory: join(folder, 'objects'),
   configureBuckets: [{ name: bucket }],
 });
 await server.run();

@@ -92,9 +92,17 @@ export function findCrashMysql(): FoundServer {
     const where = ['--no-defaults', `--datadir=${data}`, ...user];
     run(installer, [...where, '--auth-root-authentication-method=normal'], { cwd: folder });
     const command = [
-      ...[server, ...where, `--port=${port}`, `--socket=${join(folder, 's')}`, `--pid-file=${pidFile}`],
-      ...['--bind-address=127.0.0.1', '--skip-name-resolve', '--innodb-buffer-pool-size=16M'],
-      ...['--performance-schema=OFF', '--innodb-log-file-size=8M', '--innodb-flush-log-at-trx-commit=1'],
+      server,
+      ...where,
+      `--port=${port}`,
+      `--socket=${join(folder, 's')}`,
+      `--pid-file=${pidFile}`,
+      '--bind-address=127.0.0.1',
+      '--skip-name-resolve',
+      '--innodb-buffer-pool-size=16M',
+      '--performance-schema=OFF',
+      '--innodb-log-file-size=8M',
+      '--innodb-flush-log-at-trx-commit=1',
     ];
     const url = `mysql://root@127.0.0.1:${port}/mysql`;
     const ask = async () => (await createConnection(url)).end();
@@ -114,15 +122,18 @@ export function findCrashRabbit(): FoundServer {
     mkdirSync(join(folder, 'log'));
     writeFileSync(plugins, '[].');
     const env = {
-      ...{ ERL_EPMD_PORT: String(epmdPort), ERL_EPMD_ADDRESS: '127.0.0.1', HOME: folder },
-      ...{ RABBITMQ_NODENAME: `gantry${port}@localhost`, RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1' },
-      ...{
-        RABBITMQ_NODE_PORT: String(port),
-        RABBITMQ_DIST_PORT: String(distPort),
-        RABBITMQ_PID_FILE: pidFile,
-      },
-      ...{ RABBITMQ_MNESIA_BASE: join(folder, 'data'), RABBITMQ_LOG_BASE: join(folder, 'log') },
-      ...{ RABBITMQ_ENABLED_PLUGINS_FILE: plugins, RABBITMQ_CONFIG_FILE: join(folder, 'none') },
+      ERL_EPMD_PORT: String(epmdPort),
+      ERL_EPMD_ADDRESS: '127.0.0.1',
+      HOME: folder,
+      RABBITMQ_NODENAME: `gantry${port}@localhost`,
+      RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+      RABBITMQ_NODE_PORT: String(port),
+      RABBITMQ_DIST_PORT: String(distPort),
+      RABBITMQ_PID_FILE: pidFile,
+      RABBITMQ_MNESIA_BASE: join(folder, 'data'),
+      RABBITMQ_LOG_BASE: join(folder, 'log'),
+      RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
+      RABBITMQ_CONFIG_FILE: join(folder, 'none'),
       RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-start_epmd false',
     };
     const url = `amqp://guest:guest@127.0.0.1:${port}`;

@@ -166,7 +166,18 @@ const sql: Work = {
 };
 
 const works = {
-  ...{ increment, swap, cache, table, documents, vectors, search, blobs, files, sql, publish, consume },
+  increment,
+  swap,
+  cache,
+  table,
+  documents,
+  vectors,
+  search,
+  blobs,
+  files,
+  sql,
+  publish,
+  consume,
 };
 
 export type WorkName = keyof typeof works;

@@ -42,7 +42,8 @@ export function deskOf(
   const reports: CallReport[] = [];
   const clock = { now: NOW };
   const desk = createSurfaceDesk({
-    ...{ surfaces, now: () => clock.now },
+    surfaces,
+    now: () => clock.now,
     onCall: (report) => void reports.push(report),
   });
   return { desk: { ...desk, open: (facts) => desk.open(facts, journal) }, reports, clock };
@@ -52,8 +53,11 @@ export async function embeddedDesk(t: Pick<TestContext, 'after'>): Promise<TestD
   const folder = freshFolder();
   const cursorKey = new Uint8Array(32).fill(7);
   const opened = await openSurfaces({
-    ...{ dataDir: folder.path, cursorKey, invocationRetentionMs: 1_000 },
-    ...{ kvQuotaBytes: 4_000_000, cacheCapacityBytes: 4_000_000 },
+    dataDir: folder.path,
+    cursorKey,
+    invocationRetentionMs: 1_000,
+    kvQuotaBytes: 4_000_000,
+    cacheCapacityBytes: 4_000_000,
   });
   t.after(async () => {
     await opened.close();
@@ -63,9 +67,14 @@ export async function embeddedDesk(t: Pick<TestContext, 'after'>): Promise<TestD
 }
 
 export const factsOf = (overrides: Partial<NodeFacts> = {}): NodeFacts => ({
-  ...{ tenant: 'acme', workspace: 'main', principal: 'ada', runId: 'run-1', nodeId: 'node-1' },
+  tenant: 'acme',
+  workspace: 'main',
+  principal: 'ada',
+  runId: 'run-1',
+  nodeId: 'node-1',
   pack: { name: 'vendor.test.pack', version: '1.0.0' },
-  ...{ ordinalBase: 0, effect: 'effect' },
+  ordinalBase: 0,
+  effect: 'effect',
   ...overrides,
 });
 

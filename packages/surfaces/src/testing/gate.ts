@@ -36,7 +36,9 @@ export async function openGate(target: { readonly host: string; readonly port: n
   };
   const port = await listen(0);
   return {
-    ...{ port, shut, close: shut },
+    port,
+    shut,
+    close: shut,
     reopen: async () => void (await listen(port)),
     hush() {
       for (const socket of sockets) socket.unpipe().pause();

@@ -54,12 +54,22 @@ async function start(server: string, installer: string): Promise<string> {
   if (status !== 0) throw new Error(`mariadb-install-db failed: ${stderr}`);
   const port = await freePort();
   const settings = [
-    ...['--no-defaults', `--datadir=${data}`, `--socket=${join(folder, 's')}`, `--port=${port}`],
-    ...['--bind-address=127.0.0.1', '--innodb-flush-log-at-trx-commit=0', '--innodb-buffer-pool-size=16M'],
-    ...['--performance-schema=OFF', '--skip-name-resolve', '--innodb-log-file-size=8M'],
+    '--no-defaults',
+    `--datadir=${data}`,
+    `--socket=${join(folder, 's')}`,
+    `--port=${port}`,
+    '--bind-address=127.0.0.1',
+    '--innodb-flush-log-at-trx-commit=0',
+    '--innodb-buffer-pool-size=16M',
+    '--performance-schema=OFF',
+    '--skip-name-resolve',
+    '--innodb-log-file-size=8M',
   ];
   const child = spawn('sh', ['-c', GUARD, folder, server, ...settings], {
-    ...{ ...runAs, cwd: folder, detached: true, stdio: ['pipe', 'ignore', 'pipe'] },
+    ...runAs,
+    cwd: folder,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
   });
   const seen: string[] = [];
   for await (const line of createInterface(child.stderr)) {

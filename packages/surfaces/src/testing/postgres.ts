@@ -17,7 +17,8 @@ export async function openTestPostgres(): Promise<OpenedPostgres> {
   if ('skip' in found) throw new Error(found.skip);
   const database = openPostgresDatabase({ url: found.url });
   return {
-    ...{ database, url: found.url },
+    database,
+    url: found.url,
     async close() {
       await database.close();
       await found.drop();

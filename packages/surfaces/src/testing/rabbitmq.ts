@@ -35,14 +35,17 @@ function settings(folder: string, port: number, distPort: number): NodeJS.Proces
   mkdirSync(join(folder, 'log'));
   writeFileSync(plugins, '[].');
   return {
-    ...{ HOME: folder, RABBITMQ_NODENAME: `gantry${port}@localhost`, RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1' },
-    ...{ RABBITMQ_NODE_PORT: String(port), RABBITMQ_DIST_PORT: String(distPort) },
-    ...{ RABBITMQ_MNESIA_BASE: join(folder, 'data'), RABBITMQ_LOG_BASE: join(folder, 'log') },
-    ...{ RABBITMQ_PID_FILE: join(folder, 'pid'), RABBITMQ_ENABLED_PLUGINS_FILE: plugins },
-    ...{
-      RABBITMQ_CONFIG_FILE: join(folder, 'none'),
-      RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-start_epmd false',
-    },
+    HOME: folder,
+    RABBITMQ_NODENAME: `gantry${port}@localhost`,
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(distPort),
+    RABBITMQ_MNESIA_BASE: join(folder, 'data'),
+    RABBITMQ_LOG_BASE: join(folder, 'log'),
+    RABBITMQ_PID_FILE: join(folder, 'pid'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
+    RABBITMQ_CONFIG_FILE: join(folder, 'none'),
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-start_epmd false',
   };
 }
 

@@ -33,8 +33,22 @@ export async function openPrivateRedis(...settings: string[]): Promise<TestRedis
   const port = await freePort();
   const pidFile = join(folder, 'pid');
   const command = [
-    ...[server!, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--pidfile', pidFile],
-    ...['--save', '', '--appendonly', 'yes', '--appendfsync', 'always', ...settings],
+    server!,
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    folder,
+    '--pidfile',
+    pidFile,
+    '--save',
+    '',
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'always',
+    ...settings,
   ];
   const start = () => startGuarded(command, { folder, isReady: () => until(() => answers(port)) });
   const started = [await start()];

@@ -27,12 +27,16 @@ export function useTestCredentials(): void {
 export async function openTestS3(bucket: string): Promise<TestS3> {
   const folder = freshFolder();
   const server = new S3rver({
-    ...{ address: '127.0.0.1', port: 0, silent: true, directory: folder.path },
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: folder.path,
     configureBuckets: [{ name: bucket }],
   });
   const { address: host, port } = await server.run();
   return {
-    ...{ host, port },
+    host,
+    port,
     async close() {
       await server.close();
       folder.remove();

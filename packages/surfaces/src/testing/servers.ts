@@ -43,7 +43,9 @@ export async function startGuarded(
   { folder, isReady, env }: GuardedOptions,
 ): Promise<GuardedServer> {
   const child = spawn('sh', ['-c', GUARD, folder, ...command], {
-    ...{ detached: true, stdio: ['pipe', 'ignore', 'ignore'], env: { ...process.env, ...env } },
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: { ...process.env, ...env },
   });
   child.unref();
   if (child.stdin && 'unref' in child.stdin) (child.stdin.unref as () => void)();

@@ -6,7 +6,9 @@ import { read } from './calls.ts';
 const [, , dataDir = '', bucket = '', key = ''] = process.argv;
 const database = await openEmbeddedDatabase({ dataDir });
 const port = await openEmbeddedBlobs({
-  ...{ database, dataDir, quotaBytes: 1e8 },
+  database,
+  dataDir,
+  quotaBytes: 1e8,
   links: { key: new Uint8Array(32).fill(3), publicUrl: () => '' },
 });
 const url = await port.presign({ bucket, key, method: 'PUT', seconds: 60 }, read('acme', Date.now()));

@@ -26,7 +26,9 @@ function look(made: readonly Float32Array[]): Outcome {
     const scoreOf = scoring('cosine', query);
     const code = encode(query);
     const scored = vectors.map((vector, index) => ({
-      ...{ id: String(index), score: scoreOf(vector), distance: distance(code, codes[index]!) },
+      id: String(index),
+      score: scoreOf(vector),
+      distance: distance(code, codes[index]!),
     }));
     const nearest = new Set(best(scored, K).map(({ id }) => id));
     const candidates = scored

@@ -41,7 +41,9 @@ export async function openVectors(
       health: () => Promise.reject(noBuild()),
     };
   return openPort({
-    ...{ name: SETTINGS.vectors, value: setting, embedded: embeddedVectors(embedded, limits) },
+    name: SETTINGS.vectors,
+    value: setting,
+    embedded: embeddedVectors(embedded, limits),
     backends: { postgres, postgresql: postgres },
   });
 }
@@ -66,6 +68,7 @@ function vectorsOver(database: PostgresDatabase, limits: VectorLimits): OpenedPo
     get kind() {
       return kind;
     },
-    ...{ port, health: port.health },
+    port,
+    health: port.health,
   };
 }

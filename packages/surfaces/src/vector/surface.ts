@@ -28,7 +28,8 @@ const optional = Type.Optional;
 const Id = CollectionText;
 const Ids = Type.Array(Id, { maxItems: 10_000 });
 const Embedding = Type.Array(Type.Number({ minimum: -VALUE_MAX, maximum: VALUE_MAX }), {
-  ...{ minItems: 1, maxItems: DIMENSIONS_MAX },
+  minItems: 1,
+  maxItems: DIMENSIONS_MAX,
 });
 const Count = Type.Integer({ minimum: 0 });
 

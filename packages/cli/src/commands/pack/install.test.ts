@@ -10,7 +10,9 @@ const CRM = 'vendor.acme.crm';
 const MAIL = 'vendor.acme.mail';
 
 const pack = (name: string, version: string, more: Partial<TestPack> = {}): TestPack => ({
-  ...{ name, version, nodes: { [`${name}.work`]: { body: 'return {};' } } },
+  name,
+  version,
+  nodes: { [`${name}.work`]: { body: 'return {};' } },
   ...more,
 });
 

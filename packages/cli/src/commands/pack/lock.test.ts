@@ -10,7 +10,10 @@ const CRM = 'vendor.acme.crm';
 const MAIL = 'vendor.acme.mail';
 
 const pack = (name: string, version: string, manifest: TestPack['manifest'] = {}): TestPack => ({
-  ...{ name, version, manifest, nodes: { [`${name}.work`]: { body: 'return {};' } } },
+  name,
+  version,
+  manifest,
+  nodes: { [`${name}.work`]: { body: 'return {};' } },
 });
 
 /** `crm` 1.0.0 needs `mail` ^1, of which there is 1.0.0; a workflow asks for `crm` ^1. */
@@ -99,7 +102,10 @@ test('withdrawn, deprecated and vulnerable versions are told', async (t) => {
   await registry.publish(pack(MAIL, '1.0.1'), { served });
   await registry.advise([
     {
-      ...{ id: 'OPENWOP-2026-0001', publishedAt: '2026-05-02T00:00:00Z', severity: 'high', summary: 'Bad.' },
+      id: 'OPENWOP-2026-0001',
+      publishedAt: '2026-05-02T00:00:00Z',
+      severity: 'high',
+      summary: 'Bad.',
       affected: [{ packName: CRM, versions: '<1.0.1', fixedIn: '1.0.1' }],
     },
   ]);

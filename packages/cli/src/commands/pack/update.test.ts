@@ -9,7 +9,10 @@ const CRM = 'vendor.acme.crm';
 const MAIL = 'vendor.acme.mail';
 
 const pack = (name: string, version: string, ...requires: string[]): TestPack => ({
-  ...{ name, version, requires, nodes: { [`${name}.work`]: { body: 'return {};' } } },
+  name,
+  version,
+  requires,
+  nodes: { [`${name}.work`]: { body: 'return {};' } },
 });
 
 /** Both packs are locked and installed as 1.0.0; then newer ones are published. */
@@ -35,7 +38,10 @@ test('outdated tells what is current, wanted and latest, and what to know of it'
   await registry.publish(pack(CRM, '1.0.0'), { served: { yanked: { reason: 'It leaks.' } } });
   await registry.advise([
     {
-      ...{ id: 'OPENWOP-2026-0001', publishedAt: '2026-05-02T00:00:00Z', severity: 'high', summary: 'Bad.' },
+      id: 'OPENWOP-2026-0001',
+      publishedAt: '2026-05-02T00:00:00Z',
+      severity: 'high',
+      summary: 'Bad.',
       affected: [{ packName: MAIL, versions: '<1.1.0', fixedIn: '1.1.0' }],
     },
   ]);

@@ -45,7 +45,9 @@ export const update: Action = {
 };
 
 const versionOf = ({ name, version, record }: ResolvedPack): Version => ({
-  ...{ name, version, integrity: record.integrity },
+  name,
+  version,
+  integrity: record.integrity,
 });
 
 interface Chosen {

@@ -37,7 +37,9 @@ function rootsOf(packs: readonly LockedPack[], requestedBy: string): Root[] {
 }
 
 const compatible = ({ name, version }: Version, requestedBy: string): Root => ({
-  ...{ name, range: `^${version}`, requestedBy },
+  name,
+  range: `^${version}`,
+  requestedBy,
 });
 
 /** Packs that came from a folder, or that the settings of the host name, are not this caller's to move. */

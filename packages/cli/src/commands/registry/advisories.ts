@@ -13,7 +13,9 @@ const text = (value: Json | undefined): string => (typeof value === 'string' ? p
 
 async function list(call: Call): Promise<void> {
   const { advisories = [] } = await askRegistry<{ advisories?: JsonObject[] }>(call, {
-    ...{ method: 'GET', path: '/security/advisories.json', isOpen: true },
+    method: 'GET',
+    path: '/security/advisories.json',
+    isOpen: true,
   });
   if (call.args.flag('json')) return printJson(call, { advisories });
   printListing(call, {
@@ -28,7 +30,8 @@ async function list(call: Call): Promise<void> {
 async function add(call: Call, file: string): Promise<void> {
   const advisory = await readAdvisory(call, file);
   const answer = await askRegistry<JsonObject>(call, {
-    ...{ method: 'PUT', body: advisory },
+    method: 'PUT',
+    body: advisory,
     path: `/v1/host/gantry/registry/advisories/${encodeURIComponent(String(advisory.id))}`,
   });
   if (call.args.flag('json')) return printJson(call, answer);

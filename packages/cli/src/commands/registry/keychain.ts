@@ -47,7 +47,8 @@ async function sendClaim(call: Call, namespace: string, before: JsonObject = {})
   const [owner, contact] = [args.text('owner'), args.text('contact')];
   const signingKey = file === undefined ? undefined : { ...(await publicKeyIn(call, file)) };
   return askRegistry<JsonObject>(call, {
-    ...{ method: 'POST', path: CLAIMS },
+    method: 'POST',
+    path: CLAIMS,
     body: {
       ...before,
       namespace,
@@ -95,15 +96,21 @@ interface Listed {
 
 async function list(call: Call): Promise<void> {
   const { signingKeys = [] } = await askRegistry<{ signingKeys?: Listed[] & JsonObject[] }>(call, {
-    ...{ method: 'GET', path: '/.well-known/openwop-registry', isOpen: true },
+    method: 'GET',
+    path: '/.well-known/openwop-registry',
+    isOpen: true,
   });
   if (call.args.flag('json')) return printJson(call, { signingKeys });
   printListing(call, {
     headings: ['KEY', 'STATE', 'SIGNS FOR', 'OWNER', 'FROM', 'UNTIL'],
     rows: signingKeys.map((key) =>
       [
-        ...[key.keyId, key.status, key.permittedNamespaces.join(', '), key.operator ?? '-'],
-        ...[key.validFrom ?? '-', key.validUntil ?? '-'],
+        key.keyId,
+        key.status,
+        key.permittedNamespaces.join(', '),
+        key.operator ?? '-',
+        key.validFrom ?? '-',
+        key.validUntil ?? '-',
       ].map(printable),
     ),
     none: "No keys yet. Claim a namespace: gantry registry claim 'vendor.acme.*' --public-key acme-2026.pub",
@@ -131,7 +138,8 @@ async function rotate(call: Call, namespace: string): Promise<void> {
   const pem = await readText(call, old);
   const proof = proofOf(pem, `${keyId}${publicKey}${validFrom}`, old);
   const keychain = await askRegistry<JsonObject>(call, {
-    ...{ method: 'POST', path: `/v1/packs/${nameIn(namespace)}/-/keychain/rotate` },
+    method: 'POST',
+    path: `/v1/packs/${nameIn(namespace)}/-/keychain/rotate`,
     body: { kid: keyId, algorithm: 'ed25519', publicKey, validFrom, rotationProof: proof },
   });
   if (args.flag('json')) return printJson(call, keychain);

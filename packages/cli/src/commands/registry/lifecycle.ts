@@ -40,7 +40,8 @@ const changing = ({ takes, method, path, body, done }: Change): Action => ({
   takes,
   async act(call, word = '') {
     const answer = await askRegistry<JsonObject>(call, {
-      ...{ method, path: versionPath(word) + path },
+      method,
+      path: versionPath(word) + path,
       ...(body !== undefined && { body: body(call) }),
     });
     if (call.args.flag('json')) printJson(call, answer);
@@ -49,30 +50,38 @@ const changing = ({ takes, method, path, body, done }: Change): Action => ({
 });
 
 export const yank = changing({
-  ...{ takes: '<pack> --reason TEXT [--advisory URL]', method: 'POST', path: '/yank' },
+  takes: '<pack> --reason TEXT [--advisory URL]',
+  method: 'POST',
+  path: '/yank',
   body: (call) => ({ reason: reasonOf(call), ...given(call, 'advisory', 'advisoryUrl') }),
   done: 'is yanked: ranges no longer choose it, exact pins still do.',
 });
 
 export const unyank = changing({
-  ...{ takes: '<pack>', method: 'DELETE', path: '/yank', done: 'is offered again.' },
+  takes: '<pack>',
+  method: 'DELETE',
+  path: '/yank',
+  done: 'is offered again.',
 });
 
 export const deprecate = changing({
-  ...{ takes: '<pack> --reason TEXT [--superseded-by PACK]', method: 'POST', path: '/deprecate' },
+  takes: '<pack> --reason TEXT [--superseded-by PACK]',
+  method: 'POST',
+  path: '/deprecate',
   body: (call) => ({ reason: reasonOf(call), ...given(call, 'superseded-by', 'supersededBy') }),
   done: 'is deprecated: it stays usable, with a warning.',
 });
 
 export const undeprecate = changing({
-  ...{ takes: '<pack>', method: 'DELETE', path: '/deprecate', done: 'is not deprecated any more.' },
+  takes: '<pack>',
+  method: 'DELETE',
+  path: '/deprecate',
+  done: 'is not deprecated any more.',
 });
 
 export const unpublish = changing({
-  ...{
-    takes: '<pack>',
-    method: 'DELETE',
-    path: '',
-    done: 'is unpublished. Only the same bytes can take its place.',
-  },
+  takes: '<pack>',
+  method: 'DELETE',
+  path: '',
+  done: 'is unpublished. Only the same bytes can take its place.',
 });

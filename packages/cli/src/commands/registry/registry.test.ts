@@ -139,7 +139,10 @@ test('an advisory waits until what it is about is withdrawn', async (t) => {
   const here = await place(t);
   const name = await published(here, 'hooli');
   const advisory = {
-    ...{ id: 'OPENWOP-2026-0042', publishedAt: '2026-06-01', severity: 'high', summary: 'It leaks.' },
+    id: 'OPENWOP-2026-0042',
+    publishedAt: '2026-06-01',
+    severity: 'high',
+    summary: 'It leaks.',
     affected: [{ packName: name, versions: '<0.2.0' }],
   };
   await writeFile(path.join(here.place, 'advisory.json'), JSON.stringify(advisory));

@@ -10,7 +10,14 @@ import { deprecate, undeprecate, unpublish, unyank, yank } from './lifecycle.ts'
 
 /** What a registry that runs is asked to do. */
 const ACTIONS: Actions = {
-  ...{ claim, keys, yank, unyank, deprecate, undeprecate, unpublish, advisories },
+  claim,
+  keys,
+  yank,
+  unyank,
+  deprecate,
+  undeprecate,
+  unpublish,
+  advisories,
 };
 
 const USAGE = [

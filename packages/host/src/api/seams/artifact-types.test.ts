@@ -6,14 +6,18 @@ import { seamTest } from './testing.ts';
 
 const ID = 'vendor.acme.note';
 const manifest: JsonObject = {
-  ...{ kind: 'artifact-type', name: 'vendor.acme.notes', version: '1.0.0' },
+  kind: 'artifact-type',
+  name: 'vendor.acme.notes',
+  version: '1.0.0',
   engines: { openwop: '>=1.1' },
   artifactTypes: [{ artifactTypeId: ID, schemaRef: 'schemas/note.json', rendering: { display: 'markdown' } }],
 };
 const schema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: `https://host.example/schemas/artifacts/${ID}.schema.json`,
-  ...{ type: 'object', additionalProperties: false, required: ['title'] },
+  type: 'object',
+  additionalProperties: false,
+  required: ['title'],
   properties: { title: { type: 'string' } },
 };
 
@@ -29,7 +33,10 @@ test('an artifact of a registered type is checked before it is announced', async
   const good = await produce({ title: 'Hello' });
   assert.deepEqual([good.registered, good.validated, good.stored, good.rendered], [true, true, false, false]);
   assert.deepEqual(good.artifactCreated, {
-    ...{ artifactId: good.artifactId, artifactType: ID, registered: true, registrationSource: 'pack' },
+    artifactId: good.artifactId,
+    artifactType: ID,
+    registered: true,
+    registrationSource: 'pack',
   });
   const bad = await produce({ title: 'Hello', extra: true });
   assert.deepEqual([bad.registered, bad.validated, bad.artifactCreated], [true, false, undefined]);

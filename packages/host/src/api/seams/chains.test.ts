@@ -9,7 +9,11 @@ const DEFER = '/v1/host/sample/chain/deferred-expand';
 const packName = 'private.inline';
 const chainId = 'private.greet';
 const chain = {
-  ...{ chainId, version: '1.2.0', label: 'Greet', description: 'Two steps.', capabilities: ['cacheable'] },
+  chainId,
+  version: '1.2.0',
+  label: 'Greet',
+  description: 'Two steps.',
+  capabilities: ['cacheable'],
   parameters: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
   dag: {
     nodes: [
@@ -62,15 +66,19 @@ test('deferred parameters are variables by their own names, with the format of t
 test('chains of installed packs are expanded by name', async (t) => {
   const api = await seamTest(t);
   const chain = {
-    ...{ chainId: 'review', version: '1.0.0', label: 'Review', description: 'Reviews.' },
-    ...{
-      parameters: { type: 'object', properties: {} },
-      dag: { nodes: [{ id: 'a', typeId: 'core.noop' }], edges: [] },
-    },
+    chainId: 'review',
+    version: '1.0.0',
+    label: 'Review',
+    description: 'Reviews.',
+    parameters: { type: 'object', properties: {} },
+    dag: { nodes: [{ id: 'a', typeId: 'core.noop' }], edges: [] },
   };
   const manifest = {
-    ...{ name: 'vendor.acme.chains', version: '2.1.0', kind: 'workflow-chain' },
-    ...{ engines: { openwop: '>=1.0.0' }, chains: [chain] },
+    name: 'vendor.acme.chains',
+    version: '2.1.0',
+    kind: 'workflow-chain',
+    engines: { openwop: '>=1.0.0' },
+    chains: [chain],
   };
   const { bytes } = await archiveOf(new Map([['pack.json', Buffer.from(JSON.stringify(manifest))]]));
   const headers = { 'content-type': 'application/gzip' };

@@ -46,7 +46,10 @@ const Deferred = Type.Object({
 
 /** What a caller who only asks about parameters leaves out. */
 const REST_OF_CHAIN = {
-  ...{ chainId: 'conformance.seam', version: '1.0.0', label: 'Conformance', description: 'Of a seam.' },
+  chainId: 'conformance.seam',
+  version: '1.0.0',
+  label: 'Conformance',
+  description: 'Of a seam.',
   dag: { nodes: [{ id: 'work', typeId: 'core.noop' }] },
 };
 

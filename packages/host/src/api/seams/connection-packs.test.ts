@@ -8,7 +8,10 @@ import { seamTest } from './testing.ts';
 
 const group = (key: string) => ({ key, label: key, scopes: [`scope:${key}`] });
 const provider = (more: JsonObject = {}): JsonObject => ({
-  ...{ id: 'acme', displayName: 'Acme', category: 'crm', apiHosts: ['acme.example'] },
+  id: 'acme',
+  displayName: 'Acme',
+  category: 'crm',
+  apiHosts: ['acme.example'],
   auth: {
     kind: 'oauth2',
     scopeModel: 'groups',
@@ -19,7 +22,9 @@ const provider = (more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 const pack = (more: JsonObject = {}, about: JsonObject = {}): JsonObject => ({
-  ...{ name: 'vendor.acme.connection', version: '1.0.0', kind: 'connection' },
+  name: 'vendor.acme.connection',
+  version: '1.0.0',
+  kind: 'connection',
   engines: { openwop: '>=1.0.0 <2.0.0' },
   provider: provider(more),
   ...about,
@@ -29,7 +34,9 @@ async function connectionTest(t: Parameters<typeof seamTest>[0]) {
   const api = await seamTest(t);
   const seam = (name: string) => (body: JsonObject) => api.drive(`connection-packs/${name}`, body);
   return {
-    ...{ ...api, resolve: seam('resolve'), consentPlan: seam('consent-plan') },
+    ...api,
+    resolve: seam('resolve'),
+    consentPlan: seam('consent-plan'),
     egressCheck: seam('egress-check'),
     install: (manifest: JsonObject) => api.drive('connection-packs/install', { manifest }),
   };
@@ -106,7 +113,9 @@ test('two packs for one provider are a conflict that names both; tenants do not 
     'vendor.acme.kit@1.0.0',
   ]);
   const made = await api.post('/v1/host/gantry/keys', {
-    ...{ name: 'other', tenant: 'globex', scopes: ['packs:read'] },
+    name: 'other',
+    tenant: 'globex',
+    scopes: ['packs:read'],
   });
   const other = { authorization: `Bearer ${made.json().key}` };
   const url = '/v1/host/sample/connection-packs/resolve';

@@ -13,7 +13,12 @@ export const seamIdFor = (name: string, sent: JsonObject): string =>
   seamId(`${name}-${hash('sha256', canonicalize(sent) ?? '', 'hex').slice(0, 16)}`);
 
 export const node = (id: string, typeId: string, more: NodeMore = {}): WorkflowNode => ({
-  ...{ id, typeId, name: id, position: { x: 0, y: 0 }, config: {}, inputs: {} },
+  id,
+  typeId,
+  name: id,
+  position: { x: 0, y: 0 },
+  config: {},
+  inputs: {},
   ...more,
 });
 
@@ -28,8 +33,15 @@ export const definition = (
   nodes: WorkflowNode[],
   more: Partial<Pick<WorkflowDefinition, 'edges' | 'variables' | 'settings'>> = {},
 ): WorkflowDefinition => ({
-  ...{ id, name: id, version: '1.0.0', nodes, edges: [], triggers: [], variables: [] },
-  ...{ metadata: {}, settings: {} },
+  id,
+  name: id,
+  version: '1.0.0',
+  nodes,
+  edges: [],
+  triggers: [],
+  variables: [],
+  metadata: {},
+  settings: {},
   ...more,
 });
 

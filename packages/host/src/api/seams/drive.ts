@@ -36,7 +36,10 @@ export interface Drive {
 
 /** Somebody with a key that may answer, as the seams that answer demand of their caller. */
 export const resolver = (principal: string, roles: readonly string[] = []): Resolver => ({
-  ...{ principal, roles, scopes: [RESPOND_SCOPE], authenticated: true },
+  principal,
+  roles,
+  scopes: [RESPOND_SCOPE],
+  authenticated: true,
 });
 
 export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Waiting): Drive {
@@ -53,7 +56,10 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
         workflows,
         { tenant, principal: keyId },
         {
-          ...{ workflowId: definitions.at(-1)!.id, inputs, tags: [], metadata: {} },
+          workflowId: definitions.at(-1)!.id,
+          inputs,
+          tags: [],
+          metadata: {},
           configurable: { runTimeoutMs: RUN_MS },
         },
       );

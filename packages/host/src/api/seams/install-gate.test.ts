@@ -4,7 +4,9 @@ import { TEST_KEY } from '../../testing/host-process.ts';
 import { seamTest } from './testing.ts';
 
 const manifest = (requires: string[]) => ({
-  ...{ name: 'vendor.example.http', version: '1.0.0', engines: { openwop: '>=1.1 <2.0.0' } },
+  name: 'vendor.example.http',
+  version: '1.0.0',
+  engines: { openwop: '>=1.1 <2.0.0' },
   nodes: [{ typeId: 'vendor.example.get', version: '1.0.0', category: 'integration', role: 'side-effect' }],
   runtime: { language: 'javascript', entry: 'index.mjs', requires },
 });
@@ -20,7 +22,9 @@ test('the gate installs what is granted, refuses the rest, and projects where no
   const payload = JSON.stringify({ manifest: needs, grantSet: ['net.dns'] });
   const headers = { 'content-type': 'application/json' };
   const refused = await api.host.app.inject({
-    ...{ method: 'POST', url, payload },
+    method: 'POST',
+    url,
+    payload,
     headers: { ...headers, authorization: `Bearer ${TEST_KEY}` },
   });
   assert.equal(refused.statusCode, 400);

@@ -35,7 +35,9 @@ test('a run that is not there, or not one of the tenant, has no events', async (
   const api = await seamTest(t);
   const runId = await api.start('three');
   const made = await api.post('/v1/host/gantry/keys', {
-    ...{ name: 'other', scopes: ['runs:read'], tenant: 'acme' },
+    name: 'other',
+    scopes: ['runs:read'],
+    tenant: 'acme',
   });
   const as = { authorization: `Bearer ${made.json().key}` };
   assert.deepEqual(await eventsOf(api, 'run_none'), []);

@@ -22,7 +22,10 @@ const Invoke = Type.Object({
 const Invoked = Type.Object({ result: Type.Optional(Type.Unknown()), error: Type.Optional(Values) });
 
 const PROBE: PackCode = {
-  ...{ name: 'vendor.gantry.sandbox-probe', version: '1.0.0', entry: 'index.mjs', language: 'javascript' },
+  name: 'vendor.gantry.sandbox-probe',
+  version: '1.0.0',
+  entry: 'index.mjs',
+  language: 'javascript',
   folder: fileURLToPath(new URL('./sandbox-probe', import.meta.url)),
 };
 const PROBES = ['misbehave', 'well-behaved'];
@@ -77,10 +80,18 @@ async function invoke(packs: Packs, tenant: string, request: Static<typeof Invok
     ],
     typeId,
     ctx: {
-      ...{ runId: 'seam', nodeId: 'seam', attempt: 0, inputs: args as JsonObject, config: {} },
-      ...{ configurable: {}, trustBoundary: 'untrusted' },
+      runId: 'seam',
+      nodeId: 'seam',
+      attempt: 0,
+      inputs: args as JsonObject,
+      config: {},
+      configurable: {},
+      trustBoundary: 'untrusted',
     },
-    ...{ variables: {}, answers: {}, surfaces: {}, repeatable: true },
+    variables: {},
+    answers: {},
+    surfaces: {},
+    repeatable: true,
     limits: {
       memoryBytes,
       wallClockMs: Math.min(wallClockMs, WALL_CLOCK_MS_MAX),
@@ -112,7 +123,9 @@ async function codeOf(packs: Packs, tenant: string, packId: string, typeId: stri
   if (!version?.code || version.code.language === 'remote') throw new OpenwopError('pack_not_found');
   const { memoryPagesMax, ...code } = version.code;
   return {
-    ...{ ...code, name: version.name, version: version.version },
+    ...code,
+    name: version.name,
+    version: version.version,
     ...(memoryPagesMax !== undefined && { wasm: { memoryPagesMax } }),
     folder: await packs.folders.folderOf(version),
   };

@@ -31,7 +31,10 @@ export class ConnectionDesk {
     return packs
       .filter(({ declared }) => declared.provider.id === providerId)
       .map(({ name, version, tenant: owner, declared }) => ({
-        ...{ packName: name, version, shared: owner === SHARED, provider: declared.provider },
+        packName: name,
+        version,
+        shared: owner === SHARED,
+        provider: declared.provider,
       }));
   }
 }

@@ -6,13 +6,18 @@ import { consentPlan, egressVerdict, type InstalledProvider, resolveProvider } f
 
 const group = (key: string) => ({ key, label: key, scopes: [`scope:${key}`] });
 const acme: Provider = {
-  ...{ id: 'acme', displayName: 'Acme', category: 'crm' },
+  id: 'acme',
+  displayName: 'Acme',
+  category: 'crm',
   auth: { kind: 'oauth2', scopeModel: 'groups', scopes: { read: [group('look')], write: [group('act')] } },
   reach: { integration: { node: 'vendor.acme.call' } },
   apiHosts: ['acme.example', 'api.other.example'],
 };
 const installed = (packName: string, version = '1.0.0', shared = false): InstalledProvider => ({
-  ...{ packName, version, shared, provider: acme },
+  packName,
+  version,
+  shared,
+  provider: acme,
 });
 
 test('a pack describes a provider unless the host knows a newer description', () => {
@@ -22,7 +27,8 @@ test('a pack describes a provider unless the host knows a newer description', ()
     assert.equal(resolveProvider([installed('vendor.a.x', version)], '1.0.0').source, 'pack', version);
   for (const version of ['1.0.0-alpha.1', '0.9.9'])
     assert.deepEqual(resolveProvider([installed('vendor.a.x', version)], '1.0.0'), {
-      ...{ source: 'none', code: 'connection_provider_conflict' },
+      source: 'none',
+      code: 'connection_provider_conflict',
       packs: [`vendor.a.x@${version}`],
     });
 });

@@ -10,10 +10,17 @@ import { readPromptRef } from './prompt-ref.ts';
 type Variable = NonNullable<PromptTemplate['variables']>[number];
 
 const template = (text: string, ...variables: Variable[]): PromptTemplate => ({
-  ...{ templateId: 'greet', version: '1.2.0', kind: 'user', text, variables },
+  templateId: 'greet',
+  version: '1.2.0',
+  kind: 'user',
+  text,
+  variables,
 });
 const needs = (name: string, more: Partial<Variable> = {}): Variable => ({
-  ...{ name, type: 'string', required: true, ...more },
+  name,
+  type: 'string',
+  required: true,
+  ...more,
 });
 const sha256 = (text: string) => `sha256:${hash('sha256', text, 'hex')}`;
 const refused =

@@ -26,10 +26,17 @@ export async function packArchive(pack: TestPack): Promise<{ bytes: Buffer; inte
     ([typeId, { body }]) => `${JSON.stringify(typeId)}: async (ctx) => { ${body} },`,
   );
   const declared = Object.entries(nodes).map(([typeId, { role = 'pure', more = {} }]) => ({
-    ...{ typeId, version: '1.0.0', category: 'data', role, ...more },
+    typeId,
+    version: '1.0.0',
+    category: 'data',
+    role,
+    ...more,
   }));
   const json = {
-    ...{ name, version, engines: { openwop: '>=1.0.0 <2.0.0' }, nodes: declared },
+    name,
+    version,
+    engines: { openwop: '>=1.0.0 <2.0.0' },
+    nodes: declared,
     runtime: { language: 'javascript', entry: './index.mjs', format: 'esm', ...(requires && { requires }) },
     ...manifest,
   };

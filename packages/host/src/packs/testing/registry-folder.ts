@@ -60,7 +60,11 @@ async function indexOf(folder: string, name: string): Promise<JsonObject> {
     files.map(async (file) => JSON.parse(await readFile(`${folder}/-/${file}`, 'utf8'))),
   );
   const versions = served.map(({ version, integrity, publishedAt, yanked = false, deprecated = false }) => ({
-    ...{ version, integrity, publishedAt, yanked, deprecated },
+    version,
+    integrity,
+    publishedAt,
+    yanked,
+    deprecated,
   }));
   return { name, versions };
 }

@@ -32,8 +32,15 @@ export function arrivalOf(
   const at = now();
   const event = { payload, headers: { ...headers }, messageId: receiptOf(tenant, messageId) };
   const delivery: Delivery = {
-    ...{ tenant, subscriptionId, deliveryId: newId('dlv', at, randomBytes), verified: false },
-    ...{ receivedAt: at, dueAt: at, dedupKey: keyOf(topic, messageId), attempts: 0, version: 0 },
+    tenant,
+    subscriptionId,
+    deliveryId: newId('dlv', at, randomBytes),
+    verified: false,
+    receivedAt: at,
+    dueAt: at,
+    dedupKey: keyOf(topic, messageId),
+    attempts: 0,
+    version: 0,
     state: { status: 'pending', event },
   };
   const mark = dedupWrite(delivery, at + MARK_KEPT_MS);

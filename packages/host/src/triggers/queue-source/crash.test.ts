@@ -43,7 +43,8 @@ test('a host that dies before or after the commit, twice, starts one run for eac
   await die('before', HELD_MS, folder);
   const settings = { dataDir: `${folder}/data`, workflowsDir: `${folder}/workflows` };
   const rig = await queueTest(t, {
-    ...{ settings, store: await openSqlite({ dataDir: settings.dataDir }) },
+    settings,
+    store: await openSqlite({ dataDir: settings.dataDir }),
     now: () => Date.now() + 2 * HELD_MS,
   });
   await rig.publish('in', 'four');

@@ -42,7 +42,9 @@ test('a trigger that names the consume node listens to its topic; its message ma
   await rig.ended(await rig.start('producer'));
   const [outputs] = await rig.outputs('consumer', 1);
   assert.deepEqual(outputs, {
-    ...{ payload: { n: 7 }, headers: { kind: 'new' }, ok: true },
+    payload: { n: 7 },
+    headers: { kind: 'new' },
+    ok: true,
     again: { code: 'queue_delivery_token_expired' },
   });
 });

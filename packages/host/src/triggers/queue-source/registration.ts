@@ -74,8 +74,14 @@ const consumeNode = (nodes: Nodes, nodeId: string | undefined): Nodes[number] | 
   nodes.find(({ id, typeId }) => id === nodeId && typeId === CONSUME);
 
 const wantedOf = (workflowId: string, asked: QueueTriggerConfig, origin: Origin): WantedQueue => ({
-  ...{ source: 'queue', workflowId, topic: asked.topic, consumerGroup: asked.consumerGroup ?? null },
-  ...{ dedupEnabled: true, verification: 'none', inputMapping: asked.inputMapping ?? {}, origin },
+  source: 'queue',
+  workflowId,
+  topic: asked.topic,
+  consumerGroup: asked.consumerGroup ?? null,
+  dedupEnabled: true,
+  verification: 'none',
+  inputMapping: asked.inputMapping ?? {},
+  origin,
   retryPolicy: retryPolicyOf(asked.retryPolicy),
 });
 

@@ -17,7 +17,9 @@ const ears = (id: string, count: number, version = '1.0.0'): WorkflowDefinition 
   seen(id, {
     version,
     triggers: Array.from({ length: count }, (_, n) => ({
-      ...{ id: `in-${n}`, type: 'event' as const, eventType: 'core.messaging.consume' },
+      id: `in-${n}`,
+      type: 'event' as const,
+      eventType: 'core.messaging.consume',
       config: { topic: `${id}-${n}` },
     })),
   });

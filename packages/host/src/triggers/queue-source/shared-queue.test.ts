@@ -12,7 +12,8 @@ test('two hosts share the messages of a subscription, and a pause through one ho
     return;
   }
   const settings = {
-    ...{ databaseUrl: database.url, masterKey: 'one-key-for-every-process-of-this-database' },
+    databaseUrl: database.url,
+    masterKey: 'one-key-for-every-process-of-this-database',
     backends: { queue: database.url },
   };
   const host = async () => queueTest(t, { settings, store: await openPostgres({ url: database.url }) });

@@ -93,7 +93,13 @@ export async function createWorld(t: TestContext, options: WorldOptions = {}): P
   const own = await key('acme');
   const request = requests((inject) => app.inject(inject), own);
   return {
-    ...{ store, webhooks, logged, now, another, key, request },
+    store,
+    webhooks,
+    logged,
+    now,
+    another,
+    key,
+    request,
     ending: ending.promise,
     pass: (ms) => {
       at += ms;

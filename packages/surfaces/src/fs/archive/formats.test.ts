@@ -33,7 +33,7 @@ interface Change {
 
 const changes = fc.array(
   fc.record({ at: fc.nat(), cut: fc.nat(40), put: fc.uint8Array({ maxLength: 40 }) }),
-  ...[{ minLength: 1, maxLength: 4 }],
+  { minLength: 1, maxLength: 4 },
 );
 
 const changed = (whole: Buffer, all: readonly Change[]): Buffer =>

@@ -65,8 +65,15 @@ function extendedBy(extended: Extended, flag: string, content: Buffer): Extended
 }
 
 const KINDS: Readonly<Record<string, 'file' | 'folder' | 'link' | 'special'>> = {
-  ...{ '0': 'file', '\0': 'file', '7': 'file', '5': 'folder' },
-  ...{ '1': 'link', '2': 'link', '3': 'special', '4': 'special', '6': 'special' },
+  '0': 'file',
+  '\0': 'file',
+  '7': 'file',
+  '5': 'folder',
+  '1': 'link',
+  '2': 'link',
+  '3': 'special',
+  '4': 'special',
+  '6': 'special',
 };
 
 function take({ files, folders }: Contents, path: string, flag: string, content: Buffer): void {

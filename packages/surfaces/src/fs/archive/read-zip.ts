@@ -83,11 +83,19 @@ function entryAt(zip: Buffer, at: number, end: number): Entry {
   if (at + CENTRAL.bytes > end || zip.readUInt32LE(at) !== CENTRAL.signature)
     throw damaged('has less in its directory than it says');
   const [nameBytes, extraBytes, commentBytes, volume, flags, method] = [
-    ...[CENTRAL.nameBytes, CENTRAL.extraBytes, CENTRAL.commentBytes],
-    ...[CENTRAL.volume, CENTRAL.flags, CENTRAL.method],
+    CENTRAL.nameBytes,
+    CENTRAL.extraBytes,
+    CENTRAL.commentBytes,
+    CENTRAL.volume,
+    CENTRAL.flags,
+    CENTRAL.method,
   ].map((offset) => zip.readUInt16LE(at + offset)) as [number, number, number, number, number, number];
   const [crc, packed, size, attributes, offset] = [
-    ...[CENTRAL.crc, CENTRAL.packed, CENTRAL.size, CENTRAL.attributes, CENTRAL.offset],
+    CENTRAL.crc,
+    CENTRAL.packed,
+    CENTRAL.size,
+    CENTRAL.attributes,
+    CENTRAL.offset,
   ].map((field) => zip.readUInt32LE(at + field)) as [number, number, number, number, number];
   const next = at + CENTRAL.bytes + nameBytes + extraBytes + commentBytes;
   if (next > end) throw damaged('has a directory that ends in the middle');

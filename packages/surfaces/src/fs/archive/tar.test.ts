@@ -30,7 +30,8 @@ function block({ name, flag = '0', content = '', size }: Piece): Buffer {
 const tarOf = (...pieces: readonly Piece[]): Buffer => Buffer.concat([...pieces.map(block), END]);
 
 const pax = (record: string, flag = 'x'): Piece => ({
-  ...{ name: 'PaxHeader', flag },
+  name: 'PaxHeader',
+  flag,
   content: `${record.length + 4} ${record}\n`,
 });
 
@@ -91,10 +92,14 @@ test('names and sizes of PAX and GNU headers count', () => {
   const found = readTar(
     tarOf(
       pax('comment=of all', 'g'),
-      ...[{ name: '././@LongLink', flag: 'L', content: `${path}\0` }, file],
-      ...[pax('path=p'), { name: 'ignored', content: 'ab' }],
-      ...[pax('size=3'), { ...file, content: 'abc', size: '00000000001' }],
-      ...[{ name: './', flag: '5' }, { name: 'old/' }],
+      { name: '././@LongLink', flag: 'L', content: `${path}\0` },
+      file,
+      pax('path=p'),
+      { name: 'ignored', content: 'ab' },
+      pax('size=3'),
+      { ...file, content: 'abc', size: '00000000001' },
+      { name: './', flag: '5' },
+      { name: 'old/' },
     ),
   );
   assert.deepEqual(

@@ -92,7 +92,8 @@ describe('PDF files', () => {
   test('give their text, are split and merged', async () => {
     const source = await document('first page', 'second page', 'third page');
     assert.deepEqual((await pdf({ op: 'text' }, source)).value, {
-      ...{ text: 'first page\nsecond page\nthird page', pages: 3 },
+      text: 'first page\nsecond page\nthird page',
+      pages: 3,
     });
     const split = await pdf({ op: 'split', ranges: ['2', '2-', '-2'] }, source);
     assert.deepEqual(split.value, [

@@ -53,7 +53,10 @@ export const PAGES_MAX = 1_000;
 export const TEXT_CHARACTERS_MAX = 2_000_000;
 
 export const REFUSALS = [
-  ...['validation_error', 'file_too_large', 'path_outside_sandbox', 'fs_permission_denied'],
+  'validation_error',
+  'file_too_large',
+  'path_outside_sandbox',
+  'fs_permission_denied',
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

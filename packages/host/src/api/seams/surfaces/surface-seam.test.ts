@@ -42,7 +42,9 @@ check(
     assert.equal((await theirs('get', { key: 'k' })).found, false);
     assert.deepEqual((await theirs('list', {})).keys, []);
     const made = await api.post('/v1/host/gantry/keys', {
-      ...{ name: 'other', tenant: 'other-tenant', scopes: ['runs:create'] },
+      name: 'other',
+      tenant: 'other-tenant',
+      scopes: ['runs:create'],
     });
     const headers = { authorization: `Bearer ${made.json().key}` };
     const call = { tenantId: 'tenant-a', surface: 'kv', op: 'get', args: { key: 'k' } };
@@ -89,7 +91,8 @@ check('streams: what is there, from the beginning or not', async (api) => {
   const queue = asking(api, 'queueBus');
   for (const seq of [1, 2, 3]) await queue('streamPublish', { stream: 's', record: { seq } });
   const { records, fromBeginningSnapshot } = await queue('streamSubscribe', {
-    ...{ stream: 's', fromBeginning: true },
+    stream: 's',
+    fromBeginning: true,
   });
   assert.equal(fromBeginningSnapshot, true);
   assert.deepEqual(
@@ -97,7 +100,8 @@ check('streams: what is there, from the beginning or not', async (api) => {
     [1, 2, 3],
   );
   assert.deepEqual(await queue('streamSubscribe', { stream: 's', fromBeginning: false }), {
-    ...{ records: [], fromBeginningSnapshot: false },
+    records: [],
+    fromBeginningSnapshot: false,
   });
 });
 
@@ -155,7 +159,8 @@ check('the nearest vectors and the best documents come first, and no more than a
   const search = asking(api, 'search');
   assert.deepEqual(await search('query', { index: 'none', q: 'x' }), { hits: [] });
   const docs = ['a primer on consensus', 'durable runs of a workflow', 'durable goods'].map((body, n) => ({
-    ...{ id: `d${n}`, fields: { body } },
+    id: `d${n}`,
+    fields: { body },
   }));
   await search('index', { index: 'notes', docs });
   const { hits } = await search('query', { index: 'notes', q: 'durable workflow runs', k: 1 });

@@ -69,10 +69,17 @@ function asking(surfaces: SeamSurfaces, log: InvocationLog): Ask {
     const signal = AbortSignal.timeout(CALL_MS_MAX);
     const items: Data[] = [];
     const members = surfaces.membersFor({
-      ...{ workspace: '', principal: keyId, nodeId: 'seam', attempt: 0, ordinalBase: 0, effect: 'effect' },
+      workspace: '',
+      principal: keyId,
+      nodeId: 'seam',
+      attempt: 0,
+      ordinalBase: 0,
+      effect: 'effect',
       // No real tenant has a slash in its name
       key: { tenant: `${tenant}/seam/${encodeURIComponent(tenantId)}`, runId: `seam-${randomUUID()}` },
-      ...{ pack: PACK, signal, log },
+      pack: PACK,
+      signal,
+      log,
     });
     const send = async (item: Data): Promise<void> => {
       if (items.push(item) > ITEMS_MAX) throw new OpenwopError('payload_too_large');

@@ -25,7 +25,8 @@ const dying = (store: Store): Store => ({
 
 const settings = {
   ...readSettings([], { GANTRY_LOG: 'silent', GANTRY_PORT: '0' }),
-  ...{ dataDir, workflowsDir: `${folder}/workflows` },
+  dataDir,
+  workflowsDir: `${folder}/workflows`,
 };
 const host = await createHost({ settings, store: dying(await openSqlite({ dataDir })), now });
 for (const payload of payloads) await publish(host.services.surfaces.queue, topic ?? '', payload);

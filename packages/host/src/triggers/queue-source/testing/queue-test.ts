@@ -125,7 +125,11 @@ export async function queueTest(t: TestContext, options: QueueTestOptions = {}):
     return page.json().runs.map(({ runId }: { runId: string }) => runId);
   };
   return {
-    ...{ ...api, queue, store, next, until },
+    ...api,
+    queue,
+    store,
+    next,
+    until,
     publish: (topic, payload, more) => publish(queue, topic, payload, more),
     async subscribe(body) {
       const response = await api.post(URL, body);
