@@ -3,7 +3,7 @@ import { freshDatabase } from '../packages/store/src/testing/postgres-server.ts'
 import { datasourceFile, type OpenedBackend } from './surfaces-backends.ts';
 import { BATCH, PLACES, placeOf, TEXT, textOf, type Work } from './surfaces-works.ts';
 
-/** As many as the surfaces have. */
+/** About as many as the surfaces have. */
 const CONNECTIONS = 10;
 
 const once =

@@ -100,6 +100,14 @@ export class Session {
     this.#isOpen = false;
   }
 
+  /**
+   * Statements that wait in the driver for their connection would wait for ever: it takes the first of them to the
+   * next connection, which there is not, and forgets the others. While it has one in its hand, its end rejects all.
+   */
+  #giveUp(): void {
+    queueMicrotask(() => this.#driver.end({ timeout: 0 }).catch(() => {}));
+  }
+
   /** A server that says nothing loses the connection, and with it the transaction. */
   async #rollback(): Promise<void> {
     if (!this.#isOpen) return;
@@ -118,7 +126,11 @@ export class Session {
     if (this.#attempts++ > 0 || !this.#isOpen) throw lostConnection();
     const at = Math.floor(Math.random() * host.length);
     const socket = path ? connect(path) : connect(port[at]!, host[at]);
-    for (const event of ['error', 'close']) socket.on(event, () => this.#lose());
+    socket.on('error', () => this.#lose());
+    socket.on('close', () => {
+      this.#lose();
+      this.#giveUp();
+    });
     this.#socket = socket;
     // The driver asks for the name when it checks a certificate
     return Object.assign(socket.setNoDelay(true), { host: host[at] });

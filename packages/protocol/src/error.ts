@@ -41,6 +41,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+export interface OpenwopErrorOptions {
+  readonly message?: string;
+  readonly details?: JsonObject;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the operator's log; it never leaves the host. */
+  readonly cause?: unknown;
+}
+
 /** An expected failure. The API turns it into the envelope; everything else becomes `internal_error`. */
 export class OpenwopError extends Error {
   readonly code: ErrorCode;
@@ -48,11 +56,12 @@ export class OpenwopError extends Error {
   /** Response headers that belong to the failure, such as `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(
-    code: ErrorCode,
-    options: { message?: string; details?: JsonObject; headers?: Record<string, string> } = {},
-  ) {
-    super(options.message ?? `${ERRORS[code].message} ${ERRORS[code].next}`);
+  constructor(code: ErrorCode, options: OpenwopErrorOptions = {}) {
+    const { cause } = options;
+    super(
+      options.message ?? `${ERRORS[code].message} ${ERRORS[code].next}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.name = 'OpenwopError';
     this.code = code;
     this.details = options.details;

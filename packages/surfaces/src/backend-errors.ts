@@ -10,10 +10,9 @@ export class ServerError extends OpenwopError {
 
   /** `server`: `Redis at 127.0.0.1:6379`, never with a password. `rest` is what is to be said of it. */
   constructor(code: UnavailableCode, server: string, rest: string, cause?: unknown) {
-    super(code, { message: `${server} ${rest}` });
+    super(code, { message: `${server} ${rest}`, cause });
     this.#server = server;
     this.#rest = rest;
-    if (cause !== undefined) this.cause = cause;
   }
 
   forPack(): OpenwopError {

@@ -6,7 +6,7 @@ const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 
 interface Series {
   readonly labels: string;
-  /** By bound; the last is beyond all of them. */
+  /** By bound; `count` has those beyond all of them too. */
   readonly buckets: number[];
   count: number;
   seconds: number;

@@ -84,6 +84,37 @@ test('connections that are cut amid transactions take nothing else with them', {
   await increment(sql);
 });
 
+test('everyone who waits for a connection hears that it cannot be made', { timeout: 10_000 }, async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).once('data', () => socket.resetAndDestroy());
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  assert.ok(address && typeof address === 'object');
+  const sql = openPostgres({
+    url: `postgres://nobody@127.0.0.1:${address.port}/none`,
+    connectionsMax: CONNECTIONS_MAX,
+    connectTimeoutS: 5,
+    connection: {},
+  });
+  t.after(async () => {
+    await sql.end({ timeout: 0 });
+    server.close();
+  });
+  const ways = [
+    async () => void (await sql`select 1`),
+    () => increment(sql),
+    () =>
+      sql.exchange(async (tx) => {
+        await Promise.all([tx`select 1`, tx`select 2`, tx`select 3`]);
+        return { answer: null, last: [] };
+      }),
+  ];
+  const asked = Array.from({ length: 60 }, (_, index) => ways[index % ways.length]!());
+  const ended = await Promise.allSettled(asked);
+  assert.ok(ended.every(({ status }) => status === 'rejected'));
+});
+
 test('what is thrown undoes a transaction, and a failure that nobody tells is told', { skip }, async (t) => {
   const { sql } = await opened(t);
   await sql`create table kept (id integer primary key)`;

@@ -182,10 +182,9 @@ async function sweep(database: EmbeddedDatabase, files: ContentFiles, now: numbe
 
 function unavailable(cause: unknown): never {
   if (cause instanceof OpenwopError) throw cause;
-  const error = new OpenwopError('storage_unavailable', {
+  throw new OpenwopError('storage_unavailable', {
     message:
       'The folder of the objects cannot be used for now. Try again later; the operator has to look at the disk.',
+    cause,
   });
-  error.cause = cause;
-  throw error;
 }

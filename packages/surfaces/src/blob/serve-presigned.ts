@@ -87,10 +87,9 @@ async function* whole(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arra
   try {
     yield* body;
   } catch (cause) {
-    const error = new OpenwopError('validation_error', {
+    throw new OpenwopError('validation_error', {
       message: 'The request ended before its body did. Send it again.',
+      cause,
     });
-    error.cause = cause;
-    throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** What threads and processes that own a connection answer, as the caller meets it. */
-import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { OpenwopError } from '@gantry/protocol';
 import { assertSameCall } from '../call-journal.ts';
 import type { Answer, Request } from './wire.ts';
 
@@ -19,11 +19,8 @@ export function readAnswer(request: Pick<Request, 'invocation'> | null, answer: 
       if (request?.invocation) assertSameCall(request.invocation.call, answer);
       return answer.value;
     case 'refused': {
-      const { message, details } = answer;
-      throw new OpenwopError(answer.code as ErrorCode, {
-        details: details as JsonObject,
-        ...(message !== undefined && { message }),
-      });
+      const { code, message, details } = answer;
+      throw new OpenwopError(code, { details, ...(message !== undefined && { message }) });
     }
     case 'unavailable':
       throw unavailable(`The database answered: ${answer.reason}.`);

@@ -1,4 +1,5 @@
 /** What travels between the main thread and the threads that own the database. Loads nothing: threads start fast. */
+import type { ErrorCode, JsonObject } from '@gantry/protocol';
 import type { Invocation } from '../surface-call.ts';
 
 export interface Request {
@@ -21,9 +22,9 @@ export type Answer =
     }
   | {
       readonly kind: 'refused';
-      readonly code: string;
+      readonly code: ErrorCode;
       readonly message: string | undefined;
-      readonly details: object;
+      readonly details: JsonObject;
     }
   /** The disk or the database cannot do it for now. */
   | { readonly kind: 'unavailable'; readonly reason: string }
@@ -36,9 +37,9 @@ export const OPENED = 0;
 
 /** An expected failure, by its code in the catalogue. Nothing of the write stays. */
 export class Refusal extends Error {
-  readonly code: string;
-  readonly details: object;
-  constructor(code: string, options: { readonly message?: string; readonly details?: object } = {}) {
+  readonly code: ErrorCode;
+  readonly details: JsonObject;
+  constructor(code: ErrorCode, options: { readonly message?: string; readonly details?: JsonObject } = {}) {
     super(options.message);
     this.code = code;
     this.details = options.details ?? {};

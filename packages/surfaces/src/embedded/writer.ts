@@ -15,7 +15,7 @@ import type { Answer, Request } from './wire.ts';
 
 type Act = (request: Request) => Answer;
 
-/** Ids of invocations are spread over the whole file: the longer a checkpoint waits, the fewer pages it copies. */
+/** The longer a checkpoint waits, the fewer pages it copies: those that many writes share are copied once. */
 const CHECKPOINT_BYTES = 16_777_216;
 
 function openWriter(file: OpenFile): Server {

@@ -51,10 +51,8 @@ export function explain(error: unknown, path: string): unknown {
   }
 }
 
-function unavailable(cause: unknown): OpenwopError {
-  const error = new OpenwopError('storage_unavailable', {
+const unavailable = (cause: unknown): OpenwopError =>
+  new OpenwopError('storage_unavailable', {
     message: 'The disk of the files cannot be used for now. Try again later; the operator has to look at it.',
+    cause,
   });
-  error.cause = cause;
-  return error;
-}

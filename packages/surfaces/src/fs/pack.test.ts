@@ -106,7 +106,7 @@ test('the largest file and object pass as bytes, and as text what fits', async (
       'file_too_large',
     ],
   );
-  assert.deepEqual(codes[0]?.[1], { maxJsonBytes: 16 * MIB, maxBytes: 33 * MIB });
+  assert.deepEqual(codes[0]?.[1], { maxJsonBytes: 16 * MIB, maxBytes: 33 * MIB, maxValues: 1_000_000 });
   assert.match(codes[0]?.[2] ?? '', /16777216 bytes of JSON.*use bytes instead of base64/);
   assert.equal(codes[4]?.[1].maxBase64Bytes, TEXT_BYTES_MAX);
   assert.equal(codes[5]?.[1].maxTextBytes, TEXT_BYTES_MAX);

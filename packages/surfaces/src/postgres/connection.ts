@@ -4,8 +4,8 @@
  * I1  `write` acts once for each invocation: its row is claimed first, so that a second call with the same id waits
  *     for the first and then reads its answer. What is thrown undoes claim and write.
  * I2  Nothing waits for ever: connecting, statements, locks and whole operations have an end.
- * I3  Connected, and its schema brought up, by who first needs it. Then the driver connects anew by itself; what fails
- *     while the server is away is `storage_unavailable`.
+ * I3  Connected, and its schema brought up, by who first needs it. A lost connection is thrown away, and the next call
+ *     makes another; what fails while the server is away is `storage_unavailable`.
  *
  * @example
  * const database = openPostgresDatabase({ url });

@@ -1,5 +1,5 @@
 /** Turns what the driver and the server report into the catalogue. */
-import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { OpenwopError } from '@gantry/protocol';
 import { codeOf, lost, ofConnecting, refused as refusedForGood, unreachable } from '../backend-errors.ts';
 import { Refusal } from '../embedded/wire.ts';
 
@@ -28,16 +28,15 @@ export function explain(error: unknown, address: string): unknown {
 /** A read waits for no lock: asking again would take as long. */
 export function explainRead(error: unknown): unknown {
   if (codeOf(error) !== STATEMENT_TIMEOUT) return error;
-  const refusal = new OpenwopError('validation_error', {
+  return new OpenwopError('validation_error', {
     message:
       'The database takes too long for this. Ask for less at once: a narrower filter, or smaller batches.',
+    cause: error,
   });
-  refusal.cause = error;
-  return refusal;
 }
 
 const refused = ({ code, message, details }: Refusal): OpenwopError =>
-  new OpenwopError(code as ErrorCode, { details: details as JsonObject, ...(message && { message }) });
+  new OpenwopError(code, { details, ...(message && { message }) });
 
 const REFUSALS: Readonly<Record<string, string>> = {
   '28P01': 'refuses the user or the password. Correct them in the setting.',

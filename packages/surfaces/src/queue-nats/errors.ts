@@ -27,11 +27,7 @@ const PASSING = [
 export function explain(error: unknown, host: string): unknown {
   if (error instanceof OpenwopError) return error;
   const isDenied = error instanceof errors.PermissionViolationError;
-  if (isDenied || isMissing(error)) {
-    const refusal = new OpenwopError('queue_topic_not_found');
-    refusal.cause = error;
-    return refusal;
-  }
+  if (isDenied || isMissing(error)) return new OpenwopError('queue_topic_not_found', { cause: error });
   if (!PASSING.some((kind) => error instanceof kind)) return error;
   return serverUnavailable(`NATS at ${host}`, 'did not do what was asked. Try again later.', error);
 }

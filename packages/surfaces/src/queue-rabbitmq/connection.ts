@@ -141,11 +141,7 @@ const isMissing = (error: unknown): boolean =>
 function explain(error: unknown, host: string): unknown {
   if (error instanceof OpenwopError || error instanceof TypeError) return error;
   const isDenied = error instanceof Error && 'code' in error && error.code === ACCESS_REFUSED;
-  if (isDenied || isMissing(error)) {
-    const refusal = new OpenwopError('queue_topic_not_found');
-    refusal.cause = error;
-    return refusal;
-  }
+  if (isDenied || isMissing(error)) return new OpenwopError('queue_topic_not_found', { cause: error });
   return serverUnavailable(`RabbitMQ at ${host}`, 'cannot be used for now. Try again later.', error);
 }
 

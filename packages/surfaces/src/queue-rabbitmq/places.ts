@@ -32,7 +32,7 @@ interface Making extends PlaceDeps {
 export const lockOf = (place: Place): string =>
   `${isGroupless(place) ? namesOf(place).exchange : namesOf(place).queue}.lock`;
 
-/** `bounded`: whether it may be one topic too many. */
+/** `bounded`: refuses one topic too many. */
 export async function ensureTopic(
   deps: PlaceDeps,
   session: RabbitSession,

@@ -109,7 +109,7 @@ export class Registry {
     return this.groupsOf(tenant, topic).filter(isThere);
   }
 
-  /** R1. `bounded`: whether it may be one too many. */
+  /** R1. `bounded`: refuses one too many. */
   async announce(place: Place, { bounded, unread }: Announcement): Promise<void> {
     if (bounded) this.#check(place, unread);
     const about = isGroupless(place) ? { unread: later(unread ?? 'kept', this.unreadOf(place)) } : {};

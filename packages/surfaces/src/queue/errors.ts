@@ -9,11 +9,8 @@ export const tokenExpired = (): OpenwopError => new OpenwopError('queue_delivery
 export const serverUnavailable = (server: string, rest: string, cause?: unknown): ServerError =>
   new ServerError('queue_backend_unavailable', server, rest, cause);
 
-export function backendUnavailable(message: string, cause?: unknown): OpenwopError {
-  const error = new OpenwopError('queue_backend_unavailable', { message });
-  if (cause !== undefined) error.cause = cause;
-  return error;
-}
+export const backendUnavailable = (message: string, cause?: unknown): OpenwopError =>
+  new OpenwopError('queue_backend_unavailable', { message, cause });
 
 export const tenantFull = (quotaBytes: number): OpenwopError =>
   new OpenwopError('queue_backend_unavailable', { message: TENANT_FULL, details: { quotaBytes } });
@@ -48,12 +45,10 @@ export const foreignBody = (where: string, place: QueuePlace & { readonly tenant
   );
 
 /** For a server that cannot tell a message that is published again from a second one. */
-export function unconfirmed(cause: unknown): OpenwopError {
-  const error = new OpenwopError('effect_in_doubt', {
+export const unconfirmed = (cause: unknown): OpenwopError =>
+  new OpenwopError('effect_in_doubt', {
     message:
       'The queue backend did not say whether it has the message: it was lost, or could not tell. Look at the topic, ' +
       'then fork or start a new run.',
+    cause,
   });
-  error.cause = cause;
-  return error;
-}

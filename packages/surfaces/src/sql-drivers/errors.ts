@@ -21,35 +21,28 @@ export const late = ({ timeoutMs }: SqlLimits): OpenwopError =>
 export const tooMany = (reason: 'rows' | 'bytes', limits: SqlLimits): OpenwopError =>
   aborted(reason, overText(reason, limits));
 
-export function unavailable(database: string, cause: unknown, code: string): OpenwopError {
-  const refusal = new OpenwopError('storage_unavailable', {
+export const unavailable = (database: string, cause: unknown, code: string): OpenwopError =>
+  new OpenwopError('storage_unavailable', {
     message: `${database} cannot be used for now (${code}). Nothing was changed. Try again later.`,
+    cause,
   });
-  refusal.cause = cause;
-  return refusal;
-}
 
 /** The database answers, and refuses as the operator has set it up: waiting mends nothing. */
-export function refused(database: string, cause: unknown, why: string): OpenwopError {
-  const refusal = new OpenwopError('storage_unavailable', { message: `${database} ${why}` });
-  refusal.cause = cause;
-  return refusal;
-}
+export const refused = (database: string, cause: unknown, why: string): OpenwopError =>
+  new OpenwopError('storage_unavailable', { message: `${database} ${why}`, cause });
 
 export const WRONG_LOGIN = 'refuses the user or the password. Correct them in the file of data sources.';
 export const NO_DATABASE = 'has no database of that name. Create it, or correct the file of data sources.';
 
 export const silent = (name: string): OpenwopError => unavailable(name, undefined, 'no answer');
 
-export function inDoubt(database: string, cause: unknown): OpenwopError {
-  const refusal = new OpenwopError('effect_in_doubt', {
+export const inDoubt = (database: string, cause: unknown): OpenwopError =>
+  new OpenwopError('effect_in_doubt', {
     message:
       `${database} was lost while it committed, and cannot say if it did. Look at the data, then fork or start a ` +
       'new run.',
+    cause,
   });
-  refusal.cause = cause;
-  return refusal;
-}
 
 export const isRefusal = (error: unknown): error is OpenwopError => error instanceof OpenwopError;
 

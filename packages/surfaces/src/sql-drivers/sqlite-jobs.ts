@@ -1,5 +1,6 @@
 /** What the process does: queries and transactions on guarded connections. */
 import { DatabaseSync } from 'node:sqlite';
+import type { ErrorCode, JsonObject } from '@gantry/protocol';
 import type { Data, DataObject } from '../data.ts';
 import { type Answer, Refusal } from '../embedded/wire.ts';
 import type { SqlAbort, SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
@@ -181,7 +182,7 @@ export function sqliteFailure(error: unknown): Answer {
     return { kind: 'fault', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   const primary = error.errcode & 0xff;
   const operation = 'operation' in error ? { operation: Number(error.operation) } : {};
-  const refused = (code: string, details: object = {}): Answer => ({
+  const refused = (code: ErrorCode, details: JsonObject = {}): Answer => ({
     kind: 'refused',
     code,
     message: `SQLite: ${error.message}.`,

@@ -1,7 +1,7 @@
 /** SQLite as data sources: a file of our own for each tenant, a file of the operator's, and tables in memory. */
 import { hash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { OpenwopError } from '@gantry/protocol';
 import { assertSameCall } from '../call-journal.ts';
 import type { DataObject } from '../data.ts';
 import type { SqlBackend, SqlLimits, SqlStatement } from '../ports/sql.ts';
@@ -102,8 +102,7 @@ function answerOf(ended: Ended, limits: SqlLimits): unknown {
       throw tooMany('bytes', limits);
     case 'refused': {
       const { code, message, details } = ended;
-      const told = { details: details as JsonObject, ...(message !== undefined && { message }) };
-      throw new OpenwopError(code as ErrorCode, told);
+      throw new OpenwopError(code, { details, ...(message !== undefined && { message }) });
     }
     case 'lost':
       throw lost('The process of the database ended', ended.isCommitting);

@@ -161,13 +161,8 @@ function readAnswer({ head, parts }: Message): Converted {
 }
 
 /** The same file would fail again. */
-function failed(message: string, cause: unknown, code: Refusal = 'validation_error'): OpenwopError {
-  const error = new OpenwopError(code, {
-    message: `${message} Use another file, or ask for less.`,
-  });
-  error.cause = cause;
-  return error;
-}
+const failed = (message: string, cause: unknown, code: Refusal = 'validation_error'): OpenwopError =>
+  new OpenwopError(code, { message: `${message} Use another file, or ask for less.`, cause });
 
 /** Only Linux says; elsewhere the heap and the number of pixels are what is bounded. */
 async function residentBytes(pid: number | undefined): Promise<number> {
