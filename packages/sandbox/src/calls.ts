@@ -93,10 +93,16 @@ export async function answerCall(
   } catch (error) {
     if (error instanceof EscapeAttempt) throw error;
     if (error instanceof OutsideFolder) throw new EscapeAttempt('host-fs-escape', error.message);
-    const told = toldOf(error);
-    if (told === undefined && !io.signal.aborted) context.fault(call.method, error);
-    return { ok: false, error: toNodeError(told ?? UNTOLD) };
+    const fault = io.signal.aborted ? () => {} : context.fault;
+    return { ok: false, error: failureForPack(call.method, error, fault) };
   }
+}
+
+/** What is not meant for the pack goes to `fault`. */
+export function failureForPack(method: string, error: unknown, fault: CallContext['fault']): NodeError {
+  const told = toldOf(error);
+  if (told === undefined) fault(method, error);
+  return toNodeError(told ?? UNTOLD);
 }
 
 const UNTOLD = { code: 'internal_error', message: 'The host could not do that. Its log says why.' };

@@ -51,6 +51,17 @@ describe('ctx', () => {
     assert.deepEqual(heard, [['warn', 'careful', { a: 1 }], { type: 'node.progress', data: 1 }]);
   });
 
+  test('an event that the host cannot keep is dropped, and the pack hears nothing of why', async () => {
+    const said: string[] = [];
+    await run(`await ctx.emit({ type: 'node.progress' });`, {
+      log: (_, message) => void said.push(message),
+      emit: async () => {
+        throw new Error('PostgreSQL at 10.0.0.1:5432 is away');
+      },
+    });
+    assert.deepEqual(said, ['An event was dropped: The host could not do that. Its log says why.']);
+  });
+
   test('suspends the first time, in both dialects, and returns the stored answer when run again', async () => {
     const body = `const a = await ctx.suspend({ kind: 'approval', prompt: 'ok?' });
       const b = await ctx.suspend({ reason: 'clarification', resumeKey: 'why' });

@@ -5,7 +5,7 @@
  *    is aborted and its credit and its place at the door are given back.
  * I2 What may never have been asked for ends the process, at once: its result may stand right behind.
  */
-import { answerCall, assertOffered, type CallContext, EscapeAttempt } from './calls.ts';
+import { answerCall, assertOffered, type CallContext, EscapeAttempt, failureForPack } from './calls.ts';
 import type { Child } from './child.ts';
 import { Credit } from './credit.ts';
 import { Door, type Pass } from './door.ts';
@@ -156,10 +156,11 @@ export class ProcessCalls {
     if (!this.#credit.take(cost)) return this.#host.fail(escapeAttempt('more events than it may'), job);
     if (size > NOTE_BYTES_MAX) return this.#host.fail(escapeAttempt('an event that is too large'), job);
     try {
-      if (message.type === 'unsent') throw new Error(String(message.reason).slice(0, 300));
+      if (message.type === 'unsent')
+        throw new ErrorForPack('sandbox_invocation_error', String(message.reason).slice(0, 300));
       await job.invocation.emit(message.value as Data);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : 'unknown';
+      const { message: reason } = failureForPack('emit', error, this.#host.context.fault);
       job.invocation.log('warn', `An event was dropped: ${reason}`);
     } finally {
       this.#credit.give(cost);
