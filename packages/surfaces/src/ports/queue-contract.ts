@@ -15,7 +15,8 @@ export interface OpenedQueue {
   close(): Promise<void>;
 }
 
-const LEASE_MS = 150;
+/** Long enough for two calls on a busy machine. */
+const LEASE_MS = 1_000;
 
 /** `open` makes a port with `QUEUE_CONTRACT_BOUNDS`. Every test is a tenant of its own. */
 export function queueContract(
