@@ -46,6 +46,8 @@ const [ACKS_MIN, ACKS_MORE] = [3, 12];
 interface Heard {
   readonly acked: Map<number, Data>;
   readonly doubted: Set<number>;
+  /** The last of them. */
+  refusal?: string;
 }
 type Hearing = ReadonlyMap<WorkName, Heard>;
 
@@ -126,9 +128,10 @@ async function work(options: ChildOptions, { afterAcks, server }: Death): Promis
 function listen(child: ChildProcess, works: readonly WorkName[]): Hearing {
   const hearing: Hearing = new Map(works.map((name) => [name, { acked: new Map(), doubted: new Set() }]));
   child.on('message', (told: FromChild) => {
-    const { acked, doubted } = hearing.get(told.work) ?? assert.fail(told.work);
-    if (told.kind === 'acked') acked.set(told.n, told.answer);
-    else doubted.add(told.n);
+    const heard = hearing.get(told.work) ?? assert.fail(told.work);
+    if (told.kind === 'acked') heard.acked.set(told.n, told.answer);
+    else if (told.kind === 'doubted') heard.doubted.add(told.n);
+    else heard.refusal = told.why;
   });
   return hearing;
 }
@@ -138,11 +141,15 @@ const STANDSTILL_MS = 30_000;
 /** Resolves with the message that makes it so; rejects when none can come any more, or none comes. */
 function until(child: ChildProcess, hearing: Hearing, isSo: () => boolean): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const look = (): void => (isSo() ? resolve() : undefined);
+  const look = (told?: FromChild): void => {
+    if (told?.kind !== 'refused') timer.refresh();
+    if (isSo()) resolve();
+  };
   const fail = (what: string) => (): void => {
     const counts = Array.from(
       hearing,
-      ([name, { acked, doubted }]) => `${name} ${acked.size}+${doubted.size}`,
+      ([name, { acked, doubted, refusal }]) =>
+        `${name} ${acked.size}+${doubted.size} (last refusal: ${refusal})`,
     );
     reject(new Error(`The process that works ${what}. Acknowledged and in doubt: ${counts.join(', ')}`));
   };

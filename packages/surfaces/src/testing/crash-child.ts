@@ -32,6 +32,7 @@ async function settle(work: WorkName, n: number): Promise<void> {
       if (!(error instanceof OpenwopError)) throw error;
       if (error.code === 'effect_in_doubt') return tell({ kind: 'doubted', work, n });
       if (!ERRORS[error.code].retriable || Date.now() > healsUntil) throw error;
+      await tell({ kind: 'refused', work, n, why: `${error.code}: ${error.message}` });
       await orders.back.promise;
       if (healsUntil === Number.POSITIVE_INFINITY) healsUntil = Date.now() + HEAL_MS;
       else await later(AGAIN_MS);

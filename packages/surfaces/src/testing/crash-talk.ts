@@ -10,6 +10,8 @@ export interface ChildOptions extends CrashDeskOptions {
 export type FromChild = { readonly work: WorkName; readonly n: number } & (
   | { readonly kind: 'acked'; readonly answer: Data }
   | { readonly kind: 'doubted' }
+  /** It will be asked for again. */
+  | { readonly kind: 'refused'; readonly why: string }
 );
 
 /** The server is there again; or the work is to end. */
