@@ -21,11 +21,11 @@ test('the bare limit and the load generator agree on what was made durable', asy
   t.after(() => server.stop());
   const result = await runLoad(server, {
     connections: 8,
-    durationMs: 500,
+    durationMs: 1_000,
     requestsMax: Number.MAX_SAFE_INTEGER,
     body: '{"workflowId":"bench-three"}',
     followOneIn: 0,
-    drainTimeoutMs: 5000,
+    drainTimeoutMs: 60_000,
   });
   if (process.platform === 'linux') assert.ok((residentMiB(server.pid) ?? 0) > 10);
   await server.stop();
@@ -50,10 +50,10 @@ test('a number of requests is kept to exactly', async (t) => {
   t.after(() => server.stop());
   const request = {
     connections: 8,
-    durationMs: 10_000,
+    durationMs: 120_000,
     requestsMax: 100,
     followOneIn: 0,
-    drainTimeoutMs: 5000,
+    drainTimeoutMs: 60_000,
   };
   const result = await runLoad(server, { ...request, body: '{}' });
   assert.equal(result.created, 100);

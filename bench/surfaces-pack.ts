@@ -133,7 +133,15 @@ interface Asked {
 async function invoke(sandbox: Sandbox, desk: BenchDesk, { folder, runId, load }: Asked): Promise<number> {
   const pack = { name: 'bench', version: '1.0.0' };
   const key = { tenant: 'bench', workspace: 'bench', principal: 'bench' };
-  const facts: NodeFacts = { ...key, runId, nodeId: 'node', pack, ordinalBase: 0, effect: 'effect' };
+  const facts: NodeFacts = {
+    ...key,
+    runId,
+    nodeId: 'node',
+    pack,
+    peers: [],
+    ordinalBase: 0,
+    effect: 'effect',
+  };
   const calls = desk.open(facts);
   const { result } = await sandbox.invoke({
     code: { ...pack, folder, entry: 'index.mjs', language: 'javascript' },
@@ -181,6 +189,10 @@ export async function openDesk(folder: string, backends: BackendSettings): Promi
     cursorKey: new Uint8Array(32),
     invocationRetentionMs: RETENTION_MS,
     backends,
+    now: Date.now,
+    report: () => {},
+    buckets: ['artifacts'],
+    blobLinks: { key: new Uint8Array(32), publicUrl: () => '' },
   });
   const desk = createSurfaceDesk({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
   const journal = callJournal(log);

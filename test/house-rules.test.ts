@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { checkBackends } from './house/backends.ts';
 import { isCode, isTestCode, readProject, root, select } from './house/files.ts';
 import { HOUSE } from './house/house.ts';
 import { checkImports, checkManifests, type Manifest } from './house/imports.ts';
@@ -27,6 +28,10 @@ function treesOf(keep: (file: string) => boolean): Trees {
 
 test('imports only point down the house', () => {
   holds(checkImports(trees, HOUSE));
+});
+
+test('no backend imports from another', () => {
+  holds(checkBackends(treesOf((file) => file.startsWith('packages/surfaces/src/'))));
 });
 
 test('manifests name what is imported, and nothing that may not be', () => {

@@ -1,6 +1,7 @@
 /** Each rule against small bad samples: a rule that cannot fail holds nothing. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { checkBackends } from './backends.ts';
 import type { Files } from './files.ts';
 import { checkImports, checkManifests, type House } from './imports.ts';
 import { checkLength, tooLong } from './length.ts';
@@ -74,6 +75,20 @@ describe('imports', () => {
   test('a package without rules fails', () => {
     const problems = check(treesOf({ 'packages/new/src/a.ts': `import './b.ts';` }));
     assert.match(problems.join(), /packages\/new has no entry/);
+  });
+
+  test('backends of surfaces share nothing that one of them owns', () => {
+    const inFolder = (folder: string, source: string) =>
+      checkBackends(treesOf({ [`packages/surfaces/src/${folder}/a.ts`]: source }));
+    assert.match(
+      inFolder('redis', `import '../embedded/b.ts';`).join(),
+      /redis imports from the backend embedded/,
+    );
+    assert.match(inFolder('s3', `const b = import('../redis/b.ts');`).join(), /s3 imports/);
+    assert.match(inFolder('embedded', `import '../files/b.ts';`).join(), /embedded imports/);
+    assert.deepEqual(inFolder('redis', `import './b.ts'; import '../text.ts'; import '../kv/b.ts';`), []);
+    assert.deepEqual(inFolder('files', `import '../embedded/b.ts';`), []);
+    assert.deepEqual(inFolder('kv', `import '../embedded/b.ts';`), []);
   });
 
   test('manifests and imports agree', () => {

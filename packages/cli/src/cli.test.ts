@@ -231,7 +231,10 @@ test('explain says what the run waits for, why it failed, and what to type', asy
 });
 
 test('doctor: all well is exit 0, a missing host exit 1 with the next step', async (t) => {
-  const host = await startTestHost(t, storage({ backends: [{ capability: 'fs', backend: 'embedded' }] }));
+  const host = await startTestHost(
+    t,
+    storage({ backends: [{ capability: 'fs', backend: 'embedded', state: 'up' }] }),
+  );
   const well = await cli(host, 'doctor', '--data', tmpdir());
   assert.equal(well.code, 0, well.stdout);
   for (const name of ['node', 'data', 'host', 'ready', 'clock', 'discovery', 'key', 'storage']) {
@@ -243,15 +246,34 @@ test('doctor: all well is exit 0, a missing host exit 1 with the next step', asy
 });
 
 test('doctor: storage that cannot be used says whether to start a server or to mend what is named', async (t) => {
-  const problems = [
-    'Redis at redis:6379 cannot be reached (ECONNREFUSED).',
-    'Redis at redis:6379 refuses the user or the password (WRONGPASS).',
+  const ill = (backend: string, state: 'away' | 'refused', problem: string) => ({
+    capability: 'kvStorage',
+    backend,
+    state,
+    problem,
+  });
+  const backends = [
+    ill('redis', 'away', 'Redis cannot be reached.'),
+    ill('redis', 'refused', 'Redis is old.'),
+    ill('embedded', 'away', 'The thread ended.'),
+    {
+      capability: 'sql',
+      datasource: 'crm',
+      backend: 'postgres',
+      state: 'up',
+      warning: 'Its user is a superuser.',
+    },
   ];
-  const backends = problems.map((problem) => ({ capability: 'kvStorage', backend: 'redis', problem }));
   const { code, stdout } = await cli(await startTestHost(t, storage({ backends })), 'doctor');
   assert.equal(code, 1);
-  assert.match(stdout, /cannot be reached.*\n +Next: Start the server/);
-  assert.match(stdout, /WRONGPASS.*\n +Next: Mend what the line names/);
+  assert.match(
+    stdout,
+    /^fail +storage +kvStorage \(redis\): Redis cannot be reached.*\n +Next: Start the server/m,
+  );
+  assert.match(stdout, /Redis is old.*\n +Next: Mend what the line names/);
+  assert.match(stdout, /The thread ended.*\n +Next: Look at the disk/);
+  assert.match(stdout, /^warn +storage +sql "crm" \(postgres\): Its user is a superuser/m);
+  assert.doesNotMatch(stdout, /^ok +storage/m);
 });
 
 test('doctor: a look at storage that fails is told', async (t) => {

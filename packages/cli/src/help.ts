@@ -8,7 +8,7 @@ function rows(pairs: readonly (readonly [string, string])[]): string {
   return pairs.map(([left, right]) => `${INDENT}${left.padEnd(width)}  ${right}`.trimEnd()).join('\n');
 }
 
-export function optionRows(options: OptionSpecs): [string, string][] {
+function optionRows(options: OptionSpecs): [string, string][] {
   return Object.entries(options).map(([name, option]) => {
     const short = option.short ? `-${option.short}, ` : '';
     return [`${short}--${name}${option.value ? ` ${option.value}` : ''}`, option.text];

@@ -34,8 +34,12 @@ test('time, size and the patience of the caller bound it as they bound a request
     response.write('x'.repeat(request.url === '/large' ? 1_000 : 1));
   });
   const at = (path: string) => `http://127.0.0.1:${port}${path}`;
-  const slow = await egress.stream(at('/slow'), { timeoutMs: 200 });
-  assert.equal((await failsWith(textFrom(slow.body), 'timeout')).sent, true);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const slow = await egress.stream(at('/slow'), { timeoutMs: 5_000 });
+  const late = failsWith(textFrom(slow.body), 'timeout');
+  t.mock.timers.tick(5_000);
+  assert.equal((await late).sent, true);
+  t.mock.timers.reset();
   const large = await egress.stream(at('/large'), { maxResponseBytes: 999 });
   await failsWith(textFrom(large.body), 'response_too_large');
   const stop = new AbortController();

@@ -6,7 +6,7 @@ import { classifyHostName, plainHostName } from './host-name.ts';
 import { allowsAddress, type EgressPolicy } from './policy.ts';
 import { allowsPort, portOf } from './port.ts';
 
-export const URL_LENGTH_MAX = 8192;
+const URL_LENGTH_MAX = 8192;
 
 /** A URL whose host may be resolved, or connected to if it is an address. */
 export interface Target {

@@ -1,12 +1,5 @@
 export { apply, fold } from './apply.ts';
-export type { ChannelState } from './channels/channel-state.ts';
-export {
-  type ChannelTrigger,
-  channelTriggers,
-  isFromTrigger,
-  type TriggerFiring,
-  triggersFiredBy,
-} from './channels/triggers.ts';
+export { channelTriggers, isFromTrigger, type TriggerFiring, triggersFiredBy } from './channels/triggers.ts';
 export * from './children/child.ts';
 export { FAILURE_MODES, JOIN_MODES } from './children/join.ts';
 export { childRequests, childrenToCancel, childWorkflows, runningChildren } from './children/requests.ts';
@@ -14,12 +7,10 @@ export * from './command.ts';
 export { DefinitionError, type DefinitionIssue } from './compilation.ts';
 export { type CompileOptions, compile } from './compile.ts';
 export { type Decision, decide } from './decide.ts';
-export { type Action, type Explanation, explain, type Wait } from './explain.ts';
+export { type Explanation, explain } from './explain.ts';
 export { checkInputs, type InputIssue } from './inputs.ts';
 export * from './interrupt/interrupt.ts';
-export type { PackSuspension } from './interrupt/pack-question.ts';
-export { type KeyTools, llmCacheKey } from './llm-cache-key.ts';
-export type { Sha256 } from './mask.ts';
+export { llmCacheKey } from './llm-cache-key.ts';
 export { DISPATCH_MAX_FAN_OUT } from './nodes/dispatch-config.ts';
 export { NODE_TYPES } from './nodes/index.ts';
 export type { PackEffect, PackNodeType, PackTypes } from './nodes/pack-node.ts';
@@ -33,11 +24,11 @@ export {
   wakeAt,
 } from './queries.ts';
 export { branchRun, type ForkedRun, replayRun, replaySlices } from './replay/fork-run.ts';
-export type { ReplayOptions, ReplaySource } from './replay/replay.ts';
+export type { ReplayOptions } from './replay/replay.ts';
 export { EventDiffs, stateDiff } from './replay/run-diff.ts';
 export * from './run.ts';
 export { runOutputs } from './run-end.ts';
-export type { CompileSchema, SchemaCheck } from './schema.ts';
+export type { CompileSchema } from './schema.ts';
 export { snapshot } from './snapshot.ts';
-export { firstQuestion, type OpenQuestion, statusOf } from './status.ts';
+export { firstQuestion, statusOf } from './status.ts';
 export type { Refusal } from './step.ts';

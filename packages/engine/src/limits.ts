@@ -7,10 +7,10 @@ import { emit, type Step } from './step.ts';
 export const atMost = (ceiling: number, wish: Json | undefined): number =>
   typeof wish === 'number' && wish > 0 && wish < ceiling ? wish : ceiling;
 
-export const nodeExecutionsMax = (run: Run): number =>
+const nodeExecutionsMax = (run: Run): number =>
   atMost(run.facts.limits.maxNodeExecutions, run.facts.configurable.recursionLimit);
 
-export function runDurationMax(plan: Plan, run: Run): number {
+function runDurationMax(plan: Plan, run: Run): number {
   const { configurable, limits } = run.facts;
   return atMost(atMost(limits.maxRunDurationMs, plan.timeoutMs), configurable.runTimeoutMs);
 }

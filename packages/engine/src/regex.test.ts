@@ -38,7 +38,7 @@ describe('compileRegex', () => {
           assert.ok(error instanceof Error);
         }
       });
-    assert.ok(performance.now() - before < 2_000);
+    assert.ok(performance.now() - before < 20_000);
   });
 
   test('says what a match can cost', () => {

@@ -1,5 +1,5 @@
-import type { RunStatus } from '@gantry/protocol';
-import type { Interrupt, InterruptKind } from './interrupt/interrupt.ts';
+import type { InterruptKind, RunStatus } from '@gantry/protocol';
+import type { Interrupt } from './interrupt/interrupt.ts';
 import type { Plan } from './plan.ts';
 import { isReady } from './queries.ts';
 import type { Run } from './run.ts';

@@ -5,12 +5,12 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { createClient } from '@gantry/client';
 import type { RunEventDoc } from '@gantry/protocol';
+import { freePort } from '../../surfaces/src/testing/servers.ts';
 import { node, workflow } from './testing/definitions.ts';
 import { startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-process.ts';
 
 const ROUNDS = Number(process.env.GANTRY_CRASH_ROUNDS ?? 5);
 const SEED = Number(process.env.GANTRY_CRASH_SEED ?? Date.now() % 1_000_000);
-const PORT = 17_170 + (process.pid % 1_000);
 const CREATORS = 8;
 
 const DEFINITIONS = [
@@ -83,8 +83,9 @@ test(`kill -9 under load loses nothing and doubles nothing (seed ${SEED}, ${ROUN
     await writeFile(path.join(workflowsDir, `${definition.id}.json`), JSON.stringify(definition));
   }
   const dataDir = path.join(folder.path, 'data');
-  const start = () => startHostProcess({ dataDir, workflowsDir, port: PORT });
-  const client = createClient({ baseUrl: `http://127.0.0.1:${PORT}`, apiKey: TEST_KEY });
+  const port = await freePort();
+  const start = () => startHostProcess({ dataDir, workflowsDir, port });
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: TEST_KEY });
   const accepted: string[] = [];
   const followed = new Map<string, Promise<Logged[]>>();
 

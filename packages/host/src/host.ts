@@ -129,7 +129,8 @@ const runtimeOptions = ({ settings, log }: Base, stop: () => void): ServicesOpti
   limits: RUN_LIMITS,
   lease: { ttlMs: LEASE_TTL_MS, renewEveryMs: isShared(settings) ? LEASE_RENEW_MS : null },
   onLeaseLost: () => {
-    log.fatal('the lease was lost to another process; stopping');
+    log.fatal('the lease of this process is no longer in the database; stopping');
+    process.exitCode = 1;
     stop();
   },
 });

@@ -13,10 +13,18 @@ const delayed = workflow(
   { variables: [{ name: 'delayMs', type: 'number', defaultValue: 100 }] },
 );
 
+/** Goes nowhere before somebody answers, whatever becomes of its delay. */
+const held = workflow(
+  'held',
+  [node('wait', 'core.delay', { delayMs: 300 }), node('gate', 'core.approvalGate', { title: 'Go on?' })],
+  { edges: [] },
+);
+
 async function setUp(t: TestContext) {
   const folder = await temporaryFolder();
   t.after(folder.remove);
-  await writeFile(path.join(folder.path, 'delayed.json'), JSON.stringify(delayed));
+  for (const each of [delayed, held])
+    await writeFile(path.join(folder.path, `${each.id}.json`), JSON.stringify(each));
   const options = { dataDir: path.join(folder.path, 'data'), workflowsDir: folder.path };
   const start = async () => {
     const host = await startHostProcess(options);
@@ -45,13 +53,13 @@ test('a delay that falls due while the host is down ends after the restart', asy
 test('a paused run stays paused over a restart and goes on when resumed', async (t) => {
   const { start } = await setUp(t);
   const first = await start();
-  // Long enough that a busy machine pauses it before it ends by itself.
-  const { runId } = await first.client.runs.create({ workflowId: 'delayed', inputs: { delayMs: 3_000 } });
+  const { runId } = await first.client.runs.create({ workflowId: 'held' });
   await first.client.runs.pause(runId, { reason: 'restart test' });
   assert.equal(await first.host.stop(), 0);
   const second = await start();
   assert.equal((await second.client.runs.get(runId)).status, 'paused');
   await second.client.runs.resume(runId);
+  await second.client.interrupts.resolve(runId, 'gate', { action: 'accept' });
   assert.equal((await second.client.runs.wait(runId)).status, 'completed');
   await second.host.stop();
 });

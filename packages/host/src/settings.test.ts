@@ -111,7 +111,15 @@ test('a workflows folder that was named and is missing is told; the usual one ma
 test('a server that no surface can use is refused as a wrong setting, in the words of the surfaces', async (t) => {
   const folder = await temporaryFolder();
   t.after(folder.remove);
-  const options = { dataDir: folder.path, cursorKey: new Uint8Array(32), invocationRetentionMs: 1_000 };
+  const options = {
+    dataDir: folder.path,
+    cursorKey: new Uint8Array(32),
+    invocationRetentionMs: 1_000,
+    now: Date.now,
+    report: (fault: unknown) => assert.fail(String(fault)),
+    buckets: ['artifacts'],
+    blobLinks: { key: new Uint8Array(32), publicUrl: () => '' },
+  };
   for (const port of ['kv', 'cache', 'documents', 'vectors', 'search', 'queue', 'blobs'])
     for (const value of ['mongo://ada:open-sesame@db/x', 'open-sesame']) {
       const opened = openSurfaces({ ...options, backends: { [port]: value } });

@@ -18,7 +18,10 @@ async function watchSystemCalls(pid: number, file: string): Promise<{ stop(): Pr
   const calls = 'trace=fsync,fdatasync,write,writev,sendto,sendmsg';
   const child = spawn('strace', ['-f', '-s', '32', '-e', calls, '-o', file, '-p', String(pid)]);
   const ended = once(child, 'exit');
-  for await (const chunk of child.stderr) if (String(chunk).includes('attached')) break;
+  // Heard to the end: strace tells of new threads too, and would end when nobody listens
+  await new Promise<void>((resolve) => {
+    child.stderr.on('data', (chunk) => String(chunk).includes('attached') && resolve());
+  });
   return {
     async stop() {
       child.kill('SIGINT');

@@ -28,7 +28,7 @@ function fromFastify(error: FastifyError): OpenwopError | null {
 }
 
 /** The failure to answer with, or null when nobody expected this error. */
-export function expectedError(error: unknown): OpenwopError | null {
+function expectedError(error: unknown): OpenwopError | null {
   if (error instanceof OpenwopError) return error;
   if (error instanceof StoreError) {
     if (error.code === 'invalid_text') {
@@ -46,7 +46,7 @@ export function expectedError(error: unknown): OpenwopError | null {
     : null;
 }
 
-export function sendError(error: OpenwopError, reply: FastifyReply): void {
+function sendError(error: OpenwopError, reply: FastifyReply): void {
   void reply
     .code(error.status)
     .headers(error.headers)

@@ -10,7 +10,7 @@ export {
   setCaller,
   traceparentOf,
 } from './context.ts';
-export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer, type Work } from './idempotency.ts';
+export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from './idempotency.ts';
 export { ROTATION_GRACE_SECONDS } from './key-desk.ts';
 export { liveTenant } from './key-secret.ts';
 export { keyRoutes } from './keys.ts';
@@ -18,5 +18,5 @@ export { drained, runServerProcess, SettingsError } from './process.ts';
 export { randomBytes } from './random-bytes.ts';
 export { CONTENT_ENCODINGS, JSON_TYPE, notModified, readPayload } from './reply.ts';
 export type { Route, Routes } from './routes.ts';
-export { createServer, type Server, type ServerOptions } from './server.ts';
+export { createServer } from './server.ts';
 export { parseTraceparent } from './trace.ts';

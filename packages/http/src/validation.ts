@@ -1,5 +1,5 @@
 /** Requests are checked by TypeBox; what fails is named, never repeated. */
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -7,13 +7,10 @@ import { Compile } from 'typebox/compile';
 const ERRORS_SHOWN_MAX = 10;
 const INTEGER = /^-?\d{1,40}$/;
 
-export function validationError(
-  part: string,
-  errors: readonly { instancePath: string; message: string }[],
-): OpenwopError {
-  const fields: JsonObject[] = errors
+function validationError(part: string, problems: readonly Problem[]): OpenwopError {
+  const fields: JsonObject[] = problems
     .slice(0, ERRORS_SHOWN_MAX)
-    .map((error) => ({ field: `${part}${error.instancePath}`, problem: error.message }));
+    .map(({ field, problem }) => ({ field: `${part}${field}`, problem }));
   const first = fields[0];
   return new OpenwopError('validation_error', {
     message: first ? `${first.field} ${first.problem}.` : 'The request is not valid.',
@@ -63,10 +60,12 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     const value = data === null ? {} : read === null ? data : read(data as Record<string, unknown>);
     if (httpPart !== 'body' && hasNul(value)) {
       return {
-        error: validationError(PARTS[httpPart] ?? httpPart, [{ instancePath: '', message: 'has NUL' }]),
+        error: validationError(PARTS[httpPart] ?? httpPart, [{ field: '', problem: 'has NUL' }]),
       };
     }
     if (validator.Check(value)) return { value };
-    return { error: validationError(PARTS[httpPart] ?? httpPart, validator.Errors(value)) };
+    return {
+      error: validationError(PARTS[httpPart] ?? httpPart, problemsIn(schema, validator.Errors(value))),
+    };
   };
 };

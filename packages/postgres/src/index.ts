@@ -1,1 +1,1 @@
-export { openPostgres, type PostgresSettings, type Sql, type Statement, type Tx } from './open-postgres.ts';
+export { openPostgres, type Sql, type Statement, type Tx } from './open-postgres.ts';

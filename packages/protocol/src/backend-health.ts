@@ -1,14 +1,27 @@
 import Type, { type Static } from 'typebox';
 
-/** What keeps the data of a host capability, and whether it can be used now. */
-export const BackendHealth = Type.Object({
+const About = {
   /** `queueBus` */
   capability: Type.String(),
+  /** Of `sql`: the id that packs name the data source by. Several tenants may have one of the same id. */
+  datasource: Type.Optional(Type.String()),
   /** `embedded`, `postgres`, `nats`, … */
   backend: Type.String(),
-  /** Why it cannot be used for now; absent when it can. */
-  problem: Type.Optional(Type.String()),
-  /** What the operator should mend, though it can be used. */
-  warning: Type.Optional(Type.String()),
-});
+};
+
+/** What keeps the data of a host capability, and whether it can be used now. */
+export const BackendHealth = Type.Union([
+  Type.Object({
+    ...About,
+    state: Type.Literal('up'),
+    /** What the operator should mend, though it can be used. */
+    warning: Type.Optional(Type.String()),
+  }),
+  Type.Object({
+    ...About,
+    /** Nobody answers, or not for now: it is used again when it does. `refused`: someone has to mend what is named. */
+    state: Type.Union([Type.Literal('away'), Type.Literal('refused')]),
+    problem: Type.String(),
+  }),
+]);
 export type BackendHealth = Static<typeof BackendHealth>;

@@ -16,6 +16,7 @@ export * from './interrupt-data.ts';
 export * from './json.ts';
 export * from './mock-agent.ts';
 export * from './pack.ts';
+export * from './problem.ts';
 export * from './profile.ts';
 export * from './run.ts';
 export * from './run-control.ts';

@@ -1,6 +1,7 @@
 /** What is asked and answered, for each kind of interrupt; whose identity a node bears. */
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
+import { problemsIn } from './problem.ts';
 
 const closed = { additionalProperties: false } as const;
 const optional = Type.Optional;
@@ -133,6 +134,6 @@ export function misfit(schema: TSchema, value: unknown): { path: string; message
     validators.set(schema, validator);
   }
   if (validator.Check(value)) return;
-  const [first] = validator.Errors(value);
-  return { path: first?.instancePath ?? '', message: first?.message ?? 'is not valid' };
+  const [first] = problemsIn(schema, validator.Errors(value));
+  return { path: first?.field ?? '', message: first?.problem ?? 'is not valid' };
 }

@@ -63,7 +63,7 @@ test('what is not offered is not to blame for other mistakes of the pack', async
 
 test('what goes wrong in the host is in its log and nowhere else', async (t) => {
   const logged: unknown[] = [];
-  const sandbox = await startSandbox(t, { log: (...entry) => void logged.push(entry) });
+  const sandbox = await startSandbox(t, { log: (...entry) => void logged.push(entry), now: () => 0 });
   const where = 'connect ECONNREFUSED 10.1.2.3:5432';
   const failing: Invocation['call'] = async (method) => {
     if (method === 'refuse') throw new OpenwopError('not_found', { message: 'There is none.' });

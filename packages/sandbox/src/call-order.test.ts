@@ -37,7 +37,7 @@ test('more calls at once than there is credit for are all answered, in order', a
   const { result } = await sandbox.invoke(
     invocationOf(code, {
       surfaces: SURFACES,
-      limits: { memoryBytes: 256 * MIB, wallClockMs: 20_000, outputBytes: MIB },
+      limits: { memoryBytes: 256 * MIB, wallClockMs: 120_000, outputBytes: MIB },
       call: async (_method, [at]) => {
         assert.equal(at, next);
         next += 1;

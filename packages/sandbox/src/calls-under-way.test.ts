@@ -6,7 +6,7 @@ import type { Data, Invocation } from './invocation.ts';
 import { answerRoom, frameRoom } from './room.ts';
 import { invocationOf, MIB, nodePack, startSandbox } from './testing/sandbox.ts';
 
-const LIMITS = { memoryBytes: 256 * MIB, wallClockMs: 20_000, outputBytes: MIB };
+const LIMITS = { memoryBytes: 256 * MIB, wallClockMs: 120_000, outputBytes: MIB };
 const SURFACES = { get: 'unary', look: 'sync', hear: 'stream', wait: 'unary' } as const;
 
 const fill = (tenant: string) => {
@@ -146,7 +146,8 @@ test('whatever a process held is given back when it is killed amid streams and l
     surfaces: SURFACES,
     call,
     repeatable: false,
-    limits: { ...LIMITS, wallClockMs: 1_500 },
+    // Long enough for the large call to arrive.
+    limits: { ...LIMITS, wallClockMs: 5_000 },
   });
   const inputs = { bytes: 32 * MIB };
   const outcome = sandbox.invoke({ ...invocation, ctx: { ...invocation.ctx, inputs } });

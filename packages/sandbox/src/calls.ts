@@ -1,6 +1,6 @@
 /** Answers what a child calls: primitives here, surfaces by the invocation. */
 import { type Egress, EgressError, type Lookup } from '@gantry/egress';
-import { OpenwopError } from '@gantry/protocol';
+import { ERRORS, OpenwopError } from '@gantry/protocol';
 import { ErrorForPack } from './error-for-pack.ts';
 import type { CallIo, Data, Invocation, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
@@ -107,12 +107,17 @@ export function failureForPack(method: string, error: unknown, fault: CallContex
 
 const UNTOLD = { code: 'internal_error', message: 'The host could not do that. Its log says why.' };
 
+const of = ({ message, code, details }: ErrorForPack | OpenwopError, retryable: boolean) => ({
+  message,
+  code,
+  details,
+  retryable,
+});
+
 /** What the pack may know of an error of the host: only what was written for it. */
 function toldOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (error instanceof OpenwopError || error instanceof ErrorForPack) {
-    const { message, code, details } = error;
-    return { message, code, details, retryable: error instanceof ErrorForPack && error.retryable };
-  }
+  if (error instanceof ErrorForPack) return of(error, error.retryable);
+  if (error instanceof OpenwopError) return of(error, ERRORS[error.code].retriable);
   if (error instanceof EgressError) return { message: error.message, code: error.code ?? error.reason };
   return undefined;
 }

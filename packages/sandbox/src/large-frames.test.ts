@@ -6,7 +6,7 @@ import { frameRoom, LARGE_FRAME_BYTES } from './room.ts';
 import { pythonPack, startPythonSandbox } from './testing/python.ts';
 import { invocationOf, MIB, nodePack, startSandbox } from './testing/sandbox.ts';
 
-const LIMITS = { memoryBytes: 256 * MIB, wallClockMs: 20_000, outputBytes: MIB };
+const LIMITS = { memoryBytes: 256 * MIB, wallClockMs: 120_000, outputBytes: MIB };
 const SURFACES = {
   ...({ 'storage.blob.put': 'unary', 'storage.kv.put': 'unary', 'storage.cache.put': 'unary' } as const),
   ...({ echo: 'unary', look: 'sync' } as const),

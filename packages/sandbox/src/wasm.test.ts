@@ -5,7 +5,7 @@ import type { Data, Invocation, PackCode } from './invocation.ts';
 import { invocationOf, MIB, packOf, startSandbox } from './testing/sandbox.ts';
 import { compileText, NODE_IDS, wasmPack } from './testing/wasm.ts';
 
-const limits = { memoryBytes: 8 * MIB, wallClockMs: 5_000, outputBytes: MIB };
+const limits = { memoryBytes: 8 * MIB, wallClockMs: 60_000, outputBytes: MIB };
 const of = (code: PackCode, typeId: string, overrides: Partial<Invocation> = {}) =>
   invocationOf(code, { typeId, limits, ...overrides });
 
@@ -52,14 +52,14 @@ for (const pairs of ['packed', 'multi-value'] as const)
 test('memory, time and traps are told apart, and the next invocation works', async (t) => {
   const sandbox = await startSandbox(t);
   const code = await wasmPack('packed');
-  const errorOf = async (typeId: string) => {
-    const { result } = await sandbox.invoke(of(code, typeId, { limits: { ...limits, wallClockMs: 500 } }));
+  const errorOf = async (typeId: string, wallClockMs = 60_000) => {
+    const { result } = await sandbox.invoke(of(code, typeId, { limits: { ...limits, wallClockMs } }));
     return result.status === 'error' ? result.error : assert.fail(JSON.stringify(result));
   };
   const grown = await errorOf('wasm.grow');
   assert.equal(grown.code, 'sandbox_memory_exceeded');
   assert.deepEqual([grown.details?.kind, grown.details?.limit], ['wasm-memory', 8 * MIB]);
-  assert.equal((await errorOf('wasm.spin')).code, 'sandbox_timeout');
+  assert.equal((await errorOf('wasm.spin', 500)).code, 'sandbox_timeout');
   assert.equal((await errorOf('wasm.trap')).code, 'sandbox_invocation_error');
   assert.equal((await sandbox.invoke(of(code, 'wasm.hello'))).result.status, 'success');
 });

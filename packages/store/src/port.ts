@@ -222,7 +222,7 @@ export interface StoreChange {
 export interface Leases {
   /** Takes a new lease; epochs only grow. */
   acquire(processId: string, now: number, ttlMs: number): Promise<number>;
-  /** False when the lease was lost: stop at once. */
+  /** False when there is no such lease any more: stop at once. */
   renew(epoch: number, now: number, ttlMs: number): Promise<boolean>;
   release(epoch: number): Promise<void>;
   /** Claims for `epoch` up to `limit` runs that are due (`wakeAt <= now`) and unowned. */

@@ -100,12 +100,7 @@ test('a server that comes back refusing is the problem, and the answer to each c
   const forgetful = await openPrivateRedis('--appendonly', 'no');
   t.after(forgetful.stop);
   const redis = await absentServer(forgetful.url);
-  const { told, world, problemsOf } = await openWorld(
-    t,
-    { kv: redis.url, cache: database.url },
-    redis,
-    database,
-  );
+  const { told, world, opened } = await openWorld(t, { kv: redis.url, cache: database.url }, redis, database);
   assert.equal(told.length, 2, 'one line for each server');
   await Promise.all([database.appear(), redis.appear()]);
   const cases = [
@@ -114,7 +109,30 @@ test('a server that comes back refusing is the problem, and the answer to each c
   ] as const;
   for (const [capability, call, problem] of cases) {
     await assert.rejects(call(nodeOf(world)), { code: 'storage_unavailable', message: problem });
-    assert.match((await problemsOf(capability)).join(), problem);
+    assert.deepEqual(world.reports.at(-1)?.server, 'refused', 'the operator’s log says so');
+    const health = (await opened.health()).find((each) => each.capability === capability);
+    assert.ok(health?.state === 'refused', JSON.stringify(health));
+    assert.match(health.problem, problem);
+  }
+});
+
+test('a data source that refuses stops no start, and health says that someone has to mend it', {
+  skip: postgresSkip,
+}, async (t) => {
+  const url = new URL(await postgresUrl());
+  url.password = 'open-sesame';
+  const { told, opened, world } = await openWorld(t, { datasources: datasourcesFile(url.href) });
+  const line = /^GANTRY_DATASOURCES: Data source "crm": PostgreSQL refuses the user or the password/;
+  assert.match(String(told), line);
+  const health = (await opened.health()).find(({ state }) => state !== 'up');
+  assert.ok(health?.state === 'refused', JSON.stringify(health));
+  assert.match(health.problem, line);
+  const calls = { 'db.sql.query': 'select 1 as n', 'db.sql.execute': 'delete from t' };
+  for (const [path, sql] of Object.entries(calls)) {
+    const asked = nodeOf(world)(path, { datasourceId: 'crm', sql, params: [] });
+    await assert.rejects(asked, { code: 'storage_unavailable', message: /^PostgreSQL refuses/ });
+    const { server, fault } = world.reports.at(-1) ?? {};
+    assert.deepEqual([server, fault instanceof Error], ['refused', true], 'the log has the cause');
   }
 });
 

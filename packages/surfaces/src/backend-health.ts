@@ -1,54 +1,80 @@
 /** What keeps the data of each capability, and whether it can be used now: at the start, and whenever someone asks. */
-import type { BackendHealth } from '@gantry/protocol';
-import { BackendRefusal, isUnavailable } from './backend-errors.ts';
+import { type BackendHealth, OpenwopError } from '@gantry/protocol';
+import { isUnavailable, ServerError, stateOf, type Trouble, toReader } from './backend-errors.ts';
+import { inTime } from './deadline.ts';
 import type { OpenedPort } from './open-port.ts';
 
 export interface ServedBackend {
   readonly capability: string;
-  /** `GANTRY_KV` */
-  readonly setting: string;
+  /** Of `sql`: the id that packs name it by. */
+  readonly datasource?: string;
+  /** What the operator knows it by: `GANTRY_KV`, `GANTRY_DATASOURCES: Data source "crm"`. */
+  readonly name: string;
   readonly backend: Pick<OpenedPort<unknown>, 'kind' | 'health'> & {
     /** What the operator should mend, though it can be used. */
     warning?(): Promise<string | null>;
   };
 }
 
+type Backend = ServedBackend['backend'];
+
+/** Prometheus gives a scrape 10 s. */
+const LOOK_MS = 9_000;
+/** A little longer than connecting may take, which says what is wrong. */
+const FIRST_LOOK_MS = 6_000;
+
 export const healthOf = (served: readonly ServedBackend[]): Promise<BackendHealth[]> =>
   Promise.all(
-    served.map(async ({ capability, setting, backend }) => {
-      const fault = await faultOf(backend);
-      const warning = fault === null ? await warningOf(backend) : null;
-      return {
-        capability,
-        backend: backend.kind,
-        ...(fault && { problem: `${setting}: ${messageOf(fault.error)}` }),
-        ...(warning !== null && { warning: `${setting}: ${warning}` }),
-      };
+    served.map(async ({ capability, datasource, name, backend }): Promise<BackendHealth> => {
+      const fault = await faultOf(backend, LOOK_MS);
+      // Some know their kind when they were looked at
+      const about = { capability, ...(datasource !== undefined && { datasource }), backend: backend.kind };
+      if (fault)
+        return {
+          ...about,
+          state: stateOf(fault.trouble),
+          problem: `${name}: ${fault.reason}`,
+        };
+      const warning = await warningOf(backend);
+      return { ...about, state: 'up', ...(warning !== null && { warning: `${name}: ${warning}` }) };
     }),
   );
 
 /** A server that has no answer to this is none to warn of. */
-const warningOf = async ({ warning }: ServedBackend['backend']): Promise<string | null> =>
-  (await warning?.().catch(() => null)) ?? null;
+const warningOf = async ({ warning }: Backend): Promise<string | null> =>
+  warning ? inTime(LOOK_MS, warning(), silent).catch(() => null) : null;
 
-type Fault = { readonly error: unknown } | null;
+interface Fault {
+  readonly trouble: Trouble;
+  readonly reason: string;
+  readonly error: unknown;
+}
 
-const faultOf = ({ health }: ServedBackend['backend']): Promise<Fault> =>
-  health().then(
+const silent = (): ServerError => new ServerError('storage_unavailable', 'The server', 'does not answer.');
+
+/** Null when it can be used. */
+const faultOf = ({ health }: Backend, ms: number): Promise<Fault | null> =>
+  inTime(ms, health(), silent).then(
     () => null,
-    (error: unknown) => ({ error }),
+    (error: unknown) => ({ trouble: troubleOf(error), reason: reasonOf(toReader(error)), error }),
   );
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : 'The server does not answer.';
+/** What nobody expected does not pass either. */
+function troubleOf(error: unknown): Trouble {
+  if (error instanceof ServerError) return error.trouble;
+  return isUnavailable(error) ? 'away' : 'refused for good';
+}
 
-/** A little longer than connecting may take, which says what is wrong. */
-const FIRST_LOOK_MS = 6_000;
-const SILENT: Fault = { error: new Error('The server does not answer.') };
+/** Of a fault the first line: the rest is where in the code it happened. */
+const reasonOf = (error: unknown): string =>
+  error instanceof OpenwopError
+    ? error.message
+    : `${String(error instanceof Error ? error.message : error).split('\n', 1)[0]}`;
 
 export interface Absence {
-  readonly message: string;
-  readonly settings: readonly string[];
+  readonly reason: string;
+  /** Of all that it is the reason for. */
+  readonly names: readonly string[];
 }
 
 /**
@@ -56,21 +82,14 @@ export interface Absence {
  * good. Who says nothing for long is looked at no further.
  */
 export async function absencesOf(served: readonly ServedBackend[]): Promise<Absence[]> {
-  const late = AbortSignal.timeout(FIRST_LOOK_MS);
-  const silence = new Promise<Fault>((resolve) =>
-    late.addEventListener('abort', () => resolve(SILENT), { once: true }),
-  );
-  const faults = await Promise.all(served.map(({ backend }) => Promise.race([faultOf(backend), silence])));
+  const faults = await Promise.all(served.map(({ backend }) => faultOf(backend, FIRST_LOOK_MS)));
   const absences = new Map<string, Set<string>>();
-  for (const [index, { setting }] of served.entries()) {
+  for (const [index, { name }] of served.entries()) {
     const fault = faults[index] ?? null;
     if (fault === null) continue;
-    const message = messageOf(fault.error);
-    if (fault !== SILENT && !isPassing(fault.error))
-      throw new Error(`${setting}: ${message}`, { cause: fault.error });
-    absences.set(message, (absences.get(message) ?? new Set()).add(setting));
+    const { trouble, reason, error } = fault;
+    if (trouble === 'refused for good') throw new Error(`${name}: ${reason}`, { cause: error });
+    absences.set(reason, (absences.get(reason) ?? new Set()).add(name));
   }
-  return [...absences].map(([message, settings]) => ({ message, settings: [...settings] }));
+  return [...absences].map(([reason, names]) => ({ reason, names: [...names] }));
 }
-
-const isPassing = (error: unknown): boolean => isUnavailable(error) && !(error instanceof BackendRefusal);

@@ -15,6 +15,8 @@ export interface JournaledCall {
   readonly nodeId: string;
   readonly ordinal: number;
   readonly providerKey: string;
+  /** `queueBus.publish`, for messages. */
+  readonly method: string;
   readonly idempotent: boolean;
 }
 
@@ -52,7 +54,7 @@ export function invocationId({
   nodeId,
   ordinal,
   providerKey,
-}: Omit<JournaledCall, 'idempotent'>): string {
+}: Omit<JournaledCall, 'method' | 'idempotent'>): string {
   const parts = ['openwop:activity:v2', tenant, runId, nodeId, String(ordinal), providerKey];
   return hash('sha256', parts.join('\0'), 'base64url');
 }
@@ -68,7 +70,7 @@ export const placeOf = (
 type Recorded = Pick<CallRecord, 'method' | 'fingerprint'>;
 
 /** The text for a call in a place where another one is on record. Names both, and no values. */
-export function mismatchText({ nodeId, ordinal, method, fingerprint }: Invocation, before: Recorded): string {
+function mismatchText({ nodeId, ordinal, method, fingerprint }: Invocation, before: Recorded): string {
   const capability = method.slice(0, method.indexOf('.'));
   const what = before.method === method ? `${method} with other input` : `${before.method}`;
   return (

@@ -46,7 +46,7 @@ test('never more than there is, never more than half for one tenant, and everybo
 });
 
 test('what is small never waits; who gives up leaves the queue; what is never taken ends with its time', async () => {
-  const room = roomOf(10, 20);
+  const room = roomOf(10);
   const [first, second] = [ask(room, 'a', 5), ask(room, 'a', 5)];
   const small = ask(room, 'a', 1);
   await Promise.all([first.entered, small.entered]);
@@ -55,8 +55,15 @@ test('what is small never waits; who gives up leaves the queue; what is never ta
   second.leave();
   await assert.rejects(second.entered, /over/);
   const third = ask(room, 'a', 5);
-  // The timer of the room alone would not keep the test alive
-  const alive = setTimeout(() => {}, 5_000);
+  await settled();
+  assert.equal(third.held, false);
+  first.leave();
   await third.entered;
+
+  const short = roomOf(10, 20);
+  await ask(short, 'a', 5).entered;
+  // The timer of the room alone would not keep the test alive
+  const alive = setTimeout(() => {}, 60_000);
+  await ask(short, 'a', 5).entered;
   clearTimeout(alive);
 });

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
+import { NO_URL } from './open-port.ts';
 
 const DATASOURCES_MAX = 200;
 const SCHEMES = { postgres: ['postgres:', 'postgresql:'], mysql: ['mysql:', 'mariadb:'] } as const;
@@ -117,8 +118,9 @@ function placeOf(path: string, index: number, { driver, url, file }: Written): D
   }
   if (url === undefined || file !== undefined) throw invalid(path, `${at} needs "url" and no "file"`);
   const schemes: readonly string[] = SCHEMES[driver];
-  if (!URL.canParse(url) || !schemes.includes(new URL(url).protocol))
-    throw invalid(path, `${at}/url must begin with ${schemes.map((each) => `${each}//`).join(' or ')}`);
+  const begins = `must begin with ${schemes.map((each) => `${each}//`).join(' or ')}`;
+  if (!URL.canParse(url)) throw invalid(path, `${at}/url ${NO_URL}; it ${begins}`);
+  if (!schemes.includes(new URL(url).protocol)) throw invalid(path, `${at}/url ${begins}`);
   return { driver, url };
 }
 

@@ -43,14 +43,19 @@ else
       writeFileSync(file, JSON.stringify({ datasources }));
       const { opened } = await openWorld(t, { datasources: file });
       const look = async () => (await opened.health()).filter(({ capability }) => capability === 'sql');
-      const served = { capability: 'sql', backend: 'postgres' };
+      const served = (datasource: string) => ({
+        capability: 'sql',
+        datasource,
+        backend: 'postgres',
+        state: 'up',
+      });
       const text = (id: string, may: string): string =>
         `GANTRY_DATASOURCES: Data source "${id}": its user ${may}, so that a node could reach beyond the database. ` +
         'Give it a user that may do what nodes should and nothing else.';
-      const crm = { ...served, warning: text('crm', 'is a superuser') };
-      assert.deepEqual(await look(), [{ capability: 'sql', backend: 'embedded' }, crm, served]);
+      const crm = { ...served('crm'), warning: text('crm', 'is a superuser') };
+      assert.deepEqual(await look(), [{ ...served('primary'), backend: 'embedded' }, crm, served('shop')]);
       await admin.unsafe(`grant pg_read_server_files to ${ROLE}`);
-      const shop = { ...served, warning: text('shop', 'is a member of pg_read_server_files') };
+      const shop = { ...served('shop'), warning: text('shop', 'is a member of pg_read_server_files') };
       assert.deepEqual((await look()).slice(1), [crm, shop]);
     });
   });

@@ -45,7 +45,7 @@ const WRONG: [object, RegExp][] = [
   [{ ...server, id: 'a', tenants: '*', file: 'x' }, /needs "url" and no "file"/],
   [{ ...server, id: 'a', tenants: '*', driver: 'sqlite' }, /needs "file" and no "url"/],
   [{ ...server, id: 'a', tenants: '*', driver: 'mysql' }, /mysql:\/\/ or mariadb:/],
-  [{ ...server, id: 'a', tenants: '*', url: SECRET }, /postgres:\/\//],
+  [{ ...server, id: 'a', tenants: '*', url: SECRET }, /password must be percent-encoded.* postgres:\/\//],
   [{ ...server, id: 'a', tenants: '*', maxRows: 0 }, /maxRows/],
   [{ ...server, id: 'a', tenants: '*', timeoutMs: 1e9 }, /timeoutMs/],
   [{ ...server, id: 'a', tenants: '*', readonly: true }, /readonly is no setting; there are .*readOnly/],
@@ -121,7 +121,7 @@ test('a configured primary for all takes the place of ours; health names what is
   assert.equal(configured.find('primary', 'acme').backend.journal, 'host');
   assert.deepEqual(configured.advertised, [{ id: 'primary', driver: 'postgres' }]);
   const [primary, ...others] = configured.backends;
-  assert.deepEqual([primary?.kind, others], ['postgres', []]);
-  const away = { code: 'storage_unavailable', message: /^Data source "primary": PostgreSQL/ };
+  assert.deepEqual([primary?.kind, primary?.id, others], ['postgres', 'primary', []]);
+  const away = { code: 'storage_unavailable', message: /^PostgreSQL cannot/ };
   await assert.rejects(primary!.health(), away);
 });

@@ -7,13 +7,14 @@
  * const { backend } = datasources.find('crm', 'acme');
  */
 import { OpenwopError } from '@gantry/protocol';
-import { isUnavailable } from './backend-errors.ts';
+import { ServerError } from './backend-errors.ts';
 import { type DatasourceConfig, readDatasources } from './datasources-file.ts';
 import { SQL_LIMITS, type SqlBackend, type SqlDialect, type SqlLimits } from './ports/sql.ts';
 import { operatorFile, type SqlitePool, tenantFiles } from './sql-drivers/sqlite.ts';
 
 const PRIMARY = 'primary';
-const MIB = 1_048_576;
+/** Of each tenant. */
+const PRIMARY_BYTES_MAX = 268_435_456;
 
 export interface Datasource {
   readonly backend: SqlBackend;
@@ -32,11 +33,12 @@ export interface Datasources {
 }
 
 export interface DatasourceBackend {
+  readonly id: string;
   /** `embedded` for those in the data folder, else the driver. */
   readonly kind: string;
-  /** Rejects with `storage_unavailable`, and names the data source. */
+  /** Rejects with `storage_unavailable`. */
   health(): Promise<void>;
-  /** What the operator should mend, though it can be used; names the data source. */
+  /** What the operator should mend, though it can be used. */
   warning(): Promise<string | null>;
 }
 
@@ -44,8 +46,6 @@ export interface DatasourcesDeps {
   readonly pool: SqlitePool;
   readonly dataDir: string;
   readonly invocationRetentionMs: number;
-  /** Of each tenant in the primary data source. */
-  readonly quotaBytes?: number;
 }
 
 interface Entry extends Datasource {
@@ -71,9 +71,9 @@ export async function openDatasources(file: string | undefined, deps: Datasource
   };
 }
 
-function primaryOf({ pool, dataDir, invocationRetentionMs, quotaBytes = 256 * MIB }: DatasourcesDeps): Entry {
+function primaryOf({ pool, dataDir, invocationRetentionMs }: DatasourcesDeps): Entry {
   const limits = SQL_LIMITS;
-  const backend = tenantFiles(pool, { dataDir, limits, bytesMax: quotaBytes, invocationRetentionMs });
+  const backend = tenantFiles(pool, { dataDir, limits, bytesMax: PRIMARY_BYTES_MAX, invocationRetentionMs });
   return { id: PRIMARY, kind: 'embedded', tenants: '*', backend, isReadOnly: false };
 }
 
@@ -91,7 +91,7 @@ async function entryOf(
     tenants: tenants === '*' ? tenants : new Set(tenants),
     isReadOnly: readOnly,
     kind: place.driver,
-    backend: await openBackend(place, bounds, pool),
+    backend: named(await openBackend(place, bounds, pool), id),
   };
 }
 
@@ -111,6 +111,18 @@ async function openBackend(
   }
 }
 
+/** A call that fails tells the operator's log which data source it was. */
+function named(backend: SqlBackend, id: string): SqlBackend {
+  const tell = (error: unknown): never => {
+    throw error instanceof ServerError ? error.at(`data source "${id}"`) : error;
+  };
+  return {
+    ...backend,
+    query: (...asked) => backend.query(...asked).catch(tell),
+    execute: (...asked) => backend.execute(...asked).catch(tell),
+  };
+}
+
 function find(entries: readonly Entry[], id: string, tenant: string): Datasource {
   const named = entries.filter((entry) => entry.id === id);
   // One for this tenant comes before our own for all
@@ -126,21 +138,15 @@ function find(entries: readonly Entry[], id: string, tenant: string): Datasource
 }
 
 const backendOf = ({ id, kind, backend }: Entry): DatasourceBackend => ({
+  id,
   kind,
+  health: () => backend.health(),
   async warning() {
     const rights = await backend.dangerousRights();
     if (rights.length === 0) return null;
     return (
-      `Data source "${id}": its user ${rights.join(', ')}, so that a node could reach beyond the database. Give it ` +
+      `its user ${rights.join(', ')}, so that a node could reach beyond the database. Give it ` +
       'a user that may do what nodes should and nothing else.'
     );
-  },
-  async health() {
-    try {
-      await backend.health();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      throw new OpenwopError(error.code, { message: `Data source "${id}": ${error.message}` });
-    }
   },
 });

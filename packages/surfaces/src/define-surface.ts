@@ -37,6 +37,12 @@ export interface SurfaceOption {
   readonly advertises: JsonObject;
 }
 
+/**
+ * Who remembers a call so that a node that runs again does not repeat it: the backend, in the transaction of the
+ * write (`own`), or the host, around the call (`host`).
+ */
+export type Journal = 'own' | 'host';
+
 export interface SurfaceLiteral {
   /** As discovery has it, without `host.`. */
   readonly capability: string;
@@ -45,11 +51,8 @@ export interface SurfaceLiteral {
   /** Of the methods in `ctx`. */
   readonly path: string;
   readonly summary: string;
-  /**
-   * Who remembers a call so that a node that runs again does not repeat it: the backend, in the transaction of the
-   * write (`own`), or the host, around the call (`host`).
-   */
-  readonly journal: 'own' | 'host';
+  /** `backend`: not all have one of their own, so it is said with the implementation, for each call. */
+  readonly journal: Journal | 'backend';
   /** Advertised by these names. */
   readonly limits: Readonly<Record<string, number>>;
   /** Optional sub-capabilities. */
@@ -72,52 +75,67 @@ export type Implementation<L extends SurfaceLiteral> = {
   ) => AnswerOf<L['methods'][Name]>;
 };
 
-export type JournalChoice = (input: DataObject, call: Pick<ReadCall, 'tenant'>) => SurfaceLiteral['journal'];
+export type JournalOf = (input: DataObject, call: Pick<ReadCall, 'tenant'>) => Journal;
 
 export interface Offer<L extends SurfaceLiteral> {
   /** Options that this backend does not have; their methods are absent. */
   readonly lacks?: readonly (keyof L['options'] & string)[];
   /** What only a running host knows, such as data sources. */
   readonly advertises?: JsonObject;
-  /** Where backends differ in who remembers: by what the call is about. Unless given, as the literal says. */
-  readonly journal?: JournalChoice;
+  /** For `journal: 'backend'`. */
+  readonly journalOf?: JournalOf;
 }
+
+type Offered<L extends SurfaceLiteral> = L['journal'] extends 'backend'
+  ? [offer: Offer<L> & { readonly journalOf: JournalOf }]
+  : [offer?: Omit<Offer<L>, 'journalOf'>];
 
 /** What the desk sees of any surface: inputs were checked against the literal before they get here. */
 export interface ImplementedSurface {
   readonly literal: SurfaceLiteral;
   readonly lacks: readonly string[];
   readonly advertises: JsonObject;
-  /** Absent: as the literal says. */
-  readonly journal?: JournalChoice;
+  readonly journalOf: JournalOf;
   act(method: string, input: unknown, call: ReadCall & { readonly invocation?: Invocation }): unknown;
 }
 
 export interface Surface<L extends SurfaceLiteral> {
   readonly literal: L;
-  implement(methods: Implementation<L>, offer?: Offer<L>): ImplementedSurface;
+  implement(methods: Implementation<L>, ...offered: Offered<L>): ImplementedSurface;
 }
 
 export function defineSurface<const L extends SurfaceLiteral>(literal: L): Surface<L> {
   return {
     literal,
-    implement: (methods, { lacks = [], advertises = {}, journal } = {}) => ({
-      literal,
-      lacks,
-      ...(journal && { journal }),
-      advertises: {
-        supported: true,
-        ...literal.limits,
-        ...optionsOf(literal, lacks),
-        ...advertises,
-      },
-      act: (method, input, call) => {
-        const run: unknown = methods[method];
-        if (typeof run !== 'function') throw new Error(`${literal.capability} has no method ${method}`);
-        return run(input, call);
-      },
-    }),
+    implement(methods, ...[offer = {}]: [Offer<L>?]) {
+      const { lacks = [], advertises = {} } = offer;
+      return {
+        literal,
+        lacks,
+        journalOf: journalOf(literal, offer),
+        advertises: {
+          supported: true,
+          ...literal.limits,
+          ...optionsOf(literal, lacks),
+          ...advertises,
+        },
+        act: (method, input, call) => {
+          const run: unknown = methods[method];
+          if (typeof run !== 'function') throw new Error(`${literal.capability} has no method ${method}`);
+          return run(input, call);
+        },
+      };
+    },
   };
+}
+
+function journalOf(
+  { capability, journal }: SurfaceLiteral,
+  offer: Pick<Offer<SurfaceLiteral>, 'journalOf'>,
+): JournalOf {
+  if (journal !== 'backend') return () => journal;
+  if (offer.journalOf) return offer.journalOf;
+  throw new Error(`${capability} was implemented without journalOf`);
 }
 
 function optionsOf({ options = {} }: SurfaceLiteral, lacks: readonly string[]): JsonObject {

@@ -1,9 +1,9 @@
 export { LINK_ROOT } from './blob/link.ts';
-export type { CallJournal, CallRecord } from './call-journal.ts';
+export type { CallJournal, CallRecord, JournaledCall } from './call-journal.ts';
 export { createCursors } from './cursor.ts';
 export type { Data, DataObject } from './data.ts';
-export { openConverter } from './fs/convert/converter.ts';
 export type { CallReport, NodeCalls } from './node-calls.ts';
+export { notServed } from './open-port.ts';
 export { type BackendSettings, type OpenedSurfaces, openSurfaces } from './open-surfaces.ts';
 export type { QueueDelivery, QueuePlace, QueuePort, QueueSubscription } from './ports/queue.ts';
 export { deliveryTokens } from './queue/delivery-token.ts';

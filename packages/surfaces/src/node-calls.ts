@@ -7,7 +7,7 @@
  * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
  */
 import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
-import { ServerError } from './backend-errors.ts';
+import { ServerError, stateOf, toReader } from './backend-errors.ts';
 import {
   assertSameCall,
   type CallJournal,
@@ -18,9 +18,17 @@ import {
   TRIES_MAX,
 } from './call-journal.ts';
 import { type Data, type DataObject, fingerprintOf, isJson, isObject } from './data.ts';
+import type { ImplementedSurface, Journal } from './define-surface.ts';
 import type { Route, Routes } from './routes.ts';
 import { through } from './spelling.ts';
-import { type Invocation, type NodeFacts, notPure, type PackRef, type ReadCall } from './surface-call.ts';
+import {
+  type Invocation,
+  type NodeFacts,
+  notDeclared,
+  notPure,
+  type PackRef,
+  type ReadCall,
+} from './surface-call.ts';
 
 /** What a call may use of the channel that it came by. */
 export interface CallIo {
@@ -43,6 +51,10 @@ export interface CallReport {
   readonly ok: boolean;
   /** None when the node ended before its call: what the call did by then is not known here. */
   readonly code?: ErrorCode;
+  /** Of the server behind the surface, when that is why. */
+  readonly server?: 'away' | 'refused';
+  /** With `server`: what is the matter with which server, for the operator alone. */
+  readonly reason?: string;
   /** What lies behind a fault of the host; pack code hears none of it. */
   readonly fault?: unknown;
 }
@@ -62,7 +74,7 @@ interface Admitted {
 }
 
 interface NumberedWrite {
-  readonly journal: 'own' | 'host';
+  readonly journal: Journal;
   readonly series: string;
   readonly ordinal: number;
 }
@@ -77,19 +89,21 @@ export class NodeCalls {
   readonly #journal: CallJournal;
   #dispatch = 0;
   readonly #writes = new Map<string, number>();
+  readonly #declared: ReadonlySet<ImplementedSurface>;
 
   constructor(routes: Routes, deps: CallDeps, facts: NodeFacts, journal: CallJournal) {
     this.#routes = routes;
     this.#deps = deps;
     this.#facts = facts;
     this.#journal = journal;
+    this.#declared = routes.declaredBy(facts.peers);
   }
 
   /** Rejects with `OpenwopError` only, or with the reason of the signal. */
   async call(path: string, args: readonly Data[], io: CallIo): Promise<Data | undefined> {
     const startedAt = this.#deps.now();
     let route: Route | undefined;
-    const report = (ended: Pick<CallReport, 'ok' | 'code' | 'fault'>): void =>
+    const report = (ended: Pick<CallReport, 'ok' | 'code' | 'server' | 'reason' | 'fault'>): void =>
       this.#deps.onCall({ ...this.#reportOf(path, route), ms: this.#deps.now() - startedAt, ...ended });
     try {
       const sent = argumentOf(path, args);
@@ -98,13 +112,14 @@ export class NodeCalls {
       const answer = await this.#answer(admitted, io);
       report({ ok: true });
       return answer;
-    } catch (error) {
+    } catch (thrown) {
       if (io.signal.aborted) report({ ok: false });
       io.signal.throwIfAborted();
+      const error = route?.method.effect === 'read' ? toReader(thrown) : thrown;
       const expected = error instanceof OpenwopError;
       const refusal = expected ? forPack(error) : new OpenwopError('internal_error');
       const fault = expected ? error.cause : error;
-      report({ ok: false, code: refusal.code, ...(fault !== undefined && { fault }) });
+      report({ ok: false, code: refusal.code, ...serverOf(error), ...(fault !== undefined && { fault }) });
       throw refusal;
     }
   }
@@ -118,7 +133,8 @@ export class NodeCalls {
   /** Everything that can be refused is, before anything happens. */
   #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
     io.signal.throwIfAborted();
-    const { ordinalBase: _, ...who } = this.#facts;
+    const { ordinalBase: _, peers: __, ...who } = this.#facts;
+    if (!this.#declared.has(route.surface)) throw notDeclared(who, route);
     const writes = route.method.effect !== 'read';
     if (writes && who.effect === 'pure') throw notPure(who, { ...route, what: route.method.effect });
     const input = through(route.takes, sent, { input: sent, now });
@@ -133,7 +149,7 @@ export class NodeCalls {
       this.#dispatch = dispatch;
       this.#writes.clear();
     }
-    const journal = surface.journal?.(input, call) ?? surface.literal.journal;
+    const journal = surface.journalOf(input, call);
     const series = `${surface.literal.capability}.${journal}`;
     const number = this.#writes.get(series) ?? 0;
     if (number === WRITES_MAX) throw tooManyWrites(surface.literal.capability);
@@ -181,18 +197,20 @@ export class NodeCalls {
   ): Promise<unknown> {
     for (let tried = 0; ; tried++) {
       const invocation = invocationOf(tried);
-      let acted = false;
-      const { tenant, runId, nodeId, ordinal } = invocation;
+      // Knows the server and the cause, which no record has
+      let failure = null as OpenwopError | null;
+      const { tenant, runId, nodeId, ordinal, method } = invocation;
       const record = await this.#journal.perform(
-        { tenant, runId, nodeId, ordinal, providerKey: providerKeyOf(series, tried), idempotent },
-        () => {
-          acted = true;
-          return recordOf(invocation, idempotent, () => act(invocation));
-        },
+        { tenant, runId, nodeId, ordinal, method, providerKey: providerKeyOf(series, tried), idempotent },
+        () =>
+          recordOf(invocation, idempotent, act, (error) => {
+            failure = error;
+          }),
       );
       assertSameCall(invocation, record);
       if (record.ok) return record.value;
-      if (acted || !record.retriable || tried + 1 === TRIES_MAX) {
+      if (failure) throw failure;
+      if (!record.retriable || tried + 1 === TRIES_MAX) {
         const { code, ...rest } = record.error;
         throw new OpenwopError(code, rest);
       }
@@ -205,13 +223,15 @@ export class NodeCalls {
  * pass: what is idempotent is then done again under the same id, so that a receiver knows it for the same.
  */
 async function recordOf(
-  { method, fingerprint }: Invocation,
+  invocation: Invocation,
   idempotent: boolean,
-  act: () => unknown,
+  act: (invocation: Invocation) => unknown,
+  onFailure: (failure: OpenwopError) => void,
 ): Promise<CallRecord> {
+  const { method, fingerprint } = invocation;
   const about = { method, fingerprint };
   try {
-    const value = (await act()) ?? null;
+    const value = (await act(invocation)) ?? null;
     if (!isJson(value)) throw new Error(`${method} answered what the journal cannot keep`);
     return { ...about, ok: true, value };
   } catch (error) {
@@ -219,6 +239,7 @@ async function recordOf(
     const { code, message, details } = forPack(error);
     const { retriable } = ERRORS[code];
     if (retriable && idempotent) throw error;
+    onFailure(error);
     return { ...about, ok: false, retriable, error: { code, message, ...(details && { details }) } };
   }
 }
@@ -227,6 +248,9 @@ const tooManyWrites = (capability: string): OpenwopError =>
   new OpenwopError('validation_error', {
     message: `A node may write to ${capability} ${WRITES_MAX.toLocaleString('en-GB')} times. Write more in one call, or spread the work over several nodes.`,
   });
+
+const serverOf = (error: unknown): Pick<CallReport, 'server' | 'reason'> =>
+  error instanceof ServerError ? { server: stateOf(error.trouble), reason: error.message } : {};
 
 const forPack = (error: OpenwopError): OpenwopError =>
   error instanceof ServerError ? error.forPack() : error;

@@ -26,6 +26,11 @@ test('a scheme that is not served is named, and the rest of the setting is not',
     return true;
   });
   await assert.rejects(refused('open-sesame'), /^Error: GANTRY_KV is no URL/);
+  await assert.rejects(refused('postgres://ada:open#sesame@db/x'), (error: Error) => {
+    assert.match(error.message, /GANTRY_KV is no URL; .* in a password must be percent-encoded/);
+    assert.doesNotMatch(error.message, /sesame/);
+    return true;
+  });
   await assert.rejects(refused('constructor:x'), /not served/);
 });
 

@@ -30,6 +30,16 @@ export interface PortChoice<Port> {
   readonly backends: Backends<Port>;
 }
 
+export const NO_URL =
+  'is no URL; characters such as # ? / @ in a password must be percent-encoded, as %23 for #';
+
+/** By `schemes`, without the colon. Of the setting only the scheme is repeated: the rest may hold a password. */
+export function notServed(name: string, value: string, schemes: readonly string[]): string {
+  const served = schemes.map((each) => `${each}://`).join(' or ');
+  const why = URL.canParse(value) ? `asks for "${new URL(value).protocol}//", which is not served` : NO_URL;
+  return `${name} ${why}. Use ${served}, or leave it out to keep the data in the data folder.`;
+}
+
 /** Connects to nothing. Never repeats the setting: it may hold a password. */
 export async function openPort<Port>(choice: PortChoice<Port>): Promise<OpenedPort<Port>> {
   const { name, value, embedded, backends } = choice;
@@ -37,11 +47,7 @@ export async function openPort<Port>(choice: PortChoice<Port>): Promise<OpenedPo
   const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : null;
   const open = scheme !== null && Object.hasOwn(backends, scheme) ? backends[scheme] : undefined;
   if (open) return named(name, open(value));
-  const served = Object.keys(backends).map((each) => `${each}://`);
-  throw new Error(
-    `${name} ${scheme === null ? 'is no URL' : `asks for "${scheme}://", which is not served`}. ` +
-      `Use ${served.join(' or ')}, or leave it out to keep the data in the data folder.`,
-  );
+  throw new Error(notServed(name, value, Object.keys(backends)));
 }
 
 /** What can never work is told with the setting that asks for it. */

@@ -3,6 +3,7 @@ import { absencesOf, type ServedBackend } from './backend-health.ts';
 import { openEmbeddedBlobs } from './blob/embedded-blobs.ts';
 import { openBlobs } from './blob/open-blobs.ts';
 import { openCache } from './cache/open-cache.ts';
+import type { DatasourceBackend } from './datasources.ts';
 import { openDocuments } from './documents/open-documents.ts';
 import { openEmbeddedDatabase, openRetrievalDatabase } from './embedded/database.ts';
 import { assertWritable } from './embedded/folder-health.ts';
@@ -10,7 +11,7 @@ import { openFiles } from './files/open-files.ts';
 import { openKv } from './kv/open-kv.ts';
 import { NOSQL_LIMITS } from './nosql/surface.ts';
 import { named, type OpenedPort, SETTINGS } from './open-port.ts';
-import type { SurfacesOptions } from './open-surfaces.ts';
+import type { BackendSettings, SurfacesOptions } from './open-surfaces.ts';
 import { createOutageReport } from './outage-report.ts';
 import { createPostgresPool } from './postgres/connection.ts';
 import { openQueue } from './queue/open-queue.ts';
@@ -24,6 +25,8 @@ import { VECTOR_LIMITS } from './vector/surface.ts';
 
 const MIB = 1_048_576;
 const GIB = 1_024 * MIB;
+/** Of each tenant. */
+const ROOM = { kv: 256 * MIB, cache: 64 * MIB, blobs: GIB, files: GIB };
 
 export type Ports = Awaited<ReturnType<typeof openPorts>>;
 
@@ -32,7 +35,7 @@ export type Ports = Awaited<ReturnType<typeof openPorts>>;
  * already is closed then.
  */
 export async function openPorts(options: SurfacesOptions) {
-  const { backends = {}, report = () => {}, now = Date.now } = options;
+  const { backends, report, now } = options;
   const closing: (() => Promise<unknown>)[] = [];
   const outages = createOutageReport({ report, now });
   try {
@@ -47,7 +50,7 @@ export async function openPorts(options: SurfacesOptions) {
 }
 
 async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[]) {
-  const { dataDir, invocationRetentionMs, backends = {}, now = Date.now, report = () => {} } = options;
+  const { dataDir, invocationRetentionMs, backends, now, report } = options;
   const embedded = await openEmbeddedDatabase({ dataDir });
   closing.push(() => embedded.close());
   const retrieval = openRetrievalDatabase({ dataDir });
@@ -62,9 +65,8 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
   );
   closing.push(() => sql.close());
 
-  const { kvQuotaBytes: quotaBytes = 256 * MIB, cacheCapacityBytes: capacityBytes = 64 * MIB } = options;
-  const kv = await openKv(backends.kv, { embedded, pool, redis, quotaBytes });
-  const cache = await openCache(backends.cache, { embedded, pool, redis, capacityBytes });
+  const kv = await openKv(backends.kv, { embedded, pool, redis, quotaBytes: ROOM.kv });
+  const cache = await openCache(backends.cache, { embedded, pool, redis, capacityBytes: ROOM.cache });
   const tables = await openDocuments(backends.documents, { embedded, pool, limits: TABLE_LIMITS });
   const documents = await openDocuments(backends.documents, { embedded, pool, limits: NOSQL_LIMITS });
   const vectors = await openVectors(backends.vectors, { embedded: retrieval, pool, limits: VECTOR_LIMITS });
@@ -74,15 +76,15 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
   const ownBlobs = await openEmbeddedBlobs({
     database: embedded,
     dataDir,
-    quotaBytes: options.blobQuotaBytes ?? GIB,
-    ...(options.blobLinks && { links: options.blobLinks }),
+    quotaBytes: ROOM.blobs,
+    links: options.blobLinks,
   });
   const blobs = await openBlobs(backends.blobs, { embedded: ownBlobs });
   closing.push(() => blobs.port.close());
   const files = await openFiles({
     database: embedded,
     dataDir,
-    quotaBytes: options.fileQuotaBytes ?? GIB,
+    quotaBytes: ROOM.files,
     now,
   });
   const served = servedBy({ kv, cache, documents: tables, vectors, search, queue, blobs }, sql.backends);
@@ -102,6 +104,7 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
     retrieval,
     pool,
     redis,
+    settings: new Map(served.map((each) => [each.capability, settingOf(each, backends)])),
     served: served.map((each) =>
       each.backend.kind === 'embedded'
         ? inFolder(each, dataDir, RETRIEVAL.has(each.capability) ? retrieval : embedded)
@@ -113,6 +116,12 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
   };
 }
 
+const DATA_DIR = 'GANTRY_DATA_DIR';
+
+/** What the operator sets to have the data elsewhere, or where it is. */
+const settingOf = ({ port }: Served, backends: BackendSettings): string =>
+  port === null || backends[port] === undefined ? DATA_DIR : SETTINGS[port];
+
 /** By capability, what of the data folder is not in a database. */
 const PARTS: Readonly<Record<string, string>> = { blobStorage: 'blobs', fs: 'files', sql: 'sql' };
 
@@ -120,7 +129,7 @@ const RETRIEVAL: ReadonlySet<string> = new Set(['vectorStore', 'searchIndex']);
 
 const inFolder = (served: Served, dataDir: string, database: { health(): Promise<void> }): Served => ({
   ...served,
-  setting: 'GANTRY_DATA_DIR',
+  name: DATA_DIR,
   backend: {
     kind: served.backend.kind,
     async health() {
@@ -134,11 +143,11 @@ type Served = ServedBackend & { readonly port: keyof typeof SETTINGS | null };
 const IN_FOLDER: ServedBackend['backend'] = { kind: 'embedded', health: async () => {} };
 type OpenedPorts = Readonly<Record<Exclude<keyof typeof SETTINGS, 'datasources'>, OpenedPort<unknown>>>;
 
-function servedBy(ports: OpenedPorts, datasources: readonly ServedBackend['backend'][]): readonly Served[] {
+function servedBy(ports: OpenedPorts, datasources: readonly DatasourceBackend[]): readonly Served[] {
   const serve = (capability: string, port: keyof OpenedPorts): Served => ({
     capability,
     port,
-    setting: SETTINGS[port],
+    name: SETTINGS[port],
     backend: ports[port],
   });
   return [
@@ -146,13 +155,19 @@ function servedBy(ports: OpenedPorts, datasources: readonly ServedBackend['backe
     serve('cache', 'cache'),
     serve('tableStorage', 'documents'),
     serve('nosql', 'documents'),
-    ...datasources.map((backend) => ({
-      ...({ capability: 'sql', port: 'datasources', setting: SETTINGS.datasources, backend } as const),
-    })),
+    ...datasources.map(
+      (backend): Served => ({
+        capability: 'sql',
+        port: 'datasources',
+        datasource: backend.id,
+        name: `${SETTINGS.datasources}: Data source "${backend.id}"`,
+        backend,
+      }),
+    ),
     serve('vectorStore', 'vectors'),
     serve('searchIndex', 'search'),
     serve('queueBus', 'queue'),
     serve('blobStorage', 'blobs'),
-    { capability: 'fs', port: null, setting: 'GANTRY_DATA_DIR', backend: IN_FOLDER },
+    { capability: 'fs', port: null, name: DATA_DIR, backend: IN_FOLDER },
   ];
 }

@@ -3,20 +3,16 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { databasePath } from './embedded/open-file.ts';
-import { openSurfaces } from './open-surfaces.ts';
 import { NOW } from './testing/calls.ts';
 import { freshFolder } from './testing/data-dir.ts';
 import { deskOf, nodeOf } from './testing/desk.ts';
+import { openTestSurfaces } from './testing/surfaces.ts';
 
 const KEPT_MS = 1_000;
 
 test('a sweep deletes what expired and what no node can ask for any more, and nothing else', async (t) => {
   const folder = freshFolder();
-  const opened = await openSurfaces({
-    dataDir: folder.path,
-    cursorKey: new Uint8Array(32),
-    invocationRetentionMs: KEPT_MS,
-  });
+  const opened = await openTestSurfaces(folder.path, { invocationRetentionMs: KEPT_MS });
   t.after(folder.remove);
   const world = deskOf(opened.surfaces);
   const call = nodeOf(world);
@@ -39,11 +35,7 @@ test('the data is for its owner only', {
 }, async (t) => {
   const folder = freshFolder();
   t.after(folder.remove);
-  const opened = await openSurfaces({
-    dataDir: folder.path,
-    cursorKey: new Uint8Array(32),
-    invocationRetentionMs: KEPT_MS,
-  });
+  const opened = await openTestSurfaces(folder.path, { invocationRetentionMs: KEPT_MS });
   assert.equal(existsSync(databasePath(folder.path)), false, 'nothing is made before something is kept');
   await nodeOf(deskOf(opened.surfaces))('storage.kv.put', { key: 'a', value: 1 });
   assert.equal(statSync(databasePath(folder.path)).mode & 0o777, 0o600);
@@ -54,16 +46,10 @@ test('health names what cannot be read, and starts nothing to look', async (t) =
   const folder = freshFolder();
   t.after(folder.remove);
   const path = databasePath(folder.path, 'retrieval.db');
-  const opened = await openSurfaces({
-    dataDir: folder.path,
-    cursorKey: new Uint8Array(32),
-    invocationRetentionMs: KEPT_MS,
-  });
+  const opened = await openTestSurfaces(folder.path, { invocationRetentionMs: KEPT_MS });
   t.after(opened.close);
   const ill = async () =>
-    (await opened.health())
-      .filter(({ problem }) => problem !== undefined)
-      .map(({ capability }) => capability);
+    (await opened.health()).filter(({ state }) => state === 'refused').map(({ capability }) => capability);
   assert.deepEqual([await ill(), existsSync(path)], [[], false]);
   writeFileSync(path, 'no database');
   const search = nodeOf(deskOf(opened.surfaces))('db.search.query', { index: 'i', query: 'q' });

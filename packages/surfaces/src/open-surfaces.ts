@@ -4,11 +4,11 @@ import { sweptUnlessAway } from './backend-errors.ts';
 import { healthOf } from './backend-health.ts';
 import type { LinkOptions } from './blob/embedded-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './blob/serve-presigned.ts';
-import { DEFAULT_BUCKETS, implementBlobs } from './blob/surface.ts';
+import { implementBlobs } from './blob/surface.ts';
 import { implementCache } from './cache/surface.ts';
 import { createCursors } from './cursor.ts';
 import type { ImplementedSurface } from './define-surface.ts';
-import { type Converter, NO_CONVERTER } from './fs/convert/converter.ts';
+import { openConverter } from './fs/convert/converter.ts';
 import { implementFs } from './fs/surface.ts';
 import { implementKv } from './kv/surface.ts';
 import { implementNosql } from './nosql/surface.ts';
@@ -38,24 +38,14 @@ export interface SurfacesOptions {
   readonly cursorKey: Uint8Array;
   /** How long a node that runs again finds the answers of its calls. */
   readonly invocationRetentionMs: number;
-  readonly backends?: BackendSettings;
-  readonly now?: () => number;
+  readonly backends: BackendSettings;
+  readonly now: () => number;
   /** What the operator should know of a backend. */
-  readonly report?: (fault: unknown) => void;
-  /** Of keys and values, for each tenant. */
-  readonly kvQuotaBytes?: number;
-  /** For each tenant. */
-  readonly cacheCapacityBytes?: number;
+  readonly report: (fault: unknown) => void;
   /** Names that packs may put objects under; the first is the one they mean when they name none. */
-  readonly buckets?: readonly string[];
-  /** Of objects, for each tenant. */
-  readonly blobQuotaBytes?: number;
-  /** Without them there are no links to objects. */
-  readonly blobLinks?: LinkOptions;
-  /** Of files, for each tenant. */
-  readonly fileQuotaBytes?: number;
-  /** Without one there is no work on images, PDF files and archives. */
-  readonly converter?: Converter;
+  readonly buckets: readonly string[];
+  /** To objects in the data folder. */
+  readonly blobLinks: LinkOptions;
 }
 
 export interface OpenedSurfaces {
@@ -63,6 +53,8 @@ export interface OpenedSurfaces {
   /** For triggers. */
   readonly queue: QueuePort;
   health(): Promise<BackendHealth[]>;
+  /** By capability: the setting that says where its data is. */
+  readonly settings: ReadonlyMap<string, string>;
   /** Answers a request to a link of an object. */
   servePresigned(request: PresignedRequest): Promise<PresignedAnswer>;
   /** Deletes what is past its time, in small batches; answers how much it was. */
@@ -89,13 +81,14 @@ export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurf
       ...vectorSurfaces(vectors),
       implementSearch({ port: search.port }),
       implementQueue({ port: queue.port, cursors }),
-      implementBlobs({ port: blobs.port, cursors, buckets: options.buckets ?? DEFAULT_BUCKETS }),
-      implementFs({ port: files, cursors, converter: options.converter ?? NO_CONVERTER }),
+      implementBlobs({ port: blobs.port, cursors, buckets: options.buckets }),
+      implementFs({ port: files, cursors, converter: openConverter() }),
     ],
     queue: queue.port,
     health: () => healthOf(ports.served),
+    settings: ports.settings,
     servePresigned: ports.ownBlobs.servePresigned,
-    sweep: (now) => sweep(ports, options.backends ?? {}, now, now - options.invocationRetentionMs),
+    sweep: (now) => sweep(ports, options.backends, now, now - options.invocationRetentionMs),
     close: ports.close,
   };
 }

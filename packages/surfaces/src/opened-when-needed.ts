@@ -1,10 +1,11 @@
 /**
- * What stands behind a server, opened by who first needs it.
+ * What stands behind a server, or a database of our own, opened by who first needs it.
  *
  * I1  Who comes while it is being opened waits for the same attempt.
  * I2  An attempt that failed is forgotten, so the next call or health check is the next attempt. Nothing is tried when
  *     nobody asks.
- * I3  After `close` nothing is opened any more.
+ * I3  After `close` nothing is opened any more. Who waited for an attempt goes on before `close` ends what it opened,
+ *     so that what they ask is on its way.
  *
  * @example
  * const link = openedWhenNeeded({ open: () => connect(url), close: (connection) => connection.end() });
@@ -33,6 +34,8 @@ type State<T> =
   | { readonly kind: 'open'; readonly opening: Promise<T> }
   | { readonly kind: 'closed' };
 
+const STOPPING = 'The host is stopping. Nothing was changed. Try again later.';
+
 export function openedWhenNeeded<T>(options: NeededOptions<T>): OpenedWhenNeeded<T> {
   const { open, close = async () => {}, code = 'storage_unavailable' } = options;
   let state: State<T> = { kind: 'idle' };
@@ -45,8 +48,9 @@ export function openedWhenNeeded<T>(options: NeededOptions<T>): OpenedWhenNeeded
     return own.opening;
   };
   return {
-    async get() {
-      if (state.kind === 'closed') throw new OpenwopError(code, { message: 'The host is stopping.' });
+    // Not async: that would let `close` go first (I3)
+    get() {
+      if (state.kind === 'closed') return Promise.reject(new OpenwopError(code, { message: STOPPING }));
       return state.kind === 'open' ? state.opening : begin();
     },
     forget() {

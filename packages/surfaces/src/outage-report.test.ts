@@ -9,7 +9,7 @@ test('an outage is told once, and again when it lasts; other faults always', () 
   const told: unknown[] = [];
   let now = 0;
   const { absent, fault } = createOutageReport({ report: (each) => void told.push(each), now: () => now });
-  absent({ message: away().message, settings: ['GANTRY_QUEUE'] });
+  absent({ reason: away().message, names: ['GANTRY_QUEUE'] });
   fault(away());
   assert.deepEqual(told.length, 1);
   assert.match(String(told[0]), /^GANTRY_QUEUE: NATS at nats:4222 cannot be reached \(ECONNREFUSED\)/);

@@ -1,6 +1,6 @@
 /** Tells the operator of an outage once, not with every attempt to end it. */
 
-import { isUnavailable } from './backend-errors.ts';
+import { isUnavailable, toReader } from './backend-errors.ts';
 import type { Absence } from './backend-health.ts';
 
 export interface OutageReport {
@@ -27,15 +27,15 @@ export function createOutageReport(options: {
     return true;
   };
   return {
-    absent({ message, settings }) {
-      toldAt.set(message, now());
+    absent({ reason, names }) {
+      toldAt.set(reason, now());
       report(
-        `${settings.join(', ')}: ${message} The host serves everything else, and tries this by itself when it is ` +
+        `${names.join(', ')}: ${reason} The host serves everything else, and tries this by itself when it is ` +
           'next needed.',
       );
     },
     fault(fault) {
-      if (!isUnavailable(fault) || isNews(fault.message)) report(fault);
+      if (!isUnavailable(fault) || isNews(toReader(fault).message)) report(fault);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Which method a ctx path means. */
-import { OpenwopError } from '@gantry/protocol';
+import { OpenwopError, problemsIn } from '@gantry/protocol';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Data, DataObject } from './data.ts';
@@ -27,6 +27,8 @@ export interface Routes {
   readonly paths: ReadonlyMap<string, readonly Route[]>;
   /** Throws `host_capability_missing`. */
   find(path: string, input: DataObject): Route;
+  /** Which surfaces a pack may call: those that it names, or all when it names none, as many packs do. */
+  declaredBy(peers: readonly string[]): ReadonlySet<ImplementedSurface>;
 }
 
 export function createRoutes(
@@ -48,6 +50,13 @@ export function createRoutes(
   };
   return {
     paths,
+    declaredBy(peers) {
+      const names = peers.map((peer) => `${peer.replace(/^(?:host|openwop)\./, '')}.`);
+      const declared = surfaces.filter(({ literal: { capability, aliases = [] } }) =>
+        [capability, ...aliases].some((own) => names.some((name) => name.startsWith(`${own}.`))),
+      );
+      return new Set(declared.length > 0 ? declared : surfaces);
+    },
     find(path, input) {
       const route = paths.get(path)?.find(({ when }) => when === undefined || Object.hasOwn(input, when));
       if (route) return route;
@@ -101,9 +110,7 @@ function checking({ input, output }: MethodLiteral) {
     checkInput(value) {
       const validator = inputs();
       if (validator.Check(value)) return;
-      const issues = [...validator.Errors(value)]
-        .slice(0, ISSUES_SHOWN_MAX)
-        .map(({ instancePath, message }) => ({ field: instancePath, problem: message }));
+      const issues = problemsIn(input, validator.Errors(value)).slice(0, ISSUES_SHOWN_MAX);
       const first = issues[0];
       throw new OpenwopError('validation_error', {
         message: `ctx.${path}: ${first ? `the argument${first.field} ${first.problem}` : 'the argument is not valid'}.`,

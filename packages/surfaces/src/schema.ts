@@ -40,7 +40,7 @@ export const Seconds = Type.Number({ exclusiveMinimum: 0 });
 export const Timestamp = Type.String({ description: 'ISO 8601' });
 export const Cursor = Type.String({ minLength: 1, maxLength: 4_096 });
 
-export const LIST_LIMIT = 100;
+const LIST_LIMIT = 100;
 const LIST_LIMIT_MAX = 1_000;
 
 /** How many a page may have. A page says whether more follow, so a host may give fewer than were asked for. */

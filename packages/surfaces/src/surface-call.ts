@@ -1,5 +1,6 @@
 /** Who calls, for whom, and what makes the call the same call when its node runs again. */
 import { OpenwopError } from '@gantry/protocol';
+import type { Route } from './routes.ts';
 
 export interface PackRef {
   readonly name: string;
@@ -14,6 +15,8 @@ export interface NodeFacts {
   readonly runId: string;
   readonly nodeId: string;
   readonly pack: PackRef;
+  /** What its manifest asks of the host, by name. */
+  readonly peers: readonly string[];
   /** Where the ordinals of this visit of the node begin. */
   readonly ordinalBase: number;
   /** What the pack declares the node to be; one that is pure may only read. */
@@ -80,5 +83,17 @@ export const notPure = (
     message:
       `Node "${nodeId}" is declared pure and may only read, but called ctx.${path}, which is a ${what}. ` +
       `The author of ${pack.name} has to declare the node as one with side effects.`,
+    details: { requestedCapability: capability },
+  });
+
+/** The refusal of a call to a pack that asked for other surfaces, and not for this one. */
+export const notDeclared = (
+  { pack }: Pick<NodeFacts, 'pack'>,
+  { path, surface, capability }: Route,
+): OpenwopError =>
+  new OpenwopError('sandbox_capability_denied', {
+    message:
+      `The manifest of ${pack.name} names what it needs of the host, and ctx.${path} is not among it. ` +
+      `Its author has to add host.${surface.literal.capability} to peerDependencies.`,
     details: { requestedCapability: capability },
   });

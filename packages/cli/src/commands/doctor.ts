@@ -109,37 +109,39 @@ async function checkBackends({ client }: Call): Promise<Finding[]> {
 }
 
 function findingsOf(backends: readonly BackendHealth[]): Finding[] {
-  const warnings = backends.flatMap(({ capability, backend, warning }): Finding[] =>
-    warning === undefined
-      ? []
-      : [{ name: 'storage', level: 'warn', detail: `${capability} (${backend}): ${warning}` }],
-  );
-  return [...usable(backends), ...warnings];
+  const findings = backends.flatMap((each) => findingOf(each) ?? []);
+  if (backends.length === 0 || findings.some(({ level }) => level === 'fail')) return findings;
+  const kinds = [...new Set(backends.map(({ backend }) => backend))].sort();
+  return [{ name: 'storage', level: 'ok', detail: kinds.join(', ') }, ...findings];
 }
 
-/** A line for each backend that cannot be used, else one for all. */
-function usable(backends: readonly BackendHealth[]): Finding[] {
-  const broken = backends.filter(({ problem }) => problem !== undefined);
-  if (backends.length > 0 && broken.length === 0) {
-    const kinds = [...new Set(backends.map(({ backend }) => backend))].sort();
-    return [{ name: 'storage', level: 'ok', detail: kinds.join(', ') }];
+/** Null when there is nothing to say. */
+function findingOf(health: BackendHealth): Finding | null {
+  const { capability, datasource, backend } = health;
+  const about = `${datasource === undefined ? capability : `${capability} "${datasource}"`} (${backend})`;
+  switch (health.state) {
+    case 'up':
+      if (health.warning === undefined) return null;
+      return { name: 'storage', level: 'warn', detail: `${about}: ${health.warning}` };
+    case 'away':
+      return {
+        name: 'storage',
+        level: 'fail',
+        detail: `${about}: ${health.problem}`,
+        next: backend === 'embedded' ? LOOK : START,
+      };
+    case 'refused':
+      return { name: 'storage', level: 'fail', detail: `${about}: ${health.problem}`, next: MEND };
   }
-  return broken.map(({ capability, backend, problem = '' }) => ({
-    name: 'storage',
-    level: 'fail',
-    detail: `${capability} (${backend}): ${problem}`,
-    next: AWAY.test(problem) ? START : MEND,
-  }));
 }
 
-/** As hosts say it of a server that is away; whatever else is wrong says by itself what to mend. */
-const AWAY = /cannot be (?:reached|used for now)/;
 const START = 'Start the server that the setting names, or look at its log; the host reconnects by itself.';
+const LOOK = 'Look at the disk of the data folder and at the log of the host; it tries again by itself.';
 const MEND = 'Mend what the line names. A setting takes effect when the host is started again.';
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-export function renderFinding({ name, level, detail, next }: Finding, style: Style): string {
+function renderFinding({ name, level, detail, next }: Finding, style: Style): string {
   const line = `${style(COLOURS[level], level.padEnd(4))}  ${name.padEnd(10)} ${printable(detail)}`;
   return next === undefined ? line : `${line}\n${' '.repeat(17)}Next: ${next}`;
 }

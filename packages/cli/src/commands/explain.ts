@@ -30,7 +30,7 @@ const TYPED: Readonly<Record<string, (runId: string) => string>> = {
   'start-again': () => 'gantry run <workflow>',
 };
 
-export function renderExplanation(explanation: RunExplanation, now: number, style: Style): string {
+function renderExplanation(explanation: RunExplanation, now: number, style: Style): string {
   const { runId, status, summary, since, waitingFor, cause, actions } = explanation;
   const age = since === undefined ? '' : ` (for ${duration(now - Date.parse(since))})`;
   const where = [

@@ -35,7 +35,7 @@ export async function checkData(dataDir: string): Promise<Finding> {
   }
 }
 
-export function checkSpace(dataDir: string, freeBytes: number): Finding {
+function checkSpace(dataDir: string, freeBytes: number): Finding {
   const detail = `${dataDir}, ${(freeBytes / GIB).toFixed(1)} GiB free`;
   if (freeBytes >= FREE_WARN_BYTES) return { name: 'data', level: 'ok', detail };
   const level = freeBytes >= FREE_FAIL_BYTES ? 'warn' : 'fail';

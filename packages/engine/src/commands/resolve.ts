@@ -1,4 +1,4 @@
-import type { JsonObject } from '@gantry/protocol';
+import type { InterruptKind, JsonObject } from '@gantry/protocol';
 import type { Command } from '../command.ts';
 import { answerApproval } from '../interrupt/approval.ts';
 import { asksOverride } from '../interrupt/approval-value.ts';
@@ -9,7 +9,7 @@ import { answerConversation } from '../interrupt/conversation.ts';
 import { eventKey } from '../interrupt/event-key.ts';
 import { hasExpired } from '../interrupt/expire.ts';
 import { answerExternalEvent } from '../interrupt/external-event.ts';
-import type { Interrupt, InterruptKind } from '../interrupt/interrupt.ts';
+import type { Interrupt } from '../interrupt/interrupt.ts';
 import { answerLowConfidence } from '../interrupt/low-confidence.ts';
 import { schemaRefusal } from '../interrupt/refusal.ts';
 import { isObject } from '../json.ts';

@@ -33,11 +33,11 @@ export function accessRefusal(
   return;
 }
 
-export const forbidden = (message: string, details?: JsonObject): Refusal =>
+const forbidden = (message: string, details?: JsonObject): Refusal =>
   details ? { code: 'forbidden', message, details } : { code: 'forbidden', message };
 
 /** Whether only certain people may decide. Group and role refs count like the list itself. */
-export const namesApprovers = (data: JsonObject): boolean =>
+const namesApprovers = (data: JsonObject): boolean =>
   ['approversList', 'approverRoleRefs', 'approverGroupRefs'].some((key) => textsAt(data, key).length > 0);
 
 function isApprover(data: JsonObject, by: Resolver): boolean {

@@ -1,9 +1,9 @@
-import type { JsonObject, RunEvent } from '@gantry/protocol';
+import type { InterruptKind, JsonObject, RunEvent } from '@gantry/protocol';
 import type { Draft } from '../apply.ts';
 import { isObject, isReservedName } from '../json.ts';
 import { numberAt, objectAt, textAt } from '../payload.ts';
 import { eventKey } from './event-key.ts';
-import type { AnswerRules, Interrupt, InterruptKind } from './interrupt.ts';
+import type { AnswerRules, Interrupt } from './interrupt.ts';
 import { packAnswer } from './pack-question.ts';
 import { recordedAnswer } from './recorded-answer.ts';
 

@@ -1,7 +1,5 @@
 import type { InterruptKind, Json, JsonObject } from '@gantry/protocol';
 
-export { INTERRUPT_KINDS, type InterruptKind } from '@gantry/protocol';
-
 /** What a node asks of the world outside. */
 export interface InterruptRequest {
   readonly kind: InterruptKind;

@@ -12,7 +12,7 @@ import { suspend } from './suspend.ts';
 const THRESHOLD = 0.7;
 
 /** Below this an agent's decision waits for someone to ratify it. */
-export function escalationThreshold(run: Run): number {
+function escalationThreshold(run: Run): number {
   const wish = run.facts.configurable.escalationThreshold;
   return typeof wish === 'number' && wish >= 0 && wish <= 1 ? wish : THRESHOLD;
 }

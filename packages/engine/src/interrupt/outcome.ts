@@ -24,7 +24,7 @@ export function settleByKind(step: Step, node: PlanNode, answer: Answer): void {
 }
 
 /** A rejection fails the node, so that nothing behind it runs unless an `any_failed` edge says so. */
-export function settleApproval(step: Step, node: PlanNode, answer: Answer): void {
+function settleApproval(step: Step, node: PlanNode, answer: Answer): void {
   if (answer.rejected) settleRejected(step, node, answer);
   else completeNode(step, node, approvalOutputs(answer));
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, RunError } from '@gantry/protocol';
+import type { Json, RunError } from '@gantry/protocol';
 import type { SchemaCheck } from '../schema.ts';
 import type { Refusal, Step } from '../step.ts';
 
@@ -10,10 +10,6 @@ export const invalid = (path: string, message: string): Refusal => ({
 });
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value && 'message' in value;
-
-export function refuse(step: Step, code: string, message: string, details?: JsonObject): void {
-  step.refusal = details ? { code, message, details } : { code, message };
-}
 
 /** A refusal of something that the node itself wanted to do. */
 export const asError = ({ code, message, details }: Refusal): RunError =>

@@ -1,11 +1,12 @@
 /** Open questions in plain words: what is asked, who may answer, how far it is, when its time is over. */
+import type { InterruptKind } from '@gantry/protocol';
 import type { Action, Wait } from '../explain.ts';
 import { isObject } from '../json.ts';
 import { textAt, textsAt } from '../payload.ts';
 import type { Run } from '../run.ts';
 import { inTime } from '../time-text.ts';
 import { questionsOf } from './clarification.ts';
-import type { Interrupt, InterruptKind } from './interrupt.ts';
+import type { Interrupt } from './interrupt.ts';
 import { policyOf } from './quorum.ts';
 
 export function questionWait(nodeId: string, interrupt: Interrupt, now: number): Wait {

@@ -22,7 +22,7 @@ import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
 import type { ApiDeps } from './context.ts';
 import { orchestrationFamilies, packFamilies, registryFamily } from './families.ts';
 
-export function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
+function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
   const { limits } = info;
   const { recursionLimit, runTimeoutMs, maxLoopIterations, escalationThreshold, reasoningVerbosity } =
     CONFIGURABLE_RULES;

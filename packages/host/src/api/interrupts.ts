@@ -221,7 +221,7 @@ async function openQuestion(
   throw new OpenwopError(asked ? 'interrupt_already_resolved' : 'interrupt_not_found');
 }
 
-export function view({ facts }: Run, nodeId: string, interrupt: Interrupt): OpenInterrupt {
+function view({ facts }: Run, nodeId: string, interrupt: Interrupt): OpenInterrupt {
   const { interruptId, kind, key, data, resumeSchema, requestedAt, expiresAt, votes } = interrupt;
   return {
     runId: facts.runId,

@@ -87,7 +87,7 @@ function operation(route: Route): object {
   };
 }
 
-export function openapiDocument(info: HostInfo, routes: readonly Route[]): object {
+function openapiDocument(info: HostInfo, routes: readonly Route[]): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     if (route.method === 'HEAD') continue;

@@ -19,14 +19,15 @@ const HEALTH = {
 };
 
 const METRICS = {
-  summary: 'Calls of packs to surfaces by method and outcome, as Prometheus reads them',
+  summary:
+    'Calls of packs to surfaces by method and outcome, and the state of backends, as Prometheus reads them',
   response: { 200: Type.String() },
 };
 
 export function surfaceRoutes(app: Api, { health, metrics }: Pick<Surfaces, 'health' | 'metrics'>): void {
-  app.get('/v1/host/gantry/metrics', { schema: METRICS }, (request, reply) => {
+  app.get('/v1/host/gantry/metrics', { schema: METRICS }, async (request, reply) => {
     if (!isOperator(callerOf(request))) throw new OpenwopError('forbidden', { message: NOT_YOURS });
-    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(metrics());
+    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics());
   });
   app.get('/v1/host/gantry/surfaces', { schema: HEALTH }, async (request, reply) => {
     const backends = await health();
@@ -41,5 +42,7 @@ const isOperator = ({ tenant, scopes }: Caller): boolean =>
 
 const NOT_YOURS = `Metrics are of all tenants. Ask with a key of the tenant "${DEFAULT_TENANT}", or the admin key.`;
 
-const withoutReason = ({ problem, ...backend }: BackendHealth): BackendHealth =>
-  problem === undefined ? backend : { ...backend, problem: 'It cannot be used now. Ask who runs this host.' };
+function withoutReason({ capability, backend, state }: BackendHealth): BackendHealth {
+  if (state === 'up') return { capability, backend, state };
+  return { capability, backend, state, problem: 'It cannot be used now. Ask who runs this host.' };
+}

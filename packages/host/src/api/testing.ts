@@ -62,7 +62,7 @@ export async function apiTest(
     async ended(runId) {
       for (let last = -1; ; ) {
         const cursor = last < 0 ? '' : `&lastSequence=${last}`;
-        const answer = (await get(`/v1/runs/${runId}/events/poll?timeout=10${cursor}`)).json();
+        const answer = (await get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
         assert.ok(answer.isTerminal || answer.lastEventSeq > last, 'the run came to a standstill');
         if (answer.isTerminal) return (await get(`/v1/runs/${runId}`)).json();
         last = answer.lastEventSeq;

@@ -129,7 +129,7 @@ test('conformance-interrupt-parent-child-cancel: the cascade ends the child and 
 async function childOf(host: Awaited<ReturnType<typeof fixtureHost>>, runId: string): Promise<string> {
   for (let last = -1; ; ) {
     const cursor = last < 0 ? '' : `&lastSequence=${last}`;
-    const answer = (await host.get(`/v1/runs/${runId}/events/poll?timeout=5${cursor}`)).json();
+    const answer = (await host.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
     const [dispatched] = payloadsOf(answer.events, 'node.dispatched');
     if (dispatched) return String(dispatched.childRunId);
     assert.ok(answer.lastEventSeq > last, 'no child was dispatched');

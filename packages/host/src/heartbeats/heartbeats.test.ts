@@ -110,13 +110,17 @@ test('the predicate is told what was seen before', async (t) => {
 });
 
 test('an evaluation out of time is ended and reported', async (t) => {
-  const { host, get, create, runsOf } = await setUp(t, Date.now);
+  let stoppedAt: number | undefined;
+  const { host, get, create, runsOf } = await setUp(t, () => stoppedAt ?? Date.now());
   const { heartbeatId: id } = await create({ workflowId: 'sluggish', maxRuntimeMs: 50 });
   const key = { tenant: 'default', id };
   const slow = await host.services.heartbeats.evaluate(key);
   assert.deepEqual(slow?.evaluated, { heartbeatId: id, status: 'timeout', changed: false });
   const [run] = await runsOf('sluggish');
-  assert.equal(run.status, 'failed');
+  // By its own limit, or by the clock of the heartbeats, which are due together
+  assert.ok(['cancelled', 'failed'].includes(run.status), run.status);
+  // However slow the machine is, this one is in time
+  stoppedAt = Date.now();
   const quick = await host.services.heartbeats.evaluate(key, { slowMs: 0, observed: { door: 'shut' } });
   assert.deepEqual(quick?.stateChanged?.to, { door: 'shut' });
   assert.deepEqual((await get(`${URL}/${id}`)).json().state, { door: 'shut' });

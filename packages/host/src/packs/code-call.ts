@@ -96,7 +96,7 @@ function sandboxCall(
   const { key, invocation, pack, signal, work } = task;
   const { memoryBytes, wallClockMs, environment } = calls;
   const { workspace = '', principal = '' } = work.facts.owner;
-  const members = children.closing(membersOf(calls, task, children));
+  const members = children.closing(membersOf(calls, task, children, version));
   const { memoryPagesMax, ...rest } = code;
   const wasm = memoryPagesMax === undefined ? {} : { wasm: { memoryPagesMax } };
   return sandbox.invoke({
@@ -135,7 +135,12 @@ function contextOf({ key, invocation, work }: Task): SandboxInvocation['ctx'] {
 }
 
 /** A node declared pure has nothing to guard and starts nothing: it gets no way to act. */
-function membersOf({ surfaces }: CodeCalls, task: Task, children: SubWorkflows): Members {
+function membersOf(
+  { surfaces }: CodeCalls,
+  task: Task,
+  children: SubWorkflows,
+  { peers = [] }: VersionRecord,
+): Members {
   const { key, invocation, pack, signal, work, log } = task;
   const { nodeId, attempt, ordinalBase } = invocation;
   const { workspace, principal } = work.facts.owner;
@@ -152,6 +157,7 @@ function membersOf({ surfaces }: CodeCalls, task: Task, children: SubWorkflows):
     signal,
     log,
     pack: { name, version },
+    peers,
   });
   return together([ENDINGS, ...(effect === 'pure' ? [] : [sideEffects(guard), children.members]), offered]);
 }

@@ -15,7 +15,7 @@ import { SHARED } from '../workflows/shared.ts';
 import type { ArtifactTypeRecord } from './artifact-types/artifact-type-record.ts';
 
 export const PACK = 'pack';
-export const PACK_GRANT = 'pack-grant';
+const PACK_GRANT = 'pack-grant';
 const PACK_VERSION = 'pack-version';
 const PACK_ARCHIVE = 'pack-archive';
 
@@ -62,6 +62,8 @@ export interface VersionRecord {
   readonly integrity: string;
   readonly source: InstalledPack['source'];
   readonly requires: readonly string[];
+  /** What it asks of the host. Absent where it asks for nothing, and in records of before. */
+  readonly peers?: readonly string[];
   readonly nodes: readonly NodeRecord[];
   readonly chains: readonly WorkflowChain[];
   /** Absent for packs that bring no code. */

@@ -115,7 +115,7 @@ function installedOf(current: ShelvedPack | undefined) {
   return { version, level, ...(signedBy !== undefined && { signedBy }) };
 }
 
-export function policyFor(trust: HostTrust, origin: Origin): TrustPolicy {
+function policyFor(trust: HostTrust, origin: Origin): TrustPolicy {
   switch (origin.from) {
     case 'folder':
       return { mode: 'open' };

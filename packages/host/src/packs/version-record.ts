@@ -49,7 +49,8 @@ function nodeContents(manifest: NodePackManifest, files: Archive['files'], about
   );
   const nodes = manifest.nodes.map((node) => nodeRecord(node, files, idempotent.has(node.typeId), warnings));
   const requires = requiresOf(manifest);
-  const record = { ...about, requires, nodes, chains: [], code: codeOf(manifest) };
+  const peers = Object.keys(manifest.peerDependencies ?? {});
+  const record = { ...about, requires, peers, nodes, chains: [], code: codeOf(manifest) };
   return { record, contentIds: [], warnings };
 }
 

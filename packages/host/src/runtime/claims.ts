@@ -21,7 +21,7 @@ export interface ClaimsOptions {
   readonly inflightCap: number;
   readonly now: () => number;
   readonly log: Logger;
-  /** Another process may own our runs now. */
+  /** All our runs may be another process's now. */
   readonly onLeaseLost: () => void;
   /** After taking over runs: mail for them, and mail that a dead process wrote, is waiting in the store. */
   readonly sweepMail: (olderThanMs?: number) => Promise<void>;

@@ -25,7 +25,7 @@ export type Claim<Result> =
   | { readonly kind: 'underWay'; readonly invocationId: string }
   | { readonly kind: 'settled'; readonly invocationId: string; readonly outcome: Result };
 
-export function logicalInvocationId(effect: Omit<Effect, 'idempotent'>): string {
+function logicalInvocationId(effect: Omit<Effect, 'idempotent'>): string {
   const parts = [
     'openwop:activity:v2',
     effect.tenant,

@@ -18,7 +18,7 @@ const post = async (host: TestHost, url: string, body: unknown) =>
 
 async function endOf(host: TestHost, runId: string): Promise<string> {
   for (;;) {
-    const poll = await host.request({ url: `/v1/runs/${runId}/events/poll?lastSequence=100000&timeout=10` });
+    const poll = await host.request({ url: `/v1/runs/${runId}/events/poll?lastSequence=100000&timeout=60` });
     if (poll.json().isTerminal) return poll.json().runStatus;
   }
 }

@@ -20,7 +20,7 @@ export interface TriggerIssue {
 type Triggers = Pick<WorkflowDefinition, 'id' | 'triggers' | 'isActive'>;
 
 /** One id for each trigger of a workflow, so that two processes never make two schedules of it. */
-export const triggerScheduleId = (workflowId: string, triggerId: string): string =>
+const triggerScheduleId = (workflowId: string, triggerId: string): string =>
   `trg_${hash('sha256', `${workflowId}\0${triggerId}`, 'hex').slice(0, 26)}`;
 
 /** What is wrong with the schedule triggers of a definition, whether they are switched on or not. */

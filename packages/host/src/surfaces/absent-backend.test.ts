@@ -54,17 +54,46 @@ test('a host starts without its Redis, says so, and uses it when it is there', {
   assert.equal(code, 'storage_unavailable');
   assert.match(message, /^Redis cannot be reached \(ECONNREFUSED\)/);
   const { backends } = (await api.get('/v1/host/gantry/surfaces')).json();
-  const broken = backends.filter(({ problem }: JsonObject) => problem !== undefined);
+  const broken = backends.filter(({ state }: JsonObject) => state !== 'up');
   assert.deepEqual(
-    broken.map(({ capability, backend }: JsonObject) => [capability, backend]),
-    [['kvStorage', 'redis']],
+    broken.map(({ capability, backend, state }: JsonObject) => [capability, backend, state]),
+    [['kvStorage', 'redis', 'away']],
   );
+  const { body: metrics } = await api.get('/v1/host/gantry/metrics');
+  assert.match(metrics, /^gantry_backends\{capability="kvStorage",backend="redis",state="away"\} 1$/m);
   const [finding] = await doctor(url);
   assert.equal(finding?.level, 'fail');
   assert.match(String(finding?.detail), /^kvStorage \(redis\): GANTRY_KV: Redis at .* cannot be reached/);
+  assert.match(String(finding?.next), /^Start the server/);
 
   await redis.start();
   const counted = await counts(api);
   assert.deepEqual([counted.status, counted.outputs], ['completed', { value: 1, previous: 0 }]);
   assert.equal((await doctor(url))[0]?.level, 'ok');
+});
+
+test('a node whose server is away for a while is tried again as its settings say', {
+  skip: privateRedisSkip,
+}, async (t) => {
+  const redis = await openPrivateRedis();
+  t.after(redis.stop);
+  await redis.kill();
+  const api = await packTest(t, { settings: { backends: { kv: redis.url } } });
+  await api.install({
+    nodes: { [TYPE]: { role: 'side-effect', body: `return ctx.storage.kv.atomicIncrement({ key: 'n' });` } },
+  });
+  await api.registered(
+    workflow('count', [node('a', TYPE, {}, { settings: { maxRetries: 100, backoffMs: 100 } })]),
+  );
+  const runId = await api.start('count');
+  for (let [last, isTried] = [-1, false]; !isTried; ) {
+    const cursor = last < 0 ? '' : `&lastSequence=${last}`;
+    const polled = (await api.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
+    assert.equal(polled.isTerminal, false, JSON.stringify(polled));
+    last = polled.lastEventSeq;
+    isTried = polled.events.some(({ type }: JsonObject) => type === 'node.retried');
+  }
+  await redis.start();
+  const counted = await api.ended(runId);
+  assert.deepEqual([counted.status, counted.outputs], ['completed', { value: 1, previous: 0 }]);
 });

@@ -1,12 +1,16 @@
 /** Calls to backends that keep no journal of their own are claimed and recorded in the log of the runtime. */
 import type { EffectOutcome } from '@gantry/engine';
 import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
-import type { CallJournal, CallRecord } from '@gantry/surfaces';
+import type { CallJournal, CallRecord, JournaledCall } from '@gantry/surfaces';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 
 type Recorded = { readonly ok: true; readonly outputs: { readonly record: CallRecord } };
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+
+const doubtOf = ({ method, nodeId }: JournaledCall): string =>
+  `The host stopped after node "${nodeId}" had called ${method} and before its answer was on record, and what keeps the ` +
+  'data remembers no calls. Look there whether it was done, then fork or start a new run.';
 
 export const callJournal = (log: InvocationLog): CallJournal => ({
   async perform(call, act) {
@@ -16,6 +20,7 @@ export const callJournal = (log: InvocationLog): CallJournal => ({
     }));
     if (outcome.ok) return (outcome as Recorded).outputs.record;
     const { code, message, details } = outcome.error;
+    if (code === 'effect_in_doubt') throw new OpenwopError(code, { message: doubtOf(call) });
     if (!isErrorCode(code)) throw new Error(`${code} is not in the catalogue`);
     throw new OpenwopError(code, { message, ...(details && { details }) });
   },

@@ -22,14 +22,17 @@ interface Line {
   readonly tenant: string;
   readonly untold?: number;
   readonly reason?: string;
+  readonly setting?: string;
   readonly err?: object;
 }
+
+const SETTINGS = new Map([['kvStorage', 'GANTRY_KV']]);
 
 function listen(level = 'info') {
   const lines: Line[] = [];
   const clock = { now: 0 };
   const log = pino({ level }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  return { lines, clock, tell: callLog(log, () => clock.now) };
+  return { lines, clock, tell: callLog({ log, now: () => clock.now, settings: SETTINGS }) };
 }
 
 test('a pack that is denied in a loop is told once a second, with how often', () => {
@@ -61,18 +64,21 @@ test('it hides nobody else, and faults are as seldom', () => {
   );
 });
 
-test('an outage is a warning with what the driver said, and without its stack', () => {
-  const fault = new Error('connect ECONNREFUSED');
-  const away: CallReport = { ...DENIED, code: 'storage_unavailable', fault };
+test('an outage is a warning with the setting and the server, and without the stack of the driver', () => {
+  const fault = new Error('Reached the max retries');
+  const kv: CallReport = { ...DENIED, surface: 'kvStorage', code: 'storage_unavailable' };
+  const away: CallReport = { ...kv, server: 'away', reason: 'Redis at kv:6379 cannot be used', fault };
   const { lines, tell } = listen();
   for (let n = 0; n < 3; n++) tell(away);
-  tell({ ...DENIED, code: 'queue_backend_unavailable' });
+  tell({ ...kv, tenant: 'other', server: 'refused', reason: 'Redis at kv:6379 refuses' });
+  tell({ ...DENIED, code: 'queue_backend_unavailable', fault: new Error('the disk is full') });
   const { warn, debug } = pino.levels.values;
   assert.deepEqual(
-    lines.map(({ level, reason, err }) => [level, reason, err]),
+    lines.map(({ level, msg, setting, reason, err }) => [level, msg, setting, reason, err]),
     [
-      [warn, 'connect ECONNREFUSED', undefined],
-      [warn, undefined, undefined],
+      [warn, 'the server of a surface is away', 'GANTRY_KV', 'Redis at kv:6379 cannot be used', undefined],
+      [warn, 'the server of a surface refuses', 'GANTRY_KV', 'Redis at kv:6379 refuses', undefined],
+      [warn, 'a surface cannot do it for now', undefined, 'the disk is full', undefined],
     ],
   );
   const closely = listen('debug');

@@ -12,14 +12,21 @@ const DENIALS: ReadonlySet<ErrorCode> = new Set([
   'nosql_filter_rejected',
 ]);
 
-/** A server that is away, or refuses: no fault of this program, and its stack tells an operator nothing. */
+/** A server that is away or refuses, or no room: no fault of this program, and its stack tells an operator nothing. */
 const OUTAGES: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'queue_backend_unavailable']);
 
 /** A pack that asks in a loop must not fill the disk: all are counted in the metrics, few are told. */
 const TOLD_EVERY_MS = 1_000;
 const KEYS_MAX = 1_000;
 
-export function callLog(log: Logger, now: () => number): (report: CallReport) => void {
+export interface CallLogOptions {
+  readonly log: Logger;
+  readonly now: () => number;
+  /** By surface: the setting that names its server. */
+  readonly settings: ReadonlyMap<string, string>;
+}
+
+export function callLog({ log, now, settings }: CallLogOptions): (report: CallReport) => void {
   const seldom = new Seldom(now);
   return ({ fault, ...report }) => {
     const { code } = report;
@@ -30,11 +37,18 @@ export function callLog(log: Logger, now: () => number): (report: CallReport) =>
     const untold = seldom.ask([report.tenant, report.pack.name, report.surface, report.code].join('\0'));
     if (untold === null) return;
     const told = { ...report, ...(untold > 0 && { untold }) };
-    if (away) log.warn({ ...told, ...saidBy(fault) }, 'the server of a surface is away, or refuses');
+    if (away && report.server)
+      log.warn({ ...told, setting: settings.get(report.surface) }, WHY[report.server]);
+    else if (away) log.warn({ ...told, ...saidBy(fault) }, 'a surface cannot do it for now');
     else if (fault === undefined) log.warn(told, 'surface call denied');
     else log.error({ err: fault, ...told }, 'a surface failed');
   };
 }
+
+const WHY = {
+  away: 'the server of a surface is away',
+  refused: 'the server of a surface refuses',
+} as const;
 
 const saidBy = (fault: unknown): { reason?: string } =>
   fault instanceof Error ? { reason: fault.message } : {};

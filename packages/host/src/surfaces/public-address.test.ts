@@ -32,6 +32,7 @@ async function world(t: TestContext, more: Partial<Settings> = {}) {
     principal: '',
     nodeId: 'a',
     attempt: 0,
+    peers: [],
     ordinalBase: 0,
     effect: 'effect',
     key: { tenant: 'default', runId: 'run' },

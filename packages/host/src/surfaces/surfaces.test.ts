@@ -72,6 +72,29 @@ test('everything that discovery says can be used, under every name', async (t) =
   });
 });
 
+test('a pack that names surfaces may call those, by whatever name, and no others', async (t) => {
+  const api = await packTest(t);
+  const codeOf = (call: string) =>
+    `await ctx.${call}.then(() => 'done', ({ code, details, message }) => [code, details, message])`;
+  const outputs = await ran(
+    api,
+    `return {
+      kv: ${codeOf("storage.kv.put({ key: 'a', value: 1 })")},
+      spelled: ${codeOf("storage.kv.get({ key: 'a' })")},
+      cache: ${codeOf("storage.cache.put({ key: 'a', value: 1, ttlSeconds: 9 })")},
+      table: ${codeOf("storage.table.query({ table: 't' })")},
+    };`,
+    ['kvStorage.atomicIncrement', 'host.cache'],
+  );
+  const { table, ...others } = outputs as { table: [string, JsonObject, string] };
+  assert.deepEqual(others, { kv: 'done', spelled: 'done', cache: 'done' });
+  assert.deepEqual(table.slice(0, 2), [
+    'sandbox_capability_denied',
+    { requestedCapability: 'host.tableStorage.query' },
+  ]);
+  assert.match(table[2], /add host\.tableStorage to peerDependencies/);
+});
+
 test('a link to an object works without a key, for what it says, until its time', async (t) => {
   const api = await packTest(t);
   const { get, put } = (await ran(
@@ -99,8 +122,8 @@ test('the operator sees which backend keeps what', async (t) => {
   const api = await packTest(t);
   const { backends } = (await api.get('/v1/host/gantry/surfaces')).json();
   const families = (await api.get('/.well-known/openwop')).json();
-  for (const { capability, problem } of backends)
-    assert.deepEqual([families[capability]?.supported, problem], [true, undefined], capability);
+  for (const { capability, state } of backends)
+    assert.deepEqual([families[capability]?.supported, state], [true, 'up'], capability);
   const names = backends.map(({ capability }: BackendHealth) => capability);
   assert.deepEqual(names.sort(), [
     'blobStorage',
@@ -122,10 +145,10 @@ test('a data folder that takes nothing is a problem before a pack meets it', asy
   rmSync(blobs, { recursive: true, force: true });
   writeFileSync(blobs, 'no folder');
   const { backends } = (await api.get('/v1/host/gantry/surfaces')).json();
-  const problems = backends.filter(({ problem }: BackendHealth) => problem !== undefined);
+  const problems = backends.filter(({ state }: BackendHealth) => state !== 'up');
   assert.deepEqual(
-    problems.map(({ capability }: BackendHealth) => capability),
-    ['blobStorage'],
+    problems.map(({ capability, state }: BackendHealth) => [capability, state]),
+    [['blobStorage', 'refused']],
   );
   assert.match(
     problems[0].problem,
@@ -154,6 +177,10 @@ test('calls are counted by method and outcome, with how long they took', async (
   };
   assert.equal(counted('kvStorage.put', 'ok'), 2);
   assert.equal(counted('fs.read', 'path_outside_sandbox'), 1);
+  for (const [state, count] of Object.entries({ up: 1, away: 0, refused: 0 })) {
+    const labels = `capability="kvStorage",backend="embedded",state="${state}"`;
+    assert.ok(lines.includes(`gantry_backends{${labels}} ${count}`), state);
+  }
   assert.doesNotMatch(text, /passwd|run_|acme/);
   assertError(await api.get('/v1/host/gantry/metrics', { authorization: '' }), 401, 'unauthenticated');
 });
@@ -165,12 +192,17 @@ test('a tenant of the host hears nothing of its servers and its other tenants', 
   const made = await api.post('/v1/host/gantry/keys', wanted);
   const theirs = { authorization: `Bearer ${made.json().key}` };
   assertError(await api.get('/v1/host/gantry/metrics', theirs), 403, 'forbidden');
-  const problems = async (headers?: { authorization: string }) => {
+  const kv = async (headers?: { authorization: string }) => {
     const { backends } = (await api.get('/v1/host/gantry/surfaces', headers)).json();
-    return backends.find(({ capability }: BackendHealth) => capability === 'kvStorage').problem;
+    return backends.find(({ capability }: BackendHealth) => capability === 'kvStorage');
   };
-  assert.match(await problems(), /GANTRY_KV: .*no-such-host/);
-  assert.equal(await problems(theirs), 'It cannot be used now. Ask who runs this host.');
+  assert.match((await kv()).problem, /GANTRY_KV: .*no-such-host/);
+  assert.deepEqual(await kv(theirs), {
+    capability: 'kvStorage',
+    backend: 'redis',
+    state: 'away',
+    problem: 'It cannot be used now. Ask who runs this host.',
+  });
 });
 
 test('a setting that names no server it knows stops the start, and does not repeat it', async (t) => {

@@ -1,17 +1,13 @@
 /** What nodes may ask of this host: the surfaces, opened with the backends that the settings name. */
 import type { HostOffer } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
-import {
-  createSurfaceDesk,
-  type OpenedSurfaces,
-  openSurfaces as openAll,
-  openConverter,
-} from '@gantry/surfaces';
+import { createSurfaceDesk, type OpenedSurfaces, openSurfaces as openAll } from '@gantry/surfaces';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import type { Members } from '../packs/node-controls/members.ts';
 import type { SurfaceFacts } from '../packs/node-controls/surfaces.ts';
 import type { Settings } from '../settings.ts';
+import { backendMetrics } from './backend-metrics.ts';
 import { callJournal } from './call-journal.ts';
 import { callLog } from './call-log.ts';
 import { CallMetrics } from './call-metrics.ts';
@@ -37,8 +33,8 @@ export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'health' | 'ser
   readonly families: JsonObject;
   /** Names for `sandbox.allowedHostCalls`. */
   readonly hostCalls: readonly string[];
-  /** Of calls, as text. */
-  metrics(): string;
+  /** Of calls and backends, as text. */
+  metrics(): Promise<string>;
   /** Deletes what is past its time. */
   sweep(): Promise<number>;
   close(): Promise<void>;
@@ -57,12 +53,11 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     now,
     cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
-    converter: openConverter(),
     report: (fault) =>
       typeof fault === 'string' ? log.warn(fault) : log.warn({ err: fault }, 'a backend of surfaces'),
   });
   const metrics = new CallMetrics();
-  const tell = callLog(log, now);
+  const tell = callLog({ log, now, settings: opened.settings });
   const desk = createSurfaceDesk({
     surfaces: opened.surfaces,
     now,
@@ -74,9 +69,9 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   const families = desk.discovery();
   return {
     membersFor({ key, workspace = '', principal = '', log: invocations, ...facts }) {
-      const { nodeId, ordinalBase, effect, pack } = facts;
+      const { nodeId, ordinalBase, effect, pack, peers } = facts;
       const calls = desk.open(
-        { ...key, workspace, principal, nodeId, ordinalBase, effect, pack },
+        { ...key, workspace, principal, nodeId, ordinalBase, effect, pack, peers },
         callJournal(invocations),
       );
       return { table: desk.table, call: (path, args, io) => calls.call(path, args, io) };
@@ -88,7 +83,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     queue: opened.queue,
     health: opened.health,
     servePresigned: opened.servePresigned,
-    metrics: () => metrics.text(),
+    metrics: async () => `${metrics.text()}${backendMetrics(await opened.health())}`,
     sweep: () => opened.sweep(now()),
     close: () => opened.close(),
   };

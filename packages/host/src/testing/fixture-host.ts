@@ -29,7 +29,7 @@ export async function fixtureHost(t: TestContext): Promise<FixtureHost> {
         if (read.status === status) return read;
         assert.ok(!/^(completed|failed|cancelled)$/.test(String(read.status)), JSON.stringify(read));
         const cursor = last < 0 ? '' : `&lastSequence=${last}`;
-        const answer = (await api.get(`/v1/runs/${runId}/events/poll?timeout=5${cursor}`)).json();
+        const answer = (await api.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
         assert.ok(answer.lastEventSeq > last, `the run stays ${read.status}, not ${status}`);
         last = answer.lastEventSeq;
       }

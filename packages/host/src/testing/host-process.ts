@@ -43,7 +43,8 @@ export async function startHostProcess(options: {
       const found = STARTED.exec(line);
       if (found) resolve(found[1]!);
     });
-    ended.then(() => reject(new Error(`the host did not start: ${errors.join('')}`)));
+    // Not when it exits: what it said last may still be on its way
+    child.once('close', () => reject(new Error(`the host did not start: ${errors.join('')}`)));
   });
   return {
     url,
@@ -62,5 +63,5 @@ export async function startHostProcess(options: {
 
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'gantry-test-'));
-  return { path: folder, remove: () => rm(folder, { recursive: true, force: true }) };
+  return { path: folder, remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }

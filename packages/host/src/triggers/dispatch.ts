@@ -18,7 +18,7 @@ import { inState, readSubscription, type Subscription, subscriptionWrite } from 
 /** So many deliveries in a row that used up their attempts switch a subscription off. */
 const EXHAUSTED_MAX = 5;
 /** What was taken before a pause is looked at so often, and at once when the pause ends. */
-export const PAUSE_MS = 3_600_000;
+const PAUSE_MS = 3_600_000;
 
 export interface DispatchOptions {
   readonly store: Pick<Store, 'commit' | 'entries'>;

@@ -23,7 +23,7 @@ export interface TriggerKey {
   readonly subscriptionId: string;
 }
 
-export type Verification = (typeof VERIFICATION_MODES)[number];
+type Verification = (typeof VERIFICATION_MODES)[number];
 
 export interface StateChange {
   readonly at: number;
@@ -81,7 +81,7 @@ export type Subscription = Kept & Course & Wanted;
 export type IngestSubscription = Kept & Course & WantedIngest;
 export type QueueSubscription = Kept & Course & WantedQueue;
 
-export const triggerEntryKey = ({ tenant, subscriptionId }: TriggerKey): EntryKey => ({
+const triggerEntryKey = ({ tenant, subscriptionId }: TriggerKey): EntryKey => ({
   kind: TRIGGER,
   tenant,
   id: subscriptionId,

@@ -4,7 +4,7 @@ import { eventDocJson, type StoredEvent } from '@gantry/protocol';
 import { HOST_VERSION } from '../version.ts';
 import type { Delivery } from './delivery.ts';
 
-export const SIGNATURE_ALGORITHM = 'v1';
+const SIGNATURE_ALGORITHM = 'v1';
 
 /** Every value goes out under both names: the protocol is moving from the first to the second. */
 const PREFIXES = ['X-openwop-', 'OpenWOP-'] as const;
@@ -14,7 +14,7 @@ export function deliveryBody({ runId, workspaceId }: Delivery, event: StoredEven
   return `{${head},"type":${JSON.stringify(event.type)},"event":${eventDocJson(runId, event)}}`;
 }
 
-export const sign = (secret: string, timestamp: string, body: string): string =>
+const sign = (secret: string, timestamp: string, body: string): string =>
   createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 
 /** Delivery is at least once: `Webhook-Id` with run and sequence, or `Delivery-Id`, tells repeats apart. */

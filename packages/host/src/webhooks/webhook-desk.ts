@@ -27,7 +27,7 @@ import {
 } from './subscription.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-export const SUBSCRIPTIONS_MAX = 100;
+const SUBSCRIPTIONS_MAX = 100;
 const SECRET_BYTES = 32;
 const FINGERPRINT_LENGTH = 8;
 

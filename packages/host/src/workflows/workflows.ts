@@ -2,7 +2,7 @@
 
 import type { Plan } from '@gantry/engine';
 import { randomBytes } from '@gantry/http';
-import { OpenwopError, WorkflowDefinition } from '@gantry/protocol';
+import { OpenwopError, problemsIn, WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { Compile } from 'typebox/compile';
 import type { PackBinding } from '../packs/packs.ts';
@@ -148,10 +148,8 @@ async function registrationOf(
 /** Everything that is wrong with a definition by itself, at once. */
 function check(definition: unknown, now: number): WorkflowDefinition {
   if (!shape.Check(definition)) {
-    const issues = shape
-      .Errors(definition)
-      .map((error) => ({ path: error.instancePath, message: error.message }));
-    throw invalid(issues);
+    const problems = problemsIn(WorkflowDefinition, shape.Errors(definition));
+    throw invalid(problems.map(({ field, problem }) => ({ path: field, message: problem })));
   }
   const triggers = [...scheduleTriggerIssues(definition, now), ...triggerIssues(definition)];
   if (triggers.length > 0) throw invalid(triggers.map(({ path, message }) => ({ path, message })));

@@ -1,7 +1,7 @@
 import { covers, type RuntimeRequirement } from '../manifest/runtime.ts';
 
 /** What an operator reads before granting, in words that say what could go wrong. */
-export const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {
+const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {
   'net.dns': 'Look up host names. A lookup tells the name server what the pack is interested in.',
   'net.outbound':
     'Send requests to public addresses on the internet, and so send out what it is given. Private networks stay closed.',

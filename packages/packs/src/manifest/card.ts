@@ -13,7 +13,7 @@ export const field = {
   options: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 250 })),
 } as const;
 
-export const Card = Type.Object(
+const Card = Type.Object(
   {
     cardTypeId: PackName,
     schemaVersion: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -38,7 +38,6 @@ export const Card = Type.Object(
   },
   closed,
 );
-export type Card = Static<typeof Card>;
 
 export const CardPackManifest = Type.Object(
   {

@@ -14,7 +14,7 @@ const FormField = Type.Object(
   closed,
 );
 
-export const FormTemplate = Type.Object(
+const FormTemplate = Type.Object(
   {
     templateId: PackName,
     version: Version,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Address, closed, FileRef, identity, Label } from './fields.ts';
 
-export const UiPlugin = Type.Object(
+const UiPlugin = Type.Object(
   {
     pluginId: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
     surface: Type.Enum(['artifact-viewer', 'route', 'settings-panel', 'canvas-preview']),
@@ -15,7 +15,6 @@ export const UiPlugin = Type.Object(
   },
   closed,
 );
-export type UiPlugin = Static<typeof UiPlugin>;
 
 export const FrontendPluginPackManifest = Type.Object(
   {

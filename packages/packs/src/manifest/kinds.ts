@@ -9,7 +9,7 @@ import { FrontendPluginPackManifest } from './frontend-plugin.ts';
 import { NodePackManifest } from './node.ts';
 import { PromptPackManifest } from './prompt.ts';
 
-export const WorkflowChainPackManifest = Type.Object(
+const WorkflowChainPackManifest = Type.Object(
   {
     ...identity,
     kind: Type.Literal('workflow-chain'),
@@ -17,7 +17,7 @@ export const WorkflowChainPackManifest = Type.Object(
   },
   closed,
 );
-export type WorkflowChainPackManifest = Static<typeof WorkflowChainPackManifest>;
+type WorkflowChainPackManifest = Static<typeof WorkflowChainPackManifest>;
 
 /** What `readManifest` gives: `kind` is always there, also where the file leaves out `node`. */
 export type PackManifest =

@@ -30,7 +30,7 @@ const NodeAuth = Type.Object(
 );
 
 /** Open category and role: published packs use names that the public schema does not list. */
-export const PackNode = Type.Object(
+const PackNode = Type.Object(
   {
     typeId: TypeId,
     version: Type.String({ minLength: 1, maxLength: 128 }),
@@ -73,7 +73,6 @@ export const PackNode = Type.Object(
   },
   closed,
 );
-export type PackNode = Static<typeof PackNode>;
 
 /** Either an OAuth2 declaration or a stored credential; which members go with which type is a rule. */
 const ConnectorAuth = Type.Object(
@@ -106,7 +105,7 @@ const ConnectorAction = Type.Object(
   closed,
 );
 
-export const Connector = Type.Object(
+const Connector = Type.Object(
   {
     id: Type.String({ maxLength: 128, pattern: '^[a-z][a-z0-9.-]*$' }),
     displayName: Label,

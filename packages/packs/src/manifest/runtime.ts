@@ -18,7 +18,7 @@ export const RUNTIME_REQUIREMENTS = [
 export const RuntimeRequirement = Type.Enum([...RUNTIME_REQUIREMENTS]);
 export type RuntimeRequirement = (typeof RUNTIME_REQUIREMENTS)[number];
 
-export const RUNTIME_LANGUAGES = ['javascript', 'python', 'go', 'wasm', 'wasm-component', 'remote'] as const;
+const RUNTIME_LANGUAGES = ['javascript', 'python', 'go', 'wasm', 'wasm-component', 'remote'] as const;
 export type RuntimeLanguage = (typeof RUNTIME_LANGUAGES)[number];
 
 const Pages = Type.Integer({ minimum: 0, maximum: 65_536 });

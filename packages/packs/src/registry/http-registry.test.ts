@@ -48,7 +48,7 @@ const from =
     response.end(bytes);
   };
 
-const openAt = (url: string): Registry => openHttpRegistry({ url, egress, timeoutMs: 5000 });
+const openAt = (url: string): Registry => openHttpRegistry({ url, egress, timeoutMs: 60_000 });
 
 async function installs(registry: Registry): Promise<void> {
   const registries = new Registries({ registries: [registry] });

@@ -12,7 +12,7 @@ export interface UniverseVersion extends Omit<IndexedVersion, 'version'> {
 /** Versions by pack. */
 export type Universe = Readonly<Record<string, Readonly<Record<string, UniverseVersion>>>>;
 
-export const rangeOf = (text: string): Range => readRange(text) ?? assert.fail(`${text} is no range`);
+const rangeOf = (text: string): Range => readRange(text) ?? assert.fail(`${text} is no range`);
 
 const dependenciesOf = (universe: Universe, name: string, version: string): Map<string, Range> => {
   const { dependencies = {} } = universe[name]?.[version] ?? {};

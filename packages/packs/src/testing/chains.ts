@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import type { CompileSchema, ExpandOptions } from '../index.ts';
 import type { FragmentEdge, FragmentNode, WorkflowChain } from '../workflow-chain/chain.ts';
 
-export const compileSchema: CompileSchema = (schema) => {
+const compileSchema: CompileSchema = (schema) => {
   const compiled = Compile(schema);
   return (value) =>
     compiled

@@ -54,7 +54,7 @@ export const SubChainRef = Type.Union([
 ]);
 export type SubChainRef = Static<typeof SubChainRef>;
 
-export const ProducedVariable = Type.Object(
+const ProducedVariable = Type.Object(
   {
     name: Id,
     producedBy: Id,

@@ -6,7 +6,7 @@ import type { WorkflowChain } from './chain.ts';
 export type ChildIds = ReadonlyMap<string, string>;
 
 /** The chains that a node's `config.subChainRef` names: one, or a list that is dispatched side by side. */
-export function namedSubChains(chain: WorkflowChain, reference: Json): string[] {
+function namedSubChains(chain: WorkflowChain, reference: Json): string[] {
   const names = Array.isArray(reference) ? reference : [reference];
   return names.map((name) => {
     if (typeof name !== 'string') throw unresolved(chain, JSON.stringify(name));

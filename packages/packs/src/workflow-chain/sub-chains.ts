@@ -6,7 +6,7 @@ import { definitionFromChain } from './into-definition.ts';
 import { parameterDefaults } from './parameters.ts';
 import { type ChildIds, subChainsInNodes, unresolved } from './sub-chain-refs.ts';
 
-export const SUB_CHAIN_DEPTH_MAX = 8;
+const SUB_CHAIN_DEPTH_MAX = 8;
 const CHILDREN_MAX = 100;
 
 /** A chain and the pack in which its siblings are found. */
@@ -111,7 +111,7 @@ function childDefinition(
 }
 
 /** One id for each chain, version and tenant: a child that is composed twice is registered once. */
-export function childWorkflowId(
+function childWorkflowId(
   chain: WorkflowChain,
   options: Pick<SubChainOptions, 'tenantId' | 'sha256'>,
 ): string {

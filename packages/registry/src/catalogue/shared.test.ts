@@ -35,7 +35,7 @@ const version = async (registry: TestRegistry, text: string): Promise<number> =>
 
 /** Waits for a notice of the database, which arrives when it likes. */
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 5_000;
+  const end = Date.now() + 60_000;
   while (!(await isTrue())) {
     assert.ok(Date.now() < end, 'the other process never heard of it');
     await later(5);

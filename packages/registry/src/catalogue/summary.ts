@@ -33,7 +33,7 @@ const idsIn = (manifest: JsonObject, list: string, id: string): string[] =>
     .filter((found) => found !== '');
 
 /** What a version brings: node types and agents, chains, templates, cards, artifact types, or the provider. */
-export const typeIdsOf = ({ kind, manifest }: Pick<PublishedVersion, 'kind' | 'manifest'>): string[] =>
+const typeIdsOf = ({ kind, manifest }: Pick<PublishedVersion, 'kind' | 'manifest'>): string[] =>
   IDS[kind].flatMap(([list, id]) => idsIn(manifest, list, id));
 
 export const nodeTypeIdsOf = (manifest: JsonObject): string[] => idsIn(manifest, 'nodes', 'typeId');

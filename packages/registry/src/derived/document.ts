@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 
 /** Everything that publishing changes; archives and signatures never change and live longer. */
-export const JSON_SECONDS = 300;
+const JSON_SECONDS = 300;
 
 /** What the OpenAPI document says of a route that takes nothing and answers an object. */
 export const documented = (summary: string) => ({

@@ -5,7 +5,7 @@ import type { VersionDecision } from '../catalogue/store-catalogue.ts';
 import type { VersionState } from '../catalogue/version-entry.ts';
 
 /** As long as hardly anybody can depend on it. */
-export const UNPUBLISH_WINDOW_MS = 72 * 3_600_000;
+const UNPUBLISH_WINDOW_MS = 72 * 3_600_000;
 
 export interface Act {
   /** Id of the key. */

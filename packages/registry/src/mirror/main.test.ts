@@ -46,7 +46,14 @@ async function serve(t: TestContext, documents: Documents, asked: (path: string)
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  /** When all that a dead client has asked for was heard: connections are taken, and end, in their order. */
+  const isHeard = async (): Promise<void> => {
+    await fetch(`${url}/nothing`, { headers: { connection: 'close' } });
+    while (await new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count))))
+      await new Promise(setImmediate);
+  };
+  return { url, isHeard };
 }
 
 test('killed half-way, it goes on where it was; a registry then serves it all', async (t) => {
@@ -55,7 +62,7 @@ test('killed half-way, it goes on where it was; a registry then serves it all', 
   let archives = 0;
   const half = Promise.withResolvers<void>();
   const dead = Promise.withResolvers<void>();
-  const url = await serve(t, documents, (path) => {
+  const { url, isHeard } = await serve(t, documents, (path) => {
     if (!path.endsWith('.tgz')) return undefined;
     archives++;
     if (archives === 15) half.resolve();
@@ -66,6 +73,7 @@ test('killed half-way, it goes on where it was; a registry then serves it all', 
   first.child.kill('SIGKILL');
   assert.equal((await first.ended).signal, 'SIGKILL');
   dead.resolve();
+  await isHeard();
   const asked = archives;
 
   const second = await start(url, '--data', data).ended;

@@ -7,8 +7,7 @@ const WAITS_MS = [500, 2_000];
 const IN_A_ROW_MAX = 8;
 const PASSING: ReadonlySet<string> = new Set(['pack_registry_unreachable', 'pack_fetch_failed']);
 
-export const isUnreachable = (error: unknown): boolean =>
-  error instanceof OpenwopError && PASSING.has(error.code);
+const isUnreachable = (error: unknown): boolean => error instanceof OpenwopError && PASSING.has(error.code);
 
 export type Wait = (ms: number, signal: AbortSignal) => Promise<unknown>;
 

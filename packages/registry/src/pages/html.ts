@@ -23,7 +23,7 @@ const DECEPTIVE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 /** Line breaks, and the two joiners that some scripts cannot be written without. */
 const LAYOUT = new Set(['\n', '\t', '\u200c', '\u200d']);
 
-export const plainText = (text: string): string =>
+const plainText = (text: string): string =>
   text.replace(DECEPTIVE, (sign) => (LAYOUT.has(sign) ? sign : sign === '\r' ? '' : '\ufffd'));
 
 const escaped = (text: string): string =>

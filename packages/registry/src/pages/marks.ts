@@ -16,7 +16,7 @@ export const KIND_NAMES: Readonly<Record<PackKind, string>> = {
 
 type Tone = 'good' | 'plain' | 'warn' | 'bad';
 
-export const mark = (tone: Tone, text: string): Html => html`<span class="mark ${tone}">${text}</span>`;
+const mark = (tone: Tone, text: string): Html => html`<span class="mark ${tone}">${text}</span>`;
 
 /** A node pack is named after what it really has. */
 export function kindMark({ kind, nodeCount, agentCount }: Contents): Html {

@@ -6,10 +6,10 @@ const DEPTH_MAX = 3;
 const CHOICES_MAX = 8;
 const VALUE_CHARS_MAX = 60;
 
-export const valueText = (value: Json): string => shorten(JSON.stringify(value), VALUE_CHARS_MAX);
+const valueText = (value: Json): string => shorten(JSON.stringify(value), VALUE_CHARS_MAX);
 
 /** What `#/$defs/x` stands for. A reference out of the file, or around in a circle, stands for nothing. */
-export function resolveRef(schema: Json, root: Json): Json {
+function resolveRef(schema: Json, root: Json): Json {
   let found = schema;
   for (let steps = 0; steps < DEPTH_MAX; steps++) {
     const ref = textAt(found, '$ref');

@@ -1,7 +1,7 @@
 import { PACK_KINDS, type PackKind } from '@gantry/packs';
 import Type from 'typebox';
 
-export const KINDS = Object.keys(PACK_KINDS) as PackKind[];
+const KINDS = Object.keys(PACK_KINDS) as PackKind[];
 
 export const QUERY_CHARS_MAX = 200;
 

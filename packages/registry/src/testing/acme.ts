@@ -19,7 +19,7 @@ export interface Acme extends TestRegistry {
   publish(pack?: MadePack, publication?: Omit<Publication, 'bytes'>): Promise<LightMyRequestResponse>;
 }
 
-export const ACME_SCOPES = ['packs:publish', 'packs:yank', 'packs:yank-revert'];
+const ACME_SCOPES = ['packs:publish', 'packs:yank', 'packs:yank-revert'];
 
 export async function acmeRegistry(
   t: Pick<TestContext, 'after'>,

@@ -5,6 +5,9 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
+/** For every step, on a busy machine. */
+const PATIENCE_MS = 120_000;
+
 const found = (): string | undefined =>
   process.env.GANTRY_TEST_CHROMIUM ?? PLACES.find((place) => existsSync(place));
 
@@ -19,7 +22,7 @@ export async function openBrowser(t: TestContext): Promise<Browser | undefined> 
   }
   // Its own sandbox does not start as root, and the pages are ours.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const browser = await chromium.launch({ executablePath, args });
+  const browser = await chromium.launch({ executablePath, args, timeout: PATIENCE_MS });
   t.after(() => browser.close());
   return browser;
 }
@@ -36,6 +39,7 @@ export async function watchedPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const page = await browser.newPage(options);
+  page.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());

@@ -33,7 +33,9 @@ export async function startRegistryProcess(
       const found = STARTED.exec(line);
       if (found?.[1] !== undefined) resolve(found[1]);
     });
-    ended.then(() => reject(new Error(`the registry did not start: ${errors.join('')}`)), reject);
+    // Not when it exits: what it said last may still be on its way
+    child.once('close', () => reject(new Error(`the registry did not start: ${errors.join('')}`)));
+    ended.catch(reject);
   });
   const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
     child.kill(signal);

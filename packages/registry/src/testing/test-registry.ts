@@ -12,7 +12,7 @@ export const ADMIN_KEY = 'gk_admin_0123456789abcdef0123456789abcdef';
 
 export async function temporaryFolder(): Promise<{ path: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gantry-registry-'));
-  return { path: folder, remove: () => rm(folder, { recursive: true, force: true }) };
+  return { path: folder, remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 export interface TestRegistry {

@@ -27,7 +27,7 @@ const asking = (entry: string, more: Partial<RemoteInvocation> = {}): RemoteInvo
   tenant: 'acme',
   typeId: 'vendor.acme.work',
   ctx: { runId: 'run-1', nodeId: 'a', attempt: 0, inputs: { x: 1 }, config: { y: 2 } },
-  limits: { wallClockMs: 5_000, outputBytes: 1_000_000 },
+  limits: { wallClockMs: 60_000, outputBytes: 1_000_000 },
   emit: () => {},
   ...more,
 });
@@ -147,7 +147,7 @@ test('time and size are bounded', async (t) => {
   assert.equal((await errorOf(ask({ typeId: 'a.slow', limits }))).code, 'sandbox_timeout');
   assert.equal((await errorOf(ask({ typeId: 'a.large' }))).code, 'sandbox_invocation_error');
   assert.equal((await errorOf(ask({ typeId: 'a.deep' }))).code, 'remote_answer_invalid');
-  const huge = await errorOf(ask({ typeId: 'a.huge', limits: { ...limits, wallClockMs: 5_000 } }));
+  const huge = await errorOf(ask({ typeId: 'a.huge', limits: { ...limits, wallClockMs: 60_000 } }));
   assert.ok(['response_too_large', 'sandbox_timeout'].includes(huge.code), huge.code);
 });
 

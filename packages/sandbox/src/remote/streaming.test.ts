@@ -26,7 +26,7 @@ test('progress is heard while the tool still works', async (t) => {
     pack: { name: 'vendor.acme.far', version: '1.0.0', entry: server.url },
     tenant: 'acme',
     typeId: 'vendor.acme.work',
-    limits: { wallClockMs: 5_000, outputBytes: 1_000 },
+    limits: { wallClockMs: 60_000, outputBytes: 1_000 },
     ctx: { runId: 'run-1', nodeId: 'a', attempt: 0, inputs: {}, config: {} },
     emit: () => heard.resolve(),
   });

@@ -82,7 +82,7 @@ export function invocationOf(code: PackCode, overrides: Partial<Invocation> = {}
     },
     variables: {},
     answers: {},
-    limits: { memoryBytes: 64 * MIB, wallClockMs: 10_000, outputBytes: MIB },
+    limits: { memoryBytes: 64 * MIB, wallClockMs: 60_000, outputBytes: MIB },
     surfaces: {},
     call: async (method) => {
       throw new ErrorForPack('host_capability_missing', `${method} is not served`);

@@ -1,13 +1,15 @@
-/** Several processes share the database: a lease lives until `expires_at`, judged by the caller's clock. */
+/**
+ * Several processes share the database: a lease lives until `expires_at`, judged by the caller's clock. Then others may
+ * take the runs of it, one by one; it can still be renewed, for those that nobody took (the database was away, or the
+ * machine slept). Who lost a run hears of it at the next commit of that run.
+ */
 import type { Leases, RunKey } from '../port.ts';
 import type { Sql } from './sql.ts';
 
 export const leases = (sql: Sql): Leases => ({
   acquire: (processId, now, ttlMs) => acquire(sql, processId, now + ttlMs),
   async renew(epoch, now, ttlMs) {
-    const { count } = await sql`
-      update leases set expires_at = ${now + ttlMs} where epoch = ${epoch} and expires_at > ${now}
-    `;
+    const { count } = await sql`update leases set expires_at = ${now + ttlMs} where epoch = ${epoch}`;
     return count === 1;
   },
   async release(epoch) {

@@ -19,7 +19,7 @@ export async function announce(tx: Tx, processId: string, won: readonly Write[])
 }
 
 /** Each run and each kind once. */
-export function changeOf(writes: readonly Write[]): StoreChange {
+function changeOf(writes: readonly Write[]): StoreChange {
   const runs = new Map<string, RunKey>();
   const kinds = new Set<string>();
   for (const write of writes) {

@@ -79,7 +79,8 @@ describe('a PostgreSQL database', { skip }, () => {
     assert.deepEqual(await store.leases.claimOrphans(second, 1_500, 10), [
       { tenant: TENANT, runId: 'leased' },
     ]);
-    assert.equal(await store.leases.renew(first, 1_500, 1_000), false);
+    assert.equal(await store.leases.renew(first, 1_500, 1_000), true, 'for the runs that nobody took');
+    assert.equal((await store.runs.row(TENANT, 'leased'))?.owner, second);
     await store.close();
   });
 

@@ -7,7 +7,7 @@ import { openSqlite } from './open.ts';
 storeContract('sqlite', async () => {
   const folder = freshFolder();
   const store = await openSqlite({ dataDir: folder.path });
-  const database = new DatabaseSync(databasePath(folder.path), { timeout: 1_000 });
+  const database = new DatabaseSync(databasePath(folder.path), { timeout: 60_000 });
   const tables = database
     .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`)
     .all();

@@ -36,3 +36,13 @@ test('a folder in use by this process is refused, stays locked for others, and i
   const second = await openSqlite({ dataDir: folder.path });
   await second.close();
 });
+
+test('a new lease ends the one of the process before', async (t) => {
+  const folder = freshFolder();
+  t.after(folder.remove);
+  const store = await openSqlite({ dataDir: folder.path });
+  t.after(() => store.close());
+  const old = await store.leases.acquire('p1', 0, 1_000);
+  await store.leases.acquire('p2', 1, 1_000);
+  assert.equal(await store.leases.renew(old, 2, 1_000), false);
+});

@@ -9,8 +9,20 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Binaries } from './postgres-binaries.ts';
 
+/** Another process may get the port between the look and the start. */
+const TRIES_MAX = 3;
+
 /** Answers the address of its administrator. */
 export async function startServer(binaries: Binaries): Promise<string> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await start(binaries);
+    } catch (error) {
+      if (tries === TRIES_MAX) throw error;
+    }
+}
+
+async function start(binaries: Binaries): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'gantry-postgres-data-'));
   const password = randomBytes(16).toString('hex');
   initialise(binaries, folder, password);
@@ -82,7 +94,9 @@ async function run({ postgres, runAs }: Binaries, folder: string, port: number):
   for await (const line of createInterface(child.stderr)) {
     seen.push(line);
     if (line.includes('ready to accept connections')) break;
-    if (line.includes('FATAL')) throw new Error(`PostgreSQL did not start: ${seen.join('\n')}`);
+    if (!line.includes('FATAL')) continue;
+    child.stdin.end();
+    throw new Error(`PostgreSQL did not start: ${seen.join('\n')}`);
   }
   child.stderr.resume();
   child.unref();

@@ -4,26 +4,20 @@ import { buffer } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { createCursors } from '../cursor.ts';
 import type { Data } from '../data.ts';
-import { openSurfaces } from '../open-surfaces.ts';
 import { OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { openS3Blobs } from '../s3/blobs.ts';
 import { NOW } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { deskOf, nodeOf } from '../testing/desk.ts';
 import { openTestS3, useTestCredentials } from '../testing/s3.ts';
+import { openTestSurfaces } from '../testing/surfaces.ts';
 import { implementBlobs } from './surface.ts';
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 
 async function world(t: TestContext, buckets: readonly string[] = ['artifacts']) {
   const folder = freshFolder();
-  const opened = await openSurfaces({
-    buckets,
-    dataDir: folder.path,
-    cursorKey: new Uint8Array(32).fill(7),
-    invocationRetentionMs: 1_000,
-    blobLinks: { key: new Uint8Array(32).fill(3), publicUrl: () => 'https://host.test' },
-  });
+  const opened = await openTestSurfaces(folder.path, { buckets });
   t.after(async () => {
     await opened.close();
     folder.remove();
@@ -227,26 +221,6 @@ describe('links', () => {
       assert.deepEqual([headers['content-type'], body], ['application/octet-stream', bytes(type)]);
       assert.deepEqual(await found.call('find', at), { found: true, bytes: bytes(type) });
     }
-  });
-});
-
-test('without links there is no presign, and nobody is told that there is', async (t) => {
-  const folder = freshFolder();
-  const opened = await openSurfaces({
-    dataDir: folder.path,
-    cursorKey: new Uint8Array(32),
-    invocationRetentionMs: 1_000,
-  });
-  t.after(async () => {
-    await opened.close();
-    folder.remove();
-  });
-  const { desk } = deskOf(opened.surfaces);
-  assert.equal('storage.blob.presign' in desk.table, false);
-  assert.deepEqual(desk.discovery().blobStorage, {
-    supported: true,
-    maxObjectBytes: OBJECT_BYTES_MAX,
-    buckets: [{ name: 'artifacts' }],
   });
 });
 

@@ -42,7 +42,7 @@ async function* bodyOf(bytes: Uint8Array) {
   yield bytes;
 }
 
-export async function followed(
+async function followed(
   port: EmbeddedBlobs,
   method: string,
   url: string,

@@ -27,8 +27,7 @@ export interface EmbeddedBlobsOptions {
   readonly dataDir: string;
   /** For each tenant. */
   readonly quotaBytes: number;
-  /** Without them there are no links. */
-  readonly links?: LinkOptions;
+  readonly links: LinkOptions;
 }
 
 export interface EmbeddedBlobs extends BlobPort {
@@ -46,8 +45,7 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
   await files.open((file) => database.read('blobs', 'isNamed', file));
   const port: BlobPort = {
     journal: 'own',
-    canPresign: links !== undefined,
-    addressOf: async (place) => `${(await links?.publicUrl()) ?? ''}${objectPath(place)}`,
+    addressOf: async (place) => `${await links.publicUrl()}${objectPath(place)}`,
     put: ({ bytes: content, contentType, ...object }, call) =>
       store(files, { content, contentType }, (blob) =>
         database.write(
@@ -68,7 +66,6 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
     },
     list: (range, { tenant }) => database.read('blobs', 'list', tenant, range),
     async presign({ method, seconds, ...place }, { tenant, now }) {
-      if (!links) throw noLinks();
       const expiresAt = now + seconds * 1_000;
       const bytesMax = method === 'PUT' ? OBJECT_BYTES_MAX : 0;
       const link = signLink(links.key, { ...place, tenant, method, expiresAt, bytesMax });
@@ -85,15 +82,9 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
   const stream: LinkTarget['stream'] = (place) => open(database, files, place);
   return {
     ...port,
-    async servePresigned(request) {
-      if (!links) throw noLinks();
-      return servePresigned({ key: links.key, stream, upload }, request);
-    },
+    servePresigned: (request) => servePresigned({ key: links.key, stream, upload }, request),
   };
 }
-
-const noLinks = (): OpenwopError =>
-  new OpenwopError('host_capability_missing', { details: { capability: 'host.blobStorage.presign' } });
 
 const placeOf = ({ bucket, key }: BlobPlace, tenant: string): PlacedBlob => ({ tenant, bucket, key });
 

@@ -21,7 +21,7 @@ export const blobSurface = defineSurface({
   summary:
     'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only. Without ' +
     '`bucket`, the first that is advertised is meant.',
-  journal: 'own',
+  journal: 'backend',
   limits: { maxObjectBytes: OBJECT_BYTES_MAX },
   options: { presign: { summary: 'Links that work without a key.', advertises: { presignSupported: true } } },
   errors: [
@@ -93,9 +93,6 @@ export const blobSurface = defineSurface({
   },
 });
 
-/** For backends that cannot keep the journal in the transaction of the write. */
-const journaledByHost = defineSurface({ ...blobSurface.literal, journal: 'host' });
-
 interface GivenPlace {
   readonly bucket?: string;
   readonly key: string;
@@ -115,8 +112,6 @@ const PUT_LINK = {
   what: 'write by link',
 };
 
-export const DEFAULT_BUCKETS: readonly string[] = ['artifacts'];
-
 export function implementBlobs({ port, cursors, buckets }: BlobOptions): ImplementedSurface {
   const bucketOf = (bucket = buckets[0]): string => {
     if (bucket !== undefined && buckets.includes(bucket)) return bucket;
@@ -133,8 +128,7 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
       found && { bytes: found.bytes, ...(found.contentType !== null && { contentType: found.contentType }) }
     );
   };
-  const surface = port.journal === 'own' ? blobSurface : journaledByHost;
-  return surface.implement(
+  return blobSurface.implement(
     {
       async put({ bytes, contentType, ...place }, call) {
         const object = { ...placeOf(place), bytes, contentType: contentTypeOf(contentType) };
@@ -171,7 +165,7 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
       },
     },
     {
-      lacks: port.canPresign ? [] : ['presign'],
+      journalOf: () => port.journal,
       advertises: { buckets: buckets.map((name) => ({ name })) },
     },
   );

@@ -1,6 +1,6 @@
 /** What the rows of a table look like. Threads load this file. */
 import type { Json, JsonObject } from '@gantry/protocol';
-import { Refusal } from '../embedded/wire.ts';
+import { Refusal } from '../refusal.ts';
 import { EVERYTHING, type Filter, isEqual, isFieldName } from './filter.ts';
 
 export type ColumnType = 'string' | 'number' | 'boolean' | 'json';

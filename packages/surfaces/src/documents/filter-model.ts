@@ -1,7 +1,7 @@
 /** What filters and orders mean, in plain JavaScript. The databases are held to it. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { isObject } from '../data.ts';
-import { sameJson } from '../embedded/same-json.ts';
+import { sameJson } from '../same-json.ts';
 import type { Comparison, Filter, Path, SortField } from './filter.ts';
 import { SORTED_CHARACTERS } from './query-sql.ts';
 

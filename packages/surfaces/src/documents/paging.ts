@@ -10,7 +10,7 @@ import type { Filter, SortField } from './filter.ts';
 export const MATCHES_MAX = 10_000;
 const ID_BYTES_MAX = 256;
 
-export const DOCUMENT_BYTES_MAX = 1_048_576;
+const DOCUMENT_BYTES_MAX = 1_048_576;
 
 export const LIMITS: Omit<DocumentLimits, 'full'> = {
   documentsMax: 250_000,

@@ -4,7 +4,7 @@ import { isObject } from '../data.ts';
 import { type Comparison, type Filter, isFieldName, type Path, type SortField } from './filter.ts';
 import { isPlainJson, isPlainText } from './plain.ts';
 
-export const FILTER_LIMITS = {
+const FILTER_LIMITS = {
   bytesMax: 65_536,
   depthMax: 10,
   conditionsMax: 100,

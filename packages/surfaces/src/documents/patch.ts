@@ -1,6 +1,6 @@
 /** What a patch makes of a document, the same in every backend. Threads load this file. */
 import type { Json, JsonObject } from '@gantry/protocol';
-import { Refusal } from '../embedded/wire.ts';
+import { Refusal } from '../refusal.ts';
 
 const isInner = (name: string): boolean => name.includes('.');
 

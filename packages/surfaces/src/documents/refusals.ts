@@ -1,12 +1,19 @@
 /** What writes to collections are refused with, in every backend. Threads load this file. */
-import { Refusal } from '../embedded/wire.ts';
+
 import type { CollectionName, DocumentLimits } from '../ports/documents.ts';
+import { Refusal } from '../refusal.ts';
 
 const shown = (id: string): string => JSON.stringify(id.slice(0, 80));
 
-export const alreadyThere = (id: string): Refusal =>
+/** What packs know it as: only tables have to be there. */
+const nounOf = ({ absent }: Pick<DocumentLimits, 'absent'>): string =>
+  absent === 'table_not_found' ? 'row' : 'document';
+
+export const alreadyThere = (id: string, limits: Pick<DocumentLimits, 'absent'>): Refusal =>
   new Refusal('conflict', {
-    message: `There is a document with the id ${shown(id)} already. Change that one, or leave the id out to get a new one.`,
+    message:
+      `There is a ${nounOf(limits)} with the id ${shown(id)} already. Change that one, or leave the id out to get a ` +
+      'new one.',
   });
 
 export const noneThere = (): Refusal =>
@@ -16,8 +23,8 @@ export const tooManyMatch = (max: number): Refusal =>
   new Refusal('validation_error', {
     message:
       max === 1
-        ? 'More than one document has these keys. Name keys that tell documents apart.'
-        : `More than ${max} documents match. Change them in steps, with a narrower filter.`,
+        ? 'More than one row has these values in its key columns. Name columns that tell rows apart.'
+        : `More than ${max} match. Change them in steps, with a narrower filter.`,
   });
 
 /** [m] Changing as much takes 2 s on a machine with seven times the work that it can do; other writers wait for it. */
@@ -25,19 +32,20 @@ export const PATCHED_BYTES_MAX = 33_554_432;
 
 export const tooMuchMatches = (bytesMax: number): Refusal =>
   new Refusal('validation_error', {
-    message: `Documents of more than ${bytesMax} bytes match. Change them in steps, with a narrower filter.`,
+    message: `More than ${bytesMax} bytes match. Change them in steps, with a narrower filter.`,
     details: { bytesMax },
   });
 
 export const tooMuchChanged = (): Refusal =>
   new Refusal('storage_unavailable', {
     message:
-      'Others changed too many of these documents while it was found out which of them match. Nothing was changed. ' +
-      'Try again later.',
+      'Others changed too much there while it was found out what matches. Nothing was changed. Try again later.',
   });
 
-export const tooLarge = ({ documentBytesMax }: DocumentLimits): Refusal =>
-  new Refusal('validation_error', { message: `A document has at most ${documentBytesMax} bytes.` });
+export const tooLarge = (limits: DocumentLimits): Refusal =>
+  new Refusal('validation_error', {
+    message: `A ${nounOf(limits)} has at most ${limits.documentBytesMax} bytes.`,
+  });
 
 export const otherColumns = (): Refusal =>
   new Refusal('table_schema_violation', {
@@ -62,11 +70,13 @@ export function orAbsent<Found>(
   return found;
 }
 
-export const tooManyDocuments = ({ documentsMax, full }: DocumentLimits): Refusal =>
-  new Refusal(full, {
-    message: `It holds ${documentsMax} documents, as many as there can be. Delete some first.`,
+export const tooManyDocuments = (limits: DocumentLimits): Refusal => {
+  const { documentsMax, full } = limits;
+  return new Refusal(full, {
+    message: `It holds ${documentsMax} ${nounOf(limits)}s, as many as there can be. Delete some first.`,
     details: { documentsMax },
   });
+};
 
 export const tooManyCollections = ({ collectionsMax, full }: DocumentLimits): Refusal =>
   new Refusal(full, {
@@ -76,6 +86,7 @@ export const tooManyCollections = ({ collectionsMax, full }: DocumentLimits): Re
 
 export const quotaReached = ({ quotaBytes, full }: DocumentLimits): Refusal =>
   new Refusal(full, {
-    message: 'The space for documents of this tenant is full. Delete some, or ask the operator for more.',
+    message:
+      'The space for rows and documents of this tenant is full. Delete some, or ask the operator for more.',
     details: { quotaBytes },
   });

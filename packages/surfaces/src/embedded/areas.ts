@@ -16,5 +16,3 @@ export const AREAS = {
   blobs: blobArea,
   files: fileArea,
 } as const;
-
-export type Areas = typeof AREAS;

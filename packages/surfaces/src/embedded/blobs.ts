@@ -1,9 +1,9 @@
 /** Which objects there are, and which file holds each one's content. The files are `blob/content-files.ts`'s. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type BlobEntry, type BlobPlace, type BlobRange, OBJECT_OVERHEAD_BYTES } from '../ports/blobs.ts';
+import { Refusal } from '../refusal.ts';
+import { prefixEnd } from '../text.ts';
 import { defineArea } from './area.ts';
-import { prefixEnd } from './text.ts';
-import { Refusal } from './wire.ts';
 
 export interface StoredBlob {
   readonly file: string;

@@ -2,10 +2,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getLoadablePath } from 'sqlite-vec';
+import { openedWhenNeeded } from '../opened-when-needed.ts';
+import { SCAN_MS_MAX } from '../scan-time.ts';
 import type { PortWrite } from '../surface-call.ts';
 import type { Area } from './area.ts';
 import type { DatabaseFiles, OpenFile } from './database-files.ts';
-import { lateScan, SCAN_MS_MAX, type ScannedArea } from './late-scan.ts';
+import { lateScan, type ScannedArea } from './late-scan.ts';
 import { databasePath } from './open-file.ts';
 import { Scans } from './scans.ts';
 import { DatabaseThread } from './thread.ts';
@@ -60,13 +62,13 @@ interface Connections {
   readonly writer: DatabaseThread;
   readerOf(area: string, name: string): Ask;
   /** Every request waits for it. */
-  ready(): Promise<void> | undefined;
+  ready(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
   readonly dataDir: string;
-  /** How long a read that looks through what is stored may take. */
+  /** How long a read that looks through what is stored may take. A test's door: a host has `SCAN_MS_MAX`. */
   readonly scanMsMax?: number;
 }
 
@@ -93,39 +95,17 @@ const isScan = (area: string, name: string): boolean =>
   area === 'documents' && (name === 'find' || name === 'count' || name === 'match');
 
 /** Threads start with the first request: a host whose packs store nothing does not pay for them. */
-class FirstUse {
-  readonly #open: () => Promise<unknown>;
-  #opening: Promise<void> | undefined;
-  #wasAsked = false;
-  #isOpen = false;
-
-  constructor(open: () => Promise<unknown>) {
-    this.#open = open;
-  }
-
-  /** Undefined when there is nothing to wait for. */
-  readonly ready = (): Promise<void> | undefined => {
-    if (this.#isOpen) return undefined;
-    this.#wasAsked = true;
-    this.#opening ??= this.#open().then(
-      () => {
-        this.#isOpen = true;
-      },
-      (error: unknown) => {
-        this.#opening = undefined;
-        throw error;
-      },
-    );
-    return this.#opening;
+function firstUse(open: () => Promise<void>) {
+  const opened = openedWhenNeeded({ open });
+  let wasAsked = false;
+  return {
+    ready(): Promise<void> {
+      wasAsked = true;
+      return opened.get();
+    },
+    isInUse: (): boolean => wasAsked,
+    close: opened.close,
   };
-
-  readonly isInUse = (): boolean => this.#wasAsked;
-
-  /** What was asked before is on its way when this resolves. Closed threads refuse by themselves. */
-  async end(): Promise<void> {
-    await this.#opening?.catch(() => {});
-    this.#isOpen = true;
-  }
 }
 
 /** `surfaces.db` of a data folder. One that is there is opened, and migrated, at once. */
@@ -134,12 +114,12 @@ export async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Em
   const file = { file: 'surfaces', dataDir, extensions: [] } as const;
   const [writer, reader] = [threadOf('writer', file), threadOf('reader', file)];
   const scans = scansOf('documents', file, options.scanMsMax ?? SCAN_MS_MAX);
-  const use = new FirstUse(async () => {
+  const use = firstUse(async () => {
     await writer.open();
     await reader.open();
   });
   const close = async (): Promise<void> => {
-    await use.end();
+    await use.close();
     await Promise.all([reader.close(), scans.close()]);
     await writer.close();
   };
@@ -169,12 +149,12 @@ export function openRetrievalDatabase(options: DatabaseOptions): RetrievalDataba
   const extensions = vectorExtension();
   const file = { file: 'retrieval', dataDir, extensions } as const;
   const writer = threadOf('writer', file);
-  const use = new FirstUse(() => writer.open());
+  const use = firstUse(() => writer.open());
   const scanMsMax = options.scanMsMax ?? SCAN_MS_MAX;
   const [words, vectors] = [scansOf('search', file, scanMsMax), scansOf('vectors', file, scanMsMax)];
   const [byWords, byVector] = [scanning(words), scanning(vectors)];
   const close = async (): Promise<void> => {
-    await use.end();
+    await use.close();
     await Promise.all([words.close(), vectors.close()]);
     await writer.close();
   };
@@ -208,8 +188,7 @@ function databaseOver<F extends keyof DatabaseFiles>({
     args: readonly unknown[],
     call?: PortWrite,
   ): Promise<never> => {
-    const waiting = ready();
-    if (waiting) await waiting;
+    await ready();
     const invocation = call ? { call: call.invocation, now: call.now } : null;
     return answer({ area, name, args, invocation }) as Promise<never>;
   };

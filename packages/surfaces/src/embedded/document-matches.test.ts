@@ -114,7 +114,7 @@ test('a scan refuses too much, and what it found in a collection that is gone is
   insert('c');
   assert.throws(() => reads.match(at('c'), { ...ONES, bytesMax: 10 }), {
     code: 'validation_error',
-    message: /more than 10 bytes match/,
+    message: /^More than 10 bytes match/,
   });
   const scanned = { mark: writes.mark(), ...reads.match(at('c'), { ...ONES, bytesMax: 1e6 }) };
   writes.delete(at('c'), ONES, null, limits);

@@ -5,11 +5,11 @@ import { checkWidth } from '../documents/columns.ts';
 import { patched } from '../documents/patch.ts';
 import { tooLarge } from '../documents/refusals.ts';
 import type { DocumentLimits } from '../ports/documents.ts';
+import { bytesOf } from '../text.ts';
 import type { Collection } from './collections.ts';
 import type { RecentChanges } from './document-changes.ts';
 import type { Match } from './document-matches.ts';
 import { sortedJson } from './document-sql.ts';
-import { bytesOf } from './text.ts';
 
 /** Answers how many of them changed. */
 export function patching(database: DatabaseSync, changed: RecentChanges) {

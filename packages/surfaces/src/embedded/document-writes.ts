@@ -21,13 +21,13 @@ import {
   type Patched,
   type WhenNone,
 } from '../ports/documents.ts';
+import { bytesOf } from '../text.ts';
 import { type Collection, findingCollection, type Place } from './collections.ts';
 import { RecentChanges } from './document-changes.ts';
 import { matchingDocuments, type Scanned } from './document-matches.ts';
 import { patching } from './document-patch.ts';
 import { SQLITE, sortedJson } from './document-sql.ts';
 import { preparing } from './statements.ts';
-import { bytesOf } from './text.ts';
 
 export function documentWrites(database: DatabaseSync) {
   const collections = collectionWrites(database);
@@ -148,7 +148,7 @@ function inserting(
       columns &&= fit(columns, document);
       const json = sortedJson(document);
       const { changes, lastInsertRowid } = insert.run(collection.collection, id, json, bytesOf(json));
-      if (changes === 0) throw alreadyThere(id);
+      if (changes === 0) throw alreadyThere(id, limits);
       changed.note(collection.collection, Number(lastInsertRowid));
     }
     if (columns) setColumns(collection, columns);

@@ -1,8 +1,8 @@
 /** What is known of files beside the file system, and which changes of them are under way. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type FileRoom, NAME_BYTES } from '../ports/files.ts';
+import { Refusal } from '../refusal.ts';
 import { defineArea } from './area.ts';
-import { Refusal } from './wire.ts';
 
 export interface FileChange {
   readonly tenant: string;
@@ -24,7 +24,7 @@ interface FileRow {
   readonly path: string;
 }
 
-export interface Wrote {
+interface Wrote {
   readonly path: string;
   readonly sizeBytes: number;
 }

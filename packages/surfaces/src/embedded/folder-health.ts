@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OpenwopError } from '@gantry/protocol';
-import { codeOf } from '../backend-errors.ts';
+import { codeOf, refused } from '../backend-errors.ts';
 
 /** `part` of the data folder, or all of it. */
 export async function assertWritable(dataDir: string, part = ''): Promise<void> {
@@ -15,8 +14,11 @@ export async function assertWritable(dataDir: string, part = ''): Promise<void> 
     await rm(probe);
   } catch (error) {
     const where = part === '' ? 'The data folder' : `"${part}" in the data folder`;
-    throw new OpenwopError('storage_unavailable', {
-      message: `${where} cannot be written (${codeOf(error) ?? 'no reason given'}). Look at the space on its disk and at who owns it.`,
-    });
+    const why = codeOf(error) ?? 'no reason given';
+    throw refused(
+      'storage_unavailable',
+      where,
+      `cannot be written (${why}). Look at the space on its disk and at who owns it.`,
+    );
   }
 }

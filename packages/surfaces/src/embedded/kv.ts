@@ -11,11 +11,11 @@ import {
   type KvRange,
   type KvSwapped,
 } from '../ports/kv.ts';
+import { Refusal } from '../refusal.ts';
+import { sameJson } from '../same-json.ts';
+import { bytesOf, prefixEnd } from '../text.ts';
 import { defineArea } from './area.ts';
 import type { EmbeddedDatabase } from './database.ts';
-import { sameJson } from './same-json.ts';
-import { bytesOf, prefixEnd } from './text.ts';
-import { Refusal } from './wire.ts';
 
 interface Row {
   readonly value: string;

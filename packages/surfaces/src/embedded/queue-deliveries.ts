@@ -13,15 +13,16 @@ import {
 } from '../queue/choose.ts';
 import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../queue/dead-letter.ts';
 import {
-  type Granted,
   type HandleParts,
   handleOf,
   type QueueLease,
   readHandle,
   tooManyGroupsText,
 } from '../queue/queue-store.ts';
+import { Refusal } from '../refusal.ts';
+import { type AnsweredLease, NewLease } from './queue-lease.ts';
+import { keptMessages } from './queue-log.ts';
 import { messageWrites } from './queue-messages.ts';
-import { Refusal } from './wire.ts';
 
 export interface Facts {
   readonly tenant: string;
@@ -43,22 +44,24 @@ interface Settling {
   readonly name: string;
 }
 
-/** Ready to be delivered again, or for the first time after their delay. */
+/**
+ * Ready to be delivered again, or for the first time after their delay. With a bare parameter as its limit, here and
+ * below, SQLite would plan it anew for every lease: [m] half of the time of one with 16 messages.
+ */
 const DUE = `
   select d.seq, d.count, m.bytes
   from queue_deliveries d join queue_messages m on m.seq = d.seq
   where d.group_id = ? and d.visible_at <= ? and m.expires_at > ?
-  order by d.visible_at, d.seq limit ?
+  order by d.visible_at, d.seq limit ? + 0
 `;
 const FRESH = `
   select seq, 0 as count, bytes, available_at from queue_messages
-  where tenant = ? and topic = ? and seq >= ? and expires_at > ? order by seq limit ?
+  where tenant = ? and topic = ? and seq >= ? and expires_at > ? order by seq limit ? + 0
 `;
 const LEASED = `
   select g.topic, g.name
   from queue_groups g
   join queue_deliveries d on d.group_id = g.id
-  join queue_messages m on m.seq = d.seq
   where g.id = ? and g.tenant = ? and d.seq = ? and d.count = ? and d.leased = 1 and d.visible_at > ?
 `;
 
@@ -66,14 +69,17 @@ export function deliveryWrites(database: DatabaseSync) {
   const finding = groups(database);
   const due = redeliveries(database);
   const fresh = firstDeliveries(database);
+  const kept = keptMessages(database);
   return {
-    lease(lease: QueueLease, facts: Facts): Granted {
+    lease(lease: QueueLease, facts: Facts): AnsweredLease {
       const group = finding(lease, facts);
       if (group === null) return { handles: [], buried: false };
       const { leased, spent, room } = due(group, lease, facts);
       const first = room.messages > 0 ? fresh(group, lease, facts, room) : [];
-      const handles = [...leased, ...first].map((row) => handleOf({ ...row, groupId: group.id }));
-      return { handles, buried: spent.length > 0 };
+      const rows = [...leased, ...first];
+      const handles = rows.map((row) => handleOf({ ...row, groupId: group.id }));
+      const seqs = rows.map(({ seq }) => seq);
+      return new NewLease({ handles, buried: spent.length > 0, messages: kept(facts.tenant, seqs) });
     },
     settle: settling(database),
   };

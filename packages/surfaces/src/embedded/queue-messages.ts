@@ -3,8 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { QueueBounds, QueueDraft } from '../ports/queue.ts';
 import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../queue/dead-letter.ts';
 import { type Burial, MESSAGE_OVERHEAD_BYTES, TENANT_FULL } from '../queue/queue-store.ts';
-import { bytesOf } from './text.ts';
-import { Refusal } from './wire.ts';
+import { Refusal } from '../refusal.ts';
+import { bytesOf } from '../text.ts';
 
 const INSERT = `
   insert into queue_messages (tenant, topic, message_id, payload, headers, bytes, available_at, expires_at)

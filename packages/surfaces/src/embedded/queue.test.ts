@@ -7,6 +7,7 @@ import { embeddedQueue } from '../queue/embedded-queue.ts';
 import { write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { openEmbeddedDatabase } from './database.ts';
+import { MESSAGES } from './queue-log.ts';
 
 const deps = { now: Date.now, report: () => {}, bounds: QUEUE_CONTRACT_BOUNDS };
 
@@ -102,4 +103,16 @@ test('what groups were given is on record without its payload', async (t) => {
     .get();
   assert.equal(recorded?.calls, 4);
   assert.ok(Number(recorded.bytes) < 1_000, `${recorded.bytes} bytes`);
+});
+
+test('messages are found by their numbers, however many their tenant has', async (t) => {
+  const folder = freshFolder();
+  t.after(folder.remove);
+  const { publish, database } = await opened(folder.path);
+  await publish('t', 1);
+  await database.close();
+  const file = new DatabaseSync(join(folder.path, 'surfaces.db'), { readOnly: true });
+  t.after(() => file.close());
+  const plan = file.prepare(`explain query plan ${MESSAGES}`).all('acme', '[1]');
+  assert.equal(plan[0]?.detail, 'SEARCH queue_messages USING INTEGER PRIMARY KEY (rowid=?)');
 });

@@ -1,5 +1,5 @@
 /** Queues in the embedded database: the area (SQL, in the threads) and what the port is made of. */
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
 import {
   boundsFor,
@@ -12,15 +12,12 @@ import {
 import { defineArea } from './area.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { deliveryWrites } from './queue-deliveries.ts';
+import { keptMessages, keptOf, loggedOf } from './queue-log.ts';
 import { messageWrites } from './queue-messages.ts';
 
-const MESSAGES = `
-  select seq, message_id, payload, headers from queue_messages
-  where tenant = ? and seq in (select value from json_each(?))
-`;
 const READ = `
   select seq, message_id, payload, headers from queue_messages
-  where tenant = ? and topic = ? and seq > ? and expires_at > ? order by seq limit ?
+  where tenant = ? and topic = ? and seq > ? and expires_at > ? order by seq limit ${READ_LIMIT}
 `;
 
 export const queueArea = defineArea({
@@ -50,23 +47,15 @@ function sweeping(database: DatabaseSync) {
 
 function logReads(database: DatabaseSync) {
   const read = database.prepare(READ);
-  const messages = database.prepare(MESSAGES);
+  const messages = keptMessages(database);
   const last = database.prepare('select max(seq) as seq from queue_messages where tenant = ? and topic = ?');
   return {
     read: (tenant: string, topic: string, after: number, now: number): Logged[] =>
-      read.all(tenant, topic, after, now, READ_LIMIT).map(loggedOf),
-    messages: (tenant: string, seqs: readonly number[]): Logged[] =>
-      messages.all(tenant, JSON.stringify(seqs)).map(loggedOf),
+      keptOf(read.all(tenant, topic, after, now)).map(loggedOf),
+    messages: (tenant: string, seqs: readonly number[]): Logged[] => messages(tenant, seqs).map(loggedOf),
     lastSeq: (tenant: string, topic: string): number => Number(last.get(tenant, topic)?.seq ?? 0),
   };
 }
-
-const loggedOf = (row: Readonly<Record<string, SQLOutputValue>>): Logged => ({
-  seq: Number(row.seq),
-  messageId: String(row.message_id),
-  payload: JSON.parse(String(row.payload)),
-  headers: JSON.parse(String(row.headers)),
-});
 
 function readyAt(database: DatabaseSync) {
   const group = database.prepare(
@@ -96,10 +85,12 @@ export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBoun
   return {
     publish: (draft, call) =>
       database.write('queue', 'publish', call, draft, { ...factsOf(call), messageId: call.invocation.id }),
-    lease: (lease, call) =>
-      'invocation' in call
+    async lease(lease, call) {
+      const { messages, ...granted } = await ('invocation' in call
         ? database.write('queue', 'lease', call, lease, factsOf(call))
-        : database.upkeep('queue', 'lease', lease, factsOf(call)),
+        : database.upkeep('queue', 'lease', lease, factsOf(call)));
+      return messages ? { ...granted, messages: messages.map(loggedOf) } : granted;
+    },
     messages: (seqs, tenant) => database.read('queue', 'messages', tenant, seqs),
     settle: (handle, outcome, call) =>
       'invocation' in call

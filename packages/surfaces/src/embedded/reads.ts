@@ -1,9 +1,11 @@
 /** Answers reads of a database file, in a thread or in a process. */
+
+import type { Answer } from '../database-answer.ts';
 import type { Operations } from './area.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForReading } from './open-file.ts';
 import { failure, type Server } from './serve.ts';
-import type { Answer, Request } from './wire.ts';
+import type { Request } from './wire.ts';
 
 export function openReads(file: OpenFile): Server {
   const database = openForReading(factsOf(file));

@@ -79,7 +79,7 @@ test('a search by words does not wait for vectors', async (t) => {
   }));
   await vectors.upsert({ collection: 'large', metric: 'l2', vectors: many }, write('acme'));
   const ended: string[] = [];
-  const slow = Array.from({ length: 20 }, () =>
+  const slow = Array.from({ length: 100 }, () =>
     vectors.query({ ...nearest, collection: 'large', embedding: many[0]!.embedding }, read('acme')),
   );
   await Promise.all([

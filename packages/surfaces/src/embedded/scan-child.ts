@@ -1,7 +1,9 @@
 /** The host's side of one process that looks through a database file. */
-import { JobProcess, START_MS } from '../sql-drivers/job-process.ts';
+
+import type { Answer } from '../database-answer.ts';
+import { JobProcess, START_MS } from '../job-process/job-process.ts';
 import type { OpenFile } from './database-files.ts';
-import { type Answer, OPENED, type Reply, type Request } from './wire.ts';
+import { OPENED, type Reply, type Request } from './wire.ts';
 
 const ENTRY = new URL('./scan-process.ts', import.meta.url);
 /** Those who wait behind a scan that takes longer need another process. */
@@ -12,15 +14,18 @@ export type Ended = Awaited<ReturnType<JobProcess<Reply, Answer>['run']>>;
 export interface ScanChildOptions {
   readonly file: OpenFile;
   readonly scanMsMax: number;
+  /** It can be given a scan. */
+  onOpen(): void;
   /** A scan takes long, and nothing says when it will end. */
   onSlow(): void;
-  onGone(): void;
+  /** `unopened`: why it never could be given one. */
+  onGone(unopened: Ended | null): void;
 }
 
 export class ScanChild {
   readonly #process: JobProcess<Reply, Answer>;
   readonly #options: ScanChildOptions;
-  #isOpen = false;
+  #unopened: Ended | null = { kind: 'lost', signal: null };
   #isSlow = false;
 
   constructor(options: ScanChildOptions) {
@@ -28,13 +33,14 @@ export class ScanChild {
     this.#process = new JobProcess({
       entry: ENTRY,
       args: [JSON.stringify(options.file)],
-      onGone: options.onGone,
+      onGone: () => options.onGone(this.#unopened),
       hear: ([id, answer]) => (id === OPENED ? this.#opened(answer) : this.#process.answer(answer)),
     });
+    this.#process.after(START_MS, () => void this.end());
   }
 
   get isIdle(): boolean {
-    return this.#process.state === 'idle';
+    return this.#process.state === 'idle' && this.#unopened === null;
   }
 
   get isSlow(): boolean {
@@ -42,10 +48,14 @@ export class ScanChild {
   }
 
   scan(request: Request): Promise<Ended> {
+    const { scanMsMax, onSlow } = this.#options;
     this.#isSlow = false;
     const ended = this.#process.run(request);
-    if (this.#isOpen) this.#begin();
-    else this.#process.after(START_MS, () => void this.end());
+    this.#process.after(Math.min(SLOW_MS, scanMsMax), () => {
+      this.#isSlow = true;
+      this.#process.endAfter(Math.max(0, scanMsMax - SLOW_MS));
+      onSlow();
+    });
     return ended;
   }
 
@@ -55,22 +65,13 @@ export class ScanChild {
   }
 
   #opened(answer: Answer): void {
-    this.#isOpen = answer.kind === 'done';
-    if (this.#isOpen) {
-      this.#begin();
+    if (answer.kind === 'done') {
+      this.#unopened = null;
+      this.#process.rest();
+      this.#options.onOpen();
       return;
     }
-    this.#process.answer(answer);
+    this.#unopened = answer;
     void this.end();
-  }
-
-  /** Starting the process is not part of the time of a scan. */
-  #begin(): void {
-    const { scanMsMax, onSlow } = this.#options;
-    this.#process.after(Math.min(SLOW_MS, scanMsMax), () => {
-      this.#isSlow = true;
-      this.#process.endAfter(Math.max(0, scanMsMax - SLOW_MS));
-      onSlow();
-    });
   }
 }

@@ -19,4 +19,4 @@ try {
   send([OPENED, failure(error)]);
 }
 process.on('disconnect', () => process.exit());
-new Worker(new URL('../sql-drivers/sqlite-watchdog.ts', import.meta.url)).unref();
+new Worker(new URL('../job-process/watchdog.ts', import.meta.url)).unref();

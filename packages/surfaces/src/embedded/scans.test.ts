@@ -114,8 +114,8 @@ test('a filter that takes too long is ended, and says what to ask instead', asyn
 });
 
 test('a change that looks through much is ended too, and keeps no other write waiting', async (t) => {
-  const { kv, documents } = await surfaces(t, { scanMsMax: 30 });
-  await insertLarge(documents, 'acme');
+  const { kv, documents } = await surfaces(t, { scanMsMax: 300 });
+  await insertLarge(documents, 'acme', 12);
   await insertMany(documents, 'acme');
   const put = () => kv.put({ namespace: '', key: 'k', value: 1, expiresAt: null }, write('other'));
   await put();
@@ -125,13 +125,13 @@ test('a change that looks through much is ended too, and keeps no other write wa
     return value;
   };
   const change = { ...place, filter: WORST, matchesMax: 10 };
-  const late = { code: 'validation_error', message: /ended: .* 30 ms/ };
+  const late = { code: 'validation_error', message: /ended: .* 300 ms/ };
   const patched = documents.patch({ ...change, patch: { n: 1 }, whenNone: { do: 'answer' } }, write('acme'));
   const removed = documents.delete(change, write('acme'));
   await Promise.all([
     assert.rejects(patched, late).then(note('change')),
     assert.rejects(removed, late).then(note('change')),
-    put().then(put).then(put).then(note('put')),
+    put().then(note('put')),
   ]);
   assert.deepEqual(ended, ['put', 'change', 'change']);
 });
@@ -143,8 +143,8 @@ test('a tenant has two slow scans at once where nobody else waits, and never thr
   const watch = setInterval(() => {
     most = Math.max(most, processes());
   }, 5);
+  t.after(() => clearInterval(watch));
   await Promise.all(Array.from({ length: 3 }, () => find(documents, 'acme', WORST)));
-  clearInterval(watch);
   assert.equal(most, 2);
 });
 
@@ -191,16 +191,12 @@ test('while many look-ups among all vectors of a tenant run, others are answered
   }));
   const at = { collection: 'c', metric: 'l2' } as const;
   await port.upsert({ ...at, vectors }, write('acme'));
-  for (const tenant of ['other', 'another'])
-    await port.upsert({ ...at, vectors: vectors.slice(0, 1) }, write(tenant));
+  await port.upsert({ ...at, vectors: vectors.slice(0, 1) }, write('other'));
   const ended: string[] = [];
   const nearest = { collection: 'c', embedding: vectors[0]!.embedding, k: 500, filter: EVERYTHING };
   const query = (tenant: string) => port.query(nearest, read(tenant)).then(() => void ended.push(tenant));
-  // A process that is only starting would be overtaken
-  await Promise.all(['acme', 'other', 'another'].map(query));
-  ended.length = 0;
   await Promise.all([...Array.from({ length: 30 }, () => query('acme')), query('other')]);
-  assert.ok(ended.indexOf('other') < 15, `it came after ${ended.indexOf('other')}`);
+  assert.ok(ended.indexOf('other') <= 3, `it came after ${ended.indexOf('other')}`);
 });
 
 test('a tenant that asks without end fills its own places alone', async (t) => {
@@ -210,6 +206,7 @@ test('a tenant that asks without end fills its own places alone', async (t) => {
   const ended: string[] = [];
   const query = (tenant: string) =>
     search.query(asked('b'), read(tenant)).then(() => void ended.push(tenant));
+  await query('acme');
   const greedy = Array.from({ length: 1_100 }, () => query('acme'));
   const [refused] = await Promise.all([
     Promise.allSettled(greedy).then((all) =>
@@ -223,5 +220,5 @@ test('a tenant that asks without end fills its own places alone', async (t) => {
     [refused[0].code, /of this tenant/.test(refused[0].message)],
     ['storage_unavailable', true],
   );
-  assert.ok(ended.indexOf('other') <= 2, 'its turn came next');
+  assert.ok(ended.indexOf('other') <= 3, 'its turn came next');
 });

@@ -69,19 +69,28 @@ export class Scans {
     const oldest = performance.now() - WAIT_MS_MAX;
     for (const { reject } of this.#waiting.takeWhile(({ since }) => since < oldest))
       reject(unavailable('Other queries kept this one waiting for too long.'));
-    while (!this.#isClosed && this.#hasPlace()) {
+    if (this.#isClosed) return;
+    for (let idle = this.#idle(); idle; idle = this.#idle()) {
       const next = this.#next();
       if (!next) return;
-      void this.#run(this.#idle() ?? this.#start(), next);
+      void this.#run(idle, next);
     }
+    if (this.#waiting.has((tenant) => this.#mayHave(tenant)) && this.#isSlow()) this.#start();
+  }
+
+  #runs(tenant: string): number {
+    return this.#running.get(tenant) ?? 0;
+  }
+
+  #mayHave(tenant: string): boolean {
+    return this.#runs(tenant) < PROCESSES_BY_TENANT_MAX;
   }
 
   /** I2. */
   #next(): Waiting | undefined {
-    const runs = (tenant: string): number => this.#running.get(tenant) ?? 0;
     return (
-      this.#waiting.next((tenant) => runs(tenant) === 0) ??
-      this.#waiting.next((tenant) => runs(tenant) < PROCESSES_BY_TENANT_MAX)
+      this.#waiting.next((tenant) => this.#runs(tenant) === 0) ??
+      this.#waiting.next((tenant) => this.#mayHave(tenant))
     );
   }
 
@@ -89,27 +98,34 @@ export class Scans {
     return this.#children.values().find(({ isIdle }) => isIdle);
   }
 
-  #hasPlace(): boolean {
-    if (this.#idle()) return true;
+  /** Whether who waits is better served by another process. Until it is there, they wait for any that ends its scan. */
+  #isSlow(): boolean {
     return this.#children.size < PROCESSES_MAX && this.#children.values().every(({ isSlow }) => isSlow);
   }
 
-  #start(): ScanChild {
+  #start(): void {
     const { file, scanMsMax } = this.#options;
-    const onGone = (): void => {
+    const pump = (): void => this.#pump();
+    const onGone = (unopened: Ended | null): void => {
       this.#children.delete(child);
-      this.#pump();
+      // Each that cannot be opened is told to one who waits, else they would start one after the other for ever
+      const hears = unopened && this.#next();
+      if (hears) this.#settle(hears, unopened);
+      pump();
     };
-    const child = new ScanChild({ file, scanMsMax, onSlow: () => this.#pump(), onGone });
+    const child = new ScanChild({ file, scanMsMax, onOpen: pump, onSlow: pump, onGone });
     this.#children.add(child);
-    return child;
   }
 
-  async #run(child: ScanChild, { tenant, request, resolve, reject }: Waiting): Promise<void> {
-    this.#count(tenant, 1);
-    const ended = await child.scan(request);
-    this.#count(tenant, -1);
+  async #run(child: ScanChild, waiting: Waiting): Promise<void> {
+    this.#count(waiting.tenant, 1);
+    const ended = await child.scan(waiting.request);
+    this.#count(waiting.tenant, -1);
     this.#pump();
+    this.#settle(waiting, ended);
+  }
+
+  #settle({ request, resolve, reject }: Waiting, ended: Ended): void {
     try {
       resolve(this.#valueOf(request, ended));
     } catch (error) {
@@ -118,7 +134,7 @@ export class Scans {
   }
 
   #count(tenant: string, change: number): void {
-    const many = (this.#running.get(tenant) ?? 0) + change;
+    const many = this.#runs(tenant) + change;
     if (many === 0) this.#running.delete(tenant);
     else this.#running.set(tenant, many);
   }

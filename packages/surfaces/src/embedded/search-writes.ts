@@ -3,11 +3,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Fields, SearchDocument, SearchLimits } from '../ports/search.ts';
 import { checkRoom, noIndex, tooManyIndexes } from '../search/refusals.ts';
 import { foldedFields, wordsOfFields } from '../search/words.ts';
+import { bytesOf } from '../text.ts';
 import { sortedJson } from './document-sql.ts';
 import { sequenceOf } from './ranges.ts';
 import { findingSearchIndex, gramsTable, type SearchIndex, wordsTable } from './search-indexes.ts';
 import { preparing } from './statements.ts';
-import { bytesOf } from './text.ts';
 
 interface Indexing {
   readonly documents: readonly SearchDocument[];

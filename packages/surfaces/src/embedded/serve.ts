@@ -1,6 +1,8 @@
 /** The side of a thread: opens, says how that went, then answers batches until it is told to close. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { type Answer, OPENED, Refusal, type Reply, type Request } from './wire.ts';
+import type { Answer } from '../database-answer.ts';
+import { Refusal } from '../refusal.ts';
+import { OPENED, type Reply, type Request } from './wire.ts';
 
 export interface Server {
   /** One answer for each request, in their order. */

@@ -24,6 +24,10 @@ export class TenantQueue<T> {
     return true;
   }
 
+  has(isFree: (tenant: string) => boolean): boolean {
+    return this.#byTenant.keys().some(isFree);
+  }
+
   /** Of the first tenant whose turn it may be; it then stands behind the others. */
   next(isFree: (tenant: string) => boolean): T | undefined {
     const turn = this.#byTenant.entries().find(([tenant]) => isFree(tenant));

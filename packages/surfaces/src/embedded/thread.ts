@@ -1,7 +1,8 @@
 /** A thread that owns a connection. One that dies is started anew by the next request. */
 import { Worker } from 'node:worker_threads';
+import type { Answer } from '../database-answer.ts';
 import { readAnswer, unavailable, WAITING_MAX } from './answers.ts';
-import { type Answer, OPENED, type Reply, type Request } from './wire.ts';
+import { OPENED, type Reply, type Request } from './wire.ts';
 
 interface Waiting {
   readonly request: Request | null;
@@ -83,6 +84,8 @@ export class DatabaseThread {
   }
 }
 
+const IN_DOUBT = 'Whether the last writes were kept is not known.';
+
 function start(entry: URL, workerData: object): Running {
   const worker = new Worker(entry, { workerData });
   const waiting = new Map<number, Waiting>();
@@ -99,12 +102,11 @@ function start(entry: URL, workerData: object): Running {
   });
   const gone = new Promise<void>((resolve) => {
     worker.once('exit', () => {
-      const error = unavailable(
-        'The thread of the database ended.',
-        'Whether the last writes were kept is not known.',
-      );
-      error.cause = cause;
-      for (const asked of waiting.values()) asked.reject(error);
+      for (const { request, reject } of waiting.values()) {
+        const error = unavailable('The thread of the database ended.', request?.invocation ? IN_DOUBT : '');
+        error.cause = cause;
+        reject(error);
+      }
       waiting.clear();
       resolve();
     });

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { QueryText } from '../documents/query-sql.ts';
 import type { NewVector, VectorDeletion, VectorLimits, VectorUpsert } from '../ports/vectors.ts';
+import { bytesOf } from '../text.ts';
 import { encode } from '../vector/codes.ts';
 import { norm } from '../vector/metric.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import { SQLITE, sortedJson } from './document-sql.ts';
 import { rangeOf, sequenceOf } from './ranges.ts';
 import { preparing } from './statements.ts';
-import { bytesOf } from './text.ts';
 import { codesTable, findingVectorCollection, type VectorCollection } from './vector-collections.ts';
 
 type Upsert = Omit<VectorUpsert, 'collection'> & { readonly limits: VectorLimits };

@@ -7,11 +7,12 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
+import type { Answer } from '../database-answer.ts';
 import type { Operations } from './area.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForWriting } from './open-file.ts';
 import { failure, type Server, serve } from './serve.ts';
-import type { Answer, Request } from './wire.ts';
+import type { Request } from './wire.ts';
 
 type Act = (request: Request) => Answer;
 

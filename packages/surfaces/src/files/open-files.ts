@@ -34,7 +34,7 @@ export interface FilesOptions {
   readonly dataDir: string;
   /** For each tenant, of what was written here. */
   readonly quotaBytes: number;
-  /** For each tenant; `FILES_MAX` unless given. */
+  /** For each tenant. A test's door: a host has `FILES_MAX`. */
   readonly filesMax?: number;
   readonly now: () => number;
 }

@@ -65,7 +65,7 @@ export async function look(root: string, names: readonly string[]): Promise<Stat
 }
 
 /** A file with several names may have one outside: what is written here would be read there. */
-export function checkFile(seen: Stats, names: readonly string[]): void {
+function checkFile(seen: Stats, names: readonly string[]): void {
   if (!seen.isFile()) throw Object.assign(new Error('not a file'), { code: 'EISDIR' });
   if (seen.nlink > 1) throw shared(names.join('/'));
 }

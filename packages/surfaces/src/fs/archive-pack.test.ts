@@ -61,7 +61,7 @@ async function world(t: TestContext) {
     const invocation = invocationOf(code, {
       typeId,
       surfaces: desk.table,
-      limits: { memoryBytes: 512 * MIB, wallClockMs: 30_000, outputBytes: MIB },
+      limits: { memoryBytes: 512 * MIB, wallClockMs: 120_000, outputBytes: MIB },
       call: (path, args, io) => calls.call(path, args, io),
     });
     const { result } = await sandbox.invoke({ ...invocation, ctx: { ...invocation.ctx, inputs } });

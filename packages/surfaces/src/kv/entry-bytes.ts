@@ -1,5 +1,5 @@
 /** What an entry of kv or cache takes of the room of its tenant, in every backend. Threads load this file. */
-import { bytesOf } from '../embedded/text.ts';
+import { bytesOf } from '../text.ts';
 
 /**
  * For rows, indexes and names that are kept beside its texts: [m] 330 bytes on Redis. Else a tenant could have any

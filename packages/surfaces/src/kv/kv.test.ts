@@ -1,8 +1,13 @@
 /** `ctx.storage.kv` as packs call it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { createCursors } from '../cursor.ts';
 import type { Data } from '../data.ts';
-import { embeddedDesk, nodeOf, type TestDesk } from '../testing/desk.ts';
+import { openEmbeddedDatabase } from '../embedded/database.ts';
+import { embeddedKv } from '../embedded/kv.ts';
+import { freshFolder } from '../testing/data-dir.ts';
+import { deskOf, embeddedDesk, nodeOf, type TestDesk } from '../testing/desk.ts';
+import { implementKv } from './surface.ts';
 
 /** Each call is a node of its own, so that places in a node do not matter. */
 let nodes = 0;
@@ -70,6 +75,17 @@ describe('kvStorage', () => {
     await refused({ key: 'k', value: new Uint8Array(2) }, 'validation_error');
     await refused({ key: 'k', value: [{ deep: new Uint8Array(2) }] }, 'validation_error');
     await once(world, 'storage.kv.put', { key: 'k'.repeat(256), value: 'x'.repeat(1_048_574) });
+  });
+
+  test('a tenant without room is refused what is too much, and no more', async (t) => {
+    const folder = freshFolder();
+    const database = await openEmbeddedDatabase({ dataDir: folder.path });
+    t.after(async () => {
+      await database.close();
+      folder.remove();
+    });
+    const port = embeddedKv(database, { quotaBytes: 3_000_000 });
+    const world = deskOf([implementKv({ port, cursors: createCursors(new Uint8Array(32)) })]);
     const values = Array.from({ length: 4 }, (_, index) => ({
       key: `v${index}`,
       value: 'x'.repeat(1_000_000),

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { equalPaths, type Filter } from '../documents/filter.ts';
 import { parsePath } from '../documents/parse-filter.ts';
 import { patched } from '../documents/patch.ts';
-import { sameJson } from '../embedded/same-json.ts';
+import { sameJson } from '../same-json.ts';
 
 const INNER_MAX = 100;
 

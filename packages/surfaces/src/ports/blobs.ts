@@ -37,8 +37,6 @@ export type LinkMethod = 'GET' | 'PUT';
 
 export interface BlobPort {
   readonly journal: 'own' | 'host';
-  /** Else `presign` is never called. */
-  readonly canPresign: boolean;
   /** Where the object is; it takes a link to get there. */
   addressOf(place: BlobPlace, tenant: string): Promise<string>;
   /** Refuses with `blob_quota_exhausted`. */

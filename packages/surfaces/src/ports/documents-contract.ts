@@ -1,4 +1,4 @@
-/** What every backend of the documents port must do: I1 to I4. */
+/** What every backend of the documents port must do: I1 to I5. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
@@ -7,6 +7,7 @@ import { freshTenant, read, write } from '../testing/calls.ts';
 import type { DocumentLimits, DocumentsPort, WhenNone } from './documents.ts';
 import { columnTests } from './documents-columns-contract.ts';
 import { filterProperties } from './documents-filter-contract.ts';
+import { memberTests } from './documents-members-contract.ts';
 import { roomTests } from './documents-room-contract.ts';
 import { tableTests } from './documents-table-contract.ts';
 
@@ -37,6 +38,7 @@ export function documentsContract(name: string, open: () => Promise<OpenedDocume
     after(() => opened?.close());
     documents(port);
     changes(port);
+    memberTests(port);
     isolation(port);
     pages(port);
     once(port);

@@ -7,6 +7,7 @@
  *     through the pages.
  * I3  As I3 of the kv port: a write is answered once for each invocation, and a refused one leaves no trace.
  * I4  A write is whole or not at all, beside all others: many documents, the columns that they add, the limits.
+ * I5  Members of a document are in the order of their names, inner ones too, whatever order they were written in.
  */
 import type { JsonObject } from '@gantry/protocol';
 import type { Columns } from '../documents/columns.ts';

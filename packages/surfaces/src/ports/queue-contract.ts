@@ -8,7 +8,14 @@ import { queueRoom } from './queue-room-contract.ts';
 import { queueStreams } from './queue-stream-contract.ts';
 import { queueSubscriptions } from './queue-subscription-contract.ts';
 import { queueThroughSurface } from './queue-surface-contract.ts';
-import { EXPIRED, NEVER, type QueueUser, type Users, userOf } from './queue-user-contract.ts';
+import {
+  EXPIRED,
+  NEVER,
+  type QueueLacks,
+  type QueueUser,
+  type Users,
+  userOf,
+} from './queue-user-contract.ts';
 
 export interface OpenedQueue {
   readonly port: QueuePort;
@@ -18,13 +25,18 @@ export interface OpenedQueue {
 /** Long enough for two calls on a busy machine. */
 const LEASE_MS = 1_000;
 
+export interface QueueContractOptions {
+  readonly skip?: string | false;
+  readonly lacks?: QueueLacks;
+}
+
 /** `open` makes a port with `QUEUE_CONTRACT_BOUNDS`. Every test is a tenant of its own. */
 export function queueContract(
   name: string,
   open: () => Promise<OpenedQueue>,
-  options: { readonly skip?: string | false } = {},
+  { skip = false, lacks = {} }: QueueContractOptions = {},
 ): void {
-  describe(`queue port: ${name}`, options, () => {
+  describe(`queue port: ${name}`, { skip }, () => {
     let opened: OpenedQueue | null = null;
     const port = (): QueuePort => opened?.port ?? assert.fail('the port is not open');
     before(async () => {
@@ -36,14 +48,25 @@ export function queueContract(
     groups(user);
     deliveries(user);
     tenants(user);
-    repeats(user);
-    delays(user);
-    queueRoom(user);
+    repeats(user, lacks);
+    delays(user, lacks);
+    queueRoom(user, lacks);
     queueDeadLetters(user);
     queueStreams(user);
     queueSubscriptions(user);
     queueThroughSurface(port);
     test('is healthy', () => port().health());
+    test('lacks no more than it says', () => {
+      const { delays, publishesOnce, journal } = port();
+      assert.deepEqual(
+        { delays, publishesOnce, journal },
+        {
+          delays: lacks.delays === undefined,
+          publishesOnce: lacks.publishesOnce === undefined,
+          journal: lacks.ownJournal === undefined ? 'own' : 'host',
+        },
+      );
+    });
   });
 }
 
@@ -160,9 +183,12 @@ function deliveries(user: Users): void {
   test('I3: after its time it comes again, and the old handle is good for nothing', async () => {
     const { publish, take, takeOne, ack } = user();
     await publish('t', 'x');
+    const takenAt = Date.now();
     const first = await takeOne('t', { visibilityMs: LEASE_MS });
-    assert.deepEqual(await take('t'), [], 'nobody else gets it meanwhile');
-    const second = await takeOne('t');
+    const early = await take('t');
+    // Where a machine stood still for a while, its time is over already
+    if (Date.now() - takenAt < LEASE_MS) assert.deepEqual(early, [], 'nobody else gets it meanwhile');
+    const second = early[0] ?? (await takeOne('t'));
     assert.equal(second.deliveryCount, 2);
     await assert.rejects(ack(first), EXPIRED);
     await ack(second);
@@ -202,14 +228,15 @@ function tenants(user: Users): void {
   });
 }
 
-function repeats(user: Users): void {
-  test('I7: what is remembered happens once', async (t) => {
-    const { publish, take, port, tenant } = user();
-    if (port.publishesOnce) {
-      assert.equal(await publish('t', 1, 'same'), await publish('t', 1, 'same'));
-      assert.equal((await take('t')).length, 1);
-    }
-    if (port.journal === 'host') return t.diagnostic('the host remembers calls of this backend');
+function repeats(user: Users, { publishesOnce, ownJournal }: QueueLacks): void {
+  test('I7: what is published again is no second message', { skip: publishesOnce ?? false }, async () => {
+    const { publish, take } = user();
+    assert.equal(await publish('t', 1, 'same'), await publish('t', 1, 'same'));
+    assert.equal((await take('t')).length, 1);
+  });
+
+  test('I7: what is remembered happens once', { skip: ownJournal ?? false }, async () => {
+    const { publish, port, tenant } = user();
     await publish('u', 1);
     const request = { topic: 'u', group: '', messagesMax: 1, visibilityMs: 30_000, waitMs: 0, signal: NEVER };
     const call = write(tenant, { now: Date.now() });
@@ -225,10 +252,10 @@ function repeats(user: Users): void {
   });
 }
 
-function delays(user: Users): void {
-  test('delayed messages come when they are due', async (t) => {
+function delays(user: Users, lacks: QueueLacks): void {
+  const skip = { skip: lacks.delays ?? false };
+  test('delayed messages come when they are due', skip, async () => {
     const { port, tenant, takeOne } = user();
-    if (!port.delays) return t.diagnostic('this backend cannot delay, and the surface refuses to');
     const publishedAt = Date.now();
     const call = () => write(tenant, { now: publishedAt });
     const draft = { topic: 't', headers: {}, delayMs: 0 };
@@ -240,9 +267,8 @@ function delays(user: Users): void {
     assert.deepEqual([later.payload, later.deliveryCount], ['later', 1]);
   });
 
-  test('what is ready is found behind many that are delayed', async (t) => {
+  test('what is ready is found behind many that are delayed', skip, async () => {
     const { port, tenant, take } = user();
-    if (!port.delays) return t.diagnostic('this backend cannot delay, and the surface refuses to');
     const publish = (delayMs: number) =>
       port.publish(
         { topic: 't', headers: {}, delayMs, payload: delayMs },

@@ -1,6 +1,7 @@
 /** Topics read as streams. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as later } from 'node:timers/promises';
 import type { QueueMessage } from './queue.ts';
 import type { Users } from './queue-user-contract.ts';
 
@@ -8,6 +9,9 @@ async function next(messages: AsyncIterator<QueueMessage>): Promise<unknown> {
   const { value, done } = await messages.next();
   return done ? assert.fail('the stream ended') : value.payload;
 }
+
+/** A tenant has room for some thousand messages. */
+const PACE_MS = 50;
 
 const iterate = (messages: AsyncIterable<QueueMessage>) => messages[Symbol.asyncIterator]();
 
@@ -56,7 +60,10 @@ export function queueStreams(user: Users): void {
     void first.finally(() => {
       heard = true;
     });
-    for (let n = 0; !heard; n++) await publish('t', n);
+    for (let n = 0; !heard; n++) {
+      await publish('t', n);
+      await Promise.race([first, later(PACE_MS)]);
+    }
     assert.equal(typeof (await first), 'number');
     await messages.return?.();
   });

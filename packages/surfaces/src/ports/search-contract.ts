@@ -78,6 +78,8 @@ function words(port: () => SearchPort): void {
     assert.deepEqual(await index(port(), tenant, LIBRARY), { indexed: 3 });
     const [first] = await find(port(), tenant, 'durable workflow runs, or leader');
     assert.deepEqual([first?.id, first?.fields], ['workflows', LIBRARY.workflows]);
+    const [systems] = await find(port(), tenant, 'raft');
+    assert.deepEqual(Object.keys(systems?.fields ?? {}), ['body', 'title', 'year']);
     assert.deepEqual(await ids(find(port(), tenant, 'raft', { k: 1 })), ['systems']);
     assert.deepEqual(await ids(find(port(), tenant, '2019')), ['systems']);
     assert.deepEqual(await ids(find(port(), tenant, 'unheard')), []);

@@ -5,6 +5,7 @@ import type { SqlParams } from '../sql/template.ts';
 import { type WriteOptions, write } from '../testing/calls.ts';
 import { freshTable, numbers, type Sql, talk } from '../testing/sql-talk.ts';
 import type { SqlBackend, SqlLimits } from './sql.ts';
+import { sqlParameters } from './sql-parameters-contract.ts';
 import { type SqlWords, sqlValues } from './sql-values-contract.ts';
 
 export interface OpenedSql {
@@ -18,7 +19,7 @@ export interface OpenedSql {
 
 export const SQL_CONTRACT_LIMITS: SqlLimits = { rowsMax: 100, bytesMax: 50_000, timeoutMs: 10_000 };
 /** For statements that are to be late; any other would be on a busy machine. */
-export const HASTY_LIMITS: SqlLimits = { ...SQL_CONTRACT_LIMITS, timeoutMs: 1_000 };
+export const HASTY_LIMITS: SqlLimits = { ...SQL_CONTRACT_LIMITS, timeoutMs: 3_000 };
 
 /** Every test has tables of its own. */
 export function sqlContract(name: string, open: () => Promise<OpenedSql>): void {
@@ -32,6 +33,7 @@ export function sqlContract(name: string, open: () => Promise<OpenedSql>): void 
     after(() => opened?.close());
     statements(sql);
     sqlValues(sql, () => world().words);
+    sqlParameters(sql);
     readOnly(sql);
     atomicity(sql);
     bounds(sql, (tenant) => talk(world().hasty, tenant));

@@ -1,4 +1,4 @@
-/** What a SQL backend on a server must do when the server is away: I5. */
+/** What a SQL backend on a server must do when the server is away, I5, and with decimals that only servers keep, I4. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Gate, openGate } from '../testing/gate.ts';
@@ -12,7 +12,7 @@ export interface SqlServerContract {
   open(url: string): SqlBackend;
 }
 
-export const SQL_SERVER_TIMEOUT_MS = 500;
+export const SQL_SERVER_TIMEOUT_MS = 3_000;
 const BOUND_MS = 60_000;
 const SECRET = 'pass-word-of-the-test';
 
@@ -68,6 +68,25 @@ export function sqlServerContract(name: string, { url, open }: SqlServerContract
     clearInterval(hushing);
     assert.ok(Date.now() - startedAt < BOUND_MS);
     assert.deepEqual(await on.query(`select id from ${silent}`), []);
+  });
+
+  test(`${name}: I4: a decimal that no number holds is text with all its digits`, async (t) => {
+    const backend = open(url);
+    t.after(() => backend.close());
+    const long = `${table}_long`;
+    const on = talk(backend);
+    await on.execute(`create table ${long} (id integer, v decimal(30, 5))`);
+    t.after(() => on.execute(`drop table ${long}`).catch(() => {}));
+    const kept = ['12345678901234567.25000', '9007199254740993.00000', '0.00001', '1234567890.12345'];
+    for (const [id, v] of kept.entries()) await on.execute(`insert into ${long} values (?, ?)`, [id, v]);
+    const rows = await on.query(`select v from ${long} order by id`);
+    assert.deepEqual(
+      rows.map(({ v }) => v),
+      ['12345678901234567.25', '9007199254740993', 0.000_01, 1_234_567_890.123_45],
+    );
+    assert.deepEqual(await on.query(`select sum(v) as v from ${long} where id < ?`, [2]), [
+      { v: '21352878155975560.25' },
+    ]);
   });
 
   test(`${name}: no password in any message`, async (t) => {

@@ -27,7 +27,7 @@ const SLOW_CALLS = 5;
 /** Has one row, for all to see. */
 export const SHARED_TABLE = `shared_${process.pid}`;
 const MEMORY_MAX = 30_000_000;
-const SLOW_TIMEOUT_MS = 2_000;
+const SLOW_TIMEOUT_MS = 6_000;
 
 const raw = (sql: string, values: readonly SqlValue[] = []): SqlStatement => {
   const pieces = sql.split('?');

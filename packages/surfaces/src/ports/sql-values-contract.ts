@@ -57,6 +57,8 @@ export function sqlValues(sql: () => Sql, words: () => SqlWords): void {
       ...BIG.map((text): Kept => [text, Number.isSafeInteger(Number(text)) ? Number(text) : text]),
     ]);
     await keeps('double precision', [[0.1], [-1.5e300], [5e-324], [3], [null]]);
+    await keeps('float', [[0.1], [0.5], [-3], [null]]);
+    await keeps('real', [[0.1], [16_777_216], [null]]);
     await keeps('boolean', [[true], [false], [null]]);
   });
 
@@ -99,8 +101,8 @@ export function sqlValues(sql: () => Sql, words: () => SqlWords): void {
     const [sums] = await on.query(`select count(*) as n, ${each}, min(exact) as one from ${table}`);
     assert.deepEqual(sums, { n: 3, small: 12, large: 12, exact: 12, one: 1 });
     const means = names.map((name) => `avg(${name}) as ${name}`).join(', ');
-    const [mean] = await on.query(`select ${means}, sum(price) as price from ${table}`);
-    assert.deepEqual(Object.values(mean ?? {}).map(Number), [4, 4, 4, 12.75]);
+    const [mean] = await on.query(`select ${means} from ${table}`);
+    assert.deepEqual(mean, { small: 4, large: 4, exact: 4 });
     const none = await on.query(`select count(*) as n, ${each} from ${table} where small > ?`, [9]);
     assert.deepEqual(none, [{ n: 0, small: null, large: null, exact: null }]);
     await on.execute(insert, [0, BIG[1]!, 0, 0]);
@@ -108,6 +110,8 @@ export function sqlValues(sql: () => Sql, words: () => SqlWords): void {
       { large: '9007199254741005' },
     ]);
   });
+
+  decimals(sql, keeps);
 
   test('I4: the largest ids are ids like others', async () => {
     const on = sql();
@@ -137,5 +141,20 @@ export function sqlValues(sql: () => Sql, words: () => SqlWords): void {
       }),
       { numRuns: 25 },
     );
+  });
+}
+
+function decimals(sql: () => Sql, keeps: (type: string, kept: readonly Kept[]) => Promise<void>): void {
+  test('I4: decimals are numbers, without the zeros behind', async () => {
+    await keeps('decimal(10, 2)', [[1.25], [2.5], [3], [0], [-0.1], ['2.50', 2.5], [null]]);
+    await keeps('decimal(20, 10)', [['0.0000001500', 1.5e-7], [12_345.678_9]]);
+    const on = sql();
+    const table = freshTable();
+    await on.execute(`create table ${table} (id integer, price decimal(10, 2))`);
+    await on.execute(`insert into ${table} values (?, ?), (?, ?)`, [1, 1.25, 2, 2.5]);
+    const asked = `select avg(id) as mean, sum(price) as total, max(price) as most, avg(price) as mid from ${table}`;
+    assert.deepEqual(await on.query(asked), [{ mean: 1.5, total: 3.75, most: 2.5, mid: 1.875 }]);
+    const third = `select round(avg(id), 4) as third from (select id from ${table} union all select 1) as x`;
+    assert.deepEqual(await on.query(third), [{ third: 1.3333 }]);
   });
 }

@@ -15,9 +15,9 @@ import type { PortRead, PortWrite } from '../surface-call.ts';
 export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
 
 /**
- * Integers beyond 2^53 and decimals with places travel as text. Times of day with a zone are ISO 8601 in UTC, without one the
- * same without Z; dates are `2026-01-31`. A column declared boolean reads as boolean. JSON columns read as text on
- * SQLite and MariaDB, which keep them so.
+ * A number is told as a number where one prints the same digits, else as text: integers beyond 2^53, long decimals.
+ * Times of day with a zone are ISO 8601 in UTC, without one the same without Z; dates are `2026-01-31`. A column
+ * declared boolean reads as boolean. JSON columns read as text on SQLite and MariaDB, which keep them so.
  */
 export type SqlValue = null | boolean | number | string | Uint8Array;
 

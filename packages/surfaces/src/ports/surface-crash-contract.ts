@@ -17,11 +17,11 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Data } from '../data.ts';
 import type { BackendSettings } from '../open-surfaces.ts';
 import { type CrashDesk, type CrashDeskOptions, openCrashDesk } from '../testing/crash-desk.ts';
-import type { CrashServer } from '../testing/crash-server.ts';
 import type { FoundServer } from '../testing/crash-servers.ts';
 import { type ChildOptions, type FromChild, LANES, type ToChild } from '../testing/crash-talk.ts';
 import { type Found, WORKS, type WorkName } from '../testing/crash-works.ts';
 import { freshFolder } from '../testing/data-dir.ts';
+import type { PrivateServer } from '../testing/server-kind.ts';
 
 export interface CrashBackend {
   readonly works: readonly WorkName[];
@@ -29,8 +29,6 @@ export interface CrashBackend {
   settingsOf(url: string, folder: string): BackendSettings;
   /** The server notes acknowledgements a moment later: one that is killed then delivers messages again. */
   readonly forgetsAcks?: boolean;
-  /** Why its own death is not tried. */
-  readonly spared?: string;
   /** Makes the server give back sooner what a dead process held. */
   hurry?(url: string): Promise<void>;
 }
@@ -38,7 +36,7 @@ export interface CrashBackend {
 const SEED = Number(process.env.GANTRY_CRASH_SEED ?? Date.now() % 1_000_000);
 const ROUNDS = process.env.GANTRY_CRASH_ROUNDS;
 const SCRIPT = join(import.meta.dirname, '../testing/crash-child.ts');
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 280_000;
 /** Of each work, on the average, before something dies. */
 const [ACKS_MIN, ACKS_MORE] = [3, 12];
 
@@ -54,7 +52,7 @@ type Hearing = ReadonlyMap<WorkName, Heard>;
 export function surfaceCrashContract(
   name: string,
   found: FoundServer | 'no server',
-  { works, settingsOf, forgetsAcks = false, spared, hurry }: CrashBackend,
+  { works, settingsOf, forgetsAcks = false, hurry }: CrashBackend,
 ): void {
   const skip = typeof found === 'object' && 'skip' in found ? found.skip : false;
   const timeout = TIMEOUT_MS * Number(ROUNDS ?? 1);
@@ -64,14 +62,12 @@ export function surfaceCrashContract(
     const server = typeof found === 'object' && 'open' in found ? await found.open() : null;
     t.after(() => server?.stop());
     const backends = settingsOf(server?.url ?? '', folder.path);
-    if (spared !== undefined) t.diagnostic(spared);
-    const mortal = spared === undefined ? server : null;
     const next = random(SEED);
     const deskOf = (round: number) => ({ dataDir: folder.path, backends, tenant: `crash-${round}` });
     for (let round = 0; round < Number(ROUNDS ?? 2); round++) {
       await prepare(works, deskOf(round));
       const afterAcks = works.length * (ACKS_MIN + Math.floor(next() * ACKS_MORE));
-      const dies = { afterAcks, server: round % 2 === 1 ? mortal : null };
+      const dies = { afterAcks, server: round % 2 === 1 ? server : null };
       const heard = await work({ ...deskOf(round), works }, dies);
       await hurry?.(server?.url ?? '');
       const mayRepeat = dies.server && forgetsAcks ? ['consume'] : [];
@@ -94,7 +90,7 @@ async function prepare(works: readonly WorkName[], options: CrashDeskOptions): P
 interface Death {
   readonly afterAcks: number;
   /** Null: the process that works dies. */
-  readonly server: CrashServer | null;
+  readonly server: PrivateServer | null;
 }
 
 /** Answers what was acknowledged when all is over. */
@@ -136,7 +132,7 @@ function listen(child: ChildProcess, works: readonly WorkName[]): Hearing {
   return hearing;
 }
 
-const STANDSTILL_MS = 30_000;
+const STANDSTILL_MS = 60_000;
 
 /** Resolves with the message that makes it so; rejects when none can come any more, or none comes. */
 function until(child: ChildProcess, hearing: Hearing, isSo: () => boolean): Promise<void> {

@@ -131,12 +131,13 @@ function nearest(port: () => VectorsPort): void {
   test('an upsert replaces vector and metadata; of two in a call the last one stays', async () => {
     const tenant = freshTenant();
     await upsert(port(), tenant, [vector('a', [1, 0], { old: true }), vector('b', [0, 1])]);
-    await upsert(port(), tenant, [vector('a', [1, 0]), vector('a', [0, 2], { new: 1 })]);
+    await upsert(port(), tenant, [vector('a', [1, 0]), vector('a', [0, 2], { new: 1, long: 2, a: 3 })]);
     const found = await query(port(), tenant, [0, 1]);
     assert.deepEqual(found, [
-      { id: 'a', score: 1, metadata: { new: 1 } },
+      { id: 'a', score: 1, metadata: { a: 3, long: 2, new: 1 } },
       { id: 'b', score: 1, metadata: null },
     ]);
+    assert.deepEqual(Object.keys(found[0]?.metadata ?? {}), ['a', 'long', 'new']);
     assert.deepEqual(await ids(query(port(), tenant, [0, 1], { filter: isEqual(['old'], true) })), []);
   });
 }

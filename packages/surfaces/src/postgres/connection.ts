@@ -16,7 +16,7 @@ import type { Sql, Tx } from '@gantry/postgres';
 import { assertSameCall } from '../call-journal.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { PortWrite } from '../surface-call.ts';
-import { explain, explainOpening, explainRead, inTime, isTransient } from './errors.ts';
+import { explain, explainOpening, explainRead, isTransient, operation } from './errors.ts';
 import { migrate } from './migrate.ts';
 import { type Act, type Area, type Caller, together } from './together.ts';
 
@@ -52,7 +52,7 @@ export function openPostgresDatabase({ url }: { readonly url: string }): Postgre
   const opened = openedWhenNeeded({ open: () => open(url, address), close: end });
   const underWay = new Set<Promise<unknown>>();
   const guarded = async <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
-    const working = inTime(opened.get().then(work));
+    const working = operation(opened.get().then(work));
     underWay.add(working);
     try {
       return await working;
@@ -94,7 +94,7 @@ function addressOf(url: string): string {
 async function open(url: string, address: string): Promise<Sql> {
   const sql = await connect(url);
   try {
-    await inTime(migrate(sql, address));
+    await operation(migrate(sql, address));
     return sql;
   } catch (error) {
     await end(sql);

@@ -185,7 +185,7 @@ async function insertInto(
     from unnest(${ids}::text[], ${docs}::text[]) with ordinality as given (id, doc, place)
     on conflict do nothing returning id
   `;
-  if (inserted.length < documents.length) throw alreadyThere(missing(ids, inserted));
+  if (inserted.length < documents.length) throw alreadyThere(missing(ids, inserted), limits);
   await tx`
     update collections set last_seq = ${lastSeq + documents.length}, columns = ${columns && JSON.stringify(columns)}
     where id = ${collection}

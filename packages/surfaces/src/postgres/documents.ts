@@ -13,6 +13,7 @@ import {
   PAGE_BYTES_MAX,
 } from '../ports/documents.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
+import { documentOf } from './document-members.ts';
 import { POSTGRES } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
 import { runText } from './run-text.ts';
@@ -66,7 +67,7 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
         const [row] = await sql<{ doc: string }[]>`
           select doc::text from documents where collection = ${collection} and id = ${id}
         `;
-        return row ? JSON.parse(row.doc) : null;
+        return row ? documentOf(row.doc) : null;
       }),
     find: ({ space, collection, ...query }, { tenant }) =>
       within<FoundPage>({ space, collection, tenant }, { documents: [], next: null }, (sql, found) =>
@@ -124,7 +125,7 @@ async function readPage(sql: Sql | Tx, scope: Scope, { after, ...query }: FindQu
   const { kept, isMore } = cut(rows, { limit, bytesMax: PAGE_BYTES_MAX });
   const last = kept.at(-1);
   return {
-    documents: kept.map(({ doc }) => JSON.parse(String(doc))),
+    documents: kept.map(({ doc }) => documentOf(String(doc))),
     next: isMore && last ? JSON.stringify(positionOf(last, sort)) : null,
   };
 }

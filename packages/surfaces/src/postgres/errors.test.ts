@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { BackendRefusal } from '../backend-errors.ts';
+import { ServerError } from '../backend-errors.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import { openPostgresDatabase } from './connection.ts';
+import { explain } from './errors.ts';
 
 async function refusalOf(t: TestContext, url: string): Promise<Error> {
   const database = openPostgresDatabase({ url });
@@ -35,6 +36,23 @@ test('a server without TLS that is asked for it: TLS is named', async (t) => {
   assert.match(message, /cannot be reached \(ECONNRESET while TLS was agreed on: the address asks for TLS/);
 });
 
+test('what a server reports later says whether to wait or to mend it, and what', () => {
+  const told = (code: string) => explain(Object.assign(new Error('said'), { code }), 'db:5432');
+  const cases = [
+    ['53100', 'away', /^PostgreSQL at db:5432 cannot be used for now \(53100: its disk is full\)/],
+    ['57P01', 'away', /\(57P01: it is shutting down\)/],
+    ['08006', 'away', /\(08006\)/],
+    ['28P01', 'refused for good', /refuses the user or the password\. Correct them/],
+    ['42501', 'refused for good', /Grant it CREATE on the database/],
+  ] as const;
+  for (const [code, trouble, message] of cases) {
+    const error = told(code);
+    assert.ok(error instanceof ServerError, code);
+    assert.equal(error.trouble, trouble, code);
+    assert.match(error.message, message);
+  }
+});
+
 describe('a parameter of the URL', { skip: postgresSkip }, () => {
   let opened: OpenedPostgres | null = null;
   before(async () => {
@@ -52,7 +70,7 @@ describe('a parameter of the URL', { skip: postgresSkip }, () => {
       const url = new URL(opened.url);
       url.search = parameter;
       const error = await refusalOf(t, url.href);
-      assert.ok(error instanceof BackendRefusal);
+      assert.ok(error instanceof ServerError && error.trouble === 'refused for good');
       assert.match(error.message, why);
       assert.doesNotMatch(error.message, /hush/);
     });

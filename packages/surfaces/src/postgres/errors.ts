@@ -1,7 +1,10 @@
 /** Turns what the driver and the server report into the catalogue. */
 import { OpenwopError } from '@gantry/protocol';
 import { codeOf, lost, ofConnecting, refused as refusedForGood, unreachable } from '../backend-errors.ts';
-import { Refusal } from '../embedded/wire.ts';
+import { inTime } from '../deadline.ts';
+import { postgresReason } from '../postgres-reason.ts';
+import { Refusal } from '../refusal.ts';
+import { refusedParameter } from '../refused-parameter.ts';
 
 const STATEMENT_TIMEOUT = '57014';
 const DEADLOCK = '40P01';
@@ -21,8 +24,12 @@ export function explain(error: unknown, address: string): unknown {
   if (error instanceof Refusal) return refused(error);
   if (error instanceof OpenwopError) return error;
   const code = codeOf(error);
-  if (code === null || !isUnreachable(code)) return error;
-  return lost(`PostgreSQL at ${address}`, code, error);
+  if (code === null) return error;
+  const server = `PostgreSQL at ${address}`;
+  // A connection was made anew, or rights were taken: nothing of the call was done
+  const refusal = REFUSALS[code];
+  if (refusal !== undefined) return refusedForGood('storage_unavailable', server, refusal, error);
+  return isUnreachable(code) ? lost(server, postgresReason(code), error) : error;
 }
 
 /** A read waits for no lock: asking again would take as long. */
@@ -42,25 +49,13 @@ const REFUSALS: Readonly<Record<string, string>> = {
   '28P01': 'refuses the user or the password. Correct them in the setting.',
   '28000': 'refuses the user, or connections from here (pg_hba.conf). Correct the setting, or the server.',
   SASL_SIGNATURE_MISMATCH: 'refuses the user or the password. Correct them in the setting.',
-  AUTH_TYPE_NOT_IMPLEMENTED: 'asks for a way to log in that is not supported. Use a password.',
+  AUTH_TYPE_NOT_IMPLEMENTED:
+    'asks for a way to log in that is not supported. Let the user log in with a password (scram-sha-256 in pg_hba.conf).',
   '3D000': 'has no database of that name. Create it, or correct the setting.',
-  '42501': 'does not let the user make or change the schema gantry_surfaces. Grant CREATE on the database.',
+  '42501':
+    'does not let the user make or change what is in the schema gantry_surfaces. Grant it CREATE on the database, and ' +
+    'make it the owner of that schema and all in it.',
 };
-
-const UNKNOWN_PARAMETER = '42704';
-const WRONG_VALUE = '22023';
-
-/** What the server says of a parameter in the URL. FATAL: it was connecting, and no statement of ours. */
-export function refusedParameter(error: unknown): string | null {
-  const code = codeOf(error);
-  if (code !== UNKNOWN_PARAMETER && code !== WRONG_VALUE) return null;
-  if (!(error instanceof Error && 'severity' in error && error.severity === 'FATAL')) return null;
-  const name = /"([\w.]{1,63})"/.exec(error.message)?.[1];
-  const parameter = name === undefined ? 'a parameter' : `the parameter "${name}"`;
-  return code === UNKNOWN_PARAMETER
-    ? `does not know ${parameter} of the URL.`
-    : `does not take the value of ${parameter} of the URL.`;
-}
 
 /** What may pass: connection, lost races, a standby, resources, locks, shut down or starting, system, unknown. */
 const PASSING_CLASSES = ['08', '25', '40', '53', '55', '57', '58', 'XX'];
@@ -78,9 +73,9 @@ export function explainOpening(error: unknown, address: string): unknown {
     return refusedForGood(
       'storage_unavailable',
       server,
-      `does not take the schema of this Gantry (${code}).`,
+      `does not take the schema of this Gantry (${code}). Its log says why; mend that, or name another database.`,
     );
-  return unreachable('storage_unavailable', server, ofConnecting(error, code));
+  return unreachable('storage_unavailable', server, postgresReason(ofConnecting(error, code)));
 }
 
 /** Reported by the server, by the driver (CONNECTION_CLOSED, ...) or by the system (ECONNREFUSED, ...). */
@@ -97,13 +92,5 @@ class TimedOut extends Error {
 }
 
 /** The work itself goes on: the server ends it. */
-export async function inTime<T>(work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TimedOut('PostgreSQL did not answer')), OPERATION_TIMEOUT_MS);
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+export const operation = <T>(work: Promise<T>): Promise<T> =>
+  inTime(OPERATION_TIMEOUT_MS, work, () => new TimedOut('PostgreSQL did not answer'));

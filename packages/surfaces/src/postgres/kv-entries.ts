@@ -1,8 +1,8 @@
 /** The entries that a turn of the kv port holds, and what becomes of them. */
 import type { Statement } from '@gantry/postgres';
-import { Refusal } from '../embedded/wire.ts';
 import { ENTRY_OVERHEAD_BYTES, entryBytes } from '../kv/entry-bytes.ts';
 import type { KvEntry, KvKey } from '../ports/kv.ts';
+import { Refusal } from '../refusal.ts';
 import type { Tx } from './connection.ts';
 import { type Act, Alone, type Area, column } from './together.ts';
 import { usedBytes } from './usage.ts';

@@ -1,8 +1,5 @@
 /** The kv port in PostgreSQL. */
 import type { Json } from '@gantry/protocol';
-import { sameJson } from '../embedded/same-json.ts';
-import { bytesOf, prefixEnd } from '../embedded/text.ts';
-import { Refusal } from '../embedded/wire.ts';
 import {
   KV_ACTUAL_BYTES_MAX,
   type KvEntry,
@@ -13,6 +10,9 @@ import {
   type KvSwap,
   type KvSwapped,
 } from '../ports/kv.ts';
+import { Refusal } from '../refusal.ts';
+import { sameJson } from '../same-json.ts';
+import { bytesOf, prefixEnd } from '../text.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { type Entries, isThere, kvArea, type Stored } from './kv-entries.ts';
 

@@ -1,5 +1,6 @@
 /** Documents as rows of PostgreSQL, made before their transaction: it is not to wait for words and grams. */
 import { setImmediate } from 'node:timers/promises';
+import { stopwatch } from '../deadline.ts';
 import type { SearchDocument } from '../ports/search.ts';
 import { foldedFields, wordsOfFields } from '../search/words.ts';
 import { gramHashes, lexemesOf, type SearchIndex } from './search-indexes.ts';
@@ -19,11 +20,11 @@ const TURN_MS = 5;
 
 /** Makes way for others when it is called and they have waited long enough. */
 function takingTurns(): () => Promise<void> {
-  let begun = performance.now();
+  let isOver = stopwatch(TURN_MS);
   return async () => {
-    if (performance.now() - begun < TURN_MS) return;
+    if (!isOver()) return;
     await setImmediate();
-    begun = performance.now();
+    isOver = stopwatch(TURN_MS);
   };
 }
 

@@ -8,6 +8,7 @@ import type { ParsedQuery } from '../search/parse-query.ts';
 import { noIndex } from '../search/refusals.ts';
 import { fewGramsOf, partScore } from '../search/words.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
+import { documentOf } from './document-members.ts';
 import { POSTGRES } from './document-sql.ts';
 import { runText } from './run-text.ts';
 import {
@@ -91,7 +92,7 @@ async function findWords(sql: Sql, index: SearchIndex, search: Search): Promise<
     text: firstOf(found, 'score desc, id', bind(k, 'bigint')),
     params: text.params,
   });
-  return rows.map(({ id, doc, score }) => ({ id, score, fields: JSON.parse(doc) }));
+  return rows.map(({ id, doc, score }) => ({ id, score, fields: documentOf(doc) }));
 }
 
 /** Only documents that are given are turned into text. */
@@ -123,6 +124,6 @@ async function findPart(sql: Sql, index: SearchIndex, search: Search): Promise<S
   return rows.map(({ id, doc, length }) => ({
     id,
     score: partScore(partLength, length),
-    fields: JSON.parse(doc),
+    fields: documentOf(doc),
   }));
 }

@@ -17,9 +17,9 @@ import type { Sql, Statement, Tx } from '@gantry/postgres';
 import { OpenwopError } from '@gantry/protocol';
 import { codeOf } from '../backend-errors.ts';
 import { assertSameCall } from '../call-journal.ts';
-import { Refusal } from '../embedded/wire.ts';
+import { Refusal } from '../refusal.ts';
 import type { Invocation, PortRead, PortWrite } from '../surface-call.ts';
-import { inTime, isTransient } from './errors.ts';
+import { isTransient, operation } from './errors.ts';
 import { takeTurn } from './usage.ts';
 
 export interface Act<State> {
@@ -105,7 +105,7 @@ async function serveTurn<State, A extends Act<State>>(
   const again: Waiting<A>[] = [];
   const repeat = (waiting: Waiting<A>): unknown => again.push({ ...waiting, isAlone: true });
   try {
-    const outcomes = await inTime(transact(batch[0]!.sql, (tx) => takeTurns(tx, area, tenant, batch)));
+    const outcomes = await operation(transact(batch[0]!.sql, (tx) => takeTurns(tx, area, tenant, batch)));
     for (const [index, outcome] of outcomes.entries()) {
       const waiting = batch[index]!;
       if (outcome.kind === 'alone') repeat(waiting);

@@ -41,8 +41,7 @@ export async function usedBytes(tx: Tx, area: string, tenant: string): Promise<n
 const NARROW_BYTES = 33_554_432;
 
 /** `used` was read just now, without a turn. Who has plenty of room need not wait for the writes of others. */
-export const isNarrow = (used: number, quota: number): boolean =>
-  used > quota - Math.max(NARROW_BYTES, quota / 10);
+const isNarrow = (used: number, quota: number): boolean => used > quota - Math.max(NARROW_BYTES, quota / 10);
 
 export async function takeTurnIfNarrow(tx: Tx, area: string, tenant: string, quota: number): Promise<void> {
   if (isNarrow(await usedBytes(tx, area, tenant), quota)) await takeTurn(tx, area, tenant);

@@ -13,6 +13,7 @@ import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../por
 import { best, type Metric, type Scored, SLACK, scoring } from '../vector/metric.ts';
 import { checkDimensions, noCollection } from '../vector/refusals.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
+import { documentOf } from './document-members.ts';
 import { POSTGRES } from './document-sql.ts';
 import { runText } from './run-text.ts';
 import { arrayText, findVectorCollection, type VectorCollection } from './vector-collections.ts';
@@ -140,7 +141,7 @@ async function withMetadata(
     select id, doc::text from vectors where collection = ${collection} and id = any(${ids}::text[])
   `;
   const docs = new Map(
-    rows.map(({ id, doc }): [string, JsonObject | null] => [id, JSON.parse(doc ?? 'null')]),
+    rows.map(({ id, doc }): [string, JsonObject | null] => [id, doc === null ? null : documentOf(doc)]),
   );
   // One that was deleted meanwhile is gone
   return found.flatMap(({ id, score }) => {

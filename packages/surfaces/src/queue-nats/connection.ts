@@ -1,6 +1,6 @@
 /** A connection to NATS that heals by itself, and operations that end. */
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, errors, type NatsConnection } from '@nats-io/transport-node';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import { serverUnavailable } from '../queue/errors.ts';
 import { pause } from '../queue/pause.ts';
@@ -10,22 +10,26 @@ export interface NatsSession {
   readonly nats: NatsConnection;
   readonly streams: JetStreamClient;
   readonly manager: JetStreamManager;
+  /** Aborted when the connection is lost: what was asked for by then is not answered any more. */
+  readonly lost: AbortSignal;
 }
 
 export interface NatsLink {
-  /** Runs when connected, waiting a moment for a connection that is being made anew. */
+  /** Runs while connected, after waiting a moment for a connection that is being made anew. */
   use<T>(work: (session: NatsSession) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 export const REQUEST_TIMEOUT_MS = 5_000;
-const RECONNECT_MS = 250;
+const RECONNECT_MS = 100;
 const PATIENCE_MS = 1_000;
-const PING_MS = 20_000;
+const PING_MS = 10_000;
 
-type Health = { readonly kind: 'up' } | { readonly kind: 'down'; readonly back: PromiseWithResolvers<void> };
+type Health =
+  | { readonly kind: 'up'; readonly ending: AbortController }
+  | { readonly kind: 'down'; readonly back: PromiseWithResolvers<void> };
 
-interface Connected extends NatsSession {
+interface Connected extends Omit<NatsSession, 'lost'> {
   health(): Health;
 }
 
@@ -39,19 +43,34 @@ export function natsLink(url: string): NatsLink {
   });
   return {
     async use(work) {
-      const { health, ...session } = await opened.get();
+      const { health, ...connection } = await opened.get();
+      const before = health();
+      if (before.kind === 'down')
+        await pause(PATIENCE_MS, new AbortController().signal, [before.back.promise]);
       const state = health();
-      if (state.kind === 'down') {
-        await pause(PATIENCE_MS, new AbortController().signal, [state.back.promise]);
-        if (health().kind === 'down')
-          throw serverUnavailable(`NATS at ${host}`, 'cannot be reached. Try again later.');
-      }
-      return work(session).catch((error: unknown) => {
+      if (state.kind === 'down')
+        throw serverUnavailable(`NATS at ${host}`, 'cannot be reached. Try again later.');
+      const session = { ...connection, lost: state.ending.signal };
+      return whileConnected(session, work(session)).catch((error: unknown) => {
         throw explain(error, host);
       });
     },
     close: opened.close,
   };
+}
+
+/** The library waits for answers that were lost with a connection until their time is over. */
+export async function whileConnected<T>({ lost }: NatsSession, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = (): void => reject(new errors.ConnectionError('the connection was lost'));
+  if (lost.aborted) end();
+  lost.addEventListener('abort', end, { once: true });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    lost.removeEventListener('abort', end);
+  }
 }
 
 async function open(url: string): Promise<Connected> {
@@ -84,14 +103,18 @@ const credentials = (user: string, pass: string) =>
   user === '' ? {} : pass === '' ? { token: user } : { user, pass };
 
 function watch(nats: NatsConnection): () => Health {
-  let health: Health = { kind: 'up' };
+  let health: Health = { kind: 'up', ending: new AbortController() };
   const follow = async (): Promise<void> => {
     for await (const { type } of nats.status()) {
-      if (type === 'disconnect' && health.kind === 'up')
+      if (type === 'disconnect' && health.kind === 'up') {
+        const { ending } = health;
         health = { kind: 'down', back: Promise.withResolvers<void>() };
+        ending.abort();
+      }
       if (type === 'reconnect' && health.kind === 'down') {
-        health.back.resolve();
-        health = { kind: 'up' };
+        const { back } = health;
+        health = { kind: 'up', ending: new AbortController() };
+        back.resolve();
       }
     }
   };

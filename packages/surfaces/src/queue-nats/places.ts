@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { AckPolicy } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
-import type { NatsSession } from './connection.ts';
+import { type NatsSession, whileConnected } from './connection.ts';
 import { apiCodeOf, STREAM_EXISTS_OTHERWISE } from './errors.ts';
 import { checkGroup } from './groups.ts';
 
@@ -49,9 +49,11 @@ export function places(bounds: QueueBounds): Places {
       });
     return name;
   };
+  const knownStream = (session: NatsSession, tenant: string): Promise<string> =>
+    known(streams, tenant, () => whileConnected(session, addStream(session, tenant)));
   const addConsumer = async (session: NatsSession, tenant: string, place: QueuePlace): Promise<string> => {
     const name = consumerOf(place);
-    const stream = await known(streams, tenant, () => addStream(session, tenant));
+    const stream = await knownStream(session, tenant);
     const subject = subjectOf(tenant, place.topic);
     await checkGroup(session, { stream, name, subject }, bounds);
     await session.manager.consumers.add(stream, {
@@ -65,11 +67,13 @@ export function places(bounds: QueueBounds): Places {
     return name;
   };
   return {
-    stream: (session, tenant) => known(streams, tenant, () => addStream(session, tenant)),
+    stream: knownStream,
     consumer(session, tenant, place) {
       const ours = consumers.get(tenant) ?? new Map<string, Promise<string>>();
       consumers.set(tenant, ours);
-      return known(ours, consumerOf(place), () => addConsumer(session, tenant, place));
+      return known(ours, consumerOf(place), () =>
+        whileConnected(session, addConsumer(session, tenant, place)),
+      );
     },
     forget(tenant) {
       streams.delete(tenant);

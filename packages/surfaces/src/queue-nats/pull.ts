@@ -30,8 +30,9 @@ const DELETED = /consumer deleted/i;
 /** For what the server sent before it was asked whether it is there. */
 const FLUSH_MS = 1_000;
 
-export function pull({ nats }: NatsSession, asked: Pull): Promise<Pulled> {
-  const { stream, consumer, messagesMax, atOnce, waitMs, signal } = asked;
+export function pull({ nats, lost }: NatsSession, asked: Pull): Promise<Pulled> {
+  const { stream, consumer, messagesMax, atOnce, waitMs } = asked;
+  const signal = AbortSignal.any([asked.signal, lost]);
   const { promise, resolve } = Promise.withResolvers<Pulled>();
   const messages: Msg[] = [];
   const inbox = createInbox();

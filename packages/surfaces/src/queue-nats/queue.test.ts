@@ -5,9 +5,11 @@ import { connect } from '@nats-io/transport-node';
 import { queueContract } from '../ports/queue-contract.ts';
 import { QUEUE_LEASE_BOUNDS, queueLeaseContract } from '../ports/queue-lease-contract.ts';
 import { queueOutageContract } from '../ports/queue-outage-contract.ts';
-import { EXPIRED, QUEUE_CONTRACT_BOUNDS, userOf } from '../ports/queue-user-contract.ts';
+import { EXPIRED, NEVER, QUEUE_CONTRACT_BOUNDS, userOf } from '../ports/queue-user-contract.ts';
 import { freshTenant } from '../testing/calls.ts';
+import { openGate } from '../testing/gate.ts';
 import { natsSkip, openTestNats } from '../testing/nats.ts';
+import { REQUEST_TIMEOUT_MS } from './connection.ts';
 import { isBehind } from './groups.ts';
 import { consumerOf, streamOf, subjectOf } from './places.ts';
 import { openNatsQueue } from './queue.ts';
@@ -29,7 +31,13 @@ queueContract(
     const port = openNatsQueue(await url(), deps);
     return { port, close: () => port.close() };
   },
-  skip,
+  {
+    ...skip,
+    lacks: {
+      delays: 'JetStream keeps no message back, and the surface refuses to',
+      ownJournal: 'JetStream writes nothing beside a message, so the host remembers calls',
+    },
+  },
 );
 
 queueLeaseContract(
@@ -93,7 +101,7 @@ test('a group that the stream is ahead of is not taken for one without messages'
   const port = openNatsQueue(await url(), deps);
   const nats = await connect({ servers: new URL(await url()).host });
   t.after(() => Promise.all([port.close(), nats.close()]));
-  const session = { nats, manager: await jetstreamManager(nats), streams: jetstream(nats) };
+  const session = { nats, manager: await jetstreamManager(nats), streams: jetstream(nats), lost: NEVER };
   const { publish, takeOne } = userOf(port, tenant);
   const [stream, consumer] = [streamOf(tenant), consumerOf({ topic: 't', group: '' })];
   const behind = () => isBehind(session, { stream, consumer, subject: subjectOf(tenant, 't') });
@@ -102,6 +110,41 @@ test('a group that the stream is ahead of is not taken for one without messages'
   assert.equal(await behind(), true);
   await takeOne('t');
   assert.equal(await behind(), false, 'messages of other topics are not before it');
+});
+
+test('who asks or waits when the connection is lost is told at once', skip, async (t) => {
+  const tenant = freshTenant();
+  const server = new URL(await url());
+  const gate = await openGate({ host: server.hostname, port: Number(server.port) });
+  const nats = await connect({ servers: server.host });
+  server.port = String(gate.port);
+  const port = openNatsQueue(server.href, deps);
+  t.after(async () => {
+    await port.close();
+    await gate.close();
+    await nats.close();
+  });
+  const { publish, drain, take } = userOf(port, tenant);
+  await publish('t', 1);
+  await drain('t');
+  const { consumers } = await jetstreamManager(nats);
+  const waiting = take('t', { waitMs: 20_000 });
+  const [stream, consumer] = [streamOf(tenant), consumerOf({ topic: 't', group: '' })];
+  while ((await consumers.info(stream, consumer)).num_waiting === 0);
+  gate.hush();
+  const since = performance.now();
+  const unanswered = [waiting, publish('t', 2), publish('new', 3), take('new'), port.health()];
+  await Promise.all([
+    gate.shut(),
+    ...unanswered.map((each) => assert.rejects(each, { code: 'queue_backend_unavailable' })),
+  ]);
+  assert.ok(performance.now() - since < REQUEST_TIMEOUT_MS, 'nobody waits for the time of a request');
+  await gate.reopen();
+  while (!(await publish('t', 4).then(Boolean, () => false)));
+  assert.deepEqual(
+    (await drain('t')).map(({ payload }) => payload),
+    [4],
+  );
 });
 
 test('a server that is not there is named without its password', async () => {

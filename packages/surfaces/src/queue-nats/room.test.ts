@@ -122,7 +122,7 @@ describe('room in NATS', { skip: natsSkip }, () => {
     await manager.consumers.add('waiting', config);
     const ask = (signal: AbortSignal) =>
       pull(
-        { nats, manager, streams: manager.jetstream() },
+        { nats, manager, streams: manager.jetstream(), lost: NEVER },
         { stream: 'waiting', consumer: 'one', messagesMax: 1, atOnce: false, waitMs: 5_000, signal },
       );
     const ending = new AbortController();

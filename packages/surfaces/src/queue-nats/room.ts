@@ -6,7 +6,7 @@
  * message has to get, so that together they do not pass the bound.
  */
 import { backendUnavailable, tenantFull } from '../queue/errors.ts';
-import type { NatsSession } from './connection.ts';
+import { type NatsSession, whileConnected } from './connection.ts';
 import { apiCodeOf, WRONG_LAST_SEQUENCE } from './errors.ts';
 import { dropConsumed } from './groups.ts';
 
@@ -42,7 +42,9 @@ export function puttingIfRoom(quotaBytes: number): PutIfRoom {
   return async (session, parcel) => {
     const { bytes } = await stateOf(session, parcel.stream);
     if (bytes + sizeOf(parcel) + AMPLE_BYTES <= quotaBytes) return put(session, parcel);
-    return inTurn(turns, parcel.stream, () => putClosely(session, parcel, quotaBytes));
+    return inTurn(turns, parcel.stream, () =>
+      whileConnected(session, putClosely(session, parcel, quotaBytes)),
+    );
   };
 }
 

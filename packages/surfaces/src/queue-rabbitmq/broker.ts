@@ -2,10 +2,11 @@
 import type { QueueMessage, QueuePlace } from '../ports/queue.ts';
 import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../queue/dead-letter.ts';
 import type { OpenDeliveries } from '../queue/open-deliveries.ts';
-import { type RabbitLink, WAITING_PREFETCH } from './connection.ts';
+import type { RabbitLink } from './connection.ts';
 import { type Place, placeOf } from './names.ts';
 import type { PlaceDeps } from './places.ts';
 import { send } from './send.ts';
+import { WAITING_PREFETCH } from './session.ts';
 import type { Taken } from './take.ts';
 
 export interface Held extends Taken, QueuePlace {

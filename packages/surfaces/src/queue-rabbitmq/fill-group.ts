@@ -1,9 +1,9 @@
 /** A new group gets what the log of its topic still has. */
 import type { QueueBounds } from '../ports/queue.ts';
-import type { RabbitSession } from './connection.ts';
 import { type LogStart, markEnd, readLog } from './log.ts';
 import { namesOf, type Place } from './names.ts';
 import type { Room } from './room.ts';
+import type { RabbitSession } from './session.ts';
 
 export interface Filling {
   readonly session: RabbitSession;

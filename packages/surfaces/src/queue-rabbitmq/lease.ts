@@ -6,8 +6,9 @@ import { foreignMessage, fromBody } from '../queue/envelope.ts';
 import { foreignBody } from '../queue/errors.ts';
 import { type Broker, bury, finish } from './broker.ts';
 import { OPERATION_TIMEOUT_MS } from './connection.ts';
-import { placeOf } from './names.ts';
-import { ensureGroup, topicExists } from './places.ts';
+import { type Place, placeOf } from './names.ts';
+import { ensureGroup, ensureTopic, topicExists } from './places.ts';
+import type { RabbitSession } from './session.ts';
 import { deliveryCountOf, type Taken, takeNext, takeReady } from './take.ts';
 
 /** A new group may have a long log to copy. */
@@ -22,12 +23,9 @@ export async function lease(
   const { messagesMax, waitMs, signal } = request;
   const { link } = broker;
   const place = placeOf(tenant, request);
-  const queue = await link.use(
-    async (session) =>
-      waitMs > 0 || (await topicExists(broker, session, place)) ? ensureGroup(broker, session, place) : null,
-    GROUP_TIMEOUT_MS,
-  );
-  if (queue === null) return [];
+  const isThere = await link.use((session) => findTopic(broker, session, place, waitMs));
+  if (!isThere) return [];
+  const queue = await link.use((session) => ensureGroup(broker, session, place), GROUP_TIMEOUT_MS);
   for (;;) {
     const ready = await link.use((session) => takeReady(session, queue, messagesMax));
     const isEnough = ready.length > 0 || waitMs === 0 || signal.aborted;
@@ -41,6 +39,18 @@ export async function lease(
     const alive = deliveries.filter((each) => each !== null);
     if (alive.length > 0 || taken.length === 0) return alive;
   }
+}
+
+/** Who waits makes the topic that nobody published to. */
+async function findTopic(
+  broker: Broker,
+  session: RabbitSession,
+  place: Place,
+  waitMs: number,
+): Promise<boolean> {
+  if (waitMs === 0) return topicExists(broker, session, place);
+  await ensureTopic(broker, session, place, { bounded: true });
+  return true;
 }
 
 /** Null for one that is dead. */

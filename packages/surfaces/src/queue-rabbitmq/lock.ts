@@ -1,16 +1,16 @@
 /** An exclusive queue is a lock: it goes with the connection of its holder. */
 import { pause } from '../queue/pause.ts';
-import { onChannel, type RabbitSession } from './connection.ts';
+import { isLocked } from './errors.ts';
+import { onChannel, type RabbitSession } from './session.ts';
 
 const AGAIN_MS = 50;
-const RESOURCE_LOCKED = 405;
 
 export async function alone<T>(session: RabbitSession, lock: string, work: () => Promise<T>): Promise<T> {
   const take = (): Promise<boolean> =>
     onChannel(session, (channel) => channel.assertQueue(lock, { exclusive: true, durable: false })).then(
       () => true,
       (error: unknown) => {
-        if (error instanceof Error && 'code' in error && error.code === RESOURCE_LOCKED) return false;
+        if (isLocked(error)) return false;
         throw error;
       },
     );

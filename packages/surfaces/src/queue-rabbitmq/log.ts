@@ -1,7 +1,9 @@
 /** A log: a RabbitMQ stream, which keeps what was read. */
 import { randomUUID } from 'node:crypto';
 import type { Channel, ConsumeMessage } from 'amqplib';
-import type { RabbitSession } from './connection.ts';
+import { close } from './channel.ts';
+import { MARK } from './log-writers.ts';
+import type { RabbitSession } from './session.ts';
 
 const AHEAD = 50;
 const MS = 1_000;
@@ -44,7 +46,7 @@ export async function* readLog(
   } finally {
     signal.removeEventListener('abort', stop);
     inbox.end(null);
-    await channel.close().catch(() => {});
+    await close(channel);
   }
 }
 
@@ -66,19 +68,15 @@ export const timestampOf = (now: number): number => Math.floor(now / MS);
 /** A mark in the log that readers of messages pass over: all before it was there when it was set. */
 export async function markEnd(session: RabbitSession, log: string): Promise<string> {
   const messageId = randomUUID();
-  await append(session, log, { messageId, body: Buffer.from('mark') });
+  await append(session, log, { messageId, body: MARK });
   return messageId;
 }
 
-export function append(
-  { confirms }: RabbitSession,
+export const append = (
+  { logs }: RabbitSession,
   log: string,
   { messageId, body }: { readonly messageId: string; readonly body: Buffer },
-): Promise<void> {
-  return new Promise((resolve, reject) =>
-    confirms.sendToQueue(log, body, { messageId }, (error) => (error ? reject(error) : resolve())),
-  );
-}
+): Promise<void> => logs.write(log, { exchange: '', key: log, body, options: { messageId } });
 
 class Inbox {
   readonly #messages: ConsumeMessage[] = [];

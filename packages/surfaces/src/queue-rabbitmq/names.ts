@@ -3,8 +3,12 @@
  * stream) behind it; a group is a queue behind the same exchange, and a second one that says how bulky its messages
  * are. No queue refuses messages: who publishes looks for room first, so that a message reaches all groups or none.
  *
- * A topic has the queue of the group without a name from the start: it keeps what is published before anyone asks. When
- * a group with a name is made first, that queue goes; should somebody ask for it later, it is made like the others.
+ * The default group is that of consumers who name none. It has no digest of its own: the place of a topic is that of
+ * its default group, and stands for both.
+ *
+ * D1  Its queue is made with the topic and keeps what is published before anyone asks: `kept`.
+ * D2  When a group with a name is made first, nobody has asked for that queue, and the log has the same: `dropped`.
+ * D3  Once somebody asks for it, it is a group like the others: `claimed`. If it was dropped, it is filled from the log.
  */
 import { hash } from 'node:crypto';
 import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
@@ -13,7 +17,7 @@ import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
 export interface Place {
   readonly tenant: string;
   readonly topic: string;
-  /** That of the topic for the group without a name. */
+  /** That of the topic for the default group. */
   readonly group: string;
 }
 
@@ -30,9 +34,16 @@ export function placeOf(tenant: string, { topic, group }: QueuePlace): Place {
   };
 }
 
-export const isGroupless = ({ topic, group }: Place): boolean => topic === group;
+export const isDefaultGroup = ({ topic, group }: Place): boolean => topic === group;
 
-export const groupless = (place: Place): Place => ({ ...place, group: place.topic });
+/** A step forward at a time (D1 to D3), so that late news do no harm. */
+const DEFAULT_GROUP_STATES = ['kept', 'dropped', 'claimed'] as const;
+export type DefaultGroupState = (typeof DEFAULT_GROUP_STATES)[number];
+
+export const laterState = (one: DefaultGroupState, other: DefaultGroupState): DefaultGroupState =>
+  DEFAULT_GROUP_STATES.indexOf(one) > DEFAULT_GROUP_STATES.indexOf(other) ? one : other;
+
+export const defaultGroupOf = (place: Place): Place => ({ ...place, group: place.topic });
 
 export interface PlaceNames {
   readonly exchange: string;

@@ -1,14 +1,13 @@
 /** Makes topics and groups when they are first asked for. A group with a name is filled from the log of its topic. */
 import type { Channel } from 'amqplib';
 import type { QueueBounds } from '../ports/queue.ts';
-import { exists, onChannel, type RabbitSession } from './connection.ts';
 import { fillGroup } from './fill-group.ts';
 import { alone } from './lock.ts';
 import {
   bulkArguments,
+  defaultGroupOf,
   groupArguments,
-  groupless,
-  isGroupless,
+  isDefaultGroup,
   KEYS,
   logArguments,
   namesOf,
@@ -16,6 +15,7 @@ import {
 } from './names.ts';
 import type { Registries, Registry } from './registry.ts';
 import type { Room } from './room.ts';
+import { exists, onChannel, type RabbitSession } from './session.ts';
 
 export interface PlaceDeps {
   readonly bounds: QueueBounds;
@@ -30,7 +30,7 @@ interface Making extends PlaceDeps {
 }
 
 export const lockOf = (place: Place): string =>
-  `${isGroupless(place) ? namesOf(place).exchange : namesOf(place).queue}.lock`;
+  `${isDefaultGroup(place) ? namesOf(place).exchange : namesOf(place).queue}.lock`;
 
 /** `bounded`: refuses one topic too many. */
 export async function ensureTopic(
@@ -40,7 +40,7 @@ export async function ensureTopic(
   { bounded }: { readonly bounded: boolean },
 ): Promise<void> {
   const making = { ...deps, session, registry: await deps.registryOf(session) };
-  const topic = groupless(place);
+  const topic = defaultGroupOf(place);
   await ensure(making, topic, namesOf(topic).exchange, () => makeTopic(making, topic, bounded));
 }
 
@@ -49,9 +49,9 @@ export async function ensureGroup(deps: PlaceDeps, session: RabbitSession, place
   await ensureTopic(deps, session, place, { bounded: true });
   const { queue } = namesOf(place);
   const making = { ...deps, session, registry: await deps.registryOf(session) };
-  if (!isGroupless(place)) await ensure(making, place, queue, () => makeGroup(making, place));
-  else if (making.registry.unreadOf(place) !== 'claimed')
-    await known(session, queue, () => claimUnread(making, place));
+  if (!isDefaultGroup(place)) await ensure(making, place, queue, () => makeGroup(making, place));
+  else if (making.registry.defaultGroupStateOf(place) !== 'claimed')
+    await known(session, queue, () => claimDefaultGroup(making, place));
   return queue;
 }
 
@@ -59,7 +59,7 @@ export async function ensureGroup(deps: PlaceDeps, session: RabbitSession, place
 export async function topicExists(deps: PlaceDeps, session: RabbitSession, place: Place): Promise<boolean> {
   const { exchange } = namesOf(place);
   const registry = await deps.registryOf(session);
-  if (registry.ageOf(groupless(place)) <= deps.bounds.retentionMs) return true;
+  if (registry.ageOf(defaultGroupOf(place)) <= deps.bounds.retentionMs) return true;
   return exists(session, (channel) => channel.checkExchange(exchange));
 }
 
@@ -91,7 +91,7 @@ async function declareTopic({ session, bounds, registry }: Making, topic: Place)
     await channel.assertExchange(exchange, 'direct', { durable: true });
     await channel.assertQueue(log, { durable: true, arguments: logArguments(bounds) });
     await channel.bindQueue(log, exchange, KEYS.message);
-    if (registry.unreadOf(topic) === 'dropped') return;
+    if (registry.defaultGroupStateOf(topic) === 'dropped') return;
     await declareGroup(channel, bounds, topic);
     await bindGroup(channel, topic);
   });
@@ -115,13 +115,13 @@ async function makeGroup(making: Making, place: Place): Promise<void> {
   if (!isKnown || !(await isReady(session, place)))
     await alone(session, lockOf(place), async () => {
       const isMade = await isReady(session, place);
-      // The first group takes the place of what was kept for it
-      const isFirst = registry.unreadOf(place) === 'kept';
+      // The first group takes the place of what was kept for it: D2
+      const isFirst = registry.defaultGroupStateOf(place) === 'kept';
       if (!isMade && !isFirst) await making.room.check(session, place.tenant);
       await registry.announce(place, { bounded: true });
       if (!isMade) await fillAnew(making, place);
     });
-  await dropUnread(making, groupless(place));
+  await dropDefaultGroup(making, defaultGroupOf(place));
 }
 
 async function isReady(session: RabbitSession, place: Place): Promise<boolean> {
@@ -147,13 +147,13 @@ async function fillAnew(making: Making, place: Place): Promise<void> {
   await onChannel(session, (channel) => channel.assertQueue(ready, { durable: true }));
 }
 
-/** Nobody has asked for it, and the log has the same for whoever does. */
-async function dropUnread({ session, registry }: Making, topic: Place): Promise<void> {
-  if (registry.unreadOf(topic) !== 'kept') return;
+/** D2 of `names.ts`. */
+async function dropDefaultGroup({ session, registry }: Making, topic: Place): Promise<void> {
+  if (registry.defaultGroupStateOf(topic) !== 'kept') return;
   await alone(session, lockOf(topic), async () => {
     await registry.caughtUp();
-    if (registry.unreadOf(topic) !== 'kept') return;
-    await registry.announce(topic, { bounded: false, unread: 'dropped' });
+    if (registry.defaultGroupStateOf(topic) !== 'kept') return;
+    await registry.announce(topic, { bounded: false, defaultGroup: 'dropped' });
     const { queue, bulk } = namesOf(topic);
     await onChannel(session, async (channel) => {
       for (const name of [queue, bulk]) await channel.deleteQueue(name);
@@ -161,17 +161,18 @@ async function dropUnread({ session, registry }: Making, topic: Place): Promise<
   });
 }
 
-async function claimUnread(making: Making, topic: Place): Promise<void> {
+/** D3. */
+async function claimDefaultGroup(making: Making, topic: Place): Promise<void> {
   const { session, registry, room } = making;
   await alone(session, lockOf(topic), async () => {
     await registry.caughtUp();
-    const unread = registry.unreadOf(topic);
-    if (unread === 'claimed') return;
-    if (unread === 'dropped') {
+    const state = registry.defaultGroupStateOf(topic);
+    if (state === 'claimed') return;
+    if (state === 'dropped') {
       await room.check(session, topic.tenant);
       await fillAnew(making, topic);
     }
-    await registry.announce(topic, { bounded: true, unread: 'claimed' });
+    await registry.announce(topic, { bounded: true, defaultGroup: 'claimed' });
   });
 }
 

@@ -9,9 +9,11 @@
 import { randomUUID } from 'node:crypto';
 import type { QueueBounds } from '../ports/queue.ts';
 import { tooManyGroups, tooManyGroupsInAll, tooManyTopics } from '../queue/errors.ts';
-import { onChannel, type RabbitSession } from './connection.ts';
 import { append, readLog } from './log.ts';
-import { isGroupless, namesOf, type Place } from './names.ts';
+import { MARK } from './log-writers.ts';
+import { type DefaultGroupState, isDefaultGroup, laterState, namesOf, type Place } from './names.ts';
+import { onChannel, type RabbitSession } from './session.ts';
+import { untilSettled } from './settled.ts';
 
 const LOG = 'gantry.queue.places';
 const MS = 1_000;
@@ -21,26 +23,24 @@ const KEPT_TIMES = 3;
 /** Of all topics of a tenant together: each is looked at when room gets short. */
 const GROUPS_OF_TOPIC = 2;
 
-/** What became of the queue that a topic has from the start. It goes forward only, so that late news do no harm. */
-const UNREAD = ['kept', 'dropped', 'claimed'] as const;
-export type Unread = (typeof UNREAD)[number];
-
+/** As it is written into the log. `unread` is the state of the default group. */
 type Notice = Place &
-  ({ readonly kind: 'used'; readonly at: number; readonly unread?: Unread } | { readonly kind: 'gone' });
+  (
+    | { readonly kind: 'used'; readonly at: number; readonly unread?: DefaultGroupState }
+    | { readonly kind: 'gone' }
+  );
 
 interface Topic {
-  unread: Unread;
+  defaultGroup: DefaultGroupState;
   /** When each was announced last. */
   readonly groups: Map<string, number>;
 }
 type Topics = Map<string, Topic>;
 
-const later = (one: Unread, other: Unread): Unread =>
-  UNREAD.indexOf(one) > UNREAD.indexOf(other) ? one : other;
-
 export interface Announcement {
   readonly bounded: boolean;
-  readonly unread?: Unread;
+  /** What becomes of it. */
+  readonly defaultGroup?: DefaultGroupState;
 }
 
 export interface RegistryOptions {
@@ -78,7 +78,7 @@ export class Registry {
     const mark = randomUUID();
     this.#marks.set(mark, resolve);
     try {
-      await append(this.#options.session, LOG, { messageId: mark, body: Buffer.from('mark') });
+      await append(this.#options.session, LOG, { messageId: mark, body: MARK });
       await Promise.race([promise, this.ended]);
     } finally {
       this.#marks.delete(mark);
@@ -91,8 +91,9 @@ export class Registry {
     return at === undefined ? Number.POSITIVE_INFINITY : now - at;
   }
 
-  unreadOf({ tenant, topic }: Place): Unread {
-    return this.#tenants.get(tenant)?.get(topic)?.unread ?? 'kept';
+  /** Of the topic of this place. */
+  defaultGroupStateOf({ tenant, topic }: Place): DefaultGroupState {
+    return this.#tenants.get(tenant)?.get(topic)?.defaultGroup ?? 'kept';
   }
 
   /** Of one topic when it is named. */
@@ -105,23 +106,25 @@ export class Registry {
 
   /** Those that messages go to. */
   queuesOf(tenant: string, topic?: string): Place[] {
-    const isThere = (place: Place): boolean => !isGroupless(place) || this.unreadOf(place) !== 'dropped';
+    const isThere = (place: Place): boolean =>
+      !isDefaultGroup(place) || this.defaultGroupStateOf(place) !== 'dropped';
     return this.groupsOf(tenant, topic).filter(isThere);
   }
 
   /** R1. `bounded`: refuses one too many. */
-  async announce(place: Place, { bounded, unread }: Announcement): Promise<void> {
-    if (bounded) this.#check(place, unread);
-    const about = isGroupless(place) ? { unread: later(unread ?? 'kept', this.unreadOf(place)) } : {};
+  async announce(place: Place, { bounded, defaultGroup = 'kept' }: Announcement): Promise<void> {
+    if (bounded) this.#check(place, defaultGroup);
+    const state = laterState(defaultGroup, this.defaultGroupStateOf(place));
+    const about = isDefaultGroup(place) ? { unread: state } : {};
     await this.#say({ ...place, kind: 'used', at: this.#options.now(), ...about });
   }
 
-  /** Of a topic, when it is the group without a name. */
+  /** The topic itself, when it is the default group. */
   removed(place: Place): Promise<void> {
     return this.#say({ ...place, kind: 'gone' });
   }
 
-  /** R2. A group without a name stands for its topic. */
+  /** R2. A default group stands for its topic. */
   unused(now: number): Place[] {
     const all = [...this.#tenants].flatMap(([tenant, topics]) =>
       [...topics.keys()].map((topic) => ({ tenant, topic })),
@@ -129,22 +132,23 @@ export class Registry {
     return all.flatMap(({ tenant, topic }) => {
       const base = { tenant, topic, group: topic };
       if (this.isUnused(base, now)) return [base];
-      return this.groupsOf(tenant, topic).filter((each) => !isGroupless(each) && this.isUnused(each, now));
+      return this.groupsOf(tenant, topic).filter((each) => !isDefaultGroup(each) && this.isUnused(each, now));
     });
   }
 
   isUnused(place: Place, now: number): boolean {
     const isOld = (each: Place): boolean => this.ageOf(each, now) > 1.25 * this.#options.bounds.retentionMs;
-    return isGroupless(place) ? this.groupsOf(place.tenant, place.topic).every(isOld) : isOld(place);
+    return isDefaultGroup(place) ? this.groupsOf(place.tenant, place.topic).every(isOld) : isOld(place);
   }
 
-  #check(place: Place, unread: Unread | undefined): void {
+  #check(place: Place, defaultGroup: DefaultGroupState): void {
     const { topicsMax, groupsMax } = this.#options.bounds;
     const topics: Topics = this.#tenants.get(place.tenant) ?? new Map();
-    if (isGroupless(place) && !topics.has(place.topic) && topics.size >= topicsMax)
+    if (isDefaultGroup(place) && !topics.has(place.topic) && topics.size >= topicsMax)
       throw tooManyTopics(topicsMax);
-    const isGroup = !isGroupless(place) || unread === 'claimed';
-    const isAsked = (each: Place): boolean => !isGroupless(each) || this.unreadOf(each) === 'claimed';
+    const isGroup = !isDefaultGroup(place) || defaultGroup === 'claimed';
+    const isAsked = (each: Place): boolean =>
+      !isDefaultGroup(each) || this.defaultGroupStateOf(each) === 'claimed';
     const groups = this.groupsOf(place.tenant, place.topic).filter(isAsked);
     if (!isGroup || groups.some(({ group }) => group === place.group)) return;
     if (groups.length >= groupsMax) throw tooManyGroups(groupsMax);
@@ -160,21 +164,21 @@ export class Registry {
   #apply(notice: Notice): void {
     const { tenant, topic, group } = notice;
     const topics: Topics = this.#tenants.get(tenant) ?? new Map();
-    const found: Topic = topics.get(topic) ?? { unread: 'kept', groups: new Map() };
+    const found: Topic = topics.get(topic) ?? { defaultGroup: 'kept', groups: new Map() };
     const { groups } = found;
     if (notice.kind === 'used') {
-      found.unread = later(notice.unread ?? 'kept', found.unread);
+      found.defaultGroup = laterState(notice.unread ?? 'kept', found.defaultGroup);
       groups.set(group, Math.max(notice.at, groups.get(group) ?? 0));
       this.#tenants.set(tenant, topics.set(topic, found));
       return;
     }
     const { known } = this.#options.session;
-    const gone = isGroupless(notice) ? this.groupsOf(tenant, topic) : [notice];
+    const gone = isDefaultGroup(notice) ? this.groupsOf(tenant, topic) : [notice];
     for (const place of gone) {
       known.delete(namesOf(place).queue);
       groups.delete(place.group);
     }
-    if (!isGroupless(notice)) return;
+    if (!isDefaultGroup(notice)) return;
     known.delete(namesOf(notice).exchange);
     topics.delete(topic);
     if (topics.size === 0) this.#tenants.delete(tenant);
@@ -217,6 +221,7 @@ async function open(options: RegistryOptions): Promise<Registry> {
       },
     }),
   );
+  await untilSettled(session, LOG);
   const registry = new Registry(options);
   await registry.caughtUp();
   return registry;

@@ -5,9 +5,9 @@
  */
 import type { QueueBounds } from '../ports/queue.ts';
 import { tenantFull } from '../queue/errors.ts';
-import { onChannel, type RabbitSession } from './connection.ts';
 import { namesOf, type Place } from './names.ts';
 import type { Registries } from './registry.ts';
+import { onChannel, type RabbitSession } from './session.ts';
 
 const UNITS_MAX = 65_536;
 const UNIT_BYTES_MIN = 1_024;

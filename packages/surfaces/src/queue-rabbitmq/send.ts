@@ -1,8 +1,9 @@
 /** Publishes: the server answers when all queues of the topic have the message on disk. */
 import type { QueueMessage } from '../ports/queue.ts';
 import { toBody } from '../queue/envelope.ts';
-import type { RabbitLink, RabbitSession } from './connection.ts';
+import type { RabbitLink } from './connection.ts';
 import { timestampOf } from './log.ts';
+import { type Parcel, publish } from './log-writers.ts';
 import { KEYS, namesOf, type Place } from './names.ts';
 import { ensureTopic, type PlaceDeps } from './places.ts';
 
@@ -30,36 +31,24 @@ export async function send(
     const units = room.unitsOf(body);
     const done = bounded ? await room.reserve(session, place, units) : () => {};
     try {
-      const options = { messageId: message.messageId, timestamp: timestampOf(now()) };
-      const { exchange } = namesOf(place);
-      const confirmed = [publish(session, exchange, KEYS.message, body, options)];
-      sending.phase = 'sent';
-      while (confirmed.length < units)
-        confirmed.push(publish(session, exchange, KEYS.bulk, Buffer.alloc(0), {}));
-      await Promise.all(confirmed);
+      const { exchange, log } = namesOf(place);
+      const options = { persistent: true, messageId: message.messageId, timestamp: timestampOf(now()) };
+      const parcel = { exchange, key: KEYS.message, body, options };
+      const bulk: Promise<void>[] = [];
+      await session.logs.write(log, parcel, () => {
+        sending.phase = 'sent';
+        while (bulk.length < units - 1) bulk.push(publish(session.confirms, bulkOf(exchange)));
+      });
+      await Promise.all(bulk);
     } finally {
       done();
     }
   });
 }
 
-interface Properties {
-  readonly messageId?: string;
-  readonly timestamp?: number;
-}
-
-/** Throws, rather than rejects, when nothing can be sent. */
-function publish(
-  { confirms }: RabbitSession,
-  exchange: string,
-  key: string,
-  body: Buffer,
-  properties: Properties,
-): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  promise.catch(() => {});
-  confirms.publish(exchange, key, body, { persistent: true, ...properties }, (refused: unknown) =>
-    refused ? reject(refused) : resolve(),
-  );
-  return promise;
-}
+const bulkOf = (exchange: string): Parcel => ({
+  exchange,
+  key: KEYS.bulk,
+  body: Buffer.alloc(0),
+  options: { persistent: true },
+});

@@ -1,9 +1,10 @@
 /** Removes topics and groups that nobody uses: R2 of the registry. */
-import { onChannel, type RabbitLink, type RabbitSession } from './connection.ts';
+import type { RabbitLink } from './connection.ts';
 import { alone } from './lock.ts';
-import { isGroupless, namesOf, type Place } from './names.ts';
+import { isDefaultGroup, namesOf, type Place } from './names.ts';
 import { lockOf } from './places.ts';
 import type { Registries, Registry } from './registry.ts';
+import { onChannel, type RabbitSession } from './session.ts';
 
 const PLACES_MAX = 100;
 const TIMEOUT_MS = 120_000;
@@ -35,12 +36,12 @@ function remove(session: RabbitSession, registry: Registry, place: Place, now: n
   return alone(session, lockOf(place), async () => {
     await registry.caughtUp();
     if (!registry.isUnused(place, now)) return false;
-    const groups = isGroupless(place) ? registry.groupsOf(place.tenant, place.topic) : [place];
+    const groups = isDefaultGroup(place) ? registry.groupsOf(place.tenant, place.topic) : [place];
     await onChannel(session, async (channel) => {
       const { exchange, log } = namesOf(place);
       for (const { ready, queue, bulk } of groups.map(namesOf))
         for (const name of [ready, queue, bulk]) await channel.deleteQueue(name);
-      if (!isGroupless(place)) return;
+      if (!isDefaultGroup(place)) return;
       await channel.deleteExchange(exchange);
       await channel.deleteQueue(log);
     });

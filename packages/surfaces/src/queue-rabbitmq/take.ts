@@ -3,7 +3,7 @@ import type { Channel, Message } from 'amqplib';
 import { BODY_BYTES_MAX } from '../queue/envelope.ts';
 import { pause } from '../queue/pause.ts';
 import { LEASE_BYTES_MAX } from '../queue/queue-store.ts';
-import type { RabbitSession } from './connection.ts';
+import type { RabbitSession } from './session.ts';
 
 /** A delivery is settled on the channel that it came by. */
 export interface Taken {

@@ -28,9 +28,9 @@ export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
   const { arrivals, now, report, close } = options;
   const store = explained(options.store);
   const lease = async ({ topic, group, messagesMax, visibilityMs }: QueueLease, call: QueueCall) => {
-    const { handles, buried } = await store.lease({ topic, group, messagesMax, visibilityMs }, call);
-    if (buried) arrivals.ring(call.tenant, deadLetterTopicOf(topic));
-    return deliveriesOf(store, handles, call);
+    const granted = await store.lease({ topic, group, messagesMax, visibilityMs }, call);
+    if (granted.buried) arrivals.ring(call.tenant, deadLetterTopicOf(topic));
+    return deliveriesOf(store, granted, call);
   };
   const settle: QueueStore['settle'] = async (handle, outcome, call) => {
     const settled = await store.settle(handle, outcome, call);

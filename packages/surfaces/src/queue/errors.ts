@@ -7,7 +7,7 @@ export const tokenExpired = (): OpenwopError => new OpenwopError('queue_delivery
 
 /** `server`: `NATS at 127.0.0.1:4222`, never with a password. */
 export const serverUnavailable = (server: string, rest: string, cause?: unknown): ServerError =>
-  new ServerError('queue_backend_unavailable', server, rest, cause);
+  new ServerError('queue_backend_unavailable', server, rest, { cause });
 
 export const backendUnavailable = (message: string, cause?: unknown): OpenwopError =>
   new OpenwopError('queue_backend_unavailable', { message, cause });

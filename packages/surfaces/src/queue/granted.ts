@@ -1,19 +1,17 @@
-/** The deliveries behind the handles that are on record of a lease. */
+/** The deliveries behind the handles of a lease. */
 import { OpenwopError } from '@gantry/protocol';
 import type { QueueDelivery } from '../ports/queue.ts';
-import { type QueueCall, type QueueStore, readHandle } from './queue-store.ts';
+import { type Granted, type QueueCall, type QueueStore, readHandle } from './queue-store.ts';
 
 export async function deliveriesOf(
   store: Pick<QueueStore, 'messages'>,
-  handles: readonly string[],
+  { handles, messages }: Granted,
   call: QueueCall,
 ): Promise<readonly QueueDelivery[]> {
   const parts = handles.map((handle) => ({ handle, seq: 0, count: 0, ...readHandle(handle) }));
   if (parts.length === 0) return [];
-  const found = await store.messages(
-    parts.map(({ seq }) => seq),
-    call.tenant,
-  );
+  const seqs = parts.map(({ seq }) => seq);
+  const found = messages ?? (await store.messages(seqs, call.tenant));
   const bySeq = new Map(found.map(({ seq, ...message }) => [seq, message]));
   const deliveries = parts.flatMap(({ handle, seq, count: deliveryCount }) => {
     const message = bySeq.get(seq);

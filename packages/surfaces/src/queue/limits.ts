@@ -1,5 +1,5 @@
 /** Bounds of what pack code sends. The protocol's advertisement has no members for them. */
-import { OpenwopError } from '@gantry/protocol';
+import { type Json, OpenwopError } from '@gantry/protocol';
 import type { QueueDraft, QueuePlace, QueuePort } from '../ports/queue.ts';
 import { deadLetterTopicOf, isDeadLetterTopic } from './dead-letter.ts';
 import { isPlainText } from './plain-text.ts';
@@ -9,8 +9,10 @@ const TOPIC_BYTES_MAX = 200;
 const DEAD_LETTER_TOPIC_BYTES_MAX = Buffer.byteLength(deadLetterTopicOf('x'.repeat(TOPIC_BYTES_MAX)));
 const GROUP_BYTES_MAX = 100;
 /** Under the megabyte that brokers take by default, with room for what a dead letter adds. */
-const PAYLOAD_BYTES_MAX = 262_144;
-const HEADERS_BYTES_MAX = 16_384;
+const PARTS = {
+  payload: { has: 'The payload has', bytesMax: 262_144, next: 'Put it into blob storage, and send its key.' },
+  headers: { has: 'The headers have', bytesMax: 16_384, next: 'Put large values into the payload.' },
+} as const;
 const HEADERS_MAX = 64;
 
 export function checkDraft(
@@ -18,8 +20,8 @@ export function checkDraft(
   { delays, backend }: QueuePort,
 ): void {
   checkPlace({ topic, group: '' });
-  refuseOver('payload', Buffer.byteLength(JSON.stringify(payload)), PAYLOAD_BYTES_MAX);
-  refuseOver('headers', Buffer.byteLength(JSON.stringify(headers)), HEADERS_BYTES_MAX);
+  refuseOver('payload', payload);
+  refuseOver('headers', headers);
   if (Object.keys(headers).length > HEADERS_MAX)
     throw new OpenwopError('validation_error', { message: `A message has at most ${HEADERS_MAX} headers.` });
   if (delayMs > 0 && !delays)
@@ -61,10 +63,12 @@ function nameProblem(field: string, name: string, bytesMax: number): Problem | n
   return isPlainText(name) ? null : { field, problem: 'is not plain text: it has control characters' };
 }
 
-function refuseOver(field: string, bytes: number, bytesMax: number): void {
+function refuseOver(field: keyof typeof PARTS, value: Json): void {
+  const { has, bytesMax, next } = PARTS[field];
+  const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes <= bytesMax) return;
   throw new OpenwopError('validation_error', {
-    message: `The ${field} has ${bytes} bytes, and may have ${bytesMax}. Put large payloads into blob storage.`,
+    message: `${has} ${bytes} bytes, and may have ${bytesMax}. ${next}`,
     details: { field, bytesMax },
   });
 }

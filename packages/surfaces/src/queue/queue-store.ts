@@ -22,15 +22,17 @@ export interface Burial extends QueuePlace {
   readonly reason: string;
 }
 
+export interface Logged extends QueueMessage {
+  readonly seq: number;
+}
+
 /** What is on record of a lease. Payloads are not: they would be kept once more for every group. */
 export interface Granted {
   readonly handles: readonly string[];
   /** Whether messages went to the dead letters of the topic meanwhile. */
   readonly buried: boolean;
-}
-
-export interface Logged extends QueueMessage {
-  readonly seq: number;
+  /** Those of the handles, from who has them at hand. Never on record. */
+  readonly messages?: readonly Logged[];
 }
 
 /** Someone's call, which is journaled, or the host's own act. */

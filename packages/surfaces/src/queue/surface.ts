@@ -30,13 +30,17 @@ export const queueSurface = defineSurface({
   summary:
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
     'is there from its first message on.',
-  journal: 'own',
+  journal: 'backend',
   limits: {},
   options: {
     deadLetter: { summary: 'Dead letters.', advertises: { deadLetterSupported: true } },
     stream: {
       summary: 'Reading a topic as a stream.',
       advertises: { stream: { supported: true, fromBeginning: true } },
+    },
+    delay: {
+      summary: 'Messages that are delivered later: `delaySeconds`. Discovery has no member for it.',
+      advertises: {},
     },
   },
   errors: [
@@ -48,7 +52,7 @@ export const queueSurface = defineSurface({
   methods: {
     publish: {
       effect: 'write',
-      summary: 'Sends a message; with `delaySeconds` it is delivered no sooner.',
+      summary: 'Sends a message; with `delaySeconds`, which needs `delay`, it is delivered no sooner.',
       input: Type.Object({
         topic: Name,
         payload: Json,
@@ -123,11 +127,11 @@ export interface QueueOptions {
   readonly cursors: Cursors;
 }
 
-/** What is known of repeated calls depends on the backend. */
-function over({ journal, publishesOnce }: QueuePort, implemented: ImplementedSurface): ImplementedSurface {
+/** Whether a message that is published again is known for the same depends on the backend. */
+function over({ publishesOnce }: QueuePort, implemented: ImplementedSurface): ImplementedSurface {
   const { literal } = queueSurface;
   const publish = { ...literal.methods.publish, idempotent: publishesOnce };
-  return { ...implemented, literal: { ...literal, journal, methods: { ...literal.methods, publish } } };
+  return { ...implemented, literal: { ...literal, methods: { ...literal.methods, publish } } };
 }
 
 export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurface {
@@ -175,7 +179,7 @@ export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurf
           yield { messageId, payload, headers: plainHeaders(headers) };
       },
     },
-    { advertises },
+    { advertises, journalOf: () => port.journal, lacks: port.delays ? [] : ['delay'] },
   );
   return over(port, implemented);
 }

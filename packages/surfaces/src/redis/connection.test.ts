@@ -122,7 +122,10 @@ describe('what a server keeps', { skip: privateRedisSkip }, () => {
     const server = await openPrivateRedis('--requirepass', 'sesame');
     t.after(server.stop);
     const stranger = openRedisDatabase(server);
-    await assert.rejects(stranger.health('volatile'), { ...unavailable, message: /NOAUTH/ });
+    await assert.rejects(stranger.health('volatile'), {
+      ...unavailable,
+      message: /asks for a password \(NOAUTH\)\. Put it/,
+    });
     const database = openRedisDatabase({ url: server.url.replace('//', '//:sesame@') });
     t.after(database.close);
     const kv = redisKv({ database, ...KEPT });
@@ -130,7 +133,11 @@ describe('what a server keeps', { skip: privateRedisSkip }, () => {
     await kv.increment(step, write(tenant));
     await database.ask((redis) => redis.config('SET', 'maxmemory', '1mb'));
     const call = write(tenant);
-    await assert.rejects(kv.increment(step, call), { ...unavailable, message: /OOM/ });
+    await assert.rejects(kv.increment(step, call), {
+      ...unavailable,
+      trouble: 'away',
+      message: /\(OOM: its memory is full; raise maxmemory\)/,
+    });
     assert.equal((await kv.get(step, read(tenant)))?.value, 1);
     await database.ask((redis) => redis.config('SET', 'maxmemory', '0'));
     assert.equal((await kv.increment(step, call)).value, 2);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
-import { BackendRefusal } from '../backend-errors.ts';
+import { ServerError } from '../backend-errors.ts';
 import { freshTenant, write } from '../testing/calls.ts';
 import { openPrivateRedis, privateRedisSkip } from '../testing/redis.ts';
 import { openRedisDatabase } from './connection.ts';
@@ -35,7 +35,7 @@ async function world(t: TestContext) {
 }
 
 const refusedWith = (why: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof BackendRefusal, String(error));
+  assert.ok(error instanceof ServerError && error.trouble === 'refused for good', String(error));
   assert.equal(error.code, 'storage_unavailable');
   assert.match(error.message, why);
   assert.doesNotMatch(error.forPack().message, /127|sesame/);
@@ -83,6 +83,17 @@ describe('the database of a Redis server', { skip: privateRedisSkip }, () => {
     assert.equal(await keysOfFirst(), 0);
     await grant();
     assert.equal((await database.increment(call)).value, 2);
+  });
+
+  test('a right that is taken away is a refusal that says so, and no outage', async (t) => {
+    const { open, grant } = await world(t);
+    await grant();
+    const database = open('gantry:sesame@', 5);
+    await database.increment();
+    await grant('-evalsha');
+    await assert.rejects(database.increment(), refusedWith(/a command that is needed \(NOPERM\)\. Allow it/));
+    await grant();
+    assert.equal((await database.increment()).value, 1);
   });
 
   test('a wrong password stays a wrong password', async (t) => {

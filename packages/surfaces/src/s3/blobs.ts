@@ -8,18 +8,18 @@
 import type { BlobEntry, BlobPort, BlobRange } from '../ports/blobs.ts';
 import { folderOf, type Named, NO_TYPE, nameOf, type S3Bucket, urlOf } from './bucket.ts';
 import { connectS3, type S3Address } from './connect.ts';
-import { callMs, contentMs, inTime, S3_TIMES, type S3Times } from './deadline.ts';
 import { asked, isMissing } from './errors.ts';
 import { checkSize, readObject } from './read.ts';
+import { abortedLate, callMs, contentMs, S3_TIMES, type S3Times } from './times.ts';
 
+/** `times` is a test's door: a host has `S3_TIMES`. */
 export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES): Promise<BlobPort> {
   const { sdk, client } = await connectS3(address, times);
   const s3: S3Bucket = { sdk, client, address, times };
   const ask = <T>(work: (signal: AbortSignal) => Promise<T>, bytes = 0): Promise<T> =>
-    asked(address, () => inTime(callMs(times, bytes), work));
+    asked(address, () => abortedLate(callMs(times, bytes), work));
   return {
     journal: 'host',
-    canPresign: true,
     addressOf: async (place, tenant) => urlOf(address, nameOf(address, place, tenant).Key),
     put: ({ bytes, contentType, ...place }, { tenant }) =>
       ask(async (abortSignal) => {

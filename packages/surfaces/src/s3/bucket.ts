@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { BlobPlace } from '../ports/blobs.ts';
 import type { S3Address } from './connect.ts';
-import type { S3Times } from './deadline.ts';
+import type { S3Times } from './times.ts';
 
 export interface S3Bucket {
   readonly client: S3Client;

@@ -1,6 +1,6 @@
 /** `s3://bucket/prefix?endpoint=https://…&region=…`; credentials come from where the AWS tools look for them. */
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { ATTEMPTS_MAX, type S3Times } from './deadline.ts';
+import { ATTEMPTS_MAX, type S3Times } from './times.ts';
 
 export interface S3Address {
   readonly bucket: string;

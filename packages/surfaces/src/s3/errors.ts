@@ -1,8 +1,8 @@
 /** What a server says when it cannot, told so that an operator can act. */
 import { OpenwopError } from '@gantry/protocol';
-import { codeOf, refused, ServerError } from '../backend-errors.ts';
+import { codeOf, lost, refused, ServerError } from '../backend-errors.ts';
 import type { S3Address } from './connect.ts';
-import { Late } from './deadline.ts';
+import { Late } from './times.ts';
 
 const statusOf = (error: unknown): number | undefined =>
   error instanceof Error && '$metadata' in error
@@ -13,8 +13,16 @@ const statusOf = (error: unknown): number | undefined =>
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && error.name !== 'NoSuchBucket' && statusOf(error) === 404;
 
-/** Another region, wrong credentials or too few rights, no such bucket. */
-const REFUSALS: readonly (number | undefined)[] = [301, 401, 403, 404];
+const CREDENTIALS =
+  'Look at AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and at what they may do with the bucket.';
+
+/** By status. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  301: 'has the bucket in another region (301). Name that region in the setting.',
+  401: `refuses the credentials (401). ${CREDENTIALS}`,
+  403: `refuses the credentials, or what is asked with them (403). ${CREDENTIALS}`,
+  404: 'has no such bucket (404). Create it, or correct its name in the setting.',
+};
 
 export async function asked<T>({ bucket, endpoint }: S3Address, work: () => Promise<T>): Promise<T> {
   try {
@@ -22,16 +30,14 @@ export async function asked<T>({ bucket, endpoint }: S3Address, work: () => Prom
   } catch (cause) {
     if (cause instanceof OpenwopError) throw cause;
     const server = `S3 at ${endpoint ?? 'https://s3.amazonaws.com'}/${bucket}`;
-    const error = errorOf(server, cause);
-    error.cause = cause;
-    throw error;
+    throw errorOf(server, cause);
   }
 }
 
 /** How Ceph and MinIO say that the operator's quota of the bucket is used up; Amazon has none. */
 const QUOTAS: readonly string[] = ['QuotaExceeded', 'XMinioAdminBucketQuotaExceeded'];
 
-/** Not for good: a machine in a cloud may have them a moment later. */
+/** Does not stop a start: a machine in a cloud may have them a moment later. */
 const NO_CREDENTIALS = 'CredentialsProviderError';
 const REASON_MAX = 200;
 
@@ -40,26 +46,19 @@ function errorOf(server: string, cause: unknown): OpenwopError {
     return new OpenwopError('blob_quota_exhausted', {
       message:
         'The bucket of the objects is full. Delete objects, or ask the operator for a larger bucket quota.',
+      cause,
     });
-  const status = statusOf(cause);
-  if (REFUSALS.includes(status)) {
-    const why = `refuses what is asked of it (${status}). Look at its name, its region and the credentials.`;
-    return refused('storage_unavailable', server, why);
-  }
+  const refusal = REFUSALS[statusOf(cause) ?? 0];
+  if (refusal !== undefined) return refused('storage_unavailable', server, refusal, cause);
   if (cause instanceof Error && cause.name === NO_CREDENTIALS)
     return new ServerError(
       'storage_unavailable',
       server,
       'cannot be asked: no credentials were found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or let the host ' +
         'have them from where the AWS tools look for them.',
+      { trouble: 'refused', cause },
     );
-  const reason = reasonOf(cause);
-  return new ServerError(
-    'storage_unavailable',
-    server,
-    `cannot be used for now (${reason}). Try again later; the operator has to look at the server, the name of the ` +
-      'bucket and the credentials.',
-  );
+  return lost(server, reasonOf(cause), cause);
 }
 
 function reasonOf(cause: unknown): string {

@@ -7,8 +7,8 @@ import { knownType } from '../blob/names.ts';
 import type { MakeRoom } from '../content-room.ts';
 import { type BlobContent, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { type Named, NO_TYPE, type S3Bucket } from './bucket.ts';
-import { callMs, contentMs, inTime, type S3Times } from './deadline.ts';
 import { isMissing } from './errors.ts';
+import { abortedLate, callMs, contentMs, type S3Times } from './times.ts';
 
 interface OpenObject {
   /** To be read to its end or destroyed. */
@@ -53,7 +53,7 @@ const hasBrokenOff = (error: unknown): boolean =>
 async function open({ sdk, client, times }: S3Bucket, at: Named): Promise<OpenObject | null> {
   try {
     return openedOf(
-      await inTime(callMs(times), (abortSignal) =>
+      await abortedLate(callMs(times), (abortSignal) =>
         client.send(new sdk.GetObjectCommand(at), { abortSignal }),
       ),
     );
@@ -86,7 +86,7 @@ export function checkSize(sizeBytes: number | undefined): asserts sizeBytes is n
 async function bytesOf({ body, sizeBytes }: OpenObject, times: S3Times): Promise<Uint8Array> {
   const bytes = new Uint8Array(sizeBytes);
   let read = 0;
-  await inTime(contentMs(times, sizeBytes), async (signal) => {
+  await abortedLate(contentMs(times, sizeBytes), async (signal) => {
     for await (const chunk of addAbortSignal(signal, body)) {
       bytes.set(chunk, read);
       read += chunk.byteLength;

@@ -7,7 +7,7 @@ import type { BlobPort } from '../ports/blobs.ts';
 import { read, write } from '../testing/calls.ts';
 import { useTestCredentials } from '../testing/s3.ts';
 import { openS3Blobs } from './blobs.ts';
-import { S3_TIMES } from './deadline.ts';
+import { S3_TIMES } from './times.ts';
 
 useTestCredentials();
 
@@ -33,7 +33,7 @@ const at = { bucket: 'artifacts', key: 'k' };
 const away = {
   name: 'OpenwopError',
   code: 'storage_unavailable',
-  message: /^S3 at http:.*objects cannot be used for now \(.+\)\. Try again later; the operator/,
+  message: /^S3 at http:.*objects cannot be used for now \(.+\)\. .*asking again is safe/,
 };
 
 const CALLS: Readonly<Record<string, (port: BlobPort) => Promise<unknown>>> = {
@@ -143,7 +143,14 @@ test('who gives up waiting for room leaves no connection', async (t) => {
   await closed.promise;
 });
 
-test('a bucket that is full is not a server that is away', async (t) => {
+const away503 = { code: 'storage_unavailable', trouble: 'away', message: /now \(SlowDown\)/ };
+const refusedWith = (message: RegExp) => ({
+  code: 'storage_unavailable',
+  trouble: 'refused for good',
+  message,
+});
+
+test('what a server refuses is told from what it cannot do for now, with what to mend', async (t) => {
   let [status, code] = [0, ''];
   const { port } = await world(
     t,
@@ -155,12 +162,14 @@ test('a bucket that is full is not a server that is away', async (t) => {
     S3_TIMES,
   );
   for (const [answer, said, expected] of [
-    [403, 'QuotaExceeded', 'blob_quota_exhausted'],
-    [400, 'XMinioAdminBucketQuotaExceeded', 'blob_quota_exhausted'],
-    [403, 'AccessDenied', 'storage_unavailable'],
-    [503, 'SlowDown', 'storage_unavailable'],
+    [403, 'QuotaExceeded', { code: 'blob_quota_exhausted' }],
+    [400, 'XMinioAdminBucketQuotaExceeded', { code: 'blob_quota_exhausted' }],
+    [403, 'AccessDenied', refusedWith(/\(403\)\. Look at AWS_ACCESS_KEY_ID/)],
+    [404, 'NoSuchBucket', refusedWith(/has no such bucket \(404\)\. Create it/)],
+    [301, 'PermanentRedirect', refusedWith(/another region \(301\)\. Name that region/)],
+    [503, 'SlowDown', away503],
   ] as const) {
     [status, code] = [answer, said];
-    await assert.rejects(CALLS.put!(port), { code: expected }, said);
+    await assert.rejects(CALLS.put!(port), expected, said);
   }
 });

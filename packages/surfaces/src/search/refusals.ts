@@ -1,6 +1,7 @@
 /** What is refused about search indexes, in every backend. Threads load this file. */
-import { Refusal } from '../embedded/wire.ts';
+
 import type { SearchLimits } from '../ports/search.ts';
+import { Refusal } from '../refusal.ts';
 
 export const noIndex = (name: string): Refusal =>
   new Refusal('search_index_not_found', {

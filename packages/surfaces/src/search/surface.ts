@@ -6,8 +6,8 @@ import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import { EVERYTHING } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, isPlainText } from '../documents/plain.ts';
-import { SCAN_MS_MAX } from '../embedded/late-scan.ts';
 import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../ports/search.ts';
+import { SCAN_MS_MAX } from '../scan-time.ts';
 import { parseQuery, WORDS_MAX } from './parse-query.ts';
 
 const GIB = 1_073_741_824;

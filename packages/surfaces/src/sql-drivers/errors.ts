@@ -1,5 +1,6 @@
 /** What drivers report, in the words of the catalogue. */
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { ServerError } from '../backend-errors.ts';
 import type { SqlAbort, SqlLimits } from '../ports/sql.ts';
 import { overText } from './size.ts';
 
@@ -21,15 +22,17 @@ export const late = ({ timeoutMs }: SqlLimits): OpenwopError =>
 export const tooMany = (reason: 'rows' | 'bytes', limits: SqlLimits): OpenwopError =>
   aborted(reason, overText(reason, limits));
 
-export const unavailable = (database: string, cause: unknown, code: string): OpenwopError =>
-  new OpenwopError('storage_unavailable', {
-    message: `${database} cannot be used for now (${code}). Nothing was changed. Try again later.`,
-    cause,
-  });
+export const unavailable = (database: string, cause: unknown, code: string): ServerError =>
+  new ServerError(
+    'storage_unavailable',
+    database,
+    `cannot be used for now (${code}). Nothing was changed. Try again later.`,
+    { cause },
+  );
 
-/** The database answers, and refuses as the operator has set it up: waiting mends nothing. */
-export const refused = (database: string, cause: unknown, why: string): OpenwopError =>
-  new OpenwopError('storage_unavailable', { message: `${database} ${why}`, cause });
+/** The database answers, and refuses as the operator has set it up. Others can start without: it may be one tenant's. */
+export const refused = (database: string, cause: unknown, why: string): ServerError =>
+  new ServerError('storage_unavailable', database, why, { trouble: 'refused', cause });
 
 export const WRONG_LOGIN = 'refuses the user or the password. Correct them in the file of data sources.';
 export const NO_DATABASE = 'has no database of that name. Create it, or correct the file of data sources.';
@@ -45,15 +48,3 @@ export const inDoubt = (database: string, cause: unknown): OpenwopError =>
   });
 
 export const isRefusal = (error: unknown): error is OpenwopError => error instanceof OpenwopError;
-
-/** Rejects with `onLate()` when `work` takes longer; the work itself has to find out by other means. */
-export async function within<T>(ms: number, work: Promise<T>, onLate: () => Error): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(onLate()), ms);
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

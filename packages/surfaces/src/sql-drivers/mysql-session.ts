@@ -2,8 +2,9 @@
 import { connect, type Socket } from 'node:net';
 import { type Connection, createConnection } from 'mysql2';
 import type { DataObject } from '../data.ts';
+import { inTime } from '../deadline.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
-import { silent, tooMany, within } from './errors.ts';
+import { silent, tooMany } from './errors.ts';
 import { metered } from './meter.ts';
 import { NAME, refusedTime } from './mysql-errors.ts';
 import { connectionOf, settingsOf } from './mysql-settings.ts';
@@ -154,7 +155,7 @@ export class MysqlSession implements SqlSession {
 
   #answered<T>(work: (resolve: (value: T) => void, reject: (error: unknown) => void) => void): Promise<T> {
     if (!this.#isOpen) return Promise.reject(silent(NAME));
-    return within(this.#limits.timeoutMs + SILENCE_MS, new Promise<T>(work), () => {
+    return inTime(this.#limits.timeoutMs + SILENCE_MS, new Promise<T>(work), () => {
       this.end();
       return silent(NAME);
     });

@@ -2,8 +2,8 @@
 import mysql, { type FieldPacket } from 'mysql2';
 import type { Data } from '../data.ts';
 import type { SqlValue } from '../ports/sql.ts';
+import { decimalOf } from './decimals.ts';
 import { isoTime } from './times.ts';
-import { wholeNumber } from './whole-numbers.ts';
 
 // Getters of a CommonJS module: not to be had by name
 const { TypedParameter, Types } = mysql;
@@ -28,8 +28,20 @@ export function dataOf(value: unknown, { columnType, columnLength }: Field): Dat
   if (columnType === Types.TINY && columnLength === 1) return value !== 0;
   if (columnType === Types.BIT && columnLength === 1) return Buffer.isBuffer(value) && value[0] === 1;
   if (Buffer.isBuffer(value)) return new Uint8Array(value);
-  if (columnType === Types.DECIMAL || columnType === Types.NEWDECIMAL) return wholeNumber(String(value));
+  if (columnType === Types.DECIMAL || columnType === Types.NEWDECIMAL) return decimalOf(String(value));
+  if (columnType === Types.FLOAT) return shortest(Number(value));
   if (columnType === Types.TIMESTAMP) return isoTime(String(value), true);
   if (columnType === Types.DATETIME) return isoTime(String(value));
   return typeof value === 'number' ? value : String(value);
+}
+
+const [SINGLE_DIGITS_MIN, SINGLE_DIGITS_MAX] = [6, 9];
+
+/** A number of single precision with the digits that it stands for: 0.1, not 0.10000000149011612. */
+function shortest(single: number): number {
+  for (let digits = SINGLE_DIGITS_MIN; digits < SINGLE_DIGITS_MAX; digits++) {
+    const short = Number(single.toPrecision(digits));
+    if (Math.fround(short) === single) return short;
+  }
+  return Number(single.toPrecision(SINGLE_DIGITS_MAX));
 }

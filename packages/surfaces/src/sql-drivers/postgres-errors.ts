@@ -2,7 +2,8 @@
 import { OpenwopError } from '@gantry/protocol';
 import { ofConnecting } from '../backend-errors.ts';
 import type { SqlLimits } from '../ports/sql.ts';
-import { refusedParameter } from '../postgres/errors.ts';
+import { postgresReason } from '../postgres-reason.ts';
+import { refusedParameter } from '../refused-parameter.ts';
 import { aborted, isRefusal, late, NO_DATABASE, refused, said, unavailable, WRONG_LOGIN } from './errors.ts';
 
 export const NAME = 'PostgreSQL';
@@ -17,6 +18,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
   '28000':
     'refuses the user, or connections from here (pg_hba.conf). Correct the file of data sources, or the server.',
   SASL_SIGNATURE_MISMATCH: WRONG_LOGIN,
+  AUTH_TYPE_NOT_IMPLEMENTED:
+    'asks for a way to log in that is not supported. Let the user log in with a password (scram-sha-256 in pg_hba.conf).',
   '3D000': NO_DATABASE,
 };
 
@@ -33,7 +36,7 @@ export function explain(error: unknown, limits: SqlLimits): unknown {
   const refusal = refusalOf(error, code);
   if (refusal !== undefined) return refused(NAME, error, refusal);
   if (!SQLSTATE.test(code) || /^(?:08|28|3D|53|57P|58|XX)/.test(code))
-    return unavailable(NAME, error, ofConnecting(error, code));
+    return unavailable(NAME, error, postgresReason(ofConnecting(error, code)));
   if (code === READ_ONLY)
     return new OpenwopError('validation_error', { message: `${message}. Use ctx.db.sql.execute to write.` });
   if (code === NO_RIGHT) return new OpenwopError('datasource_access_denied', { message });

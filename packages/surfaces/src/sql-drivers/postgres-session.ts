@@ -2,8 +2,9 @@
 import { connect, type Socket } from 'node:net';
 import postgres from 'postgres';
 import type { DataObject } from '../data.ts';
+import { inTime } from '../deadline.ts';
 import type { SqlLimits, SqlStatement } from '../ports/sql.ts';
-import { silent, tooMany, within } from './errors.ts';
+import { silent, tooMany } from './errors.ts';
 import { metered } from './meter.ts';
 import { NAME } from './postgres-errors.ts';
 import { dataOf, TYPES, textOf } from './postgres-values.ts';
@@ -120,7 +121,7 @@ export class PostgresSession implements SqlSession {
   }
 
   #answered<T>(work: Promise<T>): Promise<T> {
-    return within(this.#limits.timeoutMs + SILENCE_MS, work, () => {
+    return inTime(this.#limits.timeoutMs + SILENCE_MS, work, () => {
       this.end();
       return silent(NAME);
     });

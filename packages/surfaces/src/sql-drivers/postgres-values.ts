@@ -1,8 +1,8 @@
 /** Values in the text form of PostgreSQL, both ways. */
 import type { Data } from '../data.ts';
 import type { SqlValue } from '../ports/sql.ts';
+import { decimalOf } from './decimals.ts';
 import { isoTime } from './times.ts';
-import { wholeNumber } from './whole-numbers.ts';
 
 /** Object ids of types, as PostgreSQL fixed them. */
 const OID = {
@@ -53,9 +53,8 @@ export function dataOf(raw: Buffer | null, type: number): Data {
     case OID.int4:
     case OID.int8:
     case OID.oid:
-    // The sum of a bigint column is one
     case OID.numeric:
-      return wholeNumber(text);
+      return decimalOf(text);
     case OID.float4:
     case OID.float8:
       return Number.isFinite(Number(text)) ? Number(text) : text;

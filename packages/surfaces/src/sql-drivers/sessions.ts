@@ -5,8 +5,8 @@
  * I2  Whatever a call did to its session, the next finds it as it began: it is renewed, or ended.
  * I3  Waiting for a session is no silence of the server: clocks start when one is held.
  */
+import { inTime } from '../deadline.ts';
 import type { SqlLimits } from '../ports/sql.ts';
-import { within } from './errors.ts';
 import { stopping, Turns } from './turns.ts';
 
 export interface ServerOptions {
@@ -80,7 +80,7 @@ export class Sessions<S extends Session> {
 
   async #giveBack(session: S): Promise<void> {
     try {
-      if (session.isOpen) await within(RENEW_MS, session.renew(), () => new Error('renewing took too long'));
+      if (session.isOpen) await inTime(RENEW_MS, session.renew(), () => new Error('renewing took too long'));
     } catch {
       session.end();
     }

@@ -1,7 +1,8 @@
 /** The host's side of one process that runs SQLite. */
-import type { Answer } from '../embedded/wire.ts';
-import { COMMIT_MS, JobProcess, START_MS } from './job-process.ts';
-import { MEMORY_SIGNAL, type SqliteJob, type SqliteReply } from './sqlite-wire.ts';
+import type { Answer } from '../database-answer.ts';
+import { COMMIT_MS, JobProcess, START_MS } from '../job-process/job-process.ts';
+import { MEMORY_SIGNAL } from '../job-process/lifeline.ts';
+import type { SqliteJob, SqliteReply } from './sqlite-wire.ts';
 
 const ENTRY = new URL('./sqlite-process.ts', import.meta.url);
 

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
-import { Refusal } from '../embedded/wire.ts';
+import { Refusal } from '../refusal.ts';
 import type { SqliteFile } from './sqlite-wire.ts';
 
 const CONNECTIONS_MAX = 16;
@@ -59,7 +59,7 @@ export class SqliteConnections {
   }
 }
 
-export function openFile(path: string, { readOnly = false } = {}): DatabaseSync {
+function openFile(path: string, { readOnly = false } = {}): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly, timeout: BUSY_TIMEOUT_MS, defensive: true });
   database.limits.length = VALUE_BYTES_MAX;
   database.limits.attach = 0;
@@ -98,7 +98,7 @@ function prepareOurs(database: DatabaseSync, bytesMax: number): DatabaseSync {
 function mustExist(path: string): void {
   if (!existsSync(path))
     throw new Refusal('storage_unavailable', {
-      message: 'The database file of this data source is not there. The operator has to put it back.',
+      message: 'does not find the database file of this data source. The operator has to put it back.',
     });
 }
 

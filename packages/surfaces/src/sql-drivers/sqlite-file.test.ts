@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -30,10 +30,20 @@ test('a database of the operator must be there, and is not made', async (t) => {
   t.after(() => Promise.all([pool.close(), folder.remove()]));
   const file = join(folder.path, 'missing.db');
   const backend = operatorFile(pool, { file, limits: SQL_CONTRACT_LIMITS });
-  const away = { code: 'storage_unavailable' };
-  await assert.rejects(talk(backend).query('select 1 as one'), away);
-  await assert.rejects(backend.health(), away);
+  const refusedWith = (message: RegExp) => ({ code: 'storage_unavailable', trouble: 'refused', message });
+  const missing = refusedWith(/^SQLite does not find the database file .*has to put it back/);
+  await assert.rejects(talk(backend).query('select 1 as one'), missing);
+  await assert.rejects(backend.health(), missing);
   assert.equal(existsSync(file), false);
+  writeFileSync(
+    file,
+    'no database, but longer than the head of one would be, which has a hundred bytes and no more',
+  );
+  const unsound = refusedWith(
+    /^SQLite cannot use its database file \(file is not a database\)\. The operator/,
+  );
+  await assert.rejects(backend.health(), unsound);
+  rmSync(file);
   new DatabaseSync(file).close();
   await talk(backend).execute('create table t (id integer)');
   await backend.health();

@@ -1,9 +1,9 @@
 /** What the process does: queries and transactions on guarded connections. */
 import { DatabaseSync } from 'node:sqlite';
-import type { ErrorCode, JsonObject } from '@gantry/protocol';
 import type { Data, DataObject } from '../data.ts';
-import { type Answer, Refusal } from '../embedded/wire.ts';
-import type { SqlAbort, SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
+import type { Answer } from '../database-answer.ts';
+import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
+import { Refusal } from '../refusal.ts';
 import { overText, rowBytes } from './size.ts';
 import { type Connection, guard } from './sqlite-connections.ts';
 import type { Journaled, SqliteJob, SqliteTable } from './sqlite-wire.ts';
@@ -137,6 +137,11 @@ function record(
   );
 }
 
+/** Opening reads nothing yet. */
+export function look({ database, unguarded }: Connection): void {
+  unguarded(() => database.prepare('select 1 from sqlite_schema limit 1').get());
+}
+
 export function queryTables({ tables, statement, limits }: Job<'tables'>): DataObject[] {
   const database = new DatabaseSync(':memory:', { defensive: true });
   try {
@@ -161,37 +166,4 @@ function fill(database: DatabaseSync, { name, columns, rows }: SqliteTable): voi
   database.exec('begin');
   for (const row of rows) insert.run(...row.map(bound));
   database.exec('commit');
-}
-
-/** Primary result codes. */
-const REASONS: Readonly<Record<number, SqlAbort>> = {
-  7: 'bytes',
-  13: 'space',
-  18: 'bytes',
-  19: 'constraint',
-  20: 'data',
-};
-const [READONLY, AUTH, ERROR, RANGE] = [8, 23, 1, 25];
-
-export function sqliteFailure(error: unknown): Answer {
-  if (error instanceof Refusal) {
-    const { code, message, details } = error;
-    return { kind: 'refused', code, message, details };
-  }
-  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'))
-    return { kind: 'fault', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
-  const primary = error.errcode & 0xff;
-  const operation = 'operation' in error ? { operation: Number(error.operation) } : {};
-  const refused = (code: ErrorCode, details: JsonObject = {}): Answer => ({
-    kind: 'refused',
-    code,
-    message: `SQLite: ${error.message}.`,
-    details: { ...details, ...operation },
-  });
-  const reason = REASONS[primary];
-  if (reason) return refused('sql_transaction_aborted', { reason });
-  if (primary === READONLY) return refused('validation_error');
-  if (primary === AUTH) return refused('datasource_access_denied');
-  if (primary === ERROR || primary === RANGE) return refused('sql_syntax_error');
-  return { kind: 'unavailable', reason: error.message };
 }

@@ -5,7 +5,8 @@
  */
 import { Worker } from 'node:worker_threads';
 import { SqliteConnections } from './sqlite-connections.ts';
-import { execute, query, queryTables, sqliteFailure } from './sqlite-jobs.ts';
+import { sqliteFailure } from './sqlite-errors.ts';
+import { execute, look, query, queryTables } from './sqlite-jobs.ts';
 import type { SqliteJob, SqliteReply } from './sqlite-wire.ts';
 
 const connections = new SqliteConnections();
@@ -20,12 +21,12 @@ function answer(job: SqliteJob): SqliteReply {
     case 'tables':
       return { kind: 'done', value: queryTables(job) };
     case 'health':
-      connections.reading(job.file);
+      look(connections.reading(job.file));
       return { kind: 'done', value: null };
   }
 }
 
-const watchdog = new Worker(new URL('./sqlite-watchdog.ts', import.meta.url));
+const watchdog = new Worker(new URL('../job-process/watchdog.ts', import.meta.url));
 watchdog.unref();
 
 process.on('message', (job: SqliteJob) => {
@@ -33,7 +34,10 @@ process.on('message', (job: SqliteJob) => {
   try {
     send(answer(job));
   } catch (error) {
-    send(sqliteFailure(error));
+    const failure = sqliteFailure(error);
+    // A sound file may be put in the place of what is open here
+    if (failure.kind === 'refused' && failure.code === 'storage_unavailable') connections.close();
+    send(failure);
   }
   watchdog.postMessage(false);
 });

@@ -1,5 +1,5 @@
 /** What travels between the host and the processes that run SQLite. Loads nothing: processes start fast. */
-import type { Answer } from '../embedded/wire.ts';
+import type { Answer } from '../database-answer.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 import type { Invocation } from '../surface-call.ts';
 
@@ -41,11 +41,3 @@ export type SqliteJob = Bounded &
 
 /** `committing` is sent when nothing but the commit is left: from then on a lost answer leaves a doubt. */
 export type SqliteReply = { readonly kind: 'committing' } | Answer;
-
-/** The file descriptor whose end tells the process that its host is gone. */
-export const LIFELINE_FD = 4;
-
-/** Of a process at work, all in all. */
-export const MEMORY_BYTES_MAX = 536_870_912;
-/** How a process ends that took more. */
-export const MEMORY_SIGNAL = 'SIGUSR2';

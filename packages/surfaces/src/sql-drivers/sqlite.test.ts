@@ -103,7 +103,9 @@ test('more statements than processes all get their answer, those of other tenant
   assert.equal(answers.length, 16);
 });
 
-test('a job that comes while all processes retire is served by a new one', { timeout: 10_000 }, async (t) => {
+test('a job that comes while all processes retire is served by a new one', {
+  timeout: 120_000,
+}, async (t) => {
   const pool = new SqlitePool();
   const job = {
     kind: 'tables',

@@ -6,7 +6,7 @@ import { assertSameCall } from '../call-journal.ts';
 import type { DataObject } from '../data.ts';
 import type { SqlBackend, SqlLimits, SqlStatement } from '../ports/sql.ts';
 import type { Invocation } from '../surface-call.ts';
-import { inDoubt, late, tooMany } from './errors.ts';
+import { inDoubt, late, refused, tooMany } from './errors.ts';
 import type { Ended } from './sqlite-child.ts';
 import { SqlitePool } from './sqlite-pool.ts';
 import type { SqliteFile, SqliteTable } from './sqlite-wire.ts';
@@ -102,6 +102,7 @@ function answerOf(ended: Ended, limits: SqlLimits): unknown {
       throw tooMany('bytes', limits);
     case 'refused': {
       const { code, message, details } = ended;
+      if (code === 'storage_unavailable') throw refused('SQLite', undefined, message ?? UNUSABLE);
       throw new OpenwopError(code, { details, ...(message !== undefined && { message }) });
     }
     case 'lost':
@@ -112,6 +113,8 @@ function answerOf(ended: Ended, limits: SqlLimits): unknown {
       throw new Error(ended.stack);
   }
 }
+
+const UNUSABLE = 'cannot use its database file. The operator has to look at it.';
 
 /** With a journal, asking again is safe: a write that was kept is on record with its answer. */
 const lost = (reason: string, isCommitting: boolean): OpenwopError =>

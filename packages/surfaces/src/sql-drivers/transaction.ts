@@ -1,4 +1,5 @@
 /** What is known about a transaction on a server when something goes wrong. */
+import { stopwatch } from '../deadline.ts';
 import type { SqlLimits } from '../ports/sql.ts';
 import { inDoubt, isRefusal, late } from './errors.ts';
 
@@ -23,10 +24,10 @@ export async function inOrder<S, T>(
   limits: SqlLimits,
   run: (statement: S) => Promise<T>,
 ): Promise<T[]> {
-  const lateAt = performance.now() + limits.timeoutMs;
+  const isOver = stopwatch(limits.timeoutMs);
   const results: T[] = [];
   for (const [operation, statement] of statements.entries()) {
-    if (performance.now() > lateAt) throw late(limits);
+    if (isOver()) throw late(limits);
     const result = run(statement).catch((error) => Promise.reject(Object.assign(error, { operation })));
     results.push(await result);
   }

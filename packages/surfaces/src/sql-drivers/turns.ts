@@ -5,6 +5,7 @@
  * I2  Who waits is let in or refused within a bounded time.
  */
 import { OpenwopError } from '@gantry/protocol';
+import { inTime } from '../deadline.ts';
 
 export const PLACES_MAX = 4;
 const PLACES_BY_KEY_MAX = 2;
@@ -14,7 +15,6 @@ const WAIT_MAX_MS = 15_000;
 
 interface Waiting {
   readonly key: string;
-  readonly timer: NodeJS.Timeout;
   enter(leave: () => void): void;
   refuse(refusal: OpenwopError): void;
 }
@@ -31,24 +31,20 @@ export class Turns {
     const own = this.#waiting.filter((each) => each.key === key).length;
     if (own >= WAITING_BY_KEY_MAX || this.#waiting.length >= WAITING_MAX)
       return Promise.reject(busy('Too many statements wait.'));
-    return new Promise((enter, refuse) => {
-      const timer = setTimeout(() => {
-        this.#waiting = this.#waiting.filter((each) => each !== waiting);
-        refuse(busy('Other statements kept this one waiting for too long.'));
-      }, WAIT_MAX_MS);
-      const waiting = { key, timer, enter, refuse };
-      this.#waiting.push(waiting);
-      this.#admit();
+    const { promise: entered, resolve: enter, reject: refuse } = Promise.withResolvers<() => void>();
+    const waiting = { key, enter, refuse };
+    this.#waiting.push(waiting);
+    this.#admit();
+    return inTime(WAIT_MAX_MS, entered, () => {
+      this.#waiting = this.#waiting.filter((each) => each !== waiting);
+      return busy('Other statements kept this one waiting for too long.');
     });
   }
 
   /** Those who wait are refused; those inside are let end. */
   close(): void {
     this.#isClosed = true;
-    for (const { timer, refuse } of this.#waiting) {
-      clearTimeout(timer);
-      refuse(stopping());
-    }
+    for (const { refuse } of this.#waiting) refuse(stopping());
     this.#waiting = [];
   }
 
@@ -58,7 +54,6 @@ export class Turns {
       if (this.#places === 0 || inside >= PLACES_BY_KEY_MAX) return true;
       this.#places--;
       this.#inside.set(waiting.key, inside + 1);
-      clearTimeout(waiting.timer);
       waiting.enter(this.#leaveOnce(waiting.key));
       return false;
     });

@@ -33,7 +33,7 @@ export const sqlSurface = defineSurface({
   summary:
     'SQL on data sources of the tenant; `primary` is there unless the operator says otherwise. Values go through ' +
     '`params` only: text in a statement, or a number where rows are chosen or written, is refused.',
-  journal: 'own',
+  journal: 'backend',
   limits: {},
   options: {
     transactions: { summary: 'Several statements, all or none.', advertises: { transactions: true } },
@@ -113,7 +113,7 @@ export function implementSql({ datasources, tables }: SqlOptions): ImplementedSu
     },
     {
       advertises: { datasources: datasources.advertised, drivers: datasources.drivers },
-      journal: ({ datasourceId = DATASOURCE }, { tenant }) =>
+      journalOf: ({ datasourceId = DATASOURCE }, { tenant }) =>
         datasources.find(String(datasourceId), tenant).backend.journal,
     },
   );

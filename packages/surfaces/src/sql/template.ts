@@ -3,6 +3,7 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Data, DataObject } from '../data.ts';
 import { isJson } from '../data.ts';
 import type { SqlDialect, SqlStatement, SqlValue } from '../ports/sql.ts';
+import { withTypedColumns } from './bare-columns.ts';
 import { kindOf, type SqlUse } from './kinds.ts';
 import { checkLiterals } from './parametric.ts';
 import { type Token, tokensOf } from './tokens.ts';
@@ -23,7 +24,8 @@ export function statementOf(
   const kind = kindOf(tokens, use, dialect);
   checkLiterals(tokens);
   const { gaps, values } = bind(tokens, params);
-  return { kind, pieces: piecesOf(tokens), gaps, values: values.map(sqlValueOf) };
+  const statement = { kind, pieces: piecesOf(tokens), gaps, values: values.map(sqlValueOf) };
+  return use === 'query' && dialect === 'postgres' ? withTypedColumns(tokens, statement) : statement;
 }
 
 /** One semicolon may end it. */

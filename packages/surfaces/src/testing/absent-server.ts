@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { OpenwopError } from '@gantry/protocol';
 import { ERRORS } from '@gantry/protocol';
-import { type BackendSettings, type OpenedSurfaces, openSurfaces } from '../open-surfaces.ts';
+import type { BackendSettings, OpenedSurfaces } from '../open-surfaces.ts';
 import { freshFolder } from './data-dir.ts';
 import { type Call, deskOf, nodeOf, type TestDesk } from './desk.ts';
 import { openGate } from './gate.ts';
+import { openTestSurfaces } from './surfaces.ts';
 
 /** A server behind a closed door. */
 export interface AbsentServer {
@@ -48,13 +49,7 @@ export async function openWorld(
     await Promise.all(servers.map((each) => each.close()));
     folder.remove();
   });
-  const opened = await openSurfaces({
-    dataDir: folder.path,
-    cursorKey: new Uint8Array(32),
-    invocationRetentionMs: 60_000,
-    backends,
-    report: (fault) => void told.push(fault),
-  });
+  const opened = await openTestSurfaces(folder.path, { backends, report: (fault) => void told.push(fault) });
   close = opened.close;
   return {
     opened,
@@ -64,7 +59,7 @@ export async function openWorld(
       const health = await opened.health();
       const ours = health.filter((each) => each.capability === capability);
       assert.ok(ours.length > 0, `${capability} is not listed`);
-      return ours.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+      return ours.flatMap((each) => (each.state === 'up' ? [] : [each.problem]));
     },
   };
 }

@@ -40,8 +40,17 @@ async function settle(work: WorkName, n: number): Promise<void> {
   }
 }
 
+/** What is found at the end comes on one page. */
+const AHEAD_MAX = 100;
+const done = new Map(options.works.map((work): [WorkName, number] => [work, 0]));
+const isAhead = (work: WorkName): boolean => (done.get(work) ?? 0) > Math.min(...done.values()) + AHEAD_MAX;
+
 async function lane(work: WorkName, first: number): Promise<void> {
-  for (let n = first; !orders.isEnding; n += LANES) await settle(work, n);
+  for (let n = first; !orders.isEnding; n += LANES) {
+    while (isAhead(work) && !orders.isEnding) await later(AGAIN_MS);
+    await settle(work, n);
+    done.set(work, (done.get(work) ?? 0) + 1);
+  }
 }
 
 const firsts = Array.from({ length: LANES }, (_, index) => index);

@@ -1,10 +1,11 @@
 /** A desk whose calls are remembered through a crash, and the nodes that work at it. */
 import { join } from 'node:path';
 import type { Data } from '../data.ts';
-import { type BackendSettings, openSurfaces } from '../open-surfaces.ts';
+import type { BackendSettings } from '../open-surfaces.ts';
 import { createSurfaceDesk } from '../surface-desk.ts';
 import { CrashJournal } from './crash-journal.ts';
 import { type Call, callsOf, factsOf } from './desk.ts';
+import { openTestSurfaces } from './surfaces.ts';
 
 export interface CrashDeskOptions {
   readonly dataDir: string;
@@ -25,12 +26,7 @@ export interface CrashDesk {
 }
 
 export async function openCrashDesk({ dataDir, backends, tenant }: CrashDeskOptions): Promise<CrashDesk> {
-  const opened = await openSurfaces({
-    dataDir,
-    backends,
-    cursorKey: new Uint8Array(32).fill(7),
-    invocationRetentionMs: 3_600_000,
-  });
+  const opened = await openTestSurfaces(dataDir, { backends, invocationRetentionMs: 3_600_000 });
   const journal = new CrashJournal(join(dataDir, 'calls.jsonl'));
   const desk = createSurfaceDesk({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
   return {

@@ -67,7 +67,7 @@ export const consume: Work = {
   },
 };
 
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 
 /** Takes all that comes until nothing is missing, and then what else is there. */
 async function drain({ call }: CrashNode, missing: Set<number>): Promise<number[]> {

@@ -4,11 +4,11 @@ import type { CallJournal, CallRecord } from '../call-journal.ts';
 import type { Data } from '../data.ts';
 import type { ImplementedSurface } from '../define-surface.ts';
 import type { CallReport, NodeCalls } from '../node-calls.ts';
-import { openSurfaces } from '../open-surfaces.ts';
 import type { NodeFacts } from '../surface-call.ts';
 import { createSurfaceDesk, type SurfaceDesk } from '../surface-desk.ts';
 import { NOW } from './calls.ts';
 import { freshFolder } from './data-dir.ts';
+import { openTestSurfaces } from './surfaces.ts';
 
 export interface TestDesk {
   readonly desk: Omit<SurfaceDesk, 'open'> & { open(facts: NodeFacts): NodeCalls };
@@ -51,14 +51,7 @@ export function deskOf(
 
 export async function embeddedDesk(t: Pick<TestContext, 'after'>): Promise<TestDesk> {
   const folder = freshFolder();
-  const cursorKey = new Uint8Array(32).fill(7);
-  const opened = await openSurfaces({
-    dataDir: folder.path,
-    cursorKey,
-    invocationRetentionMs: 1_000,
-    kvQuotaBytes: 4_000_000,
-    cacheCapacityBytes: 4_000_000,
-  });
+  const opened = await openTestSurfaces(folder.path);
   t.after(async () => {
     await opened.close();
     folder.remove();
@@ -73,6 +66,7 @@ export const factsOf = (overrides: Partial<NodeFacts> = {}): NodeFacts => ({
   runId: 'run-1',
   nodeId: 'node-1',
   pack: { name: 'vendor.test.pack', version: '1.0.0' },
+  peers: [],
   ordinalBase: 0,
   effect: 'effect',
   ...overrides,

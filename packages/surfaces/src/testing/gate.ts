@@ -1,6 +1,7 @@
 /** Stands between a client and its server, so that a test can take the server away and give it back. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { freePort } from './servers.ts';
 
 export interface Gate {
   readonly port: number;
@@ -34,7 +35,7 @@ export async function openGate(target: { readonly host: string; readonly port: n
     for (const socket of sockets) socket.destroy();
     if (server.listening) await new Promise((resolve) => server.close(resolve));
   };
-  const port = await listen(0);
+  const port = await listen(await freePort());
   return {
     port,
     shut,

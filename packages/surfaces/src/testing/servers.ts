@@ -1,5 +1,6 @@
 /** Private servers for tests, from binaries of this machine. They end with this process (kill -9 included). */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -61,11 +62,29 @@ export async function startGuarded(
   };
 }
 
+/** Below those that outgoing connections get: it is still free when it is bound, a while later or again. */
+const PORTS = [15_000, 30_000] as const;
+
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  if (address === null || typeof address === 'string') throw new Error('no loopback port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(...PORTS);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+}
+
+export interface RunOptions {
+  readonly cwd: string;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+export function run(command: string, args: readonly string[], options: RunOptions): void {
+  const { status, stderr } = spawnSync(command, args, { ...options, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} failed: ${stderr}`);
 }

@@ -8,7 +8,7 @@ export interface Scored {
   readonly score: number;
 }
 
-export function dot(left: Float32Array, right: Float32Array): number {
+function dot(left: Float32Array, right: Float32Array): number {
   let sum = 0;
   for (let index = 0; index < left.length; index++) sum += left[index]! * right[index]!;
   return sum;

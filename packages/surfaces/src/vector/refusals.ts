@@ -1,6 +1,7 @@
 /** What is refused about vectors, in every backend. Threads load this file. */
-import { Refusal } from '../embedded/wire.ts';
+
 import type { VectorLimits } from '../ports/vectors.ts';
+import { Refusal } from '../refusal.ts';
 import type { Metric } from './metric.ts';
 
 export interface CollectionShape {

@@ -5,8 +5,8 @@ import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import { EVERYTHING, type Filter } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
-import { SCAN_MS_MAX } from '../embedded/late-scan.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../ports/vectors.ts';
+import { SCAN_MS_MAX } from '../scan-time.ts';
 import { METRICS } from './metric.ts';
 
 const GIB = 1_073_741_824;

@@ -17,7 +17,7 @@ export const isLocal = ({ name }: Pick<Root, 'name'>): boolean => name.startsWit
 
 const ANY_VERSION = '*';
 
-export const workflowsFolder = ({ args, io }: Call): string =>
+const workflowsFolder = ({ args, io }: Call): string =>
   args.text('workflows') ?? (io.env.GANTRY_WORKFLOWS_DIR || 'workflows');
 
 /**

@@ -24,7 +24,7 @@ const NEXT: Readonly<Record<string, string>> = {
   unpublish_window_expired: 'Withdraw it instead: gantry registry yank NAME@VERSION --reason TEXT',
 };
 
-export function registryOf(call: Pick<Call, 'args' | 'io'>): string {
+function registryOf(call: Pick<Call, 'args' | 'io'>): string {
   const [first] = namedRegistries(call);
   if (first === undefined)
     throw new UsageError('Say which registry: --registry http://127.0.0.1:7071 or GANTRY_REGISTRY_URL.');

@@ -15,7 +15,8 @@ const ESCAPES = {
 };
 
 test('what no pack may do is stopped and named', async (t) => {
-  const api = await seamTest(t);
+  // Little, so that it is used up well within the time that the seam gives
+  const api = await seamTest(t, { settings: { packMemoryMb: 64 } });
   for (const [typeId, escapeKind] of Object.entries(ESCAPES)) {
     const { error } = await invoke(api, typeId);
     assert.deepEqual(

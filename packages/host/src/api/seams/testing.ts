@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { apiTest } from '../testing.ts';
 
-export async function seamTest(t: TestContext) {
-  const api = await apiTest(t, { settings: { testSeams: true } });
+type SeamTestOptions = Pick<NonNullable<Parameters<typeof apiTest>[1]>, 'settings' | 'now'>;
+
+export async function seamTest(t: TestContext, options: SeamTestOptions = {}) {
+  const { settings, ...rest } = options;
+  const api = await apiTest(t, { ...rest, settings: { testSeams: true, ...settings } });
   return {
     ...api,
     /** The answer of a seam, which must be a good one. */

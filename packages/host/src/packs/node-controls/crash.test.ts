@@ -32,7 +32,7 @@ async function until(run: string, type: string): Promise<RunEventDoc[]> {
   const events: RunEventDoc[] = [];
   for (let last = -1; !events.some((event) => event.type === type); ) {
     const cursor = last < 0 ? '' : `&lastSequence=${last}`;
-    const response = await fetch(`${run}/events/poll?timeout=10${cursor}`, { headers });
+    const response = await fetch(`${run}/events/poll?timeout=60${cursor}`, { headers });
     const answer = (await response.json()) as { events: RunEventDoc[]; lastEventSeq: number };
     assert.ok(answer.lastEventSeq > last, 'the run came to a standstill');
     events.push(...answer.events);

@@ -40,7 +40,7 @@ async function firstChild(api: PackTest, runId: string): Promise<string> {
     const [found] = await childrenOf(api, runId);
     if (found !== undefined) return found;
     const cursor = last < 0 ? '' : `&lastSequence=${last}`;
-    const polled = (await api.get(`/v1/runs/${runId}/events/poll?timeout=5${cursor}`)).json();
+    const polled = (await api.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
     assert.ok(polled.lastEventSeq > last && !polled.isTerminal, JSON.stringify(polled));
     last = polled.lastEventSeq;
   }

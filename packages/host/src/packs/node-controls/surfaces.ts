@@ -14,6 +14,7 @@ export interface SurfaceFacts {
   readonly ordinalBase: number;
   readonly effect: PackEffect;
   readonly pack: { readonly name: string; readonly version: string };
+  readonly peers: readonly string[];
   readonly signal: AbortSignal;
   readonly log: InvocationLog;
 }

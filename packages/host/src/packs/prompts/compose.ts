@@ -25,7 +25,7 @@ type Variable = NonNullable<PromptTemplate['variables']>[number];
 export type Bindings = Readonly<Record<string, unknown>>;
 
 /** A short template can repeat a long value without end. */
-export const COMPOSED_LENGTH_MAX = 1024 * 1024;
+const COMPOSED_LENGTH_MAX = 1024 * 1024;
 
 export function composePrompt(
   template: PromptTemplate,

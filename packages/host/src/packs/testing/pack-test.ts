@@ -44,7 +44,7 @@ export async function packTest(
         const found = await api.get(`/v1/runs/${runId}/interrupts/a`);
         if (found.statusCode === 200) return found.json();
         const cursor = last < 0 ? '' : `&lastSequence=${last}`;
-        const polled = (await api.get(`/v1/runs/${runId}/events/poll?timeout=5${cursor}`)).json();
+        const polled = (await api.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
         assert.ok(polled.lastEventSeq > last && !polled.isTerminal, JSON.stringify(polled));
         last = polled.lastEventSeq;
       }

@@ -11,7 +11,7 @@ import type { Origin, WantedQueue } from '../subscription.ts';
 import { placeProblem } from './place.ts';
 
 /** The node type that packs bring for it: it puts out the message that started the run. */
-export const CONSUME = 'core.messaging.consume';
+const CONSUME = 'core.messaging.consume';
 
 const config = Compile(QueueTriggerConfig);
 

@@ -8,7 +8,7 @@ import type { Escape } from './escape.ts';
 /** Short enough to wait for, long enough for a busy machine. */
 const limitsOf = ({ expected }: Escape): Invocation['limits'] => ({
   memoryBytes: 64 * MIB,
-  wallClockMs: expected !== 'contained' && expected.code === 'sandbox_timeout' ? 400 : 20_000,
+  wallClockMs: expected !== 'contained' && expected.code === 'sandbox_timeout' ? 400 : 60_000,
   outputBytes: MIB,
 });
 

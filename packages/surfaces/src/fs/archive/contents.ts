@@ -14,7 +14,7 @@ export interface Contents {
 }
 
 const SHOWN_MAX = 200;
-export const shown = (path: string): string => JSON.stringify(path.slice(0, SHOWN_MAX));
+const shown = (path: string): string => JSON.stringify(path.slice(0, SHOWN_MAX));
 
 export const damaged = (problem: string): Unconvertible => new Unconvertible(`The archive ${problem}.`);
 

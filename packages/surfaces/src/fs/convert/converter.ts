@@ -36,7 +36,7 @@ const AT_ONCE_MAX = 2;
 const WAITING_MAX = 64;
 const WATCH_MS = 100;
 
-/** For a host without the libraries, and for tests that need none. */
+/** A test's door: for those who need none. */
 export const NO_CONVERTER: Converter = {
   lacks: ['image', 'pdf', 'archive'],
   run: () => Promise.reject(new OpenwopError('host_capability_missing')),
@@ -54,7 +54,7 @@ function isThere(name: string): boolean {
 const hasImages = (): boolean =>
   ['', 'musl'].some((libc) => isThere(`@img/sharp-${process.platform}${libc}-${process.arch}`));
 
-/** Looks for the libraries and loads none: most hosts never touch an image. */
+/** Looks for the libraries and loads none: most hosts never touch an image. `limits` is a test's door. */
 export function openConverter(limits: ConverterLimits = LIMITS): Converter {
   const queue = new Queue();
   const lacks = { image: !hasImages(), pdf: !isThere('unpdf') || !isThere('pdf-lib') };

@@ -6,7 +6,7 @@ export interface Size {
   readonly height: number;
 }
 
-export const FITS = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
+const FITS = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
 export const FORMATS = ['jpeg', 'png', 'webp', 'avif'] as const;
 export type Format = (typeof FORMATS)[number];
 
@@ -25,7 +25,7 @@ export type PdfTask =
   | { readonly op: 'split'; readonly ranges: readonly string[] }
   | { readonly op: 'merge' };
 
-export const ARCHIVE_FORMATS = ['zip', 'tar', 'tar-gz'] as const;
+const ARCHIVE_FORMATS = ['zip', 'tar', 'tar-gz'] as const;
 export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];
 
 export type ArchiveTask =

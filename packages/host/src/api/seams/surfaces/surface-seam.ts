@@ -78,6 +78,7 @@ function asking(surfaces: SeamSurfaces, log: InvocationLog): Ask {
       // No real tenant has a slash in its name
       key: { tenant: `${tenant}/seam/${encodeURIComponent(tenantId)}`, runId: `seam-${randomUUID()}` },
       pack: PACK,
+      peers: [],
       signal,
       log,
     });

@@ -70,7 +70,7 @@ export async function leftIn(queue: QueuePort, place: QueuePlace, now: number): 
 }
 
 /** Tells of commits, so that tests wait for what happens instead of for a time. */
-export function audible(store: Store): { readonly store: Store; next(): Promise<void> } {
+function audible(store: Store): { readonly store: Store; next(): Promise<void> } {
   let heard = Promise.withResolvers<void>();
   const commit: Store['commit'] = async (groups) => {
     const results = await store.commit(groups);

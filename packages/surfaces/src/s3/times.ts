@@ -1,4 +1,5 @@
 /** Times that every request to S3 keeps, whatever the server does. */
+import { inTime } from '../deadline.ts';
 
 export interface S3Times {
   readonly connectMs: number;
@@ -31,16 +32,10 @@ export const callMs = (times: S3Times, bytes = 0): number =>
 export class Late extends Error {}
 
 /** Rejects with `Late` when the time is over, and tells the work to end. */
-export async function inTime<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export function abortedLate<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController();
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new Late(`not done within ${Math.ceil(ms / 1_000)} s`));
+  return inTime(ms, work(over.signal), () => {
     over.abort();
-  }, ms);
-  try {
-    return await Promise.race([work(over.signal), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+    return new Late(`not done within ${Math.ceil(ms / 1_000)} s`);
+  });
 }

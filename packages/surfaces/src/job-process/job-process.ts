@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { LIFELINE_FD } from './sqlite-wire.ts';
+import { LIFELINE_FD } from './lifeline.ts';
 
 const HEAP_MB_MAX = 256;
 /** [m] A process takes 27 MB of its own, a thread 21: what is not used is not kept. */
@@ -57,7 +57,7 @@ export class JobProcess<Message, Answer> {
       this.#running = null;
       running?.resolve(running.isLate ? { kind: 'late' } : { kind: 'lost', signal: this.#child.signalCode });
     });
-    this.#rest();
+    this.rest();
   }
 
   get state(): 'idle' | 'busy' | 'ending' {
@@ -84,7 +84,7 @@ export class JobProcess<Message, Answer> {
     const running = this.#running;
     if (!running) return;
     this.#running = null;
-    if (!this.#isEnding) this.#rest();
+    if (!this.#isEnding) this.rest();
     running.resolve(answer);
   }
 
@@ -118,13 +118,14 @@ export class JobProcess<Message, Answer> {
     await this.#gone;
   }
 
+  /** Until it is needed again, or for good when that takes long. */
+  rest(): void {
+    this.after(IDLE_MS, () => void this.close());
+    this.#timer?.unref();
+  }
+
   #kill(): void {
     this.#isEnding = true;
     this.#child.kill('SIGKILL');
-  }
-
-  #rest(): void {
-    this.after(IDLE_MS, () => void this.close());
-    this.#timer?.unref();
   }
 }

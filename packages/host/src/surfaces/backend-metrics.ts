@@ -1,0 +1,23 @@
+/** How many backends of each capability are in which state now. A capability may have several: data sources. */
+import type { BackendHealth } from '@gantry/protocol';
+
+const STATES: readonly BackendHealth['state'][] = ['up', 'away', 'refused'];
+
+/** As Prometheus reads it. */
+export function backendMetrics(backends: readonly BackendHealth[]): string {
+  const kinds = Map.groupBy(backends, labelsOf);
+  return [
+    '# HELP gantry_backends Backends of surfaces by state: up, away (they come back by themselves), refused (mend them).',
+    '# TYPE gantry_backends gauge',
+    ...[...kinds].flatMap(([labels, alike]) =>
+      STATES.map((state) => {
+        const count = alike.filter((each) => each.state === state).length;
+        return `gantry_backends{${labels},state="${state}"} ${count}`;
+      }),
+    ),
+    '',
+  ].join('\n');
+}
+
+const labelsOf = ({ capability, backend }: BackendHealth): string =>
+  `capability="${capability}",backend="${backend}"`;

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openSqlite } from '@gantry/store';
+import type { CallRecord } from '@gantry/surfaces';
+import { CommitPipeline } from '../runtime/commit-pipeline.ts';
+import { InvocationLog } from '../runtime/invocation-log.ts';
+import { temporaryFolder } from '../testing/host-process.ts';
+import { callJournal } from './call-journal.ts';
+
+const PLACE = { tenant: 'acme', runId: 'run', nodeId: 'pay', ordinal: 0, providerKey: 'sql.host' };
+const DONE: CallRecord = { method: 'sql.execute', fingerprint: 'f', ok: true, value: 1 };
+
+test('a call whose end nobody knows is named, with what to do; one that may be repeated is', async (t) => {
+  const folder = await temporaryFolder();
+  const store = await openSqlite({ dataDir: folder.path });
+  t.after(async () => {
+    await store.close();
+    await folder.remove();
+  });
+  const log = new InvocationLog(new CommitPipeline(store), store.records, Date.now);
+  const journal = callJournal(log);
+  // As a host does that dies before the answer
+  await log.claim(PLACE);
+  const call = { ...PLACE, method: 'sql.execute' };
+  await assert.rejects(
+    journal.perform({ ...call, idempotent: false }, () => assert.fail('acted again')),
+    {
+      code: 'effect_in_doubt',
+      message: /node "pay" had called sql\.execute .*Look there whether it was done, then fork/,
+    },
+  );
+  assert.deepEqual(await journal.perform({ ...call, idempotent: true }, async () => DONE), DONE);
+  const again = journal.perform({ ...call, idempotent: false }, () => assert.fail('acted again'));
+  assert.deepEqual(await again, DONE);
+});

@@ -1,0 +1,25 @@
+/**
+ * The two ways to be bounded in time: a call that must end, and work that can stop only between its steps. Drivers
+ * that bound what they send by themselves are told how long; processes are ended by who started them.
+ *
+ * @example
+ * const rows = await inTime(5_000, ask(statement), () => new Error('The server did not answer'));
+ * const isOver = stopwatch(5); // and between two steps: if (isOver()) return;
+ */
+
+/** Rejects with `onLate()` when `work` takes longer. The work goes on unless `onLate` ends it. */
+export async function inTime<T>(ms: number, work: Promise<T>, onLate: () => Error): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(onLate()), ms);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Answers whether so much time has passed since it was made. */
+export function stopwatch(ms: number): () => boolean {
+  const endsAt = performance.now() + ms;
+  return () => performance.now() >= endsAt;
+}

@@ -1,0 +1,50 @@
+/** What SQLite reports, in the words of the catalogue. */
+import type { ErrorCode, JsonObject } from '@gantry/protocol';
+import type { Answer } from '../database-answer.ts';
+import type { SqlAbort } from '../ports/sql.ts';
+import { Refusal } from '../refusal.ts';
+
+/** Primary result codes. */
+const REASONS: Readonly<Record<number, SqlAbort>> = {
+  7: 'bytes',
+  13: 'space',
+  18: 'bytes',
+  19: 'constraint',
+  20: 'data',
+};
+const [READONLY, AUTH, ERROR, RANGE] = [8, 23, 1, 25];
+/** Of a file that waiting does not mend: not allowed, damaged, cannot be opened, no database. */
+const UNUSABLE: Readonly<Record<number, string>> = {
+  3: 'The operator has to look at who may read and write it.',
+  11: 'The operator has to put back a sound one.',
+  14: 'The operator has to look at who may read and write it, and its folder.',
+  26: 'The operator has to put back a sound one.',
+};
+
+export function sqliteFailure(error: unknown): Answer {
+  if (error instanceof Refusal) {
+    const { code, message, details } = error;
+    return { kind: 'refused', code, message, details };
+  }
+  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'))
+    return { kind: 'fault', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  const primary = error.errcode & 0xff;
+  const operation = 'operation' in error ? { operation: Number(error.operation) } : {};
+  const refused = (code: ErrorCode, details: JsonObject = {}): Answer => ({
+    kind: 'refused',
+    code,
+    message: `SQLite: ${error.message}.`,
+    details: { ...details, ...operation },
+  });
+  const unusable = UNUSABLE[primary];
+  if (unusable !== undefined) {
+    const message = `cannot use its database file (${error.message}). ${unusable}`;
+    return { kind: 'refused', code: 'storage_unavailable', message, details: {} };
+  }
+  const reason = REASONS[primary];
+  if (reason) return refused('sql_transaction_aborted', { reason });
+  if (primary === READONLY) return refused('validation_error');
+  if (primary === AUTH) return refused('datasource_access_denied');
+  if (primary === ERROR || primary === RANGE) return refused('sql_syntax_error');
+  return { kind: 'unavailable', reason: error.message };
+}
