@@ -1,6 +1,7 @@
 /** Queues in the embedded database: the area (SQL, in the threads) and what the port is made of. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
+import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../queue/choose.ts';
 import {
   boundsFor,
   type Logged,
@@ -61,20 +62,29 @@ function readyAt(database: DatabaseSync) {
   const group = database.prepare(
     'select id, next_seq from queue_groups where tenant = ? and topic = ? and name = ?',
   );
-  const fresh = database.prepare(
-    'select 1 from queue_messages where tenant = ? and topic = ? and seq >= ? and expires_at > ? limit 1',
-  );
+  const unseen = database.prepare(`
+    select count(*) as count, min(available_at) as firstAt from (
+      select available_at from queue_messages
+      where tenant = ? and topic = ? and seq >= ? and expires_at > ? order by seq limit ${UNSEEN_LOOKED}
+    )
+  `);
   const due = database.prepare(`
     select d.visible_at as at from queue_deliveries d join queue_messages m on m.seq = d.seq
     where d.group_id = ? and m.expires_at > ? order by d.visible_at limit 1
   `);
   return (tenant: string, place: QueuePlace, now: number): number | null => {
     const found = group.get(tenant, place.topic, place.group);
-    if (fresh.get(tenant, place.topic, Number(found?.next_seq ?? 0), now)) return now;
-    const at = found ? due.get(Number(found.id), now)?.at : null;
-    return at == null ? null : Number(at);
+    const from = Number(found?.next_seq ?? 0);
+    const dueAt = found ? due.get(Number(found.id), now)?.at : null;
+    return readyAtOf(
+      unseenOf(unseen.get(tenant, place.topic, from, now)),
+      dueAt == null ? null : Number(dueAt),
+      now,
+    );
   };
 }
+
+const unseenOf = (row: unknown): Unseen => row as Unseen;
 
 export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBounds): QueueStore {
   const factsOf = (call: QueueCall) => ({

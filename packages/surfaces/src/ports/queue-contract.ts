@@ -267,6 +267,13 @@ function delays(user: Users, lacks: QueueLacks): void {
     assert.deepEqual([later.payload, later.deliveryCount], ['later', 1]);
   });
 
+  test('who waits goes on waiting while what came is delayed', skip, async () => {
+    const { port, tenant, takeOne } = user();
+    const draft = { topic: 't', headers: {}, payload: 'later', delayMs: LEASE_MS };
+    await port.publish(draft, write(tenant, { now: Date.now() }));
+    assert.equal((await takeOne('t')).payload, 'later');
+  });
+
   test('what is ready is found behind many that are delayed', skip, async () => {
     const { port, tenant, take } = user();
     const publish = (delayMs: number) =>

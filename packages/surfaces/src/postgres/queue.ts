@@ -8,6 +8,7 @@ import {
   type QueuePort,
 } from '../ports/queue.ts';
 import { Arrivals } from '../queue/arrivals.ts';
+import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../queue/choose.ts';
 import { databaseQueue } from '../queue/database-queue.ts';
 import {
   boundsFor,
@@ -80,23 +81,24 @@ async function readyAt(
   tenant: string,
   now: number,
 ): Promise<number | null> {
-  const [found] = await sql<{ fresh: boolean; due: number | null }[]>`
+  const [found] = await sql<[Unseen & { readonly due: number | null }]>`
     with g as (
       select id, next_seq from queue_groups
       where tenant = ${tenant} and topic = ${topic} and name = ${group}
     )
-    select
-      exists (
-        select 1 from queue_messages
-        where tenant = ${tenant} and topic = ${topic} and expires_at > ${now}
-          and seq >= coalesce((select next_seq from g), 0)
-      ) as fresh,
+    select count(available_at) as count, min(available_at) as "firstAt",
       (
         select d.visible_at from queue_deliveries d join queue_messages m on m.seq = d.seq
         where d.group_id = (select id from g) and m.expires_at > ${now} order by d.visible_at limit 1
       ) as due
+    from (
+      select available_at from queue_messages
+      where tenant = ${tenant} and topic = ${topic} and expires_at > ${now}
+        and seq >= coalesce((select next_seq from g), 0)
+      order by seq limit ${UNSEEN_LOOKED}
+    ) as unseen
   `;
-  return found?.fresh ? now : (found?.due ?? null);
+  return readyAtOf(found, found.due, now);
 }
 
 interface Range {

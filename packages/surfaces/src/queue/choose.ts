@@ -82,3 +82,19 @@ export function effective(
   const isSpent = about.count >= about.deliveriesMax && !isDeadLetterTopic(about.topic);
   return outcome.kind === 'again' && isSpent ? { kind: 'dead', reason: DELIVERY_LIMIT_REASON } : outcome;
 }
+
+/** So many of the messages that a group has not seen are looked at to know when it should look again. */
+export const UNSEEN_LOOKED = 256;
+
+export interface Unseen {
+  readonly count: number;
+  /** When the first of them is available. */
+  readonly firstAt: number | null;
+}
+
+/** Null when only a new message can change anything. A lease puts aside what is delayed, so that others are looked at. */
+export function readyAtOf({ count, firstAt }: Unseen, dueAt: number | null, now: number): number | null {
+  if (count === UNSEEN_LOOKED) return now;
+  const times = [firstAt, dueAt].filter((at) => at !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
