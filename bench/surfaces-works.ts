@@ -9,10 +9,13 @@ export const CALLS = {
   'sql select': { lanes: 16 },
   'blob put': { lanes: 16 },
   'blob get': { lanes: 16 },
-  /** At most 1.3 times as long as the library takes. */
-  'vector query': { lanes: 1, goal: '> 0.77 of client' },
-  'search query': { lanes: 1, goal: '> 0.77 of client' },
-} as const satisfies Record<string, { readonly lanes: number; readonly goal?: string }>;
+  /** At most 1.3 times as long as the library takes. In longer rounds, since a short one has a dozen of them. */
+  'vector query': { lanes: 1, rounds: 3, goal: '> 0.77 of client' },
+  'search query': { lanes: 1, rounds: 3, goal: '> 0.77 of client' },
+} as const satisfies Record<
+  string,
+  { readonly lanes: number; readonly rounds?: number; readonly goal?: string }
+>;
 
 export type CallName = keyof typeof CALLS;
 

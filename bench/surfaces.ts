@@ -32,16 +32,17 @@ async function rowOf(
   { call, questions, work }: Asked,
 ): Promise<Row> {
   const { lanes, ...target } = CALLS[call];
+  const ms = settings.callMs * ('rounds' in target ? target.rounds : 1);
   const [own, direct, hostUs]: [number[], number[], number[]] = [[], [], []];
   await pack.perSecond(desk, { call, lanes, ms: WARM_UP_MS, questions });
   await perSecond(work, lanes, WARM_UP_MS);
   for (let turn = 0; turn < settings.rounds; turn++) {
     const [startedAt, used] = [performance.now(), process.cpuUsage()];
-    const rate = await pack.perSecond(desk, { call, lanes, ms: settings.callMs, questions });
+    const rate = await pack.perSecond(desk, { call, lanes, ms, questions });
     const { user, system } = process.cpuUsage(used);
     hostUs.push((user + system) / ((rate * (performance.now() - startedAt)) / 1_000));
     own.push(rate);
-    direct.push(await perSecond(work, lanes, settings.callMs));
+    direct.push(await perSecond(work, lanes, ms));
   }
   return {
     backend,
