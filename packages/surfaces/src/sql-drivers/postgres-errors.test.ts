@@ -4,6 +4,7 @@ import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { SQL_LIMITS as limits } from '../ports/sql.ts';
 import { talk } from '../testing/sql-talk.ts';
 import { postgresBackend } from './postgres.ts';
+import { explain } from './postgres-errors.ts';
 
 const WRONG: readonly { readonly change: object; readonly why: RegExp }[] = [
   {
@@ -28,5 +29,12 @@ test('a server that refuses is told apart from one that is away, and says what t
     const refusal = { code: 'storage_unavailable', message: why };
     await assert.rejects(backend.health(), refusal);
     await assert.rejects(talk(backend).query('select 1 as one'), refusal);
+  }
+});
+
+test('a connection that broke is no word of the server, whatever its code looks like', () => {
+  for (const code of ['EPIPE', 'ECONNRESET', 'CONNECTION_CLOSED']) {
+    const error = explain(Object.assign(new Error(`write ${code}`), { code }), limits);
+    assert.equal((error as { code: string }).code, 'storage_unavailable', code);
   }
 });

@@ -11,7 +11,6 @@ export const NAME = 'PostgreSQL';
 const READ_ONLY = '25006';
 const NO_RIGHT = '42501';
 const CANCELLED = '57014';
-const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 const REFUSALS: Readonly<Record<string, string>> = {
   '28P01': WRONG_LOGIN,
@@ -35,7 +34,8 @@ export function explain(error: unknown, limits: SqlLimits): unknown {
   const details = 'operation' in error ? { operation: Number(error.operation) } : {};
   const refusal = refusalOf(error, code);
   if (refusal !== undefined) return refused(NAME, error, refusal);
-  if (!SQLSTATE.test(code) || /^(?:08|28|3D|53|57P|58|XX)/.test(code))
+  // By its name, since codes of the system can look like those of the server: EPIPE
+  if (error.name !== 'PostgresError' || /^(?:08|28|3D|53|57P|58|XX)/.test(code))
     return unavailable(NAME, error, postgresReason(ofConnecting(error, code)));
   if (code === READ_ONLY)
     return new OpenwopError('validation_error', { message: `${message}. Use ctx.db.sql.execute to write.` });
