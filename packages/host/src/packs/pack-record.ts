@@ -62,7 +62,7 @@ export interface VersionRecord {
   readonly integrity: string;
   readonly source: InstalledPack['source'];
   readonly requires: readonly string[];
-  /** What it asks of the host. Absent where it asks for nothing, and in records of before. */
+  /** What it asks of the host, by name. Absent in records of before: those may call everything. */
   readonly peers?: readonly string[];
   readonly nodes: readonly NodeRecord[];
   readonly chains: readonly WorkflowChain[];
