@@ -3,7 +3,7 @@
 // installed only with CI=true or GANTRY_TEST_INSTALL=1, never by surprise.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, statfsSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -94,10 +94,18 @@ const env = {
   GANTRY_TEST_POSTGRES_URL: files.some((file) => file.startsWith('packages/')) ? await postgresUrl() : '',
 };
 
-/** Answers the exit status and what was printed, which also goes to `onward` as it comes. */
+const folder = mkdtempSync(path.join(process.env.TMPDIR, 'gantry-tests-'));
+let runs = 0;
+
+/** Answers the exit status, what was printed, which also goes to `onward` as it comes, and where something failed. */
 async function run(files, flag, onward) {
-  if (files.length === 0) return { status: 0, printed: '' };
-  const child = spawn(process.execPath, ['--test', flag, '--test-timeout=300000', ...files], {
+  if (files.length === 0) return { status: 0, printed: '', failedFiles: [] };
+  const told = path.join(folder, `failed-files-${runs++}`);
+  const reporters = [
+    ['spec', 'stdout'],
+    [path.resolve('scripts/failed-files.mjs'), told],
+  ].flatMap(([name, to]) => [`--test-reporter=${name}`, `--test-reporter-destination=${to}`]);
+  const child = spawn(process.execPath, ['--test', flag, '--test-timeout=300000', ...reporters, ...files], {
     stdio: ['inherit', 'pipe', 'inherit'],
     env,
   });
@@ -107,25 +115,55 @@ async function run(files, flag, onward) {
     onward?.write(part);
   });
   const [status] = await once(child, 'close');
-  return { status: status ?? 1, printed: Buffer.concat(parts).toString() };
+  const failedFiles = readFileSync(told, 'utf8').split('\n').filter(Boolean);
+  return { files, flag, status: status ?? 1, printed: Buffer.concat(parts).toString(), failedFiles };
 }
+
+const [ONE_PROCESS, ONE_BY_ONE, THREE_AT_ONCE] = [
+  '--test-isolation=none',
+  '--test-concurrency=1',
+  '--test-concurrency=3',
+];
 
 async function runTogether() {
   const ended = [];
-  for (const group of together) ended.push(await run(group, '--test-isolation=none'));
+  for (const group of together) ended.push(await run(group, ONE_PROCESS));
   return ended;
 }
 
 // The others are processes of their own. Many wait for processes and servers more than they compute, so three of
 // them, and a shared one beside them, suit two cores.
-const [alone, shared] = await Promise.all([
-  run(apart, '--test-concurrency=3', process.stdout),
-  runTogether(),
-]);
+const [alone, shared] = await Promise.all([run(apart, THREE_AT_ONCE, process.stdout), runTogether()]);
+const ended = [alone, ...shared];
 for (const { printed } of shared) process.stdout.write(printed);
 
+// Servers of others are starved on a full machine now and then. What failed is tried once more with nothing beside
+// it: what fails again is broken; what passes is told as unsteady, and more than a few of that are broken too.
+const UNSTEADY_MAX = 2;
+const isWhole = args.length === 0;
+const tried = ended.filter(({ status }) => status !== 0);
+const unsteady = tried.flatMap(({ failedFiles }) => failedFiles);
+const failed = [];
+for (const each of tried) {
+  const isTriedAgain = isWhole && unsteady.length <= UNSTEADY_MAX && each.failedFiles.length > 0;
+  const again = isTriedAgain ? await runAgain(each) : each;
+  if (again.status !== 0) failed.push(again);
+}
+
+function runAgain({ files: all, flag, failedFiles }) {
+  // In one process, a test of a contract is told by the file of the contract
+  const isExact = failedFiles.every((file) => files.includes(path.relative('.', file)));
+  return run(isExact ? failedFiles : all, flag === ONE_PROCESS ? flag : ONE_BY_ONE, process.stdout);
+}
+
+rmSync(folder, { recursive: true });
+
 // What failed is told again at the very end, where one looks first.
-const FAILING = '✖ failing tests:';
-const failed = [alone, ...shared].filter(({ status }) => status !== 0);
-for (const { printed } of failed) console.log(printed.slice(printed.lastIndexOf(FAILING)).slice(0, 8_000));
+const tell = ({ printed }) => {
+  const from = printed.lastIndexOf('✖ failing tests:');
+  console.log(printed.slice(from, from + 8_000));
+};
+for (const each of failed.length > 0 ? failed : tried) tell(each);
+if (tried.length > failed.length)
+  console.log(`UNSTEADY: failed beside others, passed alone. Mend it today.\n${unsteady.join('\n')}`);
 process.exitCode = failed.length > 0 ? 1 : 0;

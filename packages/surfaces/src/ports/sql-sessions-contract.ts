@@ -23,7 +23,7 @@ export interface SqlSessionsContract {
 }
 
 const TENANTS = 6;
-const SLOW_CALLS = 5;
+const SLOW_CALLS = 4;
 /** Has one row, for all to see. */
 export const SHARED_TABLE = `shared_${process.pid}`;
 const MEMORY_MAX = 30_000_000;

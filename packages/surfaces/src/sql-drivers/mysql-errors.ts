@@ -20,6 +20,7 @@ const TIMED_OUT = new Set([1317, 1969, 3024]);
 const GAVE_WAY = new Set([1205, 1213]);
 const FULL = new Set([1021, 1114]);
 const WRONG_VALUE = 1292;
+const UNKNOWN_SETTING = 1193;
 
 interface Reported {
   readonly errno?: number;
@@ -50,8 +51,13 @@ export function explain(error: unknown, limits: SqlLimits): unknown {
   return aborted('database', message, details);
 }
 
+const hasErrno = (error: unknown, errno: number): error is Error =>
+  error instanceof Error && (error as Error & Reported).errno === errno;
+
+export const isUnknownSetting = (error: unknown): boolean => hasErrno(error, UNKNOWN_SETTING);
+
 /** The text that the server did not take for a time. */
 export function refusedTime(error: unknown): string | null {
-  if (!(error instanceof Error) || (error as Error & Reported).errno !== WRONG_VALUE) return null;
+  if (!hasErrno(error, WRONG_VALUE)) return null;
   return /^(?:Incorrect|Truncated incorrect) \w+ value: '([^']*)'/.exec(error.message)?.[1] ?? null;
 }

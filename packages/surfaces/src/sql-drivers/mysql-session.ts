@@ -6,7 +6,7 @@ import { inTime } from '../deadline.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 import { silent, tooMany } from './errors.ts';
 import { metered } from './meter.ts';
-import { NAME, refusedTime } from './mysql-errors.ts';
+import { isUnknownSetting, NAME, refusedTime } from './mysql-errors.ts';
 import { connectionOf, settingsOf } from './mysql-settings.ts';
 import { dataOf, type Field, isZoned, parameterOf, withoutZone } from './mysql-values.ts';
 import type { SqlSession } from './server.ts';
@@ -111,7 +111,7 @@ export class MysqlSession implements SqlSession {
   async #set(): Promise<void> {
     for (const { sql, isNeeded } of settingsOf(this.#limits, this.#access))
       await this.#command(sql).catch((error) => {
-        if (isNeeded || !this.#isOpen) throw error;
+        if (isNeeded || !isUnknownSetting(error)) throw error;
       });
     this.#isSet = true;
   }
