@@ -40,6 +40,7 @@ const PACKAGES = {
   zip: 'zip',
   unzip: 'unzip',
   python3: 'python3',
+  openssl: 'openssl',
 };
 if (process.env.CI || process.env.GANTRY_TEST_INSTALL) {
   const isThere = (command) => spawnSync('sh', ['-c', `command -v ${command}`]).status === 0;

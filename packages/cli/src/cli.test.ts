@@ -204,13 +204,14 @@ test('a new key goes to stdout alone', async (t) => {
   });
 });
 
-test('explain says what the run waits for, why it failed, and what to type', async (t) => {
+test('explain says what the run waits for, why and where it failed, and what to type', async (t) => {
+  const details = { at: 'order.mjs:2:22', stack: ['order.mjs:2:22', 'index.mjs:195:22', '/etc: x'] };
   const body = {
     runId: RUN,
     status: 'failed',
     summary: 'The run failed.',
     waitingFor: [{ kind: 'retry', text: 'a is tried again.', since: '2026-01-01T00:00:00.000Z' }],
-    cause: { nodeId: 'a', sequence: 4, error: { code: 'node_failed', message: 'no luck' } },
+    cause: { nodeId: 'a', sequence: 4, error: { code: 'node_failed', message: 'no luck', details } },
     actions: [
       { action: 'read-events', method: 'GET', path: '/x', text: 'Read what happened.' },
       { action: 'rewind', method: 'POST', path: '/v1/rewind', text: 'Try the future.' },
@@ -222,6 +223,8 @@ test('explain says what the run waits for, why it failed, and what to type', asy
     'The run failed.',
     '  … a is tried again.',
     '  ✗ node_failed: no luck (at a, event 4)',
+    '    at order.mjs:2:22',
+    '    at index.mjs:195:22',
     'You can:',
     '  gantry events run-1  Read what happened.',
     '  POST /v1/rewind  Try the future.',

@@ -14,7 +14,8 @@
  */
 import postgres from 'postgres';
 import { Places } from './places.ts';
-import { optionsOf, Session } from './session.ts';
+import { optionsOf, Session, type SessionSettings, wireOf } from './session.ts';
+import { readServer } from './url.ts';
 
 /** bigint columns hold milliseconds, counts, sequences and epochs: all are safe integers. */
 export type Types = { bigint: number };
@@ -37,31 +38,41 @@ export interface Ending<T> {
   readonly answer: T;
 }
 
-export interface PostgresSettings {
+export interface PostgresSettings extends Omit<SessionSettings, 'server'> {
   readonly url: string;
   /** For transactions; statements outside of one have a few more. */
   readonly connectionsMax: number;
-  readonly connectTimeoutS: number;
-  /** Of every session: `application_name`, `search_path`, ... */
-  readonly connection: Readonly<Record<string, string | number>>;
 }
 
 /** Statements follow each other on one without waiting for answers, so few are enough; a slow one delays a quarter. */
 const SHARED = 4;
 
+/** By itself the driver waits for up to 20 s, which an ended process would wait with it. */
+const LISTEN_AGAIN_S_MAX = 3;
+const listenAgainS = (failures: number): number =>
+  (0.5 + Math.random() / 2) * Math.min(2 ** failures / 100, LISTEN_AGAIN_S_MAX);
+
 type Work = (tx: Tx) => Promise<unknown>;
 
-/** The driver's own face, with transactions, statements and the end of it done here. Connects when it is first used. */
-export function openPostgres(settings: PostgresSettings): Sql {
-  const pool = new Pool(settings);
+/**
+ * The driver's own face, with transactions, statements and the end of it done here. Connects when it is first used.
+ * Throws when the URL is none: `readServer`.
+ */
+export function openPostgres({ url, connectionsMax, ...rest }: PostgresSettings): Sql {
+  const settings = { ...rest, server: readServer(url) };
+  const pool = new Pool(settings, connectionsMax);
+  const wire = wireOf(settings);
+  // Not in the types of the driver
+  const connecting = { socket: () => wire.connect() };
   // Of this one only LISTEN is used, which the driver gives a connection that it makes anew by itself
-  const driver = postgres(settings.url, { ...optionsOf(settings), max: 1 });
+  const driver = postgres({ ...optionsOf(settings), max: 1, backoff: listenAgainS, ...connecting });
   const own: Readonly<Record<PropertyKey, unknown>> = {
     begin: (...args: [Work] | [string, Work]) =>
       args.length === 1 ? pool.begin('', args[0]) : pool.begin(args[0], args[1]),
     exchange: (work: (tx: Tx) => Promise<Ending<unknown>>) => pool.exchange(work),
     async end({ timeout = 0 }: { timeout?: number } = {}) {
       await Promise.all([pool.end(timeout), driver.end({ timeout })]);
+      wire.cut();
     },
   };
   return new Proxy(driver as Sql, {
@@ -74,16 +85,16 @@ export function openPostgres(settings: PostgresSettings): Sql {
 }
 
 class Pool {
-  readonly #settings: PostgresSettings;
+  readonly #settings: SessionSettings;
   readonly #places: Places;
   readonly #shared: Session[] = [];
   readonly #idle: Session[] = [];
   readonly #held = new Set<Session>();
   #turn = 0;
 
-  constructor(settings: PostgresSettings) {
+  constructor(settings: SessionSettings, connectionsMax: number) {
     this.#settings = settings;
-    this.#places = new Places(settings.connectionsMax);
+    this.#places = new Places(connectionsMax);
   }
 
   /** I2. */

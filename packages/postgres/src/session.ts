@@ -1,21 +1,27 @@
 /** One connection, in an instance of the driver that has no other. */
-import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import postgres from 'postgres';
-import type { Driver, Ending, PostgresSettings, Tx } from './open-postgres.ts';
+import type { Driver, Ending, Tx } from './open-postgres.ts';
+import { loginOptions, type PostgresServer } from './url.ts';
+import { lostConnection, Wire } from './wire.ts';
 
 const INT8 = 20;
 const ROLLBACK_MS_MAX = 5_000;
 
-/** What the driver gives to whoever makes its sockets; its types do not say so. */
-interface Address {
-  readonly host: readonly string[];
-  readonly port: readonly number[];
-  readonly path: string | false;
+export interface SessionSettings {
+  readonly server: PostgresServer;
+  readonly connectTimeoutS: number;
+  /** Of every session: `application_name`, `search_path`, ... Those of the URL come before them. */
+  readonly connection: Readonly<Record<string, string | number>>;
 }
 
-export const optionsOf = ({ connection, connectTimeoutS }: PostgresSettings) => ({
+export const wireOf = ({ server: { place }, connectTimeoutS }: SessionSettings): Wire =>
+  new Wire({ place, timeoutMs: connectTimeoutS * 1_000 });
+
+export const optionsOf = ({ server, connection, connectTimeoutS }: SessionSettings) => ({
+  ...loginOptions(server),
   connect_timeout: connectTimeoutS,
-  connection: { ...connection },
+  connection: { ...connection, ...server.parameters },
   onnotice: () => {},
   types: { bigint: { to: INT8, from: [INT8], parse: Number, serialize: String } },
 });
@@ -24,14 +30,15 @@ export class Session {
   /** Throws when the connection is lost, instead of going on without one. */
   readonly sql: Driver;
   readonly #driver: Driver;
-  #socket: Socket | null = null;
+  readonly #wire: Wire;
   #isOpen = true;
   #attempts = 0;
 
-  constructor(settings: PostgresSettings) {
+  constructor(settings: SessionSettings) {
+    this.#wire = wireOf(settings);
     // Not in the types of the driver
-    const connecting = { socket: (address: Address) => this.#connect(address) };
-    this.#driver = postgres(settings.url, {
+    const connecting = { socket: () => this.#connect() };
+    this.#driver = postgres({
       ...optionsOf(settings),
       // For ever: a new one would be another connection under the same instance
       max: 1,
@@ -93,7 +100,7 @@ export class Session {
   async end(graceS: number): Promise<void> {
     if (graceS > 0 && this.#isOpen) await this.#driver.end({ timeout: graceS });
     this.#lose();
-    this.#socket?.destroy();
+    this.#wire.cut();
   }
 
   #lose(): void {
@@ -122,18 +129,15 @@ export class Session {
   }
 
   /** The driver's own listeners come after these, so what it is told of a loss finds the session closed. */
-  #connect({ host, port, path }: Address): Socket {
+  async #connect(): Promise<Duplex> {
     if (this.#attempts++ > 0 || !this.#isOpen) throw lostConnection();
-    const at = Math.floor(Math.random() * host.length);
-    const socket = path ? connect(path) : connect(port[at]!, host[at]);
+    const socket = await this.#wire.connect();
     socket.on('error', () => this.#lose());
     socket.on('close', () => {
       this.#lose();
       this.#giveUp();
     });
-    this.#socket = socket;
-    // The driver asks for the name when it checks a certificate
-    return Object.assign(socket.setNoDelay(true), { host: host[at] });
+    return socket;
   }
 
   #guarded(isUsable: () => boolean): Driver {
@@ -147,6 +151,3 @@ export class Session {
     });
   }
 }
-
-const lostConnection = (): Error =>
-  Object.assign(new Error('The connection to PostgreSQL was lost'), { code: 'CONNECTION_CLOSED' });

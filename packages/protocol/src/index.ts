@@ -1,6 +1,8 @@
 export * from './backend-health.ts';
+export * from './capability-names.ts';
 export * from './dead-letter.ts';
 export * from './debug-bundle.ts';
+export * from './did-you-mean.ts';
 export * from './discovery.ts';
 export * from './error.ts';
 export * from './event.ts';
@@ -24,6 +26,7 @@ export * from './run-diff.ts';
 export * from './run-options.ts';
 export * from './schedule.ts';
 export * from './scope.ts';
+export * from './seldom.ts';
 export * from './stream.ts';
 export * from './trigger.ts';
 export * from './webhook.ts';

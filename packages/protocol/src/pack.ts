@@ -23,6 +23,17 @@ export type WorkflowPack = Static<typeof WorkflowPack>;
 export const WorkflowPacks = Type.Record(PackName, WorkflowPack, { maxProperties: 500 });
 export type WorkflowPacks = Static<typeof WorkflowPacks>;
 
+/** What of the host the code of a pack may call. */
+export const PackSurfaces = Type.Object({
+  /** A pack whose nodes are all pure may only read. */
+  access: Type.Enum(['read', 'write']),
+  /** Names of capabilities, without `host.`. */
+  capabilities: Texts,
+  /** False when its manifest names none of them, so that it may call all. */
+  declared: Type.Boolean(),
+});
+export type PackSurfaces = Static<typeof PackSurfaces>;
+
 export const InstalledPack = Type.Object({
   name: Type.String(),
   version: Type.String(),
@@ -40,6 +51,8 @@ export const InstalledPack = Type.Object({
   /** What it asks of the sandbox, and what of that it was granted. */
   requires: Texts,
   granted: Texts,
+  /** Absent when it has no code that could call them. */
+  surfaces: Type.Optional(PackSurfaces),
   typeIds: Texts,
   chainIds: Texts,
   /** What a pack of another kind brings: its provider, prompts, artifact types, cards or forms, by their ids. */

@@ -2,10 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
-import type { Invocation, NodeResult } from './invocation.ts';
+import type { Invocation, NodeError, NodeResult } from './invocation.ts';
 import { invocationOf, nodePack, packOf, startSandbox } from './testing/sandbox.ts';
 
-const surfaces = { 'storage.kv.get': 'unary' } as const;
+const surfaces = {
+  'storage.kv.atomicIncrement': 'unary',
+  'storage.kv.get': 'unary',
+  'storage.table.query': 'unary',
+} as const;
 const call = async () => null;
 
 const outputsOf = (result: NodeResult) => result.status === 'success' && result.outputs;
@@ -19,24 +23,27 @@ test('what is not offered is absent, so that packs can test for it', async (t) =
   assert.deepEqual(outputsOf(result), {
     absent: Array(4).fill('undefined'),
     named: [false, true],
-    own: ['get'],
+    own: ['atomicIncrement', 'get'],
     copy: 'object',
   });
 });
 
-/** The code and the capability that each of these bodies fails with. */
-async function failuresOf(t: Parameters<typeof startSandbox>[0], bodies: readonly string[]) {
+/** What each of these bodies fails with. */
+async function errorsOf(t: Parameters<typeof startSandbox>[0], bodies: readonly string[]) {
   const sandbox = await startSandbox(t);
   const nodes = bodies.map((body, index) => `'n${index}': async (ctx) => { ${body} }`);
   const code = await packOf(`export const nodes = { ${nodes.join(',\n')} };`);
-  const failures: unknown[] = [];
+  const errors: (NodeError | undefined)[] = [];
   for (const index of bodies.keys()) {
     const { result } = await sandbox.invoke(invocationOf(code, { surfaces, call, typeId: `n${index}` }));
-    const { error } = result.status === 'error' ? result : { error: undefined };
-    failures.push([error?.code, error?.details?.requestedCapability]);
+    errors.push(result.status === 'error' ? result.error : undefined);
   }
-  return failures;
+  return errors;
 }
+
+/** The code and the capability of each. */
+const failuresOf = async (...args: Parameters<typeof errorsOf>) =>
+  (await errorsOf(...args)).map((error) => [error?.code, error?.details?.requestedCapability]);
 
 test('what is not offered is denied by its path when it is called all the same', async (t) => {
   const cases = {
@@ -44,6 +51,8 @@ test('what is not offered is denied by its path when it is called all the same',
     'const { callAI } = ctx; return callAI({});': 'callAI',
     'return ctx.storage.kv.nope({});': 'storage.kv.nope',
     'return ctx.storage.graph.query({});': 'storage.graph.query',
+    'const store = ctx.storage.kv; return store.nope(ctx.other);': 'storage.kv.nope',
+    'return ctx.storage?.kv?.nope({});': 'storage.kv.nope',
     'const ask = async () => ctx.queue.send({}); return (async () => await ask())();': 'queue.send',
   };
   const denied = Object.values(cases).map((path) => ['sandbox_capability_denied', path]);
@@ -56,9 +65,33 @@ test('what is not offered is not to blame for other mistakes of the pack', async
     'const none = {}; none.some({});',
     'void ctx.storage.graph; ctx.inputs.some.thing;',
     'void ctx.callAI; await new Promise((resolve) => setTimeout(resolve)); let none; none.some;',
+    'const who = ctx.customer; const lines = undefined; lines.map((line) => line);',
+    `if (typeof ctx.storage.table.find !== 'function') { const orders = {}; orders.find(() => {}); }`,
+    `if (typeof ctx.find !== 'function') { const orders = {}; orders.find(() => {}); }`,
   ];
   const coded = `void ctx.callAI; throw Object.assign(new Error('callAI is not a function'), { code: 'OWN' });`;
-  assert.deepEqual(await failuresOf(t, [...mistakes, coded]), [own, own, own, ['OWN', undefined]]);
+  assert.deepEqual(await failuresOf(t, [...mistakes, coded]), [
+    ...mistakes.map(() => own),
+    ['OWN', undefined],
+  ]);
+});
+
+test('what there is instead is told, what is spelled alike first', async (t) => {
+  const [typo, absent, group] = await errorsOf(t, [
+    'return ctx.storage.kv.atomicIncrment({});',
+    'return ctx.storage.graph.query({});',
+    'return ctx.storge.kv.get({});',
+  ]);
+  const rest = 'Test for what a host may lack before it is called.';
+  assert.equal(
+    typo?.message,
+    `ctx.storage.kv.atomicIncrment is not a function: this node is not offered ctx.storage.kv.atomicIncrment. ctx.storage.kv has atomicIncrement, get. ${rest}`,
+  );
+  assert.match(
+    absent?.message ?? '',
+    /is not offered ctx\.storage\.graph\.query\. ctx\.storage has kv, table\. /,
+  );
+  assert.match(group?.message ?? '', /is not offered ctx\.storge\.kv\. ctx has storage, .* and \d+ more\. /);
 });
 
 test('what goes wrong in the host is in its log and nowhere else', async (t) => {

@@ -84,6 +84,7 @@ test('should it ever have neighbours, a process that ends displaces only what ma
     loadMs: 20_000,
     grants: [],
     environment: {},
+    onLate: () => {},
     onEnd: () => {},
     context: { egress, lookup: async () => [], filesFolder: '/nowhere', fault: () => {} },
   });

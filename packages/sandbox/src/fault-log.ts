@@ -1,9 +1,9 @@
 /** What the operator's log says of failures that packs are not told. */
+import { Seldom } from '@gantry/protocol';
 import type { SandboxOptions } from './sandbox.ts';
 
-/** A pack that asks in a loop must not fill the disk; each pack of a tenant counts by itself, so that none hides another. */
+/** A pack that asks in a loop must not fill the disk; each pack of a tenant counts by itself. */
 const TOLD_EVERY_MS = 1_000;
-const KEYS_MAX = 1_000;
 const REASON_MAX = 2_000;
 
 export interface HostFault {
@@ -18,25 +18,16 @@ const reasonOf = (error: unknown): string =>
 
 export class FaultLog {
   readonly #options: Pick<SandboxOptions, 'log' | 'now'>;
-  readonly #told = new Map<string, { readonly at: number; untold: number }>();
+  readonly #seldom: Seldom;
 
   constructor(options: Pick<SandboxOptions, 'log' | 'now'>) {
     this.#options = options;
+    this.#seldom = new Seldom({ now: options.now, everyMs: TOLD_EVERY_MS });
   }
 
   tell({ error, ...what }: HostFault): void {
-    const key = `${what.tenant}\0${what.pack}`;
-    const now = this.#options.now();
-    const before = this.#told.get(key);
-    if (before && now < before.at + TOLD_EVERY_MS) {
-      before.untold += 1;
-      return;
-    }
-    this.#told.delete(key);
-    this.#told.set(key, { at: now, untold: 0 });
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > KEYS_MAX && oldest !== undefined) this.#told.delete(oldest);
-    const untold = before?.untold ?? 0;
+    const untold = this.#seldom.ask(`${what.tenant}\0${what.pack}`);
+    if (untold === null) return;
     const data = { ...what, reason: reasonOf(error), ...(untold > 0 && { untold }) };
     this.#options.log('warn', 'The host could not do what a pack asked for.', data);
   }

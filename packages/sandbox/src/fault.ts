@@ -43,7 +43,12 @@ export const tooMuchMemory = (limit: number, observed: number): Fault =>
 
 /** The node had ended when its result was seen. */
 export const tooLarge = (limit: number, observed: number): Fault =>
-  fault('pack', 'sandbox_invocation_error', 'The result of the node is too large.', { limit, observed });
+  fault(
+    'pack',
+    'sandbox_invocation_error',
+    `The result of the node takes ${observed} bytes; at most ${limit} fit. Put what is large into a file or blob.`,
+    { limit, observed },
+  );
 
 /** A process that ended by itself. */
 export function endedAlone(end: ChildEnd): Fault {

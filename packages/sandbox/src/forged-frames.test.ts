@@ -34,6 +34,7 @@ async function endOf(body: string) {
     loadMs: 20_000,
     grants: [],
     environment: {},
+    onLate: () => {},
     onEnd: () => {},
     context: { egress, lookup: async () => [], filesFolder: '/nowhere', fault: () => {} },
   });

@@ -59,7 +59,10 @@ test('a call that no frame can carry fails alone: later calls, neighbours and th
     after: [1, 2],
   });
   assert.deepEqual(others.map(outputsOf), [{ heard: 200 }, { heard: 200 }]);
-  assert.match(logs.join(), /An event was dropped: A message may have 16777216 bytes of JSON/);
+  assert.match(
+    logs.join(),
+    /An event was dropped: A log entry or event may have 66560 bytes; this one has more\./,
+  );
   assert.deepEqual([sandbox.stats().started, sandbox.stats().displaced], [1, 0]);
 });
 
@@ -72,7 +75,10 @@ test('an answer that no frame can carry fails its call, and bytes of 32 MiB pass
   const call = async (_: string, [value]: readonly Data[]) =>
     value === 'text' ? 'x'.repeat(17 * MIB) : value;
   const { refused, ...rest } = outputsOf(await sandbox.invoke(invocationOf(code, { ...echo, call })));
-  assert.match(String(refused), /^sandbox_invocation_error,The answer is too large.*16777216 bytes of JSON/);
+  assert.match(
+    String(refused),
+    /^sandbox_invocation_error,echo: the answer is too large\. It takes \d+ bytes as JSON; at most 16777216 fit/,
+  );
   assert.deepEqual(rest, { length: 32 * MIB, same: 0, own: 32 * MIB });
 });
 
@@ -193,7 +199,10 @@ return {'codes': codes}`.trim(),
   const refused = 'kv_value_too_large';
   assert.deepEqual(codes, [refused, refused, 'done', 'done', 'A log entry or event may have 66560 byte']);
   assert.deepEqual([notes.heard.length, notes.said[0]], [1, 'data']);
-  assert.match(notes.said[1] ?? '', /A log entry was dropped: /);
+  assert.match(
+    notes.said[1] ?? '',
+    /^said \(Its data was dropped: A log entry or event may have 66560 bytes; this one has 70/,
+  );
 });
 
 test('without room a large call waits, and what is small goes on', async (t) => {

@@ -18,7 +18,7 @@ import {
   tooMuchMemory,
 } from './fault.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { Data, Inspection, NodeError } from './invocation.ts';
+import type { Data, Inspection, NodeContext, NodeError } from './invocation.ts';
 import type { Command } from './isolation/launch.ts';
 import type { Job, JobEnd } from './job.ts';
 import { type Measured, type Message, ProcessCalls } from './process-calls.ts';
@@ -33,6 +33,7 @@ const BARE_PROCESS_BYTES = 96 * 1024 * 1024;
 /** For an interpreter to start on a busy machine; only then the clock of the pack begins. */
 const START_MS = 10_000;
 const CANCEL_GRACE_MS = 1_000;
+const PAST_MAX = 100;
 
 export interface PackProcessOptions {
   readonly command: Command;
@@ -44,8 +45,12 @@ export interface PackProcessOptions {
   readonly context: CallContext;
   readonly grants: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** What a node left running failed after the node had ended. */
+  readonly onLate: (node: NodeName, error: NodeError) => void;
   readonly onEnd: () => void;
 }
+
+export type NodeName = Pick<NodeContext, 'runId' | 'nodeId'>;
 
 export class PackProcess {
   readonly opened: Promise<Inspection>;
@@ -58,6 +63,8 @@ export class PackProcess {
   readonly #calls: ProcessCalls;
   readonly #heartbeat = new Heartbeat((token) => this.#child.send({ type: 'ping', token }));
   readonly #jobs = new Map<string, Job>();
+  /** Jobs that ended last, by id, as long as nothing was heard of what they left behind. */
+  readonly #past = new Map<string, NodeName>();
   readonly #opened: (inspection: Inspection) => void;
   readonly #ended: () => void;
   readonly #watch: NodeJS.Timeout;
@@ -142,6 +149,7 @@ export class PackProcess {
     else if (message.type === 'crash') this.#fail(toNodeError(message.error));
     else if (message.type === 'call' && message.id === null) this.#calledAtLoad(message);
     else if (message.type === 'violation') this.#violated(message);
+    else if (message.type === 'late') this.#late(message);
     else if (message.type !== 'pong') return false;
     else if (!this.#heartbeat.heard(message.token)) this.#fail(escapeAttempt('an answer to nothing'));
     return true;
@@ -192,6 +200,14 @@ export class PackProcess {
     this.#fail(escapeAttempt(String(message.what), String(message.escapeKind)), this.#jobOf(message));
   }
 
+  /** Once for a node; of whom nothing is known any more, nothing is said. */
+  #late({ id, error }: Message): void {
+    const node = typeof id === 'string' ? this.#past.get(id) : undefined;
+    if (typeof id !== 'string' || !node) return;
+    this.#past.delete(id);
+    this.#options.onLate(node, toNodeError(error));
+  }
+
   #settled(job: Job, { end, variables }: Message, size: number): void {
     const { outputBytes: limit } = job.invocation.limits;
     if (size <= limit) this.#endJob(job, { kind: 'settled', result: endResult(end), variables });
@@ -200,10 +216,21 @@ export class PackProcess {
 
   #endJob(job: Job, end: JobEnd): void {
     this.#jobs.delete(job.id);
+    this.#remember(job);
     const dropped = this.#calls.drop(job);
     if (dropped > 0 && end.kind === 'settled')
-      job.invocation.log('warn', `The node ended before ${dropped} of its calls had begun: await them.`);
+      job.invocation.log(
+        'warn',
+        `The node ended before ${dropped} of its calls had begun; they were not made.`,
+      );
     job.end(end);
+  }
+
+  #remember({ id, invocation }: Job): void {
+    const { runId, nodeId } = invocation.ctx;
+    this.#past.set(id, { runId, nodeId });
+    const [oldest] = this.#past.keys();
+    if (this.#past.size > PAST_MAX && oldest !== undefined) this.#past.delete(oldest);
   }
 
   /** The module asks for what was granted while it loads; there is no invocation yet. */

@@ -45,7 +45,10 @@ test('ctx of a Python node', async (t) => {
     ] as const) {
       const { result } = await run(body, { surfaces });
       const { code, details } = result.status === 'error' ? result.error : { code: '', details: {} };
-      assert.deepEqual([code, details], ['sandbox_capability_denied', { requestedCapability: path }]);
+      assert.deepEqual(
+        [code, details],
+        ['sandbox_capability_denied', { at: 'nodes.py:3', requestedCapability: path }],
+      );
     }
   });
 

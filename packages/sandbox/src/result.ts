@@ -28,6 +28,18 @@ export function nodeError(code: string, message: string, details?: JsonObject): 
   return { code, message, retryable: code === 'sandbox_timeout', ...(details && { details }) };
 }
 
+/** `lib/order.mjs:12:5`, in the pack's folder. */
+const FRAME = /^[^\s/:\p{Cc}][^\s:\p{Cc}]{0,199}(?::\d{1,7}){1,2}$/u;
+const FRAMES_MAX = 5;
+
+/** Where in the pack it happened, innermost first; what the runner read off the stack. At most about 1 KiB. */
+function placeOf({ frames }: Readonly<Record<string, unknown>>): JsonObject {
+  if (!Array.isArray(frames)) return {};
+  const stack = frames.filter((frame) => typeof frame === 'string' && FRAME.test(frame)).slice(0, FRAMES_MAX);
+  const [at] = stack;
+  return at === undefined ? {} : { at, ...(stack.length > 1 && { stack }) };
+}
+
 /** A thrown error or the `error` of a result. `retryable` must be said. */
 export function toNodeError(error: unknown): NodeError {
   const given = isObject(error) ? error : { message: error };
@@ -35,6 +47,7 @@ export function toNodeError(error: unknown): NodeError {
   const message =
     typeof given.message === 'string' && given.message !== '' ? given.message : 'The node failed.';
   const details = {
+    ...placeOf(given),
     ...toJsonObject(given.details),
     ...(typeof given.capability === 'string' && { capability: given.capability }),
   };

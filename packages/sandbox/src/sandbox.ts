@@ -30,6 +30,7 @@ const INSPECTION_LIMITS: InvocationLimits = { memoryBytes: 128 * MIB, wallClockM
 const INSPECTOR = { tenant: '', workspace: '', principal: '' } as const;
 /** Places for inspections beside those of invocations: an install waits for no run, and no run for an install. */
 const INSPECTIONS_MAX = 4;
+const LATE_REASON_MAX = 300;
 
 export interface SandboxOptions {
   /** `os` is the better of `bwrap` and `unshare` that works here. */
@@ -198,7 +199,18 @@ class PackSandbox implements Sandbox {
       context,
       grants,
       environment,
+      onLate: (node, error) => this.#tellLate({ ...who, ...node }, error),
       onEnd,
+    });
+  }
+
+  #tellLate(who: Readonly<Record<string, string>>, { message, details }: NodeError): void {
+    const at = typeof details?.at === 'string' ? { at: details.at.slice(0, LATE_REASON_MAX) } : {};
+    const reason = message.slice(0, LATE_REASON_MAX);
+    this.#options.log('warn', 'What a node left running failed after the node had ended.', {
+      ...who,
+      ...at,
+      reason,
     });
   }
 }

@@ -17,9 +17,8 @@ const CONTENT_CODES: readonly (readonly [string, string])[] = [
 
 function tooLarge(method: string, reason: string): NodeError {
   const code = CONTENT_CODES.find(([path]) => method.startsWith(path))?.[1] ?? 'sandbox_invocation_error';
-  const message = `${reason} Text counts as JSON: use bytes instead of base64, or several calls.`;
   const details = { maxJsonBytes: HEAD_BYTES_MAX, maxBytes: BYTES_MAX, maxValues: VALUES_MAX };
-  return nodeError(code, message, details);
+  return nodeError(code, `${method}: ${reason}`, details);
 }
 
 /** What the runner says of a call that it could not send. */
@@ -27,12 +26,14 @@ export function unsentCall(
   method: string,
   { reason, isTooLarge }: Readonly<Record<string, unknown>>,
 ): NodeError {
-  const text = typeof reason === 'string' ? reason.slice(0, REASON_MAX) : 'The call cannot be sent.';
-  return isTooLarge === true ? tooLarge(method, text) : nodeError('sandbox_invocation_error', text);
+  const text = typeof reason === 'string' ? reason.slice(0, REASON_MAX) : 'the call cannot be sent.';
+  return isTooLarge === true
+    ? tooLarge(method, `${text} Send bytes instead of base64, or make several calls.`)
+    : nodeError('sandbox_invocation_error', `${method}: ${text}`);
 }
 
 /** Of the host, to a call that it did. */
 export const unsentAnswer = (method: string, error: unknown): NodeError =>
   error instanceof TooLarge
-    ? tooLarge(method, `The answer is too large. ${error.message}`)
-    : nodeError('sandbox_invocation_error', 'The answer of the host cannot be sent.');
+    ? tooLarge(method, `the answer is too large. ${error.message} Ask for less at once.`)
+    : nodeError('sandbox_invocation_error', `${method}: the answer of the host cannot be sent.`);

@@ -241,8 +241,11 @@ export interface RunKey {
 export interface RetentionSweep {
   /** Deletes up to `limit` runs that ended before `endedBefore`, with all that hangs on them. Answers how many. */
   deleteEnded(endedBefore: number, limit: number): Promise<number>;
-  /** Deletes expired idempotency records and entries, and invocations claimed before `invocationsBefore`. */
-  deleteExpired(now: number, invocationsBefore: number): Promise<number>;
+  /**
+   * Deletes expired idempotency records and entries, and invocations claimed before `invocationsBefore`: up to `limit`
+   * of each. Answers how many in all; none when there is nothing left.
+   */
+  deleteExpired(now: number, invocationsBefore: number, limit: number): Promise<number>;
 }
 
 export interface Store {

@@ -63,9 +63,19 @@ export class ServerError extends OpenwopError {
     return this.#changed({ server: `${this.#server} at ${place}` });
   }
 
-  #changed(to: { code?: UnavailableCode; server?: string; toWriter?: string }): ServerError {
-    const { trouble, cause } = this;
-    const { code = this.code, server = this.#server, toWriter = this.#toWriter } = to;
+  /** The same of a server that stops no start. */
+  stoppingNothing(): ServerError {
+    return this.trouble === 'refused for good' ? this.#changed({ trouble: 'refused' }) : this;
+  }
+
+  #changed(to: {
+    code?: UnavailableCode;
+    server?: string;
+    toWriter?: string;
+    trouble?: Trouble;
+  }): ServerError {
+    const { cause } = this;
+    const { code = this.code, server = this.#server, toWriter = this.#toWriter, trouble = this.trouble } = to;
     return new ServerError(code, server, this.#rest, { trouble, toWriter, cause });
   }
 }
@@ -103,11 +113,87 @@ export const isUnavailable = (error: unknown): error is OpenwopError =>
 export const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
-/** What `code` leaves out: Node says by text alone that it was TLS. */
+/** Node says by text alone that it was TLS. */
+const HUNG_UP = 'before secure TLS connection was established';
+
+/** What `code` leaves out. */
 export const ofConnecting = (error: unknown, code: string): string =>
-  error instanceof Error && error.message.includes('before secure TLS connection was established')
+  error instanceof Error && error.message.includes(HUNG_UP)
     ? `${code} while TLS was agreed on: the address asks for TLS, which the server may not have`
     : code;
+
+interface TlsFault {
+  readonly codes: RegExp;
+  /** What Node says beside the code, where a driver puts a code of its own in its place. */
+  readonly says?: RegExp;
+  readonly why: string;
+}
+
+/** The first that fits. What is to be mended at the server is used without a new start. */
+const TLS_FAULTS: readonly TlsFault[] = [
+  {
+    codes: /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w*(CERT|SIGNATURE)\w*)$/,
+    says: /^(self-signed certificate|unable to (verify the first|get (local )?issuer) certificate)/,
+    why: 'has a certificate of an authority that this host does not know (#). Put the file of your CA (PEM) into NODE_EXTRA_CA_CERTS, and start the host again.',
+  },
+  {
+    codes: /^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+    says: /^Hostname\/IP does not match/,
+    why: 'has a certificate for another name than that in the address (#). Write a name that the certificate has, or give the server a certificate for this one.',
+  },
+  {
+    codes: /^CERT_HAS_EXPIRED$/,
+    says: /^certificate has expired/,
+    why: 'has a certificate that has expired (#). Give the server a new one.',
+  },
+  {
+    codes: /^CERT_NOT_YET_VALID$/,
+    says: /^certificate is not yet valid/,
+    why: 'has a certificate that is not valid yet (#). Look at the clocks of both machines.',
+  },
+  {
+    codes: /CERTIFICATE_REQUIRED$/,
+    says: /certificate required/,
+    why: 'asks for a certificate of the client (#), which is not supported. Let it take a user with a password.',
+  },
+  {
+    codes: /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO|HANDSHAKE_NO_SSL_SUPPORT)$/,
+    says: /(wrong version number|packet length too long)/,
+    why: 'does not speak TLS there, which the address asks for (#). Name the port that does, or switch it on at the server.',
+  },
+  {
+    codes: /^(ERR_SSL_|ERR_TLS_|CERT_|CA_|EE_|INVALID_(CA|PURPOSE)|HANDSHAKE_SSL_ERROR)/,
+    why: 'does not come to terms over TLS (#). Look at its certificate, its TLS versions and its log.',
+  },
+];
+
+/** Why TLS was not agreed on, with what an operator can do, to be said of a server. Null where it is not that. */
+export function tlsFault(error: unknown): string | null {
+  const code = codeOf(error);
+  if (code === null || !(error instanceof Error)) return null;
+  // The server may have gone meanwhile
+  if (error.message.includes(HUNG_UP)) return null;
+  const fault = TLS_FAULTS.find(({ codes, says }) => codes.test(code) || says?.test(error.message));
+  return fault?.why.replace('#', code) ?? null;
+}
+
+/** A client and a server of which only one speaks TLS wait for each other, or hang up. */
+const PERHAPS_TLS: readonly string[] = ['ETIMEDOUT', 'ECONNRESET'];
+
+/** What connecting failed with: no call was under way. */
+export function unconnected(
+  code: UnavailableCode,
+  server: string,
+  error: unknown,
+  reason: string,
+): ServerError {
+  const fault = tlsFault(error);
+  if (fault !== null) return new ServerError(code, server, fault, { trouble: 'refused', cause: error });
+  return unreachable(code, server, perhapsTls(ofConnecting(error, reason)));
+}
+
+export const perhapsTls = (reason: string): string =>
+  PERHAPS_TLS.includes(reason) ? `${reason}, which may also be because only one side speaks TLS` : reason;
 
 /** How much was deleted. A server that is away is swept another time, and keeps nothing else from being swept. */
 export const sweptUnlessAway = (sweeping: Promise<number>): Promise<number> =>

@@ -23,22 +23,56 @@ const LOOK_MS = 9_000;
 /** A little longer than connecting may take, which says what is wrong. */
 const FIRST_LOOK_MS = 6_000;
 
-export const healthOf = (served: readonly ServedBackend[]): Promise<BackendHealth[]> =>
-  Promise.all(
-    served.map(async ({ capability, datasource, name, backend }): Promise<BackendHealth> => {
-      const fault = await faultOf(backend, LOOK_MS);
-      // Some know their kind when they were looked at
-      const about = { capability, ...(datasource !== undefined && { datasource }), backend: backend.kind };
-      if (fault)
-        return {
-          ...about,
-          state: stateOf(fault.trouble),
-          problem: `${name}: ${fault.reason}`,
-        };
-      const warning = await warningOf(backend);
-      return { ...about, state: 'up', ...(warning !== null && { warning: `${name}: ${warning}` }) };
-    }),
-  );
+/** So long a backend that was well is taken to be. */
+const WELL_MS = 5_000;
+
+/**
+ * Metrics, health and `gantry doctor` share their looks, however many ask: one look at a backend at a time, and none
+ * soon after it was well. One that was not is looked at anew, so that who mends it sees that at once.
+ */
+export function createHealth(
+  served: readonly ServedBackend[],
+  now: () => number,
+): () => Promise<BackendHealth[]> {
+  const looks = served.map((each) => sharedLook(() => lookAt(each), now));
+  return () => Promise.all(looks.map((look) => look()));
+}
+
+type Look =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'under way'; readonly health: Promise<BackendHealth> }
+  | { readonly kind: 'well'; readonly health: BackendHealth; readonly at: number };
+
+function sharedLook(look: () => Promise<BackendHealth>, now: () => number): () => Promise<BackendHealth> {
+  let last: Look = { kind: 'none' };
+  const begin = async (): Promise<BackendHealth> => {
+    let next: Look = { kind: 'none' };
+    try {
+      const health = await look();
+      if (health.state === 'up' && health.warning === undefined) next = { kind: 'well', health, at: now() };
+      return health;
+    } finally {
+      last = next;
+    }
+  };
+  return async () => {
+    if (last.kind === 'under way') return last.health;
+    // A clock that was set back must not make it well for long
+    if (last.kind === 'well' && Math.abs(now() - last.at) < WELL_MS) return last.health;
+    const health = begin();
+    last = { kind: 'under way', health };
+    return health;
+  };
+}
+
+async function lookAt({ capability, datasource, name, backend }: ServedBackend): Promise<BackendHealth> {
+  const fault = await faultOf(backend, LOOK_MS);
+  // Some know their kind when they were looked at
+  const about = { capability, ...(datasource !== undefined && { datasource }), backend: backend.kind };
+  if (fault) return { ...about, state: stateOf(fault.trouble), problem: `${name}: ${fault.reason}` };
+  const warning = await warningOf(backend);
+  return { ...about, state: 'up', ...(warning !== null && { warning: `${name}: ${warning}` }) };
+}
 
 /** A server that has no answer to this is none to warn of. */
 const warningOf = async ({ warning }: Backend): Promise<string | null> =>

@@ -1,8 +1,9 @@
 /**
  * Calls that a node made are remembered by their place: tenant, run, node, series and the ordinal of the call in its
- * series, which are the node's writes and effects that one journal has of a capability. The attempt is no part of it, so a node that runs again after a crash, a suspension or
- * a retry gets the recorded answers instead of acting twice. Reads are not remembered. A replay runs no pack code
- * and so calls nothing; a branch is another run, and its calls are its own.
+ * series, which are the node's writes and effects that one journal has of a capability. The attempt is no part of it,
+ * so a node that runs again after a crash, a suspension or a retry gets the recorded answers instead of acting twice;
+ * of its reads, those that came before a write (seen-reads.ts). A replay runs no pack code and so calls nothing; a
+ * branch is another run, and its calls are its own.
  */
 import { hash } from 'node:crypto';
 import { type ErrorCode, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
@@ -20,17 +21,27 @@ export interface JournaledCall {
   readonly idempotent: boolean;
 }
 
-export type CallRecord = {
-  readonly method: string;
-  readonly fingerprint: string;
-} & (
+export type CallAnswer =
   | { readonly ok: true; readonly value: Json }
   | {
       readonly ok: false;
       readonly retriable: boolean;
       readonly error: { readonly code: ErrorCode; readonly message: string; readonly details?: JsonObject };
-    }
-);
+    };
+
+export type CallRecord = { readonly method: string; readonly fingerprint: string } & CallAnswer;
+
+/** Reads of one visit of a node are kept in batches, each before a write. */
+export interface ReadsPlace extends Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId'> {
+  readonly ordinalBase: number;
+  readonly batch: number;
+}
+
+export type SeenRead = {
+  readonly fingerprint: string;
+  /** None: too large to be kept, or not JSON. */
+  readonly answer: CallAnswer | null;
+};
 
 /**
  * The host's memory of calls to backends that keep none. `perform` claims the call, acts, and records before it
@@ -40,6 +51,9 @@ export type CallRecord = {
  */
 export interface CallJournal {
   perform(call: JournaledCall, act: () => Promise<CallRecord>): Promise<CallRecord>;
+  recall(place: ReadsPlace): Promise<readonly SeenRead[] | null>;
+  /** Answers whether the place was free. */
+  keep(place: ReadsPlace, reads: readonly SeenRead[]): Promise<boolean>;
 }
 
 /** Each try of a call that is known to have failed for the moment is a call of its own. */
@@ -76,7 +90,8 @@ function mismatchText({ nodeId, ordinal, method, fingerprint }: Invocation, befo
   return (
     `Write ${ordinal} of node "${nodeId}" to ${capability} was ${what} when the node first ran (${before.fingerprint.slice(0, 8)}), ` +
     `and is ${method} now (${fingerprint.slice(0, 8)}). A node that runs again must write the same in the same ` +
-    'order; take times, random numbers and ids from its inputs.'
+    'order; take times, random numbers and ids from its inputs, and bytes or very large answers that it writes on ' +
+    'from a node before it.'
   );
 }
 

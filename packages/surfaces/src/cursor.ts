@@ -1,6 +1,7 @@
-/** Cursors of listings: opaque, and good only for the tenant and the listing that they came from. */
+/** Pages of listings, and their cursors: opaque, and good only for the tenant and the listing that they came from. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { OpenwopError } from '@gantry/protocol';
+import { pageSize } from './schema.ts';
 
 /** What a cursor belongs to: the tenant first, then all that selects the listing. */
 export type CursorScope = readonly [tenant: string, ...listing: string[]];
@@ -33,4 +34,30 @@ export function createCursors(key: Uint8Array): Cursors {
       });
     },
   };
+}
+
+interface Asked {
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+interface Listing<Entry> {
+  readonly scope: CursorScope;
+  /** In the order of their keys, from behind `after`. */
+  list(range: { readonly after: string | null; readonly limit: number }): Promise<readonly Entry[]>;
+  keyOf(entry: Entry): string;
+}
+
+/** A page of what is listed by key: the next one goes on behind its last. */
+export async function pageByKey<Entry>(
+  cursors: Cursors,
+  { cursor, limit: asked }: Asked,
+  { scope, list, keyOf }: Listing<Entry>,
+): Promise<{ readonly page: readonly Entry[]; readonly nextCursor?: string }> {
+  const limit = pageSize(asked);
+  const after = cursor === undefined ? null : cursors.open(scope, cursor);
+  const found = await list({ after, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  if (found.length === page.length) return { page };
+  return { page, nextCursor: cursors.seal(scope, keyOf(page.at(-1)!)) };
 }

@@ -1,10 +1,12 @@
 /** The file of data sources. Its addresses hold passwords: no message here repeats a value. */
+
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
-import { NO_URL } from './open-port.ts';
+import { codeOf } from './backend-errors.ts';
+import { isServerUrl, NO_URL } from './open-port.ts';
 
 const DATASOURCES_MAX = 200;
 const SCHEMES = { postgres: ['postgres:', 'postgresql:'], mysql: ['mysql:', 'mariadb:'] } as const;
@@ -93,8 +95,9 @@ function parse(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : 'no reason given';
-    throw new Error(`The file of data sources ${path} cannot be read (${code}).`);
+    throw new Error(
+      `The file of data sources ${path} cannot be read (${codeOf(error) ?? 'no reason given'}).`,
+    );
   }
   try {
     return JSON.parse(text);
@@ -119,7 +122,7 @@ function placeOf(path: string, index: number, { driver, url, file }: Written): D
   if (url === undefined || file !== undefined) throw invalid(path, `${at} needs "url" and no "file"`);
   const schemes: readonly string[] = SCHEMES[driver];
   const begins = `must begin with ${schemes.map((each) => `${each}//`).join(' or ')}`;
-  if (!URL.canParse(url)) throw invalid(path, `${at}/url ${NO_URL}; it ${begins}`);
+  if (!isServerUrl(url)) throw invalid(path, `${at}/url ${NO_URL}; it ${begins}`);
   if (!schemes.includes(new URL(url).protocol)) throw invalid(path, `${at}/url ${begins}`);
   return { driver, url };
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import postgres from 'postgres';
 import { freshDatabase } from '../../store/src/testing/postgres-server.ts';
-import { openWorld } from './testing/absent-server.ts';
 import { freshFolder } from './testing/data-dir.ts';
+import { openTestSurfaces } from './testing/surfaces.ts';
 
 const PASSWORD = 'pass-word-of-the-test';
 const ROLE = `gantry_test_role_${process.pid}`;
@@ -41,7 +41,10 @@ else
         { ...source, id: 'shop', url: as(url, ROLE) },
       ];
       writeFileSync(file, JSON.stringify({ datasources }));
-      const { opened } = await openWorld(t, { datasources: file });
+      const clock = { now: 0 };
+      const backends = { datasources: file };
+      const opened = await openTestSurfaces(folder.path, { backends, now: () => clock.now });
+      t.after(opened.close);
       const look = async () => (await opened.health()).filter(({ capability }) => capability === 'sql');
       const served = (datasource: string) => ({
         capability: 'sql',
@@ -54,6 +57,7 @@ else
         'Give it a user that may do what nodes should and nothing else.';
       const crm = { ...served('crm'), warning: text('crm', 'is a superuser') };
       assert.deepEqual(await look(), [{ ...served('primary'), backend: 'embedded' }, crm, served('shop')]);
+      clock.now = 60_000;
       await admin.unsafe(`grant pg_read_server_files to ${ROLE}`);
       const shop = { ...served('shop'), warning: text('shop', 'is a member of pg_read_server_files') };
       assert.deepEqual((await look()).slice(1), [crm, shop]);

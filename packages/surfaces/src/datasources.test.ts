@@ -46,6 +46,23 @@ const WRONG: [object, RegExp][] = [
   [{ ...server, id: 'a', tenants: '*', driver: 'sqlite' }, /needs "file" and no "url"/],
   [{ ...server, id: 'a', tenants: '*', driver: 'mysql' }, /mysql:\/\/ or mariadb:/],
   [{ ...server, id: 'a', tenants: '*', url: SECRET }, /password must be percent-encoded.* postgres:\/\//],
+  [
+    { ...server, id: 'a', tenants: '*', url: `postgres://ada:50%${SECRET}@db/x` },
+    /\/0\/url is no URL; .*password must be percent-encoded/,
+  ],
+  [
+    { ...server, id: 'a', tenants: '*', url: `postgres://ada:1#${SECRET}@db/x` },
+    /\/0\/url is no URL; .*password must be percent-encoded/,
+  ],
+  [
+    {
+      driver: 'mysql',
+      id: 'shop',
+      tenants: '*',
+      url: `mysql://ada:${SECRET}@10.0.0.7/x?ssl-mode=verify_identity`,
+    },
+    /^Data source "shop": With "ssl-mode=verify_identity" .* not an IP address/,
+  ],
   [{ ...server, id: 'a', tenants: '*', maxRows: 0 }, /maxRows/],
   [{ ...server, id: 'a', tenants: '*', timeoutMs: 1e9 }, /timeoutMs/],
   [{ ...server, id: 'a', tenants: '*', readonly: true }, /readonly is no setting; there are .*readOnly/],

@@ -7,8 +7,10 @@
  * const { backend } = datasources.find('crm', 'acme');
  */
 import { OpenwopError } from '@gantry/protocol';
-import { ServerError } from './backend-errors.ts';
+import { isUnavailable, ServerError } from './backend-errors.ts';
 import { type DatasourceConfig, readDatasources } from './datasources-file.ts';
+import { noDatasource } from './no-datasource.ts';
+import { named as inSetting } from './open-port.ts';
 import { SQL_LIMITS, type SqlBackend, type SqlDialect, type SqlLimits } from './ports/sql.ts';
 import { operatorFile, type SqlitePool, tenantFiles } from './sql-drivers/sqlite.ts';
 
@@ -91,7 +93,8 @@ async function entryOf(
     tenants: tenants === '*' ? tenants : new Set(tenants),
     isReadOnly: readOnly,
     kind: place.driver,
-    backend: named(await openBackend(place, bounds, pool), id),
+    // An address may have settings that can never work: the message says whose it is
+    backend: named(await inSetting(`Data source "${id}"`, openBackend(place, bounds, pool)), id, place),
   };
 }
 
@@ -111,15 +114,23 @@ async function openBackend(
   }
 }
 
-/** A call that fails tells the operator's log which data source it was. */
-function named(backend: SqlBackend, id: string): SqlBackend {
-  const tell = (error: unknown): never => {
-    throw error instanceof ServerError ? error.at(`data source "${id}"`) : error;
-  };
+/**
+ * A call that fails tells the operator's log which data source it was, and of a file where it was looked for: its path
+ * is relative to the list of data sources, which may be another folder than was meant.
+ */
+function named(backend: SqlBackend, id: string, place: DatasourceConfig['place']): SqlBackend {
+  const at =
+    (where: string) =>
+    (error: unknown): never => {
+      throw error instanceof ServerError ? error.at(where) : error;
+    };
+  const file = place.driver === 'sqlite' ? place.file : null;
+  const tell = at(file === null ? `data source "${id}"` : `data source "${id}" (${file})`);
   return {
     ...backend,
     query: (...asked) => backend.query(...asked).catch(tell),
     execute: (...asked) => backend.execute(...asked).catch(tell),
+    ...(file !== null && { health: () => backend.health().catch(at(file)) }),
   };
 }
 
@@ -134,13 +145,16 @@ function find(entries: readonly Entry[], id: string, tenant: string): Datasource
     ? new OpenwopError('datasource_access_denied', {
         message: `The data source "${id}" is not for this tenant.`,
       })
-    : new OpenwopError('datasource_not_found', { message: `There is no data source "${id.slice(0, 64)}".` });
+    : noDatasource(
+        id,
+        entries.filter(({ tenants }) => tenants === '*' || tenants.has(tenant)).map((entry) => entry.id),
+      );
 }
 
 const backendOf = ({ id, kind, backend }: Entry): DatasourceBackend => ({
   id,
   kind,
-  health: () => backend.health(),
+  health: () => backend.health().catch((error: unknown) => Promise.reject(stopsNothing(error, kind))),
   async warning() {
     const rights = await backend.dangerousRights();
     if (rights.length === 0) return null;
@@ -150,3 +164,14 @@ const backendOf = ({ id, kind, backend }: Entry): DatasourceBackend => ({
     );
   },
 });
+
+/** It may be one tenant's alone, so whatever is wrong with it, the host serves the others. */
+function stopsNothing(error: unknown, kind: string): unknown {
+  if (error instanceof ServerError) return error.stoppingNothing();
+  if (isUnavailable(error)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ServerError('storage_unavailable', `The database (${kind})`, `cannot be used: ${reason}`, {
+    trouble: 'refused',
+    cause: error,
+  });
+}

@@ -1,5 +1,5 @@
 export { LINK_ROOT } from './blob/link.ts';
-export type { CallJournal, CallRecord, JournaledCall } from './call-journal.ts';
+export type { CallJournal, CallRecord, JournaledCall, ReadsPlace, SeenRead } from './call-journal.ts';
 export { createCursors } from './cursor.ts';
 export type { Data, DataObject } from './data.ts';
 export type { CallReport, NodeCalls } from './node-calls.ts';

@@ -20,6 +20,7 @@ import {
 import { type Data, type DataObject, fingerprintOf, isJson, isObject } from './data.ts';
 import type { ImplementedSurface, Journal } from './define-surface.ts';
 import type { Route, Routes } from './routes.ts';
+import { SeenReads } from './seen-reads.ts';
 import { through } from './spelling.ts';
 import {
   type Invocation,
@@ -77,6 +78,8 @@ interface NumberedWrite {
   readonly journal: Journal;
   readonly series: string;
   readonly ordinal: number;
+  /** Until what the node has read is on record. */
+  readonly seen: Promise<void> | undefined;
 }
 
 /** In one series of one visit: under the distance between visits, and a bound to what a journal has to keep. */
@@ -88,6 +91,7 @@ export class NodeCalls {
   readonly #facts: NodeFacts;
   readonly #journal: CallJournal;
   #dispatch = 0;
+  #reads: SeenReads;
   readonly #writes = new Map<string, number>();
   readonly #declared: ReadonlySet<ImplementedSurface>;
 
@@ -96,6 +100,7 @@ export class NodeCalls {
     this.#deps = deps;
     this.#facts = facts;
     this.#journal = journal;
+    this.#reads = new SeenReads(journal, facts);
     this.#declared = routes.declaredBy(facts.peers);
   }
 
@@ -133,6 +138,7 @@ export class NodeCalls {
   /** Everything that can be refused is, before anything happens. */
   #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
     io.signal.throwIfAborted();
+    if (io.dispatch !== this.#dispatch) this.#beginAnew(io.dispatch);
     const { ordinalBase: _, peers: __, ...who } = this.#facts;
     if (!this.#declared.has(route.surface)) throw notDeclared(who, route);
     const writes = route.method.effect !== 'read';
@@ -140,21 +146,23 @@ export class NodeCalls {
     const input = through(route.takes, sent, { input: sent, now });
     route.checkInput(input);
     const call = { ...who, signal: io.signal, now };
-    return { route, sent, input, call, write: writes ? this.#number(route, input, call, io.dispatch) : null };
+    return { route, sent, input, call, write: writes ? this.#number(route, input, call) : null };
+  }
+
+  #beginAnew(dispatch: number): void {
+    this.#dispatch = dispatch;
+    this.#writes.clear();
+    this.#reads = new SeenReads(this.#journal, this.#facts);
   }
 
   /** I2. */
-  #number({ surface }: Route, input: DataObject, call: ReadCall, dispatch: number): NumberedWrite {
-    if (dispatch !== this.#dispatch) {
-      this.#dispatch = dispatch;
-      this.#writes.clear();
-    }
+  #number({ surface }: Route, input: DataObject, call: ReadCall): NumberedWrite {
     const journal = surface.journalOf(input, call);
     const series = `${surface.literal.capability}.${journal}`;
     const number = this.#writes.get(series) ?? 0;
     if (number === WRITES_MAX) throw tooManyWrites(surface.literal.capability);
     this.#writes.set(series, number + 1);
-    return { journal, series, ordinal: this.#facts.ordinalBase + number };
+    return { journal, series, ordinal: this.#facts.ordinalBase + number, seen: this.#reads.keep() };
   }
 
   async #answer(admitted: Admitted, io: CallIo): Promise<Data | undefined> {
@@ -169,11 +177,14 @@ export class NodeCalls {
     return spell(route.checkOutput(await this.#perform(admitted)));
   }
 
-  #perform({ route, input, call, write }: Admitted): unknown {
-    if (write === null) return route.surface.act(route.name, input, call);
-    const { journal, series, ordinal } = write;
+  async #perform({ route, input, call, write }: Admitted): Promise<unknown> {
+    const read = (): unknown => route.surface.act(route.name, input, call);
+    if (write === null && call.effect === 'pure') return read();
     const method = `${route.surface.literal.capability}.${route.name}`;
     const fingerprint = fingerprintOf(method, input);
+    if (write === null) return this.#reads.answer(fingerprint, read);
+    await write.seen;
+    const { journal, series, ordinal } = write;
     const place = { tenant: call.tenant, runId: call.runId, nodeId: call.nodeId, ordinal };
     const invocationOf = (tried: number): Invocation => ({
       ...place,

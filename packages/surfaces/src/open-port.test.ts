@@ -32,6 +32,18 @@ test('a scheme that is not served is named, and the rest of the setting is not',
     return true;
   });
   await assert.rejects(refused('constructor:x'), /not served/);
+  for (const place of [
+    'ada:50%sesame@db/x',
+    'ada:12#sesame@db',
+    'ada:12/sesame@db',
+    'ada:1?sesame@db',
+    'db/%zz',
+  ])
+    await assert.rejects(refused(`postgres://${place}`), (error: Error) => {
+      assert.match(error.message, /^GANTRY_KV is no URL; .* in a password must be percent-encoded/, place);
+      assert.doesNotMatch(error.message, /sesame/);
+      return true;
+    });
 });
 
 test('surfaces on PostgreSQL answer pack code as embedded ones do', { skip: postgresSkip }, async (t) => {

@@ -31,12 +31,35 @@ export interface PortChoice<Port> {
 }
 
 export const NO_URL =
-  'is no URL; characters such as # ? / @ in a password must be percent-encoded, as %23 for #';
+  'is no URL; characters such as # ? / @ % in a password must be percent-encoded, as %23 for #';
+
+/**
+ * Whether every part of it can be read. What ends a host too early, with an `@` to come, is a password that is not
+ * encoded; so is a fragment, which servers have none of.
+ */
+export function isServerUrl(value: string): boolean {
+  const [, rest = ''] = /^[^:]*:\/\/[^/?#]*(.*)$/s.exec(value) ?? [];
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password, pathname } = new URL(value);
+  // Has no password, and says better by itself what is wrong
+  if (protocol === 's3:') return true;
+  if (/[#@]/.test(rest)) return false;
+  return [username, password, pathname].every(isEncoded);
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** By `schemes`, without the colon. Of the setting only the scheme is repeated: the rest may hold a password. */
 export function notServed(name: string, value: string, schemes: readonly string[]): string {
   const served = schemes.map((each) => `${each}://`).join(' or ');
-  const why = URL.canParse(value) ? `asks for "${new URL(value).protocol}//", which is not served` : NO_URL;
+  const why = isServerUrl(value) ? `asks for "${new URL(value).protocol}//", which is not served` : NO_URL;
   return `${name} ${why}. Use ${served}, or leave it out to keep the data in the data folder.`;
 }
 
@@ -44,7 +67,7 @@ export function notServed(name: string, value: string, schemes: readonly string[
 export async function openPort<Port>(choice: PortChoice<Port>): Promise<OpenedPort<Port>> {
   const { name, value, embedded, backends } = choice;
   if (value === undefined) return { kind: 'embedded', port: embedded, health: async () => {} };
-  const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : null;
+  const scheme = isServerUrl(value) ? new URL(value).protocol.slice(0, -1) : null;
   const open = scheme !== null && Object.hasOwn(backends, scheme) ? backends[scheme] : undefined;
   if (open) return named(name, open(value));
   throw new Error(notServed(name, value, Object.keys(backends)));

@@ -123,7 +123,12 @@ const settingOf = ({ port }: Served, backends: BackendSettings): string =>
   port === null || backends[port] === undefined ? DATA_DIR : SETTINGS[port];
 
 /** By capability, what of the data folder is not in a database. */
-const PARTS: Readonly<Record<string, string>> = { blobStorage: 'blobs', fs: 'files', sql: 'sql' };
+const PARTS: Readonly<Record<string, string>> = {
+  blobStorage: 'blobs',
+  fs: 'files',
+  searchIndex: 'search',
+  sql: 'sql',
+};
 
 const RETRIEVAL: ReadonlySet<string> = new Set(['vectorStore', 'searchIndex']);
 

@@ -46,7 +46,8 @@ test('health names what cannot be read, and starts nothing to look', async (t) =
   const folder = freshFolder();
   t.after(folder.remove);
   const path = databasePath(folder.path, 'retrieval.db');
-  const opened = await openTestSurfaces(folder.path, { invocationRetentionMs: KEPT_MS });
+  const clock = { now: 0 };
+  const opened = await openTestSurfaces(folder.path, { now: () => clock.now });
   t.after(opened.close);
   const ill = async () =>
     (await opened.health()).filter(({ state }) => state === 'refused').map(({ capability }) => capability);
@@ -54,5 +55,7 @@ test('health names what cannot be read, and starts nothing to look', async (t) =
   writeFileSync(path, 'no database');
   const search = nodeOf(deskOf(opened.surfaces))('db.search.query', { index: 'i', query: 'q' });
   await assert.rejects(search, { code: 'internal_error' });
+  assert.deepEqual(await ill(), [], 'what was well a moment ago is not looked at again');
+  clock.now = 5_000;
   assert.deepEqual(await ill(), ['vectorStore', 'searchIndex']);
 });

@@ -1,7 +1,7 @@
 /** The surfaces of a host. Each needs nothing but a data folder, unless a setting names a server for it. */
 import type { BackendHealth } from '@gantry/protocol';
 import { sweptUnlessAway } from './backend-errors.ts';
-import { healthOf } from './backend-health.ts';
+import { createHealth } from './backend-health.ts';
 import type { LinkOptions } from './blob/embedded-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './blob/serve-presigned.ts';
 import { implementBlobs } from './blob/surface.ts';
@@ -52,6 +52,7 @@ export interface OpenedSurfaces {
   readonly surfaces: readonly ImplementedSurface[];
   /** For triggers. */
   readonly queue: QueuePort;
+  /** For as many as ask: see `backend-health.ts`. */
   health(): Promise<BackendHealth[]>;
   /** By capability: the setting that says where its data is. */
   readonly settings: ReadonlyMap<string, string>;
@@ -85,7 +86,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurf
       implementFs({ port: files, cursors, converter: openConverter() }),
     ],
     queue: queue.port,
-    health: () => healthOf(ports.served),
+    health: createHealth(ports.served, options.now),
     settings: ports.settings,
     servePresigned: ports.ownBlobs.servePresigned,
     sweep: (now) => sweep(ports, options.backends, now, now - options.invocationRetentionMs),

@@ -1,5 +1,6 @@
 /** Tells the operator of an outage once, not with every attempt to end it. */
 
+import { Seldom } from '@gantry/protocol';
 import { isUnavailable, toReader } from './backend-errors.ts';
 import type { Absence } from './backend-health.ts';
 
@@ -11,31 +12,23 @@ export interface OutageReport {
 }
 
 const AGAIN_MS = 600_000;
-const MESSAGES_MAX = 100;
 
 export function createOutageReport(options: {
   readonly report: (fault: unknown) => void;
   readonly now: () => number;
 }): OutageReport {
   const { report, now } = options;
-  const toldAt = new Map<string, number>();
-  const isNews = (message: string): boolean => {
-    const before = toldAt.get(message);
-    if (before !== undefined && now() - before < AGAIN_MS) return false;
-    if (toldAt.size >= MESSAGES_MAX) toldAt.clear();
-    toldAt.set(message, now());
-    return true;
-  };
+  const messages = new Seldom({ now, everyMs: AGAIN_MS });
   return {
     absent({ reason, names }) {
-      toldAt.set(reason, now());
+      messages.ask(reason);
       report(
         `${names.join(', ')}: ${reason} The host serves everything else, and tries this by itself when it is ` +
           'next needed.',
       );
     },
     fault(fault) {
-      if (!isUnavailable(fault) || isNews(toReader(fault).message)) report(fault);
+      if (!isUnavailable(fault) || messages.ask(toReader(fault).message) !== null) report(fault);
     },
   };
 }

@@ -40,7 +40,7 @@ test('a pack keeps, counts once, and sees what it may', async (t) => {
     assert.deepEqual(await run('test.increment', { key: 'n' }), { value: 1, previous: 0 });
   const refused = await run('test.set', { key: 'k'.repeat(300), value: '' });
   assert.ok(refused && 'code' in refused && refused.code === 'kv_key_too_large');
-  assert.deepEqual(refused.details, { maxKeyBytes: 256 });
+  assert.deepEqual(refused.details, { maxKeyBytes: 256, at: 'index.mjs:5:49' });
   const missing = await run('test.query', {});
   assert.ok(missing && 'code' in missing && /^host_capability_missing$/i.test(String(missing.code)));
 });

@@ -4,7 +4,8 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Data, DataObject } from './data.ts';
 import type { ImplementedSurface, MethodLiteral } from './define-surface.ts';
-import type { Spelling, Step } from './spelling.ts';
+import { knownTo, type Spelling, type Step } from './spelling.ts';
+import { unknownMember } from './unknown-members.ts';
 
 const ISSUES_SHOWN_MAX = 5;
 
@@ -76,7 +77,7 @@ interface Method {
   readonly path: string;
   readonly capability: string;
   /** What is refused is told by the path that was called. */
-  at(path: string): Route;
+  at(path: string, takes?: readonly Step[]): Route;
 }
 
 function methodsOf(surface: ImplementedSurface): [string, Method][] {
@@ -84,7 +85,15 @@ function methodsOf(surface: ImplementedSurface): [string, Method][] {
   return Object.entries(methods).map(([name, method]) => {
     const capability = `host.${of}.${name}`;
     const checksAt = checking(method);
-    const at = (path: string): Route => ({ path, surface, name, method, capability, ...checksAt(path) });
+    const at: Method['at'] = (path, takes) => ({
+      path,
+      surface,
+      name,
+      method,
+      capability,
+      ...checksAt(path, knownTo(takes)),
+      ...(takes && { takes }),
+    });
     return [`${of}.${name}`, { path: `${root}.${name}`, capability, at }];
   });
 }
@@ -95,8 +104,7 @@ function spelledRoute(
   capabilities: ReadonlySet<string>,
 ): Route[] {
   const method = methods.get(to);
-  if (method)
-    return [{ ...method.at(path), ...(when && { when }), ...(takes && { takes }), ...(gives && { gives }) }];
+  if (method) return [{ ...method.at(path, takes), ...(when && { when }), ...(gives && { gives }) }];
   if (capabilities.has(to.split('.')[0]!))
     throw new Error(`ctx.${path} is spelled for ${to}, which is absent`);
   return [];
@@ -106,11 +114,15 @@ function spelledRoute(
 function checking({ input, output }: MethodLiteral) {
   const inputs = lazily(input);
   const outputs = lazily(output);
-  return (path: string): Pick<Route, 'checkInput' | 'checkOutput'> => ({
+  return (path: string, also: readonly string[]): Pick<Route, 'checkInput' | 'checkOutput'> => ({
     checkInput(value) {
+      // First: a name that is misspelt is also one that is missing
+      const unknown = unknownMember(input, value, also);
       const validator = inputs();
-      if (validator.Check(value)) return;
-      const issues = problemsIn(input, validator.Errors(value)).slice(0, ISSUES_SHOWN_MAX);
+      if (unknown === null && validator.Check(value)) return;
+      const issues = unknown
+        ? [unknown]
+        : problemsIn(input, validator.Errors(value)).slice(0, ISSUES_SHOWN_MAX);
       const first = issues[0];
       throw new OpenwopError('validation_error', {
         message: `ctx.${path}: ${first ? `the argument${first.field} ${first.problem}` : 'the argument is not valid'}.`,

@@ -13,7 +13,7 @@ export const Json = Type.Refine(
 export const Bytes = Type.Refine(
   Type.Unsafe<Uint8Array>({ description: 'bytes' }),
   (value) => value instanceof Uint8Array,
-  () => 'must be bytes',
+  () => 'must be bytes, a Uint8Array',
 );
 
 /**
@@ -34,7 +34,10 @@ export const Name = plainText({ minLength: 1, maxLength: 4_096 });
 export const DatasourceId = plainText({ minLength: 1, maxLength: 64 });
 /** May be empty. */
 export const Prefix = plainText({ maxLength: 1_024 });
-export const Namespace = plainText({ maxLength: 128 });
+const NAMESPACE_CHARACTERS_MAX = 128;
+export const Namespace = plainText({ maxLength: NAMESPACE_CHARACTERS_MAX });
+/** For summaries. */
+export const NAMESPACES = `\`namespace\` keeps keys apart and has up to ${NAMESPACE_CHARACTERS_MAX} characters; it is empty unless given.`;
 
 export const Seconds = Type.Number({ exclusiveMinimum: 0 });
 export const Timestamp = Type.String({ description: 'ISO 8601' });
@@ -45,4 +48,6 @@ const LIST_LIMIT_MAX = 1_000;
 
 /** How many a page may have. A page says whether more follow, so a host may give fewer than were asked for. */
 export const PageLimit = Type.Integer({ minimum: 1 });
+/** For summaries. */
+export const PAGES = `A page has ${LIST_LIMIT} entries, or as many as \`limit\` says; above ${LIST_LIMIT_MAX.toLocaleString('en-GB')} it is taken for that.`;
 export const pageSize = (limit = LIST_LIMIT): number => Math.min(limit, LIST_LIMIT_MAX);

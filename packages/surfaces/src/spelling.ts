@@ -15,6 +15,8 @@ export interface StepFacts {
 export interface Step {
   /** For the docs page. */
   readonly says: string;
+  /** Of what goes in: members that it understands and the contract does not have. */
+  readonly knows?: readonly string[];
   adapt(value: DataObject, facts: StepFacts): DataObject;
 }
 
@@ -37,6 +39,7 @@ export const rename = (names: Readonly<Record<string, string>>): Step => ({
   says: Object.entries(names)
     .map(([from, to]) => `\`${from}\` → \`${to}\``)
     .join(', '),
+  knows: Object.keys(names),
   adapt: (value) =>
     Object.fromEntries(
       Object.entries(value).flatMap(([name, member]) => {
@@ -81,17 +84,26 @@ export const also = (names: Readonly<Record<string, string>>): Step => ({
   }),
 });
 
-/** One member made from the others; nothing is added when `make` answers undefined. */
+/** One member made from the others, those of `knows` among them; nothing is added when `make` answers undefined. */
 export const member = (
   name: string,
   says: string,
   make: (value: DataObject, facts: StepFacts) => Data | undefined,
+  knows: readonly string[] = [],
 ): Step => ({
   says: `\`${name}\`: ${says}`,
+  knows,
   adapt: (value, facts) => {
     const made = make(value, facts);
     return made === undefined ? value : { ...value, [name]: made };
   },
+});
+
+/** What published packs send and nothing here depends on. */
+export const unused = (name: string, why: string): Step => ({
+  says: `\`${name}\` changes nothing: ${why}`,
+  knows: [name],
+  adapt: (value) => value,
 });
 
 const NOT_BASE64 =
@@ -99,17 +111,18 @@ const NOT_BASE64 =
 
 /**
  * Throws `validation_error`, naming `member`. `Buffer` alone skips what it does not know, and what was meant is gone:
- * only text that comes out again the same is taken.
+ * only text that comes out again the same is taken. `orElse` is what else the sender could do.
  */
-export function decodeBase64(text: string, member: string): Uint8Array {
+export function decodeBase64(text: string, member: string, orElse = ''): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') === text) return new Uint8Array(bytes);
-  throw new OpenwopError('validation_error', { message: `The text in \`${member}\` ${NOT_BASE64}` });
+  throw new OpenwopError('validation_error', { message: `The text in \`${member}\` ${NOT_BASE64}${orElse}` });
 }
 
 /** Bytes that the pack writes as base64; bytes that are there stand. */
 export const fromBase64 = (from: string, to: string): Step => ({
   says: `\`${from}\` (base64 with its padding, without a \`data:\` prefix) → \`${to}\` (bytes)`,
+  knows: [from],
   adapt: ({ [from]: text, ...value }) =>
     typeof text !== 'string' || isGiven(value, to) ? value : { ...value, [to]: decodeBase64(text, from) },
 });
@@ -125,6 +138,10 @@ export const textOf = (bytes: Data | undefined, encoding: 'utf8' | 'base64'): st
   bytes instanceof Uint8Array && !isTooLongForText(bytes)
     ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding)
     : undefined;
+
+/** What a call may say beside the members of the contract. */
+export const knownTo = (steps: readonly Step[] = []): readonly string[] =>
+  steps.flatMap(({ knows = [] }) => knows);
 
 export const through = (
   steps: readonly Step[] | undefined,

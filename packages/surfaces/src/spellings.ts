@@ -2,7 +2,7 @@
 import { BLOB } from './blob/spellings.ts';
 import { type Data, type DataObject, isObject } from './data.ts';
 import { FS } from './fs/spellings.ts';
-import { also, either, fill, member, rename, type Spelling, type Step } from './spelling.ts';
+import { also, either, fill, member, rename, type Spelling, type Step, unused } from './spelling.ts';
 
 const isList = (value: Data | undefined): value is readonly Data[] => Array.isArray(value);
 
@@ -89,13 +89,16 @@ const SETTLED = {
   deadLetter: [also({ routed: 'ok', deadLettered: 'ok', dlqSubject: 'deadLetterTopic' })],
 } as const;
 
+const partitionKey = unused('partitionKey', 'a topic has one order');
+
 const QUEUE: readonly Spelling[] = [
   {
     path: 'queueBus.publish',
     when: 'subject',
     to: 'queueBus.publish',
-    takes: [rename({ subject: 'topic' })],
+    takes: [rename({ subject: 'topic' }), partitionKey],
   },
+  { path: 'queueBus.publish', to: 'queueBus.publish', takes: [partitionKey] },
   {
     path: 'queueBus.consume',
     when: 'subject',
@@ -107,7 +110,10 @@ const QUEUE: readonly Spelling[] = [
     path: 'queueBus.streamSubscribe',
     when: 'stream',
     to: 'queueBus.streamSubscribe',
-    takes: [rename({ stream: 'topic' })],
+    takes: [
+      rename({ stream: 'topic' }),
+      unused('consumerGroup', 'who subscribes takes nothing from anybody'),
+    ],
   },
   {
     path: 'storage.queue.enqueue',
@@ -143,7 +149,7 @@ const QUEUE: readonly Spelling[] = [
   {
     path: 'queueBus.streamPublish',
     to: 'queueBus.publish',
-    takes: [rename({ stream: 'topic', record: 'payload' })],
+    takes: [rename({ stream: 'topic', record: 'payload' }), partitionKey],
     gives: [also({ offset: 'messageId' })],
   },
 ];
@@ -162,18 +168,18 @@ const SQL: readonly Spelling[] = [
   },
   {
     path: 'db.sql.transaction',
-    when: 'statements',
     to: 'sql.transaction',
     takes: [
       datasource,
       either('statements', 'operations'),
       rename({ statements: 'operations' }),
       member('operations', 'each with `params`, empty unless given', ({ operations }) =>
-        isList(operations) ? operations.map((each) => ({ params: [], ...(each as DataObject) })) : undefined,
+        isList(operations)
+          ? operations.map((each) => (isObject(each) ? { params: [], ...each } : each))
+          : undefined,
       ),
     ],
   },
-  { path: 'db.sql.transaction', to: 'sql.transaction', takes: [datasource] },
 ];
 
 const NOSQL: readonly Spelling[] = [
@@ -221,10 +227,15 @@ const SEARCH: readonly Spelling[] = [
     to: 'searchIndex.index',
     takes: [
       either('document', 'docs'),
-      member('docs', 'one of `id` and `document`; lists and objects in it become text', (value) => {
-        const { id = '', document = {} } = value;
-        return [{ id, fields: isObject(document) ? fieldsOf(document) : document }];
-      }),
+      member(
+        'docs',
+        'one of `id` and `document`; lists and objects in it become text',
+        (value) => {
+          const { id = '', document = {} } = value;
+          return [{ id, fields: isObject(document) ? fieldsOf(document) : document }];
+        },
+        ['id', 'document'],
+      ),
     ],
     gives: [member('indexed', 'whether it was', ({ indexed }) => indexed === 1)],
   },
@@ -240,12 +251,16 @@ const SEARCH: readonly Spelling[] = [
 ];
 
 const toVectors = (from: string): Step =>
-  member('vectors', `\`${from}\`, with \`vector\` as \`embedding\``, ({ [from]: records }) =>
-    isList(records)
-      ? records.map((each) =>
-          rename({ vector: 'embedding' }).adapt(each as DataObject, { input: {}, now: 0 }),
-        )
-      : undefined,
+  member(
+    'vectors',
+    `\`${from}\`, with \`vector\` as \`embedding\``,
+    ({ [from]: records }) =>
+      isList(records)
+        ? records.map((each) =>
+            rename({ vector: 'embedding' }).adapt(each as DataObject, { input: {}, now: 0 }),
+          )
+        : undefined,
+    [from],
   );
 const namespace = rename({ namespace: 'collection' });
 

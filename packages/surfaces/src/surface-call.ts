@@ -19,7 +19,10 @@ export interface NodeFacts {
   readonly peers: readonly string[];
   /** Where the ordinals of this visit of the node begin. */
   readonly ordinalBase: number;
-  /** What the pack declares the node to be; one that is pure may only read. */
+  /**
+   * What the pack declares the node to be; one that is pure may only read. A method that reads, but whose answer lets
+   * others write, refuses it too.
+   */
   readonly effect: 'pure' | 'idempotent' | 'effect';
 }
 
@@ -42,15 +45,7 @@ export interface Invocation {
   readonly fingerprint: string;
 }
 
-export interface ReadCall {
-  readonly tenant: string;
-  readonly workspace: string;
-  readonly principal: string;
-  readonly runId: string;
-  readonly nodeId: string;
-  readonly pack: PackRef;
-  /** A method that reads, but whose answer lets others write, refuses it to nodes that are pure. */
-  readonly effect: NodeFacts['effect'];
+export interface ReadCall extends Omit<NodeFacts, 'peers' | 'ordinalBase'> {
   readonly signal: AbortSignal;
   /** Milliseconds, when the call arrived. */
   readonly now: number;

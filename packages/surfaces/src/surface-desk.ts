@@ -10,7 +10,6 @@ import type { JsonObject } from '@gantry/protocol';
 import type { CallJournal } from './call-journal.ts';
 import { isObject } from './data.ts';
 import type { ImplementedSurface } from './define-surface.ts';
-import { capabilityPage } from './docs/page.ts';
 import { type CallDeps, NodeCalls } from './node-calls.ts';
 import { createRoutes } from './routes.ts';
 import { SPELLINGS } from './spellings.ts';
@@ -29,8 +28,6 @@ export interface SurfaceDesk {
   discovery(): JsonObject;
   /** Every name that a peer dependency may use, with the options that it may ask for. */
   capabilities(): Map<string, readonly string[]>;
-  /** Markdown of what is offered here. */
-  docs(): string;
 }
 
 export function createSurfaceDesk({ surfaces, ...deps }: SurfaceDeskOptions): SurfaceDesk {
@@ -42,7 +39,6 @@ export function createSurfaceDesk({ surfaces, ...deps }: SurfaceDeskOptions): Su
     discovery: () =>
       Object.fromEntries(surfaces.map(({ literal, advertises }) => [literal.capability, advertises])),
     capabilities: () => new Map(surfaces.flatMap(namesOf)),
-    docs: () => capabilityPage(surfaces.map(({ literal }) => literal)),
   };
 }
 

@@ -137,7 +137,9 @@ function findingOf(health: BackendHealth): Finding | null {
 
 const START = 'Start the server that the setting names, or look at its log; the host reconnects by itself.';
 const LOOK = 'Look at the disk of the data folder and at the log of the host; it tries again by itself.';
-const MEND = 'Mend what the line names. A setting takes effect when the host is started again.';
+const MEND =
+  'Mend what the line names. What is mended at the server counts at once; a setting or a file that the host reads ' +
+  'takes effect when it is started again.';
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -1,6 +1,7 @@
 import type { RunExplanation } from '@gantry/protocol';
 import type { Command } from '../command.ts';
 import { EXIT } from '../io.ts';
+import { placesOf } from '../place.ts';
 import { duration, printable, type Style } from '../style.ts';
 
 export const explain: Command = {
@@ -44,6 +45,7 @@ function renderExplanation(explanation: RunExplanation, now: number, style: Styl
     ...(cause
       ? [`  ✗ ${printable(`${cause.error.code}: ${cause.error.message}`)} ${placeOf(where)}`.trimEnd()]
       : []),
+    ...placesOf(cause?.error.details).map((place) => `    at ${printable(place)}`),
     ...(actions.length > 0 ? ['You can:'] : []),
     ...actions.map(({ action, method, path, text }) => {
       const command = TYPED[action]?.(runId) ?? `${method} ${path}`;

@@ -36,6 +36,25 @@ test('code that throws has ended: it runs once and tells its own error, also whe
   }
 });
 
+test('a failure names its place in the pack, in the run, its events, its explanation and its replay', async (t) => {
+  const api = await packTest(t);
+  const { run } = await runOf(api, NODES[0], `const order = {};\norder.lines.map((line) => line.price);`);
+  const at = 'index.mjs:2:13';
+  const { runId, error } = run as JsonObject & { readonly error: JsonObject };
+  assert.deepEqual(error.details, { at });
+  const { events } = (await api.get(`/v1/runs/${runId}/events/poll?timeout=1`)).json();
+  const failed = (events as RunEventDoc[]).find(({ type }) => type === 'node.failed');
+  assert.deepEqual(failed?.payload.error, error);
+  const { cause } = (await api.get(`/v1/host/gantry/runs/${runId}/explain`)).json();
+  assert.deepEqual(cause.error, error);
+  const replay = (await api.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq: 0 })).json().runId;
+  assert.deepEqual((await api.ended(replay)).error, error);
+  const diff = (await api.get(`/v1/runs/${runId}:diff?against=${replay}`)).json();
+  assert.deepEqual([diff.eventDiffs, diff.stateDiff], [[], {}]);
+  const again = (await api.post(`/v1/runs/${runId}:fork`, { mode: 'branch', fromSeq: 0 })).json().runId;
+  assert.deepEqual((await api.ended(again)).error, error);
+});
+
 test('effects are told apart by their whole key, and what is no key is refused', async (t) => {
   const body = `
     const long = 'k'.repeat(600), states = [];

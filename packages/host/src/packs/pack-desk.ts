@@ -8,6 +8,7 @@ import { type Installed, type InstallerOptions, type InstallRequest, installPack
 import { GRANTABLE } from './offer.ts';
 import { bodyOf, type GrantRecord, packKey } from './pack-record.ts';
 import type { PackShelf, ShelvedPack } from './pack-shelf.ts';
+import { surfacesOf } from './pack-surfaces.ts';
 import type { Receipts } from './receipts.ts';
 import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
 import { type TrustModes, trustModes } from './trust.ts';
@@ -15,6 +16,8 @@ import { type TrustModes, trustModes } from './trust.ts';
 export interface PackDeskOptions extends InstallerOptions {
   readonly store: Pick<Store, 'commit'>;
   readonly receipts: Receipts;
+  /** Capabilities that pack code can call here. */
+  readonly surfaces: readonly string[];
   readonly registry: RegistryPacks;
   /** As the settings name them. */
   readonly registries: readonly string[];
@@ -176,6 +179,8 @@ export class PackDesk {
 
   async #view(tenant: string, { tenant: owner, record }: ShelvedPack): Promise<InstalledPack> {
     const granted = [...(await this.#shelf.granted(tenant, record.name))];
-    return { ...record, granted, shared: owner === SHARED };
+    const version = await this.#shelf.version(record.integrity);
+    const surfaces = surfacesOf(version, this.#options.surfaces);
+    return { ...record, granted, ...(surfaces && { surfaces }), shared: owner === SHARED };
   }
 }

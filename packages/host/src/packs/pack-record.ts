@@ -19,7 +19,7 @@ const PACK_GRANT = 'pack-grant';
 const PACK_VERSION = 'pack-version';
 const PACK_ARCHIVE = 'pack-archive';
 
-export type PackRecord = Omit<InstalledPack, 'granted' | 'shared'>;
+export type PackRecord = Omit<InstalledPack, 'granted' | 'shared' | 'surfaces'>;
 
 /** A node type of a pack, ready to be compiled. */
 export interface NodeRecord {

@@ -90,10 +90,7 @@ export function createPacks(options: PacksOptions): Packs {
     surfaces: surfaces.capabilities,
     hasPython: async () => (await sandboxes.python()) !== undefined,
   });
-  const limits = {
-    memoryBytes: settings.packMemoryMb * 1024 * 1024,
-    wallClockMs: settings.packTimeoutSeconds * 1_000,
-  };
+  const limits = limitsOf(settings);
   const changed = (): void => {
     for (const hear of listeners) hear();
   };
@@ -106,6 +103,7 @@ export function createPacks(options: PacksOptions): Packs {
     sandboxes,
     offer,
     receipts,
+    surfaces: Object.keys(surfaces.families),
     trust,
     now,
     changed,
@@ -144,6 +142,11 @@ export function createPacks(options: PacksOptions): Packs {
     },
   };
 }
+
+const limitsOf = ({ packMemoryMb, packTimeoutSeconds }: PacksOptions['settings']): PackLimits => ({
+  memoryBytes: packMemoryMb * 1024 * 1024,
+  wallClockMs: packTimeoutSeconds * 1_000,
+});
 
 function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;

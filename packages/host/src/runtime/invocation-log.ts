@@ -77,6 +77,21 @@ export class InvocationLog {
     return { kind: 'settled', invocationId, outcome: JSON.parse(earlier.outcome) };
   }
 
+  /** Puts on record what is known already. Answers whether nothing was there. */
+  async put<Result extends Outcome>(effect: Omit<Effect, 'idempotent'>, outcome: Result): Promise<boolean> {
+    const { tenant, runId, nodeId } = effect;
+    const invocationId = logicalInvocationId(effect);
+    const settled = JSON.stringify(outcome);
+    const record = { invocationId, tenant, runId, nodeId, outcome: settled, claimedAt: this.#now() };
+    const { won } = await this.#pipeline.commit([{ kind: 'claimInvocation', record }]);
+    return won;
+  }
+
+  async outcomeOf<Result extends Outcome>(effect: Omit<Effect, 'idempotent'>): Promise<Result | null> {
+    const record = await this.#records.invocation(effect.tenant, logicalInvocationId(effect));
+    return record?.outcome == null ? null : JSON.parse(record.outcome);
+  }
+
   /** Claimed, and nothing is known of its end. */
   async isOpen(effect: Omit<Effect, 'idempotent'>): Promise<boolean> {
     const record = await this.#records.invocation(effect.tenant, logicalInvocationId(effect));

@@ -3,6 +3,8 @@ import type { RetentionSweep } from '@gantry/store';
 import type { Logger } from 'pino';
 
 const SWEEP_EVERY_MS = 3_600_000;
+/** A host that is started often sweeps too, though not while it takes up its runs. */
+const FIRST_SWEEP_MS = 60_000;
 /** Small batches, so that a sweep never holds up the commits of live runs for long. */
 const BATCH = 200;
 /** Longer than the longest run: a node that goes on must find what it did. */
@@ -24,15 +26,16 @@ export function startRetention(options: {
       deleted += count;
       if (count < BATCH) break;
     }
-    await sweep.deleteExpired(now(), now() - INVOCATION_RETENTION_MS);
+    while ((await sweep.deleteExpired(now(), now() - INVOCATION_RETENTION_MS, BATCH)) > 0);
     await surfaces.sweep();
     if (deleted > 0) log.info({ runs: deleted }, 'deleted runs past their retention');
     return deleted;
   }
 
-  const timer = setInterval(() => {
+  const sweepNow = (): void => {
     run().catch((error) => log.error({ err: error }, 'the retention sweep failed; it will run again'));
-  }, SWEEP_EVERY_MS);
-  timer.unref();
-  return { run, stop: () => clearInterval(timer) };
+  };
+  const timers = [setTimeout(sweepNow, FIRST_SWEEP_MS), setInterval(sweepNow, SWEEP_EVERY_MS)];
+  for (const timer of timers) timer.unref();
+  return { run, stop: () => timers.forEach(clearTimeout) };
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@gantry/protocol';
 import { openPrivateRedis, privateRedisSkip } from '../../../surfaces/src/testing/redis.ts';
@@ -12,6 +12,14 @@ import { TEST_KEY } from '../testing/host-process.ts';
 
 const TYPE = 'vendor.acme.count';
 const GANTRY = fileURLToPath(new URL('../../../cli/bin/gantry.js', import.meta.url));
+
+async function hostWithoutRedis(t: TestContext) {
+  const redis = await openPrivateRedis();
+  t.after(redis.stop);
+  await redis.kill();
+  const api = await packTest(t, { settings: { backends: { kv: redis.url } } });
+  return { redis, api };
+}
 
 async function counts(api: PackTest): Promise<JsonObject> {
   return api.ended(await api.start('count'));
@@ -30,10 +38,7 @@ async function doctor(url: string): Promise<JsonObject[]> {
 test('a host starts without its Redis, says so, and uses it when it is there', {
   skip: privateRedisSkip,
 }, async (t) => {
-  const redis = await openPrivateRedis();
-  t.after(redis.stop);
-  await redis.kill();
-  const api = await packTest(t, { settings: { backends: { kv: redis.url } } });
+  const { redis, api } = await hostWithoutRedis(t);
   const url = await api.host.app.listen({ host: '127.0.0.1', port: 0 });
   assert.equal((await api.get('/.well-known/openwop')).json().kvStorage.supported, true);
   await api.install({
@@ -75,10 +80,7 @@ test('a host starts without its Redis, says so, and uses it when it is there', {
 test('a node whose server is away for a while is tried again as its settings say', {
   skip: privateRedisSkip,
 }, async (t) => {
-  const redis = await openPrivateRedis();
-  t.after(redis.stop);
-  await redis.kill();
-  const api = await packTest(t, { settings: { backends: { kv: redis.url } } });
+  const { redis, api } = await hostWithoutRedis(t);
   await api.install({
     nodes: { [TYPE]: { role: 'side-effect', body: `return ctx.storage.kv.atomicIncrement({ key: 'n' });` } },
   });

@@ -1,16 +1,25 @@
 /** Calls to backends that keep no journal of their own are claimed and recorded in the log of the runtime. */
 import type { EffectOutcome } from '@gantry/engine';
 import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
-import type { CallJournal, CallRecord, JournaledCall } from '@gantry/surfaces';
+import type { CallJournal, CallRecord, JournaledCall, ReadsPlace, SeenRead } from '@gantry/surfaces';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 
 type Recorded = { readonly ok: true; readonly outputs: { readonly record: CallRecord } };
+type Seen = { readonly ok: true; readonly outputs: { readonly reads: SeenRead[] } };
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
 const doubtOf = ({ method, nodeId }: JournaledCall): string =>
   `The host stopped after node "${nodeId}" had called ${method} and before its answer was on record, and what keeps the ` +
   'data remembers no calls. Look there whether it was done, then fork or start a new run.';
+
+const placeOf = ({ tenant, runId, nodeId, ordinalBase, batch }: ReadsPlace) => ({
+  tenant,
+  runId,
+  nodeId,
+  ordinal: ordinalBase,
+  providerKey: `reads\0${batch}`,
+});
 
 export const callJournal = (log: InvocationLog): CallJournal => ({
   async perform(call, act) {
@@ -24,4 +33,8 @@ export const callJournal = (log: InvocationLog): CallJournal => ({
     if (!isErrorCode(code)) throw new Error(`${code} is not in the catalogue`);
     throw new OpenwopError(code, { message, ...(details && { details }) });
   },
+  async recall(place) {
+    return (await log.outcomeOf<Seen>(placeOf(place)))?.outputs.reads ?? null;
+  },
+  keep: (place, reads) => log.put<Seen>(placeOf(place), { ok: true, outputs: { reads: [...reads] } }),
 });

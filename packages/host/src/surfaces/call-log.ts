@@ -1,5 +1,5 @@
 /** What the operator's log says of calls to surfaces. Never what they carried. */
-import type { ErrorCode } from '@gantry/protocol';
+import { type ErrorCode, Seldom } from '@gantry/protocol';
 import type { CallReport } from '@gantry/surfaces';
 import type { Logger } from 'pino';
 
@@ -17,7 +17,6 @@ const OUTAGES: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'queue_b
 
 /** A pack that asks in a loop must not fill the disk: all are counted in the metrics, few are told. */
 const TOLD_EVERY_MS = 1_000;
-const KEYS_MAX = 1_000;
 
 export interface CallLogOptions {
   readonly log: Logger;
@@ -27,7 +26,7 @@ export interface CallLogOptions {
 }
 
 export function callLog({ log, now, settings }: CallLogOptions): (report: CallReport) => void {
-  const seldom = new Seldom(now);
+  const seldom = new Seldom({ now, everyMs: TOLD_EVERY_MS });
   return ({ fault, ...report }) => {
     const { code } = report;
     const denied = code !== undefined && DENIALS.has(code);
@@ -52,27 +51,3 @@ const WHY = {
 
 const saidBy = (fault: unknown): { reason?: string } =>
   fault instanceof Error ? { reason: fault.message } : {};
-
-/** Whether to tell of something now: one in a second, for each key by itself, so that none hides another. */
-class Seldom {
-  readonly #now: () => number;
-  readonly #told = new Map<string, { at: number; untold: number }>();
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** How many were not told since the last; null to keep silent. */
-  ask(key: string): number | null {
-    const before = this.#told.get(key);
-    if (before && this.#now() < before.at + TOLD_EVERY_MS) {
-      before.untold++;
-      return null;
-    }
-    this.#told.delete(key);
-    this.#told.set(key, { at: this.#now(), untold: 0 });
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > KEYS_MAX && oldest !== undefined) this.#told.delete(oldest);
-    return before?.untold ?? 0;
-  }
-}

@@ -128,10 +128,10 @@ test('of equal events, however many at once, one starts a run; after a day it ma
   const [runId] = await rig.runIds();
 
   rig.clock.at += DAY_MS - 1;
-  await rig.store.retention.deleteExpired(rig.clock.at, 0);
+  await rig.store.retention.deleteExpired(rig.clock.at, 0, 100);
   assert.deepEqual((await send()).json(), { deliveryId: answers[0].deliveryId, duplicate: true, runId });
   rig.clock.at += 2;
-  await rig.store.retention.deleteExpired(rig.clock.at, 0);
+  await rig.store.retention.deleteExpired(rig.clock.at, 0, 100);
   assert.equal((await send()).json().duplicate, undefined);
   await rig.triggers.tick();
   assert.equal((await rig.runIds()).length, 2);

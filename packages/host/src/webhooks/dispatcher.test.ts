@@ -259,9 +259,9 @@ test('what is done stays listed for seven days, a dead letter for thirty', async
   assert.deepEqual([failed?.state, failed?.lastReason], ['failed', 'event_gone']);
   assert.deepEqual([dead?.state, dead?.lastReason], ['dead', 'event_gone']);
   assert.equal(await circuit(world, durable.webhookId), 'closed');
-  await store.retention.deleteExpired(world.now() + 7 * 24 * HOUR, 0);
+  await store.retention.deleteExpired(world.now() + 7 * 24 * HOUR, 0, 100);
   assert.deepEqual(await world.deliveries(plain.webhookId), []);
   assert.equal((await world.deliveries(durable.webhookId)).length, 1);
-  await store.retention.deleteExpired(world.now() + 30 * 24 * HOUR, 0);
+  await store.retention.deleteExpired(world.now() + 30 * 24 * HOUR, 0, 100);
   assert.deepEqual(await world.deliveries(durable.webhookId), []);
 });

@@ -105,6 +105,43 @@ describe('peer dependencies', () => {
       ]);
     });
 
+  for (const [needs, told, next] of [
+    [
+      { 'host.kv': 'supported' },
+      /needs host\.kv, .* no known capability \(did you mean host\.kvStorage\?\)/,
+      /^Correct/,
+    ],
+    [{ kv: 'required' }, /needs kv, .*\(did you mean host\.kvStorage\?\)/, /^Correct/],
+    [{ 'host.agentruntime': '*' }, /\(did you mean host\.agentRuntime\?\)/, /^Correct/],
+    [{ 'host.xyzzy': 'supported' }, /needs host\.xyzzy, .*\(docs\/capabilities\.md lists them\)/, /^Correct/],
+    [{ aiProviders: 'yes' }, /asks for aiProviders with "yes", which is no value .*"supported"/, /^Correct/],
+    [{ 'host.sql': 'yes' }, /asks for host\.sql with "yes"/, /^Correct/],
+    [{ aiProviders: '^2' }, /asks for aiProviders with "\^2", and here it has 1\.2\.0\./, /^Switch on/],
+    [{ agentRuntime: '^2' }, /asks for agentRuntime with "\^2", and here it has no version\./, /^Switch on/],
+    [{ 'agents.memoryBackends': '>=eternal' }, /and here it has long-term\./, /^Switch on/],
+    [
+      { 'host.kanban': '*', 'host.sql': '^1' },
+      /needs host\.kanban, host\.sql, which this host does not/,
+      /^Switch/,
+    ],
+    [{ 'host.kanban': '*', 'host.kv': '*' }, /does not offer; it needs host\.kv, /, /^Correct .*Switch on/],
+  ] as const)
+    test(`told apart: ${JSON.stringify(needs)}`, () => {
+      const judgement = peers(needs);
+      assert.ok(!judgement.installable);
+      const [refusal, ...others] = judgement.refusals;
+      assert.deepEqual(others, []);
+      assert.match(refusal?.message ?? '', told);
+      assert.match(refusal?.next ?? '', next);
+    });
+
+  test('however many names nobody knows, the answer is short', () => {
+    const many = Array.from({ length: 2_000 }, (_, at) => [`host.xyzzy${at}`, '*']);
+    const judgement = peers(Object.fromEntries(many));
+    assert.ok(!judgement.installable);
+    assert.ok((judgement.refusals[0]?.message.length ?? 0) < 2_000);
+  });
+
   test('optional ones degrade, in both spellings', () => {
     const manifest = changed(manifests.node, '/peerDependencies', {
       'host.kanban': 'supported',

@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode, type JsonObject, OpenwopError } from '@gantry/p
 import semver from 'semver';
 import type { PackManifest } from '../manifest/kinds.ts';
 import type { HostOffer } from './offer.ts';
-import { judgePeers } from './peer-dependencies.ts';
+import { judgePeers, type PeerProblem, tellPeers } from './peer-dependencies.ts';
 import { describePermission, unmetRequirements } from './permission.ts';
 
 /** A reason against an install: which pack, why, and what the operator can do. */
@@ -32,8 +32,8 @@ export function judgeInstall(manifest: PackManifest, offer: HostOffer): InstallJ
     refuseKind(manifest, offer),
     refuseEngines(manifest, offer),
     refuseRuntime(manifest, offer),
-    refusePeers(manifest, 'pack_peer_dependency_undefined', peers.undefined),
-    refusePeers(manifest, 'pack_peer_dependency_missing', peers.missing),
+    refusePeers(manifest, 'pack_peer_dependency_undefined', peers.unmet),
+    refusePeers(manifest, 'pack_peer_dependency_missing', peers.unmet),
     refuseRequirements(manifest, offer),
   ].filter((refusal) => refusal !== undefined);
   if (refusals.length > 0) return { installable: false, refusals };
@@ -115,14 +115,13 @@ function refuseWasm(
 function refusePeers(
   manifest: PackManifest,
   code: 'pack_peer_dependency_missing' | 'pack_peer_dependency_undefined',
-  missing: readonly string[],
+  unmet: readonly PeerProblem[],
 ): Refusal | undefined {
-  if (missing.length === 0) return undefined;
-  const why =
-    code === 'pack_peer_dependency_missing'
-      ? `needs ${missing.join(', ')}, which this host does not offer.`
-      : `needs ${missing.join(', ')}, which the protocol reserves for later.`;
-  return refuse(manifest, code, why, { missing: [...missing] });
+  const isReserved = code === 'pack_peer_dependency_undefined';
+  const own = unmet.filter(({ kind }) => (kind === 'reserved') === isReserved);
+  if (own.length === 0) return undefined;
+  const { why, next } = tellPeers(own, code);
+  return { ...refuse(manifest, code, why, { missing: own.map(({ name }) => name) }), next };
 }
 
 function refuseRequirements(manifest: PackManifest, { grants }: HostOffer): Refusal | undefined {

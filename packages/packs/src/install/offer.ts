@@ -1,3 +1,4 @@
+import { capabilityName } from '@gantry/protocol';
 import type { PackKind } from '../manifest/kinds.ts';
 import type { RuntimeLanguage } from '../manifest/runtime.ts';
 
@@ -20,9 +21,6 @@ export interface HostOffer {
   /** Types of the host itself, which no pack replaces. */
   readonly builtInTypeIds: ReadonlySet<string>;
 }
-
-/** `host.kanban` and `kanban` are one capability, so are `openwop.agents.memoryBackends` and its short form. */
-export const capabilityName = (name: string): string => name.replace(/^(host|openwop)\./, '');
 
 /** A swarm runtime can do what the floor of agent manifests asks for. */
 const IMPLIED: Readonly<Record<string, readonly string[]>> = { agentRuntime: ['agents.manifestRuntime'] };

@@ -1,31 +1,41 @@
+import { capabilityName, ERRORS, isKnownCapability, isPartOf } from '@gantry/protocol';
 import semver from 'semver';
 import type { PackManifest } from '../manifest/kinds.ts';
-import { capabilityName, type HostOffer, offeredCapabilities } from './offer.ts';
+import { nameProblem, type PeerWish, readWish, VALUE_PROBLEM } from '../manifest/peer-wish.ts';
+import { type HostOffer, offeredCapabilities } from './offer.ts';
+
+/** Why a required capability is not met: whose fault it is decides what is to be done. */
+export type PeerProblem = { readonly name: string } & (
+  | { readonly kind: 'not-offered' }
+  /** Reserved by the protocol without a contract. */
+  | { readonly kind: 'reserved' }
+  | { readonly kind: 'unknown-name' }
+  | { readonly kind: 'unknown-value'; readonly wanted: string }
+  /** It is there, but not in this version or at this level. */
+  | { readonly kind: 'too-low'; readonly wanted: string; readonly levels: readonly string[] }
+);
 
 export interface PeerJudgement {
-  /** Required and not offered. */
-  readonly missing: readonly string[];
-  /** Required, but reserved by the protocol without a contract. */
-  readonly undefined: readonly string[];
-  /** Optional and not offered: the pack installs, and its inventory entries say so. */
+  readonly unmet: readonly PeerProblem[];
+  /** Optional and not met: the pack installs, and its inventory entries say so. */
   readonly degraded: readonly string[];
 }
 
 /** Slots that the protocol keeps for surfaces it has not defined; a host that offers one knows its contract. */
 const RESERVED = new Set(['media', 'collaboration', 'workspace']);
-const PRESENT = new Set(['supported', 'required', 'optional', '*']);
 
 export function judgePeers(manifest: PackManifest, offer: HostOffer): PeerJudgement {
   const offered = offeredCapabilities(offer);
-  const judgement = { missing: [] as string[], undefined: [] as string[], degraded: [] as string[] };
+  const unmet: PeerProblem[] = [];
+  const degraded: string[] = [];
   for (const [name, wanted] of Object.entries(peersOf(manifest))) {
-    const short = capabilityName(name);
+    const problem = problemOf(name, wanted, offered);
+    if (problem === undefined) continue;
     const isOptional = wanted === 'optional' || manifest.peerDependenciesMeta?.[name]?.optional === true;
-    if (RESERVED.has(short) && !offered.has(short))
-      judgement[isOptional ? 'degraded' : 'undefined'].push(name);
-    else if (!isMet(offered.get(short), wanted)) judgement[isOptional ? 'degraded' : 'missing'].push(name);
+    if (isOptional) degraded.push(name);
+    else unmet.push(problem);
   }
-  return judgement;
+  return { unmet, degraded };
 }
 
 /** What is declared, and what a connector needs of the host though it does not say so. */
@@ -36,16 +46,75 @@ function peersOf(manifest: PackManifest): Record<string, string> {
   return { [auth === 'oauth2' ? 'oauth' : 'credentials']: 'supported', ...declared };
 }
 
-/** A capability is there, has the level of `>=level`, or a version in the range; what we cannot read is not met. */
-function isMet(levels: readonly string[] | undefined, wanted: string): boolean {
-  if (levels === undefined) return false;
-  if (PRESENT.has(wanted)) return true;
-  const level = /^>=\s*([a-z][\w-]*)$/i.exec(wanted)?.[1];
-  if (level !== undefined) return levels.some((offered) => sameLevel(offered, level));
-  if (semver.validRange(wanted) === null) return false;
-  return levels.some((offered) => semver.valid(offered) !== null && semver.satisfies(offered, wanted));
+function problemOf(
+  name: string,
+  wanted: string,
+  offered: ReadonlyMap<string, readonly string[]>,
+): PeerProblem | undefined {
+  const short = capabilityName(name);
+  const levels = offered.get(short);
+  if (levels === undefined && RESERVED.has(short)) return { name, kind: 'reserved' };
+  const isKnown = isKnownCapability(name) || [...offered.keys()].some((whole) => isPartOf(short, whole));
+  if (!isKnown) return { name, kind: 'unknown-name' };
+  const wish = readWish(wanted);
+  if (wish.kind === 'unreadable') return { name, kind: 'unknown-value', wanted };
+  if (levels === undefined) return { name, kind: 'not-offered' };
+  return isMet(levels, wish) ? undefined : { name, kind: 'too-low', wanted, levels };
+}
+
+const isVersion = (level: string): boolean => semver.valid(level) !== null;
+
+/** A capability is there, has the level of `>=level`, or a version in the range. */
+function isMet(levels: readonly string[], wish: PeerWish): boolean {
+  if (wish.kind === 'level') return levels.some((offered) => sameLevel(offered, wish.level));
+  if (wish.kind !== 'version') return true;
+  return levels.some((offered) => isVersion(offered) && semver.satisfies(offered, wish.range));
 }
 
 /** `longTerm` and `long-term` are both written. */
 const sameLevel = (left: string, right: string): boolean =>
   left.replaceAll('-', '').toLowerCase() === right.replaceAll('-', '').toLowerCase();
+
+/** Whether the author of the pack has to mend it: no host can. */
+const isAuthors = ({ kind }: PeerProblem): boolean => kind === 'unknown-name' || kind === 'unknown-value';
+
+/** Names come from outside, and each is compared with all known ones. */
+const TOLD_MAX = 10;
+
+/** What is wrong, as the end of a sentence that begins with the pack, and what can be done about it. */
+export function tellPeers(
+  problems: readonly PeerProblem[],
+  code: 'pack_peer_dependency_missing' | 'pack_peer_dependency_undefined',
+): { readonly why: string; readonly next: string } {
+  const absent = problems.filter(({ kind }) => kind === 'not-offered').map(({ name }) => name);
+  const told = problems
+    .filter(({ kind }) => kind !== 'not-offered')
+    .slice(0, TOLD_MAX)
+    .map(tell);
+  const lacking = absent.length === 0 ? [] : [`needs ${absent.join(', ')}, which this host does not offer`];
+  const next = [
+    ...(problems.some(isAuthors) ? ['Correct peerDependencies in pack.json.'] : []),
+    ...(problems.every(isAuthors) ? [] : [ERRORS[code].next]),
+  ];
+  return { why: `${[...lacking, ...told].join('; it ')}.`, next: next.join(' ') };
+}
+
+function tell(problem: PeerProblem): string {
+  const { name } = problem;
+  switch (problem.kind) {
+    case 'not-offered':
+      return `needs ${name}, which this host does not offer`;
+    case 'reserved':
+      return `needs ${name}, which the protocol reserves for later`;
+    case 'unknown-name':
+      return `needs ${name}, which ${nameProblem(name)}`;
+    case 'unknown-value':
+      return `asks for ${name} with ${JSON.stringify(problem.wanted)}, which ${VALUE_PROBLEM}`;
+    case 'too-low': {
+      const { wanted, levels } = problem;
+      const what = readWish(wanted).kind === 'version' ? 'version' : 'level';
+      const has = levels.filter((level) => isVersion(level) === (what === 'version')).join(', ');
+      return `asks for ${name} with ${JSON.stringify(wanted)}, and here it has ${has || `no ${what}`}`;
+    }
+  }
+}

@@ -125,8 +125,13 @@ describe('a frozen install', () => {
     const bare = { ...offer, capabilities: new Map() };
     const error = await failsWith(() => install(lock, documents, bare), 'pack_peer_dependency_missing');
     assert.deepEqual(error.details?.missing, ['host.kanban']);
-    const stricter = changed(SHARED, { peerDependencies: { 'host.voice': 'supported' } });
-    await refused(stricter, 'pack_peer_dependency_missing');
+    assert.match(error.message, /needs host\.kanban, which this host does not offer\. Switch on/);
+    const stricter = changed(SHARED, { peerDependencies: { 'host.kanbn': 'supported' } });
+    const wrong = await refused(stricter, 'pack_peer_dependency_missing');
+    assert.match(
+      wrong.message,
+      /needs host\.kanbn, .*did you mean host\.kanban\?\)\. Correct peerDependencies/,
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { OpenwopError } from '@gantry/protocol';
 import type { HostOffer } from '../install/offer.ts';
-import { judgePeers } from '../install/peer-dependencies.ts';
+import { judgePeers, tellPeers } from '../install/peer-dependencies.ts';
 import { type FetchedPack, fetchPack } from '../registry/fetch-pack.ts';
 import type { Registries } from '../registry/registries.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -146,12 +146,13 @@ function checkDependencies(
 
 function checkPeers({ manifest, name, version }: FetchedPack, entry: LockedPack, offer: HostOffer): void {
   const peerDependencies = { ...entry.peerDependencies, ...manifest.peerDependencies };
-  const { missing, undefined: reserved } = judgePeers({ ...manifest, peerDependencies }, offer);
-  const lacking = [...missing, ...reserved];
-  if (lacking.length === 0) return;
-  throw new OpenwopError('pack_peer_dependency_missing', {
-    message: `${name}@${version} needs ${lacking.join(', ')}, which this host does not offer. Switch it on, or use another host.`,
-    details: { manifest: `${name}@${version}`, missing: lacking },
+  const { unmet } = judgePeers({ ...manifest, peerDependencies }, offer);
+  if (unmet.length === 0) return;
+  const code = 'pack_peer_dependency_missing';
+  const { why, next } = tellPeers(unmet, code);
+  throw new OpenwopError(code, {
+    message: `${name}@${version} ${why} ${next}`,
+    details: { manifest: `${name}@${version}`, missing: unmet.map((problem) => problem.name) },
   });
 }
 

@@ -264,6 +264,42 @@ describe('what published packs do is told and read', () => {
     });
 });
 
+describe('peer dependencies that no host can meet are told', () => {
+  const warnings = (peers: Readonly<Record<string, string>>) => {
+    const reading = readManifest(written(changed(manifests.node, '/peerDependencies', peers)));
+    assert.ok(reading.kind === 'manifest');
+    return reading.warnings.map(({ path, message }) => `${path}: ${message}`);
+  };
+
+  test('a name that nobody knows, with the one that was meant', () => {
+    const [first, second, ...others] = warnings({ 'host.kvstorage': 'supported', kv: 'supported' });
+    assert.match(first ?? '', /^\/peerDependencies\/host\.kvstorage: .*did you mean host\.kvStorage\?/);
+    assert.match(second ?? '', /^\/peerDependencies\/kv: .*did you mean host\.kvStorage\?/);
+    assert.deepEqual(others, []);
+  });
+
+  test('a value that says nothing', () => {
+    const [first, ...others] = warnings({ 'host.kvStorage': 'yes' });
+    assert.match(
+      first ?? '',
+      /^\/peerDependencies\/host\.kvStorage: "yes" is no value for it: write "supported", "optional"/,
+    );
+    assert.deepEqual(others, []);
+  });
+
+  test('what published packs write is not', () => {
+    const peers = {
+      'host.kvStorage.atomicIncrement': 'required',
+      'storage.queue': '*',
+      'aiProviders.imageGeneration': 'supported',
+      'openwop.agents.memoryBackends': '>=longTerm',
+      'host.webSearch': 'optional',
+      'host.sql': '^1.2',
+    };
+    assert.deepEqual(warnings(peers), []);
+  });
+});
+
 describe('credentials in connection packs', () => {
   for (const name of ['clientSecret', 'API_KEY', 'Token', 'refreshtoken', 'password', 'privateKey', 'secret'])
     test(`a member ${name} is refused before the schema looks, and its value is not repeated`, () => {

@@ -1,10 +1,11 @@
-import type { JsonObject } from '@gantry/protocol';
+import { isKnownCapability, type JsonObject } from '@gantry/protocol';
 import semver from 'semver';
 import { isFilePath } from '../archive/path.ts';
 import { isObject, own } from '../json.ts';
 import { Findings, type Member, member, members, text } from './issue.ts';
 import { pointer } from './json-source.ts';
 import { isPackKind, kindOfContent, type PackKind } from './kinds.ts';
+import { nameProblem, readWish, VALUE_PROBLEM } from './peer-wish.ts';
 import {
   checkArtifactTypes,
   checkCards,
@@ -25,6 +26,7 @@ export function checkRules(manifest: JsonObject, kind: PackKind): Findings {
   const root: Member = { path: '', value: manifest };
   checkContent(root, kind, findings);
   checkRanges(root, findings);
+  checkPeers(root, findings);
   RULES[kind](root, findings);
   checkFileRefs(root, findings);
   return findings;
@@ -72,6 +74,19 @@ function checkRanges(root: Member, findings: Findings): void {
   // Such as leading zeros, which the pattern of the schema lets through.
   if (version !== undefined && /^\d+\.\d+\.\d+/.test(version) && semver.valid(version) === null)
     findings.refuse('/version', 'It is not a semantic version.');
+}
+
+/** Names come from outside, and each is compared with all known ones. */
+const PEERS_TOLD_MAX = 20;
+
+/** Warnings: hosts may know more, and one that does not says so when the pack is installed. */
+function checkPeers(root: Member, findings: Findings): void {
+  const peers = Object.entries(member(root, 'peerDependencies')?.value ?? {});
+  const unknown = peers.filter(([name]) => !isKnownCapability(name)).slice(0, PEERS_TOLD_MAX);
+  for (const [name] of unknown) findings.warn(pointer('/peerDependencies', name), `It ${nameProblem(name)}.`);
+  for (const [name, wanted] of peers)
+    if (typeof wanted === 'string' && readWish(wanted).kind === 'unreadable')
+      findings.warn(pointer('/peerDependencies', name), `${JSON.stringify(wanted)} ${VALUE_PROBLEM}.`);
 }
 
 const FILE_MEMBER = /Ref$/;

@@ -1,51 +1,87 @@
 /**
  * Members of ctx that the host does not offer. They are absent, since packs test for them; a call of one is told as
- * what it is: reaching for a capability that was not granted.
+ * what it is: reaching for a capability that was not granted. An error is put down to a read of an absent member only
+ * if it names that member, or happened at the very place of the read: packs test for members that they then do without.
  */
+import { framesOf, here, stackOf } from './frames.mjs';
+
 const Watched = Proxy;
-const afterThisTurn = setImmediate;
-const NAMES_MAX = 100;
+const READS_MAX = 300;
+const LISTED_MAX = 12;
 
-const NOT_A_FUNCTION = /(?:^|[.\s])([\w$]+) is not a function$/;
+const NOT_A_FUNCTION = /^(\S+) is not a function$/;
 const OF_UNDEFINED = /^Cannot read properties of undefined \(reading '([\w$]+)'\)$/;
+const COLUMN = /^(.*:)(\d+)$/;
 
-/** `last` was read in this turn of the loop, and no other member since: what fails now fails because of it. */
-export const newAbsences = () => ({ paths: new Map(), last: undefined, isForgetting: false });
+/** Reads of what was not there, in order. */
+export const newAbsences = () => [];
 
-function note(absences, path, name) {
-  if (absences.paths.size < NAMES_MAX) absences.paths.set(name, `${path}${name}`);
-  absences.last = `${path}${name}`;
-  if (absences.isForgetting) return;
-  absences.isForgetting = true;
-  afterThisTurn(() => {
-    absences.last = undefined;
-    absences.isForgetting = false;
-  });
-}
-
-/** The same object; what is read from it and is not there is remembered. */
+/** The same object; what is read from it and is not there is remembered. `path` ends with a dot, or is empty. */
 export const watched = (object, path, absences) =>
   new Watched(object, {
-    get(target, name) {
-      absences.last = undefined;
-      if (typeof name === 'string' && !(name in target)) note(absences, path, name);
+    get: function get(target, name) {
+      if (typeof name === 'string' && !(name in target) && absences.length < READS_MAX)
+        absences.push({ owner: target, path, name, site: here(get) });
       return target[name];
     },
   });
 
-function calledPath({ paths, last }, message) {
-  const called = NOT_A_FUNCTION.exec(message)?.[1];
-  if (called !== undefined) return paths.get(called);
-  const read = OF_UNDEFINED.exec(message)?.[1];
-  return read !== undefined && last !== undefined ? `${last}.${read}` : undefined;
+const pathOf = ({ path, name }) => `${path}${name}`;
+const placeOf = ({ site }) => framesOf(stackOf(site))[0];
+
+/** `kv.nope` and `c.storage.kv.nope` name `storage.kv.nope`, and so does a bare `nope`; `orders.nope` does not. */
+function isNamed(expression, read) {
+  const said = expression.split(/\??\./).toReversed();
+  const meant = pathOf(read).split('.').toReversed();
+  const length = Math.min(said.length, meant.length);
+  if (length === 1 && said.length > 1) return false;
+  return said.slice(0, length).every((name, at) => name === meant[at]);
+}
+
+/** In `ctx.graph.query`, the read of `query` stands right behind that of `graph`. */
+function isRightBefore(read, place) {
+  const [, line, column] = COLUMN.exec(placeOf(read) ?? '') ?? [];
+  return line !== undefined && place === `${line}${Number(column) + read.name.length + 1}`;
+}
+
+/** The read that an error came from, and the path that was asked for. */
+function culprit(absences, { message, frames: [place] = [] }) {
+  const expression = NOT_A_FUNCTION.exec(message)?.[1];
+  if (expression !== undefined) {
+    const isHere = (read) => place !== undefined && placeOf(read) === place;
+    const read = absences.findLast((one) => isHere(one) || isNamed(expression, one));
+    return read && { read, asked: pathOf(read) };
+  }
+  const member = OF_UNDEFINED.exec(message)?.[1];
+  if (member === undefined || place === undefined) return undefined;
+  const read = absences.findLast((one) => isRightBefore(one, place));
+  return read && { read, asked: `${pathOf(read)}.${member}` };
+}
+
+/** So many letters they have in common, from the beginning or because one is part of the other. */
+function likeness(one, other) {
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
+  if (a.includes(b) || b.includes(a)) return Math.min(a.length, b.length);
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** What is there instead, what is spelled alike first. */
+function alternatives({ owner, path, name }) {
+  const names = Object.keys(owner).sort();
+  const alike = names.toSorted((a, b) => likeness(b, name) - likeness(a, name));
+  const more = names.length > LISTED_MAX ? ` and ${names.length - LISTED_MAX} more` : '';
+  return `${`ctx.${path}`.slice(0, -1)} has ${alike.slice(0, LISTED_MAX).join(', ')}${more}`;
 }
 
 /** An error without a code of its own that came from calling what is absent. */
 export function withAbsence(absences, error) {
   if (error.code !== undefined) return error;
-  const path = calledPath(absences, error.message);
-  if (path === undefined) return error;
-  const message = `${error.message}: this node is not offered ctx.${path}. Test for it before it is called.`;
-  const details = { ...error.details, requestedCapability: path };
+  const found = culprit(absences, error);
+  if (found === undefined) return error;
+  const { read, asked } = found;
+  const message = `${error.message}: this node is not offered ctx.${asked}. ${alternatives(read)}. Test for what a host may lack before it is called.`;
+  const details = { ...error.details, requestedCapability: asked };
   return { ...error, message, code: 'sandbox_capability_denied', details };
 }

@@ -1,5 +1,7 @@
 /** The child's end: frames in on one descriptor, out on the next, answers to blocking calls on the third. */
 import { read, readSync, writeSync } from 'node:fs';
+import { stackOf } from './frames.mjs';
+import { largestArgument, whyArguments, whyUnsendable } from './unsendable.mjs';
 import { costOfPieces, Decoder, encode, encodeNote, join, sizeOf, TooLarge } from './wire.mjs';
 
 const INPUT = 3;
@@ -96,14 +98,14 @@ function reasonOf(error) {
 }
 
 /** In the place of a call or event that no frame can carry: its number is used, and the host refuses it by that. */
-const unsent = (head, error) =>
-  encode({ type: 'unsent', ...head, reason: reasonOf(error), isTooLarge: error instanceof TooLarge });
+const unsent = (head, reason, isTooLarge) => encode({ type: 'unsent', ...head, reason, isTooLarge });
 
 function callFrame(head, args) {
   try {
     return encode({ type: 'call', ...head, args });
   } catch (error) {
-    return unsent(head, error);
+    if (!(error instanceof TooLarge)) return unsent(head, whyArguments(args) ?? reasonOf(error), false);
+    return unsent(head, `${largestArgument(args)} is too large. ${reasonOf(error)}`, true);
   }
 }
 
@@ -117,8 +119,8 @@ export function emitEvent(head, value) {
   try {
     frame = encodeNote({ type: 'emit', ...head, value });
   } catch (error) {
-    fault = error;
-    frame = unsent({ mode: 'emit', ...head }, error);
+    fault = new Error(whyUnsendable(value, 'event') ?? reasonOf(error));
+    frame = unsent({ mode: 'emit', ...head }, fault.message, error instanceof TooLarge);
   }
   const sent = withCredit(head, frame, writeAll);
   return fault === undefined ? sent : sent.then(() => Promise.reject(fault));
@@ -158,10 +160,20 @@ export function listen(receive) {
   next();
 }
 
-export function failure(error) {
-  const wrapped = new Error(error.message);
+/** By the errors that they failed with. */
+const methods = new WeakMap();
+
+/** Which call an error came from. */
+export const methodOf = (error) =>
+  typeof error === 'object' && error !== null ? methods.get(error) : undefined;
+
+/** What the host refused, as an error of the place where it was asked. */
+export function failure(error, { method, leftOut, site }) {
+  const wrapped = new Error(`${error.message}${leftOut}`);
+  if (site) wrapped.stack = `${wrapped}\n${stackOf(site).split('\n').slice(1).join('\n')}`;
   for (const name of ['code', 'details', 'retryable'])
     if (error[name] !== undefined) wrapped[name] = error[name];
   if (error.details?.capability !== undefined) wrapped.capability = error.details.capability;
+  methods.set(wrapped, method);
   return wrapped;
 }

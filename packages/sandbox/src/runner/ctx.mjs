@@ -1,60 +1,10 @@
 /** The object that a node is called with: plain, with own members that need no `this`. */
-import { newAbsences, watched, withAbsence } from './absent.mjs';
-import { emitEvent, send } from './channel.mjs';
+import { watched } from './absent.mjs';
+import { emitEvent } from './channel.mjs';
 import { log } from './globals.mjs';
-import { toRequest, toResponse } from './network.mjs';
-import { call, callSync, invocations } from './scope.mjs';
-
-export function openInvocation({ id, ctx, variables, answers, surfaces }) {
-  const abort = new AbortController();
-  return {
-    id,
-    given: ctx,
-    answers,
-    surfaces,
-    abort,
-    closed: false,
-    calls: 0,
-    logs: 0,
-    suspensions: 0,
-    pending: new Map(),
-    used: new Set(),
-    absences: newAbsences(),
-    variables: new Map(Object.entries(variables)),
-    written: new Set(),
-  };
-}
-
-const toldEnd = ({ absences }, end) =>
-  end.kind === 'thrown' ? { ...end, error: withAbsence(absences, end.error) } : end;
-
-/** Nothing leaves on behalf of an invocation after its result. */
-export function settle(invocation, end) {
-  if (invocation.closed) return;
-  invocation.closed = true;
-  invocations.delete(invocation.id);
-  const written = [...invocation.written].map((name) => [name, invocation.variables.get(name)]);
-  const variables = Object.fromEntries(written);
-  try {
-    send({ type: 'result', id: invocation.id, end: toldEnd(invocation, end), variables });
-  } catch (error) {
-    const reason = {
-      message: `The result cannot be sent: ${error.message}`,
-      code: 'sandbox_invocation_error',
-    };
-    send({ type: 'result', id: invocation.id, end: { kind: 'thrown', error: reason }, variables: {} });
-  }
-}
-
-/** The first time the run stops here for good; when it is run again, the stored answer is returned. */
-export function suspend(invocation, request) {
-  const ordinal = invocation.suspensions++;
-  const { nodeId } = invocation.given;
-  const key = `${request?.resumeKey ?? request?.key ?? (ordinal === 0 ? nodeId : `${nodeId}:${ordinal}`)}`;
-  if (Object.hasOwn(invocation.answers, key)) return { answered: true, value: invocation.answers[key] };
-  settle(invocation, { kind: 'suspended', key, request: request ?? {} });
-  return { answered: false };
-}
+import { suspend } from './invocation.mjs';
+import { callForResponse } from './network.mjs';
+import { call, callSync, listenTo, underWay } from './scope.mjs';
 
 const forever = () => new Promise(() => {});
 
@@ -75,7 +25,7 @@ function stream(invocation, path, args) {
     queue.push(value);
     wake();
   };
-  call(invocation, path, args, onEvent).then(
+  listenTo(invocation, path, args, onEvent).then(
     (value) => {
       end = { value };
       wake();
@@ -112,14 +62,13 @@ const KINDS = {
     (invocation, path) =>
     (...args) => {
       const onEvent = typeof args.at(-1) === 'function' ? args.pop() : () => {};
-      return call(invocation, path, args, onEvent);
+      return listenTo(invocation, path, args, onEvent);
     },
   stream:
     (invocation, path) =>
     (...args) =>
       stream(invocation, path, args),
-  response: (invocation, path) => async (input, init) =>
-    toResponse(await call(invocation, path, await toRequest(input, init))),
+  response: (invocation, path) => (input, init) => callForResponse(invocation, path, input, init),
   terminate: () => (request) => ({ status: 'terminate', request }),
   directive: () => (request) => ({ status: 'directive', request }),
 };
@@ -138,16 +87,22 @@ function place(ctx, path, member, absences) {
   owner[last] = Object.hasOwn(owner, last) ? Object.assign(member, owner[last]) : member;
 }
 
+/** Need not be awaited: an event that cannot be kept is dropped, and the log of the node says so. */
+function emit(invocation, value) {
+  if (invocation.closed) return Promise.resolve();
+  const head = { id: invocation.id, call: invocation.calls++ };
+  const sent = underWay(invocation, () => emitEvent(head, value));
+  sent.catch(() => {});
+  return sent;
+}
+
 export function makeCtx(invocation) {
   const { given, abort } = invocation;
   const ctx = {
     ...given,
     signal: abort.signal,
     log: (level, message, data) => log(invocation, level, message, data),
-    emit: (value) =>
-      invocation.closed
-        ? Promise.resolve()
-        : emitEvent({ id: invocation.id, call: invocation.calls++ }, value),
+    emit: (value) => emit(invocation, value),
     variables: variablesOf(invocation),
     suspend: async (request) => {
       const { answered, value } = suspend(invocation, request);

@@ -18,7 +18,7 @@ const viewOf = (value) =>
 export function isPlain(value, depth) {
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
   if (depth > DEPTH_MAX || value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return false;
-  if (typeof value.toJSON === 'function') return false;
+  if (typeof value.toJSON === 'function' || value instanceof Promise) return false;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) if (!isPlain(value[index], depth + 1)) return false;
     return true;
@@ -58,6 +58,7 @@ export function lower(value, bytes, depth) {
     return { $bytes: bytes.length - 1 };
   }
   if (typeof value.toJSON === 'function') return lower(value.toJSON(), bytes, depth + 1);
+  if (value instanceof Promise) throw new TypeError('A Promise cannot leave the sandbox; await it.');
   if (!Array.isArray(value)) return lowerObject(value, bytes, depth);
   return value.map((item) => lower(item, bytes, depth + 1) ?? null);
 }

@@ -5,6 +5,7 @@ import { addBuiltins, builtin, webCrypto } from './builtins.mjs';
 import { send } from './channel.mjs';
 import { fetch } from './network.mjs';
 import { callSync, current, violate } from './scope.mjs';
+import { whyUnsendable } from './unsendable.mjs';
 
 const { hrtime, nextTick, uptime, version, versions, arch } = process;
 
@@ -68,21 +69,17 @@ const LOGS_MAX = 1000;
 export function log(invocation, level, message, data) {
   if (invocation.closed || invocation.logs >= LOGS_MAX) return;
   invocation.logs += 1;
+  const entry = {
+    type: 'log',
+    id: invocation.id,
+    level: `${level}`,
+    message: `${message}`.slice(0, LOG_TEXT_MAX),
+  };
   try {
-    send({
-      type: 'log',
-      id: invocation.id,
-      level: `${level}`,
-      message: `${message}`.slice(0, LOG_TEXT_MAX),
-      data,
-    });
+    send({ ...entry, data });
   } catch (error) {
-    send({
-      type: 'log',
-      id: invocation.id,
-      level: 'warn',
-      message: `A log entry was dropped: ${error.message}`,
-    });
+    const why = whyUnsendable(data, 'data') ?? error.message;
+    send({ ...entry, message: `${entry.message} (Its data was dropped: ${why})` });
   }
 }
 

@@ -2,10 +2,20 @@
 import { builtinModules } from 'node:module';
 import { lockBuiltins } from './builtins.mjs';
 import { failure, giveCredit, listen, send } from './channel.mjs';
-import { makeCtx, openInvocation, settle } from './ctx.mjs';
+import { makeCtx } from './ctx.mjs';
+import { setPackFolder } from './frames.mjs';
 import { replaceGlobals } from './globals.mjs';
+import {
+  openInvocation,
+  settle,
+  settleReturned,
+  settleThrown,
+  settleUnheard,
+  tellLate,
+} from './invocation.mjs';
 import { closeDefaultLoader, load, prepareLoader } from './loader.mjs';
-import { invocations, runAs, setGrants } from './scope.mjs';
+import { current, invocations, runAs, setGrants } from './scope.mjs';
+import { describe } from './thrown.mjs';
 
 const exit = process.exit.bind(process);
 const onProcess = process.on.bind(process);
@@ -34,30 +44,13 @@ async function loadModule(_, entry, { format }) {
   return nodesOf(await load(entry, isCommonJs));
 }
 
-/** Reads only own or inherited data of whatever was thrown; a getter that throws is not our problem. */
-function describe(thrown) {
-  try {
-    if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null)
-      return { message: `${thrown}` };
-    const { message, code, details, retryable, capability, name } = thrown;
-    return {
-      message: `${message ?? name ?? 'The pack threw an object.'}`,
-      code,
-      details,
-      retryable,
-      capability,
-    };
-  } catch {
-    return { message: 'The pack threw something that cannot be read.' };
-  }
-}
-
 let nodes = Object.create(null);
 
 async function open(message) {
   const { language, folder, entry } = message;
   const loadNodes = await loaderOf(language);
   setGrants(message.grants);
+  setPackFolder(folder);
   prepareLoader(folder, builtinModules);
   replaceGlobals(message.envNames);
   lockBuiltins();
@@ -73,10 +66,9 @@ async function open(message) {
 
 async function run(invocation, node) {
   try {
-    const value = await node(makeCtx(invocation), invocation);
-    settle(invocation, { kind: 'returned', value });
+    settleReturned(invocation, await node(makeCtx(invocation), invocation));
   } catch (error) {
-    settle(invocation, { kind: 'thrown', error: describe(error) });
+    settleThrown(invocation, error);
   }
 }
 
@@ -97,7 +89,7 @@ function answer({ id, call, ok, value, error }) {
   if (!pending) return;
   invocation.pending.delete(call);
   if (ok) pending.resolve(value);
-  else pending.reject(failure(error));
+  else pending.reject(failure(error, pending));
 }
 
 function event({ id, call, value }) {
@@ -120,13 +112,15 @@ const receivers = {
   ping: ({ token }) => send({ type: 'pong', token }),
 };
 
-/** A promise nobody waited for fails the invocations it could belong to, not the process. */
+/** Fails the invocation it belongs to, not the process. */
 onProcess('unhandledRejection', (reason) => {
-  const error = describe(reason);
-  for (const invocation of invocations.values())
-    if (invocations.size === 1) settle(invocation, { kind: 'thrown', error });
+  const invocation = current();
+  if (invocation) settleUnheard(invocation, reason);
 });
+/** What was left behind by a node that has ended is no reason to end its neighbours. */
 onProcess('uncaughtException', (thrown) => {
+  const invocation = current();
+  if (invocation?.closed) return tellLate(invocation, thrown);
   send({ type: 'crash', error: describe(thrown) });
   exit(1);
 });

@@ -1,5 +1,6 @@
 /** `fetch` and `dns` as pack code knows them; the host does the work and guards it. */
-import { call, current, denied, isGranted } from './scope.mjs';
+import { here } from './frames.mjs';
+import { call, current, denied, isGranted, underWay } from './scope.mjs';
 
 const NO_BODY_STATUS = new Set([101, 103, 204, 205, 304]);
 
@@ -20,11 +21,17 @@ export async function toRequest(input, init) {
   return [request.url, { method: request.method, headers, body, redirect: request.redirect }];
 }
 
+/** A call with the arguments of `fetch`, which take a moment to read. */
+export function callForResponse(invocation, method, input, init) {
+  const site = here(callForResponse);
+  return underWay(invocation, async () =>
+    toResponse(await call(invocation, method, await toRequest(input, init), site)),
+  );
+}
+
 export async function fetch(input, init) {
   if (!isGranted('net.outbound')) throw denied('net.outbound');
-  const invocation = current();
-  const [url, request] = await toRequest(input, init);
-  return toResponse(await call(invocation, 'net.fetch', [url, request]));
+  return callForResponse(current(), 'net.fetch', input, init);
 }
 
 async function addresses(hostname, family) {

@@ -1,6 +1,8 @@
 /** Which invocation is running, and the three answers to what pack code reaches for: use, deny, stop. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { callAndBlock, failure, postCall, send } from './channel.mjs';
+import { here } from './frames.mjs';
+import { leftOut } from './unsendable.mjs';
 
 const storage = new AsyncLocalStorage();
 const getStore = storage.getStore.bind(storage);
@@ -47,7 +49,7 @@ export function callSync(invocation, method, args) {
   const call = invocation === undefined ? 0 : invocation.calls++;
   const answer = callAndBlock({ id: invocation?.id ?? null, call, method }, args);
   if (answer.ok) return answer.value;
-  throw failure(answer.error);
+  throw failure(answer.error, { method, leftOut: leftOut(args) });
 }
 
 /** Asks once per invocation for a primitive that lives in this process, so that the host sees its use. */
@@ -59,14 +61,36 @@ export function use(primitive) {
   invocation?.used.add(primitive);
 }
 
-/** A call that the host answers later. `onEvent` hears what it says in between. */
-export async function call(invocation, method, args, onEvent) {
-  if (invocation === undefined || invocation.closed)
-    throw new Error(`${method} was called outside of an invocation.`);
+/** Counts until it is over: a node that has returned ends only then. */
+export async function underWay(invocation, work) {
+  if (invocation === undefined) return work();
+  invocation.underWay += 1;
+  try {
+    return await work();
+  } finally {
+    invocation.underWay -= 1;
+    invocation.whenIdle?.();
+  }
+}
+
+async function ask(invocation, method, args, { onEvent, site }) {
+  if (invocation === undefined) throw new Error(`${method} was called outside of an invocation.`);
+  if (invocation.closed) throw new Error(`${method} was called after the node had ended.`);
+  const asked = { method, onEvent, leftOut: leftOut(args), site };
   const number = invocation.calls++;
   const answer = new Promise((resolve, reject) => {
-    invocation.pending.set(number, { resolve, reject, onEvent });
+    invocation.pending.set(number, { ...asked, resolve, reject });
   });
   await postCall({ id: invocation.id, call: number, method }, args);
   return answer;
+}
+
+/** A call that the host answers later. `site` is where it is made. */
+export function call(invocation, method, args, site = here(call)) {
+  return underWay(invocation, () => ask(invocation, method, args, { site }));
+}
+
+/** A call whose `onEvent` hears what the host says before its answer. It may have no end: no node waits for that. */
+export function listenTo(invocation, method, args, onEvent) {
+  return ask(invocation, method, args, { onEvent, site: here(listenTo) });
 }

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve as resolvePath } from 'node:path';
-import { suspend } from './ctx.mjs';
 import { log } from './globals.mjs';
+import { suspend } from './invocation.mjs';
 import { callSync, denied } from './scope.mjs';
 
 const { instantiate } = WebAssembly;

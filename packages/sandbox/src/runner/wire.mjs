@@ -32,12 +32,15 @@ export class TooLarge extends RangeError {}
 
 const sumOf = (lengths) => lengths.reduce((sum, length) => sum + length, 0);
 
+/** In the words of who made the value: it is theirs to make it smaller. */
 function checkSizes(head, lengths) {
   const bytes = sumOf(lengths);
-  if (head <= HEAD_BYTES_MAX && bytes <= BYTES_MAX && lengths.length <= PARTS_MAX) return;
-  throw new TooLarge(
-    `A message may have ${HEAD_BYTES_MAX} bytes of JSON and ${BYTES_MAX} bytes beside it in ${PARTS_MAX} parts; this one has ${head} and ${bytes} in ${lengths.length}.`,
-  );
+  if (head > HEAD_BYTES_MAX)
+    throw new TooLarge(`It takes ${head} bytes as JSON; at most ${HEAD_BYTES_MAX} fit.`);
+  if (bytes > BYTES_MAX)
+    throw new TooLarge(`It holds byte arrays of ${bytes} bytes; at most ${BYTES_MAX} fit.`);
+  if (lengths.length > PARTS_MAX)
+    throw new TooLarge(`It holds ${lengths.length} byte arrays; at most ${PARTS_MAX} fit.`);
 }
 
 /** After the sizes: it looks at every byte. */
@@ -46,7 +49,7 @@ function checkValues(text) {
   if (isTooDeep) throw new RangeError('The value is nested too deeply.');
   if (values > VALUES_MAX)
     throw new TooLarge(
-      `A message may have ${VALUES_MAX} values, and a member of an object counts as ten; this one has more.`,
+      `It holds too much: at most ${VALUES_MAX} values fit, and each member of an object counts as ten.`,
     );
   return values;
 }
@@ -89,11 +92,15 @@ export const costOfPieces = (pieces) => costOf(sizeOf(pieces), measure(textOf(pi
 
 /** A log entry or an event. */
 export function encodeNote(message) {
-  const pieces = encode(message);
-  const size = sizeOf(pieces);
-  if (size > NOTE_BYTES_MAX)
-    throw new TooLarge(`A log entry or event may have ${NOTE_BYTES_MAX} bytes; this one has ${size}.`);
-  return pieces;
+  let size = 'more';
+  try {
+    const pieces = encode(message);
+    size = sizeOf(pieces);
+    if (size <= NOTE_BYTES_MAX) return pieces;
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+  }
+  throw new TooLarge(`A log entry or event may have ${NOTE_BYTES_MAX} bytes; this one has ${size}.`);
 }
 
 /** Pieces as one; what they were made of may change afterwards. */

@@ -123,8 +123,8 @@ function expiryTests(current: CurrentStore): void {
     await win(store, make.putEntry('old', null, { expiresAt: 100, body: bigText(MEGABYTE) }));
     await win(store, make.putEntry('old', null, { expiresAt: 50, tenant: 'other', kind: 'webhook' }));
     await win(store, make.putEntry('new', null, { expiresAt: 101 }), make.putEntry('kept', null));
-    assert.equal(await store.retention.deleteExpired(100, 0), 2);
-    assert.equal(await store.retention.deleteExpired(100, 0), 0);
+    assert.equal(await store.retention.deleteExpired(100, 0, 100), 2);
+    assert.equal(await store.retention.deleteExpired(100, 0, 100), 0);
     assert.deepEqual(ids(await store.entries.all('mail', null, 10)), ['kept', 'new']);
     assert.deepEqual(await store.entries.all('webhook', null, 10), []);
     assert.equal(await blobCount(), 0);

@@ -122,13 +122,30 @@ function expiryTests(current: CurrentStore): void {
     );
     await win(store, make.claimInvocation('new', { claimedAt: 50 }));
     assert.equal(await blobCount(), 2);
-    assert.equal(await store.retention.deleteExpired(100, 50), 2);
-    assert.equal(await store.retention.deleteExpired(100, 50), 0);
+    assert.equal(await store.retention.deleteExpired(100, 50, 100), 2);
+    assert.equal(await store.retention.deleteExpired(100, 50, 100), 0);
     assert.equal(await blobCount(), 0);
     assert.equal(await store.records.idempotency(TENANT, 'POST /v1/runs', 'old'), null);
     assert.notEqual(await store.records.idempotency(TENANT, 'POST /v1/runs', 'new'), null);
     assert.equal(await store.records.invocation(TENANT, 'old'), null);
     assert.notEqual(await store.records.invocation(TENANT, 'new'), null);
+  });
+
+  test('what has expired goes in steps, the oldest first', async () => {
+    const { store } = current();
+    for (let index = 0; index < 5; index++) {
+      await win(store, make.idempotency(`key-${index}`, { expiresAt: index }));
+      await win(store, make.claimInvocation(`call-${index}`, { claimedAt: index }));
+    }
+    const left = async () =>
+      (
+        await Promise.all([0, 1, 2, 3, 4].map((index) => store.records.invocation(TENANT, `call-${index}`)))
+      ).flatMap((record, index) => (record ? [index] : []));
+    const counts = [];
+    for (let count = -1; count !== 0; counts.push(count))
+      count = await store.retention.deleteExpired(9, 4, 2);
+    assert.deepEqual(counts, [4, 4, 1, 0]);
+    assert.deepEqual(await left(), [4]);
   });
 
   test('a record that replaces an expired one takes its blob away', async () => {

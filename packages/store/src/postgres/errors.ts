@@ -1,35 +1,73 @@
 /** Turns what the driver and the server report into the catalogue. */
+import { codeOf, isLostConnection, isOfServer, postgresReason, refusalOf } from '@gantry/postgres';
 import { StoreError } from '../error.ts';
 
+const SETTING = 'GANTRY_DATABASE_URL';
 const DISK_FULL = '53100';
 const READ_ONLY = '25006';
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
+const NO_RIGHT = '42501';
 /** Classes of SQLSTATE: connection, authorization, missing database, resources, shutdown. */
 const UNREACHABLE_CLASSES = ['08', '28', '3D', '53', '57'];
-const SQLSTATE_LENGTH = 5;
 const INVALID_TEXT = '22021';
+/** As Node reports certificates and what else TLS fails with. */
+const TLS = /^(?:CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_|INVALID_|ERR_TLS_|ERR_SSL_)/;
 const CORRUPT = ['XX001', 'XX002'];
+
+/** Trying again mends nothing: what to do is in the sentence itself. */
+class Refused extends StoreError {
+  constructor(happened: string, cause: unknown) {
+    super('io', happened, { cause });
+    this.message = happened;
+  }
+}
 
 /** `address` is host:port, never the password. Answers a StoreError for what an operator can mend. */
 export function explain(error: unknown, address: string): unknown {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
   if (code === null) return error;
+  const server = `PostgreSQL at ${address}`;
+  const refusal = refusalOf(error, SETTING);
+  if (refusal !== null) return new Refused(`${server} ${refusal}`, error);
+  if (isLostConnection(error) && TLS.test(code)) return new Refused(`${server} ${unsafe(code)}`, error);
   const cause = error;
-  const detail = `PostgreSQL at ${address} (${describe(error, code)})`;
+  const detail = `${server} (${postgresReason(code)})`;
   if (code === DISK_FULL) return new StoreError('disk_full', `The disk is full: ${detail}.`, { cause });
   if (code === READ_ONLY) return new StoreError('read_only', `Only reads are allowed: ${detail}.`, { cause });
   if (code === INVALID_TEXT)
-    return new StoreError('invalid_text', `A text was refused: ${detail}.`, { cause });
-  if (isUnreachable(code)) {
-    return new StoreError('io', `Cannot use ${detail}.`, { cause });
-  }
-  if (CORRUPT.includes(code)) {
-    return new StoreError('corrupt', `The database is damaged: ${detail}.`, { cause });
-  }
+    return new StoreError('invalid_text', `A text was refused: ${server} (${said(error)}).`, { cause });
+  if (isLostConnection(error) || isAway(error, code))
+    return new StoreError('io', `${server} cannot be used (${postgresReason(code)}).`, { cause });
+  if (CORRUPT.includes(code))
+    return new StoreError('corrupt', `The database is damaged: ${server} (${said(error)}).`, { cause });
   return error;
 }
+
+/** While the store is opened, who reads this wrote the setting: it is named first. Bugs stay what they are. */
+export function explainOpening(error: unknown, address: string): unknown {
+  const explained =
+    codeOf(error) === NO_RIGHT && !refusalOf(error, SETTING)
+      ? noRight(error, address)
+      : explain(error, address);
+  if (explained instanceof StoreError) explained.message = `${SETTING}: ${explained.message}`;
+  return explained;
+}
+
+/** What is wrong with the URL itself, which says nothing of what is in it. */
+export const badUrl = (error: Error): StoreError => new Refused(`${SETTING}: ${error.message}`, error);
+
+const noRight = (error: unknown, address: string): StoreError =>
+  new Refused(
+    `PostgreSQL at ${address} does not let the user make or change the tables of the store. Grant it CREATE and ` +
+      'USAGE on the schema (grant all on schema public to ...), or make it the owner of the database and its tables.',
+    error,
+  );
+
+const unsafe = (code: string): string =>
+  `cannot be reached safely over TLS (${code}). It needs a certificate that is valid now and for its name in ` +
+  `${SETTING}; name the file of an authority of your own (PEM) in NODE_EXTRA_CA_CERTS, and start again.`;
 
 /** The server chose this transaction to give way: doing it again is right. */
 export function isTransient(error: unknown): boolean {
@@ -37,15 +75,7 @@ export function isTransient(error: unknown): boolean {
   return code === DEADLOCK || code === SERIALIZATION_FAILURE;
 }
 
-function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-}
+const isAway = (error: unknown, code: string): boolean =>
+  isOfServer(error) && UNREACHABLE_CLASSES.includes(code.slice(0, 2));
 
-/** Reported by the server, by the driver (CONNECTION_CLOSED, ...) or by the system (ECONNREFUSED, ...). */
-function isUnreachable(code: string): boolean {
-  if (/^(CONNECT|AUTH|SASL)/.test(code) || /^E[A-Z]+$/.test(code)) return true;
-  return code.length === SQLSTATE_LENGTH && UNREACHABLE_CLASSES.includes(code.slice(0, 2));
-}
-
-const describe = (error: unknown, code: string): string =>
-  error instanceof Error && error.message ? error.message : code;
+const said = (error: unknown): string => (error instanceof Error ? error.message : '');

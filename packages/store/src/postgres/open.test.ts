@@ -17,10 +17,23 @@ test('an unreachable server is an io error that names host and port, never the p
   await assert.rejects(opening, (error) => {
     assert.ok(error instanceof StoreError);
     assert.equal(error.code, 'io');
-    assert.match(error.message, /127\.0\.0\.1:1\b/);
+    assert.match(
+      error.message,
+      /^GANTRY_DATABASE_URL: PostgreSQL at 127\.0\.0\.1:1 cannot be used \(ECONNREFUSED\)/,
+    );
     assert.doesNotMatch(error.message, /open-sesame/);
     return true;
   });
+});
+
+test('a URL that is none is told with the setting, and nothing of it is repeated', async () => {
+  for (const url of ['postgres://u:12#open-sesame@db/x', 'postgres://u:open-sesame@a,b/x'])
+    await assert.rejects(openPostgres({ url }), (error) => {
+      assert.ok(error instanceof StoreError);
+      assert.match(error.message, /^GANTRY_DATABASE_URL: Th(?:is is no URL|e URL names several hosts)/);
+      assert.doesNotMatch(error.message, /open-sesame/);
+      return true;
+    });
 });
 
 test('a database of version 1 opens with its data, and holds entries from then on', { skip }, async (t) => {

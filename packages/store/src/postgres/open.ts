@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { addressOf, readServer } from '@gantry/postgres';
 import type { Store } from '../port.ts';
 import { commit } from './commit.ts';
-import { explain } from './errors.ts';
+import { badUrl, explain, explainOpening } from './errors.ts';
 import { leases } from './leases.ts';
 import { migrate } from './migrate.ts';
 import { entryReads } from './read/entries.ts';
@@ -19,13 +20,13 @@ const CLOSE_TIMEOUT_S = 5;
  * @example const store = await openPostgres({ url: 'postgres://gantry@localhost/gantry' });
  */
 export async function openPostgres(options: { readonly url: string }): Promise<Store> {
+  const address = addressIn(options.url);
   const sql = connect(options.url);
-  const address = `${sql.options.host[0]}:${sql.options.port[0]}`;
   try {
     await migrate(sql, address);
   } catch (error) {
     await sql.end({ timeout: 0 });
-    throw explain(error, address);
+    throw explainOpening(error, address);
   }
   const processId = randomUUID();
   return {
@@ -38,6 +39,15 @@ export async function openPostgres(options: { readonly url: string }): Promise<S
     retention: explainingAll(address, retention(sql)),
     close: () => sql.end({ timeout: CLOSE_TIMEOUT_S }),
   };
+}
+
+/** For messages: of the URL nothing else is repeated. */
+function addressIn(url: string): string {
+  try {
+    return addressOf(readServer(url));
+  } catch (error) {
+    throw error instanceof Error ? badUrl(error) : error;
+  }
 }
 
 type Operation<A extends unknown[], R> = (...args: A) => Promise<R>;

@@ -5,7 +5,8 @@ import { type Sql, type Tx, transact } from './sql.ts';
 
 export const retention = (sql: Sql): RetentionSweep => ({
   deleteEnded: (endedBefore, limit) => transact(sql, (tx) => deleteEnded(tx, endedBefore, limit)),
-  deleteExpired: (now, invocationsBefore) => transact(sql, (tx) => deleteExpired(tx, now, invocationsBefore)),
+  deleteExpired: (now, invocationsBefore, limit) =>
+    transact(sql, (tx) => deleteExpired(tx, now, invocationsBefore, limit)),
 });
 
 type InvocationKey = Pick<InvocationRecord, 'tenant' | 'invocationId'>;
@@ -38,17 +39,31 @@ async function deleteEnded(tx: Tx, endedBefore: number, limit: number): Promise<
   return runIds.length;
 }
 
-async function deleteExpired(tx: Tx, now: number, invocationsBefore: number): Promise<number> {
+/** Rows that a commit is about to renew are left to the next sweep. */
+async function deleteExpired(tx: Tx, now: number, invocationsBefore: number, limit: number): Promise<number> {
   const expired = await tx<IdempotencyKey[]>`
-    delete from idempotency where expires_at <= ${now} returning tenant, operation, key
+    delete from idempotency
+    where ctid = any(array(
+      select ctid from idempotency where expires_at <= ${now} order by expires_at limit ${limit}
+      for update skip locked
+    ))
+    returning tenant, operation, key
   `;
   const invocations = await tx<InvocationKey[]>`
     delete from invocations
-    where claimed_at < ${invocationsBefore}
+    where ctid = any(array(
+      select ctid from invocations where claimed_at < ${invocationsBefore} order by claimed_at limit ${limit}
+      for update skip locked
+    ))
     returning tenant, invocation_id as "invocationId"
   `;
   const entries = await tx<EntryKey[]>`
-    delete from entries where expires_at <= ${now} returning kind, tenant, id
+    delete from entries
+    where ctid = any(array(
+      select ctid from entries where expires_at <= ${now} order by expires_at limit ${limit}
+      for update skip locked
+    ))
+    returning kind, tenant, id
   `;
   const blobs = collectBlobChanges(tx);
   for (const key of entries) blobs.drop(holder.entry(key));

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { RunKey } from '../port.ts';
-import { selectAll } from './rows.ts';
+import { LIMIT, selectAll } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 export function prepareLeases(database: DatabaseSync, transaction: Transaction) {
@@ -32,7 +32,7 @@ export function prepareClaims(database: DatabaseSync) {
       select run_id from runs
       where owner is null and wake_at is not null and wake_at <= ?
       order by wake_at, run_id
-      limit ?
+      ${LIMIT}
     )
     returning tenant, run_id as runId, wake_at as wakeAt
   `);
@@ -41,7 +41,7 @@ export function prepareClaims(database: DatabaseSync) {
     where run_id in (
       select run_id from runs
       where ended_at is null and owner is not null and not exists (select 1 from leases where leases.epoch = runs.owner)
-      limit ?
+      ${LIMIT}
     )
     returning tenant, run_id as runId
   `);

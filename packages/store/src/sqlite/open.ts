@@ -88,5 +88,6 @@ const leases = (writer: Writer, reader: Reader): Leases => ({
 
 const retention = (writer: Writer): RetentionSweep => ({
   deleteEnded: (endedBefore, limit) => writer.call('deleteEnded', endedBefore, limit),
-  deleteExpired: (now, invocationsBefore) => writer.call('deleteExpired', now, invocationsBefore),
+  deleteExpired: (now, invocationsBefore, limit) =>
+    writer.call('deleteExpired', now, invocationsBefore, limit),
 });

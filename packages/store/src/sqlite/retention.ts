@@ -1,8 +1,8 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { holder } from '../blob.ts';
 import type { EntryKey, IdempotencyRecord, InvocationRecord } from '../port.ts';
 import { prepareBlobWrites } from './blobs.ts';
-import { selectAll } from './rows.ts';
+import { LIMIT, selectAll } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 type InvocationKey = Pick<InvocationRecord, 'tenant' | 'invocationId'>;
@@ -11,7 +11,7 @@ type IdempotencyKey = Pick<IdempotencyRecord, 'tenant' | 'operation' | 'key'>;
 export function prepareRetention(database: DatabaseSync, transaction: Transaction) {
   const blobs = prepareBlobWrites(database);
   const selectEnded = database.prepare(`
-    select run_id as runId from runs where ended_at < ? order by ended_at limit ?
+    select run_id as runId from runs where ended_at < ? order by ended_at ${LIMIT}
   `);
   const deleteRun = database.prepare('delete from runs where run_id = ?');
   const deleteEvents = database.prepare('delete from events where run_id = ?');
@@ -20,17 +20,23 @@ export function prepareRetention(database: DatabaseSync, transaction: Transactio
     delete from invocations where run_id = ? returning tenant, invocation_id as invocationId
   `);
   const deleteOldInvocations = database.prepare(`
-    delete from invocations where claimed_at < ? returning tenant, invocation_id as invocationId
+    delete from invocations
+    where rowid in (select rowid from invocations where claimed_at < ? order by claimed_at ${LIMIT})
+    returning tenant, invocation_id as invocationId
   `);
   const deleteExpiredIdempotency = database.prepare(`
-    delete from idempotency where expires_at <= ? returning tenant, operation, key
+    delete from idempotency
+    where rowid in (select rowid from idempotency where expires_at <= ? order by expires_at ${LIMIT})
+    returning tenant, operation, key
   `);
   const deleteExpiredEntries = database.prepare(`
-    delete from entries where expires_at <= ? returning kind, tenant, id
+    delete from entries
+    where rowid in (select rowid from entries where expires_at <= ? order by expires_at ${LIMIT})
+    returning kind, tenant, id
   `);
 
-  const deleteInvocations = (statement: StatementSync, of: string | number): number => {
-    const deleted = selectAll<InvocationKey>(statement, of);
+  const deleteInvocations = (statement: StatementSync, ...of: SQLInputValue[]): number => {
+    const deleted = selectAll<InvocationKey>(statement, ...of);
     for (const { tenant, invocationId } of deleted) blobs.drop(holder.invocation(tenant, invocationId));
     return deleted.length;
   };
@@ -49,14 +55,15 @@ export function prepareRetention(database: DatabaseSync, transaction: Transactio
         for (const { runId } of ended) deleteWithAll(runId);
         return ended.length;
       }),
-    deleteExpired: (now: number, invocationsBefore: number): number =>
+    deleteExpired: (now: number, invocationsBefore: number, limit: number): number =>
       transaction(() => {
-        const expired = selectAll<IdempotencyKey>(deleteExpiredIdempotency, now);
+        const expired = selectAll<IdempotencyKey>(deleteExpiredIdempotency, now, limit);
         for (const { tenant, operation, key } of expired)
           blobs.drop(holder.idempotency(tenant, operation, key));
-        const entries = selectAll<EntryKey>(deleteExpiredEntries, now);
+        const entries = selectAll<EntryKey>(deleteExpiredEntries, now, limit);
         for (const key of entries) blobs.drop(holder.entry(key));
-        return expired.length + entries.length + deleteInvocations(deleteOldInvocations, invocationsBefore);
+        const invocations = deleteInvocations(deleteOldInvocations, invocationsBefore, limit);
+        return expired.length + entries.length + invocations;
       }),
   };
 }

@@ -2,30 +2,37 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Binaries } from './postgres-binaries.ts';
+import type { Binaries, RunAs } from './postgres-binaries.ts';
 
 /** Another process may get the port between the look and the start. */
 const TRIES_MAX = 3;
 
-/** Answers the address of its administrator. */
-export async function startServer(binaries: Binaries): Promise<string> {
+/** PEM texts. */
+export interface ServerCertificate {
+  readonly key: string;
+  readonly certificate: string;
+}
+
+/** Answers the address of its administrator. With a certificate it takes encrypted connections alone. */
+export async function startServer(binaries: Binaries, tls?: ServerCertificate): Promise<string> {
   for (let tries = 1; ; tries++)
     try {
-      return await start(binaries);
+      return await start(binaries, tls);
     } catch (error) {
       if (tries === TRIES_MAX) throw error;
     }
 }
 
-async function start(binaries: Binaries): Promise<string> {
+async function start(binaries: Binaries, tls?: ServerCertificate): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'gantry-postgres-data-'));
   const password = randomBytes(16).toString('hex');
   initialise(binaries, folder, password);
+  if (tls) secure(binaries, join(folder, 'data'), tls);
   const port = await freePort();
   await run(binaries, folder, port);
   return `postgres://gantry:${password}@127.0.0.1:${port}/postgres`;
@@ -34,10 +41,7 @@ async function start(binaries: Binaries): Promise<string> {
 function initialise({ initdb, runAs }: Binaries, folder: string, password: string): void {
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (runAs.uid !== undefined && runAs.gid !== undefined) {
-    chownSync(folder, runAs.uid, runAs.gid);
-    chownSync(passwordFile, runAs.uid, runAs.gid);
-  }
+  for (const path of [folder, passwordFile]) giveTo(runAs, path);
   const { status, stderr } = spawnSync(
     initdb,
     [
@@ -58,6 +62,21 @@ function initialise({ initdb, runAs }: Binaries, folder: string, password: strin
     { ...runAs, cwd: folder, encoding: 'utf8' },
   );
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+}
+
+/** Its own names for the two files. */
+function secure({ runAs }: Binaries, folder: string, { key, certificate }: ServerCertificate): void {
+  const files = { 'server.key': key, 'server.crt': certificate };
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+    giveTo(runAs, join(folder, name));
+  }
+  appendFileSync(join(folder, 'postgresql.conf'), 'ssl = on\n');
+  writeFileSync(join(folder, 'pg_hba.conf'), 'hostssl all all 127.0.0.1/32 scram-sha-256\n');
+}
+
+function giveTo({ uid, gid }: RunAs, path: string): void {
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
 /** The shell waits for the end of its input, which comes when this process is gone, whatever ended it. */

@@ -66,8 +66,11 @@ describe('blobStorage', () => {
   test('the spellings of published packs', async (t) => {
     const { call, follow } = await world(t);
     await call('put', { key: 'k', contentBase64: 'aGk=' });
-    assert.deepEqual(await call('get', { key: 'k' }), { found: true, contentBase64: 'aGk=', size: 2 });
+    const found = { found: true, bytes: bytes('hi'), contentBase64: 'aGk=', size: 2 };
+    assert.deepEqual(await call('get', { key: 'k' }), found);
     assert.deepEqual(await call('get', { key: 'none' }), { found: false });
+    await call('put', { key: 'plain', bytes: bytes('hi') });
+    assert.deepEqual(await call('get', { key: 'plain' }), found);
     const link = (await call('presign', { key: 'k', operation: 'get' })) as {
       url: string;
       expiresAt: string;

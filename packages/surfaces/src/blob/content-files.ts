@@ -9,6 +9,8 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../backend-errors.ts';
+import { syncFolder } from '../sync-folder.ts';
 
 export class ContentFiles {
   readonly #incoming: string;
@@ -99,14 +101,4 @@ export class ContentFiles {
   }
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT';
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';

@@ -1,15 +1,11 @@
-/** How published packs call `ctx.storage.blob`: content is base64, and the bucket may be left out. */
-import { OpenwopError } from '@gantry/protocol';
-import { OBJECT_BYTES_MAX } from '../ports/blobs.ts';
+/** How published packs call `ctx.storage.blob`: content is base64, and the bucket may be left out. Answers have both. */
 import {
   also,
   fill,
   fromBase64,
-  isTooLongForText,
   member,
   rename,
   type Spelling,
-  type Step,
   TEXT_BYTES_MAX,
   textOf,
 } from '../spelling.ts';
@@ -23,21 +19,6 @@ const contentBase64 = member(
 const size = member('size', 'in bytes', ({ bytes }) =>
   bytes instanceof Uint8Array ? bytes.byteLength : undefined,
 );
-
-/** A call that names its bucket may be of the contract; one that does not is a pack's, which reads text alone. */
-const onlyBase64: Step = {
-  says: `\`bytes\` → \`contentBase64\`, up to ${TEXT_BYTES_MAX} bytes; for more, give the bucket and read \`bytes\``,
-  adapt({ bytes, ...value }) {
-    if (bytes === undefined) return value;
-    if (!isTooLongForText(bytes)) return { ...value, contentBase64: textOf(bytes, 'base64')! };
-    throw new OpenwopError('blob_object_too_large', {
-      message:
-        `An object of more than ${TEXT_BYTES_MAX} bytes is not given as base64. Give the bucket and read the ` +
-        '`bytes` of the answer.',
-      details: { maxBase64Bytes: TEXT_BYTES_MAX, maxObjectBytes: OBJECT_BYTES_MAX },
-    });
-  },
-};
 
 export const BLOB: readonly Spelling[] = [
   {
@@ -56,7 +37,7 @@ export const BLOB: readonly Spelling[] = [
       size,
     ],
   },
-  { path: 'storage.blob.get', to: 'blobStorage.find', gives: [size, onlyBase64] },
+  { path: 'storage.blob.get', to: 'blobStorage.find', gives: [contentBase64, size] },
   {
     path: 'storage.blob.presign',
     to: 'blobStorage.presign',

@@ -2,10 +2,10 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { contentRoom } from '../content-room.ts';
-import type { Cursors } from '../cursor.ts';
+import { type Cursors, pageByKey } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
-import { Bytes, Cursor, Name, PageLimit, Prefix, pageSize, Timestamp } from '../schema.ts';
+import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../schema.ts';
 import { notPure, type ReadCall } from '../surface-call.ts';
 import { checkKey, contentTypeOf } from './names.ts';
 
@@ -20,7 +20,7 @@ export const blobSurface = defineSurface({
   path: 'storage.blob',
   summary:
     'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only. Without ' +
-    '`bucket`, the first that is advertised is meant.',
+    '`bucket`, the first that is advertised is meant. Bytes are a `Uint8Array`.',
   journal: 'backend',
   limits: { maxObjectBytes: OBJECT_BYTES_MAX },
   options: { presign: { summary: 'Links that work without a key.', advertises: { presignSupported: true } } },
@@ -42,7 +42,9 @@ export const blobSurface = defineSurface({
     },
     get: {
       effect: 'read',
-      summary: 'The object.',
+      summary:
+        'The object; a missing one is `blob_object_not_found`. Without `bucket` it is `find`: the object in the first ' +
+        'bucket, and for a missing one `{ found: false }`.',
       input: Type.Object(Place),
       output: Type.Object({ bytes: Bytes, contentType: optional(Type.String()) }),
     },
@@ -65,7 +67,7 @@ export const blobSurface = defineSurface({
     },
     list: {
       effect: 'read',
-      summary: 'Keys in byte order, page by page.',
+      summary: `Keys in byte order, page by page. ${PAGES}`,
       input: Type.Object({
         bucket: Bucket,
         prefix: optional(Prefix),
@@ -147,16 +149,14 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
         return { found: found !== null, ...found };
       },
       delete: async (input, call) => port.delete(placeOf(input), call),
-      async list({ bucket: given, prefix = '', cursor, limit: asked }, call) {
-        const [bucket, limit] = [bucketOf(given), pageSize(asked)];
-        const scope = [call.tenant, 'blob.list', bucket, prefix] as const;
-        const after = cursor === undefined ? null : cursors.open(scope, cursor);
-        const found = await port.list({ bucket, prefix, after, limit: limit + 1 }, call);
-        const entries = found.slice(0, limit);
-        return {
-          entries,
-          ...(found.length > limit && { nextCursor: cursors.seal(scope, entries.at(-1)!.key) }),
-        };
+      async list({ bucket: given, prefix = '', ...asked }, call) {
+        const bucket = bucketOf(given);
+        const { page, ...next } = await pageByKey(cursors, asked, {
+          scope: [call.tenant, 'blob.list', bucket, prefix],
+          list: (range) => port.list({ bucket, prefix, ...range }, call),
+          keyOf: ({ key }) => key,
+        });
+        return { entries: [...page], ...next };
       },
       async presign({ expiresInSeconds: seconds, method, ...input }, call) {
         if (method === 'PUT' && call.effect === 'pure') throw notPure(call, PUT_LINK);

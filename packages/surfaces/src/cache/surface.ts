@@ -3,7 +3,7 @@ import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import type { CachePort } from '../ports/cache.ts';
-import { Json, Name, Namespace, Seconds, Timestamp } from '../schema.ts';
+import { Json, NAMESPACES, Name, Namespace, Seconds, Timestamp } from '../schema.ts';
 
 const optional = Type.Optional;
 const Place = { key: Name, namespace: optional(Namespace) };
@@ -14,7 +14,7 @@ export const cacheSurface = defineSurface({
   path: 'storage.cache',
   summary:
     'A cache with time to live. Each tenant sees its own values only and has its own room; what was used longest ' +
-    'ago leaves first.',
+    `ago leaves first. ${NAMESPACES}`,
   journal: 'own',
   limits: { maxValueBytes: 1_048_576, maxTtlSeconds: 86_400 },
   errors: ['cache_value_too_large', 'cache_ttl_exceeds_max'],

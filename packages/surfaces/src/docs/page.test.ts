@@ -1,11 +1,52 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { SURFACE_NAMES, surfacesNamedBy } from '@gantry/protocol';
 import { SURFACES } from '../catalogue.ts';
+import type { ImplementedSurface } from '../define-surface.ts';
+import { createRoutes } from '../routes.ts';
+import { ctxTypes } from './ctx-types.ts';
 import { capabilityPage } from './page.ts';
+import { CAPABILITY_PAGE, CTX_TYPES } from './written.ts';
 
-test('docs/capabilities.md is what the literals say; `node packages/surfaces/src/docs/write.ts` renews it', () => {
-  const written = readFileSync(join(import.meta.dirname, '../../../../docs/capabilities.md'), 'utf8');
-  assert.equal(written, capabilityPage(SURFACES));
+/** Not `equal`: two whole pages tell nobody anything. */
+function holds(file: URL, made: string): void {
+  assert.ok(readFileSync(file, 'utf8') === made, 'renew it: node packages/surfaces/src/docs/write.ts');
+}
+
+test('docs/capabilities.md is what the literals say', () => {
+  holds(CAPABILITY_PAGE, capabilityPage(SURFACES));
+});
+
+test('the types of ctx are what the literals say', () => {
+  holds(CTX_TYPES, ctxTypes(SURFACES));
+});
+
+test('the protocol knows every surface by its names', () => {
+  const names = SURFACES.map(({ capability, path, aliases = [] }) => ({ capability, path, aliases }));
+  assert.deepEqual(SURFACE_NAMES, names);
+});
+
+test('what a pack is told that it may call is what its calls are judged by', () => {
+  const surfaces = SURFACES.map(
+    (literal): ImplementedSurface => ({
+      literal,
+      lacks: [],
+      advertises: {},
+      journalOf: () => 'own',
+      act: () => assert.fail('nothing is called'),
+    }),
+  );
+  const { declaredBy } = createRoutes(surfaces, []);
+  for (const peers of [
+    ['host.kvStorage'],
+    ['storage.table', 'host.db.sql'],
+    ['kvStorage.atomicIncrement', 'openwop.queue'],
+    ['host.fs', 'aiProviders'],
+    ['kvStorages', 'host.cache.x'],
+  ])
+    assert.deepEqual(
+      [...declaredBy(peers)].map(({ literal }) => literal.capability),
+      surfacesNamedBy(peers),
+    );
 });

@@ -1,8 +1,9 @@
-/** Writes `docs/capabilities.md` of the project: `node packages/surfaces/src/docs/write.ts`. */
+/** Writes what is made from the literals, into the project: `node packages/surfaces/src/docs/write.ts`. */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { SURFACES } from '../catalogue.ts';
+import { ctxTypes } from './ctx-types.ts';
 import { capabilityPage } from './page.ts';
+import { CAPABILITY_PAGE, CTX_TYPES } from './written.ts';
 
-const file = join(import.meta.dirname, '../../../../docs/capabilities.md');
-writeFileSync(file, capabilityPage(SURFACES));
+writeFileSync(CAPABILITY_PAGE, capabilityPage(SURFACES));
+writeFileSync(CTX_TYPES, ctxTypes(SURFACES));

@@ -21,5 +21,5 @@ export const openDocuments = (
     name: SETTINGS.documents,
     value: setting,
     embedded: embeddedDocuments(embedded, limits),
-    backends: { ...postgresBackends(pool, (database) => postgresDocuments(database, limits)) },
+    backends: postgresBackends(pool, (database) => postgresDocuments(database, limits)),
   });

@@ -17,6 +17,8 @@ export interface Dialect {
   order(path: Path, bind: Bind): readonly [rank: string, number: string, text: string];
   /** The beginning of the JSON of a value, as `cells` keeps it. */
   cell(value: Json, bind: Bind): string;
+  /** `cells`, and of each the document that it is of, one after the other: a page reads no more than it answers. */
+  readonly documentsOfCells: string;
 }
 
 export type Bind = (value: Value) => string;
@@ -50,13 +52,30 @@ export class QueryText {
 
   readonly bind: Bind = (value) => this.#dialect.placeholder(this.params.push(value));
 
+  /** As `LIMIT` in `embedded/statements.ts` has it, and why: [m] an indexed page of documents takes 12 microseconds, not 45. */
+  limit(many: number): string {
+    return `limit ${this.bind(many)} + 0`;
+  }
+
   /** Rows `seq, bytes, term0, term1, ...` in their order. */
-  page({ collection, indexes }: Scope, { filter, sort, after, limit }: Page): string {
+  page(scope: Scope, page: Page): string {
+    const cell = page.sort.length === 0 ? this.#cell(scope, page.filter) : null;
+    if (cell !== null) return this.#pageOfCells(cell, page);
+    const { filter, sort, after, limit } = page;
     const terms = sort.flatMap(({ path }) => this.#dialect.order(path, this.bind));
     const columns = terms.map((term, index) => `, ${term} as term${index}`).join('');
-    const found = `select seq, bytes${columns} from documents where ${this.where({ collection, indexes }, filter)}`;
+    const found = `select seq, bytes${columns} from documents where ${this.where(scope, filter)}`;
     const beyond = after === null ? '' : ` where ${this.#beyond(sort, after)}`;
-    return `select * from (${found}) as found${beyond} order by ${orderBy(sort)} limit ${this.bind(limit)}`;
+    return `select * from (${found}) as found${beyond} order by ${orderBy(sort)} ${this.limit(limit)}`;
+  }
+
+  /** Cells of one value are in the order of documents: [m] 0.06 ms, where all that match were collected first 17. */
+  #pageOfCells(cell: string, { filter, after, limit }: Page): string {
+    const beyond = after === null ? '' : ` and cells.seq > ${this.bind(after[0])}`;
+    return (
+      `select cells.seq as seq, bytes from ${this.#dialect.documentsOfCells} ` +
+      `where ${cell}${beyond} and ${this.condition(filter)} order by cells.seq ${this.limit(limit)}`
+    );
   }
 
   where(scope: Scope, filter: Filter): string {
@@ -90,19 +109,25 @@ export class QueryText {
   }
 
   /** Says again what the filter says, in a way that an index answers. */
-  #access({ collection, indexes }: Scope, filter: Filter): string[] {
-    const byId = (filter.kind === 'all' ? filter.of : [filter]).find(({ kind }) => kind === 'id');
+  #access(scope: Scope, filter: Filter): string[] {
+    const byId = idFilter(filter);
     if (byId) return [this.condition(byId)];
+    const id = askedId(filter);
+    if (id !== null) return [`id = ${this.bind(id)}`];
+    const cell = this.#cell(scope, filter);
+    return cell === null ? [] : [`seq in (select seq from cells where ${cell})`];
+  }
+
+  /** The cells of a value that is asked for; null where none is, or ids tell more. */
+  #cell({ collection, indexes }: Scope, filter: Filter): string | null {
     const asked = equalities(filter);
-    const id = asked.get('id');
-    if (typeof id === 'string' || typeof id === 'number') return [`id = ${this.bind(String(id))}`];
-    const field = indexes.find((name) => asked.has(name));
-    if (field === undefined) return [];
-    const cell = this.#dialect.cell(asked.get(field)!, this.bind);
-    return [
-      `seq in (select seq from cells where collection = ${this.bind(collection)} ` +
-        `and field = ${this.bind(field)} and value = ${cell})`,
-    ];
+    const field = namesId(filter) ? undefined : indexes.find((name) => asked.has(name));
+    if (field === undefined) return null;
+    const value = this.#dialect.cell(asked.get(field)!, this.bind);
+    return (
+      `cells.collection = ${this.bind(collection)} and cells.field = ${this.bind(field)} ` +
+      `and cells.value = ${value}`
+    );
   }
 
   #beyond(sort: readonly SortField[], [seq, ...terms]: Position): string {
@@ -118,6 +143,18 @@ export class QueryText {
       .join(' or ');
   }
 }
+
+const idFilter = (filter: Filter): Filter | undefined =>
+  (filter.kind === 'all' ? filter.of : [filter]).find(({ kind }) => kind === 'id');
+
+function askedId(filter: Filter): string | null {
+  const id = equalities(filter).get('id');
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : null;
+}
+
+/** Whether it asks for documents by their ids: then no other index is needed. */
+export const namesId = (filter: Filter): boolean =>
+  idFilter(filter) !== undefined || askedId(filter) !== null;
 
 /** Of what `page` answers. */
 export const orderBy = (sort: readonly SortField[]): string =>

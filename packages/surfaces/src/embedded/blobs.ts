@@ -1,9 +1,10 @@
 /** Which objects there are, and which file holds each one's content. The files are `blob/content-files.ts`'s. */
 import type { DatabaseSync } from 'node:sqlite';
+import { boundsOf, type KeyBounds } from '../kv/key-range.ts';
 import { type BlobEntry, type BlobPlace, type BlobRange, OBJECT_OVERHEAD_BYTES } from '../ports/blobs.ts';
 import { Refusal } from '../refusal.ts';
-import { prefixEnd } from '../text.ts';
 import { defineArea } from './area.ts';
+import { LIMIT } from './statements.ts';
 
 export interface StoredBlob {
   readonly file: string;
@@ -25,11 +26,13 @@ export interface PlacedBlob extends BlobPlace {
 const FIND = `
   select file, bytes, content_type as contentType from blobs where tenant = ? and bucket = ? and key = ?
 `;
-const LIST = `
+/** Exported for its plan. */
+export const listFrom = (operator: KeyBounds['operator']): string => `
   select key, bytes as sizeBytes from blobs
-  where tenant = ? and bucket = ? and key >= ? and key > ? and (? is null or key < ?)
-  order by key limit ?
+  where tenant = ? and bucket = ? and key ${operator} ? and key < ? order by key ${LIMIT}
 `;
+/** In the order of SQLite every text is below it. */
+const ABOVE_TEXT = new Uint8Array(0);
 const SAVE = `
   insert into blobs (tenant, bucket, key, file, bytes, content_type) values (?, ?, ?, ?, ?, ?)
   on conflict do update set file = excluded.file, bytes = excluded.bytes, content_type = excluded.content_type
@@ -40,15 +43,15 @@ const blobOf = (row: unknown): StoredBlob | null => (row ? { ...(row as StoredBl
 export const blobArea = defineArea({
   reads: (database) => {
     const find = database.prepare(FIND);
-    const list = database.prepare(LIST);
+    const lists = { '>': database.prepare(listFrom('>')), '>=': database.prepare(listFrom('>=')) };
     const named = database.prepare('select 1 from blobs where file = ?');
-    const garbage = database.prepare('select file from blob_garbage where since < ? order by since limit ?');
+    const garbage = database.prepare(`select file from blob_garbage where since < ? order by since ${LIMIT}`);
     return {
       get: ({ tenant, bucket, key }: PlacedBlob): StoredBlob | null => blobOf(find.get(tenant, bucket, key)),
-      list: (tenant: string, { bucket, prefix, after, limit }: BlobRange): BlobEntry[] => {
-        const end = prefixEnd(prefix);
-        return list
-          .all(tenant, bucket, prefix, after ?? '', end, end, limit)
+      list: (tenant: string, { bucket, limit, ...page }: BlobRange): BlobEntry[] => {
+        const { from, operator, end } = boundsOf(page);
+        return lists[operator]
+          .all(tenant, bucket, from, end ?? ABOVE_TEXT, limit)
           .map((row) => ({ key: String(row.key), sizeBytes: Number(row.sizeBytes) }));
       },
       isNamed: (file: string): boolean => named.get(file) !== undefined,

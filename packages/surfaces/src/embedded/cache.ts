@@ -3,8 +3,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
 import { entryBytes } from '../kv/entry-bytes.ts';
 import type { CacheEntry, CacheKey, CachePort } from '../ports/cache.ts';
+import type { PortWrite } from '../surface-call.ts';
 import { defineArea } from './area.ts';
 import type { EmbeddedDatabase } from './database.ts';
+import { LIMIT } from './statements.ts';
 
 /** Row and time of its last use. */
 type Use = readonly [id: number, usedAt: number];
@@ -40,10 +42,25 @@ export const cacheArea = defineArea({
         const { id, stored_at: storedAt, expires_at: expiresAt } = row;
         return { id, value: JSON.parse(row.value), storedAt, expiresAt };
       },
+      isLarge: largeNamespaces(database),
     };
   },
   writes: (database) => ({ ...entryWrites(database), ...upkeep(database) }),
 });
+
+/** Evicted at once in the thread of all writers. [m] 15 ms. */
+const EVICTED_AT_ONCE = 1_000;
+
+/** Whether to evict a namespace is more than can be done at once. A call that is on record does nothing more. */
+function largeNamespaces(database: DatabaseSync) {
+  const recorded = database.prepare('select 1 from invocations where tenant = ? and place = ?');
+  const some = database.prepare(
+    `select count(*) as many from (select 1 from cache where tenant = ? and namespace = ? ${LIMIT})`,
+  );
+  return (tenant: string, namespace: string, invocation: string): boolean =>
+    !recorded.get(tenant, invocation) &&
+    Number(some.get(tenant, namespace, EVICTED_AT_ONCE + 1)?.many) > EVICTED_AT_ONCE;
+}
 
 function entryWrites(database: DatabaseSync) {
   const save = database.prepare(SAVE);
@@ -55,6 +72,10 @@ function entryWrites(database: DatabaseSync) {
   const evictAll = database.prepare(
     'delete from cache where tenant = ? and namespace = ? returning expires_at',
   );
+  const evictSome = database.prepare(`
+    delete from cache where id in (select id from cache where tenant = ? and namespace = ? ${LIMIT})
+    returning expires_at
+  `);
   return {
     put(
       { tenant, namespace, key }: Place,
@@ -68,17 +89,30 @@ function entryWrites(database: DatabaseSync) {
       makeRoom(tenant, capacity, now);
       return null;
     },
-    evict(tenant: string, namespace: string, key: string | null, now: number): { evicted: number } {
+    /** `before`: how many left in steps before. */
+    evict(
+      tenant: string,
+      namespace: string,
+      key: string | null,
+      { now, before }: { now: number; before: number },
+    ): { evicted: number } {
       const rows = key === null ? evictAll.all(tenant, namespace) : evictOne.all(tenant, namespace, key);
-      return { evicted: rows.filter((row) => Number(row.expires_at) > now).length };
+      return { evicted: before + living(rows, now) };
+    },
+    evictSome(tenant: string, namespace: string, now: number): { evicted: number; isMore: boolean } {
+      const rows = evictSome.all(tenant, namespace, EVICTED_AT_ONCE);
+      return { evicted: living(rows, now), isMore: rows.length === EVICTED_AT_ONCE };
     },
   };
 }
 
+const living = (rows: readonly Record<string, unknown>[], now: number): number =>
+  rows.filter((row) => Number(row.expires_at) > now).length;
+
 /** Exported for its plan. */
 export const DROP_EXPIRED = `
   delete from cache where id in
-    (select id from cache where tenant = ? and expires_at <= ? order by expires_at limit ?)
+    (select id from cache where tenant = ? and expires_at <= ? order by expires_at ${LIMIT})
 `;
 const EXPIRED_AT_ONCE = 500;
 
@@ -98,7 +132,7 @@ function making(database: DatabaseSync): (tenant: string, capacity: number, now:
 
 function upkeep(database: DatabaseSync) {
   const sweep = database.prepare(
-    'delete from cache where id in (select id from cache where expires_at <= ? order by expires_at limit ?)',
+    `delete from cache where id in (select id from cache where expires_at <= ? order by expires_at ${LIMIT})`,
   );
   return { sweep: (now: number, limit: number): number => Number(sweep.run(now, limit).changes) };
 }
@@ -129,7 +163,27 @@ export function embeddedCache(
       const place = { tenant: call.tenant, namespace, key };
       await database.write('cache', 'put', call, place, { value, expiresAt }, facts);
     },
-    evict: ({ namespace, key }, call) =>
-      database.write('cache', 'evict', call, call.tenant, namespace, key, call.now),
+    async evict({ namespace, key }, call) {
+      const { tenant, now } = call;
+      const before = key === null ? await evictMost(database, namespace, call) : 0;
+      return database.write('cache', 'evict', call, tenant, namespace, key, { now, before });
+    },
   };
+}
+
+/**
+ * All but a rest of a large namespace, in steps between which others write; answers how many. Values may be gone at
+ * any time, so who reads meanwhile may miss some already.
+ */
+async function evictMost(
+  database: EmbeddedDatabase,
+  namespace: string,
+  { tenant, now, invocation }: PortWrite,
+): Promise<number> {
+  if (!(await database.read('cache', 'isLarge', tenant, namespace, invocation.place))) return 0;
+  for (let evicted = 0; ; ) {
+    const step = await database.upkeep('cache', 'evictSome', tenant, namespace, now);
+    evicted += step.evicted;
+    if (!step.isMore) return evicted;
+  }
 }

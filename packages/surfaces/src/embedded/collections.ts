@@ -8,10 +8,13 @@ export interface Place extends CollectionName {
   readonly tenant: string;
 }
 
-export interface Collection extends Scope, CollectionFacts {}
+export interface Collection extends Scope, CollectionFacts {
+  /** Fields that will be among the indexes once all their cells are there. */
+  readonly filling: readonly string[];
+}
 
 const FIND_COLLECTION = `
-  select id, columns, indexes, documents from collections where tenant = ? and space = ? and name = ?
+  select id, columns, indexes, filling, documents from collections where tenant = ? and space = ? and name = ?
 `;
 
 export function findingCollection(database: DatabaseSync): (place: Place) => Collection | null {
@@ -20,7 +23,9 @@ export function findingCollection(database: DatabaseSync): (place: Place) => Col
     const row = find.get(tenant, space, collection);
     if (!row) return null;
     const columns: Columns | null = row.columns === null ? null : JSON.parse(String(row.columns));
-    const indexes: string[] = JSON.parse(String(row.indexes));
-    return { collection: Number(row.id), columns, indexes, documents: Number(row.documents) };
+    const filling: string[] = JSON.parse(String(row.filling));
+    const listed: string[] = JSON.parse(String(row.indexes));
+    const indexes = listed.filter((field) => !filling.includes(field));
+    return { collection: Number(row.id), columns, indexes, filling, documents: Number(row.documents) };
   };
 }

@@ -1,13 +1,17 @@
-/** The database files of a data folder. Each has threads of its own, so that none waits for another. */
+/** The database files of a data folder. Each kind has threads of its own, so that none waits for another. */
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
 import type { Area } from './area.ts';
 import { AREAS } from './areas.ts';
 import { databasePath, type FileFacts } from './open-file.ts';
-import { RETRIEVAL_AREAS } from './retrieval-areas.ts';
+import { SEARCH_AREAS, VECTOR_AREAS } from './retrieval-areas.ts';
 
 export interface DatabaseFiles {
   readonly surfaces: typeof AREAS;
-  /** Vectors and full text: queries here take tens of milliseconds where others take microseconds. */
-  readonly retrieval: typeof RETRIEVAL_AREAS;
+  /** Vectors: queries here take tens of milliseconds where others take microseconds. */
+  readonly retrieval: typeof VECTOR_AREAS;
+  /** Full text, in a file for each tenant. */
+  readonly search: typeof SEARCH_AREAS;
 }
 
 /** What a thread is told. */
@@ -19,26 +23,43 @@ export interface OpenFile {
 
 const FILES = {
   surfaces: {
-    name: 'surfaces.db',
+    nameOf: () => 'surfaces.db',
     migrations: 'migrations',
     areas: AREAS,
     pageBytes: 4_096,
+    cacheKib: 16_384,
     readBigInts: false,
   },
   retrieval: {
-    name: 'retrieval.db',
+    nameOf: () => 'retrieval.db',
     migrations: 'retrieval-migrations',
-    areas: RETRIEVAL_AREAS,
+    areas: VECTOR_AREAS,
     // [m] A scan over 100,000 vectors of 1.5 KB takes 116 ms, with pages of 4 KiB 177 ms
     pageBytes: 16_384,
+    cacheKib: 16_384,
+    readBigInts: true,
+  },
+  /**
+   * An index is eleven tables, and whoever makes one lets every connection to its file parse them all again. [m] With
+   * 1,000 indexes in one file, a query after that took 2.2 s.
+   */
+  search: {
+    // Names of tenants may be anything; a hash of one is a name that every file system takes
+    nameOf: (tenant: string) => join('search', `${hash('sha256', tenant)}.db`),
+    migrations: 'search-migrations',
+    areas: SEARCH_AREAS,
+    // [m] An empty index takes 38 KB, with pages of 16 KiB 150 KB
+    pageBytes: 4_096,
+    cacheKib: 4_096,
     // FTS5 leaves numbers of its own as the last row inserted, larger than a number can be: `run` would throw
     readBigInts: true,
   },
 } as const;
 
-export const factsOf = ({ file, dataDir, extensions }: OpenFile): FileFacts => {
-  const { name, areas: _, ...facts } = FILES[file];
-  return { path: databasePath(dataDir, name), ...facts, extensions };
+/** `tenant`: whose file it is, where each has one. */
+export const factsOf = ({ file, dataDir, extensions }: OpenFile, tenant = ''): FileFacts => {
+  const { nameOf, areas: _, ...facts } = FILES[file];
+  return { path: databasePath(dataDir, nameOf(tenant)), ...facts, extensions };
 };
 
 export const areasOf = ({ file }: OpenFile): Readonly<Record<string, Area>> => FILES[file].areas;

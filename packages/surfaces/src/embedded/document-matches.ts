@@ -13,7 +13,7 @@ import type { PortWrite } from '../surface-call.ts';
 import { type Collection, findingCollection, type Place } from './collections.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import type { RecentChanges } from './document-changes.ts';
-import { SQLITE } from './document-sql.ts';
+import { byRarest, SQLITE } from './document-sql.ts';
 import { preparing } from './statements.ts';
 
 /** What the writer looks through itself, and what it looks at again after a scan. */
@@ -49,15 +49,15 @@ export function matchReads(database: DatabaseSync) {
       const collection = collectionOf(place);
       if (!collection) return true;
       const text = new QueryText(SQLITE);
-      const sql = `select bytes from documents where ${text.reached(collection, filter)}`;
+      const sql = `select bytes from documents where ${text.reached(byRarest(prepare, collection, filter), filter)}`;
       return isWithin(prepare(sql).iterate(...text.params), NARROW);
     },
     match(place: Place, { filter, matchesMax, bytesMax }: Matching): Omit<Scanned, 'mark'> {
       const collection = collectionOf(place);
       if (!collection) return { collection: null, matches: [] };
       const text = new QueryText(SQLITE);
-      const where = text.where(collection, filter);
-      const sql = `select seq, id, bytes from documents where ${where} order by seq limit ${text.bind(matchesMax + 1)}`;
+      const where = text.where(byRarest(prepare, collection, filter), filter);
+      const sql = `select seq, id, bytes from documents where ${where} order by seq ${text.limit(matchesMax + 1)}`;
       const rows = prepare(sql).all(...text.params);
       if (rows.length > matchesMax) throw tooManyMatch(matchesMax);
       if (rows.reduce((sum, { bytes }) => sum + Number(bytes), 0) > bytesMax) throw tooMuchMatches(bytesMax);
@@ -87,7 +87,8 @@ export function matchingDocuments(database: DatabaseSync, changes: RecentChanges
   const matching = (collection: Collection, { filter, matchesMax }: Change, seqs: string | null): Match[] => {
     const text = new QueryText(SQLITE);
     const among = seqs === null ? '' : `seq in (select value from json_each(${text.bind(seqs)})) and `;
-    const sql = `select seq, id from documents where ${among}${text.where(collection, filter)} order by seq limit ${text.bind(matchesMax + 1)}`;
+    const where = text.where(byRarest(prepare, collection, filter), filter);
+    const sql = `select seq, id from documents where ${among}${where} order by seq ${text.limit(matchesMax + 1)}`;
     return prepare(sql)
       .all(...text.params)
       .map(({ seq, id }) => ({ seq: Number(seq), id: String(id) }));

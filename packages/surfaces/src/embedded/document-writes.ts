@@ -13,19 +13,14 @@ import {
   tooManyCollections,
   tooManyDocuments,
 } from '../documents/refusals.ts';
-import {
-  type Change,
-  type DocumentLimits,
-  INDEXES_MAX,
-  type NewDocument,
-  type Patched,
-  type WhenNone,
-} from '../ports/documents.ts';
+import type { Change, DocumentLimits, NewDocument, Patched, WhenNone } from '../ports/documents.ts';
 import { bytesOf } from '../text.ts';
 import { type Collection, findingCollection, type Place } from './collections.ts';
 import { RecentChanges } from './document-changes.ts';
+import { indexWrites } from './document-indexes.ts';
 import { matchingDocuments, type Scanned } from './document-matches.ts';
 import { patching } from './document-patch.ts';
+import { removing } from './document-removal.ts';
 import { SQLITE, sortedJson } from './document-sql.ts';
 import { preparing } from './statements.ts';
 
@@ -34,8 +29,10 @@ export function documentWrites(database: DatabaseSync) {
   const changes = new RecentChanges();
   const insertInto = inserting(database, collections, changes);
   const redeclare = redeclaring(database, collections);
-  const { existing, make, index } = collections;
+  const { existing, make } = collections;
+  const { index, fill } = indexWrites(database);
   return {
+    fill,
     mark: (): number => changes.mark,
     declare(
       place: Place,
@@ -60,7 +57,7 @@ export function documentWrites(database: DatabaseSync) {
       );
       return null;
     },
-    ...changing(database, { collections, insertInto, changes }),
+    ...changing(database, { collections, index, insertInto, changes }),
   };
 }
 
@@ -75,11 +72,6 @@ function collectionWrites(database: DatabaseSync) {
     where tenant = ? and space = ? and documents = 0 and coalesce(columns ->> 'closed', 0) = 0
   `);
   const saveColumns = database.prepare('update collections set columns = ? where id = ?');
-  const saveIndexes = database.prepare('update collections set indexes = ? where id = ?');
-  const fill = database.prepare(`
-    insert into cells (collection, field, value, seq)
-    select collection, field, value, seq from cells_of_documents where collection = ? and field = ?
-  `);
   const used = database.prepare(`select bytes from usage where area = 'documents' and tenant = ?`);
   return {
     existing,
@@ -93,14 +85,6 @@ function collectionWrites(database: DatabaseSync) {
     },
     setColumns({ collection, columns: before }: Collection, columns: Columns): void {
       if (columns !== before) saveColumns.run(JSON.stringify(columns), collection);
-    },
-    /** Fields beyond the room for indexes are looked for without one. */
-    index({ collection, indexes }: Collection, fields: readonly string[]): void {
-      const added = fields.filter((field) => field !== 'id' && !indexes.includes(field));
-      const fitting = added.slice(0, INDEXES_MAX - indexes.length);
-      if (fitting.length === 0) return;
-      saveIndexes.run(JSON.stringify([...indexes, ...fitting]), collection);
-      for (const field of fitting) fill.run(collection, field);
     },
     checkQuota(tenant: string, limits: DocumentLimits): void {
       if (Number(used.get(tenant)?.bytes ?? 0) > limits.quotaBytes) throw quotaReached(limits);
@@ -158,16 +142,18 @@ function inserting(
 
 interface Changing {
   readonly collections: CollectionWrites;
+  readonly index: ReturnType<typeof indexWrites>['index'];
   readonly insertInto: ReturnType<typeof inserting>;
   readonly changes: RecentChanges;
 }
 
-function changing(database: DatabaseSync, { collections, insertInto, changes }: Changing) {
+function changing(database: DatabaseSync, { collections, index, insertInto, changes }: Changing) {
   const matching = matchingDocuments(database, changes);
   const patchEach = patching(database, changes);
-  const removeOne = database.prepare('delete from documents where seq = ?');
-  const { existing, make, index } = collections;
+  const { remove, dropCells } = removing(database, changes);
+  const { existing, make } = collections;
   return {
+    dropCells,
     patch(
       place: Place,
       { patch, whenNone, ...change }: Change & { readonly patch: JsonObject; readonly whenNone: WhenNone },
@@ -199,10 +185,7 @@ function changing(database: DatabaseSync, { collections, insertInto, changes }: 
       const found = orAbsent(existing(place), place, limits);
       if (!found) return { deleted: 0 };
       const matched = matching(found, change, scanned);
-      for (const { seq } of matched) {
-        removeOne.run(seq);
-        changes.note(found.collection, seq);
-      }
+      remove(found.collection, matched);
       return { deleted: matched.length };
     },
   };

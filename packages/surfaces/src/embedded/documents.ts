@@ -16,8 +16,10 @@ import {
 import { defineArea } from './area.ts';
 import { findingCollection, type Place } from './collections.ts';
 import type { EmbeddedDatabase } from './database.ts';
+import { fillIndexes } from './document-indexes.ts';
 import { matchReads, scanFor } from './document-matches.ts';
-import { SQLITE } from './document-sql.ts';
+import { dropCells } from './document-removal.ts';
+import { byRarest, SQLITE } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
 import { inSnapshot } from './snapshot.ts';
 import { preparing } from './statements.ts';
@@ -45,7 +47,7 @@ export const documentsArea = defineArea({
         if (!collection) return 0;
         if (filter.kind === 'all' && filter.of.length === 0) return collection.documents;
         const text = new QueryText(SQLITE);
-        const sql = `select count(*) as many from documents where ${text.where(collection, filter)}`;
+        const sql = `select count(*) as many from documents where ${text.where(byRarest(prepare, collection, filter), filter)}`;
         return Number(prepare(sql).get(...text.params)?.many);
       },
       describe(place: Place): CollectionFacts | null {
@@ -75,7 +77,7 @@ function readPage(
   const { limit, sort } = query;
   const page: Page = { ...query, after: after === null ? null : JSON.parse(after), limit: limit + 1 };
   const text = new QueryText(SQLITE);
-  const sql = text.page(scope, page);
+  const sql = text.page(byRarest(prepare, scope, query.filter), page);
   const rows = pageRows(prepare(sql).all(...text.params));
   const { kept, isMore } = cut(rows, { limit, bytesMax: PAGE_BYTES_MAX });
   const last = kept.at(-1);
@@ -99,8 +101,12 @@ export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLi
     count: ({ filter, ...name }, { tenant }) =>
       database.read('documents', 'count', placeOf(tenant, name), filter, limits),
     describe: (name, { tenant }) => database.read('documents', 'describe', placeOf(tenant, name)),
-    declare: ({ columns, indexes, ...name }, call) =>
-      database.write('documents', 'declare', call, placeOf(call.tenant, name), { columns, indexes }, limits),
+    async declare({ columns, indexes, ...name }, call) {
+      const place = placeOf(call.tenant, name);
+      await database.write('documents', 'declare', call, place, { columns, indexes }, limits);
+      await fillIndexes(database, place);
+      return null;
+    },
     insert: ({ documents, typed, ...name }, call) =>
       database.write('documents', 'insert', call, placeOf(call.tenant, name), { documents, typed }, limits),
     async patch({ space, collection, ...change }, call) {
@@ -108,7 +114,11 @@ export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLi
       const { filter, matchesMax } = change;
       const asked = { filter, matchesMax, bytesMax: PATCHED_BYTES_MAX };
       const scanned = await scanFor(database, place, asked, call);
-      return database.write('documents', 'patch', call, place, change, scanned, limits);
+      const patched = await database.write('documents', 'patch', call, place, change, scanned, limits);
+      // Where nothing had to be scanned, what it would index is there or small
+      if (scanned && patched.matched === 0 && change.whenNone.do === 'insert')
+        await fillIndexes(database, place);
+      return patched;
     },
     async delete({ filter, matchesMax, ...name }, call) {
       const place = placeOf(call.tenant, name);
@@ -118,7 +128,10 @@ export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLi
         { filter, matchesMax, bytesMax: limits.quotaBytes },
         call,
       );
-      return database.write('documents', 'delete', call, place, { filter, matchesMax }, scanned, limits);
+      const change = { filter, matchesMax };
+      const answer = await database.write('documents', 'delete', call, place, change, scanned, limits);
+      await dropCells(database, answer.deleted);
+      return answer;
     },
   };
 }

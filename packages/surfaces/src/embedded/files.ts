@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type FileRoom, NAME_BYTES } from '../ports/files.ts';
 import { Refusal } from '../refusal.ts';
 import { defineArea } from './area.ts';
+import { LIMIT } from './statements.ts';
 
 export interface FileChange {
   readonly tenant: string;
@@ -45,7 +46,7 @@ export const fileArea = defineArea({
     );
     const recorded = database.prepare('select 1 from invocations where tenant = ? and place = ?');
     const change = database.prepare(`${CHANGES} where tenant = ? and invocation = ?`);
-    const changes = database.prepare(`${CHANGES} limit ?`);
+    const changes = database.prepare(`${CHANGES} ${LIMIT}`);
     return {
       contentType: ({ tenant, workspace, path }: FileRow): string | null => {
         const found = type.get(tenant, workspace, path)?.content_type;

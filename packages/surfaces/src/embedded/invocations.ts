@@ -1,12 +1,13 @@
-/** The journal of writes. It is written by `writer.ts` in the transaction of each write; here is its upkeep. */
+/** The journal of writes. It is written by `writer-file.ts` in the transaction of each write; here is its upkeep. */
 import { defineArea } from './area.ts';
+import { LIMIT } from './statements.ts';
 
 export const invocationArea = defineArea({
   reads: () => ({}),
   writes: (database) => {
     const forget = database.prepare(`
       delete from invocations where (tenant, place) in
-        (select tenant, place from invocations where recorded_at < ? order by recorded_at limit ?)
+        (select tenant, place from invocations where recorded_at < ? order by recorded_at ${LIMIT})
     `);
     return {
       forget: (before: number, limit: number): number => Number(forget.run(before, limit).changes),

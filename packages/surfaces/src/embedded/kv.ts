@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
 import { ENTRY_OVERHEAD_BYTES, entryBytes } from '../kv/entry-bytes.ts';
+import { boundsOf, type KeyBounds, listStretches, type Stretch } from '../kv/key-range.ts';
 import {
   KV_ACTUAL_BYTES_MAX,
   type KvEntry,
@@ -13,9 +14,10 @@ import {
 } from '../ports/kv.ts';
 import { Refusal } from '../refusal.ts';
 import { sameJson } from '../same-json.ts';
-import { bytesOf, prefixEnd } from '../text.ts';
+import { bytesOf } from '../text.ts';
 import { defineArea } from './area.ts';
 import type { EmbeddedDatabase } from './database.ts';
+import { LIMIT } from './statements.ts';
 
 interface Row {
   readonly value: string;
@@ -30,12 +32,13 @@ const FIND = `
   select value, expires_at from kv
   where tenant = ? and namespace = ? and key = ? and (expires_at is null or expires_at > ?)
 `;
-const LIST = `
-  select key from kv
-  where tenant = ? and namespace = ? and key >= ? and key > ? and (? is null or key < ?)
-    and (expires_at is null or expires_at > ?)
-  order by key limit ?
+/** Exported for its plan. */
+export const listFrom = (operator: KeyBounds['operator']): string => `
+  select key, expires_at from kv
+  where tenant = ? and namespace = ? and key ${operator} ? and key < ? order by key ${LIMIT}
 `;
+/** In the order of SQLite every text is below it, so a range without an end needs no statement of its own. */
+const ABOVE_TEXT = new Uint8Array(0);
 const SAVE = `
   insert into kv (tenant, namespace, key, value, bytes, expires_at) values (?, ?, ?, ?, ?, ?)
   on conflict do update set value = excluded.value, bytes = excluded.bytes, expires_at = excluded.expires_at
@@ -44,20 +47,35 @@ const SAVE = `
 export const kvArea = defineArea({
   reads: (database) => {
     const find = database.prepare(FIND);
-    const list = database.prepare(LIST);
     return {
       get: ({ tenant, namespace, key }: Place, now: number): KvEntry | null =>
         entryOf(find.get(tenant, namespace, key, now)),
-      list: (tenant: string, { namespace, prefix, after, limit }: KvRange, now: number): string[] => {
-        const end = prefixEnd(prefix);
-        return list
-          .all(tenant, namespace, prefix, after ?? '', end, end, now, limit)
-          .map((row) => String(row.key));
-      },
+      list: listing(database),
     };
   },
   writes: (database) => ({ ...entryWrites(database), ...upkeep(database) }),
 });
+
+function listing(database: DatabaseSync) {
+  const lists = { '>': database.prepare(listFrom('>')), '>=': database.prepare(listFrom('>=')) };
+  return (
+    tenant: string,
+    { namespace, limit, ...page }: KvRange,
+    lookedAtMax: number,
+    now: number,
+  ): Stretch => {
+    const { from, operator, end } = boundsOf(page);
+    const keys: string[] = [];
+    let [lookedAt, last] = [0, ''];
+    for (const row of lists[operator].iterate(tenant, namespace, from, end ?? ABOVE_TEXT, lookedAtMax)) {
+      last = String(row.key);
+      lookedAt++;
+      if (row.expires_at === null || Number(row.expires_at) > now) keys.push(last);
+      if (keys.length === limit) return { keys, next: null };
+    }
+    return { keys, next: lookedAt === lookedAtMax ? last : null };
+  };
+}
 
 const rowOf = (row: unknown): Row | null => (row as Row | undefined) ?? null;
 
@@ -133,8 +151,7 @@ function saving(database: DatabaseSync) {
 const numberOf = (row: unknown): number => (row as { readonly bytes: number } | undefined)?.bytes ?? 0;
 
 /** Exported for its plan. */
-export const FIND_EXPIRED =
-  'select id, bytes from kv where tenant = ? and expires_at <= ? order by expires_at limit ?';
+export const FIND_EXPIRED = `select id, bytes from kv where tenant = ? and expires_at <= ? order by expires_at ${LIMIT}`;
 const EXPIRED_AT_ONCE = 500;
 
 /**
@@ -156,7 +173,7 @@ function makingRoom(database: DatabaseSync): (tenant: string, excess: number, no
 
 function upkeep(database: DatabaseSync) {
   const sweep = database.prepare(
-    'delete from kv where id in (select id from kv where expires_at <= ? order by expires_at limit ?)',
+    `delete from kv where id in (select id from kv where expires_at <= ? order by expires_at ${LIMIT})`,
   );
   return { sweep: (now: number, limit: number): number => Number(sweep.run(now, limit).changes) };
 }
@@ -172,7 +189,10 @@ export function embeddedKv(database: EmbeddedDatabase, options: { readonly quota
   const placeOf = (tenant: string, { namespace, key }: KvKey): Place => ({ tenant, namespace, key });
   return {
     get: (key, { tenant, now }) => database.read('kv', 'get', placeOf(tenant, key), now),
-    list: (range, { tenant, now }) => database.read('kv', 'list', tenant, range, now),
+    list: (range, { tenant, now }) =>
+      listStretches(range, (rest, lookedAtMax) =>
+        database.read('kv', 'list', tenant, rest, lookedAtMax, now),
+      ),
     put: ({ value, expiresAt, ...key }, call) =>
       database.write('kv', 'put', call, placeOf(call.tenant, key), { value, expiresAt }, call.now, quota),
     delete: (key, call) => database.write('kv', 'delete', call, placeOf(call.tenant, key), call.now),

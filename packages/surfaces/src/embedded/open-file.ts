@@ -1,7 +1,8 @@
 /** Database files of embedded surfaces, apart from the run log so that neither waits for the other. */
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { createForOwner } from '../create-for-owner.ts';
 
 export const databasePath = (dataDir: string, name = 'surfaces.db'): string => join(dataDir, name);
 
@@ -10,12 +11,16 @@ export interface FileFacts {
   /** A folder beside this file. */
   readonly migrations: string;
   readonly pageBytes: number;
+  /** Of each connection. */
+  readonly cacheKib: number;
   readonly readBigInts: boolean;
   /** Of SQLite, to be loaded first. */
   readonly extensions: readonly string[];
 }
 
 const BUSY_TIMEOUT_MS = 5_000;
+/** What the log keeps on the disk when all that it holds is in the database. */
+export const LOG_BYTES_MAX = 67_108_864;
 
 /** A write is on the disk when it is answered. */
 export function openForWriting(file: FileFacts): DatabaseSync {
@@ -25,8 +30,8 @@ export function openForWriting(file: FileFacts): DatabaseSync {
     pragma page_size = ${file.pageBytes};
     pragma journal_mode = wal;
     pragma synchronous = full;
-    pragma journal_size_limit = 67108864;
-    pragma cache_size = -16384;
+    pragma journal_size_limit = ${LOG_BYTES_MAX};
+    pragma cache_size = -${file.cacheKib};
   `);
   migrate(database, file);
   return database;
@@ -34,7 +39,7 @@ export function openForWriting(file: FileFacts): DatabaseSync {
 
 export function openForReading(file: FileFacts): DatabaseSync {
   const database = connect(file);
-  database.exec('pragma query_only = on; pragma cache_size = -16384;');
+  database.exec(`pragma query_only = on; pragma cache_size = -${file.cacheKib};`);
   return database;
 }
 
@@ -48,16 +53,6 @@ function connect({ path, extensions, readBigInts }: FileFacts): DatabaseSync {
   for (const extension of extensions) database.loadExtension(extension);
   if (extensions.length > 0) database.enableLoadExtension(false);
   return database;
-}
-
-/** An existing file is never opened here: closing it would drop the locks that this process holds on it. */
-function createForOwner(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
 }
 
 /** Each migration and its number are one transaction; two processes that start at once do it once. */
@@ -76,7 +71,7 @@ function migrate(database: DatabaseSync, { path, migrations }: FileFacts): void 
   for (const file of files) apply(database, Number.parseInt(file, 10), join(folder, file));
 }
 
-const versionOf = (database: DatabaseSync): number =>
+export const versionOf = (database: DatabaseSync): number =>
   Number(database.prepare('pragma user_version').get()?.user_version);
 
 function apply(database: DatabaseSync, version: number, file: string): void {

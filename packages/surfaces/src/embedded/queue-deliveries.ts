@@ -1,6 +1,6 @@
 /** Deliveries of the embedded queues: leased to a consumer, then settled or delivered again. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { QueueBounds, QueueOutcome, QueueSettled } from '../ports/queue.ts';
+import type { QueueBounds, QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
 import {
   chooseDue,
   chooseFresh,
@@ -12,17 +12,21 @@ import {
   type Room,
 } from '../queue/choose.ts';
 import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../queue/dead-letter.ts';
+import { nothingThere } from '../queue/nothing.ts';
 import {
   type HandleParts,
   handleOf,
   type QueueLease,
   readHandle,
   tooManyGroupsText,
+  WAY_LIMIT,
 } from '../queue/queue-store.ts';
 import { Refusal } from '../refusal.ts';
+import type { FullTenants } from './queue-full.ts';
 import { type AnsweredLease, NewLease } from './queue-lease.ts';
 import { keptMessages } from './queue-log.ts';
-import { messageWrites } from './queue-messages.ts';
+import type { MessageWrites } from './queue-messages.ts';
+import { LIMIT } from './statements.ts';
 
 export interface Facts {
   readonly tenant: string;
@@ -44,19 +48,16 @@ interface Settling {
   readonly name: string;
 }
 
-/**
- * Ready to be delivered again, or for the first time after their delay. With a bare parameter as its limit, here and
- * below, SQLite would plan it anew for every lease: [m] half of the time of one with 16 messages.
- */
+/** Ready to be delivered again, or for the first time after their delay. */
 const DUE = `
   select d.seq, d.count, m.bytes
   from queue_deliveries d join queue_messages m on m.seq = d.seq
   where d.group_id = ? and d.visible_at <= ? and m.expires_at > ?
-  order by d.visible_at, d.seq limit ? + 0
+  order by d.visible_at, d.seq ${LIMIT}
 `;
 const FRESH = `
   select seq, 0 as count, bytes, available_at from queue_messages
-  where tenant = ? and topic = ? and seq >= ? and expires_at > ? order by seq limit ? + 0
+  where tenant = ? and topic = ? and seq >= ? and expires_at > ? order by seq ${LIMIT}
 `;
 const LEASED = `
   select g.topic, g.name
@@ -65,24 +66,43 @@ const LEASED = `
   where g.id = ? and g.tenant = ? and d.seq = ? and d.count = ? and d.leased = 1 and d.visible_at > ?
 `;
 
-export function deliveryWrites(database: DatabaseSync) {
+/** What deliveries share with messages. */
+interface Shared extends Pick<MessageWrites, 'bury'> {
+  readonly full: FullTenants;
+}
+
+export function deliveryWrites(database: DatabaseSync, shared: Shared) {
   const finding = groups(database);
-  const due = redeliveries(database);
+  const due = redeliveries(database, shared);
   const fresh = firstDeliveries(database);
   const kept = keptMessages(database);
   return {
     lease(lease: QueueLease, facts: Facts): AnsweredLease {
       const group = finding(lease, facts);
-      if (group === null) return { handles: [], buried: false };
-      const { leased, spent, room } = due(group, lease, facts);
+      if (group === null) return answered(lease, { handles: [], buried: false });
+      const { leased, spent, room } = due.choose(group, lease, facts);
+      due.give(group, leased, facts.now + lease.visibilityMs);
       const first = room.messages > 0 ? fresh(group, lease, facts, room) : [];
       const rows = [...leased, ...first];
       const handles = rows.map((row) => handleOf({ ...row, groupId: group.id }));
       const seqs = rows.map(({ seq }) => seq);
-      return new NewLease({ handles, buried: spent.length > 0, messages: kept(facts.tenant, seqs) });
+      const messages = kept(facts.tenant, seqs);
+      return answered(lease, new NewLease({ handles, buried: spent.length > 0, messages }));
     },
-    settle: settling(database),
+    makeWay(place: QueuePlace, facts: Facts): { buried: boolean } {
+      const group = finding(place, facts);
+      if (group === null) return { buried: false };
+      const { spent } = due.choose(group, { ...place, messagesMax: WAY_LIMIT }, facts);
+      fresh(group, { ...place, visibilityMs: 0 }, facts, { messages: 0, bytes: 0 });
+      return { buried: spent.length > 0 };
+    },
+    settle: settling(database, shared),
   };
+}
+
+function answered({ ifEmpty }: QueueLease, answer: AnsweredLease): AnsweredLease {
+  if (ifEmpty === 'refuse' && answer.handles.length === 0) throw nothingThere();
+  return answer;
 }
 
 /** Asking for a topic without messages leaves nothing behind. */
@@ -97,7 +117,7 @@ function groups(database: DatabaseSync) {
   const add = database.prepare(
     'insert into queue_groups (tenant, topic, name, next_seq) values (?, ?, ?, 0)',
   );
-  return ({ topic, group }: QueueLease, { tenant, bounds: { groupsMax } }: Facts): Group | null => {
+  return ({ topic, group }: QueuePlace, { tenant, bounds: { groupsMax } }: Facts): Group | null => {
     const found = find.get(tenant, topic, group);
     if (found) return { id: Number(found.id), next_seq: Number(found.next_seq) };
     if (!any.get(tenant, topic)) return null;
@@ -115,58 +135,64 @@ const DELIVER = `
   on conflict do update set count = excluded.count, leased = excluded.leased, visible_at = excluded.visible_at
 `;
 
-function redeliveries(database: DatabaseSync) {
+function redeliveries(database: DatabaseSync, { bury, full }: Shared) {
   const due = database.prepare(DUE);
   const deliver = database.prepare(DELIVER);
   const remove = database.prepare('delete from queue_deliveries where group_id = ? and seq = ?');
-  const { bury } = messageWrites(database);
-  return (group: Group, lease: QueueLease, facts: Facts): DueChoice<Found> => {
-    const { topic, messagesMax, visibilityMs } = lease;
-    const { now, bounds } = facts;
-    const found = rowsOf<Found>(due.all(group.id, now, now, messagesMax));
-    const choice = chooseDue(found, { topic, messagesMax, deliveriesMax: bounds.deliveriesMax });
-    for (const { seq, count: deliveryCount } of choice.spent) {
-      bury({ seq, topic, group: lease.group, deliveryCount, reason: DELIVERY_LIMIT_REASON }, facts);
-      remove.run(group.id, seq);
-    }
-    for (const { seq, count } of choice.leased) deliver.run(group.id, seq, count, 1, now + visibilityMs);
-    return choice;
+  return {
+    /** Buries what is spent. */
+    choose(
+      { id }: Group,
+      wanted: Omit<QueueLease, 'visibilityMs' | 'ifEmpty'>,
+      facts: Facts,
+    ): DueChoice<Found> {
+      const { topic, group, messagesMax } = wanted;
+      const { tenant, now, bounds } = facts;
+      const found = rowsOf<Found>(due.all(id, now, now, messagesMax));
+      const choice = chooseDue(found, { topic, messagesMax, deliveriesMax: bounds.deliveriesMax });
+      for (const { seq, count: deliveryCount } of choice.spent) {
+        bury({ seq, topic, group, deliveryCount, reason: DELIVERY_LIMIT_REASON }, facts);
+        remove.run(id, seq);
+        full.forget(tenant);
+      }
+      return choice;
+    },
+    give({ id }: Group, leased: readonly Found[], visibleAt: number): void {
+      for (const { seq, count } of leased) deliver.run(id, seq, count, 1, visibleAt);
+    },
   };
 }
+
+type Given = Pick<QueueLease, 'topic' | 'visibilityMs'>;
 
 function firstDeliveries(database: DatabaseSync) {
   const fresh = database.prepare(FRESH);
   const deliver = database.prepare(DELIVER);
   const advance = database.prepare('update queue_groups set next_seq = ? where id = ?');
-  const deliverFrom = (
-    { id, next_seq: from }: Group,
-    lease: QueueLease,
-    facts: Facts,
-    room: Room,
-    limit = freshLimit(room),
-  ): readonly Found[] => {
+  const last = database.prepare('select max(seq) as seq from queue_messages where tenant = ? and topic = ?');
+  return ({ id, next_seq }: Group, lease: Given, facts: Facts, room: Room): readonly Found[] => {
     const { tenant, now } = facts;
-    const rows = rowsOf<FreshRow>(fresh.all(tenant, lease.topic, from, now, limit));
-    const { delayed, leased, next } = chooseFresh(rows, { now, from, room });
-    for (const { seq, available_at } of delayed) deliver.run(id, seq, 0, 0, available_at);
-    for (const { seq } of leased) deliver.run(id, seq, 1, 1, now + lease.visibilityMs);
-    advance.run(next, id);
-    return delayed.length < limit
-      ? leased
-      : deliverFrom({ id, next_seq: next }, lease, facts, room, FURTHER_LIMIT);
+    for (let [from, limit] = [next_seq, freshLimit(room)]; ; limit = FURTHER_LIMIT) {
+      const rows = rowsOf<FreshRow>(fresh.all(tenant, lease.topic, from, now, limit));
+      const end = rows.length < limit ? Number(last.get(tenant, lease.topic)?.seq ?? 0) + 1 : null;
+      const { delayed, leased, next } = chooseFresh(rows, { now, from, room, end });
+      for (const { seq, available_at } of delayed) deliver.run(id, seq, 0, 0, available_at);
+      for (const { seq } of leased) deliver.run(id, seq, 1, 1, now + lease.visibilityMs);
+      if (next !== from) advance.run(next, id);
+      if (delayed.length < limit) return leased;
+      from = next;
+    }
   };
-  return deliverFrom;
 }
 
 const rowsOf = <T>(rows: unknown): T[] => rows as T[];
 
-function settling(database: DatabaseSync) {
+function settling(database: DatabaseSync, { bury, full }: Shared) {
   const find = database.prepare(LEASED);
   const remove = database.prepare('delete from queue_deliveries where group_id = ? and seq = ?');
   const release = database.prepare(
     'update queue_deliveries set leased = 0, visible_at = ? where group_id = ? and seq = ?',
   );
-  const { bury } = messageWrites(database);
   return (handle: string, wanted: QueueOutcome, facts: Facts): QueueSettled => {
     const { groupId, seq, count } = partsOf(handle);
     const found = find.get(groupId, facts.tenant, seq, count, facts.now) as Settling | undefined;
@@ -176,7 +202,10 @@ function settling(database: DatabaseSync) {
     if (outcome.kind === 'dead' && isDeadLetterTopic(topic))
       throw new Refusal('validation_error', { message: ALREADY_DEAD });
     if (outcome.kind === 'again') release.run(facts.now + outcome.delayMs, groupId, seq);
-    else remove.run(groupId, seq);
+    else {
+      remove.run(groupId, seq);
+      full.forget(facts.tenant);
+    }
     if (outcome.kind === 'dead')
       bury({ seq, topic, group, deliveryCount: count, reason: outcome.reason }, facts);
     return { topic, dead: outcome.kind === 'dead' };

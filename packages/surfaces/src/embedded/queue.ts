@@ -13,8 +13,10 @@ import {
 import { defineArea } from './area.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { deliveryWrites } from './queue-deliveries.ts';
+import { FullTenants } from './queue-full.ts';
 import { keptMessages, keptOf, loggedOf } from './queue-log.ts';
 import { messageWrites } from './queue-messages.ts';
+import { LIMIT } from './statements.ts';
 
 const READ = `
   select seq, message_id, payload, headers from queue_messages
@@ -24,16 +26,18 @@ const READ = `
 export const queueArea = defineArea({
   reads: (database) => ({ readyAt: readyAt(database), ...logReads(database) }),
   writes: (database) => {
-    const { publish } = messageWrites(database);
-    return { publish, sweep: sweeping(database), ...deliveryWrites(database) };
+    const full = new FullTenants();
+    const messages = messageWrites(database, full);
+    const deliveries = deliveryWrites(database, { bury: messages.bury, full });
+    return { publish: messages.publish, sweep: sweeping(database, full), ...deliveries };
   },
 });
 
 /** Messages past their time, then groups of topics that have none. */
-function sweeping(database: DatabaseSync) {
+function sweeping(database: DatabaseSync, full: FullTenants) {
   const messages = database.prepare(`
     delete from queue_messages where seq in
-      (select seq from queue_messages where expires_at <= ? order by expires_at limit ?)
+      (select seq from queue_messages where expires_at <= ? order by expires_at ${LIMIT})
   `);
   const groups = database.prepare(`
     delete from queue_groups where not exists
@@ -41,6 +45,7 @@ function sweeping(database: DatabaseSync) {
   `);
   return (now: number, limit: number): number => {
     const deleted = Number(messages.run(now, limit).changes);
+    if (deleted > 0) full.forgetAll();
     if (deleted < limit) groups.run();
     return deleted;
   };
@@ -63,9 +68,9 @@ function readyAt(database: DatabaseSync) {
     'select id, next_seq from queue_groups where tenant = ? and topic = ? and name = ?',
   );
   const unseen = database.prepare(`
-    select count(*) as count, min(available_at) as firstAt from (
-      select available_at from queue_messages
-      where tenant = ? and topic = ? and seq >= ? and expires_at > ? order by seq limit ${UNSEEN_LOOKED}
+    select count(*) as count, min(available_at) filter (where expires_at > ?) as firstAt from (
+      select available_at, expires_at from queue_messages
+      where tenant = ? and topic = ? and seq >= ? order by seq limit ${UNSEEN_LOOKED}
     )
   `);
   const due = database.prepare(`
@@ -77,7 +82,7 @@ function readyAt(database: DatabaseSync) {
     const from = Number(found?.next_seq ?? 0);
     const dueAt = found ? due.get(Number(found.id), now)?.at : null;
     return readyAtOf(
-      unseenOf(unseen.get(tenant, place.topic, from, now)),
+      unseenOf(unseen.get(now, tenant, place.topic, from)),
       dueAt == null ? null : Number(dueAt),
       now,
     );
@@ -101,6 +106,8 @@ export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBoun
         : database.upkeep('queue', 'lease', lease, factsOf(call)));
       return messages ? { ...granted, messages: messages.map(loggedOf) } : granted;
     },
+    makeWay: (place, call) =>
+      database.upkeep('queue', 'makeWay', { topic: place.topic, group: place.group }, factsOf(call)),
     messages: (seqs, tenant) => database.read('queue', 'messages', tenant, seqs),
     settle: (handle, outcome, call) =>
       'invocation' in call

@@ -1,5 +1,5 @@
 /** Answers reads of a database file, in a thread or in a process. */
-
+import type { DatabaseSync } from 'node:sqlite';
 import type { Answer } from '../database-answer.ts';
 import type { Operations } from './area.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
@@ -7,8 +7,9 @@ import { openForReading } from './open-file.ts';
 import { failure, type Server } from './serve.ts';
 import type { Request } from './wire.ts';
 
-export function openReads(file: OpenFile): Server {
-  const database = openForReading(factsOf(file));
+export const openReads = (file: OpenFile): Server => readsOf(openForReading(factsOf(file)), file);
+
+export function readsOf(database: DatabaseSync, file: OpenFile): Server {
   const areas = new Map<string, Operations>(
     Object.entries(areasOf(file)).map(([name, area]) => [name, area.reads(database)]),
   );

@@ -1,10 +1,8 @@
-/** Areas of the database of vectors and full text. */
+/** Areas of the databases of vectors and full text. */
 import { invocationArea } from './invocations.ts';
 import { searchArea } from './search.ts';
 import { vectorsArea } from './vectors.ts';
 
-export const RETRIEVAL_AREAS = {
-  invocations: invocationArea,
-  vectors: vectorsArea,
-  search: searchArea,
-} as const;
+export const VECTOR_AREAS = { invocations: invocationArea, vectors: vectorsArea } as const;
+
+export const SEARCH_AREAS = { invocations: invocationArea, search: searchArea } as const;

@@ -6,13 +6,15 @@
 import { Worker } from 'node:worker_threads';
 import type { OpenFile } from './database-files.ts';
 import { openReads } from './reads.ts';
+import { openSearchReads } from './search-reads.ts';
 import { failure } from './serve.ts';
 import { OPENED, type Reply, type Request } from './wire.ts';
 
 const send = (reply: Reply): void => void process.send?.(reply);
 
 try {
-  const server = openReads(JSON.parse(process.argv[2]!) as OpenFile);
+  const file = JSON.parse(process.argv[2]!) as OpenFile;
+  const server = file.file === 'search' ? openSearchReads(file) : openReads(file);
   process.on('message', (request: Request) => send([request.id, server.answer([request])[0]!]));
   send([OPENED, { kind: 'done', value: null }]);
 } catch (error) {

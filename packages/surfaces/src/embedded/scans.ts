@@ -5,11 +5,13 @@
  * I2  A tenant never has all processes, and a second one only while nobody else waits. Tenants take turns: who asks
  *     much waits behind nobody but itself.
  * I3  A tenant has a share of the places to wait, so that one alone cannot fill them.
+ * I4  The log of a file stays small, however scans overlap: `scans-log.ts`.
  */
 import type { OpenwopError } from '@gantry/protocol';
 import { readAnswer, unavailable, WAITING_MAX } from './answers.ts';
-import type { OpenFile } from './database-files.ts';
+import { factsOf, type OpenFile } from './database-files.ts';
 import { type Ended, ScanChild } from './scan-child.ts';
+import { ScansLog } from './scans-log.ts';
 import { TenantQueue } from './tenant-queue.ts';
 import type { Request } from './wire.ts';
 
@@ -23,6 +25,8 @@ export interface ScansOptions {
   readonly scanMsMax: number;
   /** What a scan that took too long is refused with. */
   late(): OpenwopError;
+  /** Of the file that a tenant's scans read, by its writer. */
+  checkpoint(tenant: string): Promise<unknown>;
 }
 
 interface Waiting {
@@ -39,11 +43,14 @@ export class Scans {
   readonly #waiting = new TenantQueue<Waiting>({ shareMax: WAITING_BY_TENANT_MAX });
   /** How many scans of a tenant are under way. */
   readonly #running = new Map<string, number>();
+  readonly #log: ScansLog;
   #lastId = 0;
   #isClosed = false;
 
   constructor(options: ScansOptions) {
     this.#options = options;
+    const { file, checkpoint } = options;
+    this.#log = new ScansLog({ pathOf: (tenant) => factsOf(file, tenant).path, checkpoint });
   }
 
   request(tenant: string, asked: Omit<Request, 'id'>): Promise<unknown> {
@@ -83,13 +90,13 @@ export class Scans {
   }
 
   #mayHave(tenant: string): boolean {
-    return this.#runs(tenant) < PROCESSES_BY_TENANT_MAX;
+    return this.#runs(tenant) < PROCESSES_BY_TENANT_MAX && this.#log.mayBegin(tenant);
   }
 
   /** I2. */
   #next(): Waiting | undefined {
     return (
-      this.#waiting.next((tenant) => this.#runs(tenant) === 0) ??
+      this.#waiting.next((tenant) => this.#runs(tenant) === 0 && this.#mayHave(tenant)) ??
       this.#waiting.next((tenant) => this.#mayHave(tenant))
     );
   }
@@ -121,8 +128,10 @@ export class Scans {
     this.#count(waiting.tenant, 1);
     const ended = await child.scan(waiting.request);
     this.#count(waiting.tenant, -1);
+    const emptied = this.#log.ended(waiting.tenant, this.#running.keys());
     this.#pump();
     this.#settle(waiting, ended);
+    if (await emptied) this.#pump();
   }
 
   #settle({ request, resolve, reject }: Waiting, ended: Ended): void {

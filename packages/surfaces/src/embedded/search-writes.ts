@@ -9,6 +9,9 @@ import { sequenceOf } from './ranges.ts';
 import { findingSearchIndex, gramsTable, type SearchIndex, wordsTable } from './search-indexes.ts';
 import { preparing } from './statements.ts';
 
+/** [m] What an index without documents takes on the disk. */
+const INDEX_BYTES = 40_960;
+
 interface Indexing {
   readonly documents: readonly SearchDocument[];
   readonly limits: SearchLimits;
@@ -19,7 +22,10 @@ export function searchWrites(database: DatabaseSync) {
   const indexFor = makingIndex(database);
   const prepare = preparing(database);
   const save = saving(database, prepare);
-  const used = database.prepare(`select bytes from usage where area = 'search' and tenant = ?`);
+  const used = database.prepare(`
+    select bytes + ${INDEX_BYTES} * (select count(*) from search_indexes where tenant = usage.tenant) as bytes
+    from usage where area = 'search' and tenant = ?
+  `);
   const remove = database.prepare('delete from search_documents where idx = ? and id = ? returning seq');
   return {
     index(tenant: string, name: string, { documents, limits }: Indexing): { indexed: number } {

@@ -68,9 +68,9 @@ function findWords(prepare: Prepare, index: SearchIndex, { query, k, filter }: S
     : [`${table} join search_documents on seq = ${table}.rowid`, `${matching} and ${text.condition(filter)}`];
   const sql = `
     with found as materialized (select ${table}.rowid as place, rank as score from ${from} where ${where}),
-      best as materialized (select score from found order by score limit ${text.bind(k)})
+      best as materialized (select score from found order by score ${text.limit(k)})
     select seq, score from found join search_documents on seq = place
-    where score <= (select max(score) from best) order by score, id limit ${text.bind(k)}
+    where score <= (select max(score) from best) order by score, id ${text.limit(k)}
   `;
   const rows = prepare(sql).all(...text.params);
   return rows.map(({ seq, score }) => ({ seq: Number(seq), score: -Number(score) }));
@@ -94,7 +94,7 @@ function findPart(
   const where = `${place} and instr(folded, ${text.bind(query.literal)}) > 0 and ${text.condition(filter)}`;
   const sql = `
     select seq, length(folded) as length from search_documents where ${where}
-    order by length, id limit ${text.bind(k)}
+    order by length, id ${text.limit(k)}
   `;
   return prepare(sql)
     .all(...text.params)

@@ -3,7 +3,6 @@ import type { DatabaseSync } from 'node:sqlite';
 import { QueryText } from '../documents/query-sql.ts';
 import type { NewVector, VectorDeletion, VectorLimits, VectorUpsert } from '../ports/vectors.ts';
 import { bytesOf } from '../text.ts';
-import { encode } from '../vector/codes.ts';
 import { norm } from '../vector/metric.ts';
 import {
   type CollectionShape,
@@ -16,15 +15,14 @@ import {
 import { SQLITE, sortedJson } from './document-sql.ts';
 import { rangeOf, sequenceOf } from './ranges.ts';
 import { preparing } from './statements.ts';
-import { codesTable, findingVectorCollection, type VectorCollection } from './vector-collections.ts';
+import { coding, indexAllChunks, makeCodes, recoding } from './vector-codes.ts';
+import { findingVectorCollection, type VectorCollection } from './vector-collections.ts';
 
 type Upsert = Omit<VectorUpsert, 'collection'> & { readonly limits: VectorLimits };
 type Deletion = Omit<VectorDeletion, 'collection'> & { readonly limits: VectorLimits };
 
-/** Small, since every collection has at least one: [m] scans are as fast as with 1,024. */
-const CODES_IN_CHUNK = 128;
-
 export function vectorWrites(database: DatabaseSync) {
+  indexAllChunks(database);
   const collectionOf = findingVectorCollection(database);
   const collectionFor = makingCollection(database);
   const save = saving(database);
@@ -55,8 +53,9 @@ function makingCollection(database: DatabaseSync) {
   const many = database.prepare('select count(*) as many from vector_collections where tenant = ?');
   const dropEmpty = database.prepare('delete from vector_collections where tenant = ? and vectors = 0');
   const make = database.prepare(`
-    insert into vector_collections (tenant, name, dimensions, metric) values (?, ?, ?, ?)
-    on conflict do update set dimensions = excluded.dimensions, metric = excluded.metric
+    insert into vector_collections (tenant, name, dimensions, metric, codes_changed) values (?, ?, ?, ?, 0)
+    on conflict do update
+      set dimensions = excluded.dimensions, metric = excluded.metric, codes_changed = 0, recoded_to = null
   `);
   return (
     tenant: string,
@@ -70,28 +69,24 @@ function makingCollection(database: DatabaseSync) {
     if (!there && isFull()) dropEmpty.run(tenant);
     if (!there && isFull()) throw tooManyCollections(limits);
     make.run(tenant, name, dimensions, metric);
-    if (metric === 'cosine')
-      database.exec(`
-        create virtual table if not exists ${codesTable(dimensions)} using vec0(
-          collection integer partition key, code int8[${dimensions}] distance_metric=l2,
-          chunk_size=${CODES_IN_CHUNK}
-        )
-      `);
+    if (metric === 'cosine') makeCodes(database, dimensions);
     return collectionOf(tenant, name)!;
   };
 }
 
 function saving(database: DatabaseSync) {
   const prepare = preparing(database);
+  const recode = recoding(database, prepare);
   const find = database.prepare('select seq from vectors where collection = ? and id = ?');
   const insert = database.prepare('insert into vectors values (?, ?, ?, ?, ?, jsonb(?), ?)');
   const replace = database.prepare(
     'update vectors set embedding = ?, norm = ?, doc = jsonb(?), bytes = ? where seq = ?',
   );
   const advance = database.prepare('update vector_collections set next = ? where id = ?');
-  return ({ id: collection, dimensions, metric, next }: VectorCollection, vectors: readonly NewVector[]) => {
-    const code = metric === 'cosine' ? coding(prepare, dimensions) : null;
-    let row = next;
+  return (to: VectorCollection, vectors: readonly NewVector[]) => {
+    const { id: collection } = to;
+    const code = to.metric === 'cosine' ? coding(prepare, to) : null;
+    let row = to.next;
     for (const { id, embedding, metadata } of vectors) {
       const doc = metadata && sortedJson(metadata);
       const blob = new Uint8Array(embedding.buffer, embedding.byteOffset, embedding.byteLength);
@@ -100,39 +95,29 @@ function saving(database: DatabaseSync) {
       const seq = there ? Number(there.seq) : sequenceOf(collection, row++);
       if (there) replace.run(blob, norm(embedding), doc, bytes, seq);
       else insert.run(seq, collection, id, blob, norm(embedding), doc, bytes);
-      code?.save(collection, seq, embedding, there !== undefined);
+      code?.save(seq, embedding, there !== undefined);
     }
     advance.run(row, collection);
-  };
-}
-
-/** The extension takes whole numbers as bigint only, and changes no code in its place. */
-function coding(prepare: ReturnType<typeof preparing>, dimensions: number) {
-  const table = codesTable(dimensions);
-  const insert = prepare(`insert into ${table} (rowid, collection, code) values (?, ?, vec_int8(?))`);
-  const remove = prepare(`delete from ${table} where rowid = ?`);
-  return {
-    save(collection: number, seq: number, embedding: Float32Array, isThere: boolean): void {
-      if (isThere) remove.run(BigInt(seq));
-      insert.run(BigInt(seq), BigInt(collection), new Uint8Array(encode(embedding).buffer));
-    },
-    remove: (seq: number): void => void remove.run(BigInt(seq)),
+    if (code) recode(to, vectors.length);
   };
 }
 
 function removing(database: DatabaseSync) {
   const prepare = preparing(database);
-  return ({ id, dimensions, metric }: VectorCollection, { ids, filter, limits }: Deletion): number => {
+  const recode = recoding(database, prepare);
+  return (from: VectorCollection, { ids, filter, limits }: Deletion): number => {
+    const { id } = from;
     const text = new QueryText(SQLITE);
     const [first, after] = rangeOf(id);
     const place =
       ids === null
         ? `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`
         : `collection = ${text.bind(id)} and id in (select value from json_each(${text.bind(JSON.stringify(ids))}))`;
-    const matched = `select seq from vectors where ${place} and ${text.condition(filter)} limit ${text.bind(limits.deletedMax)}`;
+    const matched = `select seq from vectors where ${place} and ${text.condition(filter)} ${text.limit(limits.deletedMax)}`;
     const gone = prepare(`delete from vectors where seq in (${matched}) returning seq`).all(...text.params);
-    const code = metric === 'cosine' ? coding(prepare, dimensions) : null;
+    const code = from.metric === 'cosine' ? coding(prepare, from) : null;
     for (const { seq } of gone) code?.remove(Number(seq));
+    if (code) recode(from, gone.length);
     return gone.length;
   };
 }

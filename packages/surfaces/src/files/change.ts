@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { codeOf } from '../backend-errors.ts';
 import type { FileChange } from '../embedded/files.ts';
 import type { FileContent, WriteMode } from '../ports/files.ts';
 import type { PortWrite } from '../surface-call.ts';
-import { codeOf, denied } from './errors.ts';
+import { syncFolder } from '../sync-folder.ts';
+import { denied } from './errors.ts';
 import { look, readWhole } from './root.ts';
 
 export interface Target {
@@ -53,16 +55,6 @@ export async function stage(path: string, bytes: Uint8Array): Promise<void> {
     await handle.close();
   }
   await syncFolder(dirname(path));
-}
-
-/** A name that is lost in a crash would look like a rename that happened. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Not for what lies below a file: a write cannot make that. */

@@ -1,5 +1,6 @@
 /** What the file system says, as callers may hear it: nothing of it names a path of this machine. */
 import { OpenwopError } from '@gantry/protocol';
+import { codeOf } from '../backend-errors.ts';
 import { LinkFound } from './folder.ts';
 import { outside } from './path.ts';
 
@@ -11,11 +12,8 @@ export const denied = (path: string, problem: string): OpenwopError =>
 /** Its file has other names, which may be anywhere. */
 export const shared = (path: string): OpenwopError => outside(path, 'is a hard link');
 
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';
-
 /** Nothing is there, nor could be: below a file there is nothing. */
-export const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
+export const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
 
 const notFound = (path: string): OpenwopError => new OpenwopError('file_not_found', { details: { path } });
 

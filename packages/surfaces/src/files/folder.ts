@@ -5,9 +5,11 @@
  * meanwhile, a path is walked name by name and no link is followed. Elsewhere the folder is compared with what its
  * path means after it was opened, which leaves a moment between look and use.
  */
+
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../backend-errors.ts';
 
 const HOLDS = process.platform === 'linux' && existsSync('/proc/self/fd');
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -77,7 +79,7 @@ async function opened(path: string, flags: number): Promise<FileHandle> {
   try {
     return await open(path, flags);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
+    const code = codeOf(error);
     throw code === 'ELOOP' || code === 'ENOTDIR' ? new LinkFound() : error;
   }
 }

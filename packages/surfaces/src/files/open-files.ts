@@ -5,13 +5,16 @@
  * crash the note and the staged file tell whether the rename happened; it is made up for before anything else is
  * served. Changes in a workspace happen one after the other.
  */
+
 import { hash } from 'node:crypto';
 import { access, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../backend-errors.ts';
 import { assertSameCall } from '../call-journal.ts';
 import type { MakeRoom } from '../content-room.ts';
 import type { EmbeddedDatabase } from '../embedded/database.ts';
 import type { FileChange } from '../embedded/files.ts';
+import { Lines } from '../line.ts';
 import {
   FILE_BYTES_MAX,
   FILES_MAX,
@@ -24,7 +27,7 @@ import {
 import type { PortWrite } from '../surface-call.ts';
 import { changeOf, contentFor, stage, type Target } from './change.ts';
 import { typeByName } from './content-type.ts';
-import { codeOf, denied, explain, explainRead, isAbsent } from './errors.ts';
+import { denied, explain, explainRead, isAbsent } from './errors.ts';
 import { listFiles } from './list.ts';
 import { plainPath, plainPathOrRoot } from './path.ts';
 import { inFolder, look, prune, readWhole, tooLarge } from './root.ts';
@@ -51,8 +54,8 @@ class Files implements FilesPort {
   readonly #options: FilesOptions;
   readonly #folder: string;
   readonly #staged: string;
-  /** The last change of each workspace that is under way. */
-  readonly #busy = new Map<string, Promise<unknown>>();
+  /** Of changes, by workspace. */
+  readonly #lines = new Lines();
 
   constructor(options: FilesOptions) {
     this.#options = options;
@@ -104,7 +107,7 @@ class Files implements FilesPort {
 
   async write(file: FilePlace & FileContent & { readonly mode: WriteMode }, call: PortWrite) {
     const target = this.#target(file, call.tenant);
-    return this.#alone(target.root, async () => {
+    return this.#lines.inTurn(target.root, async () => {
       const change = changeOf(file.workspace, target, call, 'write');
       const content = { bytes: file.bytes.byteLength, contentType: file.contentType };
       const made = await this.#once(change, call, async () => {
@@ -119,7 +122,7 @@ class Files implements FilesPort {
 
   async delete(place: FilePlace, call: PortWrite) {
     const target = this.#target(place, call.tenant);
-    return this.#alone(target.root, async () => {
+    return this.#lines.inTurn(target.root, async () => {
       const change = changeOf(place.workspace, target, call, 'delete');
       const made = await this.#once(change, call, async () => {
         const seen = await look(target.root, target.names).catch(nothing);
@@ -201,17 +204,6 @@ class Files implements FilesPort {
   async #typeOf(tenant: string, workspace: string, path: string): Promise<string | null> {
     const known = await this.#options.database.read('files', 'contentType', { tenant, workspace, path });
     return known ?? typeByName(path);
-  }
-
-  #alone<T>(root: string, work: () => Promise<T>): Promise<T> {
-    const done = (this.#busy.get(root) ?? Promise.resolve()).then(work, work);
-    const last = done
-      .catch(() => {})
-      .finally(() => {
-        if (this.#busy.get(root) === last) this.#busy.delete(root);
-      });
-    this.#busy.set(root, last);
-    return done;
   }
 }
 

@@ -2,9 +2,10 @@
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
 import { OpenwopError } from '@gantry/protocol';
+import { codeOf } from '../backend-errors.ts';
 import type { MakeRoom } from '../content-room.ts';
 import { FILE_BYTES_MAX } from '../ports/files.ts';
-import { codeOf, shared } from './errors.ts';
+import { shared } from './errors.ts';
 import { Folder, LinkFound } from './folder.ts';
 
 /** Opens the folder of these names. The caller closes it. */

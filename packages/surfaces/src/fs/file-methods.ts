@@ -1,7 +1,7 @@
 /** The five methods that every host with `fs` has. */
 import Type from 'typebox';
 import type { MethodLiteral } from '../define-surface.ts';
-import { Bytes, Cursor, PageLimit, Prefix, Timestamp } from '../schema.ts';
+import { Bytes, Cursor, PAGES, PageLimit, Prefix, Timestamp } from '../schema.ts';
 
 const optional = Type.Optional;
 /** Judged by the port, which has one code for all that is no plain path. */
@@ -52,7 +52,7 @@ export const FILE_METHODS = {
     summary:
       'Files in the byte order of their paths, page by page: all whose path begins with `prefix`. Without ' +
       '`recursive` (true), what lies directly behind the prefix, with folders; without `includeHidden` (true), no ' +
-      'names that begin with a dot.',
+      `names that begin with a dot. ${PAGES}`,
     input: Type.Object({
       prefix: optional(Prefix),
       cursor: optional(Cursor),

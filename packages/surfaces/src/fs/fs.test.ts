@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import sharp from 'sharp';
 import { createCursors } from '../cursor.ts';
-import type { Data } from '../data.ts';
+import type { Data, DataObject } from '../data.ts';
 import { openEmbeddedDatabase } from '../embedded/database.ts';
 import { openFiles } from '../files/open-files.ts';
 import { FILE_BYTES_MAX } from '../ports/files.ts';
@@ -108,9 +108,16 @@ describe('fs', () => {
       await call('write', { path: 'a', content: 'hello world!', encoding });
       assert.equal(((await call('stat', { path: 'a' })) as { size: number }).size, 12);
     }
-    for (const wrong of [{ encoding: 'latin1' }, { encoding: 'base64' }, {}])
+    const orPlain = /`content` is not base64\..* Or say `encoding: 'utf8'` for plain text\.$/;
+    const wrongs: [DataObject, RegExp][] = [
+      [{ encoding: 'latin1' }, /Use utf8, utf-8, base64, or give `bytes`/],
+      [{ encoding: 'base64' }, orPlain],
+      [{}, orPlain],
+    ];
+    for (const [wrong, message] of wrongs)
       await assert.rejects(call('write', { path: 'a', content: 'hello world!', ...wrong }), {
         code: 'validation_error',
+        message,
       });
     const { entries } = (await call('list', { limit: 5_000 })) as { entries: readonly Data[] };
     assert.equal(entries.length, 1);

@@ -14,6 +14,7 @@ import {
   type StepFacts,
   TEXT_BYTES_MAX,
   textOf,
+  unused,
 } from '../spelling.ts';
 
 const ENCODINGS: Readonly<Record<string, 'utf8' | 'base64'>> = {
@@ -41,8 +42,10 @@ function contentOf({ bytes }: DataObject, encoding: Data | undefined): string | 
   });
 }
 
+const OR_PLAIN_TEXT = " Or say `encoding: 'utf8'` for plain text.";
+
 const encoded = (text: string, encoding: 'utf8' | 'base64'): Uint8Array =>
-  encoding === 'utf8' ? new Uint8Array(Buffer.from(text)) : decodeBase64(text, 'content');
+  encoding === 'utf8' ? new Uint8Array(Buffer.from(text)) : decodeBase64(text, 'content', OR_PLAIN_TEXT);
 
 /** Bytes once, as text: with both an answer could be too large to send. */
 function inBase64(value: Data): Data {
@@ -61,10 +64,23 @@ const partsInBase64: Step = {
   adapt: (value) => (Array.isArray(value.parts) ? { ...value, parts: value.parts.map(inBase64) } : value),
 };
 
+/** A path that names the root has no prefix. */
+function folderOf(path: Data | undefined): Data | undefined {
+  if (typeof path !== 'string') return path;
+  return /^(\.?\/?)$/.test(path) && path !== '/' ? '' : path.replace(/\/*$/, '/');
+}
+
+const encoding: Step = {
+  says: `\`encoding\` of the text: ${Object.keys(ENCODINGS).join(', ')}`,
+  knows: ['encoding'],
+  adapt: (value) => value,
+};
+
 const FILES: readonly Spelling[] = [
   {
     path: 'fs.read',
     to: 'fs.read',
+    takes: [encoding],
     gives: [
       member(
         'content',
@@ -79,8 +95,13 @@ const FILES: readonly Spelling[] = [
     when: 'content',
     to: 'fs.write',
     takes: [
-      member('bytes', '`content` as `encoding` says, else base64', ({ content, encoding }) =>
-        typeof content === 'string' ? encoded(content, encodingOf(encoding)) : undefined,
+      encoding,
+      member(
+        'bytes',
+        '`content` as `encoding` says, else base64',
+        ({ content, encoding }) =>
+          typeof content === 'string' ? encoded(content, encodingOf(encoding)) : undefined,
+        ['content'],
       ),
     ],
     gives: [also({ bytes: 'sizeBytes' })],
@@ -98,17 +119,13 @@ const FILES: readonly Spelling[] = [
     when: 'path',
     to: 'fs.list',
     takes: [
-      member('prefix', '`path` as a folder', ({ path }) =>
-        typeof path === 'string'
-          ? /^(\.?\/?)$/.test(path) && path !== '/'
-            ? ''
-            : path.replace(/\/*$/, '/')
-          : path,
-      ),
+      member('prefix', '`path` as a folder', ({ path }) => folderOf(path), ['path']),
       fill({ recursive: false, includeHidden: false }),
     ],
   },
 ];
+
+const ofContent = unused('contentType', 'the content says itself what it is');
 
 const CONVERSIONS: readonly Spelling[] = [
   ...(['image.resize', 'image.crop', 'image.formatConvert', 'pdf.extractText'] as const).map(
@@ -116,7 +133,7 @@ const CONVERSIONS: readonly Spelling[] = [
       path: `fs.${name}`,
       when: 'contentBase64',
       to: `fs.${name}`,
-      takes: [fromBase64('contentBase64', 'bytes')],
+      takes: [fromBase64('contentBase64', 'bytes'), ...(name === 'pdf.extractText' ? [] : [ofContent])],
       gives: [answerInBase64],
     }),
   ),

@@ -2,11 +2,10 @@
 import { OpenwopError } from '@gantry/protocol';
 import { contentTypeOf } from '../blob/names.ts';
 import { contentRoom } from '../content-room.ts';
-import type { Cursors } from '../cursor.ts';
+import { type Cursors, pageByKey } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import type { FileEntry, FilesPort } from '../ports/files.ts';
 import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../ports/files.ts';
-import { pageSize } from '../schema.ts';
 import { ARCHIVE_METHODS, implementArchives } from './archive.ts';
 import type { Converter } from './convert/converter.ts';
 import { FILE_METHODS } from './file-methods.ts';
@@ -18,7 +17,7 @@ export const fsSurface = defineSurface({
   path: 'fs',
   summary:
     'Files in a folder of the workspace. Paths are relative to it, or begin with `sandboxRoot`; no path and no link ' +
-    'leads out of it.',
+    'leads out of it. Bytes are a `Uint8Array`.',
   journal: 'own',
   limits: { maxFileSizeBytes: FILE_BYTES_MAX },
   options: {
@@ -66,18 +65,14 @@ export function implementFs({ port, cursors, converter }: FsOptions): Implemente
           ...(contentType !== null && { contentType }),
         };
       },
-      async list(input, { workspace, ...call }) {
-        const { prefix = '', cursor, recursive = true, includeHidden: hidden = true } = input;
-        const limit = pageSize(input.limit);
-        const scope = [call.tenant, 'fs.list', workspace, prefix, `${recursive}`, `${hidden}`] as const;
-        const after = cursor === undefined ? null : cursors.open(scope, cursor);
-        const range = { workspace, prefix, after, limit: limit + 1, recursive, hidden };
-        const found = await port.list(range, call);
-        const page = found.slice(0, limit);
-        return {
-          entries: page.map(entryOf),
-          ...(found.length > limit && { nextCursor: cursors.seal(scope, page.at(-1)!.path) }),
-        };
+      async list({ prefix = '', recursive = true, includeHidden: hidden = true, ...asked }, call) {
+        const { workspace, tenant } = call;
+        const { page, ...next } = await pageByKey(cursors, asked, {
+          scope: [tenant, 'fs.list', workspace, prefix, `${recursive}`, `${hidden}`],
+          list: (range) => port.list({ workspace, prefix, recursive, hidden, ...range }, call),
+          keyOf: ({ path }) => path,
+        });
+        return { entries: page.map(entryOf), ...next };
       },
       ...implementImages(converter),
       ...implementPdf(converter),

@@ -1,10 +1,21 @@
 /** `ctx.storage.kv`: keys and values with time to live, counters and compare-and-swap. */
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import type { Cursors } from '../cursor.ts';
+import { type Cursors, pageByKey } from '../cursor.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
 import type { KvPort } from '../ports/kv.ts';
-import { Cursor, Json, Key, Namespace, PageLimit, Prefix, pageSize, Seconds, Timestamp } from '../schema.ts';
+import {
+  Cursor,
+  Json,
+  Key,
+  NAMESPACES,
+  Namespace,
+  PAGES,
+  PageLimit,
+  Prefix,
+  Seconds,
+  Timestamp,
+} from '../schema.ts';
 
 const optional = Type.Optional;
 const Place = { key: Key, namespace: optional(Namespace) };
@@ -13,7 +24,7 @@ export const kvSurface = defineSurface({
   capability: 'kvStorage',
   aliases: ['storage.kv'],
   path: 'storage.kv',
-  summary: 'A key-value store with time to live and atomic operations. Each tenant sees its own keys only.',
+  summary: `A key-value store with time to live and atomic operations. Each tenant sees its own keys only. ${NAMESPACES} A node may write to it 100,000 times, as to every capability.`,
   journal: 'own',
   limits: { maxKeyBytes: 256, maxValueBytes: 1_048_576, maxTtlSeconds: 2_592_000 },
   options: {
@@ -42,7 +53,7 @@ export const kvSurface = defineSurface({
     },
     list: {
       effect: 'read',
-      summary: 'Keys in byte order, page by page.',
+      summary: `Keys in byte order, page by page. ${PAGES}`,
       input: Type.Object({
         namespace: optional(Namespace),
         prefix: optional(Prefix),
@@ -94,17 +105,13 @@ export function implementKv({ port, cursors }: KvOptions): ImplementedSurface {
       return { ok: true, ...(await port.put({ ...placeOf(place), value, expiresAt }, call)) };
     },
     delete: (input, call) => port.delete(placeOf(input), call),
-    async list({ namespace = '', prefix = '', cursor, limit: asked }, call) {
-      const limit = pageSize(asked);
-      const scope = [call.tenant, 'kv.list', namespace, prefix] as const;
-      const after = cursor === undefined ? null : cursors.open(scope, cursor);
-      const keys = await port.list({ namespace, prefix, after, limit: limit + 1 }, call);
-      const page = keys.slice(0, limit);
-      const isMore = keys.length > limit;
-      return {
-        entries: page.map((key) => ({ key })),
-        ...(isMore && { nextCursor: cursors.seal(scope, page.at(-1)!) }),
-      };
+    async list({ namespace = '', prefix = '', ...asked }, call) {
+      const { page, ...next } = await pageByKey(cursors, asked, {
+        scope: [call.tenant, 'kv.list', namespace, prefix],
+        list: (range) => port.list({ namespace, prefix, ...range }, call),
+        keyOf: (key) => key,
+      });
+      return { entries: page.map((key) => ({ key })), ...next };
     },
     atomicIncrement: ({ delta = 1, ...place }, call) => port.increment({ ...placeOf(place), delta }, call),
     async compareAndSwap({ expectedValue: expected = null, newValue: value, ...place }, call) {

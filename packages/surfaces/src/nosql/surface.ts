@@ -7,9 +7,10 @@ import { comparingIds, type Filter } from '../documents/filter.ts';
 import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseSort } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
+import { noDatasource } from '../no-datasource.ts';
 import type { DocumentLimits, DocumentsPort, NewDocument, WhenNone } from '../ports/documents.ts';
 import { SCAN_MS_MAX } from '../scan-time.ts';
-import { Cursor, DatasourceId, Name, PageLimit } from '../schema.ts';
+import { Cursor, DatasourceId, Name, PAGES, PageLimit } from '../schema.ts';
 import type { Invocation } from '../surface-call.ts';
 import { projected } from './projection.ts';
 import { parseUpdate, upserted } from './update.ts';
@@ -59,7 +60,7 @@ export const nosqlSurface = defineSurface({
     query: {
       effect: 'read',
       summary:
-        'Documents that match, in the order of insertion or by `sort` (`{ name: 1, age: -1 }`), page by page. ' +
+        `Documents that match, in the order of insertion or by \`sort\` (\`{ name: 1, age: -1 }\`), page by page. ${PAGES} ` +
         '`projection` names the members to give (`1`) or to leave out (`0`). ' +
         `What takes longer than ${SCAN_MS_MAX / 1_000} s is ended.`,
       input: Type.Object({
@@ -215,9 +216,13 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
 function finding(datasources: readonly NosqlDatasource[]) {
   return ({ datasourceId = DATASOURCE }: At, { tenant }: { readonly tenant: string }): DocumentsPort => {
     const found = datasources.find(({ id }) => id === datasourceId);
-    if (!found) throw new OpenwopError('datasource_not_found');
-    if (found.tenants !== '*' && !found.tenants.includes(tenant))
-      throw new OpenwopError('datasource_access_denied');
+    const isFor = ({ tenants }: NosqlDatasource): boolean => tenants === '*' || tenants.includes(tenant);
+    if (!found)
+      throw noDatasource(
+        datasourceId,
+        datasources.filter(isFor).map(({ id }) => id),
+      );
+    if (!isFor(found)) throw new OpenwopError('datasource_access_denied');
     return found.port;
   };
 }

@@ -33,6 +33,7 @@ export function cacheContract(name: string, open: () => Promise<OpenedCache>): v
     after(() => opened?.close());
     values(port);
     room(port);
+    largeNamespace(portOf);
     manyExpired(portOf);
     cacheSurfaceTests(() => portOf(1_000_000));
   });
@@ -117,6 +118,27 @@ function room(port: () => CachePort): void {
     const keys = '0123456789';
     await Promise.all([...keys].map((key) => put(tenant, key, NOW)));
     assert.equal((await present(tenant, keys)).length, 3);
+  });
+}
+
+function largeNamespace(portOf: (capacityBytes: number) => CachePort): void {
+  test('I4: a large namespace is evicted whole, those that have expired not counted, and once', async () => {
+    const [tenant, many] = [freshTenant(), 1_500];
+    const port = portOf(10_000_000);
+    const put = (key: string, namespace: string, expiresAt = END) =>
+      port.put({ ...at(key, namespace), value: 1, expiresAt }, write(tenant));
+    const keys = Array.from({ length: many }, (_, index) => String(index));
+    await Promise.all(keys.map((key, index) => put(key, 'large', index < 10 ? NOW + 1 : END)));
+    await put('a', 'other');
+    const call = write(tenant, { now: NOW + 1 });
+    const all = { namespace: 'large', key: null };
+    assert.deepEqual(await port.evict(all, call), { evicted: many - 10 });
+    const left = await Promise.all(keys.map((key) => port.get(at(key, 'large'), read(tenant, NOW + 1))));
+    assert.ok(left.every((entry) => entry === null));
+    await Promise.all(keys.map((key) => put(key, 'large')));
+    assert.deepEqual(await port.evict(all, call), { evicted: many - 10 });
+    assert.ok(await port.get(at('1499', 'large'), read(tenant)), 'what came later stays');
+    assert.ok(await port.get(at('a', 'other'), read(tenant)));
   });
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { ColumnType } from '../documents/columns.ts';
-import { EVERYTHING, isEqual } from '../documents/filter.ts';
+import { EVERYTHING, type Filter, isEqual } from '../documents/filter.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import { type DocumentsPort, INDEXES_MAX } from './documents.ts';
 
@@ -19,6 +19,7 @@ export function columnTests(port: () => DocumentsPort): void {
   declared(port, insert, declare);
   closing(port, insert, declare);
   indexed(port, insert, declare);
+  pagesOfIndexed(port, declare);
 }
 
 type Insert = (tenant: string, id: string, members: JsonObject) => Promise<unknown>;
@@ -187,5 +188,30 @@ function indexed(port: () => DocumentsPort, insert: Insert, declare: Declare): v
     assert.deepEqual((await port().describe(C, read(tenant)))?.indexes, columns.slice(0, INDEXES_MAX));
     for (const name of columns)
       assert.equal(await port().count({ ...C, filter: isEqual([name], 7) }, read(tenant)), 1, name);
+  });
+}
+
+function pagesOfIndexed(port: () => DocumentsPort, declare: Declare): void {
+  test('pages by several indexed values meet each document once, whichever is rarer', async () => {
+    const tenant = freshTenant();
+    await declare(tenant, { a: 'number', b: 'string', n: 'number' }, ['a', 'b']);
+    const rows = Array.from({ length: 50 }, (_, n) => ({ id: `d${n}`, a: n % 2, b: `b${n % 5}`, n }));
+    const documents = rows.map((document) => ({ id: document.id, document }));
+    await port().insert({ ...C, documents, typed: true }, write(tenant));
+    const above: Filter = { kind: 'compare', path: ['n'], is: '>', value: 10 };
+    for (const [a, b] of [[0, 'b1'] as const, [1, 'b3'] as const, [1, 'b7'] as const])
+      for (const descending of [null, false, true]) {
+        const filter: Filter = { kind: 'all', of: [isEqual(['a'], a), isEqual(['b'], b), above] };
+        const sort = descending === null ? [] : [{ path: ['n'], descending }];
+        const met: unknown[] = [];
+        for (let after: string | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
+          const page = await port().find({ ...C, filter, sort, after, limit: 2 }, read(tenant));
+          met.push(...page.documents.map(({ n }) => n));
+          after = page.next;
+        }
+        const expected = rows.filter((row) => row.a === a && row.b === b && row.n > 10).map(({ n }) => n);
+        assert.deepEqual(met, descending ? expected.reverse() : expected);
+        assert.equal(await port().count({ ...C, filter }, read(tenant)), expected.length);
+      }
   });
 }

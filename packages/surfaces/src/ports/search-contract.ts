@@ -16,7 +16,8 @@ export interface OpenedSearch {
 export const SEARCH_CONTRACT_LIMITS: SearchLimits = {
   documentsMax: 200,
   indexesMax: 40,
-  quotaBytes: 100_000,
+  // Room for as many indexes as there may be, where each costs something by itself
+  quotaBytes: 2_000_000,
 };
 
 /** `open` makes a port with `SEARCH_CONTRACT_LIMITS`. Every test is a tenant of its own. */

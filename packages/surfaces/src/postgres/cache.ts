@@ -1,13 +1,13 @@
 /**
  * The cache port in PostgreSQL.
  *
- * I1  Writers of one tenant take turns: none evicts what another is noting as used. Only the sweeper of expired values
- *     does not; what it holds is left to it.
+ * I1  Writers of one tenant take turns: none evicts what another is noting as used. Only who deletes
+ *     in masses does not: the sweeper of expired values, and eviction of a large namespace but for its last step.
  */
 import { entryBytes } from '../kv/entry-bytes.ts';
 import type { CacheKey, CachePort } from '../ports/cache.ts';
-import type { PortRead } from '../surface-call.ts';
-import type { PostgresDatabase, Tx } from './connection.ts';
+import type { PortRead, PortWrite } from '../surface-call.ts';
+import type { PostgresDatabase, Sql, Tx } from './connection.ts';
 import { type Act, Alone, type Area, column } from './together.ts';
 import { usedBytes } from './usage.ts';
 
@@ -130,7 +130,7 @@ async function dropOldest(tx: Tx, tenant: string, bytes: number): Promise<number
 type Which = Parameters<CachePort['evict']>[0];
 
 /** Of what others put meanwhile it can tell nothing, so it has a turn of its own. */
-const evict = ({ namespace, key }: Which, { tenant, now }: PortRead) => ({
+const evict = ({ namespace, key }: Which, { tenant, now }: PortRead, before: number) => ({
   tenant,
   now,
   bytes: 0,
@@ -141,9 +141,50 @@ const evict = ({ namespace, key }: Which, { tenant, now }: PortRead) => ({
       where tenant = ${tenant} and namespace = ${namespace} and (${key}::text is null or key = ${key})
       returning expires_at
     `;
-    return { evicted: rows.filter(({ expires_at }) => expires_at > now).length };
+    return { evicted: before + living(rows, now) };
   },
 });
+
+const living = (rows: readonly Pick<Row, 'expires_at'>[], now: number): number =>
+  rows.filter(({ expires_at }) => expires_at > now).length;
+
+const EVICTED_AT_ONCE = 1_000;
+
+/**
+ * All but a rest of a large namespace, in transactions of their own: one for all might not end in time. Answers how
+ * many. Values may be gone at any time, so who reads meanwhile may miss some already.
+ */
+async function evictMost(
+  database: PostgresDatabase,
+  namespace: string,
+  { tenant, now, invocation }: PortWrite,
+): Promise<number> {
+  if (!(await database.read((sql) => isLarge(sql, tenant, namespace, invocation.place)))) return 0;
+  for (let evicted = 0; ; ) {
+    const rows = await database.upkeep((tx) => evictSome(tx, tenant, namespace));
+    evicted += living(rows, now);
+    if (rows.length < EVICTED_AT_ONCE) return evicted;
+  }
+}
+
+/** A call that is on record does nothing more. */
+async function isLarge(sql: Sql, tenant: string, namespace: string, place: string): Promise<boolean> {
+  const [found] = await sql<{ many: number }[]>`
+    select count(*) as many from
+      (select 1 from cache where tenant = ${tenant} and namespace = ${namespace}
+        and not exists (select 1 from invocations where tenant = ${tenant} and place = ${place})
+        limit ${EVICTED_AT_ONCE + 1}) as looked
+  `;
+  return Number(found?.many) > EVICTED_AT_ONCE;
+}
+
+/** I1: it takes no turn, so what others hold is left to the last step. */
+const evictSome = (tx: Tx, tenant: string, namespace: string) => tx<Pick<Row, 'expires_at'>[]>`
+  delete from cache where id in
+    (select id from cache where tenant = ${tenant} and namespace = ${namespace}
+      limit ${EVICTED_AT_ONCE} for update skip locked)
+  returning expires_at
+`;
 
 /** Reads do not write. When values were used is kept here, and goes along with the next put of their tenant. */
 const USES_MAX = 4_096;
@@ -185,6 +226,9 @@ export function postgresCache(
     async put(entry, call) {
       await write(call, put(entry, call));
     },
-    evict: (which, call) => write(call, evict(which, call)),
+    async evict(which, call) {
+      const before = which.key === null ? await evictMost(database, which.namespace, call) : 0;
+      return write(call, evict(which, call, before));
+    },
   };
 }

@@ -12,7 +12,7 @@
  * const rows = await database.read((sql) => sql`select key from kv where tenant = ${tenant}`);
  * await database.write(call, async (tx) => { await tx`insert ...`; return { ok: true }; });
  */
-import type { Sql, Tx } from '@gantry/postgres';
+import { addressOf, openPostgres, readServer, type Sql, type Tx } from '@gantry/postgres';
 import { assertSameCall } from '../call-journal.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { PortWrite } from '../surface-call.ts';
@@ -47,8 +47,9 @@ const CONNECTIONS_MAX = 8;
 const CONNECT_TIMEOUT_S = 5;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
+/** Throws when the URL is none: `readServer`. */
 export function openPostgresDatabase({ url }: { readonly url: string }): PostgresDatabase {
-  const address = addressOf(url);
+  const address = addressOf(readServer(url));
   const opened = openedWhenNeeded({ open: () => open(url, address), close: end });
   const underWay = new Set<Promise<unknown>>();
   const guarded = async <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
@@ -84,15 +85,8 @@ export function openPostgresDatabase({ url }: { readonly url: string }): Postgre
   };
 }
 
-/** host:port as the driver reads it, for messages. */
-function addressOf(url: string): string {
-  const { hostname, port, searchParams } = new URL(url);
-  const host = searchParams.get('host') || hostname || process.env.PGHOST || 'localhost';
-  return `${host}:${port || process.env.PGPORT || '5432'}`;
-}
-
 async function open(url: string, address: string): Promise<Sql> {
-  const sql = await connect(url);
+  const sql = connect(url);
   try {
     await operation(migrate(sql, address));
     return sql;
@@ -105,10 +99,9 @@ async function open(url: string, address: string): Promise<Sql> {
 /** Told to wait, the driver also waits for connections that an outage has taken. */
 const end = (sql: Sql): Promise<void> => sql.end({ timeout: 0 });
 
-/** The driver is loaded where a server is named. `public` comes last: extensions such as vector live there. */
-async function connect(url: string): Promise<Sql> {
-  const { openPostgres } = await import('@gantry/postgres');
-  return openPostgres({
+/** `public` comes last: extensions such as vector live there. */
+const connect = (url: string): Sql =>
+  openPostgres({
     url,
     connectionsMax: CONNECTIONS_MAX,
     connectTimeoutS: CONNECT_TIMEOUT_S,
@@ -119,7 +112,6 @@ async function connect(url: string): Promise<Sql> {
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     },
   });
-}
 
 const ATTEMPTS_MAX = 20;
 

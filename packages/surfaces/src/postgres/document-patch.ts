@@ -11,7 +11,7 @@ import type { Change, DocumentLimits, Patched } from '../ports/documents.ts';
 import { sameJson } from '../same-json.ts';
 import { bytesOf } from '../text.ts';
 import type { Tx } from './connection.ts';
-import { POSTGRES } from './document-sql.ts';
+import { byRarest, POSTGRES } from './document-sql.ts';
 import type { Collection } from './documents.ts';
 import { runText } from './run-text.ts';
 
@@ -45,8 +45,8 @@ async function matching(
   { filter, matchesMax }: Change,
 ): Promise<readonly Match[]> {
   const text = new QueryText(POSTGRES);
-  const where = text.where(found, filter);
-  const matches = `select seq, id, bytes from documents where ${where} order by seq limit ${text.bind(matchesMax + 1)}`;
+  const where = text.where(await byRarest(tx, found, filter), filter);
+  const matches = `select seq, id, bytes from documents where ${where} order by seq ${text.limit(matchesMax + 1)}`;
   const matched = await runText<Match>(tx, { text: matches, params: text.params });
   if (matched.length > matchesMax) throw tooManyMatch(matchesMax);
   if (matched.reduce((sum, { bytes }) => sum + bytes, 0) > PATCHED_BYTES_MAX)

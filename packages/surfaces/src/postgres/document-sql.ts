@@ -1,6 +1,9 @@
 /** Documents are jsonb. Every parameter is text that says what it is cast to, so the driver guesses nothing. */
-import type { Path } from '../documents/filter.ts';
-import { type Bind, type Dialect, SORTED_CHARACTERS } from '../documents/query-sql.ts';
+import type { Filter, Path } from '../documents/filter.ts';
+import { type Bind, type Dialect, type Scope, SORTED_CHARACTERS } from '../documents/query-sql.ts';
+import { cellCounts } from '../documents/rarest-index.ts';
+import type { Sql, Tx } from './connection.ts';
+import { runText } from './run-text.ts';
 
 /** Text after `->` enters objects only; a number would also enter arrays. */
 const valueAt = (path: Path, bind: Bind): string =>
@@ -34,4 +37,16 @@ export const POSTGRES: Dialect = {
     ];
   },
   cell: (value, bind) => `left((${bind(JSON.stringify(value))}::text::jsonb)::text, 64)`,
+  // With `offset 0` it is not planned as any join: how many match a condition on a document is not known to it, and
+  // [m] what it then takes for cheap reads all of them
+  documentsOfCells:
+    'cells cross join lateral (select id, doc, bytes from documents ' +
+    'where documents.collection = cells.collection and documents.seq = cells.seq offset 0) as documents',
 };
+
+/** With the index alone that leads to the fewest documents. */
+export async function byRarest(sql: Sql | Tx, scope: Scope, filter: Filter): Promise<Scope> {
+  const counts = cellCounts(POSTGRES, scope, filter);
+  const [row] = counts ? await runText<Record<string, unknown>>(sql, counts) : [];
+  return counts && row ? counts.choose(row) : scope;
+}

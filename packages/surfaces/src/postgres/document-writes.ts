@@ -12,17 +12,11 @@ import {
   tooManyDocuments,
   tooManyMatch,
 } from '../documents/refusals.ts';
-import {
-  type Change,
-  type DocumentLimits,
-  INDEXES_MAX,
-  type NewDocument,
-  type Patched,
-  type WhenNone,
-} from '../ports/documents.ts';
+import type { Change, DocumentLimits, NewDocument, Patched, WhenNone } from '../ports/documents.ts';
 import type { Tx } from './connection.ts';
+import { fillStep, index } from './document-indexes.ts';
 import { type Patching, patchEach } from './document-patch.ts';
-import { POSTGRES } from './document-sql.ts';
+import { byRarest, POSTGRES } from './document-sql.ts';
 import { type Collection, type CollectionRow, collectionOf, type Place } from './documents.ts';
 import { runText } from './run-text.ts';
 import { takeTurn, takeTurnIfNarrow, usedBytes } from './usage.ts';
@@ -41,6 +35,11 @@ export function documentWrites(limits: DocumentLimits) {
       await index(tx, found, indexes);
       return null;
     },
+    /** Goes on with indexes that are not filled yet; answers whether nothing is left. */
+    async fill(tx: Tx, place: Place): Promise<boolean> {
+      const found = await hold(tx, place);
+      return !found || fillStep(tx, found);
+    },
     async insert(
       tx: Tx,
       place: Place,
@@ -56,6 +55,7 @@ export function documentWrites(limits: DocumentLimits) {
       tx: Tx,
       place: Place,
       { whenNone, ...change }: Patching & { readonly whenNone: WhenNone },
+      onIndexed: (isFilled: boolean) => void,
     ): Promise<Patched> {
       // Made before it is searched: another writer may have made it, and put in what is sought, meanwhile
       const found =
@@ -71,7 +71,7 @@ export function documentWrites(limits: DocumentLimits) {
       }
       if (whenNone.do === 'refuse') throw noneThere();
       if (!found || whenNone.do === 'answer') return { matched: 0, modified: 0, id: null };
-      await index(tx, found, whenNone.indexes);
+      onIndexed(await index(tx, found, whenNone.indexes));
       await insertInto(tx, found, [whenNone], limits);
       await checkQuota(tx, place.tenant, limits);
       return { matched: 0, modified: 0, id: whenNone.id };
@@ -80,7 +80,8 @@ export function documentWrites(limits: DocumentLimits) {
       const found = orAbsent(await hold(tx, place), place, limits);
       if (!found) return { deleted: 0 };
       const text = new QueryText(POSTGRES);
-      const matched = `select seq from documents where ${text.where(found, filter)} limit ${text.bind(matchesMax + 1)}`;
+      const where = text.where(await byRarest(tx, found, filter), filter);
+      const matched = `select seq from documents where ${where} ${text.limit(matchesMax + 1)}`;
       const removal = `delete from documents where collection = ${text.bind(found.collection)} and seq in (${matched})`;
       const { count } = await runText(tx, { text: removal, params: text.params });
       if (count > matchesMax) throw tooManyMatch(matchesMax);
@@ -91,7 +92,7 @@ export function documentWrites(limits: DocumentLimits) {
 
 async function hold(tx: Tx, { tenant, space, collection }: Place): Promise<Collection | null> {
   const [row] = await tx<CollectionRow[]>`
-    select id, columns, indexes, documents, last_seq from collections
+    select id, columns, indexes, documents, last_seq, filling, filled_seq from collections
     where tenant = ${tenant} and space = ${space} and name = ${collection} for update
   `;
   return collectionOf(row);
@@ -151,19 +152,6 @@ const dropEmpty = (tx: Tx, { tenant, space }: Place) => tx`
     (select id from collections where tenant = ${tenant} and space = ${space} and documents = 0
       and (columns is null or columns::jsonb -> 'closed' = 'false') for update skip locked)
 `;
-
-/** Fields beyond the room for indexes are looked for without one. */
-async function index(tx: Tx, { collection, indexes }: Collection, fields: readonly string[]): Promise<void> {
-  const added = fields.filter((field) => field !== 'id' && !indexes.includes(field));
-  const fitting = added.slice(0, INDEXES_MAX - indexes.length);
-  if (fitting.length === 0) return;
-  await tx`update collections set indexes = ${[...indexes, ...fitting]} where id = ${collection}`;
-  await tx`
-    insert into cells (collection, field, value, seq)
-    select collection, field, cell_of(doc, field), seq
-    from documents, unnest(${fitting}::text[]) as field where collection = ${collection}
-  `;
-}
 
 async function insertInto(
   tx: Tx,

@@ -14,7 +14,7 @@ import {
 } from '../ports/documents.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
 import { documentOf } from './document-members.ts';
-import { POSTGRES } from './document-sql.ts';
+import { byRarest, POSTGRES } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
 import { runText } from './run-text.ts';
 
@@ -24,6 +24,9 @@ export interface Place extends CollectionName {
 
 export interface Collection extends Scope, CollectionFacts {
   readonly lastSeq: number;
+  /** Fields that will be among the indexes once all their cells are there, and up to where they are. */
+  readonly filling: readonly string[];
+  readonly filledSeq: number;
 }
 
 export interface CollectionRow {
@@ -32,6 +35,8 @@ export interface CollectionRow {
   readonly indexes: string[];
   readonly documents: number;
   readonly last_seq: number;
+  readonly filling: string[];
+  readonly filled_seq: number;
 }
 
 export function collectionOf(row: CollectionRow | undefined): Collection | null {
@@ -40,15 +45,17 @@ export function collectionOf(row: CollectionRow | undefined): Collection | null 
   return {
     collection: row.id,
     columns,
-    indexes: row.indexes,
+    indexes: row.indexes.filter((field) => !row.filling.includes(field)),
     documents: row.documents,
     lastSeq: row.last_seq,
+    filling: row.filling,
+    filledSeq: row.filled_seq,
   };
 }
 
 async function findCollection(sql: Sql, { tenant, space, collection }: Place): Promise<Collection | null> {
   const [row] = await sql<CollectionRow[]>`
-    select id, columns, indexes, documents, last_seq from collections
+    select id, columns, indexes, documents, last_seq, filling, filled_seq from collections
     where tenant = ${tenant} and space = ${space} and name = ${collection}
   `;
   return collectionOf(row);
@@ -61,6 +68,9 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
       return found ? work(sql, found) : none;
     });
   const writes = documentWrites(limits);
+  const fillIndexes = async (place: Place): Promise<void> => {
+    while (!(await database.upkeep((tx) => writes.fill(tx, place))));
+  };
   return {
     get: ({ id, ...name }, { tenant }) =>
       within<JsonObject | null>({ ...name, tenant }, null, async (sql, { collection }) => {
@@ -77,7 +87,8 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
       within({ ...name, tenant }, 0, async (sql, found) => {
         if (filter.kind === 'all' && filter.of.length === 0) return found.documents;
         const text = new QueryText(POSTGRES);
-        const query = `select count(*) as many from documents where ${text.where(found, filter)}`;
+        const where = text.where(await byRarest(sql, found, filter), filter);
+        const query = `select count(*) as many from documents where ${where}`;
         const [row] = await runText<{ many: number }>(sql, { text: query, params: text.params });
         return Number(row?.many);
       }),
@@ -88,12 +99,25 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
         const { columns, indexes, documents } = found;
         return { columns, indexes, documents };
       }),
-    declare: ({ columns, indexes, ...name }, call) =>
-      database.write(call, (tx) => writes.declare(tx, placeOf(call, name), { columns, indexes })),
+    async declare({ columns, indexes, ...name }, call) {
+      const place = placeOf(call, name);
+      await database.write(call, (tx) => writes.declare(tx, place, { columns, indexes }));
+      await fillIndexes(place);
+      return null;
+    },
     insert: ({ documents, typed, ...name }, call) =>
       database.write(call, (tx) => writes.insert(tx, placeOf(call, name), { documents, typed })),
-    patch: ({ space, collection, ...change }, call) =>
-      database.write(call, (tx) => writes.patch(tx, placeOf(call, { space, collection }), change)),
+    async patch({ space, collection, ...change }, call) {
+      const place = placeOf(call, { space, collection });
+      let isFilled = true;
+      const patched = await database.write(call, (tx) =>
+        writes.patch(tx, place, change, (indexed) => {
+          isFilled = indexed;
+        }),
+      );
+      if (!isFilled) await fillIndexes(place);
+      return patched;
+    },
     delete: ({ filter, matchesMax, ...name }, call) =>
       database.write(call, (tx) => writes.delete(tx, placeOf(call, name), { filter, matchesMax })),
   };
@@ -109,7 +133,7 @@ const placeOf = ({ tenant }: { readonly tenant: string }, { space, collection }:
 async function readPage(sql: Sql | Tx, scope: Scope, { after, ...query }: FindQuery): Promise<FoundPage> {
   const { limit, sort } = query;
   const text = new QueryText(POSTGRES);
-  const page = text.page(scope, {
+  const page = text.page(await byRarest(sql, scope, query.filter), {
     ...query,
     after: after === null ? null : JSON.parse(after),
     limit: limit + 1,

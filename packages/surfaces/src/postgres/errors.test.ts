@@ -22,7 +22,6 @@ test('a server without TLS that is asked for it: TLS is named', async (t) => {
     socket.on('error', () => {});
     socket.once('data', () => {
       socket.write('N');
-      socket.once('data', () => socket.destroy());
     });
   }).listen(0, '127.0.0.1');
   t.after(() => plain.close());
@@ -33,11 +32,12 @@ test('a server without TLS that is asked for it: TLS is named', async (t) => {
     t,
     `postgres://gantry:hush@127.0.0.1:${address.port}/db?sslmode=require`,
   );
-  assert.match(message, /cannot be reached \(ECONNRESET while TLS was agreed on: the address asks for TLS/);
+  assert.match(message, / has no TLS, which "sslmode" of the URL asks for\. Switch it on there/);
 });
 
 test('what a server reports later says whether to wait or to mend it, and what', () => {
-  const told = (code: string) => explain(Object.assign(new Error('said'), { code }), 'db:5432');
+  const told = (code: string, more: object = { name: 'PostgresError' }) =>
+    explain(Object.assign(new Error('said'), { code, ...more }), 'db:5432');
   const cases = [
     ['53100', 'away', /^PostgreSQL at db:5432 cannot be used for now \(53100: its disk is full\)/],
     ['57P01', 'away', /\(57P01: it is shutting down\)/],
@@ -51,6 +51,14 @@ test('what a server reports later says whether to wait or to mend it, and what',
     assert.equal(error.trouble, trouble, code);
     assert.match(error.message, message);
   }
+  const noConnect = told('42501', { name: 'PostgresError', severity: 'FATAL' });
+  assert.match(String(noConnect), /does not let the user connect to the database\. Grant it CONNECT/);
+  for (const code of ['ECONNRESET', 'EPIPE', 'CONNECTION_CLOSED', 'CONNECT_TIMEOUT', 'ERR_STREAM_DESTROYED'])
+    assert.equal((told(code, {}) as ServerError).trouble, 'away', code);
+  for (const code of ['CERT_HAS_EXPIRED', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'])
+    assert.equal((told(code, {}) as ServerError).trouble, 'refused', code);
+  for (const code of ['UNDEFINED_VALUE', 'ERR_INVALID_ARG_TYPE'])
+    assert.equal(told(code, {}) instanceof ServerError, false, `${code} is a bug`);
 });
 
 describe('a parameter of the URL', { skip: postgresSkip }, () => {

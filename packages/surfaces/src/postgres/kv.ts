@@ -1,5 +1,6 @@
 /** The kv port in PostgreSQL. */
 import type { Json } from '@gantry/protocol';
+import { boundsOf, type KeyBounds, listStretches, type Stretch } from '../kv/key-range.ts';
 import {
   KV_ACTUAL_BYTES_MAX,
   type KvEntry,
@@ -12,23 +13,50 @@ import {
 } from '../ports/kv.ts';
 import { Refusal } from '../refusal.ts';
 import { sameJson } from '../same-json.ts';
-import { bytesOf, prefixEnd } from '../text.ts';
+import { bytesOf } from '../text.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { type Entries, isThere, kvArea, type Stored } from './kv-entries.ts';
+import { runText } from './run-text.ts';
 
 const find = (sql: Sql, tenant: string, { namespace, key }: KvKey) => sql<(Stored & { value: string })[]>`
   select value, bytes, expires_at from kv where tenant = ${tenant} and namespace = ${namespace} and key = ${key}
 `;
 
-const list = (sql: Sql, tenant: string, { namespace, prefix, after, limit }: KvRange, now: number) => {
-  const end = prefixEnd(prefix);
-  return sql<{ key: string }[]>`
-    select key from kv
-    where tenant = ${tenant} and namespace = ${namespace} and key >= ${prefix} and key > ${after ?? ''}
-      and (${end}::text is null or key < ${end}::text collate "C") and (expires_at is null or expires_at > ${now})
-    order by key limit ${limit}
-  `;
-};
+/**
+ * Reads no further than to the last key of the page, or to the last that may be looked at, which it then answers too.
+ * Exported for its plan.
+ */
+export const listText = ({ operator, end }: KeyBounds): string => `
+  select key, place, expires_at from
+    (select key, expires_at, row_number() over (order by key) as place from
+      (select key, expires_at from kv
+        where tenant = $1::text and namespace = $2::text and key ${operator} $3::text
+          ${end === null ? '' : 'and key < $7::text'}
+        order by key limit $4::bigint) as looked) as numbered
+  where expires_at is null or expires_at > $5::bigint or place = $4::bigint
+  order by key limit $6::bigint
+`;
+
+async function list(
+  sql: Sql,
+  tenant: string,
+  { namespace, limit, ...page }: KvRange,
+  { lookedAtMax, now }: { readonly lookedAtMax: number; readonly now: number },
+): Promise<Stretch> {
+  const bounds = boundsOf(page);
+  const ends = bounds.end === null ? [] : [bounds.end];
+  const params = [tenant, namespace, bounds.from, lookedAtMax, now, limit, ...ends];
+  const rows = await runText<Listed>(sql, { text: listText(bounds), params });
+  const keys = rows.filter((row) => isThere(row, now)).map(({ key }) => key);
+  const last = rows.at(-1);
+  const isCut = keys.length < limit && last?.place === lookedAtMax;
+  return { keys, next: isCut ? last.key : null };
+}
+
+interface Listed extends Pick<Stored, 'expires_at'> {
+  readonly key: string;
+  readonly place: number;
+}
 
 interface Facts {
   readonly now: number;
@@ -102,10 +130,10 @@ export function postgresKv(
       const [row] = await database.read((sql) => find(sql, tenant, key));
       return isThere(row, now) ? { value: JSON.parse(row.value), expiresAt: row.expires_at } : null;
     },
-    async list(range, { tenant, now }) {
-      const rows = await database.read((sql) => list(sql, tenant, range, now));
-      return rows.map(({ key }) => key);
-    },
+    list: (range, { tenant, now }) =>
+      listStretches(range, (rest, lookedAtMax) =>
+        database.read((sql) => list(sql, tenant, rest, { lookedAtMax, now })),
+      ),
     put: ({ value, expiresAt, ...key }, call) =>
       write(call, put(placeOf(key), { value, expiresAt }, call.now)),
     delete: (key, call) => write(call, remove(placeOf(key), call.now)),

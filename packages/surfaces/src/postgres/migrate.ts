@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refused } from '../backend-errors.ts';
-import type { Sql } from './connection.ts';
+import type { Sql, Tx } from './connection.ts';
 
 /** Any number that no one else uses for an advisory lock. */
 const LOCK_KEY = 7_070_418_002;
@@ -23,8 +23,7 @@ export async function migrate(sql: Sql, address: string): Promise<void> {
     `;
     if (server && server.number < VERSION_MIN.number)
       throw unfit(address, `is version ${server.name}. Use ${VERSION_MIN.name} or newer.`);
-    await tx`create schema if not exists gantry_surfaces`;
-    await tx`create table if not exists gantry_surfaces.schema_version (version integer not null)`;
+    await makeOnce(tx);
     const [found] = await tx<{ version: number }[]>`select version from schema_version`;
     const from = found?.version ?? 0;
     if (from > newest) {
@@ -34,11 +33,22 @@ export async function migrate(sql: Sql, address: string): Promise<void> {
           'Start the Gantry version that wrote them or a newer one.',
       );
     }
+    if (from === newest) return;
     for (const file of files)
       if (Number.parseInt(file, 10) > from) await tx.unsafe(readFileSync(join(FOLDER, file), 'utf8'));
     await tx`delete from schema_version`;
     await tx`insert into schema_version values (${newest})`;
   });
+}
+
+/** Even `if not exists` asks for the right to create, which a user needs only once. */
+async function makeOnce(tx: Tx): Promise<void> {
+  const [found] = await tx<{ hasSchema: boolean; hasTable: boolean }[]>`
+    select to_regnamespace('gantry_surfaces') is not null as "hasSchema",
+      to_regclass('gantry_surfaces.schema_version') is not null as "hasTable"
+  `;
+  if (!found?.hasSchema) await tx`create schema gantry_surfaces`;
+  if (!found?.hasTable) await tx`create table gantry_surfaces.schema_version (version integer not null)`;
 }
 
 const unfit = (address: string, why: string) =>

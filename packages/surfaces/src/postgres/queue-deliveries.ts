@@ -1,13 +1,15 @@
 /** Deliveries of the queues in PostgreSQL: leased to a consumer, then settled or delivered again. */
 import { OpenwopError } from '@gantry/protocol';
-import type { QueueOutcome, QueueSettled } from '../ports/queue.ts';
+import type { QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
 import { chooseDue, chooseFresh, effective, type Found, type Room } from '../queue/choose.ts';
 import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../queue/dead-letter.ts';
 import { tokenExpired, tooManyGroups } from '../queue/errors.ts';
-import { type Granted, handleOf, type QueueLease, readHandle } from '../queue/queue-store.ts';
+import { nothingThere } from '../queue/nothing.ts';
+import { type Granted, handleOf, type QueueLease, readHandle, WAY_LIMIT } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
-import { groupKey, loadFurther, loadGroups, type OpenGroup } from './queue-groups.ts';
+import { type Asked, groupKey, loadFurther, loadGroups, type OpenGroup } from './queue-groups.ts';
 import { bury } from './queue-messages.ts';
+import { byNumber, fromNumber } from './queue-range.ts';
 import type { QueueAct, QueueTurn } from './queue-turn.ts';
 
 /** `deliveriesMax`: of who asks. */
@@ -23,6 +25,8 @@ export const lease = (wanted: QueueLease, { now, deliveriesMax }: Asking) =>
     wants: { kind: 'messages', lease: wanted } as const,
     async decide(turn: QueueTurn, tx: Tx): Promise<Granted> {
       const group = turn.groups.get(groupKey(wanted)) ?? (await addGroup(tx, turn, wanted));
+      if (wanted.ifEmpty === 'refuse' && !(group && hasAny(turn, group, { ...wanted, deliveriesMax })))
+        throw nothingThere();
       if (!group) return { handles: [], buried: false };
       const { leased, spent, room } = await leaseDue(tx, turn, group, { ...wanted, deliveriesMax });
       const first = room.messages > 0 ? await leaseFresh(tx, turn, group, wanted, room) : [];
@@ -31,16 +35,37 @@ export const lease = (wanted: QueueLease, { now, deliveriesMax }: Asking) =>
     },
   }) satisfies QueueAct;
 
+export function makeWay(place: QueuePlace, { now, deliveriesMax }: Asking) {
+  const wanted = { topic: place.topic, group: place.group, messagesMax: WAY_LIMIT };
+  return {
+    now,
+    bytes: 0,
+    wants: { kind: 'messages', lease: wanted } as const,
+    async decide(turn: QueueTurn, tx: Tx): Promise<{ buried: boolean }> {
+      const group = turn.groups.get(groupKey(wanted)) ?? (await addGroup(tx, turn, wanted));
+      if (!group) return { buried: false };
+      const { spent } = dueOf(turn, group, { ...wanted, deliveriesMax });
+      await burySpent(tx, turn, group.id, place, spent);
+      await leaseFresh(tx, turn, group, { ...wanted, visibilityMs: 0 }, { messages: 0, bytes: 0 });
+      return { buried: spent.length > 0 };
+    },
+  } satisfies QueueAct;
+}
+
 /** Asking for a topic without messages leaves nothing behind. */
 async function addGroup(
   tx: Tx,
   { tenant, now, bounds: { groupsMax }, groups }: QueueTurn,
-  wanted: QueueLease,
+  wanted: Asked,
 ): Promise<OpenGroup | undefined> {
   const { topic, group } = wanted;
   const [known] = await tx<{ groups: number; messages: boolean }[]>`
     select (select count(*) from queue_groups where tenant = ${tenant} and topic = ${topic}) as groups,
-      exists (select 1 from queue_messages where tenant = ${tenant} and topic = ${topic}) as messages
+      exists (
+        select 1 from (
+          select seq from queue_messages where ${fromNumber(tx, { tenant, topic, from: 0 })} ${byNumber(tx)} limit 1
+        ) as first
+      ) as messages
   `;
   if (known!.groups >= groupsMax) throw tooManyGroups(groupsMax);
   if (!known!.messages) return undefined;
@@ -52,28 +77,48 @@ async function addGroup(
   return added;
 }
 
+type Due = Asked & Pick<Asking, 'deliveriesMax'>;
+
+/** Of those that nobody in this turn has got. */
+function dueOf(turn: QueueTurn, group: OpenGroup, { topic, messagesMax, deliveriesMax }: Due) {
+  const free = group.due.filter(({ seq }) => !turn.isTouched({ groupId: group.id, seq }));
+  return chooseDue(free.slice(0, messagesMax), { topic, messagesMax, deliveriesMax });
+}
+
+const freshOf = ({ now }: QueueTurn, { fresh, next: from, end, isAllFresh }: OpenGroup, room: Room) =>
+  chooseFresh(fresh, { now, from, room, end: isAllFresh ? end : null });
+
+/** Changes nothing. */
+function hasAny(turn: QueueTurn, group: OpenGroup, wanted: Due): boolean {
+  const { leased, room } = dueOf(turn, group, wanted);
+  return leased.length > 0 || (room.messages > 0 && freshOf(turn, group, room).leased.length > 0);
+}
+
+async function burySpent(
+  tx: Tx,
+  turn: QueueTurn,
+  groupId: number,
+  { topic, group }: QueuePlace,
+  spent: readonly Found[],
+): Promise<void> {
+  for (const { seq, count: deliveryCount } of spent) {
+    await bury(tx, turn, { seq, topic, group, deliveryCount, reason: DELIVERY_LIMIT_REASON }, turn.now);
+    turn.forget({ groupId, seq });
+  }
+}
+
 async function leaseDue(
   tx: Tx,
   turn: QueueTurn,
   group: OpenGroup,
   wanted: QueueLease & Pick<Asking, 'deliveriesMax'>,
 ) {
-  const { topic, messagesMax, visibilityMs, deliveriesMax } = wanted;
-  const { now } = turn;
+  const choice = dueOf(turn, group, wanted);
   const groupId = group.id;
-  const free = group.due.filter(({ seq }) => !turn.isTouched({ groupId, seq }));
-  const choice = chooseDue(free.slice(0, messagesMax), {
-    topic,
-    messagesMax,
-    deliveriesMax,
-  });
-  for (const { seq, count: deliveryCount } of choice.spent) {
-    const burial = { seq, topic, group: wanted.group, deliveryCount, reason: DELIVERY_LIMIT_REASON };
-    await bury(tx, turn, burial, now);
-    turn.forget({ groupId, seq });
-  }
+  await burySpent(tx, turn, groupId, wanted, choice.spent);
+  const visibleAt = turn.now + wanted.visibilityMs;
   for (const { seq, count } of choice.leased)
-    turn.give({ groupId, seq, count, isLeased: true, visibleAt: now + visibilityMs }, 'again');
+    turn.give({ groupId, seq, count, isLeased: true, visibleAt }, 'again');
   return choice;
 }
 
@@ -81,11 +126,11 @@ async function leaseFresh(
   tx: Tx,
   turn: QueueTurn,
   group: OpenGroup,
-  wanted: QueueLease,
+  wanted: Pick<QueueLease, 'topic' | 'visibilityMs'>,
   room: Room,
 ): Promise<readonly Found[]> {
   const { tenant, now } = turn;
-  const { delayed, leased, next } = chooseFresh(group.fresh, { now, from: group.next, room });
+  const { delayed, leased, next } = freshOf(turn, group, room);
   const groupId = group.id;
   for (const { seq, available_at: visibleAt } of delayed)
     turn.give({ groupId, seq, count: 0, isLeased: false, visibleAt }, 'first');

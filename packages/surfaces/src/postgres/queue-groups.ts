@@ -2,6 +2,7 @@
 import { type Found, FURTHER_LIMIT, freshLimit } from '../queue/choose.ts';
 import type { HandleParts, QueueLease } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
+import { byNumber, fromNumber, lastFirst } from './queue-range.ts';
 import { column } from './together.ts';
 
 export interface Fresh extends Found {
@@ -14,6 +15,8 @@ export interface OpenGroup {
   /** Where it was when the turn began. */
   readonly from: number;
   next: number;
+  /** After the last message of the topic: turns follow each other, so none can come before it. */
+  readonly end: number;
   due: readonly Found[];
   fresh: readonly Fresh[];
   /** Whether there are no more. */
@@ -30,6 +33,8 @@ interface When {
   readonly tenant: string;
   readonly now: number;
 }
+
+export type Asked = Pick<QueueLease, 'topic' | 'group' | 'messagesMax'>;
 
 /** A group, and how much those who ask for it want together. */
 interface Wanted {
@@ -62,7 +67,7 @@ export async function loadHeld(tx: Tx, tenant: string, handles: readonly HandleP
 export async function loadGroups(
   tx: Tx,
   { tenant, now }: When,
-  leases: readonly QueueLease[],
+  leases: readonly Asked[],
 ): Promise<Map<string, OpenGroup>> {
   const wanted = together(leases);
   if (wanted.length === 0) return new Map();
@@ -72,8 +77,13 @@ export async function loadGroups(
       ${column(wanted, 'messages')}::bigint[]) as wanted (topic, name, messages)
     join queue_groups g on g.tenant = ${tenant} and g.topic = wanted.topic and g.name = wanted.name
   `;
+  const ofEach = { tenant, topic: tx`g.topic`, from: tx`g.next_seq` };
   const [found, due, fresh] = await Promise.all([
-    tx<(GroupRow & { messages: number })[]>`select * from (${groups}) as g`,
+    tx<(GroupRow & { messages: number })[]>`
+      select g.*, (
+        select seq + 1 from queue_messages where ${fromNumber(tx, ofEach)} ${lastFirst(tx)} limit 1
+      ) as stop from (${groups}) as g
+    `,
     tx<(Found & OfGroup)[]>`
       select g.id as group_id, due.* from (${groups}) as g cross join lateral (
         select d.seq, d.count, m.bytes from queue_deliveries d join queue_messages m on m.seq = d.seq
@@ -84,18 +94,18 @@ export async function loadGroups(
     tx<(Fresh & OfGroup)[]>`
       select g.id as group_id, fresh.* from (${groups}) as g cross join lateral (
         select seq, 0::bigint as count, bytes, available_at from queue_messages
-        where tenant = ${tenant} and topic = g.topic and seq >= g.next_seq and expires_at > ${now}
-        order by seq limit g.messages + ${freshLimit(NO_ROOM)}
+        where ${fromNumber(tx, ofEach)} and expires_at > ${now}
+        ${byNumber(tx)} limit g.messages + ${freshLimit(NO_ROOM)}
       ) as fresh
     `,
   ]);
   const [dueOf, freshOf] = [Map.groupBy(due, ofGroup), Map.groupBy(fresh, ofGroup)];
-  const opened = found.map(({ id, topic, name, next_seq: next, messages }): [string, OpenGroup] => {
+  const opened = found.map(({ id, topic, name, next_seq: next, stop, messages }): [string, OpenGroup] => {
     const ready = freshOf.get(id) ?? [];
     const isAllFresh = ready.length < freshLimit({ ...NO_ROOM, messages });
     return [
       groupKey({ topic, group: name }),
-      { id, from: next, next, due: dueOf.get(id) ?? [], fresh: ready, isAllFresh },
+      { id, from: next, next, end: stop ?? next, due: dueOf.get(id) ?? [], fresh: ready, isAllFresh },
     ];
   });
   return new Map(opened);
@@ -106,6 +116,8 @@ interface GroupRow {
   readonly topic: string;
   readonly name: string;
   readonly next_seq: number;
+  /** After the last message of its topic. */
+  readonly stop: number | null;
 }
 
 interface OfGroup {
@@ -115,7 +127,7 @@ interface OfGroup {
 const ofGroup = ({ group_id }: OfGroup): number => group_id;
 const NO_ROOM = { messages: 0, bytes: 0 };
 
-function together(leases: readonly QueueLease[]): Wanted[] {
+function together(leases: readonly Asked[]): Wanted[] {
   const byGroup = Map.groupBy(leases, groupKey);
   return [...byGroup.values()].map((asked) => ({
     topic: asked[0]!.topic,
@@ -132,8 +144,8 @@ export async function loadFurther(
 ): Promise<void> {
   group.fresh = await tx<Fresh[]>`
     select seq, 0::bigint as count, bytes, available_at from queue_messages
-    where tenant = ${tenant} and topic = ${topic} and seq >= ${group.next} and expires_at > ${now}
-    order by seq limit ${FURTHER_LIMIT}
+    where ${fromNumber(tx, { tenant, topic, from: group.next })} and expires_at > ${now}
+    ${byNumber(tx)} limit ${FURTHER_LIMIT}
   `;
   group.isAllFresh = group.fresh.length < FURTHER_LIMIT;
 }

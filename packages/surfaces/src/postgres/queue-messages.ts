@@ -5,8 +5,10 @@ import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../queue/dea
 import { tenantFull } from '../queue/errors.ts';
 import { type Burial, MESSAGE_OVERHEAD_BYTES } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
+import { byNumber } from './queue-range.ts';
 import type { QueueAct, QueueTurn } from './queue-turn.ts';
 import { Alone, column } from './together.ts';
+import { usedBytes } from './usage.ts';
 
 export const QUEUE_CHANNEL = 'gantry_queue';
 
@@ -93,16 +95,12 @@ export function addMessages(tx: Tx, tenant: string, added: readonly NewMessage[]
   ];
 }
 
-export async function usedByQueues(tx: Tx, tenant: string): Promise<number> {
-  const [used] = await tx<{ bytes: number }[]>`
-    select coalesce(sum(bytes), 0)::bigint as bytes from queue_topics where tenant = ${tenant}
-  `;
-  return used!.bytes;
-}
+export const usedByMessages = (tx: Tx, tenant: string): Promise<number> =>
+  usedBytes(tx, 'queue_messages', tenant);
 
 /** I5 of the port. What is thrown undoes the publish. */
 export async function stayInQuota(tx: Tx, { tenant, now, bounds: { quotaBytes } }: QueueTurn): Promise<void> {
-  const fits = async (): Promise<boolean> => (await usedByQueues(tx, tenant)) <= quotaBytes;
+  const fits = async (): Promise<boolean> => (await usedByMessages(tx, tenant)) <= quotaBytes;
   if (await fits()) return;
   while ((await dropExpired(tx, tenant, now)) > 0) if (await fits()) return;
   while (!(await fits())) if ((await dropConsumed(tx, tenant)) === 0) throw tenantFull(quotaBytes);
@@ -118,14 +116,19 @@ async function dropExpired(tx: Tx, tenant: string, now: number): Promise<number>
 
 /** Oldest first, what every group of its topic is done with. Topics without groups keep all. */
 async function dropConsumed(tx: Tx, tenant: string): Promise<number> {
-  const { count } = await tx`
-    delete from queue_messages where seq in (
-      select m.seq
-      from (select topic, min(next_seq) as done from queue_groups where tenant = ${tenant} group by topic) t
-      join queue_messages m on m.tenant = ${tenant} and m.topic = t.topic and m.seq < t.done
-      where not exists (select 1 from queue_deliveries d where d.seq = m.seq)
-      limit 500
-    )
-  `;
+  const { count } = await tx`delete from queue_messages where seq in (${consumed(tx, tenant)})`;
   return count;
 }
+
+/** Each topic by itself, and one look for each message: joined, all messages and deliveries would be read. Exported for its plan. */
+export const consumed = (tx: Tx, tenant: string) => tx`
+  select done.seq
+  from (select topic, min(next_seq) as stop from queue_groups where tenant = ${tenant} group by topic) as t
+  cross join lateral (
+    select seq from queue_messages m
+    where (topic, tenant, seq) >= (t.topic, ${tenant}, 0) and (topic, tenant, seq) < (t.topic, ${tenant}, t.stop)
+      and (select d.seq from queue_deliveries d where d.seq = m.seq limit 1) is null
+    ${byNumber(tx)} limit 500
+  ) as done
+  limit 500
+`;

@@ -1,17 +1,17 @@
 /** What a turn of the queues of a tenant has read, and is going to write in as many statements as there are kinds. */
 import type { Statement } from '@gantry/postgres';
 import type { QueueBounds } from '../ports/queue.ts';
-import { type HandleParts, handleOf, type QueueLease } from '../queue/queue-store.ts';
+import { type HandleParts, handleOf } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
-import { type Held, loadGroups, loadHeld, type OpenGroup } from './queue-groups.ts';
-import { addMessages, announce, type NewMessage, stayInQuota, usedByQueues } from './queue-messages.ts';
+import { type Asked, type Held, loadGroups, loadHeld, type OpenGroup } from './queue-groups.ts';
+import { addMessages, announce, type NewMessage, stayInQuota, usedByMessages } from './queue-messages.ts';
 import { type Act, type Area, column } from './together.ts';
 
 export interface QueueAct extends Act<QueueTurn> {
   readonly now: number;
   readonly wants:
     | { readonly kind: 'room' }
-    | { readonly kind: 'messages'; readonly lease: QueueLease }
+    | { readonly kind: 'messages'; readonly lease: Asked }
     | { readonly kind: 'delivery'; readonly handle: HandleParts | null };
 }
 
@@ -160,7 +160,7 @@ export const queueArea = (bounds: QueueBounds): Area<QueueTurn, QueueAct> => ({
     const handles = wants.flatMap((want) => (want.kind === 'delivery' && want.handle ? [want.handle] : []));
     const leases = wants.flatMap((want) => (want.kind === 'messages' ? [want.lease] : []));
     const [used, held, groups] = await Promise.all([
-      wants.some(({ kind }) => kind === 'room') ? usedByQueues(tx, tenant) : 0,
+      wants.some(({ kind }) => kind === 'room') ? usedByMessages(tx, tenant) : 0,
       loadHeld(tx, tenant, handles),
       loadGroups(tx, { tenant, now }, leases),
     ]);

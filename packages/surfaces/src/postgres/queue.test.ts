@@ -4,6 +4,7 @@ import { queueContract } from '../ports/queue-contract.ts';
 import { QUEUE_LEASE_BOUNDS, queueLeaseContract } from '../ports/queue-lease-contract.ts';
 import { queueOutageContract } from '../ports/queue-outage-contract.ts';
 import { QUEUE_CONTRACT_BOUNDS, userOf } from '../ports/queue-user-contract.ts';
+import { queueWaitingContract } from '../ports/queue-waiting-contract.ts';
 import { freshTenant } from '../testing/calls.ts';
 import { openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import { openPostgresDatabase } from './connection.ts';
@@ -46,6 +47,24 @@ test('what groups were given is on record without its payload', skip, async () =
   );
   assert.ok(recorded && recorded.bytes > 0 && recorded.bytes < 1_000, `${recorded?.bytes} bytes`);
 });
+
+queueWaitingContract(
+  'PostgreSQL',
+  async () => {
+    const { database, url } = await shared();
+    const other = openPostgresDatabase({ url });
+    const bounds = { ...QUEUE_CONTRACT_BOUNDS, quotaBytes: 1_048_576 };
+    const recorded = async (tenant: string): Promise<number> => {
+      const [found] = await database.read(
+        (sql) => sql<{ calls: number }[]>`select count(*) as calls from invocations where tenant = ${tenant}`,
+      );
+      return found!.calls;
+    };
+    const ports = [database, other].map((each) => postgresQueue(each, { ...deps, bounds }));
+    return { ports, recorded, close: () => other.close() };
+  },
+  skip,
+);
 
 queueOutageContract(
   'PostgreSQL',

@@ -19,8 +19,9 @@ import {
   SWEEP_BATCH,
 } from '../queue/queue-store.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
-import { lease, settle } from './queue-deliveries.ts';
+import { lease, makeWay, settle } from './queue-deliveries.ts';
 import { publish, QUEUE_CHANNEL } from './queue-messages.ts';
+import { byNumber, fromNumber, lastFirst } from './queue-range.ts';
 import { queueArea } from './queue-turn.ts';
 import { takeTurn } from './usage.ts';
 
@@ -59,6 +60,8 @@ function queueStore(database: PostgresDatabase, bounds: QueueBounds, arrivals: A
     publish: (draft, call) =>
       write(call, publish(draft, { messageId: call.invocation.id, now: call.now, retentionMs })),
     lease: (wanted, call) => write(call, lease(wanted, askingOf(call))),
+    makeWay: (place, { tenant, now, ...call }) =>
+      write({ tenant, now }, makeWay(place, askingOf({ tenant, now, ...call }))),
     messages: (seqs, tenant) => database.read((sql) => messages(sql, seqs, tenant)),
     settle: (handle, outcome, call) => write(call, settle(handle, outcome, askingOf(call))),
     async readyAt(place, tenant, now) {
@@ -86,16 +89,15 @@ async function readyAt(
       select id, next_seq from queue_groups
       where tenant = ${tenant} and topic = ${topic} and name = ${group}
     )
-    select count(available_at) as count, min(available_at) as "firstAt",
+    select count(*) as count, min(available_at) filter (where expires_at > ${now}) as "firstAt",
       (
         select d.visible_at from queue_deliveries d join queue_messages m on m.seq = d.seq
         where d.group_id = (select id from g) and m.expires_at > ${now} order by d.visible_at limit 1
       ) as due
     from (
-      select available_at from queue_messages
-      where tenant = ${tenant} and topic = ${topic} and expires_at > ${now}
-        and seq >= coalesce((select next_seq from g), 0)
-      order by seq limit ${UNSEEN_LOOKED}
+      select available_at, expires_at from queue_messages
+      where ${fromNumber(sql, { tenant, topic, from: sql`coalesce((select next_seq from g), 0)` })}
+      ${byNumber(sql)} limit ${UNSEEN_LOOKED}
     ) as unseen
   `;
   return readyAtOf(found, found.due, now);
@@ -118,8 +120,8 @@ interface LogRow {
 async function readLog(sql: Sql, { topic, after, tenant, now }: Range): Promise<Logged[]> {
   const rows = await sql<LogRow[]>`
     select seq, message_id, payload, headers from queue_messages
-    where tenant = ${tenant} and topic = ${topic} and seq > ${after} and expires_at > ${now}
-    order by seq limit ${READ_LIMIT}
+    where ${fromNumber(sql, { tenant, topic, from: after + 1 })} and expires_at > ${now}
+    ${byNumber(sql)} limit ${READ_LIMIT}
   `;
   return rows.map(loggedOf);
 }
@@ -141,8 +143,8 @@ const loggedOf = ({ seq, message_id, payload, headers }: LogRow): Logged => ({
 });
 
 async function lastSeq(sql: Sql, topic: string, tenant: string): Promise<number> {
-  const [last] = await sql<{ seq: number | null }[]>`
-    select max(seq) as seq from queue_messages where tenant = ${tenant} and topic = ${topic}
+  const [last] = await sql<{ seq: number }[]>`
+    select seq from queue_messages where ${fromNumber(sql, { tenant, topic, from: 0 })} ${lastFirst(sql)} limit 1
   `;
   return last?.seq ?? 0;
 }

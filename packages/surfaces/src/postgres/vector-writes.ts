@@ -129,7 +129,7 @@ async function remove(
   ].join(' and ');
   const [gone] = await runText<{ many: number; bytes: number }>(tx, {
     text: `
-      with matched as (select id from vectors where ${which} limit ${text.bind(deletedMax)}),
+      with matched as (select id from vectors where ${which} ${text.limit(deletedMax)}),
         gone as (delete from vectors where ${place} and id in (select id from matched) returning bytes)
       select count(*) as many, coalesce(sum(bytes), 0)::bigint as bytes from gone
     `,

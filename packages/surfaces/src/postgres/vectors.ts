@@ -90,7 +90,7 @@ const asking =
     // A select of its own is computed once, not for each row
     const query = `(select ${text.bind(arrayText(embedding))}::text::real[]::${pgvector}.vector)`;
     const distance = DISTANCES[metric](pgvector, `embedding::${pgvector}.vector, ${query}`);
-    const nearest = `select id, embedding from vectors where ${where} order by ${distance} limit ${text.bind(k + SLACK)}`;
+    const nearest = `select id, embedding from vectors where ${where} order by ${distance} ${text.limit(k + SLACK)}`;
     // Not prepared: [m] then it would be planned for a collection of usual size, on one core, for large ones too
     const rows = await sql.unsafe<Row[]>(
       `select id, ${PACKED} as packed from (${nearest}) as nearest`,

@@ -8,12 +8,7 @@ import {
   withoutLimit,
 } from '../ports/queue.ts';
 import { OpenDeliveries } from '../queue/open-deliveries.ts';
-import {
-  SUBSCRIPTION_BATCH,
-  SUBSCRIPTION_VISIBILITY_MS,
-  SUBSCRIPTION_WAIT_MS,
-  startSubscription,
-} from '../queue/subscription.ts';
+import { startSubscription, TAKING } from '../queue/subscription.ts';
 import { type Broker, send } from './broker.ts';
 import { natsLink } from './connection.ts';
 import type { NatsHandle } from './handle.ts';
@@ -57,10 +52,8 @@ export function openNatsQueue(url: string, deps: QueueDeps): QueuePort {
       yield* readStream(link, { stream, subject: subjectOf(tenant, reading.topic) }, reading);
     },
     subscribe({ tenant, topic, group }, onMessage) {
-      const size = { messagesMax: SUBSCRIPTION_BATCH, visibilityMs: SUBSCRIPTION_VISIBILITY_MS };
-      const request = { topic, group, ...size, waitMs: SUBSCRIPTION_WAIT_MS };
       const source = {
-        lease: (signal: AbortSignal) => lease(unlimited, tenant, { ...request, signal }),
+        lease: (signal: AbortSignal) => lease(unlimited, tenant, { topic, group, ...TAKING, signal }),
         settle: (handle: string, outcome: QueueOutcome) => settle(unlimited, tenant, handle, outcome),
         report,
         closing: ending.signal,

@@ -5,6 +5,7 @@
  * nobody has received. So who publishes looks first. Where room is short, processes take turns by the number that the
  * message has to get, so that together they do not pass the bound.
  */
+import { Lines } from '../line.ts';
 import { backendUnavailable, tenantFull } from '../queue/errors.ts';
 import { type NatsSession, whileConnected } from './connection.ts';
 import { apiCodeOf, WRONG_LAST_SEQUENCE } from './errors.ts';
@@ -38,11 +39,12 @@ export async function put({ streams }: NatsSession, parcel: Parcel, lastSequence
 export type PutIfRoom = (session: NatsSession, parcel: Parcel) => Promise<void>;
 
 export function puttingIfRoom(quotaBytes: number): PutIfRoom {
-  const turns = new Map<string, Promise<void>>();
+  // In this process one after the other, so that only processes race
+  const lines = new Lines();
   return async (session, parcel) => {
     const { bytes } = await stateOf(session, parcel.stream);
     if (bytes + sizeOf(parcel) + AMPLE_BYTES <= quotaBytes) return put(session, parcel);
-    return inTurn(turns, parcel.stream, () =>
+    return lines.inTurn(parcel.stream, () =>
       whileConnected(session, putClosely(session, parcel, quotaBytes)),
     );
   };
@@ -77,21 +79,5 @@ async function putAfter(session: NatsSession, parcel: Parcel, lastSequence: numb
   } catch (error) {
     if (apiCodeOf(error) === WRONG_LAST_SEQUENCE) return false;
     throw error;
-  }
-}
-
-/** In this process one after the other, so that only processes race. */
-async function inTurn(
-  turns: Map<string, Promise<void>>,
-  key: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  const before = turns.get(key) ?? Promise.resolve();
-  const turn = before.catch(() => {}).then(work);
-  turns.set(key, turn);
-  try {
-    await turn;
-  } finally {
-    if (turns.get(key) === turn) turns.delete(key);
   }
 }

@@ -1,5 +1,6 @@
 /** A connection to RabbitMQ, made anew when it is next needed after it was lost, and operations that end. */
 import { openedWhenNeeded } from '../opened-when-needed.ts';
+import { readAddress } from './address.ts';
 import { answered, Unanswered } from './answered.ts';
 import { explain, explainOpening } from './errors.ts';
 import { openSession, type RabbitSession } from './session.ts';
@@ -12,16 +13,17 @@ export interface RabbitLink {
 
 export const OPERATION_TIMEOUT_MS = 10_000;
 
-/** `onLost`: the server has taken back what was delivered. */
+/** `onLost`: the server has taken back what was delivered. Throws when the address is none of RabbitMQ. */
 export function rabbitLink(url: string, onLost: () => void): RabbitLink {
-  const { host } = new URL(url);
+  const address = readAddress(url);
+  const { host } = address;
   const lost = (): void => {
     sessions.forget();
     onLost();
   };
   const sessions = openedWhenNeeded({
     open: () =>
-      openSession(url, lost).catch((error: unknown) => {
+      openSession(address, lost).catch((error: unknown) => {
         throw explainOpening(error, host);
       }),
     close: (session) => session.leave(),

@@ -1,6 +1,6 @@
 /** Turns what RabbitMQ and its driver report into the catalogue. */
 import { OpenwopError } from '@gantry/protocol';
-import { codeOf, refused, unreachable } from '../backend-errors.ts';
+import { codeOf, refused, type ServerError, unconnected } from '../backend-errors.ts';
 import { serverUnavailable } from '../queue/errors.ts';
 import { Unanswered } from './answered.ts';
 
@@ -23,11 +23,23 @@ export function explainOpening(error: unknown, host: string): unknown {
     const why = 'refuses the user or the password. Correct them in the setting.';
     return refused('queue_backend_unavailable', server, why);
   }
-  return unreachable('queue_backend_unavailable', server, whyNot(error));
+  if (replyOf(error) === ACCESS_REFUSED) return tooFewRights(error, host);
+  return unconnected('queue_backend_unavailable', server, error, whyNot(error));
+}
+
+/** Servers before 3.11 do not say which right it is. The queue is one of a tenant: it is not named. */
+function tooFewRights({ message }: Error, host: string): ServerError {
+  const right = /(configure|write|read) access to/.exec(message)?.[1];
+  return refused(
+    'queue_backend_unavailable',
+    `RabbitMQ at ${host}`,
+    `does not give the user a right that is needed${right === undefined ? '' : ` (${right})`}. Give it all three on ` +
+      'what is named ^(gantry\\.queue\\..*|amq\\.default)$ in the virtual host, with rabbitmqctl set_permissions.',
+  );
 }
 
 function whyNot(error: Error): string {
-  if (error instanceof Unanswered) return 'it does not answer';
+  if (error instanceof Unanswered) return 'it does not answer, or only one side speaks TLS';
   if (NO_VIRTUAL_HOST.test(error.message)) return 'it does not open the virtual host';
   return codeOf(error) ?? 'it ended the connection';
 }
@@ -43,7 +55,7 @@ export const isLocked = (error: unknown): boolean => replyOf(error) === RESOURCE
 
 export function explain(error: unknown, host: string): unknown {
   if (error instanceof OpenwopError || error instanceof TypeError) return error;
-  const isDenied = replyOf(error) === ACCESS_REFUSED;
-  if (isDenied || isMissing(error)) return new OpenwopError('queue_topic_not_found', { cause: error });
+  if (error instanceof Error && replyOf(error) === ACCESS_REFUSED) return tooFewRights(error, host);
+  if (isMissing(error)) return new OpenwopError('queue_topic_not_found', { cause: error });
   return serverUnavailable(`RabbitMQ at ${host}`, 'cannot be used for now. Try again later.', error);
 }

@@ -12,12 +12,7 @@ import {
 import { fromBody } from '../queue/envelope.ts';
 import { unconfirmed } from '../queue/errors.ts';
 import { OpenDeliveries } from '../queue/open-deliveries.ts';
-import {
-  SUBSCRIPTION_BATCH,
-  SUBSCRIPTION_VISIBILITY_MS,
-  SUBSCRIPTION_WAIT_MS,
-  startSubscription,
-} from '../queue/subscription.ts';
+import { startSubscription, TAKING } from '../queue/subscription.ts';
 import { type Broker, giveBack, type Held } from './broker.ts';
 import { rabbitLink } from './connection.ts';
 import { lease } from './lease.ts';
@@ -78,10 +73,8 @@ export function openRabbitQueue(url: string, deps: QueueDeps): QueuePort {
       yield* readTopic(broker, tenant, reading);
     },
     subscribe({ tenant, topic, group }, onMessage) {
-      const size = { messagesMax: SUBSCRIPTION_BATCH, visibilityMs: SUBSCRIPTION_VISIBILITY_MS };
-      const request = { topic, group, ...size, waitMs: SUBSCRIPTION_WAIT_MS };
       const source = {
-        lease: (signal: AbortSignal) => lease(unlimited, tenant, { ...request, signal }),
+        lease: (signal: AbortSignal) => lease(unlimited, tenant, { topic, group, ...TAKING, signal }),
         settle: (handle: string, outcome: QueueOutcome) => settle(unlimited, tenant, handle, outcome),
         report,
         closing: ending.signal,

@@ -6,11 +6,14 @@
  * S2  Who leaves waits for the server only a moment. It says that a connection is closed when all its channels have
  *     ended, and one that waits for a queue without a leader does not end; heartbeats go on meanwhile.
  */
+
+import { randomUUID } from 'node:crypto';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect, type SocketOptions } from 'amqplib';
+import { Line } from '../line.ts';
+import type { RabbitAddress } from './address.ts';
 import { answered } from './answered.ts';
 import { close } from './channel.ts';
 import { isMissing } from './errors.ts';
-import { Line } from './line.ts';
 import { LogWriters } from './log-writers.ts';
 
 export interface RabbitSession {
@@ -38,12 +41,11 @@ export const WAITING_PREFETCH = 1;
 const CHANNELS_MAX = 64;
 const CONNECT_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 2_000;
-const HEARTBEAT_S = 10;
 
-export async function openSession(url: string, onLost: () => void): Promise<RabbitSession> {
+export async function openSession(address: RabbitAddress, onLost: () => void): Promise<RabbitSession> {
   const cut = new AbortController();
   try {
-    return await answered(CONNECT_TIMEOUT_MS, begin(url, cut, onLost));
+    return await answered(CONNECT_TIMEOUT_MS, begin(address, cut, onLost));
   } catch (error) {
     cut.abort();
     throw error;
@@ -51,14 +53,17 @@ export async function openSession(url: string, onLost: () => void): Promise<Rabb
 }
 
 /** `cut` ends the socket. */
-async function begin(url: string, cut: AbortController, onLost: () => void): Promise<RabbitSession> {
-  const address = new URL(url);
-  address.searchParams.set('heartbeat', String(HEARTBEAT_S));
+async function begin(
+  { url, login }: RabbitAddress,
+  cut: AbortController,
+  onLost: () => void,
+): Promise<RabbitSession> {
   // The types of the driver leave out what its sockets take
-  const socket: SocketOptions & { readonly signal: AbortSignal } = { signal: cut.signal };
-  const connection = await connect(address.href, socket);
+  const socket: SocketOptions & { readonly signal: AbortSignal } = { ...login, signal: cut.signal };
+  const connection = await connect(url, socket);
   // What ends a connection or a channel is told to those who wait for it
   connection.on('error', () => {});
+  await assertRights(connection);
   const [confirms, gets, waits] = await Promise.all([
     connection.createConfirmChannel(),
     connection.createChannel(),
@@ -71,6 +76,17 @@ async function begin(url: string, cut: AbortController, onLost: () => void): Pro
   const logs = new LogWriters(connection, onClose);
   const line = new Line(CHANNELS_MAX);
   return { connection, confirms, gets, waits, logs, line, known: new Map(), lost, leave };
+}
+
+/** Who may not make a queue and read it is told so before anybody asks for a topic. It goes with the connection. */
+async function assertRights(connection: ChannelModel): Promise<void> {
+  const channel = await connection.createChannel();
+  channel.on('error', () => {});
+  const name = `gantry.queue.rights.${randomUUID()}`;
+  const { queue } = await channel.assertQueue(name, { exclusive: true, durable: false, autoDelete: true });
+  await channel.get(queue, { noAck: true });
+  await channel.deleteQueue(queue);
+  await close(channel);
 }
 
 function endOf(

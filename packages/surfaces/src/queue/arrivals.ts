@@ -1,4 +1,5 @@
-/** Who waits for messages of a topic, in this process. */
+/** Who waits for messages, in this process. */
+import type { QueuePlace } from '../ports/queue.ts';
 
 export interface Bell {
   /** Resolves when something may have arrived since the bell was taken. */
@@ -6,20 +7,37 @@ export interface Bell {
   stop(): void;
 }
 
+export interface Turn {
+  /** Resolves for the first in the line. */
+  readonly come: Promise<void>;
+  /** The next one is first then. */
+  leave(): void;
+}
+
 export class Arrivals {
+  /** Of topics. */
   readonly #bells = new Map<string, Set<() => void>>();
+  /** Of groups; those who came first are first. */
+  readonly #lines = new Map<string, Set<() => void>>();
 
   /** Take it before looking, so that nothing arrives unheard in between. */
   bell(tenant: string, topic: string): Bell {
-    const key = keyOf(tenant, topic);
-    const { promise: rung, resolve } = Promise.withResolvers<void>();
-    const waiting = this.#bells.get(key) ?? new Set();
-    this.#bells.set(key, waiting.add(resolve));
-    const stop = (): void => {
-      waiting.delete(resolve);
-      if (waiting.size === 0 && this.#bells.get(key) === waiting) this.#bells.delete(key);
-    };
+    const { promise: rung, leave: stop } = join(this.#bells, keyOf(tenant, topic));
     return { rung, stop };
+  }
+
+  /** To wait for messages of a group. */
+  turn(tenant: string, { topic, group }: QueuePlace): Turn {
+    const { promise: come, others, leave } = join(this.#lines, keyOf(tenant, topic, group));
+    const callFirst = (): void => others.values().next().value?.();
+    callFirst();
+    return {
+      come,
+      leave() {
+        leave();
+        callFirst();
+      },
+    };
   }
 
   ring(tenant: string, topic: string): void {
@@ -32,4 +50,16 @@ export class Arrivals {
   }
 }
 
-const keyOf = (tenant: string, topic: string): string => JSON.stringify([tenant, topic]);
+function join(places: Map<string, Set<() => void>>, key: string) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = (): void => resolve();
+  const others = places.get(key) ?? new Set();
+  places.set(key, others.add(wake));
+  const leave = (): void => {
+    others.delete(wake);
+    if (others.size === 0 && places.get(key) === others) places.delete(key);
+  };
+  return { promise, others, leave };
+}
+
+const keyOf = (...names: readonly string[]): string => JSON.stringify(names);

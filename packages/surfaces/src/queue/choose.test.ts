@@ -25,8 +25,8 @@ test('fresh messages: none is skipped, none comes before its time, and the bytes
     bytes: fc.integer({ min: 1, max: LEASE_BYTES_MAX }),
   });
   fc.assert(
-    fc.property(rows, room, (found, free) => {
-      const { delayed, leased, next } = chooseFresh(found, { now: NOW, from: 1, room: free });
+    fc.property(rows, room, fc.option(fc.integer({ min: 21, max: 30 })), (found, free, end) => {
+      const { delayed, leased, next } = chooseFresh(found, { now: NOW, from: 1, room: free, end });
       const passed = found.filter(({ seq }) => seq < next).map(({ seq }) => seq);
       const chosen = [...delayed, ...leased].map(({ seq }) => seq).toSorted((a, b) => a - b);
       assert.deepEqual(chosen, passed, 'what the group has passed is leased, or waits for its time');
@@ -34,6 +34,7 @@ test('fresh messages: none is skipped, none comes before its time, and the bytes
       assert.ok(delayed.every(({ available_at }) => available_at > NOW));
       assert.ok(leased.length <= free.messages);
       assert.ok(leased.length <= 1 || bytesOf(leased) <= free.bytes);
+      if (end !== null && passed.length === found.length) assert.equal(next, end, 'all has been looked at');
       if (found.some(({ available_at }) => available_at <= NOW)) assert.ok(leased.length > 0, 'it goes on');
     }),
   );

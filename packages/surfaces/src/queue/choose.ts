@@ -51,16 +51,26 @@ export const freshLimit = ({ messages }: Room): number => messages + LOOK_AHEAD;
 /** When all of those are delayed, there may be many. */
 export const FURTHER_LIMIT = 1_000;
 
+export interface FreshAbout {
+  readonly now: number;
+  readonly from: number;
+  readonly room: Room;
+  /** After the last of the topic, when the rows are all that can be delivered: what has expired is not looked at again. */
+  readonly end: number | null;
+}
+
 export function chooseFresh<Row extends Found & { readonly available_at: number }>(
   rows: readonly Row[],
-  about: { readonly now: number; readonly from: number; readonly room: Room },
+  about: FreshAbout,
 ): FreshChoice<Row> {
   const isDelayed = ({ available_at }: Row): boolean => available_at > about.now;
   const ready = rows.filter((row) => !isDelayed(row)).slice(0, about.room.messages);
   const leased = fitting(ready, about.room.bytes).map((row) => ({ ...row, count: 1 }));
   const refused = rows.find((row) => !isDelayed(row) && !leased.some(({ seq }) => seq === row.seq));
   const passed = rows.filter(({ seq }) => refused === undefined || seq < refused.seq);
-  return { delayed: passed.filter(isDelayed), leased, next: (passed.at(-1)?.seq ?? about.from - 1) + 1 };
+  const after = (passed.at(-1)?.seq ?? about.from - 1) + 1;
+  const next = refused === undefined ? Math.max(after, about.end ?? 0) : after;
+  return { delayed: passed.filter(isDelayed), leased, next };
 }
 
 /** The first always fits, so that a group cannot get stuck. */
@@ -87,12 +97,13 @@ export function effective(
 export const UNSEEN_LOOKED = 256;
 
 export interface Unseen {
+  /** Also of what has expired: a lease passes over it. */
   readonly count: number;
-  /** When the first of them is available. */
+  /** When the first of them is available that has not. */
   readonly firstAt: number | null;
 }
 
-/** Null when only a new message can change anything. A lease puts aside what is delayed, so that others are looked at. */
+/** Null when only a new message can change anything. What is delayed or has expired is put aside, so that others are looked at. */
 export function readyAtOf({ count, firstAt }: Unseen, dueAt: number | null, now: number): number | null {
   if (count === UNSEEN_LOOKED) return now;
   const times = [firstAt, dueAt].filter((at) => at !== null);

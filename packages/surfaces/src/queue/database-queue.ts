@@ -1,19 +1,16 @@
 /** The queue port over a database: waiting, streams and subscriptions are the same for all of them. */
 import { OpenwopError } from '@gantry/protocol';
 import { ServerError } from '../backend-errors.ts';
-import type { QueueMessage, QueuePlace, QueuePort, QueueReading } from '../ports/queue.ts';
+import type { QueueMessage, QueueOutcome, QueuePlace, QueuePort, QueueReading } from '../ports/queue.ts';
 import type { Arrivals } from './arrivals.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
 import { backendUnavailable } from './errors.ts';
 import { deliveriesOf } from './granted.ts';
+import { isNothingThere } from './nothing.ts';
 import { pause } from './pause.ts';
 import { type QueueCall, type QueueLease, type QueueStore, SWEEP_BATCH } from './queue-store.ts';
-import {
-  SUBSCRIPTION_BATCH,
-  SUBSCRIPTION_VISIBILITY_MS,
-  SUBSCRIPTION_WAIT_MS,
-  startSubscription,
-} from './subscription.ts';
+import { startSubscription, TAKING } from './subscription.ts';
+import { takeInTurn } from './waiting.ts';
 
 export interface DatabaseQueueOptions {
   readonly store: QueueStore;
@@ -27,18 +24,13 @@ export interface DatabaseQueueOptions {
 export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
   const { arrivals, now, report, close } = options;
   const store = explained(options.store);
-  const lease = async ({ topic, group, messagesMax, visibilityMs }: QueueLease, call: QueueCall) => {
-    const granted = await store.lease({ topic, group, messagesMax, visibilityMs }, call);
-    if (granted.buried) arrivals.ring(call.tenant, deadLetterTopicOf(topic));
-    return deliveriesOf(store, granted, call);
-  };
+  const { take, takeOrWait } = taking(store, arrivals);
   const settle: QueueStore['settle'] = async (handle, outcome, call) => {
     const settled = await store.settle(handle, outcome, call);
     const { topic, dead } = settled;
     if (outcome.kind !== 'done') arrivals.ring(call.tenant, dead ? deadLetterTopicOf(topic) : topic);
     return settled;
   };
-  const patient = { store, arrivals };
   const ending = new AbortController();
   return {
     backend: 'database',
@@ -51,24 +43,23 @@ export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
       return answer;
     },
     async consume(request, call) {
-      const { tenant } = call;
-      const wait = { tenant, now: clockFrom(call.now), waitMs: request.waitMs, signal: request.signal };
-      const at = request.waitMs === 0 ? call.now : await untilReady(patient, request, wait);
-      request.signal.throwIfAborted();
-      return lease(request, { ...call, now: at });
+      const { waitMs, signal } = request;
+      if (waitMs === 0) return take(request, call);
+      const wait = { now: clockFrom(call.now), waitMs, signal };
+      const taken = await takeOrWait(request, call, wait);
+      signal.throwIfAborted();
+      return taken ?? take(request, { ...call, now: wait.now() });
     },
     settle,
-    stream: (reading, call) => readLog(patient, reading, { tenant: call.tenant, now: clockFrom(call.now) }),
+    stream: (reading, call) =>
+      readLog({ store, arrivals }, reading, { tenant: call.tenant, now: clockFrom(call.now) }),
     subscribe({ tenant, topic, group }, onMessage) {
-      const size = { messagesMax: SUBSCRIPTION_BATCH, visibilityMs: SUBSCRIPTION_VISIBILITY_MS };
       const source = {
         async lease(signal: AbortSignal) {
-          const wait = { tenant, now, waitMs: SUBSCRIPTION_WAIT_MS, signal };
-          const at = await untilReady(patient, { topic, group }, wait);
-          return signal.aborted ? [] : lease({ topic, group, ...size }, { tenant, now: at });
+          const wait = { now, waitMs: TAKING.waitMs, signal };
+          return (await takeOrWait({ topic, group, ...TAKING }, { tenant, now: now() }, wait)) ?? [];
         },
-        settle: (handle: string, outcome: Parameters<QueuePort['settle']>[1]) =>
-          settle(handle, outcome, { tenant, now: now() }),
+        settle: (handle: string, outcome: QueueOutcome) => settle(handle, outcome, { tenant, now: now() }),
         report,
         closing: ending.signal,
       };
@@ -95,33 +86,51 @@ interface Patient {
 }
 
 interface Wait {
-  readonly tenant: string;
   readonly now: () => number;
   readonly waitMs: number;
   readonly signal: AbortSignal;
+}
+
+type Wanted = Pick<QueueLease, 'topic' | 'group' | 'messagesMax' | 'visibilityMs'>;
+
+function taking(store: QueueStore, arrivals: Arrivals) {
+  const ringDead = (
+    { buried }: { readonly buried: boolean },
+    { topic }: QueuePlace,
+    { tenant }: QueueCall,
+  ) => {
+    if (buried) arrivals.ring(tenant, deadLetterTopicOf(topic));
+  };
+  const lease = async (wanted: Wanted, call: QueueCall, ifEmpty: QueueLease['ifEmpty']) => {
+    const { topic, group, messagesMax, visibilityMs } = wanted;
+    const granted = await store.lease({ topic, group, messagesMax, visibilityMs, ifEmpty }, call);
+    ringDead(granted, wanted, call);
+    return deliveriesOf(store, granted, call);
+  };
+  return {
+    take: (wanted: Wanted, call: QueueCall) => lease(wanted, call, 'answer'),
+    /** Null when the time is over, or nobody wants it any more. */
+    takeOrWait: (wanted: Wanted, call: QueueCall, wait: Wait) =>
+      takeInTurn({
+        ...wait,
+        turn: () => arrivals.turn(call.tenant, wanted),
+        bell: () => arrivals.bell(call.tenant, wanted.topic),
+        readyAt: (at) => store.readyAt(wanted, call.tenant, at),
+        attempt: (at) => lease(wanted, { ...call, now: at }, 'refuse').catch(nullIfNothing),
+        makeWay: async (at) => ringDead(await store.makeWay(wanted, { ...call, now: at }), wanted, call),
+      }),
+  };
+}
+
+function nullIfNothing(error: unknown): null {
+  if (isNothingThere(error)) return null;
+  throw error;
 }
 
 /** Goes on from when a call arrived, whatever the clock of the machine says. */
 function clockFrom(now: number): () => number {
   const startedAt = performance.now();
   return () => now + Math.floor(performance.now() - startedAt);
-}
-
-/** Answers when it stopped waiting: something may be there, the time is over, or nobody wants it any more. */
-async function untilReady({ store, arrivals }: Patient, place: QueuePlace, wait: Wait): Promise<number> {
-  const { tenant, now, signal } = wait;
-  const until = now() + wait.waitMs;
-  for (;;) {
-    const bell = arrivals.bell(tenant, place.topic);
-    try {
-      const readyAt = await store.readyAt(place, tenant, now());
-      const at = now();
-      if (at >= until || signal.aborted || (readyAt !== null && readyAt <= at)) return at;
-      await pause(Math.min(until, readyAt ?? until) - at, signal, [bell.rung]);
-    } finally {
-      bell.stop();
-    }
-  }
 }
 
 async function* readLog(
@@ -158,6 +167,7 @@ function explained(store: QueueStore): QueueStore {
   return {
     publish: (...args) => store.publish(...args).catch(explain),
     lease: (...args) => store.lease(...args).catch(explain),
+    makeWay: (...args) => store.makeWay(...args).catch(explain),
     messages: (...args) => store.messages(...args).catch(explain),
     settle: (...args) => store.settle(...args).catch(explain),
     readyAt: (...args) => store.readyAt(...args).catch(explain),

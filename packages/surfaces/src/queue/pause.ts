@@ -6,7 +6,7 @@ export async function pause(
 ): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, Math.min(ms, TIMER_MS_MAX));
+  const timer = setTimeout(resolve, Math.min(Math.max(ms, 0), TIMER_MS_MAX));
   const wake = (): void => resolve();
   signal.addEventListener('abort', wake, { once: true });
   try {

@@ -13,6 +13,8 @@ import type { PortWrite } from '../surface-call.ts';
 export interface QueueLease extends QueuePlace {
   readonly messagesMax: number;
   readonly visibilityMs: number;
+  /** To refuse (`nothing.ts`) leaves nothing behind, and nothing on record. */
+  readonly ifEmpty: 'answer' | 'refuse';
 }
 
 /** A message that becomes a dead letter for a group. */
@@ -45,6 +47,11 @@ export const boundsFor = (call: QueueCall, bounds: QueueBounds): QueueBounds =>
 export interface QueueStore {
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
   lease(lease: QueueLease, call: QueueCall): Promise<Granted>;
+  /**
+   * For a group that should look, and then finds nothing: puts aside what is delayed, passes over what has expired, and
+   * buries what was delivered too often. Answers whether it did.
+   */
+  makeWay(place: QueuePlace, call: QueueCall): Promise<{ readonly buried: boolean }>;
   /** By their numbers, those that are still there. */
   messages(seqs: readonly number[], tenant: string): Promise<readonly Logged[]>;
   settle(handle: string, outcome: QueueOutcome, call: QueueCall): Promise<QueueSettled>;
@@ -65,6 +72,9 @@ export const READ_LIMIT = 50;
 export const SWEEP_BATCH = 500;
 /** What a message costs beside its text, so that many small ones count too. */
 export const MESSAGE_OVERHEAD_BYTES = 256;
+
+/** Deliveries that are looked at to make way. */
+export const WAY_LIMIT = 100;
 
 export interface HandleParts {
   readonly groupId: number;

@@ -3,10 +3,13 @@ import { OpenwopError } from '@gantry/protocol';
 import type { QueueDelivery, QueueOutcome, QueueSubscription } from '../ports/queue.ts';
 import { pause } from './pause.ts';
 
-/** Longer than the host needs to create a run; what takes longer is handed over again. */
-export const SUBSCRIPTION_VISIBILITY_MS = 60_000;
-export const SUBSCRIPTION_WAIT_MS = 30_000;
-export const SUBSCRIPTION_BATCH = 16;
+/** How a subscription takes messages. */
+export const TAKING = {
+  messagesMax: 16,
+  /** Longer than the host needs to create a run; what takes longer is handed over again. */
+  visibilityMs: 60_000,
+  waitMs: 30_000,
+} as const;
 const RETRY_MS = { first: 250, max: 30_000 };
 /** When nothing is taken any more, so that few messages are on their way and the others wait in their topic. */
 const ROUND_MS_MAX = 5_000;

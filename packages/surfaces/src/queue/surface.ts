@@ -29,7 +29,8 @@ export const queueSurface = defineSurface({
   path: 'queueBus',
   summary:
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
-    'is there from its first message on.',
+    'is there from its first message on. `queue_topic_not_found` comes from NATS and RabbitMQ alone; elsewhere a topic ' +
+    'that is not there is empty.',
   journal: 'backend',
   limits: {},
   options: {

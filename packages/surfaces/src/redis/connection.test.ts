@@ -35,6 +35,14 @@ test('a database that is no number is told at once, without the password', () =>
     openRedisDatabase({ url: `redis://127.0.0.1:${place}` });
 });
 
+test('what is no setting of an address is refused by its name: the driver would take it for an option', () => {
+  for (const name of ['connectTimeout', 'tls', 'password', 'retryStrategy'])
+    assert.throws(
+      () => openRedisDatabase({ url: `redis://127.0.0.1:7161/0?${name}=1` }),
+      new RegExp(`has no setting "${name}"; there is "db"`),
+    );
+});
+
 async function throughGate(t: TestContext) {
   const server = await openTestRedis();
   const url = new URL(server.url);

@@ -13,8 +13,9 @@
  */
 import type { Redis } from 'ioredis';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
-import { explain, explainOpening, isOfDatabase } from './errors.ts';
-import type { Script } from './scripts.ts';
+import { explain, explainOpening, isDenied, isOfDatabase, tooFewRights } from './errors.ts';
+import { RIGHTS_KEY } from './places.ts';
+import { SCRIPTS, type Script } from './scripts.ts';
 import { assertDurable, assertUsable } from './server.ts';
 
 export interface RedisDatabase {
@@ -26,7 +27,10 @@ export interface RedisDatabase {
     keys: readonly string[],
     args: readonly (string | number | Uint8Array)[],
   ): Promise<unknown>;
-  /** Rejects with `storage_unavailable` when the server does not answer, or does not keep what it is given. */
+  /**
+   * Rejects with `storage_unavailable` when the server does not answer, does not let us work, or does not keep what it
+   * is given.
+   */
   health(needs: 'durable' | 'volatile'): Promise<void>;
   /** When the server brings what it was given to its disk: `always`, `everysec`, `no`, or unknown. */
   syncs(): Promise<string>;
@@ -67,9 +71,11 @@ export function openRedisDatabase({ url }: { readonly url: string }): RedisDatab
     ask,
     run: (script, keys, args) => ask((redis) => evaluate(redis, script, keys, args)),
     async health(needs) {
-      const info = await ask((redis) => redis.info());
+      const info = await ask(told);
       assertUsable(info, address);
       if (needs === 'durable') assertDurable(info, address);
+      const denied = (await ask((redis) => evaluate(redis, SCRIPTS.rights, [RIGHTS_KEY], []))) as string[];
+      if (denied.length > 0) throw tooFewRights(address, denied.join(', '));
     },
     syncs: () => ask(syncs),
     close: opened.close,
@@ -79,8 +85,11 @@ export function openRedisDatabase({ url }: { readonly url: string }): RedisDatab
 /** The driver takes what is no number for one, and dies of it; it reads `db` where the path names none. */
 const DATABASE = /^\/?\d{0,9}$/;
 
+/** What stands behind the question mark would be an option of the driver, before ours. */
 function addressOf(url: string): string {
   const { hostname, port, pathname, searchParams } = new URL(url);
+  for (const name of searchParams.keys())
+    if (name !== 'db') throw new Error(`A Redis address has no setting "${name}"; there is "db".`);
   if (![pathname, searchParams.get('db') ?? ''].every((database) => DATABASE.test(database)))
     throw new Error('The database of a Redis server is a number. Write it as in redis://127.0.0.1:6379/0.');
   return `${hostname || 'localhost'}:${port || '6379'}`;
@@ -102,7 +111,7 @@ async function open(url: string, address: string, forget: () => void): Promise<C
       trouble = undefined;
     });
   try {
-    assertUsable(await redis.info(), address);
+    assertUsable(await told(redis), address);
     isOpen = true;
     return { redis, trouble: () => trouble };
   } catch (error) {
@@ -140,6 +149,16 @@ async function evaluate(
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
     return redis.eval(lua, keys.length, ...given);
+  }
+}
+
+/** Null where the user may not ask: services that run Redis for others may forbid it. */
+async function told(redis: Redis): Promise<string | null> {
+  try {
+    return await redis.info();
+  } catch (error) {
+    if (isDenied(error)) return null;
+    throw error;
   }
 }
 

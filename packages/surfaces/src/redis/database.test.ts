@@ -91,9 +91,26 @@ describe('the database of a Redis server', { skip: privateRedisSkip }, () => {
     const database = open('gantry:sesame@', 5);
     await database.increment();
     await grant('-evalsha');
-    await assert.rejects(database.increment(), refusedWith(/a command that is needed \(NOPERM\)\. Allow it/));
+    await assert.rejects(
+      database.increment(),
+      refusedWith(/run EVALSHA, or not on the keys gantry:\* \(NOPERM\)/),
+    );
+    await grant('-hset', '-zadd');
+    await assert.rejects(database.increment(), refusedWith(/run a command that is needed, or not on/));
+    await assert.rejects(database.health('volatile'), refusedWith(/run HSET, ZADD, or not on/));
     await grant();
     assert.equal((await database.increment()).value, 1);
+  });
+
+  test('the rights that the documentation lists are enough', async (t) => {
+    const { open, grant } = await world(t);
+    await grant('-@all', '+@read', '+@write', '+@connection', '-@dangerous', '+eval', '+evalsha');
+    const database = open('gantry:sesame@', 5);
+    await database.health('durable');
+    assert.equal((await database.increment()).value, 1);
+    assert.equal(await database.syncs(), 'unknown');
+    await grant('resetkeys', '~other:*');
+    await assert.rejects(database.health('volatile'), refusedWith(/on the keys gantry:\*/));
   });
 
   test('a wrong password stays a wrong password', async (t) => {

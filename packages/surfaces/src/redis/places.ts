@@ -17,6 +17,9 @@ export const entriesKey = (area: Area, tenant: string): string => keyOf(tenant, 
 /** Tenants by the first end among their entries. */
 export const dueKey = (area: Area): string => `gantry:${area}:due`;
 
+/** Of nobody: nothing is ever there. */
+export const RIGHTS_KEY = 'gantry:rights';
+
 /** In the order of `lua/entries.lua`. Only the cache knows what was used when. */
 export function keysOf(area: Area, tenant: string, invocation = ''): string[] {
   return [

@@ -88,8 +88,12 @@ function judged(database: RedisDatabase, needs: 'durable' | 'volatile', pool: Re
 async function reportSyncs(database: RedisDatabase, { report }: RedisPool): Promise<void> {
   const syncs = await database.syncs();
   if (syncs === 'always') return;
+  const server = `${SETTINGS.kv}: Redis at ${database.address}`;
   report(
-    `${SETTINGS.kv}: Redis at ${database.address} has appendfsync ${syncs}: writes of its last moments are lost when ` +
-      'its machine fails. Set appendfsync to always.',
+    syncs === 'unknown'
+      ? `${server} does not let the user ask for its settings (CONFIG GET): what it does not write to its disk is lost ` +
+          'when it ends. Have appendonly set to yes, and appendfsync to always.'
+      : `${server} has appendfsync ${syncs}: writes of its last moments are lost when its machine fails. Set ` +
+          'appendfsync to always.',
   );
 }

@@ -8,10 +8,12 @@ export type Script = () => { readonly lua: string; readonly sha1: string };
 function scriptOf(...names: string[]): Script {
   let script: ReturnType<Script> | undefined;
   return () => {
-    script ??= read(['entries', ...names]);
+    script ??= read(names);
     return script;
   };
 }
+
+const overEntries = (...names: string[]): Script => scriptOf('entries', ...names);
 
 function read(names: readonly string[]): ReturnType<Script> {
   const lua = names
@@ -21,14 +23,15 @@ function read(names: readonly string[]): ReturnType<Script> {
 }
 
 export const SCRIPTS = {
-  kvPut: scriptOf('call', 'room', 'kv-put'),
-  kvDelete: scriptOf('call', 'kv-delete'),
-  kvIncrement: scriptOf('call', 'room', 'kv-increment'),
-  kvCompareAndSwap: scriptOf('call', 'room', 'kv-compare-and-swap'),
-  kvList: scriptOf('kv-list'),
-  cacheGet: scriptOf('cache-get'),
-  cachePut: scriptOf('call', 'trim', 'cache-put'),
-  cacheTrim: scriptOf('trim', 'cache-trim'),
-  cacheEvict: scriptOf('call', 'cache-evict'),
-  sweep: scriptOf('sweep'),
+  kvPut: overEntries('call', 'room', 'kv-put'),
+  kvDelete: overEntries('call', 'kv-delete'),
+  kvIncrement: overEntries('call', 'room', 'kv-increment'),
+  kvCompareAndSwap: overEntries('call', 'room', 'kv-compare-and-swap'),
+  kvList: overEntries('kv-list'),
+  cacheGet: overEntries('cache-get'),
+  cachePut: overEntries('call', 'trim', 'cache-put'),
+  cacheTrim: overEntries('trim', 'cache-trim'),
+  cacheEvict: overEntries('call', 'cache-evict'),
+  sweep: overEntries('sweep'),
+  rights: scriptOf('rights'),
 } as const;

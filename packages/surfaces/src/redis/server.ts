@@ -1,10 +1,11 @@
-/** Whether a Redis server keeps what it is given. Read from what INFO reports. */
+/** Whether a Redis server keeps what it is given. Read from what INFO reports; null where it may not be asked. */
 import { refused } from '../backend-errors.ts';
 
 const VERSION_MIN = [6, 2] as const;
 
 /** Throws `storage_unavailable` that says which setting of the server to change. */
-export function assertUsable(info: string, address: string): void {
+export function assertUsable(info: string | null, address: string): void {
+  if (info === null) return;
   const facts = factsOf(info);
   if (isOlder(facts.redis_version ?? '', VERSION_MIN))
     throw unfit(address, `is version ${facts.redis_version}. Use ${VERSION_MIN.join('.')} or newer.`);
@@ -20,8 +21,8 @@ export function assertUsable(info: string, address: string): void {
 }
 
 /** For what must not be lost. */
-export function assertDurable(info: string, address: string): void {
-  if (factsOf(info).aof_enabled === '1') return;
+export function assertDurable(info: string | null, address: string): void {
+  if (info === null || factsOf(info).aof_enabled === '1') return;
   throw unfit(
     address,
     'does not write to its disk before it answers (appendonly no). Set appendonly to yes, and appendfsync to always; ' +

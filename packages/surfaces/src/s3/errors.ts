@@ -1,6 +1,6 @@
 /** What a server says when it cannot, told so that an operator can act. */
 import { OpenwopError } from '@gantry/protocol';
-import { codeOf, lost, refused, ServerError } from '../backend-errors.ts';
+import { codeOf, lost, ofConnecting, refused, ServerError, tlsFault } from '../backend-errors.ts';
 import type { S3Address } from './connect.ts';
 import { Late } from './times.ts';
 
@@ -58,13 +58,17 @@ function errorOf(server: string, cause: unknown): OpenwopError {
         'have them from where the AWS tools look for them.',
       { trouble: 'refused', cause },
     );
+  const fault = tlsFault(cause);
+  if (fault !== null)
+    return new ServerError('storage_unavailable', server, fault, { trouble: 'refused', cause });
   return lost(server, reasonOf(cause), cause);
 }
 
 function reasonOf(cause: unknown): string {
   if (cause instanceof Late) return cause.message;
   const code = codeOf(cause);
-  if (code !== null || !(cause instanceof Error)) return code ?? 'no answer';
+  if (code !== null) return ofConnecting(cause, code);
+  if (!(cause instanceof Error)) return 'no answer';
   // The name of most says more than their text; a bare `Error` has its text alone
   return cause.name === 'Error' ? cause.message.slice(0, REASON_MAX) : cause.name;
 }

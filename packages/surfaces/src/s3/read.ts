@@ -1,8 +1,10 @@
 /** Reading an object: bounded in size, time and memory, and no connection waits for room. */
+
 import { addAbortSignal, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';
 import { OpenwopError } from '@gantry/protocol';
+import { codeOf } from '../backend-errors.ts';
 import { knownType } from '../blob/names.ts';
 import type { MakeRoom } from '../content-room.ts';
 import { type BlobContent, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
@@ -47,8 +49,7 @@ export async function readObject(s3: S3Bucket, at: Named, makeRoom?: MakeRoom): 
 const isMadeAtOnce = (made: Promise<void>): Promise<boolean> =>
   Promise.race([made.then(() => true), setImmediate(false)]);
 
-const hasBrokenOff = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+const hasBrokenOff = (error: unknown): boolean => codeOf(error) === 'ECONNRESET';
 
 async function open({ sdk, client, times }: S3Bucket, at: Named): Promise<OpenObject | null> {
   try {

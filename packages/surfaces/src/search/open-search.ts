@@ -21,6 +21,6 @@ export function openSearch(
     name: SETTINGS.search,
     value: setting,
     embedded: embeddedSearch(embedded, limits),
-    backends: { ...postgresBackends(pool, (database) => postgresSearch(database, limits)) },
+    backends: postgresBackends(pool, (database) => postgresSearch(database, limits)),
   });
 }

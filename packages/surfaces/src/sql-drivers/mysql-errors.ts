@@ -1,19 +1,37 @@
 /** What MySQL and MariaDB report, in the words of the catalogue. */
 import { OpenwopError } from '@gantry/protocol';
+import { ofConnecting, perhapsTls, tlsFault } from '../backend-errors.ts';
 import type { SqlLimits } from '../ports/sql.ts';
 import { aborted, isRefusal, late, NO_DATABASE, refused, said, unavailable, WRONG_LOGIN } from './errors.ts';
 
 export const NAME = 'MySQL';
 
-/** Too many connections, shutting down, killed. */
-const UNREACHABLE = new Set([1040, 1053, 1203, 1927]);
-/** While connecting; a statement may name a missing database too. */
+/** Too many connections (of all, of this user), shutting down, quota of the hour used up, killed. */
+const UNREACHABLE = new Set([1040, 1053, 1203, 1226, 1927]);
+const WITHOUT_TLS = 'asks for TLS. Add ?ssl-mode=verify_identity (or required) to the URL.';
+const LOCKED =
+  'has locked the account of the user. Unlock it, or name another user in the file of data sources.';
+const OUT_OF_DATE =
+  'says that the password of the user has expired. Give it a new one there, and in the file of data sources.';
+/** Before the first statement; a statement may name a missing database too. */
 const REFUSALS: Readonly<Record<number, string>> = {
+  1044: 'does not let the user use that database. Grant it there, or correct the file of data sources.',
   1045: WRONG_LOGIN,
   1049: NO_DATABASE,
+  1129: 'blocks this machine after too many failed connections. Run FLUSH HOSTS there, and look at what failed.',
   1130: 'refuses connections from here. Let this machine in, or correct the file of data sources.',
   1698: WRONG_LOGIN,
+  1820: OUT_OF_DATE,
+  1862: OUT_OF_DATE,
+  3118: LOCKED,
+  3159: WITHOUT_TLS,
+  4151: LOCKED,
 };
+/** MariaDB says no more of a user that has to use TLS. */
+const LOGIN = 1045;
+const OR_TLS =
+  'refuses the user or the password, or asks for TLS. Correct them in the file of data sources, or add ' +
+  '?ssl-mode=verify_identity to the URL.';
 const NO_RIGHT = new Set([1044, 1045, 1142, 1143, 1227, 1370]);
 const READ_ONLY = 1792;
 const TIMED_OUT = new Set([1317, 1969, 3024]);
@@ -26,16 +44,38 @@ interface Reported {
   readonly errno?: number;
   readonly sqlState?: string;
   readonly code?: string;
-  /** The statement, if there was one. */
-  readonly sql?: string;
   readonly operation?: number;
 }
 
-export function explain(error: unknown, limits: SqlLimits): unknown {
-  if (isRefusal(error) || !(error instanceof Error) || !('code' in error || 'errno' in error)) return error;
-  const { errno = 0, sqlState = '', code = '', sql, operation } = error as Error & Reported;
-  const refusal = sql === undefined ? REFUSALS[errno] : undefined;
+/** What a session failed with before its first statement. What the server said may name the user and the database. */
+export class NotBegun extends Error {
+  readonly asksForTls: boolean;
+  constructor(cause: unknown, { asksForTls }: { readonly asksForTls: boolean }) {
+    super('the session did not begin', { cause });
+    this.asksForTls = asksForTls;
+  }
+}
+
+/** It is never the fault of a statement, whatever the server says. */
+function explainOpening({ cause: error, asksForTls }: NotBegun): unknown {
+  if (isRefusal(error) || !isReported(error)) return error;
+  const { errno = 0, sqlState = '', code = '' } = error;
+  const refusal = tlsFault(error) ?? REFUSALS[errno];
+  if (errno === LOGIN && !asksForTls) return refused(NAME, error, OR_TLS);
   if (refusal !== undefined) return refused(NAME, error, refusal);
+  const name = code || String(errno);
+  if (sqlState === '' || UNREACHABLE.has(errno))
+    return unavailable(NAME, error, perhapsTls(ofConnecting(error, name)));
+  return refused(NAME, error, `does not let the host in (${name}). Its log says why.`);
+}
+
+const isReported = (error: unknown): error is Error & Reported =>
+  error instanceof Error && ('code' in error || 'errno' in error);
+
+export function explain(error: unknown, limits: SqlLimits): unknown {
+  if (error instanceof NotBegun) return explainOpening(error);
+  if (isRefusal(error) || !isReported(error)) return error;
+  const { errno = 0, sqlState = '', code = '', operation } = error;
   if (sqlState === '' || UNREACHABLE.has(errno)) return unavailable(NAME, error, code || String(errno));
   const message = said(NAME, error.message);
   const details = operation === undefined ? {} : { operation };

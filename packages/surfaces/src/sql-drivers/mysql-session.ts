@@ -6,7 +6,7 @@ import { inTime } from '../deadline.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 import { silent, tooMany } from './errors.ts';
 import { metered } from './meter.ts';
-import { isUnknownSetting, NAME, refusedTime } from './mysql-errors.ts';
+import { isUnknownSetting, NAME, NotBegun, refusedTime } from './mysql-errors.ts';
 import { connectionOf, settingsOf } from './mysql-settings.ts';
 import { dataOf, type Field, isZoned, parameterOf, withoutZone } from './mysql-values.ts';
 import type { SqlSession } from './server.ts';
@@ -26,6 +26,7 @@ export class MysqlSession implements SqlSession {
   readonly #socket: Socket;
   readonly #limits: SqlLimits;
   readonly #access: Access;
+  readonly #asksForTls: boolean;
   #isOpen = true;
   #isSet = false;
 
@@ -33,6 +34,7 @@ export class MysqlSession implements SqlSession {
     this.#limits = limits;
     this.#access = access;
     const { host, port, ...account } = connectionOf(url);
+    this.#asksForTls = 'ssl' in account;
     this.#socket = connect(port, host).setNoDelay(true);
     this.#connection = createConnection({
       ...account,
@@ -60,8 +62,12 @@ export class MysqlSession implements SqlSession {
   }
 
   async begin(): Promise<void> {
-    if (!this.#isSet) await this.#set();
-    await this.#command(`start transaction ${this.#access}`);
+    try {
+      if (!this.#isSet) await this.#set();
+      await this.#command(`start transaction ${this.#access}`);
+    } catch (error) {
+      throw new NotBegun(error, { asksForTls: this.#asksForTls });
+    }
   }
 
   commit(): Promise<void> {

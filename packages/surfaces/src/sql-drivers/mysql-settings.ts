@@ -1,4 +1,5 @@
 /** Where MySQL or MariaDB is, and how a session with it begins. */
+import { isIP } from 'node:net';
 import type { SqlLimits } from '../ports/sql.ts';
 import type { Access } from './sessions.ts';
 
@@ -18,8 +19,11 @@ const TLS_MODES: Readonly<Record<string, Tls | undefined>> = {
 export function connectionOf(url: string) {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const ssl = TLS_MODES[sslModeOf(searchParams)];
+  const host = hostname.replace(/^\[|\]$/g, '');
+  // The driver would look for `localhost` in the certificate
+  if (ssl?.verifyIdentity && isIP(host) !== 0) throw new Error(BY_NAME);
   return {
-    host: hostname.replace(/^\[|\]$/g, ''),
+    host,
     port: Number(port || PORT),
     user: decodeURIComponent(username),
     password: decodeURIComponent(password),
@@ -27,6 +31,10 @@ export function connectionOf(url: string) {
     ...(ssl && { ssl }),
   };
 }
+
+const BY_NAME =
+  'With "ssl-mode=verify_identity" a MySQL address has the name of the server as its certificate has it, not an IP ' +
+  'address; "ssl-mode=required" encrypts without looking at the certificate.';
 
 function sslModeOf(settings: URLSearchParams): string {
   for (const name of settings.keys())

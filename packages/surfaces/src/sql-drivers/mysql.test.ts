@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createConnection } from 'mysql2/promise';
+import { ServerError } from '../backend-errors.ts';
 import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract } from '../ports/sql-contract.ts';
 import { SQL_SERVER_TIMEOUT_MS, sqlServerContract } from '../ports/sql-server-contract.ts';
 import { type SessionChange, SHARED_TABLE, sqlSessionsContract } from '../ports/sql-sessions-contract.ts';
@@ -101,6 +102,30 @@ else {
       assert.deepEqual([...(await root.dangerousRights())].sort(), all);
     });
 
+    test('a user that cannot begin a session is refused in words that name neither it nor the database', async (t) => {
+      const admin = await createConnection(connectionOf(url));
+      const name = `gantry_barred_${process.pid}`;
+      const address = new URL(url);
+      Object.assign(address, { username: name, password: 'test' });
+      const backend = open(address.href);
+      t.after(async () => {
+        await backend.close();
+        await admin.query(`drop user '${name}'@'%'`);
+        await admin.end();
+      });
+      await admin.query(`create user '${name}'@'%' identified by 'test'`);
+      const refused = (why: RegExp) =>
+        assert.rejects(backend.health(), (error: unknown) => {
+          assert.ok(error instanceof ServerError && error.trouble === 'refused', String(error));
+          assert.match(error.message, why);
+          assert.doesNotMatch(error.message, /gantry_/);
+          return true;
+        });
+      await refused(/does not let the user use that database/);
+      await admin.query(`grant all on ${DATABASE}.* to '${name}'@'%'`);
+      await backend.health();
+    });
+
     test('an address has no other settings than it says', () => {
       for (const setting of ['multipleStatements=true', 'flags=x', 'ssl-mode=maybe'])
         assert.throws(() => open(`${url}?${setting}`), /ssl-mode/);
@@ -109,8 +134,13 @@ else {
     });
 
     test('an address that asks for it gets the name in the certificate checked', () => {
-      const { ssl } = connectionOf(`${url}?ssl-mode=verify_identity`);
+      const { ssl } = connectionOf('mysql://db.example.org/shop?ssl-mode=verify_identity');
       assert.deepEqual(ssl, { rejectUnauthorized: true, verifyIdentity: true });
+      for (const host of ['10.0.0.7', '[::1]'])
+        assert.throws(
+          () => connectionOf(`mysql://${host}/shop?ssl-mode=verify_identity`),
+          /not an IP address/,
+        );
     });
   });
 }

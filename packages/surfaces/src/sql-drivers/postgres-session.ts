@@ -1,5 +1,6 @@
 /** One session with PostgreSQL. */
-import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { loginOptions, type PostgresServer, Wire } from '@gantry/postgres';
 import postgres from 'postgres';
 import type { DataObject } from '../data.ts';
 import { inTime } from '../deadline.ts';
@@ -9,7 +10,7 @@ import { metered } from './meter.ts';
 import { NAME } from './postgres-errors.ts';
 import { dataOf, TYPES, textOf } from './postgres-values.ts';
 import type { SqlSession } from './server.ts';
-import { type Access, type ServerOptions, SILENCE_MS } from './sessions.ts';
+import { type Access, SILENCE_MS } from './sessions.ts';
 import { rowBytes } from './size.ts';
 
 const CONNECT_TIMEOUT_S = 5;
@@ -17,20 +18,26 @@ const BATCH = 500;
 /** Else the driver sends a statement without parameters by the simple protocol, which takes several at once. */
 const EXTENDED = { simple: false, prepare: false };
 
+export interface PostgresOptions {
+  readonly server: PostgresServer;
+  readonly limits: SqlLimits;
+}
+
 export class PostgresSession implements SqlSession {
   readonly #sql: postgres.Sql;
   readonly #limits: SqlLimits;
   readonly #access: Access;
-  #socket: Socket | null = null;
+  readonly #wire: Wire;
   #isOpen = true;
-  #attempts = 0;
 
-  constructor({ url, limits }: ServerOptions, access: Access) {
+  constructor({ server, limits }: PostgresOptions, access: Access) {
     this.#limits = limits;
     this.#access = access;
+    this.#wire = new Wire({ place: server.place, timeoutMs: CONNECT_TIMEOUT_S * 1_000 });
     // Not in the types of the driver
-    const connecting = { socket: (address: Address) => this.#connect(address) };
-    this.#sql = postgres(url, {
+    const connecting = { socket: () => this.#connect() };
+    this.#sql = postgres({
+      ...loginOptions(server),
       max: 1,
       connect_timeout: CONNECT_TIMEOUT_S,
       idle_timeout: undefined,
@@ -51,6 +58,7 @@ export class PostgresSession implements SqlSession {
         statement_timeout: limits.timeoutMs,
         idle_in_transaction_session_timeout: limits.timeoutMs + SILENCE_MS,
         ...(access === 'read only' && { default_transaction_read_only: true }),
+        ...server.parameters,
       },
     });
   }
@@ -76,7 +84,7 @@ export class PostgresSession implements SqlSession {
       this.end();
       return tooMany('bytes', this.#limits);
     };
-    return this.#answered(metered(this.#socket, this.#limits, rows, over));
+    return this.#answered(metered(this.#wire.tcp, this.#limits, rows, over));
   }
 
   /** How many rows it changed. */
@@ -92,16 +100,15 @@ export class PostgresSession implements SqlSession {
   /** Below the driver: its own way writes a farewell, which throws when TLS was cut ([m] an error that nobody hears). */
   end(): void {
     this.#isOpen = false;
-    this.#socket?.destroy();
+    this.#wire.cut();
   }
 
-  #connect({ host, port, path }: Address): Socket {
+  async #connect(): Promise<Duplex> {
     this.#mustBeOpen();
-    const at = this.#attempts++ % host.length;
-    const socket = path ? connect(path) : connect(port[at]!, host[at]);
-    this.#socket = socket;
-    // The driver asks for the name when it checks a certificate
-    return Object.assign(socket.setNoDelay(true), { host: host[at] });
+    const socket = await this.#wire.connect();
+    return socket.on('close', () => {
+      this.#isOpen = false;
+    });
   }
 
   #ask({ pieces, gaps, values }: SqlStatement) {
@@ -126,12 +133,6 @@ export class PostgresSession implements SqlSession {
       return silent(NAME);
     });
   }
-}
-
-interface Address {
-  readonly host: readonly string[];
-  readonly port: readonly number[];
-  readonly path: string | false;
 }
 
 async function rowsOf(asked: ReturnType<postgres.Sql['unsafe']>, limits: SqlLimits): Promise<DataObject[]> {

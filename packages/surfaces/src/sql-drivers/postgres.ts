@@ -2,6 +2,7 @@
  * PostgreSQL as a data source. Each statement goes by the extended protocol, which takes one statement and keeps
  * values apart from it.
  */
+import { readServer } from '@gantry/postgres';
 import type { SqlBackend } from '../ports/sql.ts';
 import { explain, NAME } from './postgres-errors.ts';
 import { PostgresSession } from './postgres-session.ts';
@@ -17,13 +18,16 @@ const RIGHTS = `
   where rolname in ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files')
     and pg_has_role(oid, 'member') and not (select rolsuper from me)`;
 
-export const postgresBackend = (options: ServerOptions): SqlBackend =>
-  serverBackend({
+/** Throws when the URL is none: `readServer`. */
+export function postgresBackend({ url, limits }: ServerOptions): SqlBackend {
+  const server = readServer(url);
+  return serverBackend({
     dialect: 'postgres',
     name: NAME,
-    limits: options.limits,
+    limits,
     rights: RIGHTS,
     explain,
     definitions: 'transactional',
-    open: (access) => new PostgresSession(options, access),
+    open: (access) => new PostgresSession({ server, limits }, access),
   });
+}

@@ -1,7 +1,7 @@
 /** Connections to SQLite files, with everything shut that SQL could use to reach beyond its file. */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { createForOwner } from '../create-for-owner.ts';
 import { Refusal } from '../refusal.ts';
 import type { SqliteFile } from './sqlite-wire.ts';
 
@@ -70,12 +70,7 @@ function openFile(path: string, { readOnly = false } = {}): DatabaseSync {
 /** A query may come before anything was written. */
 function create(path: string): void {
   if (existsSync(path)) return;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
+  createForOwner(path);
   prepareOurs(openFile(path), 0).close();
 }
 

@@ -12,7 +12,8 @@ import { openSql } from './open.ts';
 
 const SECRET = 'pass-word-of-the-test';
 
-/** `shop` is for acme alone, `reports` is for all and only to be read, `away` is a server that is not there. */
+/** `shop` is for acme alone, `reports` is for all and only to be read, `away` is a server that is not there,
+ * `gone` a file of a third tenant that is not there. */
 async function openDesk(t: TestContext): Promise<TestDesk & { journal: MemoryJournal }> {
   const folder = freshFolder();
   for (const name of ['shop', 'reports']) {
@@ -27,6 +28,7 @@ async function openDesk(t: TestContext): Promise<TestDesk & { journal: MemoryJou
     { id: 'shop', tenants: ['acme'], driver: 'sqlite', file: 'shop.db' },
     { id: 'reports', tenants: '*', driver: 'sqlite', file: 'reports.db', readOnly: true, maxRows: 2 },
     { id: 'away', tenants: ['acme'], driver: 'postgres', url: away, timeoutMs: 500 },
+    { id: 'gone', tenants: ['third'], driver: 'sqlite', file: 'gone.db' },
   ];
   const file = join(folder.path, 'datasources.json');
   writeFileSync(file, JSON.stringify({ datasources }));
@@ -188,6 +190,16 @@ describe('data sources', () => {
     for (const datasourceId of ['nope', 'SHOP', 'shop ', '__proto__', '../shop'])
       await assert.rejects(call('query', { ...one, datasourceId }), { code: 'datasource_not_found' });
     await assert.rejects(call('query', { ...one, datasourceId: '' }), { code: 'validation_error' });
+    const misspelt = (tenant: string, message: RegExp) =>
+      assert.rejects(call('query', { ...one, datasourceId: 'Shop' }, tenant), { message });
+    await misspelt(
+      'acme',
+      /Did you mean shop\? This tenant has primary, shop, reports, away; only the operator/,
+    );
+    await misspelt(
+      'other',
+      /of this name\. This tenant has primary, reports; only the operator can add one\.$/,
+    );
     assert.deepEqual(await call('query', { ...one, datasourceId: 'shop' }), found);
   });
 
@@ -214,6 +226,21 @@ describe('data sources', () => {
     assert.doesNotMatch(JSON.stringify(world.reports), new RegExp(SECRET));
   });
 
+  test('a file that is gone is told to the operator with its path, and to nobody else', async (t) => {
+    const world = await openDesk(t);
+    await assert.rejects(
+      caller(world)('query', { ...one, datasourceId: 'gone' }, 'third'),
+      (error: Error) => {
+        assert.match(error.message, /^SQLite does not find the database file/);
+        return !error.message.includes('gone.db');
+      },
+    );
+    assert.match(
+      world.reports.at(-1)?.reason ?? '',
+      /^SQLite at data source "gone" \(\/.*\/gone\.db\) does not find the database file/,
+    );
+  });
+
   test('discovery names what is for all, and nothing secret', { skip: skipWithoutPublicData }, async (t) => {
     const { desk } = await openDesk(t);
     assert.deepEqual(desk.discovery(), {
@@ -229,6 +256,43 @@ describe('data sources', () => {
     });
     const document = { ...HOST_WITHOUT_SURFACES, ...desk.discovery() };
     assert.deepEqual(publicValidator('capabilities.schema.json')?.(document), []);
+  });
+});
+
+describe('a transaction that fails', () => {
+  test('says at which operation, however it does, and keeps nothing', async (t) => {
+    const call = caller(await openDesk(t));
+    await call('execute', { sql: 'create table t (id integer primary key)' });
+    const insert = { sql: 'insert into t (id) values (?)', params: [1] };
+    const failing = (operations: Data[], code: string, message: RegExp) =>
+      assert.rejects(call('transaction', { operations }), { code, message });
+    await failing([insert, insert], 'sql_transaction_aborted', /^operations\[1\]: SQLite: UNIQUE/);
+    await failing(
+      [insert, { sql: 'insert into t (id) values (?)' }],
+      'sql_non_parametric',
+      /^operations\[1\]: The statement has 1 mark for values and `params` has 0 values\./,
+    );
+    await failing(
+      [{ sql: 'insert into none (id) values (?)', params: [1] }],
+      'sql_syntax_error',
+      /^operations\[0\]:/,
+    );
+    assert.deepEqual(await call('query', { sql: 'select id from t' }), { rows: [], rowCount: 0 });
+  });
+
+  test('needs no params where a statement has none', async (t) => {
+    const call = caller(await openDesk(t));
+    const operations = [{ sql: 'create table t (id integer)' }, { sql: 'delete from t' }];
+    assert.equal(((await call('transaction', { operations })) as { committed: boolean }).committed, true);
+  });
+});
+
+test('a list is no list of values for `in (?)`', async (t) => {
+  const call = caller(await openDesk(t));
+  const sql = 'select name from items where id in (?)';
+  await assert.rejects(call('query', { sql, params: [[1, 2]], datasourceId: 'shop' }), {
+    code: 'validation_error',
+    message: /Write a mark for each value/,
   });
 });
 

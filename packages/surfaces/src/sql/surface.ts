@@ -1,6 +1,7 @@
 /** `ctx.db.sql`: SQL on data sources, and on the rows that a node has in hand. */
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
+import { ServerError } from '../backend-errors.ts';
 import { type Data, type DataObject, isObject } from '../data.ts';
 import type { Datasources } from '../datasources.ts';
 import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
@@ -18,7 +19,7 @@ const Params = Type.Refine(
   (value) => (Array.isArray(value) || isObject(value)) && Object.keys(value as object).length <= PARAMS_MAX,
   () => `must be an array, or an object for :name parameters, of at most ${PARAMS_MAX} values`,
 );
-const Statement = { sql: Type.String({ minLength: 1 }), params: Params };
+const Statement = { sql: Type.String({ minLength: 1 }), params: Type.Optional(Params) };
 const Source = { datasourceId: Type.Optional(Name) };
 const Rows = Type.Object({
   rows: Type.Array(Type.Unsafe<DataObject>({ description: 'a row by its columns' })),
@@ -32,7 +33,8 @@ export const sqlSurface = defineSurface({
   path: 'db.sql',
   summary:
     'SQL on data sources of the tenant; `primary` is there unless the operator says otherwise. Values go through ' +
-    '`params` only: text in a statement, or a number where rows are chosen or written, is refused.',
+    '`params` only: text in a statement, or a number where rows are chosen or written, is refused. A list or an object ' +
+    'in `params` is kept and compared as its JSON text, but not inside `in (...)`: that takes a mark for each value.',
   journal: 'backend',
   limits: {},
   options: {
@@ -106,8 +108,14 @@ export function implementSql({ datasources, tables }: SqlOptions): ImplementedSu
       },
       async transaction({ datasourceId = DATASOURCE, operations }, call) {
         const backend = writable(datasources, datasourceId, call.tenant);
-        const statements = operations.map((each, index) => numbered(index, each, backend.dialect));
-        const affected = await backend.execute(statements, call);
+        const statements = operations.map((each, index) => {
+          try {
+            return statementOf(each, 'execute', backend.dialect);
+          } catch (error) {
+            return failedAt(error, index);
+          }
+        });
+        const affected = await backend.execute(statements, call).catch(failedAt);
         return { committed: true, results: affected.map((rowsAffected) => ({ rowsAffected })) };
       },
     },
@@ -129,16 +137,15 @@ function writable(datasources: Datasources, id: string, tenant: string) {
   });
 }
 
-/** A refusal says which of the statements it is about. */
-function numbered(
-  operation: number,
-  ...[asked, dialect]: [Parameters<typeof statementOf>[0], Parameters<typeof statementOf>[2]]
-) {
-  try {
-    return statementOf(asked, 'execute', dialect);
-  } catch (error) {
-    if (!(error instanceof OpenwopError)) throw error;
-    const { code, message, details } = error;
-    throw new OpenwopError(code, { message, details: { ...details, operation } });
-  }
+/** Says which of the operations it is about. Drivers tell it in `details`, where it is known. */
+function failedAt(error: unknown, at?: number): never {
+  if (!(error instanceof OpenwopError) || error instanceof ServerError) throw error;
+  const { code, message, details, cause } = error;
+  const operation = at ?? details?.operation;
+  if (typeof operation !== 'number') throw error;
+  throw new OpenwopError(code, {
+    message: `operations[${operation}]: ${message}`,
+    details: { ...details, operation },
+    ...(cause !== undefined && { cause }),
+  });
 }

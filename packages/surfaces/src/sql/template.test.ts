@@ -157,18 +157,52 @@ describe('parameters', () => {
     });
 
   test('each has its value, and each value its parameter', () => {
-    refused('select * from t where a = ?', [], /1 parameters and `params` has 0/);
-    refused('select * from t where a = ?', [1, 2], /1 parameters and `params` has 2/);
+    refused('select * from t where a = ?', [], /1 mark for values and `params` has 0 values/);
+    refused('select * from t where a = ?', [1, 2], /1 mark for values and `params` has 2 values/);
     refused('select * from t where a = $2', [1], /`params` has 1/);
-    refused('select * from t where a = $1 or b = $3', [1, 2, 3], /2 parameters/);
-    refused('select * from t where a = $0', [1], /each must have its other/);
+    refused(
+      'select * from t where a = $1 or b = $3',
+      [1, 2, 3],
+      /2 marks for values.*3 values.*leave none out/,
+    );
+    refused('select * from t where a = $0', [1], /1 mark for values.*1 value.*numbers begin with 1/);
     refused('select * from t where a = :a', [1], /pass `params` as an object/);
     refused('select * from t where a = ?', { a: 1 }, /write the parameters as :name/);
     refused('select * from t where a = :a', {}, /lacks "a"/);
     refused('select * from t where a = :toString', {}, /lacks "toString"/);
     refused('select * from t where a = :a', { a: 1, b: 2 }, /has "b"/);
     refused('select * from t where a = ? and b = $1', [1], /more than one way/);
-    refused('select * from t', [1], /0 parameters/);
+    refused(
+      'select * from t',
+      [1],
+      /0 marks for values and `params` has 1 value\. Give one value for each mark\.$/,
+    );
+  });
+
+  test('a list goes into a column as JSON text, and is no list of values', () => {
+    const insert = { sql: 'insert into t (a, b) values (?, ?)', params: [['1', '2'], { c: 1 }] };
+    assert.deepEqual(statementOf(insert, 'execute', 'sqlite').values, ['["1","2"]', '{"c":1}']);
+    const equals = { sql: 'select * from t where a = ? and b in (select c from u)', params: [['1']] };
+    assert.deepEqual(statementOf(equals, 'query', 'sqlite').values, ['["1"]']);
+    const lists: [string, SqlParams][] = [
+      ['select * from t where a in (?)', [['1', '2']]],
+      ['select * from t where a NOT IN ( ? )', [[]]],
+      ['select * from t where a in ($1, $2)', ['1', ['2']]],
+      ['select * from t where b = :b and a in (:a)', { a: { $in: [1] }, b: 1 }],
+    ];
+    for (const [sql, params] of lists)
+      assert.throws(
+        () => statementOf({ sql, params }, 'query', 'postgres'),
+        {
+          code: 'validation_error',
+          message: /inside `in \(\.\.\.\)` is (?:a list|an object).*a mark for each value/,
+        },
+        sql,
+      );
+    assert.deepEqual(
+      statementOf({ sql: 'select * from t where a in (?)', params: [null] }, 'query', 'sqlite').values,
+      [null],
+    );
   });
 
   test('values that no database keeps are refused', () => {

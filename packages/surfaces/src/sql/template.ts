@@ -15,7 +15,7 @@ const DEPTH_MAX = 64;
 
 /** Throws `sql_non_parametric`, `sql_syntax_error`, `datasource_access_denied` or `validation_error`. */
 export function statementOf(
-  { sql, params }: { readonly sql: string; readonly params: SqlParams },
+  { sql, params = [] }: { readonly sql: string; readonly params?: SqlParams },
   use: SqlUse,
   dialect: SqlDialect,
 ): SqlStatement {
@@ -24,6 +24,7 @@ export function statementOf(
   const kind = kindOf(tokens, use, dialect);
   checkLiterals(tokens);
   const { gaps, values } = bind(tokens, params);
+  checkLists(tokens, { gaps, values });
   const statement = { kind, pieces: piecesOf(tokens), gaps, values: values.map(sqlValueOf) };
   return use === 'query' && dialect === 'postgres' ? withTypedColumns(tokens, statement) : statement;
 }
@@ -83,10 +84,33 @@ function bind(tokens: readonly Token[], params: SqlParams): Bound {
   const used = new Set(gaps);
   if (used.size !== params.length || gaps.some((gap) => gap < 0 || gap >= params.length))
     throw unbound(
-      `The statement has ${used.size} parameters and \`params\` has ${params.length} values; each must have its other.`,
+      `The statement has ${counted(used.size, 'mark')} for values and \`params\` has ${counted(params.length, 'value')}. ` +
+        `Give one value for each mark${styles.has('numbered') ? '; numbers begin with 1 and leave none out' : ''}.`,
     );
   return { gaps, values: params };
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** As JSON text, which is what a list becomes, it would equal nothing in the column: `in (?, ?)` takes one by one. */
+function checkLists(tokens: readonly Token[], { gaps, values }: Bound): void {
+  let [mark, isListed] = [0, false];
+  for (const [index, { kind, text }] of tokens.entries()) {
+    if (text === '(') isListed = tokens[index - 1]?.kind === 'word' && tokens[index - 1]?.text === 'in';
+    else if (kind !== 'parameter' && text !== ',') isListed = false;
+    if (kind !== 'parameter') continue;
+    const value = values[gaps[mark++]!];
+    const isPlain = typeof value !== 'object' || value === null || value instanceof Uint8Array;
+    if (isListed && !isPlain) throw listed(text, value);
+  }
+}
+
+const listed = (mark: string, value: Data): OpenwopError =>
+  new OpenwopError('validation_error', {
+    message:
+      `The value for ${mark} inside \`in (...)\` is ${Array.isArray(value) ? 'a list' : 'an object'}, which would be ` +
+      'compared as one JSON text. Write a mark for each value, as in `in (?, ?)`, and give them in `params` one by one.',
+  });
 
 function bindNamed(written: readonly string[], params: SqlParams): Bound {
   if (Array.isArray(params)) throw unbound('Parameters are written as :name; pass `params` as an object.');

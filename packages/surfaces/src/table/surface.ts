@@ -14,8 +14,9 @@ import {
   type DocumentsPort,
   INDEXES_MAX,
 } from '../ports/documents.ts';
-import { Cursor, Name, PageLimit } from '../schema.ts';
+import { Cursor, Name, PAGES, PageLimit } from '../schema.ts';
 import type { WriteCall } from '../surface-call.ts';
+import { checkColumns } from './check-columns.ts';
 
 const optional = Type.Optional;
 const Count = Type.Integer({ minimum: 0 });
@@ -37,7 +38,8 @@ export const tableSurface = defineSurface({
     'Tables of rows with typed columns. Each tenant sees its own tables only. A row has an `id`, which is its ' +
     '`rowId`; one without gets a new one, a text. Columns are declared, or get the type of their first value. `insert` and ' +
     '`upsert` make a table that is not there; every other method refuses it with `table_not_found`. Filters are ' +
-    'those of `nosql`.',
+    'those of `nosql`; on a declared table, one that names a column which is not there is refused, and so are `orderBy` ' +
+    'and `patch`.',
   journal: 'own',
   limits: { maxRowsPerTable: TABLE_LIMITS.documentsMax, maxColumnsPerRow: COLUMNS_MAX },
   errors: ['table_schema_violation', 'table_row_limit_reached', 'table_not_found', 'not_found', 'conflict'],
@@ -46,7 +48,7 @@ export const tableSurface = defineSurface({
       effect: 'write',
       summary:
         'Declares the columns of a table; it then has no others. One that rows have made is closed so, if all of them ' +
-        'fit. `id` needs no declaration. Equality on columns in `indexes` is answered without reading every row.',
+        'fit. `id` needs no declaration. The type of a column is `string`, `number`, `boolean` or `json`. Equality on columns in `indexes` is answered without reading every row.',
       input: Type.Object({
         name: CollectionText,
         schema: Type.Record(
@@ -78,7 +80,7 @@ export const tableSurface = defineSurface({
       effect: 'read',
       summary:
         'Rows that match, in the order of insertion or by `orderBy` (`name`, `-age` for backwards), page by page; ' +
-        '`nextCursor` is null on the last.',
+        `\`nextCursor\` is null on the last. ${PAGES}`,
       input: Type.Object({
         table: CollectionText,
         filter: optional(FilterObject),
@@ -171,29 +173,37 @@ export function implementTable({ port, cursors }: TableOptions): ImplementedSurf
           cursor: cursor ?? undefined,
           limit,
         };
+        await checkColumns(port, nameOf(table), request, call);
         const { documents, next } = await findPage({ port, cursors }, nameOf(table), request, call);
         return { rows: documents, nextCursor: next };
       },
       async count({ table, filter }, call) {
-        return { count: await port.count({ ...nameOf(table), filter: filterOf(filter) }, call) };
+        const asked = { ...nameOf(table), filter: filterOf(filter) };
+        await checkColumns(port, asked, asked, call);
+        return { count: await port.count(asked, call) };
       },
       async update({ table, rowId, patch }, call) {
         const change = { ...oneRow(table, rowId), patch: patchOf(patch, rowId) };
+        await checkColumns(port, change, change, call);
         await port.patch({ ...change, whenNone: { do: 'refuse' } }, call);
         return { ok: true };
       },
       async updateWhere({ table, filter, patch }, call) {
-        const change = { ...nameOf(table), filter: filterOf(filter), matchesMax: MATCHES_MAX };
-        const whenNone = { do: 'answer' } as const;
-        const { matched } = await port.patch({ ...change, patch: patchOf(patch), whenNone }, call);
+        const which = { ...nameOf(table), filter: filterOf(filter), matchesMax: MATCHES_MAX };
+        const change = { ...which, patch: patchOf(patch) };
+        await checkColumns(port, change, change, call);
+        const { matched } = await port.patch({ ...change, whenNone: { do: 'answer' } }, call);
         return { updated: matched };
       },
       upsert: ({ table, row, keyColumns = ['id'] }, call) => upsert(port, { table, row, keyColumns }, call),
       async delete({ table, rowId }, call) {
         return { deleted: (await port.delete(oneRow(table, rowId), call)).deleted > 0 };
       },
-      deleteWhere: ({ table, filter }, call) =>
-        port.delete({ ...nameOf(table), filter: filterOf(filter), matchesMax: MATCHES_MAX }, call),
+      async deleteWhere({ table, filter }, call) {
+        const change = { ...nameOf(table), filter: filterOf(filter), matchesMax: MATCHES_MAX };
+        await checkColumns(port, change, change, call);
+        return port.delete(change, call);
+      },
     },
     { advertises: { indexable: true, fullTextSearch: false } },
   );

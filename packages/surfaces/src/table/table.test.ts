@@ -166,6 +166,29 @@ describe('schemas', () => {
     await create({ id: 'string', ...many(64) });
   });
 
+  test('what a call says of other columns is refused, with the one that was meant', async (t) => {
+    const world = await embeddedDesk(t);
+    const schema = { name: 'string', age: 'number', more: 'json' };
+    await once(world, 'createTable', { name: 't', schema });
+    await once(world, 'insert', { table: 't', row: { name: 'Ada', age: 36, more: { a: 1 } } });
+    const refused = (method: string, input: Answer, message: RegExp) =>
+      assert.rejects(once(world, method, { table: 't', ...input }), {
+        code: 'table_schema_violation',
+        message,
+      });
+    const absent = /no column "agee"\. Did you mean age\? It has id, name, age, more\.$/;
+    for (const filter of [{ agee: 1 }, { $or: [{ name: 'Ada' }, { agee: { $ne: 1 } }] }] as Answer[])
+      for (const method of ['query', 'count', 'deleteWhere']) await refused(method, { filter }, absent);
+    await refused('update', { filter: { agee: { $exists: false } }, update: { name: 'x' } }, absent);
+    await refused('updateWhere', { filter: { name: 'nobody' }, patch: { agee: 1 } }, absent);
+    await refused('query', { orderBy: ['-agee'] }, absent);
+    await refused('query', { filter: { age: { gt: 5 } } }, /holds number values.*Did you mean `\$gt`\?$/);
+    await refused('query', { filter: { name: ['Ada', 'Bob'] } }, /with a list\. Did you mean `\$in`\?$/);
+    const fitting = { 'more.b': 1, more: { a: 1 }, id: 'x', age: { $in: [null, 36] } };
+    await once(world, 'query', { table: 't', filter: fitting, orderBy: ['id', 'more.a'] });
+    assert.deepEqual(await once(world, 'count', { table: 't' }), { count: 1 });
+  });
+
   test('rows that no backend could keep are refused', async (t) => {
     const world = await embeddedDesk(t);
     const refused = { code: 'validation_error' };

@@ -1,12 +1,13 @@
 /** What the host's invocation log does, in a file: claims and records of calls that outlive the process. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { OpenwopError } from '@gantry/protocol';
-import type { CallJournal, CallRecord, JournaledCall } from '../call-journal.ts';
+import type { CallJournal, CallRecord, JournaledCall, ReadsPlace, SeenRead } from '../call-journal.ts';
 
 /** Without a record: claimed. */
 interface Line {
   readonly key: string;
   readonly record?: CallRecord;
+  readonly reads?: readonly SeenRead[];
 }
 
 export class CrashJournal implements CallJournal {
@@ -31,6 +32,17 @@ export class CrashJournal implements CallJournal {
     const record = await act();
     this.#write({ key, record });
     return record;
+  }
+
+  async recall(place: ReadsPlace): Promise<readonly SeenRead[] | null> {
+    return this.#lines.get(JSON.stringify(place))?.reads ?? null;
+  }
+
+  async keep(place: ReadsPlace, reads: readonly SeenRead[]): Promise<boolean> {
+    const key = JSON.stringify(place);
+    if (this.#lines.has(key)) return false;
+    this.#write({ key, reads });
+    return true;
   }
 
   close(): void {

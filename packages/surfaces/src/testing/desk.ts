@@ -1,6 +1,6 @@
 /** A desk over real embedded surfaces, and nodes that call it. */
 import type { TestContext } from 'node:test';
-import type { CallJournal, CallRecord } from '../call-journal.ts';
+import type { CallJournal, CallRecord, ReadsPlace, SeenRead } from '../call-journal.ts';
 import type { Data } from '../data.ts';
 import type { ImplementedSurface } from '../define-surface.ts';
 import type { CallReport, NodeCalls } from '../node-calls.ts';
@@ -19,6 +19,7 @@ export interface TestDesk {
 /** Remembers in memory what the host's invocation log keeps on disk. */
 export class MemoryJournal implements CallJournal {
   readonly records = new Map<string, CallRecord | 'claimed'>();
+  readonly reads = new Map<string, readonly SeenRead[]>();
 
   async perform(
     call: Parameters<CallJournal['perform']>[0],
@@ -32,6 +33,16 @@ export class MemoryJournal implements CallJournal {
     const record = await act();
     this.records.set(key, record);
     return record;
+  }
+
+  async recall(place: ReadsPlace): Promise<readonly SeenRead[] | null> {
+    return this.reads.get(JSON.stringify(place)) ?? null;
+  }
+
+  async keep(place: ReadsPlace, reads: readonly SeenRead[]): Promise<boolean> {
+    const isFree = !this.reads.has(JSON.stringify(place));
+    if (isFree) this.reads.set(JSON.stringify(place), structuredClone(reads));
+    return isFree;
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { edit, packIn, scaffolded, temporaryPlace } from './testing/pack-folder.ts';
 
 test('a new pack is right from the start, and nothing is written over', async (t) => {
@@ -44,7 +44,7 @@ test('check finds references to nothing and code that does not load', async (t) 
   const { code, out } = await packIn(folder, 'check', '.');
   assert.equal(code, 1);
   assert.match(out, /^pack\.json:\d+:\d+: error: schemas\/hello-config\.json: /m);
-  assert.match(out, /^index\.mjs:7:\d+: error: SyntaxError: /m);
+  assert.match(out, /^index\.mjs:8:\d+: error: SyntaxError: /m);
   assert.match(out, /^pack\.json:1:1: warning: README\.md is missing/m);
 });
 
@@ -67,6 +67,65 @@ test('check loads code where it can reach nothing but the pack', async (t) => {
   assert.equal(code, 1);
   assert.match(out, /^index\.mjs:2:1: error: Error: Access to this API has been restricted/m);
   assert.match(out, /^index\.mjs:1:\d+: warning: 'node:fs' needs "fs\.read" in runtime\.requires/m);
+});
+
+/** What `check` says of the storing pack when something in it is changed. */
+async function checked(
+  t: TestContext,
+  file: string,
+  change: (text: string) => string,
+): Promise<{ code: number; out: string }> {
+  const folder = await scaffolded(t, 'vendor.acme.visits', '--storage');
+  await edit(path.join(folder, file), change);
+  const { code, out } = await packIn(folder, 'check', '.');
+  return { code, out };
+}
+
+test('check knows the names and values of peer dependencies without a host', async (t) => {
+  const { code, out } = await checked(t, 'pack.json', (text) =>
+    text
+      .replace('host.kvStorage', 'host.kvstorage')
+      .replace('"host.tableStorage": "required"', '"sql": "yes"'),
+  );
+  assert.equal(code, 0);
+  assert.match(out, /^pack\.json:11:\d+: warning: .*host\.kvstorage.*\(did you mean host\.kvStorage\?\)/m);
+  assert.match(out, /^pack\.json:12:\d+: warning: \/peerDependencies\/sql: "yes" is no value/m);
+});
+
+test('check warns of calls that the host will refuse, since the manifest names other capabilities', async (t) => {
+  const { out } = await checked(t, 'pack.json', (text) =>
+    text.replace('"host.tableStorage": "required"', '"host.cache": "optional"'),
+  );
+  assert.match(
+    out,
+    /^index\.mjs:5:9: warning: storage\.table\.insert needs "host\.tableStorage" in peerDep/m,
+  );
+  assert.doesNotMatch(out, /kvStorage/);
+});
+
+test('check hears uses in other forms, and takes the files of Node for no surface', async (t) => {
+  const uses = [
+    "import fs from 'node:fs';",
+    'export const used = (ctx, c) => fs.readFileSync(ctx.db?.sql?.query, c.queueBus.publish, c.storage.queue.ack);',
+  ].join('\n');
+  const named = await checked(t, 'index.mjs', (text) => `${uses}\n${text}`);
+  assert.match(named.out, /^index\.mjs:2:\d+: warning: ctx\.db\?\.sql\?\.query needs "host\.sql"/m);
+  assert.match(named.out, /^index\.mjs:2:\d+: warning: c\.queueBus\.publish needs "host\.queueBus"/m);
+  assert.doesNotMatch(named.out, /host\.fs/);
+  const ours = await checked(
+    t,
+    'index.mjs',
+    (text) => `export const used = ({ fs }) => fs.read({});\n${text}`,
+  );
+  assert.match(ours.out, /^index\.mjs:1:\d+: warning: fs\.read needs "host\.fs"/m);
+});
+
+test('a pack that names no capability may call all, so nothing is missing', async (t) => {
+  const { out } = await checked(t, 'pack.json', (text) => {
+    const { peerDependencies: _, ...manifest } = JSON.parse(text);
+    return JSON.stringify(manifest);
+  });
+  assert.equal(out, 'vendor.acme.visits@0.1.0: 0 errors, 0 warnings\n');
 });
 
 test('the same folder gives the same bytes, whatever the times of its files', async (t) => {

@@ -11,6 +11,7 @@ import { checkPack } from './check.ts';
 import { countOf, FaultyPack, isError, printFaults } from './fault.ts';
 import { scaffoldFiles, writeFiles } from './scaffold.ts';
 import { archiveName, type BuiltPack, buildOf, packLabel } from './source.ts';
+import { COUNTING, GREETING } from './templates.ts';
 
 async function isEmpty(folder: string): Promise<boolean> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
@@ -21,9 +22,10 @@ async function isEmpty(folder: string): Promise<boolean> {
 }
 
 export const create: Action = {
-  takes: '<name>',
+  takes: '<name> [--storage]',
   async act({ args, io }, name = '') {
-    const files = scaffoldFiles(name);
+    const template = args.flag('storage') ? COUNTING : GREETING;
+    const files = await scaffoldFiles(name, template);
     if (readManifest(files['pack.json']).kind === 'refused') {
       throw new UsageError(
         `"${name}" is not a pack name. It has a scope, an owner and a name, such as vendor.acme.greeter; ` +
@@ -34,9 +36,10 @@ export const create: Action = {
     if (!(await isEmpty(folder))) throw new UsageError(`${folder} is not empty. Choose another with --out.`);
     await writeFiles(folder, files);
     const word = shellWord(path.relative(io.cwd, folder));
+    const inputs = Object.entries(template.example).map(([input, value]) => `--input ${input}=${value}`);
     io.stdout.write(
       `${name} is in ${word}\n\nNext, with a host running:\n` +
-        `  gantry pack dev ${word}\n  gantry run ${word}/example.json --input name=Ada --watch\n`,
+        `  gantry pack dev ${word}\n  gantry run ${word}/example.json ${inputs.join(' ')} --watch\n`,
     );
   },
 };

@@ -12,10 +12,11 @@ import {
   type WrittenArchive,
   writeArchive,
 } from '@gantry/packs';
+import { surfacesNamedBy } from '@gantry/protocol';
 import { UsageError } from '../../io.ts';
 import type { Fault } from './fault.ts';
 import { moduleExports, type PackModule } from './module-exports.ts';
-import { primitivesUsed } from './primitives-used.ts';
+import { primitivesUsed, surfacesUsed, type Use } from './used-in-source.ts';
 
 export interface PackCheck {
   readonly faults: readonly Fault[];
@@ -123,18 +124,33 @@ async function codeFaults(
 }
 
 /** Warnings: published packs hash and look at the clock without saying so, and a comment may look like a use. */
-function undeclaredFaults({ runtime }: NodePackManifest, file: string, source: string): Fault[] {
-  const declared: readonly string[] = runtime.requires ?? [];
-  return primitivesUsed(source)
-    .filter(({ primitive }) => !declared.includes(primitive))
-    .map(({ primitive, sign, line, column }) => ({
-      severity: 'warning',
-      file,
-      line,
-      column,
-      message: `${sign.trim()} needs "${primitive}" in runtime.requires, or the sandbox will deny it.`,
-    }));
+function undeclaredFaults(manifest: NodePackManifest, file: string, source: string): Fault[] {
+  const fault = ({ line, column }: Use, message: string): Fault => ({
+    severity: 'warning',
+    file,
+    line,
+    column,
+    message,
+  });
+  const required: readonly string[] = manifest.runtime.requires ?? [];
+  const named = surfacesNamedBy(Object.keys(manifest.peerDependencies ?? {}));
+  // Who names none may call all
+  const surfaces = named.length === 0 ? [] : surfacesUsed(source);
+  return [
+    ...without(primitivesUsed(source), required).map((use) =>
+      fault(use, `${use.sign} needs "${use.name}" in runtime.requires, or the sandbox will deny it.`),
+    ),
+    ...without(surfaces, named).map((use) =>
+      fault(
+        use,
+        `${use.sign} needs "host.${use.name}" in peerDependencies: a pack that names some capabilities may call those alone.`,
+      ),
+    ),
+  ];
 }
+
+const without = (uses: readonly Use[], declared: readonly string[]): Use[] =>
+  uses.filter(({ name }) => !declared.includes(name));
 
 async function exportFaults(
   module: PackModule,

@@ -24,7 +24,7 @@ test('edit, save, and the next run uses it; a broken save is told and harms noth
   assert.equal(await greeting(), 'Salut, Ada!');
 
   await edit(code, (text) => text.replace('export const', 'export cnst'));
-  await dev.says(/index\.mjs:7:\d+: error: SyntaxError/);
+  await dev.says(/index\.mjs:8:\d+: error: SyntaxError/);
   assert.equal(await greeting(), 'Salut, Ada!');
 
   await edit(code, (text) => text.replace('cnst', 'const').replace("'Salut'", "'Ciao'"));

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { manifests } from '../../../../packs/src/testing/manifests.ts';
 import { realHost } from '../../testing/real-host.ts';
-import { edit, scaffolded } from './testing/pack-folder.ts';
+import { edit, scaffolded, temporaryPlace } from './testing/pack-folder.ts';
 
 const NAME = 'vendor.acme.greeter';
 
@@ -32,7 +34,10 @@ test('a pack is installed from its folder, and its example runs', async (t) => {
   assert.equal(run.code, 0, run.err);
   assert.match(run.out, /Hello, Ada!/);
   const { out } = await gantry('pack', 'ls');
-  assert.match(out, /vendor\.acme\.greeter +0\.1\.0 +node +unsigned +nothing +vendor\.acme\.greeter\.hello/);
+  assert.match(
+    out,
+    /vendor\.acme\.greeter +0\.1\.0 +node +unsigned +read \(all\) +vendor\.acme\.greeter\.hello/,
+  );
 });
 
 test('nothing is granted by silence; what is granted stays granted', async (t) => {
@@ -84,7 +89,7 @@ test('a grant that is taken back stops the next run with the reason', async (t) 
   await asking(folder, '0.1.0', 'net.outbound');
   await gantry('pack', 'install', folder, '--grant', 'net.outbound');
   const taken = await gantry('pack', 'grant', NAME, 'none');
-  assert.equal(taken.out, `${NAME} may now: nothing\n`);
+  assert.equal(taken.out, `${NAME} is granted now: nothing\n`);
   const run = await gantry('run', path.join(folder, 'example.json'), '--watch', '--json');
   assert.equal(run.code, 1);
   assert.match(run.out, /pack_runtime_requirement_unmet/);
@@ -131,4 +136,67 @@ test('one version is removed, or all of them', async (t) => {
   assert.equal((await gantry('pack', 'rm', NAME)).out, `${NAME} removed\n`);
   assert.deepEqual(await versions(), []);
   assert.equal((await gantry('pack', 'rm', NAME)).code, 2);
+});
+
+test('what a pack stores through the host is told, by the names that its manifest has', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const name = 'vendor.acme.visits';
+  const folder = await scaffolded(t, name, '--storage');
+  await gantry('pack', 'install', folder);
+  const why = await gantry('pack', 'why', name);
+  assert.match(why.out, /^It may store through the host: kvStorage, tableStorage$/m);
+  assert.doesNotMatch(why.out, /nothing but compute/);
+  assert.match((await gantry('pack', 'ls')).out, / store \(kvStorage, tableStorage\) /);
+
+  await edit(path.join(folder, 'pack.json'), (text) => {
+    const { peerDependencies: _, ...manifest } = JSON.parse(text);
+    const runtime = { ...manifest.runtime, requires: ['crypto'] };
+    return JSON.stringify({ ...manifest, runtime, version: '0.2.0' });
+  });
+  await gantry('pack', 'install', folder, '--grant', 'crypto');
+  const all = await gantry('pack', 'why', name);
+  assert.match(
+    all.out,
+    /^It may:\n.*crypto.*\nIt may store through every surface .* its manifest names none\.$/m,
+  );
+  assert.match((await gantry('pack', 'ls')).out, / crypto, store \(all\) /);
+});
+
+test('a pack of pure nodes may read what is stored, and one without code may do nothing', async (t) => {
+  const { gantry } = await realHost(t, []);
+  await gantry('pack', 'install', await scaffolded(t));
+  const pure = await gantry('pack', 'why', NAME);
+  assert.match(pure.out, /^It may read what is stored through every surface of the host, /m);
+  const form = path.join(await temporaryPlace(t), 'form');
+  await mkdir(form);
+  await writeFile(path.join(form, 'pack.json'), JSON.stringify(manifests['form-content']));
+  assert.equal((await gantry('pack', 'install', form)).code, 0);
+  assert.match(
+    (await gantry('pack', 'why', String(manifests['form-content'].name))).out,
+    /^It may do nothing but compute\.$/m,
+  );
+});
+
+test('a refused peer dependency says what is wrong with it', async (t) => {
+  const { gantry } = await realHost(t, []);
+  const installing = async (peer: string, value: string) => {
+    const folder = await scaffolded(t, 'vendor.acme.visits', '--storage');
+    await edit(path.join(folder, 'pack.json'), (text) =>
+      text.replace('"host.kvStorage": "required"', JSON.stringify({ [peer]: value }).slice(1, -1)),
+    );
+    return (await gantry('pack', 'install', folder)).err;
+  };
+  assert.match(
+    await installing('host.kv', 'supported'),
+    /did you mean host\.kvStorage\?\)\. Correct peerDependencies/,
+  );
+  assert.match(
+    await installing('host.kvStorage', 'yes'),
+    /with "yes", which is no value for it: write "supported"/,
+  );
+  assert.match(await installing('host.kvStorage', '^2'), /with "\^2", and here it has no version\./);
+  assert.match(
+    await installing('host.kanban', 'supported'),
+    /needs host\.kanban, which this host does not offer\./,
+  );
 });

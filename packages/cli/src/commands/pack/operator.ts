@@ -40,6 +40,13 @@ export function proofOf({ trust, signedBy, development }: InstalledPack): string
   return development ? `${proof}, in development` : proof;
 }
 
+/** @example 'net.outbound, store (kvStorage, tableStorage)' */
+function mayOf({ granted, surfaces }: InstalledPack): string {
+  const through = surfaces?.declared ? surfaces.capabilities.join(', ') : 'all';
+  const stored = surfaces ? [`${surfaces.access === 'write' ? 'store' : 'read'} (${through})`] : [];
+  return [...granted, ...stored].join(', ') || 'nothing';
+}
+
 export const ls: Action = {
   async act(call) {
     const packs = await call.client.packs.list();
@@ -47,14 +54,7 @@ export const ls: Action = {
     printListing(call, {
       headings: ['PACK', 'VERSION', 'KIND', 'PROOF', 'MAY', 'OFFERS'],
       rows: packs.map((pack) =>
-        [
-          pack.name,
-          pack.version,
-          pack.kind,
-          proofOf(pack),
-          pack.granted.join(',') || 'nothing',
-          offersOf(pack),
-        ].map(printable),
+        [pack.name, pack.version, pack.kind, proofOf(pack), mayOf(pack), offersOf(pack)].map(printable),
       ),
       none: 'No packs yet. Write one: gantry pack new vendor.acme.greeter',
     });
@@ -79,7 +79,7 @@ export const grant: Action = {
     const requires = readGrants(list);
     const detail = await call.client.packs.grant(name, requires);
     if (call.args.flag('json')) return printJson(call, detail);
-    call.io.stdout.write(`${name} may now: ${requires.join(', ') || 'nothing'}\n`);
+    call.io.stdout.write(`${name} is granted now: ${requires.join(', ') || 'nothing'}\n`);
   },
 };
 

@@ -69,6 +69,10 @@ export const pack: Command = {
     check: { type: 'boolean', text: 'lock: write nothing; exit with 1 when the file would change' },
     unverified: { type: 'boolean', text: 'install, update: also what no key of the registry signed' },
     yes: { type: 'boolean', text: 'update: do not ask' },
+    storage: {
+      type: 'boolean',
+      text: 'new: a node that stores through the host, not one that only computes',
+    },
     out: { type: 'string', value: 'PATH', text: 'new: the folder; build, sign: the archive' },
     'signing-key': {
       type: 'string',
@@ -85,6 +89,7 @@ export const pack: Command = {
   },
   examples: [
     'gantry pack new vendor.acme.greeter',
+    'gantry pack new vendor.acme.visits --storage',
     'gantry pack dev greeter',
     'gantry pack publish greeter --signing-key acme-2026.pem --registry https://packs.acme.example',
     'gantry pack install vendor.acme.greeter@^0.1 --grant net.outbound',

@@ -1,26 +1,30 @@
-/** A pack to begin with: one node, its schemas, and a workflow to try it with. */
-import { mkdir, writeFile } from 'node:fs/promises';
+/** A pack to begin with: one node, its schemas, types of what it is called with, and a workflow to try it with. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Members, Template } from './templates.ts';
+
+const CTX_TYPES = new URL('ctx.d.mts', import.meta.url);
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-const schema = (properties: Record<string, unknown>, required: readonly string[]): string =>
+const schema = (members: Members): string =>
   json({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
-    required,
-    properties,
+    required: Object.keys(members).filter((name) => !members[name]?.optional),
+    properties: Object.fromEntries(Object.entries(members).map(([name, { type }]) => [name, { type }])),
     additionalProperties: false,
   });
 
-const manifest = (name: string, typeId: string): string =>
+const manifest = (name: string, { node, ...template }: Template): string =>
   json({
     name,
     version: '0.1.0',
     kind: 'node',
-    description: 'Greets people.',
+    description: template.description,
     license: 'Apache-2.0',
     engines: { openwop: '>=1.0.0 <2.0.0' },
+    ...(template.peerDependencies && { peerDependencies: template.peerDependencies }),
     runtime: {
       language: 'javascript',
       format: 'esm',
@@ -30,29 +34,20 @@ const manifest = (name: string, typeId: string): string =>
     },
     nodes: [
       {
-        typeId,
+        typeId: `${name}.${node}`,
         version: '0.1.0',
-        label: 'Hello',
-        description: 'Greets the one who is named.',
+        label: template.label,
+        description: template.does,
         category: 'data',
-        role: 'pure',
-        configSchemaRef: 'schemas/hello-config.json',
-        inputSchemaRef: 'schemas/hello-inputs.json',
-        outputSchemaRef: 'schemas/hello-outputs.json',
+        role: template.role,
+        configSchemaRef: `schemas/${node}-config.json`,
+        inputSchemaRef: `schemas/${node}-inputs.json`,
+        outputSchemaRef: `schemas/${node}-outputs.json`,
       },
     ],
   });
 
-const code = (typeId: string): string => `function hello({ inputs, config, log }) {
-  const greeting = config.greeting ?? 'Hello';
-  log('info', 'greeting', { name: inputs.name });
-  return { status: 'success', outputs: { text: \`\${greeting}, \${inputs.name}!\` } };
-}
-
-export const nodes = { '${typeId}': hello };
-`;
-
-const example = (name: string, typeId: string): string =>
+const example = (name: string, { node, label, example: inputs }: Template): string =>
   json({
     // Ids of workflows have neither dots nor capitals.
     id: `try-${name.toLowerCase().replaceAll('.', '-')}`.slice(0, 128),
@@ -60,40 +55,57 @@ const example = (name: string, typeId: string): string =>
     version: '1.0.0',
     nodes: [
       {
-        id: 'hello',
-        typeId,
-        name: 'Hello',
+        id: node,
+        typeId: `${name}.${node}`,
+        name: label,
         position: { x: 0, y: 0 },
         config: {},
-        inputs: { name: { type: 'variable', variableName: 'name' } },
+        inputs: Object.fromEntries(
+          Object.keys(inputs).map((input) => [input, { type: 'variable', variableName: input }]),
+        ),
       },
     ],
     edges: [],
     triggers: [{ id: 'manual', type: 'manual', enabled: true }],
-    variables: [{ name: 'name', type: 'string', defaultValue: 'Ada' }],
+    variables: Object.entries(inputs).map(([input, defaultValue]) => ({
+      name: input,
+      type: 'string',
+      defaultValue,
+    })),
     metadata: {},
     settings: {},
   });
 
-const readme = (name: string, typeId: string): string => `# ${name}
+const list = (members: Members): string =>
+  Object.keys(members)
+    .map((name) => `\`${name}\``)
+    .join(', ');
+
+const readme = (name: string, { node, does, config, inputs, outputs }: Template): string => `# ${name}
+
+${does}
 
 | type | config | inputs | outputs |
 |---|---|---|---|
-| \`${typeId}\` | \`greeting\` (Hello) | \`name\` | \`text\` |
+| \`${name}.${node}\` | ${list(config)} | ${list(inputs)} | ${list(outputs)} |
 `;
 
+/** Only the author's editor needs these. */
+const LEFT_OUT = 'example.json\nctx.d.mts\n';
+
 /** Paths inside the pack, and what is in them. */
-export function scaffoldFiles(name: string) {
-  const typeId = `${name}.hello`;
+export async function scaffoldFiles(name: string, template: Template) {
+  const { node, config, inputs, outputs, code } = template;
   return {
-    'pack.json': manifest(name, typeId),
-    'index.mjs': code(typeId),
-    'README.md': readme(name, typeId),
-    'schemas/hello-config.json': schema({ greeting: { type: 'string' } }, []),
-    'schemas/hello-inputs.json': schema({ name: { type: 'string' } }, ['name']),
-    'schemas/hello-outputs.json': schema({ text: { type: 'string' } }, ['text']),
-    'example.json': example(name, typeId),
-    '.openwopignore': 'example.json\n',
+    'pack.json': manifest(name, template),
+    'index.mjs': `${code(name)}\nexport const nodes = { '${name}.${node}': ${node} };\n`,
+    'ctx.d.mts': await readFile(CTX_TYPES, 'utf8'),
+    'README.md': readme(name, template),
+    [`schemas/${node}-config.json`]: schema(config),
+    [`schemas/${node}-inputs.json`]: schema(inputs),
+    [`schemas/${node}-outputs.json`]: schema(outputs),
+    'example.json': example(name, template),
+    '.openwopignore': LEFT_OUT,
   };
 }
 

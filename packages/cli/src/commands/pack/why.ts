@@ -1,6 +1,6 @@
 /** Which pack a type comes from, who uses it, and what it may do. */
 import type { Client } from '@gantry/client';
-import type { InstalledPack } from '@gantry/protocol';
+import type { InstalledPack, PackSurfaces } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -49,6 +49,13 @@ export const why: Action = {
   },
 };
 
+function storing({ access, capabilities, declared }: PackSurfaces): string {
+  const does = access === 'write' ? 'store' : 'read what is stored';
+  return declared
+    ? `It may ${does} through the host: ${capabilities.join(', ')}`
+    : `It may ${does} through every surface of the host, since its manifest names none.`;
+}
+
 interface Answer {
   readonly word: string;
   readonly pack: InstalledPack;
@@ -64,8 +71,10 @@ function print({ io }: Call, { word, pack, others, uses }: Answer): void {
   );
   line(`${proofOf(pack)}, installed by ${pack.installedBy} at ${pack.installedAt}`);
   for (const { name, version } of others) line(`also in ${name}@${version}`);
-  line(pack.granted.length === 0 ? 'It may do nothing but compute.' : 'It may:');
+  if (pack.granted.length === 0 && !pack.surfaces) line('It may do nothing but compute.');
+  if (pack.granted.length > 0) line('It may:');
   if (pack.granted.length > 0) printPermissions({ io }, pack.granted);
+  if (pack.surfaces) line(storing(pack.surfaces));
   line(uses.length === 0 ? 'No workflow uses it.' : 'Workflows that use it:');
   for (const { workflowId, nodes } of uses) line(`  ${workflowId}: ${nodes.join(', ')}`);
 }

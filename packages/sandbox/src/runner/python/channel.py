@@ -55,6 +55,8 @@ def _unsent(head, error):
 def _call_frame(head, args):
     try:
         return encode({**head, 'type': 'call', 'args': list(args)})
+    except TooLarge as error:
+        return _unsent(head, TooLarge(f'What is sent is too large. {error}'))
     except (TypeError, ValueError) as error:
         return _unsent(head, error)
 

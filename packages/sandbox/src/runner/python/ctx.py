@@ -7,6 +7,7 @@ from channel import HostError, emit_event, receive, send, send_call
 
 LOGS_MAX = 1000
 LOG_TEXT_MAX = 8 * 1024
+LISTED_MAX = 12
 
 
 class Suspended(BaseException):
@@ -20,8 +21,13 @@ def camel(name):
 class Absent(AttributeError):
     """What the host lacks: `hasattr` says no, and who uses it untested reached for what was not granted."""
 
-    def __init__(self, path):
-        super().__init__(f'This node is not offered ctx.{path}. Test for it before it is used.')
+    def __init__(self, owner, name, members):
+        path = f'{owner}{name}'
+        listed = ', '.join(sorted(members)[:LISTED_MAX]) + (', …' if len(members) > LISTED_MAX else '')
+        place = f'ctx.{owner}'[:-1]
+        super().__init__(
+            f'This node is not offered ctx.{path}. {place} has {listed}. Test for what a host may lack before it is used.'
+        )
         self.code = 'sandbox_capability_denied'
         self.details = {'requestedCapability': path}
 
@@ -37,7 +43,7 @@ class Members:
     def __getattr__(self, name):
         found = camel(name)
         if found == name or found not in self.__dict__:
-            raise Absent(f'{self._path}{found}')
+            raise Absent(self._path, found, [member for member in self.__dict__ if member[0] != '_'])
         return self.__dict__[found]
 
     def __call__(self, *args):
@@ -117,7 +123,7 @@ class Invocation:
         try:
             send(entry if data is None else {**entry, 'data': data})
         except (TypeError, ValueError) as error:
-            send({**entry, 'message': f'A log entry was dropped: {error}'})
+            send({**entry, 'message': f'{entry["message"]} (Its data was dropped: {error})'})
 
     def emit(self, value):
         emit_event({'id': self.id, 'call': self.next_call()}, value)

@@ -19,7 +19,23 @@ for _name in ('channel', 'ctx', 'environment', 'guard', 'loader', 'scope', 'wire
     del sys.modules[_name]
 
 
-def describe(error):
+FRAMES_MAX = 5
+
+
+def frames_of(error, folder):
+    """Where in the pack it was raised, innermost first: `nodes.py:12`."""
+    trace = error.__traceback__
+    places = []
+    while trace is not None:
+        places.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError):
+        places.append((error.filename, error.lineno))
+    inside = [(file, line) for file, line in reversed(places) if str(file).startswith(f'{folder}/')]
+    return [f'{file[len(folder) + 1 :]}:{line}' for file, line in inside[:FRAMES_MAX]]
+
+
+def describe(error, folder=''):
     """What an exception says of itself."""
     if isinstance(error, MemoryError):
         return {'message': 'The pack used more memory than it may.', 'code': 'sandbox_memory_exceeded'}
@@ -31,7 +47,7 @@ def describe(error):
             value = getattr(error, name, None)
             if isinstance(value, (str, bool, dict)):
                 told[name] = value
-        return told
+        return {**told, 'frames': frames_of(error, folder)}
     except BaseException:
         return {'message': 'The pack raised something that cannot be read.'}
 
@@ -40,9 +56,11 @@ class Runner:
     def __init__(self):
         self._nodes = {}
         self._grants = ()
+        self._folder = ''
 
     def open(self, message):
         self._grants = message['grants']
+        self._folder = message['folder']
         environment.furnish(message['envNames'])
         guard.close(message['folder'], message['memoryBytes'])
         send({'type': 'opening'})
@@ -50,7 +68,7 @@ class Runner:
             self._nodes = loader.load(message['folder'], message['entry'])
             send({'type': 'ready', 'typeIds': list(self._nodes)})
         except BaseException as error:
-            send({'type': 'failed', 'error': describe(error)})
+            send({'type': 'failed', 'error': describe(error, self._folder)})
 
     def invoke(self, message):
         invocation = ctx.Invocation(message)
@@ -73,7 +91,7 @@ class Runner:
                 raise TypeError('A node is a plain function; async def is not understood here.')
         except BaseException as error:
             if invocation.suspension is None:
-                return {'kind': 'thrown', 'error': describe(error)}
+                return {'kind': 'thrown', 'error': describe(error, self._folder)}
         return invocation.suspension or {'kind': 'returned', 'value': value}
 
 

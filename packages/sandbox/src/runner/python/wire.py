@@ -86,25 +86,31 @@ def encode(message):
     lengths = [len(part) for part in parts]
     text = json.dumps([head, lengths]).encode()
     size = sum(lengths)
-    if len(text) > HEAD_BYTES_MAX or size > BYTES_MAX or len(parts) > PARTS_MAX:
-        raise TooLarge(
-            f'A message may have {HEAD_BYTES_MAX} bytes of JSON and {BYTES_MAX} bytes beside it in {PARTS_MAX} parts; '
-            f'this one has {len(text)} and {size} in {len(parts)}.'
-        )
+    if len(text) > HEAD_BYTES_MAX:
+        raise TooLarge(f'It takes {len(text)} bytes as JSON; at most {HEAD_BYTES_MAX} fit.')
+    if size > BYTES_MAX:
+        raise TooLarge(f'It holds {size} bytes; at most {BYTES_MAX} fit.')
+    if len(parts) > PARTS_MAX:
+        raise TooLarge(f'It holds {len(parts)} pieces of bytes; at most {PARTS_MAX} fit.')
     values = count([head, lengths])
     if values > VALUES_MAX:
         raise TooLarge(
-            f'A message may have {VALUES_MAX} values, and a member of an object counts as ten; this one has {values}.'
+            f'It holds too much: at most {VALUES_MAX} values fit, and each member of a dict counts as ten.'
         )
     return Frame([LENGTHS.pack(len(text) + size, len(text)) + text, *parts], values)
 
 
 def encode_note(message):
     """A log entry or an event."""
-    frame = encode(message)
-    if frame.size > NOTE_BYTES_MAX:
-        raise TooLarge(f'A log entry or event may have {NOTE_BYTES_MAX} bytes; this one has {frame.size}.')
-    return frame
+    size = 'more'
+    try:
+        frame = encode(message)
+        size = frame.size
+        if size <= NOTE_BYTES_MAX:
+            return frame
+    except TooLarge:
+        pass
+    raise TooLarge(f'A log entry or event may have {NOTE_BYTES_MAX} bytes; this one has {size}.')
 
 
 class Reader:

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ENTRY_COLUMNS } from '../../columns.ts';
 import type { Entry, EntryFilter, EntryKey } from '../../port.ts';
-import { selectAll, selectOne } from '../rows.ts';
+import { LIMIT, selectAll, selectOne } from '../rows.ts';
 import { AFTER_EVERY_ID } from './runs.ts';
 
 export function prepareEntryReads(database: DatabaseSync) {
@@ -29,7 +29,7 @@ function prepareListEntries(database: DatabaseSync) {
       from entries
       where kind = ? and tenant = ? and id < ? ${condition}
       order by id ${order}
-      limit ?
+      ${LIMIT}
     `);
   const any = { newestFirst: prepare('', 'desc'), oldestFirst: prepare('', 'asc') };
   const ofRef = {
@@ -57,7 +57,7 @@ function prepareAllEntries(database: DatabaseSync) {
       from entries
       where kind = ? ${condition}
       order by tenant, id
-      limit ?
+      ${LIMIT}
     `);
   const first = prepare('');
   const next = prepare('and (tenant, id) > (?, ?)');
@@ -73,7 +73,7 @@ function prepareDue(database: DatabaseSync) {
     from entries
     where kind = ? and due_at <= ?
     order by due_at, id, tenant
-    limit ?
+    ${LIMIT}
   `);
   const selectNext = database.prepare(`
     select min(due_at) as dueAt from entries where kind = ? and due_at is not null

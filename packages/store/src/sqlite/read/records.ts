@@ -7,7 +7,7 @@ import {
   WORKFLOW_COLUMNS,
 } from '../../columns.ts';
 import type { IdempotencyRecord, InvocationRecord, KeyRecord, WorkflowRecord } from '../../port.ts';
-import { selectAll, selectOne } from '../rows.ts';
+import { LIMIT, selectAll, selectOne } from '../rows.ts';
 
 export function prepareRecordReads(database: DatabaseSync) {
   return {
@@ -55,7 +55,7 @@ function prepareWorkflows(database: DatabaseSync) {
       or tenant = '*' and not exists (select 1 from workflows where tenant = ?1 and workflow_id = ?2)
     )
     order by place desc
-    limit ?3
+    ${LIMIT}
   `);
   const selectCurrent = database.prepare(`
     select ${WORKFLOW_COLUMNS}

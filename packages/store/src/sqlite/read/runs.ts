@@ -3,7 +3,7 @@ import type { StoredEvent } from '@gantry/protocol';
 import { isTerminal } from '@gantry/protocol/run-status';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
 import type { LoadedRun, RunFilter, RunRow, RunSnapshotRecord } from '../../port.ts';
-import { selectAll, selectOne } from '../rows.ts';
+import { LIMIT, selectAll, selectOne } from '../rows.ts';
 
 export function prepareRunReads(database: DatabaseSync) {
   const begin = database.prepare('begin');
@@ -56,7 +56,7 @@ function prepareEvents(database: DatabaseSync) {
     from events
     where run_id = ?1 and sequence >= ?2 and exists (select 1 from runs where run_id = ?1 and tenant = ?3)
     order by sequence
-    limit ?4
+    ${LIMIT}
   `);
   return (tenant: string, runId: string, fromSequence: number, limit: number) =>
     selectAll<StoredEvent>(select, runId, fromSequence, tenant, limit);
@@ -77,7 +77,7 @@ function prepareList(database: DatabaseSync) {
         and (?4 is null or workflow_id = ?4)
         ${condition}
       order by run_id desc
-      limit ?5
+      ${LIMIT}
     `);
   const any = prepare('');
   const open = prepare('and ended_at is null');

@@ -11,6 +11,7 @@ import { findPackageJSON } from 'node:module';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { OpenwopError } from '@gantry/protocol';
+import { Line } from '../../line.ts';
 import { type Message, receive, send } from './frame.ts';
 import { BYTES_MAX, REFUSALS, type Refusal, type Task } from './task.ts';
 
@@ -56,31 +57,15 @@ const hasImages = (): boolean =>
 
 /** Looks for the libraries and loads none: most hosts never touch an image. `limits` is a test's door. */
 export function openConverter(limits: ConverterLimits = LIMITS): Converter {
-  const queue = new Queue();
+  const line = new Line(AT_ONCE_MAX);
   const lacks = { image: !hasImages(), pdf: !isThere('unpdf') || !isThere('pdf-lib') };
   return {
     lacks: (['image', 'pdf'] as const).filter((kind) => lacks[kind]),
-    run: (task, parts, signal) => queue.enter(() => runProcess(task, parts, signal, limits)),
+    async run(task, parts, signal) {
+      if (line.length >= WAITING_MAX) throw new OpenwopError('runner_unavailable');
+      return line.inTurn(() => runProcess(task, parts, signal, limits));
+    },
   };
-}
-
-class Queue {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  async enter<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#waiting.length >= WAITING_MAX) throw new OpenwopError('runner_unavailable');
-    if (this.#running < AT_ONCE_MAX) this.#running++;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      // Whoever waits takes the place over; nobody gets in between
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running--;
-    }
-  }
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;

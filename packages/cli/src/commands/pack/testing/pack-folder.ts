@@ -29,9 +29,13 @@ export async function packIn(cwd: string, ...args: string[]): Promise<Said> {
 }
 
 /** A fresh scaffold; answers its folder. */
-export async function scaffolded(t: TestContext, name = 'vendor.acme.greeter'): Promise<string> {
+export async function scaffolded(
+  t: TestContext,
+  name = 'vendor.acme.greeter',
+  ...flags: string[]
+): Promise<string> {
   const place = await temporaryPlace(t);
-  await packIn(place, 'new', name, '--out', 'pack');
+  await packIn(place, 'new', name, '--out', 'pack', ...flags);
   return path.join(place, 'pack');
 }
 

@@ -1,0 +1,68 @@
+/** Packs to begin with: one node each. */
+export interface Template {
+  /** Of the pack. */
+  readonly description: string;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  /** The last part of its type id, and the name of its function. */
+  readonly node: string;
+  readonly label: string;
+  /** Of the node. */
+  readonly does: string;
+  readonly role: 'pure' | 'side-effect';
+  /** Schemas of members that are all texts or numbers. */
+  readonly config: Members;
+  readonly inputs: Members;
+  readonly outputs: Members;
+  /** What the example gives to the node unless told otherwise. */
+  readonly example: Readonly<Record<string, string>>;
+  /** The function. */
+  code(packName: string): string;
+}
+
+export interface Member {
+  readonly type: 'string' | 'integer';
+  readonly optional?: true;
+}
+export type Members = Readonly<Record<string, Member>>;
+
+/** It only computes. */
+export const GREETING: Template = {
+  description: 'Greets people.',
+  node: 'hello',
+  label: 'Hello',
+  does: 'Greets the one who is named.',
+  role: 'pure',
+  config: { greeting: { type: 'string', optional: true } },
+  inputs: { name: { type: 'string' } },
+  outputs: { text: { type: 'string' } },
+  example: { name: 'Ada' },
+  code: () => `/** @param {import('./ctx.d.mts').Ctx<{ name: string }, { greeting?: string }>} ctx */
+function hello({ inputs, config, log }) {
+  const greeting = config.greeting ?? 'Hello';
+  log('info', 'greeting', { name: inputs.name });
+  return { status: 'success', outputs: { text: \`\${greeting}, \${inputs.name}!\` } };
+}
+`,
+};
+
+/** It stores through the host. */
+export const COUNTING: Template = {
+  description: 'Counts visits.',
+  peerDependencies: { 'host.kvStorage': 'required', 'host.tableStorage': 'required' },
+  node: 'count',
+  label: 'Count',
+  does: 'Counts a visit, and keeps it.',
+  role: 'side-effect',
+  config: {},
+  inputs: { page: { type: 'string' } },
+  outputs: { visits: { type: 'integer' } },
+  example: { page: '/home' },
+  code: (packName) => `/** @param {import('./ctx.d.mts').Ctx<{ page: string }>} ctx */
+async function count({ inputs, storage }) {
+  const place = '${packName}';
+  const { value } = await storage.kv.atomicIncrement({ namespace: place, key: inputs.page });
+  await storage.table.insert({ table: place, row: { page: inputs.page, visit: value } });
+  return { status: 'success', outputs: { visits: value } };
+}
+`,
+};

@@ -1,0 +1,48 @@
+/** What the source of a pack seems to use, so that an author hears before an operator does. */
+import { SURFACE_NAMES } from '@gantry/protocol';
+
+export interface Use {
+  /** A primitive of the platform, or a capability of the host. */
+  readonly name: string;
+  readonly sign: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+type Signs = readonly (readonly [name: string, pattern: RegExp])[];
+
+const NODE_FS = /['"](?:node:)?fs(?:\/promises)?['"]/;
+
+const PRIMITIVES: Signs = [
+  ['net.outbound', /(?<![\w.$])fetch\s*\(|['"]node:(?:https?|net|tls|dgram)['"]/],
+  ['net.dns', /['"]node:dns(?:\/promises)?['"]/],
+  ['subprocess', /['"](?:node:)?child_process['"]/],
+  ['fs.read', NODE_FS],
+  ['env.read', /\bprocess\.env\b/],
+];
+
+/** `storage.kv.get`, `ctx.storage?.kv?.get`, whatever `ctx` is called. */
+function surfaceSigns(source: string): Signs {
+  return SURFACE_NAMES.map(({ capability, path, aliases }) => {
+    const paths = [path, ...aliases.filter((alias) => alias.includes('.'))];
+    const written = paths.map((each) => each.replaceAll('.', String.raw`\??\.`)).join('|');
+    // Code that imports the module of Node by this name means that, unless it is a member of something
+    const isMember = capability === 'fs' && NODE_FS.test(source);
+    const owner = String.raw`(?:[\w$]+\??\.)${isMember ? '' : '?'}`;
+    return [capability, new RegExp(String.raw`(?<![\w$])${owner}(?:${written})\??\.\w+`)];
+  });
+}
+
+/** The first sign of each. Signs are looked for in the text, so that a comment counts as well. */
+function firstSigns(source: string, signs: Signs): Use[] {
+  const lines = source.split('\n');
+  return signs.flatMap(([name, pattern]) => {
+    const line = lines.findIndex((text) => pattern.test(text));
+    const found = pattern.exec(lines[line] ?? '');
+    return found ? [{ name, sign: found[0].trim(), line: line + 1, column: found.index + 1 }] : [];
+  });
+}
+
+export const primitivesUsed = (source: string): Use[] => firstSigns(source, PRIMITIVES);
+
+export const surfacesUsed = (source: string): Use[] => firstSigns(source, surfaceSigns(source));

@@ -1,0 +1,86 @@
+/** What PostgreSQL, the driver and the system report that no statement did wrong, in the words of an operator. */
+import { NO_TLS } from './wire.ts';
+
+/** The code that the server, the driver or the system gave, else null: such an error is a bug. */
+export const codeOf = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+
+/** By its name, since codes of the system can look like those of the server: EPIPE. */
+export const isOfServer = (error: unknown): boolean =>
+  error instanceof Error && error.name === 'PostgresError';
+
+/** While connecting, and no statement of ours. */
+const isFatal = (error: unknown): boolean =>
+  error instanceof Error && 'severity' in error && error.severity === 'FATAL';
+
+/** What the driver and Node say of calls that are wrong in themselves. */
+const BUGS = /^(?:UNDEFINED_VALUE|NOT_TAGGED_CALL|MAX_PARAMETERS_EXCEEDED|COPY_IN_PROGRESS|ERR_INVALID_)/;
+
+/** The system, TLS or the driver report that a connection was not made, or lost. */
+export function isLostConnection(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== null && !isOfServer(error) && !BUGS.test(code);
+}
+
+const WRONG_LOGIN = 'refuses the user or the password. Correct them in';
+
+/** `setting`: where the URL is written, such as `the setting`. */
+const REFUSALS: Readonly<Record<string, (setting: string) => string>> = {
+  '28P01': (setting) => `${WRONG_LOGIN} ${setting}.`,
+  SASL_SIGNATURE_MISMATCH: (setting) => `${WRONG_LOGIN} ${setting}.`,
+  '28000': (setting) =>
+    `refuses the user, or connections from here (pg_hba.conf). Correct ${setting}, or the server.`,
+  AUTH_TYPE_NOT_IMPLEMENTED: () =>
+    'asks for a way to log in that is not supported. Let the user log in with a password (scram-sha-256 in pg_hba.conf).',
+  '3D000': (setting) => `has no database of that name. Create it, or correct ${setting}.`,
+  [NO_TLS]: (setting) =>
+    `has no TLS, which "sslmode" of the URL asks for. Switch it on there (ssl = on), or correct ${setting}.`,
+};
+
+/** As versions before 14 say it, too. */
+const NO_ENCRYPTION = /\b(?:no encryption|SSL off)\b/;
+const NOT_ENCRYPTED = (setting: string): string =>
+  'refuses the user, or connections from here that are not encrypted. Add ?sslmode=verify-full (or require) to the ' +
+  `URL in ${setting}.`;
+const NO_CONNECT =
+  'does not let the user connect to the database. Grant it CONNECT: grant connect on database ... to ...';
+
+/** Why the server lets nobody in as it and the setting are now: a sentence after its name, else null. */
+export function refusalOf(error: unknown, setting: string): string | null {
+  const code = codeOf(error);
+  if (code === null) return null;
+  const parameter = refusedParameter(error, code);
+  if (parameter !== null) return `${parameter} Correct it in ${setting}.`;
+  if (code === '28000' && NO_ENCRYPTION.test(String(error))) return NOT_ENCRYPTED(setting);
+  if (code === '42501' && isFatal(error)) return NO_CONNECT;
+  return REFUSALS[code]?.(setting) ?? null;
+}
+
+const UNKNOWN_PARAMETER = '42704';
+const WRONG_VALUE = '22023';
+
+/** What PostgreSQL says of a parameter in the URL. */
+function refusedParameter(error: unknown, code: string): string | null {
+  if ((code !== UNKNOWN_PARAMETER && code !== WRONG_VALUE) || !isFatal(error)) return null;
+  const name = /"([\w.]{1,63})"/.exec(String(error))?.[1];
+  const parameter = name === undefined ? 'a parameter' : `the parameter "${name}"`;
+  return code === UNKNOWN_PARAMETER
+    ? `does not know ${parameter} of the URL.`
+    : `does not take the value of ${parameter} of the URL.`;
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  '25006': 'it takes no writes, as a standby; name the primary server',
+  '53100': 'its disk is full',
+  '53200': 'it is out of memory',
+  '53300': 'it has too many connections; raise max_connections, or let fewer processes use it',
+  '57014': 'a statement took too long, or waited too long for others',
+  '57P01': 'it is shutting down',
+  '57P02': 'it ended after a crash of one of its processes',
+  '57P03': 'it is starting, or a standby that takes no connections',
+  '58030': 'its disk fails',
+};
+
+/** The code alone where it has no meaning of its own. */
+export const postgresReason = (code: string): string =>
+  MEANINGS[code] === undefined ? code : `${code}: ${MEANINGS[code]}`;

@@ -1,0 +1,138 @@
+/**
+ * The way to the server: the socket of one connection, whichever it is at the moment, with TLS agreed on here.
+ *
+ * The driver can do TLS, but takes everybody's listeners off the socket first: who has to notice that a connection is
+ * lost would not hear of it, and wait for ever for a server that was started anew.
+ *
+ * I1  The driver gets a socket in any case. One that could not be made ends with the reason when the driver listens:
+ *     told by a rejection, it forgets all statements but the first that wait for the connection.
+ * I2  Making one takes no longer than `timeoutMs`. Nothing is sent, not even a name, to a server whose certificate is
+ *     not the one that was asked for.
+ */
+import { connect, isIP, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { Place, TlsMode } from './url.ts';
+
+/** Its length, and the number that stands for the question. */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+const YES = 'S';
+const NO = 'N';
+
+export interface WireOptions {
+  readonly place: Place;
+  readonly timeoutMs: number;
+}
+
+export class Wire {
+  readonly #options: WireOptions;
+  #socket: Duplex | null = null;
+  #tcp: Socket | null = null;
+  #isCut = false;
+
+  constructor(options: WireOptions) {
+    this.#options = options;
+  }
+
+  /** Below TLS: what it reads is all that comes in. */
+  get tcp(): Socket | null {
+    return this.#tcp;
+  }
+
+  /** I1. */
+  async connect(): Promise<Duplex> {
+    if (this.#isCut) throw lostConnection();
+    const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+    const made = (socket: Socket): void => {
+      this.#socket = socket;
+      socket.once('error', reject).once('close', () => reject(lostConnection()));
+    };
+    this.#begin({ made, ready: resolve });
+    const timer = setTimeout(() => this.#socket?.destroy(timedOut()), this.#options.timeoutMs);
+    try {
+      const socket = await promise;
+      return socket.destroyed ? this.#none(lostConnection()) : socket;
+    } catch (error) {
+      return this.#none(error instanceof Error ? error : lostConnection());
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** At once, and for good. */
+  cut(): void {
+    this.#isCut = true;
+    this.#socket?.destroy();
+  }
+
+  #none(reason: Error): Duplex {
+    this.#tcp?.destroy();
+    this.#socket = new NoSocket(reason);
+    return this.#socket;
+  }
+
+  #begin({ made, ready }: { made(socket: Socket): void; ready(socket: Socket): void }): void {
+    const { place } = this.#options;
+    const tcp = place.kind === 'socket' ? connect(place.path) : connect(place.port, place.host);
+    this.#tcp = tcp.setNoDelay(true);
+    made(tcp);
+    if (place.kind === 'socket' || place.tls === 'disable') return void tcp.once('connect', () => ready(tcp));
+    const { host, tls } = place;
+    tcp.once('connect', () => tcp.write(SSL_REQUEST));
+    tcp.once('data', (answer) => {
+      const said = answer.toString('latin1');
+      // More than the one letter could be what somebody between slipped in, to be taken for said under TLS
+      if (said !== YES) return void tcp.destroy(said === NO ? withoutTls() : unexpected());
+      const secure = connectTls({ socket: tcp, ...checksOf(host, tls) });
+      made(secure);
+      secure.once('secureConnect', () => ready(secure));
+    });
+  }
+}
+
+/** Without `host`, Node would look for `localhost` in the certificate; a server name is never an address. */
+function checksOf(host: string, tls: Exclude<TlsMode, 'disable'>): ConnectionOptions {
+  const named = { host, ...(isIP(host) === 0 && { servername: host }) };
+  switch (tls) {
+    case 'require':
+      return { ...named, rejectUnauthorized: false };
+    case 'verify-ca':
+      return { ...named, rejectUnauthorized: true, checkServerIdentity: () => undefined };
+    case 'verify-full':
+      return { ...named, rejectUnauthorized: true };
+  }
+}
+
+/**
+ * I1. Ends with the first write, not before: what the driver has gathered to be written when a socket ends it keeps,
+ * and never writes anything again. Closes as sockets do, by which the driver counts failures and waits longer.
+ */
+class NoSocket extends Duplex {
+  readonly #reason: Error;
+
+  constructor(reason: Error) {
+    super({ emitClose: false });
+    this.#reason = reason;
+  }
+
+  override _read(): void {}
+
+  override _write(_chunk: unknown, _encoding: string, callback: (error: Error) => void): void {
+    callback(this.#reason);
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    callback(error);
+    process.nextTick(() => this.emit('close', error !== null));
+  }
+}
+
+const failure = (code: string, message: string): Error => Object.assign(new Error(message), { code });
+
+export const lostConnection = (): Error =>
+  failure('CONNECTION_CLOSED', 'The connection to PostgreSQL was lost');
+const timedOut = (): Error => failure('CONNECT_TIMEOUT', 'PostgreSQL did not answer in time');
+const withoutTls = (): Error => failure(NO_TLS, 'PostgreSQL has no TLS');
+const unexpected = (): Error => failure('EPROTO', 'This is no answer of PostgreSQL to the wish for TLS');
+
+export const NO_TLS = 'NO_TLS';

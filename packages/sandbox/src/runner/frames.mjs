@@ -1,0 +1,51 @@
+/** Where in the pack something happened: the lines of a stack that lie in its folder, relative to it. */
+import { realpathSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+const { captureStackTrace } = Error;
+const FRAMES_MAX = 5;
+const STACK_LENGTH_MAX = 16_384;
+const PLACE = /^[^\s:]+(?::\d+){1,2}(?=\)?$)/;
+
+let prefixes = [];
+
+export function setPackFolder(folder) {
+  const root = `${realpathSync(folder)}/`;
+  prefixes = [pathToFileURL(root).href, root];
+}
+
+/** `    at fn (file:///pack/index.mjs:3:5)`; a syntax error begins with its place instead. */
+function placeIn(line) {
+  for (const prefix of prefixes) {
+    const start = line.indexOf(prefix);
+    if (start === 0 || (start > 0 && /^\s+at /.test(line)))
+      return PLACE.exec(line.slice(start + prefix.length))?.[0];
+  }
+  return undefined;
+}
+
+/** `['lib/order.mjs:12:5', 'index.mjs:195:22']`, innermost first. */
+export function framesOf(stack) {
+  if (typeof stack !== 'string') return [];
+  const lines = stack.slice(0, STACK_LENGTH_MAX).split('\n');
+  return lines
+    .map(placeIn)
+    .filter((place) => place !== undefined)
+    .slice(0, FRAMES_MAX);
+}
+
+/** Where `callee` was called. Its stack is made when it is read: taking it costs little. */
+export function here(callee) {
+  const site = {};
+  captureStackTrace(site, callee);
+  return site;
+}
+
+/** Pack code may have a say in how stacks look. */
+export function stackOf(site) {
+  try {
+    return typeof site.stack === 'string' ? site.stack : '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,97 @@
+/** Types of `ctx` for those who write packs: what every node has, and the surfaces from their literals. */
+import { readFileSync } from 'node:fs';
+import type { MethodLiteral, SurfaceLiteral } from '../define-surface.ts';
+import { typeText } from './type-text.ts';
+
+/** Written by hand, and read as text: declarations leave nothing to import. */
+const BASE = new URL('ctx-base.d.ts', import.meta.url);
+
+const HEAD = `// What a node is called with, for editors and type checkers; an archive of the pack leaves it out.
+// Above a function: /** @param {import('./ctx.d.mts').Ctx<{ name: string }>} ctx */
+`;
+
+export function ctxTypes(surfaces: readonly SurfaceLiteral[]): string {
+  const base = readFileSync(BASE, 'utf8');
+  return [HEAD, base, ...surfaces.map(surfaceText), ctxText(surfaces)].join('\n');
+}
+
+const typeName = ({ capability }: SurfaceLiteral): string =>
+  capability.charAt(0).toUpperCase() + capability.slice(1);
+
+function surfaceText(surface: SurfaceLiteral): string {
+  const { capability, path, summary, limits, errors, methods } = surface;
+  const bounds = Object.entries(limits).map(([name, value]) => `${name} ${value.toLocaleString('en-GB')}`);
+  const doc = [
+    `\`ctx.${path}\`: ${summary}`,
+    '',
+    `Named \`host.${capability}\` in peerDependencies.`,
+    ...(bounds.length === 0 ? [] : [`Limits: ${bounds.join(', ')}.`]),
+    `Failures: ${errors.join(', ')}.`,
+  ];
+  const members = Object.entries(methods).map(([name, method]) => [name, methodText(method)] as const);
+  return `${docText(doc, '')}export interface ${typeName(surface)} ${treeText(members, '')}\n`;
+}
+
+const ctxText = (surfaces: readonly SurfaceLiteral[]): string =>
+  `export interface Ctx<Inputs = JsonObject, Config = JsonObject> extends NodeCtx<Inputs, Config> ${treeText(
+    surfaces.map((surface) => [surface.path, () => `: ${typeName(surface)}`]),
+    '',
+  )}\n`;
+
+const WIDTH = 110;
+
+/** On one line where it fits. */
+function docText(paragraphs: readonly string[], indent: string): string {
+  const [first = '', ...others] = paragraphs;
+  const line = `${indent}/** ${first} */`;
+  if (others.length === 0 && line.length <= WIDTH) return `${line}\n`;
+  const body = paragraphs.flatMap((text) => wrapped(text, WIDTH - indent.length - 3));
+  return `${indent}/**\n${body.map((text) => `${indent} * ${text}`.trimEnd()).join('\n')}\n${indent} */\n`;
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trimStart();
+    if (longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** What follows the name of a member, on a line with so much before it; methods bring their doc along. */
+type Member = ((before: { readonly indent: string; readonly name: string }) => string) & {
+  readonly doc?: string;
+};
+
+const KINDS = { read: 'Reads.', write: 'Writes: not in a pure node.', effect: 'Acts: not in a pure node.' };
+
+/** As the formatter of the project breaks lines: of a method that is too long for one, the argument comes apart. */
+const INLINE_MAX = 80;
+
+function methodText({ input, output, kind, effect, summary, needs }: MethodLiteral): Member {
+  const answers = kind === 'stream' ? 'AsyncIterable' : 'Promise';
+  const doc = `${summary} ${KINDS[effect]}${needs === undefined ? '' : ` Needs \`${needs}\`.`}`;
+  const member: Member = ({ indent, name }) => {
+    const answer = typeText(output, { indent, of: 'answer', inlineMax: INLINE_MAX });
+    const text = (inlineMax: number) =>
+      `(input: ${typeText(input, { indent, of: 'input', inlineMax })}): ${answers}<${answer}>`;
+    const [first = ''] = text(INLINE_MAX).split('\n');
+    return text(indent.length + name.length + first.length < WIDTH ? INLINE_MAX : 0);
+  };
+  return Object.assign(member, { doc });
+}
+
+/** `image.resize` is the member `resize` of the member `image`. */
+function treeText(members: readonly (readonly [path: string, member: Member])[], indent: string): string {
+  const inner = `${indent}  `;
+  const groups = Map.groupBy(members, ([path]) => path.split('.')[0] ?? path);
+  const text = [...groups].map(([name, group]) => {
+    const own = group.find(([path]) => path === name)?.[1];
+    const rest = group.map(([path, member]) => [path.slice(name.length + 1), member] as const);
+    const type = own ? own({ indent: inner, name }) : `: ${treeText(rest, inner)}`;
+    const before = own?.doc === undefined ? `${inner}readonly ` : `${docText([own.doc], inner)}${inner}`;
+    return `${before}${name}${type};\n`;
+  });
+  return `{\n${text.join('')}${indent}}`;
+}

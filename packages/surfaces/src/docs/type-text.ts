@@ -1,0 +1,115 @@
+/** A schema as a TypeScript type, in the form that the formatter of the project leaves as it is. */
+import type { TSchema } from 'typebox';
+
+interface Written {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly patternProperties?: Readonly<Record<string, TSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: TSchema;
+  readonly anyOf?: readonly TSchema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+}
+
+/** Schemas that say in words alone what they are, by those words. Their types are in `ctx-base.d.ts`. */
+const NAMED: Readonly<Record<string, string>> = {
+  'any JSON value': 'Json',
+  bytes: 'Uint8Array',
+  'an object of JSON values': 'JsonObject',
+  'a filter': 'Filter',
+  'an object of texts, numbers and booleans': 'Fields',
+  'values in order, or by name': 'SqlParams',
+  'a row by its columns': 'SqlRow',
+};
+
+const PLAIN: Readonly<Record<string, string>> = {
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  null: 'null',
+};
+
+const literal = (value: unknown): string =>
+  typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
+
+export interface TypePlace {
+  /** Of the line on which the type begins. */
+  readonly indent: string;
+  /** What is sent has bounds, and its lists stay as they are; an answer is the code's own. */
+  readonly of: 'input' | 'answer';
+  /** Objects without comments that are no longer than this stay on one line. */
+  readonly inlineMax: number;
+}
+
+export function typeText(schema: TSchema, place: TypePlace): string {
+  const written = schema as Written;
+  const { type = '', description = '', enum: choices, properties, patternProperties, items, anyOf } = written;
+  if (written.const !== undefined) return literal(written.const);
+  if (choices) return choices.map(literal).join(' | ');
+  if (anyOf) return anyOf.map((each) => typeText(each, place)).join(' | ');
+  if (items) return listText(typeText(items, place), place);
+  if (properties) return objectText(properties, written.required ?? [], place);
+  const named = NAMED[description] ?? PLAIN[type];
+  if (named !== undefined) return named;
+  const [values] = Object.values(patternProperties ?? {});
+  if (values) return `{ [name: string]: ${typeText(values, place)} }`;
+  if (Object.keys(schema).length === 0) return 'unknown';
+  throw new Error(`no TypeScript type is known for ${JSON.stringify(schema)}`);
+}
+
+const listText = (item: string, { of }: TypePlace): string =>
+  `${of === 'input' ? 'readonly ' : ''}${item.includes(' | ') ? `(${item})` : item}[]`;
+
+function objectText(
+  properties: Readonly<Record<string, TSchema>>,
+  required: readonly string[],
+  { indent, of, inlineMax }: TypePlace,
+): string {
+  const inner = { indent: `${indent}  `, of, inlineMax };
+  const members = Object.entries(properties).map(([name, member]) => ({
+    doc: of === 'input' ? boundOf(member) : formOf(member),
+    text: `${name}${required.includes(name) ? '' : '?'}: ${typeText(member, inner)}`,
+  }));
+  if (members.length === 0) return 'object';
+  const inline = `{ ${members.map(({ text }) => text).join('; ')} }`;
+  const isPlain = members.every(({ doc }) => doc === '') && !inline.includes('\n');
+  if (isPlain && inline.length <= inlineMax) return inline;
+  const lines = members.map(
+    ({ doc, text }) => `${doc && `${inner.indent}/** ${doc} */\n`}${inner.indent}${text};\n`,
+  );
+  return `{\n${lines.join('')}${indent}}`;
+}
+
+const number = (value: number): string => value.toLocaleString('en-GB');
+
+const formOf = (schema: TSchema): string => {
+  const { type, description } = schema as Written;
+  return type === 'string' && description !== undefined ? `${description}.` : '';
+};
+
+/** What a value may be, where the type does not say it. */
+function boundOf(schema: TSchema): string {
+  const { type, minimum, maximum, exclusiveMinimum, maxLength, maxItems } = schema as Written;
+  const range = [
+    ...(minimum === undefined ? [] : [` from ${number(minimum)}`]),
+    ...(exclusiveMinimum === undefined ? [] : [` above ${number(exclusiveMinimum)}`]),
+    ...(maximum === undefined ? [] : [` up to ${number(maximum)}`]),
+  ].join('');
+  return [
+    ...(type === 'integer' ? [`A whole number${range}.`] : []),
+    ...(type === 'number' && range !== '' ? [`A number${range}.`] : []),
+    ...(maxLength === undefined ? [] : [`At most ${number(maxLength)} characters.`]),
+    ...(maxItems === undefined ? [] : [`At most ${number(maxItems)} of them.`]),
+    formOf(schema),
+  ]
+    .join(' ')
+    .trimEnd();
+}

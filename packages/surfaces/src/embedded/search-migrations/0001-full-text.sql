@@ -1,0 +1,57 @@
+-- The full text of one tenant. What writes were answered with, so that a node that runs again gets the same answers.
+create table invocations (
+  tenant text not null,
+  place text not null,
+  method text not null,
+  fingerprint text not null,
+  answer text not null,
+  recorded_at integer not null,
+  primary key (tenant, place)
+) strict, without rowid;
+create index invocations_by_time on invocations (recorded_at);
+
+-- Bytes of all documents; kept by triggers, so that no write can forget it.
+create table usage (
+  area text not null,
+  tenant text not null,
+  bytes integer not null,
+  primary key (area, tenant)
+) strict, without rowid;
+
+-- Words and grams are in search_words_<id> and search_grams_<id>: an index of its own has statistics of its own. Ids
+-- are never used again: they are part of sequences, and of the names of tables.
+create table search_indexes (
+  id integer primary key autoincrement,
+  tenant text not null,
+  name text not null,
+  documents integer not null default 0,
+  next integer not null default 1,
+  unique (tenant, name)
+) strict;
+
+-- A sequence is its index times 2^32 and a number, so an index lies together and is one range. `folded` is the text of
+-- all fields, for parts of words.
+create table search_documents (
+  seq integer primary key,
+  idx integer not null,
+  id text not null,
+  doc blob not null,
+  folded text not null,
+  bytes integer not null,
+  unique (idx, id)
+) strict;
+
+create trigger search_documents_inserted after insert on search_documents begin
+  update search_indexes set documents = documents + 1 where id = new.idx;
+  insert into usage select 'search', tenant, new.bytes from search_indexes where id = new.idx
+    on conflict do update set bytes = bytes + excluded.bytes;
+end;
+create trigger search_documents_updated after update of bytes on search_documents begin
+  update usage set bytes = bytes + new.bytes - old.bytes
+    where area = 'search' and tenant = (select tenant from search_indexes where id = new.idx);
+end;
+create trigger search_documents_deleted after delete on search_documents begin
+  update search_indexes set documents = documents - 1 where id = old.idx;
+  update usage set bytes = bytes - old.bytes
+    where area = 'search' and tenant = (select tenant from search_indexes where id = old.idx);
+end;

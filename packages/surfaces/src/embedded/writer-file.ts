@@ -1,0 +1,106 @@
+/**
+ * Writes to one database file.
+ *
+ * I1  All requests that have arrived are one transaction and one sync; each fails alone.
+ * I2  A write and the record of its answer are in the same transaction: there is no state in between.
+ * I3  Nothing is answered before the commit.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { Answer } from '../database-answer.ts';
+import type { Operations } from './area.ts';
+import { areasOf, factsOf, type OpenFile } from './database-files.ts';
+import { openForWriting } from './open-file.ts';
+import { failure, type Server } from './serve.ts';
+import type { Request } from './wire.ts';
+import { CHECKPOINT, isAsked } from './writer-requests.ts';
+
+type Act = (request: Request) => Answer;
+
+/** The longer a checkpoint waits, the fewer pages it copies: those that many writes share are copied once. */
+const CHECKPOINT_BYTES = 16_777_216;
+/** How long a checkpoint that was asked for waits for reads by key, and all writes with it. */
+const CHECKPOINT_WAIT_MS = 500;
+
+/** `tenant`: whose file it is, where each has one. */
+export function openWriter(file: OpenFile, tenant?: string): Server {
+  const facts = factsOf(file, tenant);
+  const database = openForWriting(facts);
+  database.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_BYTES / facts.pageBytes}`);
+  const act = undoing(database, journaled(database, file));
+  return {
+    answer(requests) {
+      try {
+        database.exec('begin immediate');
+        const answers = requests.map(act);
+        database.exec('commit');
+        if (requests.some((request) => isAsked(request, CHECKPOINT))) checkpoint(database);
+        return answers;
+      } catch (error) {
+        if (database.isTransaction) database.exec('rollback');
+        return requests.map(() => failure(error));
+      }
+    },
+    close: () => database.close(),
+  };
+}
+
+/** One that fails harms nothing: all that was written is in the log, and another checkpoint follows. */
+function checkpoint(database: DatabaseSync): void {
+  const before = Number(database.prepare('pragma busy_timeout').get()?.timeout);
+  database.exec(`pragma busy_timeout = ${CHECKPOINT_WAIT_MS}`);
+  try {
+    database.exec('pragma wal_checkpoint(truncate)');
+  } catch {
+    // The disk is full, say: the writes of that moment are told so themselves
+  } finally {
+    database.exec(`pragma busy_timeout = ${before}`);
+  }
+}
+
+/** A request that fails leaves nothing, and harms no other of its transaction. */
+function undoing(database: DatabaseSync, act: Act): Act {
+  const savepoint = database.prepare('savepoint request');
+  const undo = database.prepare('rollback to request');
+  const release = database.prepare('release request');
+  return (request) => {
+    savepoint.run();
+    try {
+      const answer = act(request);
+      release.run();
+      return answer;
+    } catch (error) {
+      // SQLite has given up the whole transaction, as on a full disk: then all requests fail
+      if (!database.isTransaction) throw error;
+      undo.run();
+      release.run();
+      return failure(error);
+    }
+  };
+}
+
+/** I2. */
+function journaled(database: DatabaseSync, file: OpenFile): Act {
+  const areas = new Map<string, Operations>(
+    Object.entries(areasOf(file)).map(([name, area]) => [name, area.writes(database)]),
+  );
+  areas.set(CHECKPOINT.area, { [CHECKPOINT.name]: () => null });
+  const find = database.prepare(
+    'select method, fingerprint, answer from invocations where tenant = ? and place = ?',
+  );
+  const record = database.prepare('insert into invocations values (?, ?, ?, ?, ?, ?)');
+  return ({ area, name, args, invocation }) => {
+    const write = areas.get(area)?.[name];
+    if (!write) throw new Error(`${area} has no write ${name}`);
+    if (invocation === null) return { kind: 'done', value: write(...(args as never[])) };
+    const { call, now } = invocation;
+    const before = find.get(call.tenant, call.place);
+    if (before) {
+      const { method, fingerprint, answer } = before;
+      const value: unknown = JSON.parse(String(answer));
+      return { kind: 'recorded', value, method: String(method), fingerprint: String(fingerprint) };
+    }
+    const value = write(...(args as never[]));
+    record.run(call.tenant, call.place, call.method, call.fingerprint, JSON.stringify(value ?? null), now);
+    return { kind: 'done', value };
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * How a consumer waits for a message.
+ *
+ * I1  Those who wait for one group in one process stand in a line. The first looks; the next when that one was given
+ *     something or gave up. So a message wakes one of them, and not all.
+ * I2  Who finds nothing, since others took it or it may not be given, goes back to waiting: nobody is answered with
+ *     nothing before its time is over, and nothing of its looking is on record.
+ */
+import type { Bell, Turn } from './arrivals.ts';
+import { pause } from './pause.ts';
+
+export interface Waiting<T> {
+  readonly now: () => number;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  turn(): Turn;
+  bell(): Bell;
+  /** When it is worth trying: null when only an arrival can change anything. */
+  readyAt(now: number): Promise<number | null>;
+  /** Null when there was nothing. */
+  attempt(now: number): Promise<T | null>;
+  /** After an attempt in vain: puts aside what may be in the way. */
+  makeWay(now: number): Promise<void>;
+}
+
+type Look<T> =
+  | { readonly kind: 'taken'; readonly taken: T }
+  | { readonly kind: 'in vain' }
+  | { readonly kind: 'nothing'; readonly readyAt: number | null };
+
+/** Null when the time is over, or nobody wants it any more. */
+export async function takeInTurn<T>(waiting: Waiting<T>): Promise<T | null> {
+  const { now, signal } = waiting;
+  const until = now() + waiting.waitMs;
+  // Those who need not wait need no turn either: they share transactions
+  const first = await look(waiting);
+  if (first.kind === 'taken') return first.taken;
+  const turn = waiting.turn();
+  try {
+    await pause(until - now(), signal, [turn.come]);
+    return await lookUntil(until, waiting);
+  } finally {
+    turn.leave();
+  }
+}
+
+async function lookUntil<T>(until: number, waiting: Waiting<T>): Promise<T | null> {
+  const { now, signal } = waiting;
+  while (now() < until && !signal.aborted) {
+    const bell = waiting.bell();
+    try {
+      const found = await look(waiting);
+      if (found.kind === 'taken') return found.taken;
+      if (found.kind === 'in vain') await waiting.makeWay(now());
+      else await pause(Math.min(until, found.readyAt ?? until) - now(), signal, [bell.rung]);
+    } finally {
+      bell.stop();
+    }
+  }
+  return null;
+}
+
+async function look<T>({ now, signal, readyAt: when, attempt }: Waiting<T>): Promise<Look<T>> {
+  const readyAt = await when(now());
+  const at = now();
+  if (readyAt === null || readyAt > at || signal.aborted) return { kind: 'nothing', readyAt };
+  const taken = await attempt(at);
+  return taken === null ? { kind: 'in vain' } : { kind: 'taken', taken };
+}

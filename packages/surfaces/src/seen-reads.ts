@@ -1,0 +1,113 @@
+/**
+ * What a node read before it wrote. Without it, a node that reads, writes what it made of that, and runs again after
+ * a crash, a retry or a suspension would find the present, write something else, and be refused.
+ *
+ * I1  An answer that pack code saw before a write is on record before that write happens.
+ * I2  A node that runs again gets the answers on record, each by method and input in their order; after them, and in
+ *     place of those that were too large to keep or hold bytes, the present.
+ * I3  What only reads costs one look at the journal, and leaves nothing there.
+ */
+import { ERRORS, type Json, OpenwopError } from '@gantry/protocol';
+import type { CallAnswer, CallJournal, ReadsPlace, SeenRead } from './call-journal.ts';
+import { isObject } from './data.ts';
+
+/** Between two writes. */
+const READS_MAX = 1_000;
+const ROOM_BYTES = 256 * 1024;
+
+export class SeenReads {
+  readonly #journal: CallJournal;
+  readonly #place: Omit<ReadsPlace, 'batch'>;
+  #recorded: Promise<Map<string, SeenRead[]>> | null = null;
+  #batches = 0;
+  #seen: SeenRead[] = [];
+  #room = ROOM_BYTES;
+  #kept: Promise<void> | undefined;
+
+  constructor(journal: CallJournal, place: Omit<ReadsPlace, 'batch'>) {
+    this.#journal = journal;
+    this.#place = place;
+  }
+
+  /** `act` unless the answer is on record. */
+  async answer(fingerprint: string, act: () => unknown): Promise<unknown> {
+    this.#recorded ??= this.#load();
+    const before = (await this.#recorded).get(fingerprint)?.shift();
+    if (before?.answer) return outcomeOf(before.answer);
+    const see = (answer: CallAnswer | null): void => {
+      if (!before) this.#see(fingerprint, answer);
+    };
+    try {
+      const value = (await act()) ?? null;
+      see({ ok: true, value: value as Json });
+      return value;
+    } catch (error) {
+      see(failureOf(error));
+      throw error;
+    }
+  }
+
+  /** Called before anything of a write is awaited; the write then waits for what this answers. */
+  keep(): Promise<void> | undefined {
+    if (this.#seen.length > 0) {
+      this.#kept = this.#write(this.#seen, this.#kept);
+      this.#seen = [];
+      this.#room = ROOM_BYTES;
+    }
+    return this.#kept;
+  }
+
+  #see(fingerprint: string, answer: CallAnswer | null): void {
+    if (this.#seen.length === READS_MAX) return;
+    const bytes = answer === null ? 0 : weigh(answer, this.#room);
+    this.#seen.push({ fingerprint, answer: bytes < this.#room ? answer : null });
+    if (bytes < this.#room) this.#room -= bytes;
+  }
+
+  async #load(): Promise<Map<string, SeenRead[]>> {
+    const recorded = new Map<string, SeenRead[]>();
+    for (;;) {
+      const reads = await this.#journal.recall({ ...this.#place, batch: this.#batches });
+      if (reads === null) return recorded;
+      this.#batches++;
+      for (const read of reads) {
+        const alike = recorded.get(read.fingerprint);
+        if (alike) alike.push(read);
+        else recorded.set(read.fingerprint, [read]);
+      }
+    }
+  }
+
+  async #write(reads: readonly SeenRead[], before: Promise<void> | undefined): Promise<void> {
+    await before;
+    // A dispatch that was given up may still have taken a place
+    while (!(await this.#journal.keep({ ...this.#place, batch: this.#batches++ }, reads)));
+  }
+}
+
+function outcomeOf(answer: CallAnswer): unknown {
+  if (answer.ok) return answer.value;
+  const { code, ...rest } = answer.error;
+  throw new OpenwopError(code, rest);
+}
+
+/** What may be otherwise in a moment is not worth keeping. */
+function failureOf(error: unknown): CallAnswer | null {
+  if (!(error instanceof OpenwopError) || ERRORS[error.code].retriable) return null;
+  const { code, message, details } = error;
+  return { ok: false, retriable: false, error: { code, message, ...(details && { details }) } };
+}
+
+/** Bytes as JSON, about; without end for what JSON cannot say. Looks no further than `max`. */
+function weigh(value: unknown, max: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value === 'number') return Number.isFinite(value) ? 8 : Number.POSITIVE_INFINITY;
+  if (value === null || value === undefined || typeof value === 'boolean') return 5;
+  if (!Array.isArray(value) && !isObject(value)) return Number.POSITIVE_INFINITY;
+  let bytes = 2;
+  for (const [name, member] of Object.entries(value)) {
+    bytes += name.length + weigh(member, max - bytes);
+    if (bytes >= max) return bytes;
+  }
+  return bytes;
+}
