@@ -1,7 +1,7 @@
 /** Commands with commands of their own: `gantry keys ls`, `gantry keys create NAME`. */
+import { didYouMean } from '@gantry/protocol';
 import type { Call } from './command.ts';
 import { EXIT, UsageError } from './io.ts';
-import { didYouMean } from './suggest.ts';
 
 export interface Action {
   /** What follows its name: `<word>` is needed, `[word]` is not; options may be named as well. */

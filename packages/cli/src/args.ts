@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { didYouMean } from '@gantry/protocol';
 import { COMMON_OPTIONS, type Command, type OptionSpecs } from './command.ts';
 import { UsageError } from './io.ts';
-import { didYouMean } from './suggest.ts';
 
 /** A command's words and options, read by name. */
 export interface Args {

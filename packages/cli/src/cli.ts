@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ApiError, createClient } from '@gantry/client';
+import { didYouMean } from '@gantry/protocol';
 import { readArgs, splitCommand } from './args.ts';
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
@@ -7,7 +8,6 @@ import { commandHelp, overview } from './help.ts';
 import { EXIT, type Io, UsageError } from './io.ts';
 import { readSettings } from './settings.ts';
 import { printable, styleFor } from './style.ts';
-import { didYouMean } from './suggest.ts';
 
 const version = (): string =>
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;

@@ -4,7 +4,6 @@ import type { StreamEvent } from '@gantry/client';
 import { createPainter } from './painter.ts';
 import { advance, emptyView, type Line, type RunView, renderLine, renderLive } from './run-view.ts';
 import { coloured, duration, plain, printable } from './style.ts';
-import { distance, nearest } from './suggest.ts';
 import { memoryOutput } from './testing/test-host.ts';
 
 const event = (
@@ -131,12 +130,4 @@ test('durations read as people say them', () => {
     '25h 0m',
     '5d',
   ]);
-});
-
-test('suggestions: near words only', () => {
-  assert.equal(distance('ab', 'ba'), 1);
-  assert.equal(distance('', 'abc'), 3);
-  assert.equal(nearest('rnus', ['run', 'runs', 'resume']), 'runs');
-  assert.equal(nearest('work', ['workflows', 'keys']), 'workflows');
-  assert.equal(nearest('zzz', ['run', 'runs']), undefined);
 });

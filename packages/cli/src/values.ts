@@ -1,8 +1,9 @@
 /** How values are written on the command line. */
+
 import { readFile } from 'node:fs/promises';
 import type { Json, JsonObject } from '@gantry/protocol';
+import { didYouMean } from '@gantry/protocol';
 import { UsageError } from './io.ts';
-import { didYouMean } from './suggest.ts';
 
 /** JSON when it is JSON, else text. */
 export function readValue(text: string): Json {

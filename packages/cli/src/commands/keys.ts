@@ -1,10 +1,9 @@
 import type { NewKey, OfTenant } from '@gantry/client';
-import { isRoleScope, isScope, SCOPES } from '@gantry/protocol';
+import { didYouMean, isRoleScope, isScope, SCOPES } from '@gantry/protocol';
 import { type Actions, runAction, wordsMax } from '../actions.ts';
 import type { Call, Command } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { printJson, printListing, printSecret } from '../output.ts';
-import { didYouMean } from '../suggest.ts';
 
 const ofTenant = ({ args }: Call): OfTenant => {
   const tenant = args.text('tenant');

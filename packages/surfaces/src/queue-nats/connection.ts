@@ -123,8 +123,8 @@ async function dial(url: string, options: NodeConnectionOptions): Promise<NatsCo
   }
 }
 
-/** Nothing is under these names, and whoever may ask is told so at once. */
-const ASKED = ['$JS.API.STREAM.CREATE.GANTRY_QUEUE_rights', '$JS.ACK.rights', 'gantry.queue.rights'];
+/** Nothing is under these names, and whoever may ask is told so at once. (`$JS.ACK` never answers.) */
+const ASKED = ['$JS.API.STREAM.CREATE.GANTRY_QUEUE_rights', 'gantry.queue.rights'];
 
 async function assertRights(nats: NatsConnection): Promise<void> {
   const asking = ASKED.map((subject) => nats.request(subject, '', { timeout: PATIENCE_MS }));

@@ -1,4 +1,5 @@
 /** From the ranges that workflows name to exact versions that everybody gets. */
+
 import {
   exposures,
   lockOf,
@@ -8,12 +9,12 @@ import {
   type Root,
   writeLock,
 } from '@gantry/packs';
+import { didYouMean } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
-import { didYouMean } from '../../suggest.ts';
 import { splitPair } from '../../values.ts';
 import { changesBetween, printChange, refuseReplaced } from './changes.ts';
 import { checkWorkflowPins } from './chosen.ts';

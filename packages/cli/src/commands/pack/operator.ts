@@ -1,12 +1,13 @@
 /** Packs on a host: what is there, what it may do, what it did. */
+
 import { RUNTIME_REQUIREMENTS } from '@gantry/packs';
 import type { InstalledPack } from '@gantry/protocol';
+import { didYouMean } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson, printListing } from '../../output.ts';
 import { printable } from '../../style.ts';
-import { didYouMean } from '../../suggest.ts';
 import { approve, wishOf } from './approval.ts';
 import type { BuiltPack } from './source.ts';
 

@@ -1,4 +1,5 @@
 /** Moves packs to newer versions: first it shows what changes, then it asks. */
+
 import {
   grantDifference,
   lockOf,
@@ -7,12 +8,12 @@ import {
   type ResolvedPack,
   writeLock,
 } from '@gantry/packs';
+import { didYouMean } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
-import { didYouMean } from '../../suggest.ts';
 import { printPermissions } from './approval.ts';
 import { type Change, changesBetween, printChange, refuseReplaced, type Version } from './changes.ts';
 import { resolvedPacks } from './chosen.ts';

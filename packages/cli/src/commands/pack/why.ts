@@ -1,12 +1,13 @@
 /** Which pack a type comes from, who uses it, and what it may do. */
+
 import type { Client } from '@gantry/client';
 import type { InstalledPack, PackSurfaces } from '@gantry/protocol';
+import { didYouMean } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
-import { didYouMean } from '../../suggest.ts';
 import { printPermissions } from './approval.ts';
 import { proofOf } from './operator.ts';
 

@@ -1,1 +1,0 @@
-export { didYouMean, distance, nearest } from '@gantry/protocol';
