@@ -108,6 +108,20 @@ test('what is too large to keep, or has bytes, is read anew; what stands beside 
   assert.ok(JSON.stringify([...world.journal.reads]).length < 2_000);
 });
 
+test('however long a node reads and writes, a bounded part of it is kept', async (t) => {
+  const world = await worldOf(t);
+  await put(other(world), 'large', 'x'.repeat(200_000));
+  for (let run = 0; run < 2; run++) {
+    const call = nodeOf(world);
+    for (let index = 0; index < 40; index++) {
+      await get(call, 'large');
+      await put(call, 'mark', index);
+    }
+  }
+  const bytes = JSON.stringify([...world.journal.reads]).length;
+  assert.ok(bytes > 1_000_000 && bytes < 4.5 * 1024 * 1024, `${bytes} bytes`);
+});
+
 test('who only reads, or may only read, leaves nothing on record', async (t) => {
   const world = await worldOf(t);
   for (let index = 0; index < 20; index++) await get(nodeOf(world), 'a');

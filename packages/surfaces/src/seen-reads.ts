@@ -5,15 +5,16 @@
  * I1  An answer that pack code saw before a write is on record before that write happens.
  * I2  A node that runs again gets the answers on record, each by method and input in their order; after them, and in
  *     place of those that were too large to keep or hold bytes, the present.
- * I3  What only reads costs one look at the journal, and leaves nothing there.
+ * I3  What is kept is bounded, however long the node goes on; what is beyond is read anew.
+ * I4  What only reads costs one look at the journal, and leaves nothing there.
  */
 import { ERRORS, type Json, OpenwopError } from '@gantry/protocol';
 import type { CallAnswer, CallJournal, ReadsPlace, SeenRead } from './call-journal.ts';
 import { isObject } from './data.ts';
 
-/** Between two writes. */
-const READS_MAX = 1_000;
-const ROOM_BYTES = 256 * 1024;
+/** Between two writes, and in one visit of the node: no quota counts them, and who runs again has them in memory. */
+const BATCH = { reads: 1_000, bytes: 256 * 1024 };
+const VISIT = { reads: 10_000, bytes: 4 * 1024 * 1024 };
 
 export class SeenReads {
   readonly #journal: CallJournal;
@@ -21,7 +22,8 @@ export class SeenReads {
   #recorded: Promise<Map<string, SeenRead[]>> | null = null;
   #batches = 0;
   #seen: SeenRead[] = [];
-  #room = ROOM_BYTES;
+  #room = BATCH.bytes;
+  #left = { ...VISIT };
   #kept: Promise<void> | undefined;
 
   constructor(journal: CallJournal, place: Omit<ReadsPlace, 'batch'>) {
@@ -52,16 +54,23 @@ export class SeenReads {
     if (this.#seen.length > 0) {
       this.#kept = this.#write(this.#seen, this.#kept);
       this.#seen = [];
-      this.#room = ROOM_BYTES;
+      this.#room = BATCH.bytes;
     }
     return this.#kept;
   }
 
   #see(fingerprint: string, answer: CallAnswer | null): void {
-    if (this.#seen.length === READS_MAX) return;
-    const bytes = answer === null ? 0 : weigh(answer, this.#room);
-    this.#seen.push({ fingerprint, answer: bytes < this.#room ? answer : null });
-    if (bytes < this.#room) this.#room -= bytes;
+    if (this.#seen.length === BATCH.reads || this.#left.reads === 0) return;
+    const room = Math.min(this.#room, this.#left.bytes);
+    const bytes = answer === null ? 0 : weigh(answer, room);
+    const isKept = bytes < room;
+    this.#seen.push({ fingerprint, answer: isKept ? answer : null });
+    if (isKept) this.#room -= bytes;
+    this.#count(isKept ? bytes : 0);
+  }
+
+  #count(bytes: number): void {
+    this.#left = { reads: this.#left.reads - 1, bytes: this.#left.bytes - bytes };
   }
 
   async #load(): Promise<Map<string, SeenRead[]>> {
@@ -71,6 +80,7 @@ export class SeenReads {
       if (reads === null) return recorded;
       this.#batches++;
       for (const read of reads) {
+        this.#count(weigh(read.answer, VISIT.bytes));
         const alike = recorded.get(read.fingerprint);
         if (alike) alike.push(read);
         else recorded.set(read.fingerprint, [read]);

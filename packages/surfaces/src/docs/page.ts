@@ -11,7 +11,7 @@ What this host offers to the code of packs, beside its sandbox. A pack names wha
 Every method takes one object. Whom a call is for comes from the run: no argument can name another tenant.
 
 - A **read** changes nothing. A node that is declared pure may only read.
-- A **write** or an **effect** happens once for each place in its node. When a node runs again, after a crash, a suspension or a retry, it gets the answers that it got before instead of acting twice. So it has to make the same calls of each capability in the same order: a different call in the same place is refused with \`idempotency_key_mismatch\`. Its reads answer what they answered before, up to the last write that it had made (JSON answers, up to 256 KiB between two writes; others, and all later ones, see what is there now).
+- A **write** or an **effect** happens once for each place in its node. When a node runs again, after a crash, a suspension or a retry, it gets the answers that it got before instead of acting twice. So it has to make the same calls of each capability in the same order: a different call in the same place is refused with \`idempotency_key_mismatch\`. Its reads answer what they answered before, up to the last write that it had made (JSON answers, up to 256 KiB between two writes and 4 MiB in all; others, and all later ones, see what is there now).
 - A replay runs no pack code, and so calls nothing. A branch is another run, and its calls are its own.
 
 Every method can answer \`host_capability_missing\` (see \`details.capability\`), \`validation_error\`, \`sandbox_capability_denied\` (a pure node wrote, or the pack names other capabilities and not this one) and \`storage_unavailable\`.
