@@ -80,7 +80,7 @@ async function postgresUrl() {
 // Loading is most of the work of a file. Those that start no processes of the project and change nothing of their own
 // share one: [m] 14 instead of 66 seconds of work for engine and protocol, 46 instead of 93 for the host's API.
 const GROUPS = [
-  /^packages\/(client|egress|engine|http|packs|protocol)\//,
+  /^packages\/(client|egress|engine|http|limiter|packs|protocol)\//,
   /^packages\/(host\/src\/(api|conformance|dead-letters|heartbeats|triggers|webhooks|workflows)|registry)\//,
 ];
 const ALONE = /(crash|memory|process|restart|browser|main)[^/]*\.test\.ts$/;

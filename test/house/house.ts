@@ -22,6 +22,10 @@ export const HOUSE: House = {
     },
     tests: { ...everyTest },
   },
+  limiter: {
+    source: {},
+    tests: { ...everyTest },
+  },
   postgres: {
     source: {
       postgres: 'the driver',
@@ -31,6 +35,7 @@ export const HOUSE: House = {
   },
   store: {
     source: {
+      '@gantry/limiter': 'tenants take turns',
       '@gantry/protocol': 'rows carry its events and statuses',
       '@gantry/postgres': 'connections of the PostgreSQL adapter',
       'node:*': 'node:sqlite, worker threads, files',
@@ -39,6 +44,7 @@ export const HOUSE: House = {
   },
   egress: {
     source: {
+      '@gantry/limiter': 'tenants take turns',
       undici: 'HTTP client whose connections can be pinned to a checked address',
       'node:*': 'name resolution, sockets, TLS',
     },
@@ -60,6 +66,7 @@ export const HOUSE: House = {
   },
   sandbox: {
     source: {
+      '@gantry/limiter': 'tenants take turns',
       '@gantry/protocol': 'errors and events of nodes',
       '@gantry/egress': 'what pack code may reach goes through it',
       '@modelcontextprotocol/sdk': 'remote packs are MCP servers',
@@ -69,6 +76,7 @@ export const HOUSE: House = {
   },
   http: {
     source: {
+      '@gantry/limiter': 'tenants take turns',
       '@gantry/protocol': 'errors and scopes',
       '@gantry/store': 'keys and idempotency records',
       canonicalize: 'RFC 8785: digests of requests',
@@ -81,6 +89,7 @@ export const HOUSE: House = {
   },
   registry: {
     source: {
+      '@gantry/limiter': 'tenants take turns',
       '@gantry/protocol': 'errors',
       '@gantry/http': 'the same doors as the host: keys, scopes, errors',
       '@gantry/packs': 'manifests, archives, trust',
@@ -97,6 +106,7 @@ export const HOUSE: House = {
   },
   surfaces: {
     source: {
+      '@gantry/limiter': 'tenants take turns',
       '@gantry/protocol': 'errors and JSON',
       '@gantry/egress': 'backends elsewhere are reached through it',
       '@gantry/store': 'durable ports',
@@ -128,6 +138,7 @@ export const HOUSE: House = {
   },
   host: {
     source: {
+      '@gantry/limiter': 'tenants take turns',
       '@gantry/protocol': 'the wire',
       '@gantry/http': 'the server: keys, scopes, errors, idempotency',
       '@gantry/registry': 'mounted where the settings ask for it',

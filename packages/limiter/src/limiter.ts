@@ -1,0 +1,254 @@
+/**
+ * Limits how much of something is in use at once, fairly between tenants. Pure but for its clock.
+ *
+ * I1 The total weight in use is at most `max`, that of one tenant at most `perTenantMax`.
+ * I2 The tenant that holds least is served first; tenants that hold the same take turns; within a tenant the order is
+ *    that of arrival.
+ * I3 A waiter whose tenant is at its own maximum holds up nobody else. Any other waiter at the front is not overtaken,
+ *    so a heavy one gets its turn.
+ * I4 A slot that was released, abandoned or refused leaves nothing behind.
+ *
+ * ```ts
+ * const lookups = limiter({ max: 32, perTenantMax: 4, waitMs: 5_000 });
+ * const addresses = await lookups.run(tenant, () => resolve(name), { signal });
+ * ```
+ */
+export interface LimiterOptions {
+  /** Weight in use at once. */
+  readonly max: number;
+  /** Of it, what one tenant may hold. Default: all of it. */
+  readonly perTenantMax?: number;
+  /** How long to wait for a slot. Default: without end. */
+  readonly waitMs?: number;
+  /** How many acquisitions of one tenant may wait. Default: any number. */
+  readonly waitingPerTenantMax?: number;
+  readonly clock?: LimiterClock;
+}
+
+export interface LimiterClock {
+  /** Calls `run` once, `ms` from now; the answer cancels it. */
+  after(ms: number, run: () => void): () => void;
+}
+
+export interface AcquireOptions {
+  /** Default: 1. */
+  readonly weight?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Gives a slot back. Calling it again changes nothing. */
+export type Release = () => void;
+
+export interface Limiter {
+  /** Rejects with `LimiterError`, or with the reason of `signal`. */
+  acquire(tenant: string, options?: AcquireOptions): Promise<Release>;
+  /** Without waiting, or not at all. */
+  tryAcquire(tenant: string, weight?: number): Release | undefined;
+  /** Holds a slot while `work` runs. */
+  run<T>(tenant: string, work: () => T | Promise<T>, options?: AcquireOptions): Promise<T>;
+  stats(): LimiterStats;
+  /** Refuses everything that waits or comes later. What is held stays held until it is released. */
+  close(): void;
+}
+
+export interface LimiterStats {
+  readonly held: number;
+  readonly waiting: number;
+}
+
+export type LimiterReason = 'timeout' | 'queue-full' | 'too-heavy' | 'closed';
+
+const MESSAGES: Record<LimiterReason, string> = {
+  timeout: 'No slot became free in time; try again later.',
+  'queue-full': 'Too many requests of this tenant are waiting already; try again later.',
+  'too-heavy': 'This needs more than the limit allows at all.',
+  closed: 'The limiter is closed.',
+};
+
+export class LimiterError extends Error {
+  readonly reason: LimiterReason;
+
+  constructor(reason: LimiterReason) {
+    super(MESSAGES[reason]);
+    this.name = 'LimiterError';
+    this.reason = reason;
+  }
+}
+
+interface Waiter {
+  readonly tenant: string;
+  readonly weight: number;
+  readonly grant: () => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+const systemClock: LimiterClock = {
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+export function limiter(options: LimiterOptions): Limiter {
+  return new FairLimiter(options);
+}
+
+class FairLimiter implements Limiter {
+  readonly #max: number;
+  readonly #perTenantMax: number;
+  readonly #waitMs: number | undefined;
+  readonly #waitingPerTenantMax: number;
+  readonly #clock: LimiterClock;
+  readonly #heldBy = new Map<string, number>();
+  /** Lines in the order of their turns. A tenant without a waiter has no line. */
+  readonly #lines = new Map<string, Set<Waiter>>();
+  #held = 0;
+  #waiting = 0;
+  #isClosed = false;
+
+  constructor({ max, perTenantMax = max, waitMs, waitingPerTenantMax, clock }: LimiterOptions) {
+    this.#max = max;
+    this.#perTenantMax = Math.min(perTenantMax, max);
+    this.#waitMs = waitMs;
+    this.#waitingPerTenantMax = waitingPerTenantMax ?? Number.POSITIVE_INFINITY;
+    this.#clock = clock ?? systemClock;
+  }
+
+  async acquire(tenant: string, { weight = 1, signal }: AcquireOptions = {}): Promise<Release> {
+    signal?.throwIfAborted();
+    return this.tryAcquire(tenant, weight) ?? this.#wait(tenant, weight, signal);
+  }
+
+  tryAcquire(tenant: string, weight = 1): Release | undefined {
+    this.#check(weight);
+    let isGranted = false;
+    const grant = (): void => {
+      isGranted = true;
+    };
+    // Through the line, so that there is one rule for whose turn it is
+    const waiter: Waiter = { tenant, weight, grant, refuse: () => {} };
+    this.#enqueue(waiter);
+    this.#admit();
+    if (isGranted) return this.#releaseOnce(waiter);
+    this.#leave(waiter);
+    return undefined;
+  }
+
+  async run<T>(tenant: string, work: () => T | Promise<T>, options?: AcquireOptions): Promise<T> {
+    const release = await this.acquire(tenant, options);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  stats(): LimiterStats {
+    return { held: this.#held, waiting: this.#waiting };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    const waiters = [...this.#lines.values()].flatMap((line) => [...line]);
+    for (const waiter of waiters) waiter.refuse(new LimiterError('closed'));
+  }
+
+  async #wait(tenant: string, weight: number, signal: AbortSignal | undefined): Promise<Release> {
+    const own = this.#lines.get(tenant);
+    if (own && own.size >= this.#waitingPerTenantMax) throw new LimiterError('queue-full');
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const refuse = (reason: unknown): void => {
+      if (!this.#leave(waiter)) return;
+      reject(reason);
+      // The next in line may be lighter
+      this.#admit();
+    };
+    const waiter: Waiter = { tenant, weight, grant: resolve, refuse };
+    const abort = (): void => refuse(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    const cancel =
+      this.#waitMs === undefined
+        ? undefined
+        : this.#clock.after(this.#waitMs, () => refuse(new LimiterError('timeout')));
+    this.#enqueue(waiter);
+    try {
+      await promise;
+    } finally {
+      cancel?.();
+      signal?.removeEventListener('abort', abort);
+    }
+    return this.#releaseOnce(waiter);
+  }
+
+  #check(weight: number): void {
+    if (this.#isClosed) throw new LimiterError('closed');
+    if (weight > this.#perTenantMax) throw new LimiterError('too-heavy');
+  }
+
+  #enqueue(waiter: Waiter): void {
+    const line = this.#lines.get(waiter.tenant);
+    if (line) line.add(waiter);
+    else this.#lines.set(waiter.tenant, new Set([waiter]));
+    this.#waiting += 1;
+  }
+
+  /** False when it did not wait any more. */
+  #leave(waiter: Waiter): boolean {
+    const line = this.#lines.get(waiter.tenant);
+    if (!line?.delete(waiter)) return false;
+    if (line.size === 0) this.#lines.delete(waiter.tenant);
+    this.#waiting -= 1;
+    return true;
+  }
+
+  /** I1 and I3. */
+  #admit(): void {
+    for (let next = this.#next(); next && this.#held + next.weight <= this.#max; next = this.#next()) {
+      this.#leave(next);
+      this.#moveToEnd(next.tenant);
+      this.#hold(next.tenant, next.weight);
+      next.grant();
+    }
+  }
+
+  /** I2: the first waiter of the tenant that holds least, of those below their maximum. */
+  #next(): Waiter | undefined {
+    let next: Waiter | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const [tenant, line] of this.#lines) {
+      const held = this.#heldBy.get(tenant) ?? 0;
+      if (held >= least) continue;
+      const [first] = line;
+      if (!first || held + first.weight > this.#perTenantMax) continue;
+      next = first;
+      least = held;
+      if (held === 0) break;
+    }
+    return next;
+  }
+
+  #moveToEnd(tenant: string): void {
+    const line = this.#lines.get(tenant);
+    if (!line) return;
+    this.#lines.delete(tenant);
+    this.#lines.set(tenant, line);
+  }
+
+  #hold(tenant: string, weight: number): void {
+    const held = (this.#heldBy.get(tenant) ?? 0) + weight;
+    if (held === 0) this.#heldBy.delete(tenant);
+    else this.#heldBy.set(tenant, held);
+    this.#held += weight;
+  }
+
+  /** I4. */
+  #releaseOnce({ tenant, weight }: Waiter): Release {
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#hold(tenant, -weight);
+      this.#admit();
+    };
+  }
+}
