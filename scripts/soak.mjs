@@ -1,15 +1,33 @@
-// The crash tests, long: each kills the host, or a backend and its users in turn, a hundred times (or as often as
-// the first argument says). Other arguments are file filters.
+// The long forms of tests: `npm run soak -- NAME [ROUNDS] [FILE...]`. A test reads GANTRY_SOAK_ROUNDS and does that many
+// rounds instead of its few; FILE narrows the files by a part of their path.
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
-const filters = process.argv.slice(3);
-const TESTS = globSync('packages/*/src/**/*crash.test.ts')
+const SOAKS = {
+  crash: {
+    about: 'kills the host, or a backend and its users in turn',
+    files: 'packages/*/src/**/*crash.test.ts',
+    rounds: 100,
+  },
+};
+
+const [name, rounds, ...filters] = process.argv.slice(2);
+const soak = SOAKS[name];
+if (!soak || (rounds !== undefined && !/^[1-9]\d*$/.test(rounds))) {
+  console.error('Usage: npm run soak -- NAME [ROUNDS] [FILE...]\n');
+  for (const [key, { about, rounds }] of Object.entries(SOAKS))
+    console.error(`  ${key.padEnd(10)} ${about} (${rounds} rounds)`);
+  process.exit(2);
+}
+const files = globSync(soak.files)
   .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
   .sort();
-const rounds = process.argv[2] ?? '100';
-const run = spawnSync(process.execPath, ['--test', '--test-concurrency=1', ...TESTS], {
+if (files.length === 0) {
+  console.error('No test file matches.');
+  process.exit(1);
+}
+const run = spawnSync(process.execPath, ['--test', '--test-concurrency=1', ...files], {
   stdio: 'inherit',
-  env: { ...process.env, GANTRY_CRASH_ROUNDS: rounds, NODE_NO_WARNINGS: '1' },
+  env: { ...process.env, GANTRY_SOAK_ROUNDS: rounds ?? String(soak.rounds), NODE_NO_WARNINGS: '1' },
 });
 process.exit(run.status ?? 1);

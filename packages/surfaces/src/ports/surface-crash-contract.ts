@@ -6,7 +6,7 @@
  *     it was. A call of which nobody knows the end says so, and is not repeated.
  * C3  When the backend is back, calls succeed again without anybody doing anything.
  *
- * A failure names its seed: `GANTRY_CRASH_SEED` runs it again, `GANTRY_CRASH_ROUNDS` says how often to kill.
+ * A failure names its seed: `GANTRY_CRASH_SEED` runs it again, `GANTRY_SOAK_ROUNDS` says how often to kill.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
@@ -34,7 +34,7 @@ export interface CrashBackend {
 }
 
 const SEED = Number(process.env.GANTRY_CRASH_SEED ?? Date.now() % 1_000_000);
-const ROUNDS = process.env.GANTRY_CRASH_ROUNDS;
+const ROUNDS = process.env.GANTRY_SOAK_ROUNDS;
 const SCRIPT = join(import.meta.dirname, '../testing/crash-child.ts');
 const TIMEOUT_MS = 280_000;
 /** Of each work, on the average, before something dies. */
