@@ -8,22 +8,34 @@ export interface Gate {
   /** Connections end and new ones are refused. */
   shut(): Promise<void>;
   reopen(): Promise<void>;
-  /** Connections stay, and nothing passes. */
+  /** Nothing passes from now on. Connections stay, and new ones are accepted. */
   hush(): void;
+  /** Hushes as soon as `text` has passed to the server; resolves then. */
+  hushAfter(text: string): Promise<void>;
+  /** New connections pass again; what was hushed stays so. */
+  speak(): void;
   close(): Promise<void>;
 }
 
 export async function openGate(target: { readonly host: string; readonly port: number }): Promise<Gate> {
   const sockets = new Set<Socket>();
+  let isSilent = false;
+  let onText: ((bytes: Buffer) => void) | undefined;
   const track = (socket: Socket): Socket => {
     sockets.add(socket);
     return socket.on('close', () => sockets.delete(socket)).on('error', () => {});
   };
   const server = createServer((socket) => {
-    track(socket)
-      .pipe(track(connect(target)))
-      .pipe(socket);
+    if (isSilent) return void track(socket).pause();
+    const onward = track(connect(target));
+    track(socket).pipe(onward).pipe(socket);
+    // After the pipe has it, so that the server gets it
+    socket.on('data', (bytes) => onText?.(Buffer.from(bytes)));
   });
+  const hush = (): void => {
+    isSilent = true;
+    for (const socket of sockets) socket.unpipe().pause();
+  };
   const listen = async (port: number): Promise<number> => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
@@ -41,8 +53,18 @@ export async function openGate(target: { readonly host: string; readonly port: n
     shut,
     close: shut,
     reopen: async () => void (await listen(port)),
-    hush() {
-      for (const socket of sockets) socket.unpipe().pause();
+    hush,
+    hushAfter: (text) =>
+      new Promise((resolve) => {
+        onText = (bytes) => {
+          if (!bytes.includes(text)) return;
+          onText = undefined;
+          hush();
+          resolve();
+        };
+      }),
+    speak() {
+      isSilent = false;
     },
   };
 }
