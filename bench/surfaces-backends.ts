@@ -6,8 +6,7 @@ import type { Json } from '@gantry/protocol';
 import type { BackendSettings } from '@gantry/surfaces';
 import { freshFolder } from './servers.ts';
 import type { Settings } from './settings.ts';
-import { openMariadb, openPostgres, openRedis } from './surfaces-databases.ts';
-import { openNats, openRabbit } from './surfaces-queues.ts';
+import { openMariadb, openPostgres } from './surfaces-databases.ts';
 import { openRetrieval } from './surfaces-retrieval.ts';
 import { openS3 } from './surfaces-s3.ts';
 import {
@@ -39,9 +38,6 @@ export const BACKENDS: Readonly<Record<string, Backend>> = {
   embedded: ({ dataDir }) => openEmbedded(dataDir),
   'embedded, retrieval': ({ dataDir, retrievalItems }) => openRetrieval(dataDir, retrievalItems),
   PostgreSQL: ({ dataDir }) => openPostgres(dataDir),
-  Redis: openRedis,
-  NATS: openNats,
-  RabbitMQ: openRabbit,
   MariaDB: ({ dataDir }) => openMariadb(dataDir),
   S3: openS3,
 };

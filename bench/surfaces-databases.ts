@@ -1,4 +1,4 @@
-/** PostgreSQL, Redis and MariaDB from this machine, and their own clients. */
+/** PostgreSQL and MariaDB from this machine, and their own clients. */
 import { freshDatabase } from '../packages/store/src/testing/postgres-server.ts';
 import { datasourceFile, type OpenedBackend } from './surfaces-backends.ts';
 import { BATCH, PLACES, placeOf, TEXT, textOf, type Work } from './surfaces-works.ts';
@@ -52,26 +52,6 @@ export async function openPostgres(dataDir: string): Promise<OpenedBackend> {
     async close() {
       await sql.end();
       await found.drop();
-    },
-  };
-}
-
-export async function openRedis(): Promise<OpenedBackend> {
-  const { openTestRedis, redisSkip } = await import('../packages/surfaces/src/testing/redis.ts');
-  if (redisSkip) throw new Error(redisSkip);
-  const server = await openTestRedis();
-  const { Redis } = await import('ioredis');
-  const redis = new Redis(server.url);
-  const entryOf = (turn: number): string => JSON.stringify({ text: textOf(turn) });
-  return {
-    settings: { kv: server.url },
-    works: {
-      'kv put': once((lane, turn) => redis.set(`direct:${placeOf(lane, turn)}`, entryOf(turn))),
-      'kv get': once((...at) => redis.get(`direct:${placeOf(...at)}`)),
-    },
-    async close() {
-      await redis.quit();
-      await server.stop();
     },
   };
 }

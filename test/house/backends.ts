@@ -11,9 +11,6 @@ const BACKENDS: Readonly<Record<string, readonly string[]>> = {
   /** Which changes are under way is noted in the embedded database. */
   files: ['embedded'],
   postgres: [],
-  'queue-nats': [],
-  'queue-rabbitmq': [],
-  redis: [],
   s3: [],
   'sql-drivers': [],
 };

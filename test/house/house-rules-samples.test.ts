@@ -81,12 +81,12 @@ describe('imports', () => {
     const inFolder = (folder: string, source: string) =>
       checkBackends(treesOf({ [`packages/surfaces/src/${folder}/a.ts`]: source }));
     assert.match(
-      inFolder('redis', `import '../embedded/b.ts';`).join(),
-      /redis imports from the backend embedded/,
+      inFolder('postgres', `import '../embedded/b.ts';`).join(),
+      /postgres imports from the backend embedded/,
     );
-    assert.match(inFolder('s3', `const b = import('../redis/b.ts');`).join(), /s3 imports/);
+    assert.match(inFolder('s3', `const b = import('../postgres/b.ts');`).join(), /s3 imports/);
     assert.match(inFolder('embedded', `import '../files/b.ts';`).join(), /embedded imports/);
-    assert.deepEqual(inFolder('redis', `import './b.ts'; import '../text.ts'; import '../kv/b.ts';`), []);
+    assert.deepEqual(inFolder('postgres', `import './b.ts'; import '../text.ts'; import '../kv/b.ts';`), []);
     assert.deepEqual(inFolder('files', `import '../embedded/b.ts';`), []);
     assert.deepEqual(inFolder('kv', `import '../embedded/b.ts';`), []);
   });

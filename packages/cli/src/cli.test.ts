@@ -256,8 +256,8 @@ test('doctor: storage that cannot be used says whether to start a server or to m
     problem,
   });
   const backends = [
-    ill('redis', 'away', 'Redis cannot be reached.'),
-    ill('redis', 'refused', 'Redis is old.'),
+    ill('postgres', 'away', 'PostgreSQL cannot be reached.'),
+    ill('postgres', 'refused', 'PostgreSQL is old.'),
     ill('embedded', 'away', 'The thread ended.'),
     {
       capability: 'sql',
@@ -271,9 +271,9 @@ test('doctor: storage that cannot be used says whether to start a server or to m
   assert.equal(code, 1);
   assert.match(
     stdout,
-    /^fail +storage +kvStorage \(redis\): Redis cannot be reached.*\n +Next: Start the server/m,
+    /^fail +storage +kvStorage \(postgres\): PostgreSQL cannot be reached.*\n +Next: Start the server/m,
   );
-  assert.match(stdout, /Redis is old.*\n +Next: Mend what the line names/);
+  assert.match(stdout, /PostgreSQL is old.*\n +Next: Mend what the line names/);
   assert.match(stdout, /The thread ended.*\n +Next: Look at the disk/);
   assert.match(stdout, /^warn +storage +sql "crm" \(postgres\): Its user is a superuser/m);
   assert.doesNotMatch(stdout, /^ok +storage/m);

@@ -141,7 +141,7 @@ test('a process without a terminal says that the queue is away, and that events 
     attempts: 1,
     reason: 'a\u001b[2Jb',
   };
-  const problem = 'NATS at queue.example:4222 does not answer.\u0007';
+  const problem = 'PostgreSQL at queue.example:5432 does not answer.\u0007';
   const deliveries = [{ ...waiting, ...times, verified: false }];
   const page = { workflowId: 'ship', topic: 'orders', deliveries, stateChanges: [], problem };
   const host = await startTestHost(t, {
@@ -153,7 +153,7 @@ test('a process without a terminal says that the queue is away, and that events 
     cli(host, 'triggers', 'deliveries', 's'),
   ]);
   assert.equal(shown.code, 0, shown.stderr);
-  const said = 'Problem: NATS at queue.example:4222 does not answer. \n';
+  const said = 'Problem: PostgreSQL at queue.example:5432 does not answer. \n';
   assert.ok(shown.stdout.includes(`\ns queue active\n${said}Waiting for a run: 1\nDELIVERY`), shown.stdout);
   assert.ok(listed.stdout.endsWith(said), listed.stdout);
   assert.ok(!shown.stdout.includes('\u001b'));

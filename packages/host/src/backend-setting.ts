@@ -5,15 +5,14 @@ import { type BackendSettings, notServed } from '@gantry/surfaces';
 export type ServerPort = Exclude<keyof BackendSettings, 'datasources'>;
 
 const POSTGRES = ['postgres', 'postgresql'];
-const REDIS = ['redis', 'rediss'];
 /** A test holds them equal to what the surfaces open. */
 const SCHEMES: Readonly<Record<ServerPort, readonly string[]>> = {
-  kv: [...POSTGRES, ...REDIS],
-  cache: [...POSTGRES, ...REDIS],
+  kv: POSTGRES,
+  cache: POSTGRES,
   documents: POSTGRES,
   vectors: POSTGRES,
   search: POSTGRES,
-  queue: [...POSTGRES, 'nats', 'nats+tls', 'amqp', 'amqps'],
+  queue: POSTGRES,
   blobs: ['s3'],
 };
 

@@ -84,7 +84,13 @@ test('a name that is no setting is told with the one that was probably meant, an
   assert.deepEqual(warned('GANTRY_SOMETHING_ELSE'), [
     'GANTRY_SOMETHING_ELSE is no setting, so it changes nothing.',
   ]);
-  for (const known of ['GANTRY_KV', 'GANTRY_URL', 'GANTRY_REGISTRY_KEY', 'GANTRY_TEST_NATS_URL', 'GANTRYMAN'])
+  for (const known of [
+    'GANTRY_KV',
+    'GANTRY_URL',
+    'GANTRY_REGISTRY_KEY',
+    'GANTRY_TEST_MYSQL_URL',
+    'GANTRYMAN',
+  ])
     assert.deepEqual(warned(known), [], known);
   assert.deepEqual(settingWarnings([], { GANTRY_KVX: '' }), []);
 });
@@ -133,5 +139,5 @@ test('a server that no surface can use is refused as a wrong setting, in the wor
         message: said,
       });
     }
-  assert.equal(readSettings([], { GANTRY_KV: 'rediss://db' }).backends.kv, 'rediss://db');
+  assert.equal(readSettings([], { GANTRY_KV: 'postgres://db/x' }).backends.kv, 'postgres://db/x');
 });

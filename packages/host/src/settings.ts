@@ -128,15 +128,15 @@ const SERVED = {
     env: 'GANTRY_PACK_ENV',
     text: 'names of variables that packs with env.read see, separated by commas (none)',
   },
-  kv: { env: 'GANTRY_KV', text: 'keys of packs: postgres:// or redis:// (the data folder)' },
-  cache: { env: 'GANTRY_CACHE', text: 'cache of packs: postgres:// or redis:// (the data folder)' },
+  kv: { env: 'GANTRY_KV', text: 'keys of packs: postgres:// (the data folder)' },
+  cache: { env: 'GANTRY_CACHE', text: 'cache of packs: postgres:// (the data folder)' },
   documents: {
     env: 'GANTRY_DOCUMENTS',
     text: 'tables and documents of packs: postgres:// (the data folder)',
   },
   vectors: { env: 'GANTRY_VECTORS', text: 'vectors of packs: postgres:// (the data folder)' },
   search: { env: 'GANTRY_SEARCH', text: 'full text of packs: postgres:// (the data folder)' },
-  queue: { env: 'GANTRY_QUEUE', text: 'queues of packs: postgres://, nats:// or amqp:// (the data folder)' },
+  queue: { env: 'GANTRY_QUEUE', text: 'queues of packs: postgres:// (the data folder)' },
   blobs: { env: 'GANTRY_BLOBS', text: 'objects of packs: s3://bucket/prefix (the data folder)' },
   buckets: {
     env: 'GANTRY_BUCKETS',

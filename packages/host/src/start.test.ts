@@ -36,8 +36,22 @@ test('names that are no settings and a missing folder are told; so is where the 
   assert.ok(!out.includes(key));
 });
 
-test('a setting that names a server which is not served ends the start with 2', async (t) => {
-  const { out, err, code } = await start(t, { GANTRY_KV: 'mongo://db' });
-  assert.deepEqual([code, out], [2, '']);
-  assert.match(err, /^gantry: GANTRY_KV asks for "mongo:\/\/", which is not served/);
+test('a setting that names a server which is not served ends the start with 2 and one sentence', async (t) => {
+  const settings = [
+    ['GANTRY_KV', 'redis://:open-sesame@kv:6379/0'],
+    ['GANTRY_CACHE', 'rediss://cache:6380'],
+    ['GANTRY_QUEUE', 'nats://queue:4222'],
+    ['GANTRY_QUEUE', 'amqp://queue'],
+  ] as const;
+  const started = settings.map(async ([name, value]) => {
+    const { out, err, code } = await start(t, { [name]: value });
+    assert.deepEqual([code, out], [2, '']);
+    const [first] = err.split('\n');
+    assert.equal(
+      first,
+      `gantry: ${name} asks for "${new URL(value).protocol}//", which is not served: use postgres:// or ` +
+        'postgresql://, or leave it out to keep the data in SQLite in the data folder.',
+    );
+  });
+  await Promise.all(started);
 });

@@ -5,7 +5,7 @@ const About = {
   capability: Type.String(),
   /** Of `sql`: the id that packs name the data source by. Several tenants may have one of the same id. */
   datasource: Type.Optional(Type.String()),
-  /** `embedded`, `postgres`, `nats`, … */
+  /** `embedded`, `postgres`, `s3`, … */
   backend: Type.String(),
 };
 

@@ -6,7 +6,6 @@ import { absentServer, absentServerTest, openWorld } from './testing/absent-serv
 import { freshFolder } from './testing/data-dir.ts';
 import { type Call, nodeOf } from './testing/desk.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from './testing/postgres.ts';
-import { openPrivateRedis, privateRedisSkip } from './testing/redis.ts';
 import { openTestS3, useTestCredentials } from './testing/s3.ts';
 
 const increment = (call: Call) => call('storage.kv.atomicIncrement', { key: 'n' });
@@ -41,17 +40,6 @@ absentServerTest('PostgreSQL', {
       call('db.search.index', { index: 'i', docs: [{ id: 'd', fields: { text: 'lighthouse' } }] }),
     queueBus: (call) => call('queueBus.publish', { topic: 't', payload: 1 }),
   },
-});
-
-absentServerTest('Redis', {
-  skip: privateRedisSkip,
-  async url(t) {
-    const server = await openPrivateRedis();
-    t.after(server.stop);
-    return server.url;
-  },
-  settings: ({ url }) => ({ kv: url, cache: url }),
-  calls: { kvStorage: increment, cache: cached },
 });
 
 useTestCredentials();
@@ -92,19 +80,18 @@ absentServerTest('a SQL data source', {
 });
 
 test('a server that comes back refusing is the problem, and the answer to each call', {
-  skip: postgresSkip || privateRedisSkip,
+  skip: postgresSkip,
 }, async (t) => {
-  const url = new URL(await postgresUrl());
-  url.pathname = '/none-of-that-name';
-  const database = await absentServer(url.href);
-  const forgetful = await openPrivateRedis('--appendonly', 'no');
-  t.after(forgetful.stop);
-  const redis = await absentServer(forgetful.url);
-  const { told, world, opened } = await openWorld(t, { kv: redis.url, cache: database.url }, redis, database);
+  const [wrong, missing] = [new URL(await postgresUrl()), new URL(await postgresUrl())];
+  wrong.password = 'open-sesame';
+  missing.pathname = '/none-of-that-name';
+  const servers = await Promise.all([absentServer(wrong.href), absentServer(missing.href)]);
+  const [kv, cache] = servers.map(({ url }) => url);
+  const { told, world, opened } = await openWorld(t, { kv, cache }, ...servers);
   assert.equal(told.length, 2, 'one line for each server');
-  await Promise.all([database.appear(), redis.appear()]);
+  await Promise.all(servers.map((each) => each.appear()));
   const cases = [
-    ['kvStorage', increment, /appendonly no/],
+    ['kvStorage', increment, /refuses the user or the password/],
     ['cache', cached, /has no database of that name/],
   ] as const;
   for (const [capability, call, problem] of cases) {
@@ -137,7 +124,7 @@ test('a data source that refuses stops no start, and health says that someone ha
 });
 
 test('a server that refuses for good stops the start, with the setting and without the password', {
-  skip: postgresSkip || privateRedisSkip,
+  skip: postgresSkip,
 }, async (t) => {
   const stops = (backends: Parameters<typeof openWorld>[1], why: RegExp) =>
     assert.rejects(openWorld(t, backends), ({ message }: Error) => {
@@ -153,13 +140,6 @@ test('a server that refuses for good stops the start, with the setting and witho
     /^GANTRY_DOCUMENTS: PostgreSQL at .* refuses the user or the password/,
   );
   await stops({ queue: missing.href }, /^GANTRY_QUEUE: PostgreSQL at .* has no database/);
-  const forgetful = await openPrivateRedis('--appendonly', 'no', '--requirepass', 'sesame');
-  t.after(forgetful.stop);
-  const redis = new URL(forgetful.url);
-  redis.password = 'open-sesame';
-  await stops({ cache: redis.href }, /^GANTRY_CACHE: Redis at .* refuses the user or the password/);
-  redis.password = 'sesame';
-  await stops({ kv: redis.href }, /^GANTRY_KV: Redis at .* appendonly/);
   const endpoint = await s3Url(t);
   await stops({ blobs: `s3://absent?endpoint=${endpoint}` }, /^GANTRY_BLOBS: S3 at \S+\/absent .*\(404\)/);
 });

@@ -29,7 +29,7 @@ export class ServerError extends OpenwopError {
   readonly #rest: string;
   readonly #toWriter: string;
 
-  /** `server`: `Redis at 127.0.0.1:6379`, never with a password. `rest` is what is to be said of it. */
+  /** `server`: `PostgreSQL at 127.0.0.1:5432`, never with a password. `rest` is what is to be said of it. */
   constructor(
     code: UnavailableCode,
     server: string,

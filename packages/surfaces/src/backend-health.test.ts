@@ -24,12 +24,12 @@ const away = async (): Promise<void> => {
 
 test('who asks soon after, or while a look is under way, is told what that look found', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const { clock, looks, health } = watched({ kv: { kind: 'redis', health: () => promise } });
+  const { clock, looks, health } = watched({ kv: { kind: 'postgres', health: () => promise } });
   const asked = Promise.all([health(), health()]);
   clock.now = 60_000;
   const late = health();
   resolve();
-  const up = [{ capability: 'kv', backend: 'redis', state: 'up' }];
+  const up = [{ capability: 'kv', backend: 'postgres', state: 'up' }];
   assert.deepEqual([...(await asked), await late, await health()], [up, up, up, up]);
   assert.equal(looks.kv, 1);
   clock.now += 4_999;
@@ -43,7 +43,7 @@ test('who asks soon after, or while a look is under way, is told what that look 
 test('what someone should mend is looked at anew, and nothing else is', async () => {
   const warning = async () => 'its user may do too much.';
   const { looks, health } = watched({
-    kv: { kind: 'redis', health: away },
+    kv: { kind: 'postgres', health: away },
     sql: { kind: 'postgres', health: well, warning },
     cache: { kind: 'embedded', health: well },
   });
@@ -58,7 +58,7 @@ test('what someone should mend is looked at anew, and nothing else is', async ()
 });
 
 test('a clock that was set back does not keep a backend well', async () => {
-  const { clock, looks, health } = watched({ kv: { kind: 'redis', health: well } });
+  const { clock, looks, health } = watched({ kv: { kind: 'postgres', health: well } });
   await health();
   clock.now = -3_600_000;
   await health();

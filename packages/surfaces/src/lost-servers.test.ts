@@ -10,7 +10,6 @@ import { freshFolder } from './testing/data-dir.ts';
 import { type Call, nodeOf } from './testing/desk.ts';
 import { openGate } from './testing/gate.ts';
 import { openTestPostgres, postgresSkip } from './testing/postgres.ts';
-import { openTestRedis, redisSkip } from './testing/redis.ts';
 import { openTestS3, useTestCredentials } from './testing/s3.ts';
 
 const DOUBT = /Whether the last write was kept is not known/;
@@ -63,19 +62,6 @@ const through = (url: string, address: string): string => {
   changed.host = address;
   return changed.href;
 };
-
-test('Redis', { skip: redisSkip }, async (t) => {
-  const { url, stop } = await openTestRedis();
-  t.after(stop);
-  await lose(t, targetOf(url), {
-    server: /^Redis at 127\.0\.0\.1:\d+ cannot be used for now \(E[A-Z]+\)/,
-    capability: 'kvStorage',
-    leavesDoubt: true,
-    settings: (address) => ({ kv: through(url, address) }),
-    read: (call) => call('storage.kv.get', { key: 'k' }),
-    write: (call) => call('storage.kv.put', { key: 'k', value: 1 }),
-  });
-});
 
 useTestCredentials();
 test('S3', async (t) => {

@@ -10,7 +10,6 @@ import { implementKv } from './kv/surface.ts';
 import { openPort } from './open-port.ts';
 import { createPostgresPool } from './postgres/connection.ts';
 import { sweepPostgres } from './postgres/sweep.ts';
-import { createRedisPool } from './redis/pool.ts';
 import { implementTable, TABLE_LIMITS } from './table/surface.ts';
 import { NOW } from './testing/calls.ts';
 import { freshFolder } from './testing/data-dir.ts';
@@ -21,7 +20,7 @@ test('a scheme that is not served is named, and the rest of the setting is not',
   const refused = (value: string) =>
     openPort({ name: 'GANTRY_KV', value, embedded: null, backends: { postgres: () => assert.fail() } });
   await assert.rejects(refused('mongo://ada:open-sesame@db/x'), (error: Error) => {
-    assert.match(error.message, /GANTRY_KV asks for "mongo:\/\/".*Use postgres:\/\//);
+    assert.match(error.message, /GANTRY_KV asks for "mongo:\/\/".*use postgres:\/\//);
     assert.doesNotMatch(error.message, /open-sesame/);
     return true;
   });
@@ -57,8 +56,7 @@ test('surfaces on PostgreSQL answer pack code as embedded ones do', { skip: post
     await embedded.close();
     folder.remove();
   });
-  const redis = createRedisPool({ invocationRetentionMs: 1_000, report: assert.fail });
-  const deps = { embedded, pool, redis, quotaBytes: 9_999, capacityBytes: 9_999, limits: TABLE_LIMITS };
+  const deps = { embedded, pool, quotaBytes: 9_999, capacityBytes: 9_999, limits: TABLE_LIMITS };
   const cursors = createCursors(new Uint8Array(32));
   const kv = await openKv(server.url, deps);
   const cache = await openCache(server.url, deps);

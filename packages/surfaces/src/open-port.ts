@@ -58,9 +58,11 @@ function isEncoded(text: string): boolean {
 
 /** By `schemes`, without the colon. Of the setting only the scheme is repeated: the rest may hold a password. */
 export function notServed(name: string, value: string, schemes: readonly string[]): string {
-  const served = schemes.map((each) => `${each}://`).join(' or ');
-  const why = isServerUrl(value) ? `asks for "${new URL(value).protocol}//", which is not served` : NO_URL;
-  return `${name} ${why}. Use ${served}, or leave it out to keep the data in the data folder.`;
+  const own = schemes.includes('s3') ? 'the data folder' : 'SQLite in the data folder';
+  const how = `${schemes.map((each) => `${each}://`).join(' or ')}, or leave it out to keep the data in ${own}.`;
+  return isServerUrl(value)
+    ? `${name} asks for "${new URL(value).protocol}//", which is not served: use ${how}`
+    : `${name} ${NO_URL}. Use ${how}`;
 }
 
 /** Connects to nothing. Never repeats the setting: it may hold a password. */

@@ -15,7 +15,6 @@ import type { BackendSettings, SurfacesOptions } from './open-surfaces.ts';
 import { createOutageReport } from './outage-report.ts';
 import { createPostgresPool } from './postgres/connection.ts';
 import { openQueue } from './queue/open-queue.ts';
-import { createRedisPool } from './redis/pool.ts';
 import { openSearch } from './search/open-search.ts';
 import { SEARCH_LIMITS } from './search/surface.ts';
 import { openSql } from './sql/open.ts';
@@ -57,16 +56,14 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
   closing.push(() => retrieval.close());
   const pool = createPostgresPool();
   closing.push(() => pool.close());
-  const redis = createRedisPool({ invocationRetentionMs, report });
-  closing.push(() => redis.close());
   const sql = await named(
     SETTINGS.datasources,
     openSql(backends.datasources, { dataDir, invocationRetentionMs }),
   );
   closing.push(() => sql.close());
 
-  const kv = await openKv(backends.kv, { embedded, pool, redis, quotaBytes: ROOM.kv });
-  const cache = await openCache(backends.cache, { embedded, pool, redis, capacityBytes: ROOM.cache });
+  const kv = await openKv(backends.kv, { embedded, pool, quotaBytes: ROOM.kv });
+  const cache = await openCache(backends.cache, { embedded, pool, capacityBytes: ROOM.cache });
   const tables = await openDocuments(backends.documents, { embedded, pool, limits: TABLE_LIMITS });
   const documents = await openDocuments(backends.documents, { embedded, pool, limits: NOSQL_LIMITS });
   const vectors = await openVectors(backends.vectors, { embedded: retrieval, pool, limits: VECTOR_LIMITS });
@@ -103,7 +100,6 @@ async function open(options: SurfacesOptions, closing: (() => Promise<unknown>)[
     embedded,
     retrieval,
     pool,
-    redis,
     settings: new Map(served.map((each) => [each.capability, settingOf(each, backends)])),
     served: served.map((each) =>
       each.backend.kind === 'embedded'

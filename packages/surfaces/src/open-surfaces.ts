@@ -103,7 +103,7 @@ async function sweep(
   now: number,
   recordedBefore: number,
 ): Promise<number> {
-  const { embedded, retrieval, pool, redis, queue, ownBlobs } = ports;
+  const { embedded, retrieval, pool, queue, ownBlobs } = ports;
   const batches = [
     ...(embedded.isInUse()
       ? [
@@ -125,6 +125,5 @@ async function sweep(
   if (embedded.isInUse()) deleted += await ownBlobs.sweep(now);
   if (embedded.isInUse() || queue.kind !== 'embedded')
     deleted += await sweptUnlessAway(queue.port.sweep(now));
-  deleted += await redis.sweep(now);
   return deleted;
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { unreachable } from './backend-errors.ts';
 import { createOutageReport } from './outage-report.ts';
 
-const away = () => unreachable('queue_backend_unavailable', 'NATS at nats:4222', 'ECONNREFUSED');
+const away = () => unreachable('queue_backend_unavailable', 'PostgreSQL at queue:5432', 'ECONNREFUSED');
 
 test('an outage is told once, and again when it lasts; other faults always', () => {
   const told: unknown[] = [];
@@ -12,8 +12,8 @@ test('an outage is told once, and again when it lasts; other faults always', () 
   absent({ reason: away().message, names: ['GANTRY_QUEUE'] });
   fault(away());
   assert.deepEqual(told.length, 1);
-  assert.match(String(told[0]), /^GANTRY_QUEUE: NATS at nats:4222 cannot be reached \(ECONNREFUSED\)/);
-  fault(unreachable('storage_unavailable', 'Redis at redis:6379', 'ECONNREFUSED'));
+  assert.match(String(told[0]), /^GANTRY_QUEUE: PostgreSQL at queue:5432 cannot be reached \(ECONNREFUSED\)/);
+  fault(unreachable('storage_unavailable', 'PostgreSQL at kv:5432', 'ECONNREFUSED'));
   assert.equal(told.length, 2, 'another server');
   now += 600_000;
   fault(away());

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@gantry/protocol';
-import { openPrivateRedis, privateRedisSkip } from '../../../surfaces/src/testing/redis.ts';
+import { absentServer } from '../../../surfaces/src/testing/absent-server.ts';
+import { openTestPostgres, postgresSkip } from '../../../surfaces/src/testing/postgres.ts';
 import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { TEST_KEY } from '../testing/host-process.ts';
@@ -13,12 +14,15 @@ import { TEST_KEY } from '../testing/host-process.ts';
 const TYPE = 'vendor.acme.count';
 const GANTRY = fileURLToPath(new URL('../../../cli/bin/gantry.js', import.meta.url));
 
-async function hostWithoutRedis(t: TestContext) {
-  const redis = await openPrivateRedis();
-  t.after(redis.stop);
-  await redis.kill();
-  const api = await packTest(t, { settings: { backends: { kv: redis.url } } });
-  return { redis, api };
+let postgres: ReturnType<typeof openTestPostgres> | null = null;
+after(async () => (await postgres)?.close());
+
+async function hostWithoutPostgres(t: TestContext) {
+  postgres ??= openTestPostgres();
+  const server = await absentServer((await postgres).url);
+  const api = await packTest(t, { settings: { backends: { kv: server.url } } });
+  t.after(server.close);
+  return { server, api };
 }
 
 async function counts(api: PackTest): Promise<JsonObject> {
@@ -35,10 +39,10 @@ async function doctor(url: string): Promise<JsonObject[]> {
   return findings.filter(({ name }) => name === 'storage');
 }
 
-test('a host starts without its Redis, says so, and uses it when it is there', {
-  skip: privateRedisSkip,
+test('a host starts without its PostgreSQL, says so, and uses it when it is there', {
+  skip: postgresSkip,
 }, async (t) => {
-  const { redis, api } = await hostWithoutRedis(t);
+  const { server, api } = await hostWithoutPostgres(t);
   const url = await api.host.app.listen({ host: '127.0.0.1', port: 0 });
   assert.equal((await api.get('/.well-known/openwop')).json().kvStorage.supported, true);
   await api.install({
@@ -57,32 +61,37 @@ test('a host starts without its Redis, says so, and uses it when it is there', {
   assert.equal(failed.status, 'failed');
   const { code, message } = failed.error as { code: string; message: string };
   assert.equal(code, 'storage_unavailable');
-  assert.match(message, /^Redis cannot be reached \(ECONNREFUSED\)/);
+  assert.match(message, /^PostgreSQL cannot be reached \(ECONNREFUSED\)/);
   const { backends } = (await api.get('/v1/host/gantry/surfaces')).json();
   const broken = backends.filter(({ state }: JsonObject) => state !== 'up');
   assert.deepEqual(
     broken.map(({ capability, backend, state }: JsonObject) => [capability, backend, state]),
-    [['kvStorage', 'redis', 'away']],
+    [['kvStorage', 'postgres', 'away']],
   );
   const { body: metrics } = await api.get('/v1/host/gantry/metrics');
-  assert.match(metrics, /^gantry_backends\{capability="kvStorage",backend="redis",state="away"\} 1$/m);
+  assert.match(metrics, /^gantry_backends\{capability="kvStorage",backend="postgres",state="away"\} 1$/m);
   const [finding] = await doctor(url);
   assert.equal(finding?.level, 'fail');
-  assert.match(String(finding?.detail), /^kvStorage \(redis\): GANTRY_KV: Redis at .* cannot be reached/);
+  assert.match(
+    String(finding?.detail),
+    /^kvStorage \(postgres\): GANTRY_KV: PostgreSQL at .* cannot be reached/,
+  );
   assert.match(String(finding?.next), /^Start the server/);
 
-  await redis.start();
+  await server.appear();
   const counted = await counts(api);
   assert.deepEqual([counted.status, counted.outputs], ['completed', { value: 1, previous: 0 }]);
   assert.equal((await doctor(url))[0]?.level, 'ok');
 });
 
 test('a node whose server is away for a while is tried again as its settings say', {
-  skip: privateRedisSkip,
+  skip: postgresSkip,
 }, async (t) => {
-  const { redis, api } = await hostWithoutRedis(t);
+  const { server, api } = await hostWithoutPostgres(t);
   await api.install({
-    nodes: { [TYPE]: { role: 'side-effect', body: `return ctx.storage.kv.atomicIncrement({ key: 'n' });` } },
+    nodes: {
+      [TYPE]: { role: 'side-effect', body: `return ctx.storage.kv.atomicIncrement({ key: 'retried' });` },
+    },
   });
   await api.registered(
     workflow('count', [node('a', TYPE, {}, { settings: { maxRetries: 100, backoffMs: 100 } })]),
@@ -95,7 +104,7 @@ test('a node whose server is away for a while is tried again as its settings say
     last = polled.lastEventSeq;
     isTried = polled.events.some(({ type }: JsonObject) => type === 'node.retried');
   }
-  await redis.start();
+  await server.appear();
   const counted = await api.ended(runId);
   assert.deepEqual([counted.status, counted.outputs], ['completed', { value: 1, previous: 0 }]);
 });

@@ -187,7 +187,7 @@ test('calls are counted by method and outcome, with how long they took', async (
 });
 
 test('a tenant of the host hears nothing of its servers and its other tenants', async (t) => {
-  const settings = { backends: { kv: 'redis://no-such-host.invalid:1' } };
+  const settings = { backends: { kv: 'postgres://no-such-host.invalid:1/x' } };
   const api = await packTest(t, { settings });
   const wanted = { name: 'theirs', tenant: 'acme', scopes: ['audit:read'] };
   const made = await api.post('/v1/host/gantry/keys', wanted);
@@ -200,7 +200,7 @@ test('a tenant of the host hears nothing of its servers and its other tenants', 
   assert.match((await kv()).problem, /GANTRY_KV: .*no-such-host/);
   assert.deepEqual(await kv(theirs), {
     capability: 'kvStorage',
-    backend: 'redis',
+    backend: 'postgres',
     state: 'away',
     problem: 'It cannot be used now. Ask who runs this host.',
   });
@@ -209,7 +209,7 @@ test('a tenant of the host hears nothing of its servers and its other tenants', 
 test('a setting that names no server it knows stops the start, and does not repeat it', async (t) => {
   const settings = { backends: { queue: 'kafka://user:hush@broker' } };
   await assert.rejects(packTest(t, { settings }), (error: Error) => {
-    assert.match(error.message, /GANTRY_QUEUE asks for "kafka:\/\/".*nats:\/\//);
+    assert.match(error.message, /GANTRY_QUEUE asks for "kafka:\/\/".*postgres:\/\//);
     assert.doesNotMatch(error.message, /hush/);
     return true;
   });

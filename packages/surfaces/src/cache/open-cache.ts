@@ -5,27 +5,21 @@ import type { CachePort } from '../ports/cache.ts';
 import { postgresBackends } from '../postgres/backends.ts';
 import { postgresCache } from '../postgres/cache.ts';
 import type { PostgresPool } from '../postgres/connection.ts';
-import { redisCache } from '../redis/cache.ts';
-import { type RedisPool, redisBackends } from '../redis/pool.ts';
 
 export interface OpenCacheDeps {
   readonly embedded: EmbeddedDatabase;
   readonly pool: PostgresPool;
-  readonly redis: RedisPool;
   /** For each tenant. */
   readonly capacityBytes: number;
 }
 
 export const openCache = (
   setting: string | undefined,
-  { embedded, pool, redis, capacityBytes }: OpenCacheDeps,
+  { embedded, pool, capacityBytes }: OpenCacheDeps,
 ): Promise<OpenedPort<CachePort>> =>
   openPort({
     name: SETTINGS.cache,
     value: setting,
     embedded: embeddedCache(embedded, { capacityBytes }),
-    backends: {
-      ...postgresBackends(pool, (database) => postgresCache(database, { capacityBytes })),
-      ...redisBackends(redis, 'volatile', (deps) => redisCache({ ...deps, capacityBytes })),
-    },
+    backends: postgresBackends(pool, (database) => postgresCache(database, { capacityBytes })),
   });

@@ -2,8 +2,8 @@
 import { bytesOf } from '../text.ts';
 
 /**
- * For rows, indexes and names that are kept beside its texts: [m] 330 bytes on Redis. Else a tenant could have any
- * number of entries with nothing in them. `redis/lua/entries.lua` has the same number; the contracts hold them equal.
+ * For rows, indexes and names that are kept beside its texts. Else a tenant could have any number of entries with
+ * nothing in them.
  */
 export const ENTRY_OVERHEAD_BYTES = 256;
 

@@ -6,7 +6,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { ServerError } from '../backend-errors.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import { openPostgresDatabase } from './connection.ts';
-import { explain } from './errors.ts';
+import { explain, explainOpening } from './errors.ts';
 
 async function refusalOf(t: TestContext, url: string): Promise<Error> {
   const database = openPostgresDatabase({ url });
@@ -59,6 +59,14 @@ test('what a server reports later says whether to wait or to mend it, and what',
     assert.equal((told(code, {}) as ServerError).trouble, 'refused', code);
   for (const code of ['UNDEFINED_VALUE', 'ERR_INVALID_ARG_TYPE'])
     assert.equal(told(code, {}) instanceof ServerError, false, `${code} is a bug`);
+});
+
+test('a connection that ends while it is made may be because only one side speaks TLS', () => {
+  const reset = Object.assign(new Error('said'), { code: 'ECONNRESET' });
+  assert.match(
+    String(explainOpening(reset, 'db:5432')),
+    /cannot be reached \(ECONNRESET, which may also be because only one side speaks TLS\)/,
+  );
 });
 
 describe('a parameter of the URL', { skip: postgresSkip }, () => {

@@ -19,14 +19,12 @@ test('the setting chooses the backend; another is refused by name, without its p
   await opened.health();
   await assert.rejects(openQueue('kafka://me:open-sesame@broker', deps), (error) => {
     assert.ok(error instanceof Error);
-    assert.match(error.message, /GANTRY_QUEUE asks for "kafka:\/\/".*postgres:\/\/.*nats:\/\/.*amqp:\/\//);
+    assert.match(error.message, /GANTRY_QUEUE asks for "kafka:\/\/".*use postgres:\/\//);
     assert.doesNotMatch(error.message, /open-sesame/);
     return true;
   });
-  for (const url of ['postgres://127.0.0.1:1/x', 'nats://127.0.0.1:1', 'amqp://127.0.0.1:1']) {
-    const { port, health } = await openQueue(url, deps);
-    await assert.rejects(health(), { message: /127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/ });
-    await assert.rejects(port.health(), { code: 'queue_backend_unavailable' });
-    await port.close();
-  }
+  const { port, health } = await openQueue('postgres://127.0.0.1:1/x', deps);
+  await assert.rejects(health(), { message: /127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/ });
+  await assert.rejects(port.health(), { code: 'queue_backend_unavailable' });
+  await port.close();
 });

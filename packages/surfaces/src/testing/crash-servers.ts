@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import { findBinaries } from '../../../store/src/testing/postgres-binaries.ts';
 import { mariadb } from './mariadb.ts';
-import { NATS } from './nats.ts';
-import { RABBITMQ } from './rabbitmq.ts';
 import { openPrivate, type PrivateServer, privateSkipOf, type ServerKind } from './server-kind.ts';
 import { freePort, run } from './servers.ts';
 
@@ -18,8 +16,6 @@ function find(kind: ServerKind): FoundServer {
   return skip === false ? { open: () => openPrivate(kind) } : { skip };
 }
 
-export const findCrashNats = (): FoundServer => find(NATS);
-export const findCrashRabbit = (): FoundServer => find(RABBITMQ);
 export const findCrashMysql = (): FoundServer => find(mariadb('--innodb-flush-log-at-trx-commit=1'));
 export const findCrashS3 = (): FoundServer => find(S3);
 export const findCrashPostgres = async (): Promise<FoundServer> => find(postgresKind(await findBinaries()));

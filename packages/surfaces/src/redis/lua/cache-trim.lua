@@ -1,1 +1,0 @@
-return trim(tonumber(ARGV[3])) and 'full' or 'fits'

@@ -1,2 +1,0 @@
-local count = tonumber(ARGV[3])
-return removeExpired(count)
