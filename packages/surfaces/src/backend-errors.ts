@@ -83,15 +83,15 @@ export class ServerError extends OpenwopError {
 const textOf = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ');
 
 /** No call was under way there. */
-export const unreachable = (code: UnavailableCode, server: string, reason: string): ServerError =>
+export const unreachable = (server: string, reason: string): ServerError =>
   new ServerError(
-    code,
+    'storage_unavailable',
     server,
     `cannot be reached (${reason}). Nothing was changed; the next call tries it again.`,
   );
 
-export const refused = (code: UnavailableCode, server: string, why: string, cause?: unknown): ServerError =>
-  new ServerError(code, server, why, { trouble: 'refused for good', cause });
+export const refused = (server: string, why: string, cause?: unknown): ServerError =>
+  new ServerError('storage_unavailable', server, why, { trouble: 'refused for good', cause });
 
 /** While a call was under way that is safe to repeat. */
 export const lost = (server: string, reason: string, cause: unknown): ServerError =>
@@ -181,15 +181,11 @@ export function tlsFault(error: unknown): string | null {
 const PERHAPS_TLS: readonly string[] = ['ETIMEDOUT', 'ECONNRESET'];
 
 /** What connecting failed with: no call was under way. */
-export function unconnected(
-  code: UnavailableCode,
-  server: string,
-  error: unknown,
-  reason: string,
-): ServerError {
+export function unconnected(server: string, error: unknown, reason: string): ServerError {
   const fault = tlsFault(error);
-  if (fault !== null) return new ServerError(code, server, fault, { trouble: 'refused', cause: error });
-  return unreachable(code, server, perhapsTls(ofConnecting(error, reason)));
+  if (fault !== null)
+    return new ServerError('storage_unavailable', server, fault, { trouble: 'refused', cause: error });
+  return unreachable(server, perhapsTls(ofConnecting(error, reason)));
 }
 
 export const perhapsTls = (reason: string): string =>

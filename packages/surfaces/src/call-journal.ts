@@ -16,7 +16,7 @@ export interface JournaledCall {
   readonly nodeId: string;
   readonly ordinal: number;
   readonly providerKey: string;
-  /** `queueBus.publish`, for messages. */
+  /** `blobStorage.put`, for messages. */
   readonly method: string;
   readonly idempotent: boolean;
 }

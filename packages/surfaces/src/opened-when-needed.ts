@@ -12,19 +12,14 @@
  * const connection = await link.get();
  */
 import { OpenwopError } from '@gantry/protocol';
-import type { UnavailableCode } from './backend-errors.ts';
 
 export interface NeededOptions<T> {
   readonly open: () => Promise<T>;
   readonly close?: (opened: T) => Promise<void>;
-  /** Of the refusal after `close`: I3. */
-  readonly code?: UnavailableCode;
 }
 
 export interface OpenedWhenNeeded<T> {
   get(): Promise<T>;
-  /** What was open is lost: the next `get` opens it anew. */
-  forget(): void;
   /** Waits for an attempt that is under way. */
   close(): Promise<void>;
 }
@@ -36,8 +31,7 @@ type State<T> =
 
 const STOPPING = 'The host is stopping. Nothing was changed. Try again later.';
 
-export function openedWhenNeeded<T>(options: NeededOptions<T>): OpenedWhenNeeded<T> {
-  const { open, close = async () => {}, code = 'storage_unavailable' } = options;
+export function openedWhenNeeded<T>({ open, close = async () => {} }: NeededOptions<T>): OpenedWhenNeeded<T> {
   let state: State<T> = { kind: 'idle' };
   const begin = (): Promise<T> => {
     const own: State<T> = { kind: 'open', opening: open() };
@@ -50,11 +44,9 @@ export function openedWhenNeeded<T>(options: NeededOptions<T>): OpenedWhenNeeded
   return {
     // Not async: that would let `close` go first (I3)
     get() {
-      if (state.kind === 'closed') return Promise.reject(new OpenwopError(code, { message: STOPPING }));
+      if (state.kind === 'closed')
+        return Promise.reject(new OpenwopError('storage_unavailable', { message: STOPPING }));
       return state.kind === 'open' ? state.opening : begin();
-    },
-    forget() {
-      if (state.kind === 'open') state = { kind: 'idle' };
     },
     async close() {
       const last = state;

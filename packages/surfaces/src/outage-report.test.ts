@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { unreachable } from './backend-errors.ts';
 import { createOutageReport } from './outage-report.ts';
 
-const away = () => unreachable('queue_backend_unavailable', 'PostgreSQL at queue:5432', 'ECONNREFUSED');
+const away = () => unreachable('PostgreSQL at queue:5432', 'ECONNREFUSED');
 
 test('an outage is told once, and again when it lasts; other faults always', () => {
   const told: unknown[] = [];
@@ -13,7 +13,7 @@ test('an outage is told once, and again when it lasts; other faults always', () 
   fault(away());
   assert.deepEqual(told.length, 1);
   assert.match(String(told[0]), /^GANTRY_QUEUE: PostgreSQL at queue:5432 cannot be reached \(ECONNREFUSED\)/);
-  fault(unreachable('storage_unavailable', 'PostgreSQL at kv:5432', 'ECONNREFUSED'));
+  fault(unreachable('PostgreSQL at kv:5432', 'ECONNREFUSED'));
   assert.equal(told.length, 2, 'another server');
   now += 600_000;
   fault(away());

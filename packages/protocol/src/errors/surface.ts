@@ -68,12 +68,6 @@ export const SURFACE_ERRORS = {
     message: 'The filter holds something that no filter may hold.',
     next: 'The message names it; `docs/capabilities.md` lists the operators.',
   },
-  queue_topic_not_found: {
-    status: 0,
-    retriable: false,
-    message: 'The queue backend has no such topic, and this host may not create it.',
-    next: 'Check the name, or ask the operator to create the topic or to allow the host to do so.',
-  },
   queue_delivery_token_expired: {
     status: 0,
     retriable: false,

@@ -1,4 +1,4 @@
-/** What every backend of the queue port must do, through the port: I1 to I8. Times are real: brokers have clocks. */
+/** What every backend of the queue port must do, through the port: I1 to I7. Times are real: databases have clocks. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { freshTenant, write } from '../testing/calls.ts';
@@ -8,14 +8,7 @@ import { queueRoom } from './queue-room-contract.ts';
 import { queueStreams } from './queue-stream-contract.ts';
 import { queueSubscriptions } from './queue-subscription-contract.ts';
 import { queueThroughSurface } from './queue-surface-contract.ts';
-import {
-  EXPIRED,
-  NEVER,
-  type QueueLacks,
-  type QueueUser,
-  type Users,
-  userOf,
-} from './queue-user-contract.ts';
+import { EXPIRED, NEVER, type QueueUser, type Users, userOf } from './queue-user-contract.ts';
 
 export interface OpenedQueue {
   readonly port: QueuePort;
@@ -27,14 +20,13 @@ const LEASE_MS = 1_000;
 
 export interface QueueContractOptions {
   readonly skip?: string | false;
-  readonly lacks?: QueueLacks;
 }
 
 /** `open` makes a port with `QUEUE_CONTRACT_BOUNDS`. Every test is a tenant of its own. */
 export function queueContract(
   name: string,
   open: () => Promise<OpenedQueue>,
-  { skip = false, lacks = {} }: QueueContractOptions = {},
+  { skip = false }: QueueContractOptions = {},
 ): void {
   describe(`queue port: ${name}`, { skip }, () => {
     let opened: OpenedQueue | null = null;
@@ -48,25 +40,14 @@ export function queueContract(
     groups(user);
     deliveries(user);
     tenants(user);
-    repeats(user, lacks);
-    delays(user, lacks);
-    queueRoom(user, lacks);
+    repeats(user);
+    delays(user);
+    queueRoom(user);
     queueDeadLetters(user);
     queueStreams(user);
     queueSubscriptions(user);
     queueThroughSurface(port);
     test('is healthy', () => port().health());
-    test('lacks no more than it says', () => {
-      const { delays, publishesOnce, journal } = port();
-      assert.deepEqual(
-        { delays, publishesOnce, journal },
-        {
-          delays: lacks.delays === undefined,
-          publishesOnce: lacks.publishesOnce === undefined,
-          journal: lacks.ownJournal === undefined ? 'own' : 'host',
-        },
-      );
-    });
   });
 }
 
@@ -228,14 +209,14 @@ function tenants(user: Users): void {
   });
 }
 
-function repeats(user: Users, { publishesOnce, ownJournal }: QueueLacks): void {
-  test('I7: what is published again is no second message', { skip: publishesOnce ?? false }, async () => {
+function repeats(user: Users): void {
+  test('I7: what is published again is no second message', async () => {
     const { publish, take } = user();
     assert.equal(await publish('t', 1, 'same'), await publish('t', 1, 'same'));
     assert.equal((await take('t')).length, 1);
   });
 
-  test('I7: what is remembered happens once', { skip: ownJournal ?? false }, async () => {
+  test('I7: what is remembered happens once', async () => {
     const { publish, port, tenant } = user();
     await publish('u', 1);
     const request = { topic: 'u', group: '', messagesMax: 1, visibilityMs: 30_000, waitMs: 0, signal: NEVER };
@@ -252,9 +233,8 @@ function repeats(user: Users, { publishesOnce, ownJournal }: QueueLacks): void {
   });
 }
 
-function delays(user: Users, lacks: QueueLacks): void {
-  const skip = { skip: lacks.delays ?? false };
-  test('delayed messages come when they are due', skip, async () => {
+function delays(user: Users): void {
+  test('delayed messages come when they are due', async () => {
     const { port, tenant, takeOne } = user();
     const publishedAt = Date.now();
     const call = () => write(tenant, { now: publishedAt });
@@ -267,14 +247,14 @@ function delays(user: Users, lacks: QueueLacks): void {
     assert.deepEqual([later.payload, later.deliveryCount], ['later', 1]);
   });
 
-  test('who waits goes on waiting while what came is delayed', skip, async () => {
+  test('who waits goes on waiting while what came is delayed', async () => {
     const { port, tenant, takeOne } = user();
     const draft = { topic: 't', headers: {}, payload: 'later', delayMs: LEASE_MS };
     await port.publish(draft, write(tenant, { now: Date.now() }));
     assert.equal((await takeOne('t')).payload, 'later');
   });
 
-  test('what is ready is found behind many that are delayed', skip, async () => {
+  test('what is ready is found behind many that are delayed', async () => {
     const { port, tenant, take } = user();
     const publish = (delayMs: number) =>
       port.publish(

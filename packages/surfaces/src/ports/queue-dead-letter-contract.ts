@@ -29,7 +29,7 @@ export function queueDeadLetters(user: Users): void {
   test('whatever its group is called', async () => {
     const { publish, takeOne, bury, drain } = user();
     await publish('t', 1);
-    const groups = ['a\nb', 'a\r\nNats-Msg-Id: x', 'é'.repeat(50)];
+    const groups = ['a\nb', 'a\r\nx-id: x', 'é'.repeat(50)];
     for (const group of groups) await bury(await takeOne('t', { group }), 'r');
     const letters = (await drain('t.dlq')).map(({ payload }) => payload as { consumerGroup: string });
     assert.deepEqual(letters.map(({ consumerGroup }) => consumerGroup).toSorted(), groups.toSorted());

@@ -46,7 +46,6 @@ export function queueOutageContract(
       code: 'queue_backend_unavailable',
       message: new RegExp(`${url.hostname}:${url.port}`),
     };
-    // First what changes nothing: who publishes before the loss is noticed may be told that nobody knows
     await assert.rejects(user.take('t'), unavailable);
     await assert.rejects(user.publish('t', 'lost'), unavailable);
     await assert.rejects(port.health(), unavailable);

@@ -3,14 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { write } from '../testing/calls.ts';
 import type { QueueDelivery } from './queue.ts';
-import {
-  EXPIRED,
-  NEVER,
-  QUEUE_CONTRACT_BOUNDS,
-  type QueueLacks,
-  type QueueUser,
-  type Users,
-} from './queue-user-contract.ts';
+import { EXPIRED, NEVER, QUEUE_CONTRACT_BOUNDS, type QueueUser, type Users } from './queue-user-contract.ts';
 
 const { quotaBytes, groupsMax, deliveriesMax } = QUEUE_CONTRACT_BOUNDS;
 
@@ -54,11 +47,11 @@ function assertTexts(got: readonly QueueDelivery[], kept: readonly string[], wha
 const texts = (deliveries: readonly QueueDelivery[]) => deliveries.map(({ payload }) => String(payload));
 const lengthOf = (all: readonly string[]) => all.reduce((sum, { length }) => sum + length, 0);
 
-export function queueRoom(user: Users, lacks: QueueLacks): void {
+export function queueRoom(user: Users): void {
   losesNothing(user);
   makesRoom(user);
   keepsWhatIsHeld(user);
-  forgets(user, lacks);
+  forgets(user);
   buries(user);
   countsGroups(user);
 }
@@ -183,9 +176,8 @@ function keepsWhatIsHeld(user: Users): void {
   });
 }
 
-function forgets(user: Users, { ownJournal }: QueueLacks): void {
-  const skip = { skip: ownJournal ?? false };
-  test('I7: who asks again for messages that made room for others is told so', skip, async () => {
+function forgets(user: Users): void {
+  test('I7: who asks again for messages that made room for others is told so', async () => {
     const ours = user();
     const { port, tenant } = ours;
     await ours.publish('t', 'first');

@@ -8,15 +8,7 @@ export const QUEUE_CONTRACT_BOUNDS: QueueBounds = {
   quotaBytes: 131_072,
   deliveriesMax: 3,
   groupsMax: 6,
-  topicsMax: 20,
 };
-
-/** What a backend cannot do, each with the reason: those tests are skipped. */
-export interface QueueLacks {
-  readonly delays?: string;
-  readonly publishesOnce?: string;
-  readonly ownJournal?: string;
-}
 
 const PATIENCE_MS = 60_000;
 

@@ -15,18 +15,12 @@
  *     group still waits for; what every group is done with makes room. A dead letter is never refused: its message
  *     was there already. What is refused reaches nobody.
  * I6  In one topic, messages are delivered in the order in which they were published, except those that come again.
- * I7  With `journal: 'own'` the same invocation gets its first answer and changes nothing. Payloads are not kept for
- *     it: when a message that it was given is gone by then, it is told so.
- * I8  A publish that is answered with `queue_backend_unavailable` sent nothing, unless `publishesOnce`. Where nobody
- *     can know, it is `effect_in_doubt`.
- * I9  What is consumed at once has at most 4 MiB (`LEASE_BYTES_MAX`).
- * I10 A body in a broker that is no message of ours is reported, and is a dead letter of its topic.
+ * I7  The same invocation gets its first answer and changes nothing. Payloads are not kept for it: when a message that
+ *     it was given is gone by then, it is told so.
+ * I8  What is consumed at once has at most 4 MiB (`LEASE_BYTES_MAX`).
  */
 import type { Json } from '@gantry/protocol';
 import type { PortRead, PortWrite } from '../surface-call.ts';
-
-/** Names of the protocol's advertisement, which has none for databases. */
-export type QueueBackend = 'nats' | 'rabbitmq' | 'database';
 
 export interface QueueBounds {
   readonly retentionMs: number;
@@ -35,8 +29,6 @@ export interface QueueBounds {
   readonly deliveriesMax: number;
   /** Of one topic. */
   readonly groupsMax: number;
-  /** Of one tenant, where a topic costs the backend more than its messages. */
-  readonly topicsMax: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -46,7 +38,6 @@ export const QUEUE_BOUNDS: QueueBounds = {
   quotaBytes: 268_435_456,
   deliveriesMax: 10,
   groupsMax: 100,
-  topicsMax: 100,
 };
 
 /** I4: for who subscribes. */
@@ -58,7 +49,7 @@ export const withoutLimit = (bounds: QueueBounds): QueueBounds => ({
 /** What every backend is opened with. */
 export interface QueueDeps {
   readonly now: () => number;
-  /** For the log: what a subscription failed with, and bodies that are no messages. */
+  /** For the log: what a subscription failed with. */
   readonly report: (fault: unknown) => void;
   readonly bounds?: QueueBounds;
 }
@@ -125,12 +116,6 @@ export interface QueueSubscription {
 }
 
 export interface QueuePort {
-  readonly backend: QueueBackend;
-  /** Who remembers calls; `publishesOnce`: a repeated publish with the same invocation is no second message. */
-  readonly journal: 'own' | 'host';
-  readonly publishesOnce: boolean;
-  /** Whether `delayMs` may be other than 0. */
-  readonly delays: boolean;
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
   consume(request: QueueRequest, call: PortWrite): Promise<readonly QueueDelivery[]>;
   settle(handle: string, outcome: QueueOutcome, call: PortWrite): Promise<QueueSettled>;
@@ -146,7 +131,7 @@ export interface QueuePort {
   ): QueueSubscription;
   /** Rejects with `queue_backend_unavailable`. */
   health(): Promise<void>;
-  /** Deletes what is past its time where the backend does not do so itself; answers how much it was. */
+  /** Deletes what is past its time; answers how much it was. */
   sweep(now: number): Promise<number>;
   close(): Promise<void>;
 }

@@ -27,10 +27,6 @@ export interface CrashBackend {
   readonly works: readonly WorkName[];
   /** May put files into the folder. */
   settingsOf(url: string, folder: string): BackendSettings;
-  /** The server notes acknowledgements a moment later: one that is killed then delivers messages again. */
-  readonly forgetsAcks?: boolean;
-  /** Makes the server give back sooner what a dead process held. */
-  hurry?(url: string): Promise<void>;
 }
 
 const SEED = Number(process.env.GANTRY_CRASH_SEED ?? Date.now() % 1_000_000);
@@ -52,7 +48,7 @@ type Hearing = ReadonlyMap<WorkName, Heard>;
 export function surfaceCrashContract(
   name: string,
   found: FoundServer | 'no server',
-  { works, settingsOf, forgetsAcks = false, hurry }: CrashBackend,
+  { works, settingsOf }: CrashBackend,
 ): void {
   const skip = typeof found === 'object' && 'skip' in found ? found.skip : false;
   const timeout = TIMEOUT_MS * Number(ROUNDS ?? 1);
@@ -69,9 +65,7 @@ export function surfaceCrashContract(
       const afterAcks = works.length * (ACKS_MIN + Math.floor(next() * ACKS_MORE));
       const dies = { afterAcks, server: round % 2 === 1 ? server : null };
       const heard = await work({ ...deskOf(round), works }, dies);
-      await hurry?.(server?.url ?? '');
-      const mayRepeat = dies.server && forgetsAcks ? ['consume'] : [];
-      await check(works, deskOf(round), heard, mayRepeat);
+      await check(works, deskOf(round), heard);
     }
   });
 }
@@ -159,19 +153,14 @@ function until(child: ChildProcess, hearing: Hearing, isSo: () => boolean): Prom
   });
 }
 
-async function check(
-  works: readonly WorkName[],
-  options: CrashDeskOptions,
-  heard: Hearing,
-  mayRepeat: readonly string[],
-): Promise<void> {
+async function check(works: readonly WorkName[], options: CrashDeskOptions, heard: Hearing): Promise<void> {
   const desk = await openCrashDesk(options);
   try {
     for (const name of works) {
       const told = heard.get(name) ?? assert.fail(name);
       await repeat(desk, name, told);
       const found = await WORKS[name].find(desk.node(`${name}-find`), told);
-      compare(name, told, mayRepeat.includes(name) ? onceEach(found) : found);
+      compare(name, told, found);
     }
   } finally {
     await desk.close();
@@ -200,9 +189,6 @@ async function again(desk: CrashDesk, name: WorkName, n: number): Promise<Data |
     throw error;
   }
 }
-
-const onceEach = (found: Found): Found =>
-  found.kind === 'each' ? { ...found, numbers: [...new Set(found.numbers)] } : found;
 
 /** C1 and C2. */
 function compare(name: WorkName, { acked, doubted }: Heard, found: Found): void {

@@ -34,7 +34,7 @@ export function explain(error: unknown, address: string): unknown {
   const server = `PostgreSQL at ${address}`;
   // A connection was made anew, or rights were taken: nothing of the call was done
   const refusal = refusedBy(error, code);
-  if (refusal !== null) return refusedForGood('storage_unavailable', server, refusal, error);
+  if (refusal !== null) return refusedForGood(server, refusal, error);
   const fault = isOfServer(error) ? null : tlsFault(error);
   if (fault !== null)
     return new ServerError('storage_unavailable', server, fault, { trouble: 'refused', cause: error });
@@ -70,14 +70,13 @@ export function explainOpening(error: unknown, address: string): unknown {
   if (code === null) return error;
   const server = `PostgreSQL at ${address}`;
   const refusal = refusedBy(error, code);
-  if (refusal !== null) return refusedForGood('storage_unavailable', server, refusal);
+  if (refusal !== null) return refusedForGood(server, refusal);
   if (isOfServer(error) && !PASSING_CLASSES.includes(code.slice(0, 2)))
     return refusedForGood(
-      'storage_unavailable',
       server,
       `does not take the schema of this Gantry (${code}). Its log says why; mend that, or name another database.`,
     );
-  return unconnected('storage_unavailable', server, error, postgresReason(code));
+  return unconnected(server, error, postgresReason(code));
 }
 
 /** Reported by the server, or by the driver (CONNECTION_CLOSED), the system (ECONNREFUSED), TLS (CERT_HAS_EXPIRED). */

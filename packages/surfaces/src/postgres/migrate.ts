@@ -51,5 +51,4 @@ async function makeOnce(tx: Tx): Promise<void> {
   if (!found?.hasTable) await tx`create table gantry_surfaces.schema_version (version integer not null)`;
 }
 
-const unfit = (address: string, why: string) =>
-  refused('storage_unavailable', `PostgreSQL at ${address}`, why);
+const unfit = (address: string, why: string) => refused(`PostgreSQL at ${address}`, why);

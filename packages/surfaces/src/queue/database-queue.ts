@@ -33,10 +33,6 @@ export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
   };
   const ending = new AbortController();
   return {
-    backend: 'database',
-    journal: 'own',
-    publishesOnce: true,
-    delays: true,
     async publish(draft, call) {
       const answer = await store.publish(draft, call);
       arrivals.ring(call.tenant, draft.topic);

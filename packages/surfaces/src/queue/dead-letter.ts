@@ -5,8 +5,6 @@ import type { Json } from '@gantry/protocol';
 const SUFFIX = '.dlq';
 
 export const DELIVERY_LIMIT_REASON = 'delivery_limit_exceeded';
-/** Somebody else has put it there. */
-export const FOREIGN_REASON = 'not_a_message';
 
 export const isDeadLetterTopic = (topic: string): boolean => topic.endsWith(SUFFIX);
 
@@ -31,7 +29,7 @@ export const deadLetterPayload = ({ payload, reason, group, ...facts }: DeadLett
   deliveryCount: facts.deliveryCount,
 });
 
-/** Groups fail apart, so that one message can be dead for several of them. By digest: NATS keeps it in a header. */
+/** Groups fail apart, so that one message can be dead for several of them. By digest: a group's name may be long. */
 export const deadLetterId = (messageId: string, group: string): string =>
   group === '' ? `dead.${messageId}` : `dead.${messageId}.${hash('sha256', group, 'base64url')}`;
 

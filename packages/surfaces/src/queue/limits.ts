@@ -1,6 +1,6 @@
 /** Bounds of what pack code sends. The protocol's advertisement has no members for them. */
 import { type Json, OpenwopError } from '@gantry/protocol';
-import type { QueueDraft, QueuePlace, QueuePort } from '../ports/queue.ts';
+import type { QueueDraft, QueuePlace } from '../ports/queue.ts';
 import { deadLetterTopicOf, isDeadLetterTopic } from './dead-letter.ts';
 import { isPlainText } from './plain-text.ts';
 
@@ -8,27 +8,18 @@ const TOPIC_BYTES_MAX = 200;
 /** So that the dead letters of every topic can be read. */
 const DEAD_LETTER_TOPIC_BYTES_MAX = Buffer.byteLength(deadLetterTopicOf('x'.repeat(TOPIC_BYTES_MAX)));
 const GROUP_BYTES_MAX = 100;
-/** Under the megabyte that brokers take by default, with room for what a dead letter adds. */
 const PARTS = {
   payload: { has: 'The payload has', bytesMax: 262_144, next: 'Put it into blob storage, and send its key.' },
   headers: { has: 'The headers have', bytesMax: 16_384, next: 'Put large values into the payload.' },
 } as const;
 const HEADERS_MAX = 64;
 
-export function checkDraft(
-  { topic, payload, headers, delayMs }: QueueDraft,
-  { delays, backend }: QueuePort,
-): void {
+export function checkDraft({ topic, payload, headers }: QueueDraft): void {
   checkPlace({ topic, group: '' });
   refuseOver('payload', payload);
   refuseOver('headers', headers);
   if (Object.keys(headers).length > HEADERS_MAX)
     throw new OpenwopError('validation_error', { message: `A message has at most ${HEADERS_MAX} headers.` });
-  if (delayMs > 0 && !delays)
-    throw new OpenwopError('host_capability_missing', {
-      message: `Queues of this host are in ${backend}, which cannot delay messages. Leave \`delaySeconds\` out.`,
-      details: { capability: 'host.queueBus.delay' },
-    });
 }
 
 /** Throws `validation_error`. */

@@ -17,7 +17,6 @@ const Token = { deliveryToken: Type.String({ minLength: 1, maxLength: 2_048 }) }
 const Message = { messageId: Type.String(), payload: Json, headers: optional(Headers) };
 
 const VISIBILITY_MS = 30_000;
-/** Under the half hour after which RabbitMQ takes a message back with all others of its channel. */
 const VISIBILITY_MS_MAX = 900_000;
 const MESSAGES = 10;
 const MESSAGES_MAX = 100;
@@ -29,9 +28,8 @@ export const queueSurface = defineSurface({
   path: 'queueBus',
   summary:
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
-    'is there from its first message on. `queue_topic_not_found` comes from NATS and RabbitMQ alone; elsewhere a topic ' +
-    'that is not there is empty.',
-  journal: 'backend',
+    'that nobody has published to is empty.',
+  journal: 'own',
   limits: {},
   options: {
     deadLetter: { summary: 'Dead letters.', advertises: { deadLetterSupported: true } },
@@ -40,20 +38,16 @@ export const queueSurface = defineSurface({
       advertises: { stream: { supported: true, fromBeginning: true } },
     },
     delay: {
-      summary: 'Messages that are delivered later: `delaySeconds`. Discovery has no member for it.',
+      summary:
+        'Messages that are delivered later: `delaySeconds`. Always there; packs may ask for it by this name.',
       advertises: {},
     },
   },
-  errors: [
-    'queue_topic_not_found',
-    'queue_delivery_token_expired',
-    'queue_backend_unavailable',
-    'effect_in_doubt',
-  ],
+  errors: ['queue_delivery_token_expired', 'queue_backend_unavailable'],
   methods: {
     publish: {
       effect: 'write',
-      summary: 'Sends a message; with `delaySeconds`, which needs `delay`, it is delivered no sooner.',
+      summary: 'Sends a message; with `delaySeconds` it is delivered no sooner.',
       input: Type.Object({
         topic: Name,
         payload: Json,
@@ -64,7 +58,6 @@ export const queueSurface = defineSurface({
     },
     consume: {
       effect: 'write',
-      idempotent: true,
       summary:
         `Takes up to \`maxMessages\` (${MESSAGES}, at most ${MESSAGES_MAX}) that are there, for \`visibilityMs\` ` +
         `(${VISIBILITY_MS}), and no more than 4 MiB; waits for a first one for \`waitMs\` (0, at most ${WAIT_MS_MAX}). ` +
@@ -84,14 +77,12 @@ export const queueSurface = defineSurface({
     },
     ack: {
       effect: 'write',
-      idempotent: true,
       summary: 'Says that a message is done with: its group does not get it again.',
       input: Type.Object(Token),
       output: Type.Object(Settled),
     },
     nack: {
       effect: 'write',
-      idempotent: true,
       summary:
         'Gives a message back for another delivery, or with `requeue: false`, or once too often, to the dead letters.',
       input: Type.Object({ ...Token, requeue: optional(Type.Boolean()) }),
@@ -99,7 +90,6 @@ export const queueSurface = defineSurface({
     },
     deadLetter: {
       effect: 'write',
-      idempotent: true,
       needs: 'deadLetter',
       summary: 'Puts a message into `<topic>.dlq`, as `original` beside `deadLetterReason`.',
       input: Type.Object({ ...Token, reason: Type.String({ maxLength: 1_024 }) }),
@@ -128,61 +118,49 @@ export interface QueueOptions {
   readonly cursors: Cursors;
 }
 
-/** Whether a message that is published again is known for the same depends on the backend. */
-function over({ publishesOnce }: QueuePort, implemented: ImplementedSurface): ImplementedSurface {
-  const { literal } = queueSurface;
-  const publish = { ...literal.methods.publish, idempotent: publishesOnce };
-  return { ...implemented, literal: { ...literal, methods: { ...literal.methods, publish } } };
-}
-
 export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurface {
   const tokens = deliveryTokens(cursors);
   const settle = settling(port, tokens);
-  const advertises = port.backend === 'database' ? {} : { backends: [port.backend] };
-  const implemented = queueSurface.implement(
-    {
-      async publish({ topic, payload, headers = {}, delaySeconds = 0 }, call) {
-        const draft = { topic, payload, headers, delayMs: Math.ceil(delaySeconds * 1_000) };
-        checkDraft(draft, port);
-        return port.publish(draft, call);
-      },
-      async consume({ topic, consumerGroup: group = '', ...asked }, call) {
-        checkPlace({ topic, group });
-        const { maxMessages = MESSAGES, visibilityMs = VISIBILITY_MS, waitMs: asMuch = 0 } = asked;
-        const [messagesMax, waitMs] = [Math.min(maxMessages, MESSAGES_MAX), Math.min(asMuch, WAIT_MS_MAX)];
-        const request = { topic, group, messagesMax, visibilityMs, waitMs, signal: call.signal };
-        const deliveries = await port.consume(request, call);
-        return { messages: deliveries.map((delivery) => shown(tokens, call.tenant, delivery)) };
-      },
-      async ack({ deliveryToken }, call) {
-        const token = tokens.open(call.tenant, deliveryToken);
-        if (token.kind === 'delivery') await port.settle(token.handle, { kind: 'done' }, call);
-        return { ok: true };
-      },
-      async nack({ deliveryToken, requeue = true }, call) {
-        const outcome: QueueOutcome = requeue
-          ? { kind: 'again', delayMs: 0 }
-          : { kind: 'dead', reason: 'rejected' };
-        const { dead } = await settle(deliveryToken, outcome, call);
-        return { ok: true, requeued: !dead };
-      },
-      async deadLetter({ deliveryToken, reason }, call) {
-        const { topic } = await settle(deliveryToken, { kind: 'dead', reason }, call);
-        return { ok: true, deadLetterTopic: deadLetterTopicOf(topic) };
-      },
-      async *streamSubscribe({ topic, fromBeginning = false, follow = true }, call) {
-        checkPlace({ topic, group: '' });
-        const { signal } = call;
-        for await (const { messageId, payload, headers } of port.stream(
-          { topic, fromBeginning, follow, signal },
-          call,
-        ))
-          yield { messageId, payload, headers: plainHeaders(headers) };
-      },
+  return queueSurface.implement({
+    async publish({ topic, payload, headers = {}, delaySeconds = 0 }, call) {
+      const draft = { topic, payload, headers, delayMs: Math.ceil(delaySeconds * 1_000) };
+      checkDraft(draft);
+      return port.publish(draft, call);
     },
-    { advertises, journalOf: () => port.journal, lacks: port.delays ? [] : ['delay'] },
-  );
-  return over(port, implemented);
+    async consume({ topic, consumerGroup: group = '', ...asked }, call) {
+      checkPlace({ topic, group });
+      const { maxMessages = MESSAGES, visibilityMs = VISIBILITY_MS, waitMs: asMuch = 0 } = asked;
+      const [messagesMax, waitMs] = [Math.min(maxMessages, MESSAGES_MAX), Math.min(asMuch, WAIT_MS_MAX)];
+      const request = { topic, group, messagesMax, visibilityMs, waitMs, signal: call.signal };
+      const deliveries = await port.consume(request, call);
+      return { messages: deliveries.map((delivery) => shown(tokens, call.tenant, delivery)) };
+    },
+    async ack({ deliveryToken }, call) {
+      const token = tokens.open(call.tenant, deliveryToken);
+      if (token.kind === 'delivery') await port.settle(token.handle, { kind: 'done' }, call);
+      return { ok: true };
+    },
+    async nack({ deliveryToken, requeue = true }, call) {
+      const outcome: QueueOutcome = requeue
+        ? { kind: 'again', delayMs: 0 }
+        : { kind: 'dead', reason: 'rejected' };
+      const { dead } = await settle(deliveryToken, outcome, call);
+      return { ok: true, requeued: !dead };
+    },
+    async deadLetter({ deliveryToken, reason }, call) {
+      const { topic } = await settle(deliveryToken, { kind: 'dead', reason }, call);
+      return { ok: true, deadLetterTopic: deadLetterTopicOf(topic) };
+    },
+    async *streamSubscribe({ topic, fromBeginning = false, follow = true }, call) {
+      checkPlace({ topic, group: '' });
+      const { signal } = call;
+      for await (const { messageId, payload, headers } of port.stream(
+        { topic, fromBeginning, follow, signal },
+        call,
+      ))
+        yield { messageId, payload, headers: plainHeaders(headers) };
+    },
+  });
 }
 
 function settling(port: QueuePort, tokens: DeliveryTokens) {

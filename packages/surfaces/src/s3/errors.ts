@@ -49,7 +49,7 @@ function errorOf(server: string, cause: unknown): OpenwopError {
       cause,
     });
   const refusal = REFUSALS[statusOf(cause) ?? 0];
-  if (refusal !== undefined) return refused('storage_unavailable', server, refusal, cause);
+  if (refusal !== undefined) return refused(server, refusal, cause);
   if (cause instanceof Error && cause.name === NO_CREDENTIALS)
     return new ServerError(
       'storage_unavailable',

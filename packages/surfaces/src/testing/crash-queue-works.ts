@@ -17,16 +17,7 @@ interface Consumed {
 
 const as = <T>(value: Data | undefined): T => value as T;
 
-/**
- * Who waits for messages makes the topic. It has to be there for a while: RabbitMQ notes only after half a second where
- * a new queue is, and loses one that is younger when it is killed.
- */
-const makeTopic = async ({ call }: CrashNode, name: string): Promise<void> => {
-  await call('queueBus.consume', { topic: name, waitMs: 1 });
-};
-
 export const publish: Work = {
-  prepare: (node) => makeTopic(node, 'published'),
   act: ({ call }, n) => call('queueBus.publish', { topic: 'published', payload: n }),
   async find({ call, sent }) {
     await call('queueBus.streamSubscribe', { topic: 'published', fromBeginning: true, follow: false });
@@ -41,7 +32,6 @@ const topic = 'jobs';
 
 /** Publishes a message, takes one (seldom the same), and acknowledges it or gives it back. */
 export const consume: Work = {
-  prepare: (node) => makeTopic(node, topic),
   async act({ call }, n) {
     await call('queueBus.publish', { topic, payload: n });
     const asked = { topic, maxMessages: 1, visibilityMs: VISIBILITY_MS, waitMs: WAIT_MS };

@@ -574,17 +574,13 @@ export interface SearchIndex {
 
 /**
  * `ctx.queueBus`: Messages by topic, delivered at least once to every consumer group. Each tenant has topics
- * of its own; a topic is there from its first message on. `queue_topic_not_found` comes from NATS and
- * RabbitMQ alone; elsewhere a topic that is not there is empty.
+ * of its own; a topic that nobody has published to is empty.
  *
  * Named `host.queueBus` in peerDependencies.
- * Failures: queue_topic_not_found, queue_delivery_token_expired, queue_backend_unavailable, effect_in_doubt.
+ * Failures: queue_delivery_token_expired, queue_backend_unavailable.
  */
 export interface QueueBus {
-  /**
-   * Sends a message; with `delaySeconds`, which needs `delay`, it is delivered no sooner. Writes: not in a
-   * pure node.
-   */
+  /** Sends a message; with `delaySeconds` it is delivered no sooner. Writes: not in a pure node. */
   publish(input: {
     /** At most 4,096 characters. */
     topic: string;
