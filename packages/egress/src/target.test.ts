@@ -49,12 +49,7 @@ describe('policies', () => {
   });
 
   test('private opens private networks, never loopback, link-local or metadata', () => {
-    for (const url of [
-      'https://10.0.0.1/',
-      'https://[fd12::1]/',
-      'https://db.internal/',
-      'https://intranet/',
-    ])
+    for (const url of ['https://10.0.0.1/', 'https://[fd12::1]/', 'https://db.internal/', 'https://redis/'])
       assert.equal(reasonFor(url, PRIVATE), undefined, url);
     for (const url of ['https://127.0.0.1/', 'https://169.254.1.1/', 'https://[fe80::1]/'])
       assert.equal(reasonFor(url, PRIVATE), 'address_not_allowed', url);

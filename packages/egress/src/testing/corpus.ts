@@ -141,7 +141,7 @@ const HOSTS: readonly string[] = [
   'https://wiki.intranet/',
   'https://kubernetes.default.svc/',
   'https://kubernetes.default.svc.cluster.local/',
-  'https://intranet/',
+  'https://redis/',
   'https://postgres:5432/',
   'https://internal./',
 ];
