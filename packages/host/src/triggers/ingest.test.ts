@@ -227,6 +227,22 @@ test('whatever is sent, the host answers and does not fail', async (t) => {
   );
 });
 
+test('unsigned requests, however many, hold up no signed event', async (t) => {
+  const rig = await triggersTest(t, {
+    create: () => () => Promise.reject(new Error('no runs in this test')),
+  });
+  await rig.register(echo);
+  for (const mode of ['required', 'best-effort']) {
+    const { binding } = await rig.subscribe({ source: 'webhook', workflowId: 'echo', verification: { mode } });
+    const forged = Array.from({ length: 210 }, (_, i) => rig.send(binding.ingestUrl, String(i)));
+    const refused = (await Promise.all(forged)).filter(({ statusCode }) => statusCode === 429);
+    assert.equal(refused.length, 10, mode);
+    const body = JSON.stringify({ mode });
+    const headers = signed(binding.secret, body, rig.clock.at);
+    assert.equal((await rig.send(binding.ingestUrl, body, headers)).statusCode, 202, mode);
+  }
+});
+
 test('a flood is slowed down', async (t) => {
   const rig = await triggersTest(t, {
     create: () => () => Promise.reject(new Error('no runs in this test')),

@@ -5,6 +5,7 @@
  * I2  The mark of its dedup key is in the same commit: of equal events, however many at once, one is taken.
  * I3  Who does not know the secret learns nothing but that the event was not accepted, and changes nothing of the
  *     subscription: else anyone who knows the address could switch it off.
+ * I4  Verified and unverified events are limited separately: unsigned requests use up nothing of signed ones.
  */
 import { hash } from 'node:crypto';
 import { type IngestAnswer, newId, OpenwopError, TRIGGER_LIMITS, type TriggerEvent } from '@gantry/protocol';
@@ -46,7 +47,8 @@ export type Ingest = (subscriptionId: string, request: IngestRequest) => Promise
 
 export function createIngest(options: IngestOptions): Ingest {
   const { store, masterKey, now } = options;
-  const allowed = createRateLimit(EVENTS, now);
+  const verifiedRate = createRateLimit(EVENTS, now);
+  const unverifiedRate = createRateLimit(EVENTS, now);
   const recorded = createRateLimit(REFUSALS, now);
   const dedupHash = masterKey.hmac('trigger-dedup');
 
@@ -65,9 +67,10 @@ export function createIngest(options: IngestOptions): Ingest {
     const subscription = await findSubscription(store.entries, subscriptionId);
     if (!subscription)
       throw new OpenwopError('not_found', { message: 'Nothing is waiting for events here.' });
-    // Only known ids are counted: whoever makes them up can't push the others out of the count.
-    if (!allowed(subscriptionId)) throw tooMany();
     const verified = verify(masterKey, subscription, request, now());
+    // I4. Only known ids are counted: whoever makes them up can't push the others out of the count.
+    const rate = verified ? verifiedRate : unverifiedRate;
+    if (!rate(subscriptionId)) throw tooMany();
     if (subscription.verification === 'required' && !verified) return refuse(subscription);
     if (subscription.state !== 'active') throw closedTo(subscription);
     const { dedupEnabled, source } = subscription;
