@@ -37,6 +37,12 @@ export type BridgedSource = Static<typeof BridgedSource>;
 
 export const VERIFICATION_MODES = ['required', 'best-effort', 'none'] as const;
 
+/** `openwop` signs time and body; `github` the body alone, which says nothing about when. */
+export const SIGNATURE_SCHEMES = ['openwop', 'github'] as const;
+export const SignatureScheme = Type.Enum([...SIGNATURE_SCHEMES]);
+export type SignatureScheme = Static<typeof SignatureScheme>;
+export const DEFAULT_SCHEME: SignatureScheme = 'openwop';
+
 export const TriggerRetryPolicy = Type.Object(
   {
     maxAttempts: optional(Type.Integer({ minimum: 1, maximum: TRIGGER_LIMITS.attemptsMax })),
@@ -74,7 +80,16 @@ export type InputMapping = Static<typeof InputMapping>;
 const deliveryFields = {
   dedupEnabled: optional(Type.Boolean()),
   retryPolicy: optional(TriggerRetryPolicy),
-  verification: optional(Type.Object({ mode: optional(Type.Enum([...VERIFICATION_MODES])) }, closed)),
+  verification: optional(
+    Type.Object(
+      {
+        mode: optional(Type.Enum([...VERIFICATION_MODES])),
+        /** This host's own addition. */
+        scheme: optional(SignatureScheme),
+      },
+      closed,
+    ),
+  ),
   inputMapping: optional(InputMapping),
 };
 

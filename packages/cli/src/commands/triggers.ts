@@ -1,4 +1,4 @@
-import { BRIDGED_SOURCES, type TriggerSource, VERIFICATION_MODES } from '@gantry/protocol';
+import { BRIDGED_SOURCES, SIGNATURE_SCHEMES, type TriggerSource, VERIFICATION_MODES } from '@gantry/protocol';
 import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
 import type { Args } from '../args.ts';
 import type { Call, Command } from '../command.ts';
@@ -29,10 +29,11 @@ async function add(call: Call, workflowId = ''): Promise<void> {
 async function addIngest(call: Call, workflowId: string, source: TriggerSource): Promise<void> {
   const { args, client } = call;
   const mode = readChoice(args.text('verify'), { known: VERIFICATION_MODES, noun: 'mode' });
+  const scheme = readChoice(args.text('scheme'), { known: SIGNATURE_SCHEMES, noun: 'scheme' });
   const made = await client.triggers.register({
     source,
     workflowId,
-    ...(mode && { verification: { mode } }),
+    ...((mode ?? scheme) && { verification: { ...(mode && { mode }), ...(scheme && { scheme }) } }),
     ...readMapping(args),
   });
   const { subscription, binding } = made;
@@ -43,8 +44,9 @@ async function addIngest(call: Call, workflowId: string, source: TriggerSource):
 async function addQueue(call: Call, workflowId: string, topic: string | undefined): Promise<void> {
   const { args, client, io } = call;
   if (topic === undefined) throw new UsageError('A queue needs --topic NAME: what to listen to.');
-  if (args.text('verify') !== undefined)
-    throw new UsageError('--verify is not for queues: their messages come from this host. Leave it out.');
+  for (const name of ['verify', 'scheme'])
+    if (args.text(name) !== undefined)
+      throw new UsageError(`--${name} is not for queues: their messages come from this host. Leave it out.`);
   const consumerGroup = args.text('group');
   const made = await client.triggers.registerQueue({
     workflowId,
@@ -152,6 +154,11 @@ export const triggers: Command = {
       type: 'string',
       value: 'M',
       text: `add: signatures are ${VERIFICATION_MODES.join(', ')} (required)`,
+    },
+    scheme: {
+      type: 'string',
+      value: 'S',
+      text: `add: how senders sign, ${SIGNATURE_SCHEMES.join(' or ')} (openwop)`,
     },
     map: {
       type: 'string',

@@ -1,5 +1,10 @@
 /** Triggers of workflow definitions that become subscriptions, and those that nothing here starts runs from. Pure. */
-import { OpenwopError, WebhookTriggerConfig, type WorkflowDefinition } from '@gantry/protocol';
+import {
+  DEFAULT_SCHEME,
+  OpenwopError,
+  WebhookTriggerConfig,
+  type WorkflowDefinition,
+} from '@gantry/protocol';
 import { Compile } from 'typebox/compile';
 import { mappingProblem } from './input-mapping.ts';
 import { isQueueTrigger, queueTrigger, queueTriggerProblem } from './queue-source/registration.ts';
@@ -89,6 +94,7 @@ function wantedOf(workflowId: string, { id, config: wanted = {} }: Trigger): Wan
     inputMapping,
     retryPolicy: retryPolicyOf(retryPolicy),
     verification: verification?.mode ?? 'required',
+    scheme: verification?.scheme ?? DEFAULT_SCHEME,
     origin: { kind: 'trigger', triggerId: id },
   };
 }

@@ -72,17 +72,23 @@ function expiryOf(state: DeliveryState, deadUntil: number): number | null {
   return state.status === 'delivered' ? state.at + DELIVERED_KEPT_MS : deadUntil;
 }
 
-const dedupEntryKey = ({ tenant, subscriptionId }: TriggerKey, dedupKey: string): EntryKey => ({
+/** What an event is known by, for as long as it is remembered. */
+export interface Mark {
+  readonly key: string;
+  readonly expiresAt: number;
+}
+
+const markEntryKey = ({ tenant, subscriptionId }: TriggerKey, key: string): EntryKey => ({
   kind: DEDUP,
   tenant,
-  id: `${subscriptionId}.${dedupKey}`,
+  id: `${subscriptionId}.${key}`,
 });
 
 /** Loses while the same event was taken before. The sweep forgets it, never earlier than `expiresAt`. */
-export const dedupWrite = (delivery: Delivery, expiresAt: number): Write => ({
+export const markWrite = (delivery: Delivery, { key, expiresAt }: Mark): Write => ({
   kind: 'putEntry',
   entry: {
-    ...dedupEntryKey(delivery, delivery.dedupKey),
+    ...markEntryKey(delivery, key),
     ref: delivery.deliveryId,
     dueAt: null,
     expiresAt,
@@ -92,15 +98,17 @@ export const dedupWrite = (delivery: Delivery, expiresAt: number): Write => ({
   expectedVersion: null,
 });
 
-/** The delivery that took the event first. */
+/** The delivery that took the event first, and its run if it has one and both are still kept. */
 export async function firstDelivery(
   entries: { get(key: EntryKey): Promise<Entry | null> },
   key: TriggerKey,
-  dedupKey: string,
-): Promise<Delivery | null> {
-  const mark = await entries.get(dedupEntryKey(key, dedupKey));
-  const entry = mark?.ref ? await entries.get(deliveryEntryKey(key.tenant, mark.ref)) : null;
-  return entry && toDelivery(entry);
+  mark: Mark,
+): Promise<{ deliveryId: string; runId?: string } | null> {
+  const deliveryId = (await entries.get(markEntryKey(key, mark.key)))?.ref;
+  if (!deliveryId) return null;
+  const entry = await entries.get(deliveryEntryKey(key.tenant, deliveryId));
+  const state = entry && toDelivery(entry).state;
+  return { deliveryId, ...(state?.status === 'delivered' && { runId: state.runId }) };
 }
 
 const isoTime = (at: number): string => new Date(at).toISOString();

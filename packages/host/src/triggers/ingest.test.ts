@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { type JsonObject, TRIGGER_LIMITS } from '@gantry/protocol';
+import { type JsonObject, TRIGGER_LIMITS, type TriggerSubscriptionCreated } from '@gantry/protocol';
 import fc from 'fast-check';
 import { assertError, assertPublic } from '../api/testing.ts';
 import { node, workflow } from '../testing/definitions.ts';
@@ -24,6 +24,19 @@ async function deliveriesOf(rig: TriggersTest, subscriptionId: string): Promise<
   );
   assert.equal(response.statusCode, 200, response.body);
   return response.json().deliveries;
+}
+
+const hubSigned = (secret: string, body: string): Record<string, string> => ({
+  'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+});
+
+/** The scheme is an addition of this host, so the public schema does not know it. */
+async function subscribeGithub(rig: TriggersTest): Promise<TriggerSubscriptionCreated> {
+  const verification = { scheme: 'github' };
+  const body = { source: 'webhook', workflowId: 'echo', verification };
+  const response = await rig.request('POST', '/v1/trigger-subscriptions', body);
+  assert.equal(response.statusCode, 201, response.body);
+  return response.json();
 }
 
 test('a signed event starts a run that sees it, and the log does not', async (t) => {
@@ -104,9 +117,8 @@ test('refusals are recorded at a bounded pace', async (t) => {
 test('events may be signed as GitHub does, or not at all where that is allowed', async (t) => {
   const rig = await triggersTest(t);
   await rig.register(echo);
-  const hub = await rig.subscribe({ source: 'webhook', workflowId: 'echo' });
-  const digest = createHmac('sha256', hub.binding.secret).update(BODY).digest('hex');
-  await ingested(rig, hub.binding.ingestUrl, BODY, { 'x-hub-signature-256': `sha256=${digest}` });
+  const hub = await subscribeGithub(rig);
+  await ingested(rig, hub.binding.ingestUrl, BODY, hubSigned(hub.binding.secret, BODY));
   for (const mode of ['best-effort', 'none']) {
     const open = await rig.subscribe({ source: 'webhook', workflowId: 'echo', verification: { mode } });
     await ingested(rig, open.binding.ingestUrl, BODY, {});
@@ -114,6 +126,46 @@ test('events may be signed as GitHub does, or not at all where that is allowed',
     assert.deepEqual([delivery?.state, delivery?.verified], ['delivered', false], mode);
   }
   assert.equal((await rig.runIds()).length, 3);
+});
+
+test('a captured event starts nothing again, whatever id it is given', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const timed = await rig.subscribe({ source: 'webhook', workflowId: 'echo', dedupEnabled: false });
+  const hub = await subscribeGithub(rig);
+  const captured = [
+    [timed.binding, signed(timed.binding.secret, BODY, rig.clock.at)],
+    [hub.binding, hubSigned(hub.binding.secret, BODY)],
+  ] as const;
+  for (const [{ ingestUrl }, headers] of captured) {
+    const { deliveryId } = await ingested(rig, ingestUrl, BODY, { ...headers, 'idempotency-key': 'first' });
+    const inUpperCase = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value.toUpperCase().replace('SHA256', 'sha256')]),
+    );
+    rig.clock.at += 299_000;
+    await rig.store.retention.deleteExpired(rig.clock.at, 0, 100);
+    for (let i = 0; i < 5; i++) {
+      const id = { 'idempotency-key': `made-up-${i}` };
+      const repeat = await ingested(rig, ingestUrl, BODY, { ...(i === 0 ? inUpperCase : headers), ...id });
+      assert.deepEqual([repeat.duplicate, repeat.deliveryId], [true, deliveryId]);
+    }
+  }
+  assert.equal((await rig.runIds()).length, 2);
+});
+
+test('each subscription takes one scheme: a signature of one is none under the other', async (t) => {
+  const rig = await triggersTest(t);
+  await rig.register(echo);
+  const timed = await rig.subscribe({ source: 'webhook', workflowId: 'echo' });
+  const { secret, ingestUrl } = timed.binding;
+  const old = signed(secret, BODY, rig.clock.at - DAY_MS);
+  const asText = `${old['x-openwop-timestamp']}.${BODY}`;
+  const asHub = { 'content-type': 'text/plain', 'x-hub-signature-256': old['x-openwop-signature']! };
+  assert.equal((await rig.send(ingestUrl, asText, asHub)).statusCode, 401);
+  assert.equal((await rig.send(ingestUrl, BODY, hubSigned(secret, BODY))).statusCode, 401);
+  const hub = await subscribeGithub(rig);
+  const own = signed(hub.binding.secret, BODY, rig.clock.at);
+  assert.equal((await rig.send(hub.binding.ingestUrl, BODY, own)).statusCode, 401);
 });
 
 test('of equal events, however many at once, one starts a run; after a day it may come again', async (t) => {
@@ -142,8 +194,10 @@ test('the id that a sender gives decides, and tells nothing', async (t) => {
   await rig.register(echo);
   const { subscription, binding } = await rig.subscribe({ source: 'webhook', workflowId: 'echo' });
   const plain = await rig.subscribe({ source: 'webhook', workflowId: 'echo', dedupEnabled: false });
-  const send = (url: string, secret: string, headers: Record<string, string>) =>
-    ingested(rig, url, BODY, { ...signed(secret, BODY, rig.clock.at), ...headers });
+  const send = (url: string, secret: string, headers: Record<string, string>) => {
+    rig.clock.at += 1_000;
+    return ingested(rig, url, BODY, { ...signed(secret, BODY, rig.clock.at), ...headers });
+  };
   await send(binding.ingestUrl, binding.secret, { 'idempotency-key': 'order-1' });
   await send(binding.ingestUrl, binding.secret, { 'idempotency-key': 'order-2' });
   const repeat = await send(binding.ingestUrl, binding.secret, { 'idempotency-key': 'order-1' });
@@ -233,7 +287,11 @@ test('unsigned requests, however many, hold up no signed event', async (t) => {
   });
   await rig.register(echo);
   for (const mode of ['required', 'best-effort']) {
-    const { binding } = await rig.subscribe({ source: 'webhook', workflowId: 'echo', verification: { mode } });
+    const { binding } = await rig.subscribe({
+      source: 'webhook',
+      workflowId: 'echo',
+      verification: { mode },
+    });
     const forged = Array.from({ length: 210 }, (_, i) => rig.send(binding.ingestUrl, String(i)));
     const refused = (await Promise.all(forged)).filter(({ statusCode }) => statusCode === 429);
     assert.equal(refused.length, 10, mode);

@@ -2,20 +2,33 @@
  * Takes events from outside.
  *
  * I1  An event is on disk when its sender gets the answer; what starts the run is the stored delivery.
- * I2  The mark of its dedup key is in the same commit: of equal events, however many at once, one is taken.
+ * I2  The marks of its dedup key and of its signature are in the same commit: of equal events, however many at once,
+ *     one is taken. The id of an event is not signed, so a signature is taken once, whatever id comes with it.
  * I3  Who does not know the secret learns nothing but that the event was not accepted, and changes nothing of the
  *     subscription: else anyone who knows the address could switch it off.
  * I4  Verified and unverified events are limited separately: unsigned requests use up nothing of signed ones.
  */
 import { hash } from 'node:crypto';
-import { type IngestAnswer, newId, OpenwopError, TRIGGER_LIMITS, type TriggerEvent } from '@gantry/protocol';
+import {
+  DEFAULT_SCHEME,
+  type IngestAnswer,
+  newId,
+  OpenwopError,
+  TRIGGER_LIMITS,
+  type TriggerEvent,
+} from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
 import { contentOf, type IngestRequest } from './content.ts';
-import { type Delivery, dedupWrite, deliveryWrite, firstDelivery } from './delivery.ts';
+import { type Delivery, deliveryWrite, firstDelivery, type Mark, markWrite } from './delivery.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { findSubscription, type Subscription, secretContext } from './subscription.ts';
-import { isSigned } from './verification.ts';
+import {
+  findSubscription,
+  type IngestSubscription,
+  type Subscription,
+  secretContext,
+} from './subscription.ts';
+import { type Signature, signatureOf } from './verification.ts';
 
 const EVENTS = { perSecond: 50, burst: 200 };
 /** Refused events are put on record, but not at the pace of whoever sends them. */
@@ -67,17 +80,27 @@ export function createIngest(options: IngestOptions): Ingest {
     const subscription = await findSubscription(store.entries, subscriptionId);
     if (!subscription)
       throw new OpenwopError('not_found', { message: 'Nothing is waiting for events here.' });
-    const verified = verify(masterKey, subscription, request, now());
+    const signature = verify(masterKey, subscription, request, now());
+    const verified = signature !== null;
     // I4. Only known ids are counted: whoever makes them up can't push the others out of the count.
     const rate = verified ? verifiedRate : unverifiedRate;
     if (!rate(subscriptionId)) throw tooMany();
     if (subscription.verification === 'required' && !verified) return refuse(subscription);
     if (subscription.state !== 'active') throw closedTo(subscription);
     const { dedupEnabled, source } = subscription;
-    const dedupKey = dedupEnabled ? opaque(dedupHash, subscriptionId, request) : null;
+    const opaque = (event: string): string =>
+      dedupHash(`${subscriptionId}\0${event}`).toString('hex').slice(0, 32);
+    const dedupKey = dedupEnabled ? opaque(eventName(request)) : null;
     const content = contentOf(source, request);
     const delivery = newDelivery(options, subscription, { at: now(), dedupKey, verified, content });
-    return take(options, delivery, dedupEnabled);
+    const { receivedAt } = delivery;
+    const dedup =
+      dedupKey === null ? [] : [{ key: dedupKey, expiresAt: receivedAt + TRIGGER_LIMITS.dedupMs }];
+    const seen = signature && {
+      key: opaque(`signature\0${signature.digest}`),
+      expiresAt: signature.validUntilMs ?? receivedAt + options.retentionMs,
+    };
+    return take(options, delivery, seen ? [...dedup, seen] : dedup);
   };
 }
 
@@ -85,45 +108,39 @@ export function createIngest(options: IngestOptions): Ingest {
 async function take(
   { store, retentionMs, noted }: IngestOptions,
   delivery: Delivery,
-  dedupEnabled: boolean,
+  marks: readonly Mark[],
 ): Promise<IngestAnswer> {
   const { deliveryId, receivedAt } = delivery;
   const write = deliveryWrite(delivery, receivedAt + retentionMs);
-  const mark = dedupEnabled ? [dedupWrite(delivery, receivedAt + TRIGGER_LIMITS.dedupMs)] : [];
-  const [result] = await store.commit([[write, ...mark]]);
+  const [result] = await store.commit([[write, ...marks.map((mark) => markWrite(delivery, mark))]]);
   if (result?.won) {
     noted(receivedAt);
     return { deliveryId };
   }
-  const first = await firstDelivery(store.entries, delivery, delivery.dedupKey);
+  const lost = result && marks[result.write - 1];
+  const first = lost && (await firstDelivery(store.entries, delivery, lost));
   // The sweep took the mark away between the two: to the sender a moment like any other to try again.
   if (!first) throw tooMany();
-  const run = first.state.status === 'delivered' ? { runId: first.state.runId } : {};
-  return { deliveryId: first.deliveryId, duplicate: true, ...run };
+  return { ...first, duplicate: true };
 }
 
 function verify(
   masterKey: MasterKey,
-  subscription: Subscription,
+  subscription: IngestSubscription,
   request: IngestRequest,
   at: number,
-): boolean {
-  if (subscription.verification === 'none') return false;
+): Signature | null {
+  if (subscription.verification === 'none') return null;
   const secret = masterKey.open(subscription.secretSealed, secretContext(subscription));
   if (secret === null)
     throw new Error('the secret was sealed with another key; start with its GANTRY_MASTER_KEY');
-  return isSigned(secret, request.headers, request.body, at);
+  return signatureOf(subscription.scheme ?? DEFAULT_SCHEME, { ...request, secret }, at);
 }
 
-/** The sender's id of the event, else the event itself, as a key that tells nothing of either. */
-function opaque(
-  hmac: (text: string) => Buffer,
-  subscriptionId: string,
-  { headers, body }: IngestRequest,
-): string {
+/** The sender's id of the event, else the event itself. */
+function eventName({ headers, body }: IngestRequest): string {
   const named = ID_HEADERS.find((name) => typeof headers[name] === 'string' && headers[name] !== '');
-  const event = named ? `id\0${headers[named]}` : `body\0${hash('sha256', body, 'hex')}`;
-  return hmac(`${subscriptionId}\0${event}`).toString('hex').slice(0, 32);
+  return named ? `id\0${headers[named]}` : `body\0${hash('sha256', body, 'hex')}`;
 }
 
 interface Arrival {

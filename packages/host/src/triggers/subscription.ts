@@ -1,6 +1,7 @@
 /** A trigger subscription as an entry of the store. */
 import type {
   InputMapping,
+  SignatureScheme,
   TriggerReason,
   TriggerSource,
   TriggerState,
@@ -48,6 +49,8 @@ interface WantedOfAny {
 
 export interface WantedIngest extends WantedOfAny {
   readonly source: TriggerSource;
+  /** How senders sign. Subscriptions made before it could be chosen have none: the default. */
+  readonly scheme?: SignatureScheme;
 }
 
 /** The queue itself tells messages apart, and only packs of the tenant publish: nothing to verify. */

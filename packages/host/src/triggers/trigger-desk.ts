@@ -1,6 +1,7 @@
 /** What callers may do with trigger subscriptions. */
 import type { Caller } from '@gantry/http';
 import {
+  DEFAULT_SCHEME,
   newId,
   OpenwopError,
   TRIGGER_LIMITS,
@@ -299,6 +300,7 @@ function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted 
     origin,
     retryPolicy: retryPolicyOf(retryPolicy),
     verification: verification?.mode ?? 'required',
+    scheme: verification?.scheme ?? DEFAULT_SCHEME,
   };
 }
 

@@ -7,7 +7,7 @@
  * I2  Shared definitions serve one tenant, the default one, unless that has its own of the same id.
  */
 import { DEFAULT_TENANT } from '@gantry/http';
-import { newId, type WorkflowDefinition } from '@gantry/protocol';
+import { DEFAULT_SCHEME, newId, type WorkflowDefinition } from '@gantry/protocol';
 import type { Entry, Store, Write } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import { SHARED } from '../workflows/workflows.ts';
@@ -130,8 +130,9 @@ function creation(mint: Mint, tenant: string, triggerId: string, wanted: Wanted)
 
 function askedFor(wanted: Wanted): string | undefined {
   const { dedupEnabled, retryPolicy, verification, inputMapping } = wanted;
-  const place = wanted.source === 'queue' ? [wanted.topic, wanted.consumerGroup] : [];
-  return canonicalize({ dedupEnabled, retryPolicy, verification, inputMapping, place });
+  const ofSource =
+    wanted.source === 'queue' ? [wanted.topic, wanted.consumerGroup] : [wanted.scheme ?? DEFAULT_SCHEME];
+  return canonicalize({ dedupEnabled, retryPolicy, verification, inputMapping, ofSource });
 }
 
 const deletion = ({ kind, tenant, id, version }: Entry): Write => ({

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { newId } from '@gantry/protocol';
 import type { Entry, EntryKey, Write } from '@gantry/store';
 import type { QueueDelivery } from '@gantry/surfaces';
-import { type Delivery, dedupWrite, deliveryWrite } from '../delivery.ts';
+import { type Delivery, deliveryWrite, markWrite } from '../delivery.ts';
 import type { QueueSubscription } from '../subscription.ts';
 
 /** Longer than any backend keeps a message that could come again. */
@@ -43,7 +43,7 @@ export function arrivalOf(
     version: 0,
     state: { status: 'pending', event },
   };
-  const mark = dedupWrite(delivery, at + MARK_KEPT_MS);
+  const mark = markWrite(delivery, { key: delivery.dedupKey, expiresAt: at + MARK_KEPT_MS });
   return { entry: { ...entryOf(deliveryWrite(delivery, 0)), version: 0 }, mark, markKey: entryOf(mark) };
 }
 
