@@ -26,7 +26,7 @@ export interface Webhooks {
   /** The only time the secret is shown: a repeat of a request whose answer was lost is refused and says so. */
   register(request: RegisterWebhookRequest): Promise<RegisterWebhookResponse>;
   unregister(webhookId: string): Promise<void>;
-  /** Newest first. */
+  /** Those of the newest run first. */
   deliveries(webhookId: string, filter?: WebhookDeliveryFilter): Promise<WebhookDeliveryPage>;
   /** The same event again, as a new delivery. */
   resend(webhookId: string, deliveryId: string): Promise<WebhookDelivery>;

@@ -51,7 +51,7 @@ const READ = {
   response: { 200: WebhookSubscription },
 };
 const DELIVERIES = {
-  summary: 'List deliveries of a subscription, newest first',
+  summary: 'List deliveries of a subscription, those of the newest run first',
   params: WebhookParams,
   querystring: DeliveryQuery,
   response: {

@@ -1,31 +1,18 @@
-import { newId } from '@gantry/protocol';
+import { hash } from 'node:crypto';
+import { newId, timeOfId } from '@gantry/protocol';
+import type { Delivery } from './delivery.ts';
 
-const COUNTER_BYTES = 3;
-
-export interface DeliveryStamp {
-  readonly id: string;
-  readonly at: number;
-}
+const SEQUENCE_BYTES = 5;
+const HASH_DIGITS = 20;
 
 /**
- * Ids of one process grow from call to call, also inside a millisecond and when the clock is set back: a lane
- * sends in the order of its ids, and the events of one commit share their millisecond.
+ * The id of the delivery of an event to a subscription: the same wherever and whenever it is made, so that receivers
+ * recognise an event that a restored host sends again. Ids sort by the start of the run, then by sequence.
  */
-export function createDeliveryStamps(
-  now: () => number,
-  randomBytes: (count: number) => Uint8Array,
-): () => DeliveryStamp {
-  let at = 0;
-  let counter = 0;
-  const counted = (count: number): Uint8Array => {
-    const bytes = Buffer.from(randomBytes(count));
-    bytes.writeUIntBE(counter, 0, COUNTER_BYTES);
-    return bytes;
-  };
-  return () => {
-    const time = Math.max(at, now());
-    counter = time === at ? counter + 1 : 0;
-    at = time;
-    return { id: newId('whd', at, counted), at };
-  };
+export function deliveryIdOf(event: Pick<Delivery, 'webhookId' | 'runId' | 'sequence' | 'type'>): string {
+  const { webhookId, runId, sequence, type } = event;
+  const place = Buffer.alloc(SEQUENCE_BYTES);
+  place.writeUIntBE(sequence, 0, SEQUENCE_BYTES);
+  const digest = hash('sha256', [webhookId, runId, sequence, type].join('\0'), 'hex').slice(0, HASH_DIGITS);
+  return newId('whd', timeOfId(runId) ?? 0, () => Buffer.concat([place, Buffer.from(digest, 'hex')]));
 }

@@ -1,4 +1,4 @@
-/** Deliveries of one subscription, newest first, of one state or all. */
+/** Deliveries of one subscription, those of the newest run first, of one state or all. */
 import type { DeliveryState, WebhookDelivery } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import { DELIVERY_KINDS, type Delivery, deliveryKey, deliverySummary, toDelivery } from './delivery.ts';

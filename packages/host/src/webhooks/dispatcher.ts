@@ -91,7 +91,9 @@ export class Dispatcher {
     const read = this.#pages.get(key.webhookId);
     if (read?.some((delivery) => isDue(delivery, now()))) return read;
     const filter = { ref: key.webhookId, oldestFirst: true, limit: PAGE } as const;
-    const page = (await store.entries.list(PENDING, key.tenant, filter)).map(toDelivery);
+    const found = (await store.entries.list(PENDING, key.tenant, filter)).map(toDelivery);
+    // By id they come run by run; they leave in the order of their events.
+    const page = found.sort((a, b) => a.createdAt - b.createdAt);
     outbox.seen(key, page, now());
     this.#pages.set(key.webhookId, page);
     return page;

@@ -10,7 +10,7 @@ import type { StoredEvent } from '@gantry/protocol';
 import type { Write } from '@gantry/store';
 import type { Outbox } from '../runtime/runtime.ts';
 import { type Delivery, pendingWrite } from './delivery.ts';
-import type { DeliveryStamp } from './delivery-id.ts';
+import { deliveryIdOf } from './delivery-id.ts';
 import type { WebhookKey } from './subscription.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -27,13 +27,15 @@ interface Unseen {
 
 export interface OutboxOptions {
   readonly subscriptions: Pick<Subscriptions, 'of'>;
-  readonly stamp: () => DeliveryStamp;
+  readonly now: () => number;
   readonly wake: (key: WebhookKey) => void;
 }
 
 export class WebhookOutbox implements Outbox {
   readonly #options: OutboxOptions;
   readonly #unseen = new Map<string, Unseen>();
+  /** Never goes back: a lane sends in this order. */
+  #at = 0;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -66,20 +68,20 @@ export class WebhookOutbox implements Outbox {
   }
 
   #write({ tenant, webhookId }: WebhookKey, facts: RunFacts, event: StoredEvent): Write {
-    const { id, at } = this.#options.stamp();
+    this.#at = Math.max(this.#at, this.#options.now());
+    const at = this.#at;
+    const told = { webhookId, runId: facts.runId, sequence: event.sequence, type: event.type };
+    const id = deliveryIdOf(told);
     const unseen = this.#unseen.get(webhookId) ?? { key: { tenant, webhookId }, written: new Map() };
     unseen.written.set(id, at);
     this.#unseen.set(webhookId, unseen);
     return pendingWrite({
+      ...told,
       tenant,
-      webhookId,
       deliveryId: id,
       createdAt: at,
       dueAt: at,
       version: 0,
-      runId: facts.runId,
-      sequence: event.sequence,
-      type: event.type,
       workspaceId: facts.owner.workspace ?? facts.owner.tenant,
       attempts: 0,
     });

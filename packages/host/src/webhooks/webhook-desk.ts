@@ -12,7 +12,6 @@ import {
 import type { IdempotencyRecord, Store, Write } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
 import { type Delivery, deliverySummary, pendingWrite } from './delivery.ts';
-import type { DeliveryStamp } from './delivery-id.ts';
 import { type DeliveryFilter, type DeliveryPage, findDelivery, listDeliveries } from './delivery-list.ts';
 import { HEALTHY } from './health.ts';
 import {
@@ -42,7 +41,6 @@ export interface WebhookDeskOptions {
   readonly egress: Pick<Egress, 'check'>;
   readonly masterKey: MasterKey;
   readonly subscriptions: Subscriptions;
-  readonly stamp: () => DeliveryStamp;
   readonly wake: (key: WebhookKey) => void;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -111,7 +109,7 @@ export class WebhookDesk {
     deliveryId: string,
     record?: RecordOf<WebhookDelivery>,
   ): Promise<WebhookDelivery | 'duplicate'> {
-    const { store, stamp, wake } = this.#options;
+    const { store, now, randomBytes, wake } = this.#options;
     const { state } = await this.#find(key);
     if (state === 'failed') {
       throw new OpenwopError('conflict', {
@@ -121,11 +119,11 @@ export class WebhookDesk {
     }
     const found = await findDelivery(store.entries, key, deliveryId);
     if (!found) throw new OpenwopError('not_found');
-    const { id, at } = stamp();
+    const at = now();
     const { last: _last, finishedAt: _finishedAt, ...event } = found;
     const delivery: Delivery = {
       ...event,
-      deliveryId: id,
+      deliveryId: newId('whd', at, randomBytes),
       createdAt: at,
       dueAt: at,
       attempts: 0,

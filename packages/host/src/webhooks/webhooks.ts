@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
 import { PENDING } from './delivery.ts';
-import { createDeliveryStamps } from './delivery-id.ts';
 import { CLAIM_MS, Dispatcher } from './dispatcher.ts';
 import { Lanes } from './lanes.ts';
 import { type Outbox, WebhookOutbox } from './outbox.ts';
@@ -39,13 +38,12 @@ const RETRY_AFTER_ERROR_MS = 5_000;
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store, now, randomBytes, log } = options;
   const subscriptions = new Subscriptions(store.entries);
-  const stamp = createDeliveryStamps(now, randomBytes);
   const random = (): number => (randomBytes(1)[0] ?? 0) / 255;
   const lanes: Lanes = new Lanes({ turn: (key) => dispatcher.turn(key), now, log });
   const wakeLane = (key: WebhookKey): void => lanes.wake(key);
-  const outbox = new WebhookOutbox({ subscriptions, stamp, wake: wakeLane });
+  const outbox = new WebhookOutbox({ subscriptions, now, wake: wakeLane });
   const dispatcher = new Dispatcher({ ...options, subscriptions, outbox, random });
-  const desk = new WebhookDesk({ ...options, subscriptions, stamp, wake: wakeLane });
+  const desk = new WebhookDesk({ ...options, subscriptions, wake: wakeLane });
   const clock = new WakeClock(now, () => sweep({ store, now, log, wake: wakeLane }));
   let unwatch: (() => Promise<void>) | undefined;
 

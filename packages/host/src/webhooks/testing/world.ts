@@ -185,7 +185,7 @@ async function happen(
 }
 
 export const runFacts = (more: Partial<RunFacts> = {}): RunFacts => ({
-  runId: newRunId(START, randomBytes),
+  runId: newRunId(more.createdAt ?? START, randomBytes),
   workflowId: 'wf',
   workflowHash: 'sha256-wf',
   owner: { tenant: 'acme' },
