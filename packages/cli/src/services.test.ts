@@ -46,6 +46,10 @@ test('webhooks: the secret is printed once and alone; events arrive signed, are 
   ok(await host.gantry('webhooks', 'resend', id, deliveries[0].deliveryId));
   assert.equal((await target.got(2)).length, 2);
   assert.match(ok(await host.gantry('webhooks', 'deliveries', id)), /^DELIVERY +STATE +TRIES/);
+  assert.equal(ok(await host.gantry('webhooks', 'resume', id)), `${id} active\n`);
+  const rotated = await host.gantry('webhooks', 'rotate-secret', id, '--overlap', '60');
+  assert.match(ok(rotated), /^[0-9a-f]{64}\n$/);
+  assert.match(rotated.err, /The old one signs too until \d/);
   assert.equal(ok(await host.gantry('webhooks', 'rm', id)), `${id} removed\n`);
   assert.match(ok(await host.gantry('webhooks')), /^No webhooks yet/);
 });

@@ -18,6 +18,8 @@ const CALLS: readonly (readonly [string, (client: Client) => Promise<unknown>])[
   ['GET /v1/webhooks/w', (c) => c.webhooks.get('w')],
   ['POST /v1/webhooks {"url":"u","events":["*"]}', (c) => c.webhooks.register({ url: 'u', events: ['*'] })],
   ['DELETE /v1/webhooks/w', (c) => c.webhooks.unregister('w')],
+  ['POST /v1/host/gantry/webhooks/w:resume {}', (c) => c.webhooks.resume('w')],
+  ['POST /v1/host/gantry/webhooks/w:rotate-secret {}', (c) => c.webhooks.rotateSecret('w')],
   [
     'GET /v1/host/gantry/webhooks/w/deliveries?state=dead&limit=2',
     (c) => c.webhooks.deliveries('w', { state: 'dead', limit: 2 }),

@@ -41,6 +41,23 @@ export const RegisterWebhookResponse = Type.Object({
 });
 export type RegisterWebhookResponse = Static<typeof RegisterWebhookResponse>;
 
+/** `POST /v1/host/gantry/webhooks/{webhookId}:rotate-secret`. */
+export const RotateWebhookSecretRequest = Type.Object(
+  {
+    /** How long the secret that is replaced signs too; without it a day, with 0 it ends at once. */
+    overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7 * 86_400 })),
+  },
+  closed,
+);
+export type RotateWebhookSecretRequest = Static<typeof RotateWebhookSecretRequest>;
+
+export const RotatedWebhookSecret = Type.Object({
+  ...RegisterWebhookResponse.properties,
+  /** Until then the secret that was replaced signs too. */
+  previousSecretUntil: Type.Optional(Time),
+});
+export type RotatedWebhookSecret = Static<typeof RotatedWebhookSecret>;
+
 export const WebhookState = Type.Enum(['active', 'failed']);
 export type WebhookState = Static<typeof WebhookState>;
 
@@ -55,6 +72,8 @@ export const WebhookSubscription = Type.Object({
   tags: Type.Optional(Type.Array(Type.String())),
   durable: Type.Boolean(),
   secretFingerprint: Type.String(),
+  /** Until then the secret before this one signs too. */
+  previousSecretUntil: Type.Optional(Time),
   state: WebhookState,
   circuit: CircuitState,
   circuitOpenUntil: Type.Optional(Time),

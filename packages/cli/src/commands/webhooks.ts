@@ -6,6 +6,7 @@ import { printable } from '../style.ts';
 import { readChoice } from '../values.ts';
 
 const STATES = ['pending', 'delivered', 'failed', 'dead'] as const;
+const OVERLAP_MAX = 7 * 86_400;
 const EVENTS_DEFAULT = ['run.*'];
 
 function stateOf({ state, circuit, circuitOpenUntil }: WebhookSubscription): string {
@@ -56,6 +57,23 @@ const ACTIONS: Actions = {
     async act({ client, io }, webhookId = '') {
       await client.webhooks.unregister(webhookId);
       io.stdout.write(`${webhookId} removed\n`);
+    },
+  },
+  resume: {
+    takes: '<webhookId>',
+    async act({ client, io }, webhookId = '') {
+      io.stdout.write(`${webhookId} ${(await client.webhooks.resume(webhookId)).state}\n`);
+    },
+  },
+  'rotate-secret': {
+    takes: '<webhookId>',
+    async act(call, webhookId = '') {
+      const overlapSeconds = call.args.whole('overlap', 0, OVERLAP_MAX);
+      const request = overlapSeconds === undefined ? {} : { overlapSeconds };
+      const made = await call.client.webhooks.rotateSecret(webhookId, request);
+      const { previousSecretUntil } = made;
+      const until = previousSecretUntil ? `signs too until ${previousSecretUntil}` : 'has ended';
+      printSecret(call, made, made.secret, `Above is the new secret of ${webhookId}. The old one ${until}.`);
     },
   },
   deliveries: {
@@ -111,6 +129,11 @@ export const webhooks: Command = {
       text: 'add: only runs with this tag; may be repeated',
     },
     durable: { type: 'boolean', text: 'add: try again for about a day when the receiver fails' },
+    overlap: {
+      type: 'string',
+      value: 'SECONDS',
+      text: 'rotate-secret: how long the old secret signs too (86400)',
+    },
     state: { type: 'string', value: 'S', text: `deliveries: ${STATES.join(', ')}` },
     limit: { type: 'string', value: 'N', text: 'deliveries: how many, 1 to 200 (20)' },
     before: { type: 'string', value: 'CURSOR', text: 'deliveries: go on where an earlier page ended' },

@@ -31,6 +31,8 @@ export const ACCESS: AccessRules = {
   'POST /v1/webhooks': ['webhooks:manage'],
   'GET /v1/webhooks/{webhookId}': ['webhooks:manage'],
   'DELETE /v1/webhooks/{webhookId}': ['webhooks:manage'],
+  'POST /v1/host/gantry/webhooks/{webhookId}:resume': ['webhooks:manage'],
+  'POST /v1/host/gantry/webhooks/{webhookId}:rotate-secret': ['webhooks:manage'],
   'GET /v1/host/gantry/webhooks/{webhookId}/deliveries': ['webhooks:manage'],
   'POST /v1/host/gantry/webhooks/{webhookId}/deliveries/{deliveryId}:resend': ['webhooks:manage'],
   'GET /v1/trigger-subscriptions': ['webhooks:manage'],

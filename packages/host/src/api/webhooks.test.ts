@@ -95,8 +95,11 @@ test('tenants neither hear, see nor change each other', async (t) => {
     ['GET', `/v1/webhooks/${webhookId}`],
     ['DELETE', `/v1/webhooks/${webhookId}`],
     ['GET', `/v1/host/gantry/webhooks/${webhookId}/deliveries`],
+    ['POST', `/v1/host/gantry/webhooks/${webhookId}:resume`],
+    ['POST', `/v1/host/gantry/webhooks/${webhookId}:rotate-secret`],
   ] as const) {
-    assertError(await world.request(method, path, { key: other }), 404, 'subscription_not_found');
+    const body = path.endsWith('rotate-secret') ? { body: {} } : {};
+    assertError(await world.request(method, path, { key: other, ...body }), 404, 'subscription_not_found');
   }
   const stolen = { url, events: ['*'], tenantId: 'acme' };
   assertError(await world.request('POST', '/v1/webhooks', { key: other, body: stolen }), 403, 'forbidden');

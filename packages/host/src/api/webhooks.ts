@@ -4,6 +4,8 @@ import {
   OpenwopError,
   RegisterWebhookRequest,
   RegisterWebhookResponse,
+  RotatedWebhookSecret,
+  RotateWebhookSecretRequest,
   WebhookDelivery,
   WebhookSubscription,
 } from '@gantry/protocol';
@@ -12,7 +14,11 @@ import type { WebhookKey } from '../webhooks/subscription.ts';
 import type { WebhookDesk } from '../webhooks/webhook-desk.ts';
 
 const WEBHOOKS_URL = '/v1/webhooks';
-const DELIVERIES_URL = '/v1/host/gantry/webhooks/:webhookId/deliveries';
+const HOST_URL = '/v1/host/gantry/webhooks';
+const DELIVERIES_URL = `${HOST_URL}/:webhookId/deliveries`;
+/** An id has no colon: what follows one is a verb. */
+const HOST_ONE = `${HOST_URL}/:webhookId(^[^:/]+)`;
+const OVERLAP_SECONDS = 86_400;
 const DELIVERIES_LISTED_MAX = 200;
 const DELIVERIES_LISTED = 50;
 
@@ -64,11 +70,29 @@ const RESEND = {
   response: { 202: WebhookDelivery },
 };
 
+const RESUME = {
+  summary: 'Send events again after a failure, with the circuit closed',
+  params: WebhookParams,
+  response: { 200: WebhookSubscription },
+};
+const ROTATE = {
+  summary: 'Replace the secret, shown once; the old one signs too for a while',
+  params: WebhookParams,
+  body: RotateWebhookSecretRequest,
+  response: { 200: RotatedWebhookSecret },
+};
+
 /** A repeat must neither register twice nor find the first secret at rest. */
 const SHOWN_ONCE = JSON.stringify({
   error: 'conflict',
   message:
     'This request already made a subscription, whose secret was shown once. Delete it and register again to get a new one.',
+  details: { retriable: false },
+});
+
+const ROTATED_ONCE = JSON.stringify({
+  error: 'conflict',
+  message: 'This request already made a secret, which was shown once. Rotate it again to get a new one.',
   details: { retriable: false },
 });
 
@@ -85,15 +109,37 @@ const done = (status: number, body: string): Answer => ({ status, body, recorded
 
 export function webhookRoutes(app: Api, desk: WebhookDesk, idempotency: Idempotency): void {
   subscriptionRoutes(app, desk, idempotency);
+  verbRoutes(app, desk, idempotency);
   deliveryRoutes(app, desk, idempotency);
 }
 
-function subscriptionRoutes(app: Api, desk: WebhookDesk, idempotency: Idempotency): void {
-  const keyOf = (request: { params: { webhookId: string } }): WebhookKey => ({
-    tenant: callerOf(request).tenant,
-    webhookId: request.params.webhookId,
+const keyOf = (request: { params: { webhookId: string } }): WebhookKey => ({
+  tenant: callerOf(request).tenant,
+  webhookId: request.params.webhookId,
+});
+
+function verbRoutes(app: Api, desk: WebhookDesk, idempotency: Idempotency): void {
+  app.post(`${HOST_ONE}::resume`, { schema: RESUME }, (request, reply) => {
+    const key = keyOf(request);
+    const operation = `POST ${HOST_URL}/${key.webhookId}:resume`;
+    return idempotency.answer(request, reply, operation, async (record) => {
+      const made = await desk.resume(key, record && ((answer) => record(200, JSON.stringify(answer))));
+      return made === 'duplicate' ? made : done(200, JSON.stringify(made));
+    });
   });
 
+  app.post(`${HOST_ONE}::rotate-secret`, { schema: ROTATE }, (request, reply) => {
+    const key = keyOf(request);
+    const operation = `POST ${HOST_URL}/${key.webhookId}:rotate-secret`;
+    return idempotency.answer(request, reply, operation, async (record) => {
+      const overlapMs = (request.body.overlapSeconds ?? OVERLAP_SECONDS) * 1_000;
+      const made = await desk.rotateSecret(key, overlapMs, record && (() => record(409, ROTATED_ONCE)));
+      return made === 'duplicate' ? made : done(200, JSON.stringify(made));
+    });
+  });
+}
+
+function subscriptionRoutes(app: Api, desk: WebhookDesk, idempotency: Idempotency): void {
   app.post(WEBHOOKS_URL, { schema: REGISTER }, (request, reply) =>
     idempotency.answer(request, reply, `POST ${WEBHOOKS_URL}`, async (record) => {
       const tenant = ownTenant(callerOf(request), request.body.tenantId);
@@ -123,16 +169,15 @@ function subscriptionRoutes(app: Api, desk: WebhookDesk, idempotency: Idempotenc
 
 function deliveryRoutes(app: Api, desk: WebhookDesk, idempotency: Idempotency): void {
   app.get(DELIVERIES_URL, { schema: DELIVERIES }, async (request, reply) => {
-    const { webhookId } = request.params;
     const { limit = DELIVERIES_LISTED, ...filter } = request.query;
-    const key = { tenant: callerOf(request).tenant, webhookId };
-    return readPayload(request, reply, JSON.stringify(await desk.deliveries(key, { ...filter, limit })));
+    const page = await desk.deliveries(keyOf(request), { ...filter, limit });
+    return readPayload(request, reply, JSON.stringify(page));
   });
 
   app.post(`${DELIVERIES_URL}/:deliveryId(^[^:/]+)::resend`, { schema: RESEND }, (request, reply) => {
-    const { webhookId, deliveryId } = request.params;
-    const key = { tenant: callerOf(request).tenant, webhookId };
-    const operation = `POST ${DELIVERIES_URL.replace(':webhookId', webhookId)}/${deliveryId}:resend`;
+    const key = keyOf(request);
+    const { deliveryId } = request.params;
+    const operation = `POST ${DELIVERIES_URL.replace(':webhookId', key.webhookId)}/${deliveryId}:resend`;
     return idempotency.answer(request, reply, operation, async (record) => {
       const made = await desk.resend(
         key,

@@ -4,7 +4,8 @@
  * I1  Who sends a delivery has claimed it by compare-and-set; while the claim lasts nobody else does. A claim of
  *     a process that died ends by itself, and the delivery is sent again: at least once, never silently lost.
  * I2  The outcome, the next attempt and the health of the subscription are one commit.
- * I3  Nothing is sent for a subscription that is gone, has failed, or whose circuit is open.
+ * I3  Nothing is sent for a subscription that is gone or whose circuit is open. For one that has failed, only what a
+ *     caller asked to send again: one attempt, whatever the circuit says.
  * I4  An open circuit is probed by one delivery of one process.
  */
 import type { Egress } from '@gantry/egress';
@@ -15,9 +16,10 @@ import { type Delivery, PENDING, pendingWrite, removeWrite, toDelivery } from '.
 import { circuitOf, whileProbing } from './health.ts';
 import type { Next } from './lanes.ts';
 import type { WebhookOutbox } from './outbox.ts';
+import { openSecrets } from './secret.ts';
 import { type Outcome, send } from './send.ts';
 import { type DropReason, dropWrites, settledSubscription, settlementWrites } from './settlement.ts';
-import { type Subscription, secretContext, subscriptionWrite, type WebhookKey } from './subscription.ts';
+import { type Subscription, subscriptionWrite, type WebhookKey } from './subscription.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 /** Longer than an attempt can take. */
@@ -71,7 +73,7 @@ export class Dispatcher {
         key,
         page.map(removeWrite).map((write) => [write]),
       );
-    if (subscription.state === 'failed') return this.#drop(subscription, page, 'subscription_failed');
+    if (subscription.state === 'failed') return this.#workFailed(subscription, page, now);
     const due = page.filter((delivery) => isDue(delivery, now));
     const circuit = circuitOf(subscription.health, now);
     if (circuit === 'open' && subscription.durable) return sleep(subscription.health.openUntil ?? now);
@@ -83,6 +85,15 @@ export class Dispatcher {
       page.filter((delivery) => delivery !== first),
     );
     return this.#deliver(subscription, first, circuit === 'half-open');
+  }
+
+  async #workFailed(subscription: Subscription, page: readonly Delivery[], now: number): Promise<Next> {
+    const [asked, others] = [page.filter(isResend), page.filter((delivery) => !isResend(delivery))];
+    if (others.length > 0) return this.#drop(subscription, others, 'subscription_failed');
+    const first = asked.find((delivery) => isDue(delivery, now));
+    if (!first) return sleep(Math.min(...asked.map(({ dueAt }) => dueAt ?? now)));
+    this.#pages.delete(subscription.webhookId);
+    return this.#deliver(subscription, first, false);
   }
 
   /** From memory while it has something due. */
@@ -117,20 +128,13 @@ export class Dispatcher {
   }
 
   async #deliver(subscription: Subscription, delivery: Delivery, isProbe: boolean): Promise<Next> {
-    const { store, egress, now } = this.#options;
-    const secret = this.#secretOf(subscription);
+    const { store, egress, masterKey, now } = this.#options;
+    const secrets = openSecrets(masterKey, subscription, now());
     const claimed = await this.#claim(subscription, delivery, isProbe);
     if (!claimed) return AGAIN;
-    const outcome = await send({ egress, runs: store.runs, now }, subscription, claimed, secret);
+    const outcome = await send({ egress, runs: store.runs, now }, subscription, claimed, secrets);
     await this.#settle(claimed, outcome);
     return AGAIN;
-  }
-
-  #secretOf(subscription: Subscription): string {
-    const secret = this.#options.masterKey.open(subscription.secretSealed, secretContext(subscription));
-    if (secret === null)
-      throw new Error('the secret was sealed with another key; start with its GANTRY_MASTER_KEY');
-    return secret;
   }
 
   /** I1, I4. Null when another process has it. */
@@ -156,8 +160,7 @@ export class Dispatcher {
         return;
       }
       const at = now();
-      const { durable } = subscription;
-      const ofDelivery = settlementWrites(delivery, { outcome, durable, now: at, random: random() });
+      const ofDelivery = settlementWrites(delivery, { outcome, subscription, now: at, random: random() });
       const settled = settledSubscription(subscription, outcome, at);
       const ofSubscription = settled === subscription ? [] : [subscriptionWrite(settled)];
       const [result] = await store.commit([[...ofDelivery, ...ofSubscription]]);
@@ -180,6 +183,8 @@ export class Dispatcher {
     log.warn({ webhookId, secretFingerprint }, 'webhook subscription failed too often and was switched off');
   }
 }
+
+const isResend = ({ resendOf }: Delivery): boolean => resendOf !== undefined;
 
 const isDue = ({ dueAt }: Delivery, now: number): boolean => dueAt !== null && dueAt <= now;
 

@@ -2,7 +2,7 @@
 import { type Egress, EgressError, type EgressReason } from '@gantry/egress';
 import type { Store } from '@gantry/store';
 import type { Delivery } from './delivery.ts';
-import { deliveryBody, deliveryHeaders } from './signature.ts';
+import { deliveryBody, deliveryHeaders, type Secrets } from './signature.ts';
 import type { Subscription } from './subscription.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -26,7 +26,7 @@ export async function send(
   { egress, runs, now }: SendOptions,
   { url }: Subscription,
   delivery: Delivery,
-  secret: string,
+  secrets: Secrets,
 ): Promise<Outcome> {
   const { tenant, runId, sequence } = delivery;
   const [event] = await runs.events(tenant, runId, sequence, 1);
@@ -35,7 +35,7 @@ export async function send(
   try {
     const { status } = await egress.request(url, {
       method: 'POST',
-      headers: deliveryHeaders(delivery, { secret, body, now: now() }),
+      headers: deliveryHeaders(delivery, { secrets, body, now: now() }),
       body,
       timeoutMs: TIMEOUT_MS,
       maxResponseBytes: ANSWER_BYTES_MAX,

@@ -8,14 +8,14 @@ import type { Subscription } from './subscription.ts';
 
 export interface SettlementInput {
   readonly outcome: Outcome;
-  readonly durable: boolean;
+  readonly subscription: Pick<Subscription, 'durable' | 'state'>;
   readonly now: number;
   /** From 0 to 1. */
   readonly random: number;
 }
 
 export function settlementWrites(delivery: Delivery, input: SettlementInput): Write[] {
-  const { outcome, durable, now, random } = input;
+  const { outcome, subscription, now, random } = input;
   const last = {
     at: now,
     ...('status' in outcome && { status: outcome.status }),
@@ -23,8 +23,9 @@ export function settlementWrites(delivery: Delivery, input: SettlementInput): Wr
   };
   const attempted = { ...delivery, last };
   if (outcome.kind === 'delivered') return finishWrites(attempted, 'delivered', now);
-  if (!durable) return finishWrites(attempted, 'failed', now);
-  const delayMs = outcome.kind === 'impossible' ? null : retryDelayMs(delivery.attempts, random);
+  if (!subscription.durable) return finishWrites(attempted, 'failed', now);
+  const isLast = outcome.kind === 'impossible' || subscription.state === 'failed';
+  const delayMs = isLast ? null : retryDelayMs(delivery.attempts, random);
   if (delayMs === null) return finishWrites(attempted, 'dead', now);
   return [pendingWrite({ ...attempted, dueAt: now + delayMs })];
 }

@@ -17,17 +17,22 @@ export function deliveryBody({ runId, workspaceId }: Delivery, event: StoredEven
 const sign = (secret: string, timestamp: string, body: string): string =>
   createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
 
+/** The current one, then the one that it replaced while that still signs too. */
+export type Secrets = readonly string[];
+
 /** Delivery is at least once: `Webhook-Id` with run and sequence, or `Delivery-Id`, tells repeats apart. */
 export function deliveryHeaders(
   delivery: Delivery,
-  { secret, body, now }: { readonly secret: string; readonly body: string; readonly now: number },
+  { secrets, body, now }: { readonly secrets: Secrets; readonly body: string; readonly now: number },
 ): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
+  const [current, previous] = secrets.map((secret) => `sha256=${sign(secret, timestamp, body)}`);
   const values = {
     'Webhook-Id': delivery.webhookId,
     'Event-Type': delivery.type,
     Timestamp: timestamp,
-    Signature: `sha256=${sign(secret, timestamp, body)}`,
+    Signature: current!,
+    ...(previous !== undefined && { 'Signature-Previous': previous }),
     'Signature-Algorithm': SIGNATURE_ALGORITHM,
     'Delivery-Id': delivery.deliveryId,
   };

@@ -1,7 +1,7 @@
 /** A webhook subscription as an entry of the store. */
 import type { CircuitState, WebhookSubscription } from '@gantry/protocol';
 import type { Entry, EntryKey, Write } from '@gantry/store';
-import { circuitOf, type Health, recentFailures } from './health.ts';
+import { circuitOf, HEALTHY, type Health, recentFailures } from './health.ts';
 
 export const WEBHOOK = 'webhook';
 
@@ -19,7 +19,9 @@ export interface SubscriptionBody {
   readonly durable: boolean;
   readonly secretSealed: string;
   readonly secretFingerprint: string;
-  /** `failed` takes no more deliveries; registering again makes a new subscription. */
+  /** Signs beside the current one until then, sealed like it. */
+  readonly previousSecret?: { readonly sealed: string; readonly until: number };
+  /** `failed` takes no more deliveries but those asked for one by one, until it is resumed. */
   readonly state: 'active' | 'failed';
   readonly health: Health;
 }
@@ -61,10 +63,36 @@ export function subscriptionWrite(subscription: Subscription): Write {
   };
 }
 
+/** With a clean record: nothing is held back any longer. */
+export const resumed = (subscription: Subscription): Subscription => ({
+  ...subscription,
+  state: 'active',
+  health: HEALTHY,
+});
+
+/** The secret it replaces signs too for that long. An earlier one ends at once. */
+export function withSecret(
+  subscription: Subscription,
+  fresh: Pick<Subscription, 'secretSealed' | 'secretFingerprint'>,
+  overlap: { readonly now: number; readonly overlapMs: number },
+): Subscription {
+  const { previousSecret: _ended, ...kept } = subscription;
+  const previousSecret = { sealed: subscription.secretSealed, until: overlap.now + overlap.overlapMs };
+  return { ...kept, ...fresh, ...(overlap.overlapMs > 0 && { previousSecret }) };
+}
+
+/** What signs now, the current secret first; all of it sealed. */
+export function sealedSecrets({ secretSealed, previousSecret }: Subscription, now: number): string[] {
+  return previousSecret && now < previousSecret.until
+    ? [secretSealed, previousSecret.sealed]
+    : [secretSealed];
+}
+
 const isoTime = (at: number): string => new Date(at).toISOString();
 
 export function subscriptionSummary(subscription: Subscription, now: number): WebhookSubscription {
-  const { webhookId, url, events, tags, durable, secretFingerprint, state, health } = subscription;
+  const { webhookId, url, events, tags, durable, secretFingerprint, previousSecret, state, health } =
+    subscription;
   const circuit: CircuitState = circuitOf(health, now);
   return {
     webhookId,
@@ -73,6 +101,8 @@ export function subscriptionSummary(subscription: Subscription, now: number): We
     ...(tags && { tags: [...tags] }),
     durable,
     secretFingerprint,
+    ...(previousSecret &&
+      now < previousSecret.until && { previousSecretUntil: isoTime(previousSecret.until) }),
     state,
     circuit,
     ...(circuit === 'open' && { circuitOpenUntil: isoTime(health.openUntil ?? now) }),

@@ -1,11 +1,11 @@
 /** What callers may do with subscriptions and their deliveries. */
-import { hash } from 'node:crypto';
 import type { Egress, EgressReason } from '@gantry/egress';
 import {
   newId,
   OpenwopError,
   type RegisterWebhookRequest,
   type RegisterWebhookResponse,
+  type RotatedWebhookSecret,
   type WebhookDelivery,
   type WebhookSubscription,
 } from '@gantry/protocol';
@@ -14,21 +14,21 @@ import type { MasterKey } from '../master-key.ts';
 import { type Delivery, deliverySummary, pendingWrite } from './delivery.ts';
 import { type DeliveryFilter, type DeliveryPage, findDelivery, listDeliveries } from './delivery-list.ts';
 import { HEALTHY } from './health.ts';
+import { mintSecret } from './secret.ts';
 import {
+  resumed,
   type Subscription,
-  secretContext,
   subscriptionSummary,
   subscriptionWrite,
   toSubscription,
   WEBHOOK,
   type WebhookKey,
   webhookEntryKey,
+  withSecret,
 } from './subscription.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
 const SUBSCRIPTIONS_MAX = 100;
-const SECRET_BYTES = 32;
-const FINGERPRINT_LENGTH = 8;
 
 /** Says nothing about the address itself: the receiver may be up when there is something to deliver. */
 const PASSING: ReadonlySet<EgressReason> = new Set(['resolve_failed', 'timeout']);
@@ -103,20 +103,43 @@ export class WebhookDesk {
     return listDeliveries(this.#options.store.entries, key, filter);
   }
 
-  /** A new delivery of the same event. */
+  /** Sends again from now on, with the circuit closed. What happened since it failed is not made up for. */
+  resume(
+    key: WebhookKey,
+    record?: RecordOf<WebhookSubscription>,
+  ): Promise<WebhookSubscription | 'duplicate'> {
+    return this.#change(key, record, (subscription, now) => {
+      const changed = resumed(subscription);
+      return { changed, answer: subscriptionSummary(changed, now) };
+    });
+  }
+
+  async rotateSecret(
+    key: WebhookKey,
+    overlapMs: number,
+    record?: RecordOf<RotatedWebhookSecret>,
+  ): Promise<RotatedWebhookSecret | 'duplicate'> {
+    const { masterKey, randomBytes } = this.#options;
+    await masterKey.claim();
+    return this.#change(key, record, (subscription, now) => {
+      const { secret, ...sealed } = mintSecret(masterKey, key, randomBytes);
+      const changed = withSecret(subscription, sealed, { now, overlapMs });
+      const { webhookId, secretFingerprint, previousSecretUntil } = subscriptionSummary(changed, now);
+      return {
+        changed,
+        answer: { webhookId, secret, secretFingerprint, ...(previousSecretUntil && { previousSecretUntil }) },
+      };
+    });
+  }
+
+  /** A new delivery of the same event; one attempt where the subscription has failed. */
   async resend(
     key: WebhookKey,
     deliveryId: string,
     record?: RecordOf<WebhookDelivery>,
   ): Promise<WebhookDelivery | 'duplicate'> {
     const { store, now, randomBytes, wake } = this.#options;
-    const { state } = await this.#find(key);
-    if (state === 'failed') {
-      throw new OpenwopError('conflict', {
-        message: 'This subscription was switched off after too many failures. Register it again.',
-        details: { state },
-      });
-    }
+    await this.#find(key);
     const found = await findDelivery(store.entries, key, deliveryId);
     if (!found) throw new OpenwopError('not_found');
     const at = now();
@@ -166,21 +189,39 @@ export class WebhookDesk {
     const { masterKey, now, randomBytes } = this.#options;
     const createdAt = now();
     const key = { tenant, webhookId: newId('wh', createdAt, randomBytes) };
-    const secret = Buffer.from(randomBytes(SECRET_BYTES)).toString('hex');
+    const { secret, ...sealed } = mintSecret(masterKey, key, randomBytes);
     const subscription: Subscription = {
       ...key,
       url,
       events,
       tags: tags ?? null,
       durable: durable ?? false,
-      secretSealed: masterKey.seal(secret, secretContext(key)),
-      secretFingerprint: hash('sha256', secret, 'hex').slice(0, FINGERPRINT_LENGTH),
+      ...sealed,
       state: 'active',
       health: HEALTHY,
       createdAt,
       version: 0,
     };
     return { secret, subscription };
+  }
+
+  async #change<T>(
+    key: WebhookKey,
+    record: RecordOf<T> | undefined,
+    change: (subscription: Subscription, now: number) => { changed: Subscription; answer: T },
+  ): Promise<T | 'duplicate'> {
+    const { store, subscriptions, now, wake } = this.#options;
+    for (;;) {
+      const { changed, answer } = change(await this.#find(key), now());
+      const [result] = await store.commit([
+        [subscriptionWrite(changed), ...this.#recordWrites(record, answer)],
+      ]);
+      if (result?.won === false && result.reason === 'exists') return 'duplicate';
+      if (!result?.won) continue;
+      subscriptions.put(changed);
+      wake(key);
+      return answer;
+    }
   }
 
   async #find(key: WebhookKey): Promise<Subscription> {
