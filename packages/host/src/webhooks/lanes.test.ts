@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Lanes, type Next } from './lanes.ts';
 
 const log = pino({ level: 'silent' });
-const key = (webhookId: string) => ({ tenant: 'acme', webhookId });
+const key = (webhookId: string, tenant = 'acme') => ({ tenant, webhookId });
 const IDLE: Next = { next: 'idle' };
 const AGAIN: Next = { next: 'again' };
 
@@ -41,7 +41,7 @@ function driven(t: TestContext) {
   };
 }
 
-test('sixteen lanes have a turn at once, each one turn at a time', async (t) => {
+test('sixteen lanes of a tenant have a turn at once, each one turn at a time', async (t) => {
   const { lanes, started, end } = driven(t);
   const ids = Array.from({ length: 20 }, (_, i) => `wh_${i}`);
   for (const id of [...ids, ...ids]) lanes.wake(key(id));
@@ -50,6 +50,15 @@ test('sixteen lanes have a turn at once, each one turn at a time', async (t) => 
   assert.equal(started.at(-1), 'wh_16', 'who had a turn goes to the end of the line');
   for (const id of ids.slice(1, 5)) await end(id, IDLE);
   assert.deepEqual(started.slice(17, 21), ['wh_17', 'wh_18', 'wh_19', 'wh_0']);
+});
+
+test('however many lanes of a tenant wait, another tenant gets its turn at once', async (t) => {
+  const { lanes, started, end } = driven(t);
+  for (let i = 0; i < 100; i++) lanes.wake(key(`slow_${i}`));
+  lanes.wake(key('quick', 'other'));
+  assert.deepEqual([started.length, started.at(-1)], [17, 'quick']);
+  await end('quick', AGAIN);
+  assert.deepEqual([started.length, started.at(-1)], [18, 'quick']);
 });
 
 test('a wake during a turn is not lost', async (t) => {

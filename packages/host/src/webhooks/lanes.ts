@@ -2,14 +2,18 @@
  * Whose turn it is. Each subscription is a lane; a turn is the work on one delivery.
  *
  * I1  A lane has one turn at a time, so its deliveries leave in order.
- * I2  A lane goes to the end of the line after its turn: a slow or long one holds up no other.
+ * I2  A lane goes to the end of its tenant's line after its turn, and tenants take turns: a slow or long one holds up
+ *     no other.
  * I3  A wake during a turn is not lost: the lane gets another turn.
  */
+import { limiter, type Release } from '@gantry/limiter';
 import type { Logger } from 'pino';
 import { WakeClock } from '../runtime/wake-clock.ts';
 import type { WebhookKey } from './subscription.ts';
 
-const TURNS_AT_ONCE_MAX = 16;
+const TURNS_AT_ONCE_MAX = 64;
+/** A turn lasts as long as its receiver: slow ones of one tenant leave the rest to the others. */
+const TENANT_TURNS_AT_ONCE_MAX = 16;
 const RETRY_AFTER_ERROR_MS = 5_000;
 
 /** What a lane wants next. */
@@ -38,7 +42,7 @@ export interface LanesOptions {
 export class Lanes {
   readonly #options: LanesOptions;
   readonly #lanes = new Map<string, Lane>();
-  readonly #line: Lane[] = [];
+  readonly #slots = limiter({ max: TURNS_AT_ONCE_MAX, perTenantMax: TENANT_TURNS_AT_ONCE_MAX });
   readonly #turns = new Set<Promise<void>>();
   readonly #clock: WakeClock;
   #stopped = false;
@@ -60,26 +64,32 @@ export class Lanes {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#clock.stop();
+    this.#slots.close();
     await Promise.all(this.#turns);
   }
 
   #enqueue(lane: Lane): void {
     lane.now = { state: 'ready' };
     this.#lanes.set(lane.key.webhookId, lane);
-    this.#line.push(lane);
-    this.#fill();
+    if (this.#stopped) return;
+    const { tenant } = lane.key;
+    const slot = this.#slots.tryAcquire(tenant);
+    if (slot) this.#begin(lane, slot);
+    // Refused only by the stop
+    else
+      this.#slots.acquire(tenant).then(
+        (granted) => this.#begin(lane, granted),
+        () => {},
+      );
   }
 
-  #fill(): void {
-    while (!this.#stopped && this.#turns.size < TURNS_AT_ONCE_MAX) {
-      const lane = this.#line.shift();
-      if (!lane) return;
-      const turn = this.#run(lane).finally(() => {
-        this.#turns.delete(turn);
-        this.#fill();
-      });
-      this.#turns.add(turn);
-    }
+  #begin(lane: Lane, release: Release): void {
+    if (this.#stopped) return release();
+    const turn = this.#run(lane).finally(() => {
+      this.#turns.delete(turn);
+      release();
+    });
+    this.#turns.add(turn);
   }
 
   async #run(lane: Lane): Promise<void> {

@@ -207,3 +207,12 @@ export const storedEvent = (type: string, sequence: number, at = START): StoredE
   payload: `{"n":${sequence}}`,
   sealed: '{"clear":"never leaves"}',
 });
+
+export const states = (list: readonly WebhookDelivery[]): string[] => list.map(({ state }) => state);
+
+/** All deliveries, once none of them is pending. */
+export const finished = (world: World, webhookId: string): Promise<WebhookDelivery[]> =>
+  world.until(
+    () => world.deliveries(webhookId),
+    (list) => list.length > 0 && !states(list).includes('pending'),
+  );
