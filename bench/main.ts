@@ -8,6 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { approvals } from './approvals.ts';
 import { fanOut } from './fan-out.ts';
+import { flood } from './flood.ts';
 import { coldStart, idle, waiting } from './footprint.ts';
 import { fullText } from './full-text.ts';
 import { longRun } from './long-run.ts';
@@ -23,6 +24,7 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   throughput: (settings) => throughput(settings, 'fast'),
   'slow-disk': (settings) => throughput(settings, 'slow'),
   'fan-out': fanOut,
+  flood,
   'cold-start': coldStart,
   idle,
   waiting,

@@ -2,6 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { drained, ensureAdminKey, randomBytes } from '@gantry/http';
+import { createTurns, type Turns } from '@gantry/limiter';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
@@ -78,7 +79,8 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const store = options.store ?? (await openStore(settings));
   opened.push(() => store.close());
   const address = new PublicAddress(settings.publicUrl);
-  const base: Base = { settings, store, now, log, address, publicUrl: () => address.url };
+  const turns = createTurns();
+  const base: Base = { settings, store, now, log, turns, address, publicUrl: () => address.url };
   const masterKey = await openMasterKey(base);
   // Processes of one database must know each other's tokens.
   if (isShared(settings)) await masterKey.claim();
@@ -121,6 +123,7 @@ interface Base {
   readonly store: Store;
   readonly now: () => number;
   readonly log: Logger;
+  readonly turns: Turns;
 }
 
 const isShared = ({ databaseUrl }: Settings): boolean => databaseUrl !== undefined;

@@ -1,5 +1,6 @@
 /** What a host does beside answering requests: it runs, tells subscribers, keeps time and hears triggers. */
 import { createEgress, LOOPBACK_POLICY, PUBLIC_POLICY } from '@gantry/egress';
+import type { Turns } from '@gantry/limiter';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
@@ -26,6 +27,7 @@ export interface ServicesOptions {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
+  readonly turns: Turns;
 }
 
 export interface Services {

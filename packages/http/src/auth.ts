@@ -1,6 +1,7 @@
 /** Authentication and scopes, before anything else looks at a request. */
 
 import { hash } from 'node:crypto';
+import type { Turns } from '@gantry/limiter';
 import { OpenwopError } from '@gantry/protocol';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { setCaller } from './context.ts';
@@ -38,9 +39,16 @@ export type Authenticate = (
   done: HookHandlerDoneFunction,
 ) => void;
 
+export interface AuthOptions {
+  readonly keys: KeyCache;
+  /** An admitted request goes on when its tenant's turn comes. */
+  readonly turns: Turns;
+  readonly now: () => number;
+}
+
 /** For routes whose path is the credential: a key is not needed, but one that is sent must be valid. */
-export function authenticateIfPresent(cache: KeyCache, now: () => number): Authenticate {
-  const withKey = authenticate(cache, now, []);
+export function authenticateIfPresent(options: AuthOptions): Authenticate {
+  const withKey = authenticate(options, []);
   return (request, reply, done) => {
     if (request.headers.authorization === undefined) done();
     else withKey(request, reply, done);
@@ -48,17 +56,21 @@ export function authenticateIfPresent(cache: KeyCache, now: () => number): Authe
 }
 
 /** The hook of one route. It takes a callback, not a promise: a remembered key costs no extra turn. */
-export function authenticate(cache: KeyCache, now: () => number, scopes: readonly string[]): Authenticate {
+export function authenticate({ keys, turns, now }: AuthOptions, scopes: readonly string[]): Authenticate {
   const admit = (request: FastifyRequest, key: CachedKey | null, done: HookHandlerDoneFunction): void => {
     const refused = refusal(key, scopes, now());
-    if (refused === null) setCaller(request, key!.caller);
-    done(refused ?? undefined);
+    if (refused !== null || key === null) {
+      done(refused ?? undefined);
+      return;
+    }
+    setCaller(request, key.caller);
+    void turns.take(key.caller.tenant, () => done());
   };
   return (request, _reply, done) => {
     const secret = bearerSecret(request.headers.authorization);
     const secretHash = secret === null ? null : hashSecret(secret);
-    const key = secretHash === null ? null : cache.recall(secretHash);
+    const key = secretHash === null ? null : keys.recall(secretHash);
     if (key !== undefined || secretHash === null) admit(request, key ?? null, done);
-    else cache.load(secretHash).then((loaded) => admit(request, loaded, done), done);
+    else keys.load(secretHash).then((loaded) => admit(request, loaded, done), done);
   };
 }

@@ -1,12 +1,14 @@
 /** One Fastify instance, every route behind the same doors: trace, key, scope, bounded body, closed error envelope. */
 
 import type { Socket } from 'node:net';
+import { createTurns, type Turns } from '@gantry/limiter';
 import type { Store } from '@gantry/store';
 import fastify from 'fastify';
 import type { Logger } from 'pino';
 import type { AccessRules } from './access.ts';
 import { authenticate, authenticateIfPresent } from './auth.ts';
 import { parseBody } from './body.ts';
+import { createBodyTurns } from './body-turns.ts';
 import { type Api, decorateRequests, knownCaller, setTraceparent, type TypeBoxProvider } from './context.ts';
 import { answerBrokenRequest, createErrorHandler } from './errors.ts';
 import { Idempotency } from './idempotency.ts';
@@ -28,6 +30,8 @@ export interface ServerOptions {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
+  /** Shared with whatever else works on this thread. Default: the server's own. */
+  readonly turns?: Turns;
 }
 
 export interface Server {
@@ -39,17 +43,18 @@ export interface Server {
 
 /** Routes are added to `app` afterwards; each gets its access rule then, or the server does not start. */
 export function createServer(options: ServerOptions): Server {
-  const { store, now, log } = options;
-  const app = createApp(options);
+  const { store, now, log, turns = createTurns() } = options;
+  const app = createApp(options, turns);
   const routes = createRoutes(options.access);
   const keys = createKeyCache(store.records, now);
+  const auth = { keys, turns, now };
   decorateRequests(app);
   traceRequests(app, options);
   logRequests(app, log);
   app.addHook('onRoute', (route) => {
     const { access } = routes.add(route);
-    if (access === 'token') route.onRequest = authenticateIfPresent(keys, now);
-    else if (access !== 'public') route.onRequest = authenticate(keys, now, access);
+    if (access === 'token') route.onRequest = authenticateIfPresent(auth);
+    else if (access !== 'public') route.onRequest = authenticate(auth, access);
   });
   app.setNotFoundHandler((request) => {
     throw noRoute(routes, request);
@@ -57,7 +62,7 @@ export function createServer(options: ServerOptions): Server {
   return { app, routes, keys, idempotency: new Idempotency(store, now) };
 }
 
-function createApp({ maxRequestBodyBytes, log }: ServerOptions): Api {
+function createApp({ maxRequestBodyBytes, log }: ServerOptions, turns: Turns): Api {
   const onError = createErrorHandler(log);
   // Fastify gets no logger: it would make a child for every request, for lines that nobody reads.
   const app = fastify({
@@ -71,13 +76,17 @@ function createApp({ maxRequestBodyBytes, log }: ServerOptions): Api {
   app.setErrorHandler(onError);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  const bodies = createBodyTurns(app, turns, maxRequestBodyBytes);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      done(null, parseBody(body as Buffer));
-    } catch (error) {
-      done(error as Error);
-    }
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const read = (): void => {
+      try {
+        done(null, parseBody(body as Buffer));
+      } catch (error) {
+        done(error as Error);
+      }
+    };
+    bodies.take(request, body.length, read);
   });
   return app;
 }

@@ -1,6 +1,7 @@
 /** What every resource of the API works with. */
 
 import type { RunLimits } from '@gantry/engine';
+import type { Turns } from '@gantry/limiter';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
@@ -22,6 +23,8 @@ export interface HostInfo {
 }
 
 export interface ApiDeps {
+  /** Of tenants on this thread; without one the server has its own. */
+  readonly turns?: Turns;
   readonly runtime: Runtime;
   readonly workflows: Workflows;
   readonly services: Omit<Services, 'runtime' | 'start' | 'stop'>;

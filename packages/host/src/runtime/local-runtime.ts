@@ -1,6 +1,7 @@
 /** The runtime of one process: creates runs, takes commands, reads. */
 import { randomUUID } from 'node:crypto';
 import { type Invocation, type Plan, type Run, type RunLimits, snapshot } from '@gantry/engine';
+import type { Turns } from '@gantry/limiter';
 import { newRunId, OpenwopError, type StoredEvent } from '@gantry/protocol';
 import type { CommitResult, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -44,6 +45,8 @@ export interface RuntimeOptions {
   readonly packExecutor: (log: InvocationLog) => Executor;
   readonly limits: RunLimits;
   readonly inflightCap: number;
+  /** Before a run is decided or folded: both may take long. */
+  readonly turns: Turns;
   readonly lease: LeaseTerms;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -103,6 +106,7 @@ export class LocalRuntime implements Runtime {
       host: {
         ...opening,
         pipeline: this.#pipeline,
+        turns: this.#options.turns,
         hub: this.#hub,
         executor: executors(this.#options, this.#pipeline),
         prepareChildren: (plan, parent, requests) =>
@@ -142,7 +146,7 @@ export class LocalRuntime implements Runtime {
     await this.#options.store.leases.release(this.#opening.epoch);
   }
 
-  create(request: NewRun, options: CreateOptions = {}): Promise<CreateResult> {
+  async create(request: NewRun, options: CreateOptions = {}): Promise<CreateResult> {
     const { now, randomBytes, limits } = this.#options;
     const { workflow, scopeId, ...rest } = request;
     const createdAt = now();
@@ -154,7 +158,9 @@ export class LocalRuntime implements Runtime {
       createdAt,
       limits,
     };
-    return this.#commitNew(() => startRun(workflow.plan, facts), scopeId ?? null, options);
+    return this.#options.turns.take(facts.owner.tenant, () =>
+      this.#commitNew(() => startRun(workflow.plan, facts), scopeId ?? null, options),
+    );
   }
 
   adopt(prepared: PreparedRun, options: CreateOptions = {}): Promise<CreateResult> {
@@ -237,8 +243,10 @@ export class LocalRuntime implements Runtime {
     const loaded = await this.#options.store.runs.load(key.tenant, key.runId);
     if (!loaded) return null;
     const plan = await this.#options.planOf(loaded.row.workflowHash);
-    const run = toRun(loaded);
-    return { run, plan, snapshot: snapshot(plan, run) };
+    return this.#options.turns.take(key.tenant, () => {
+      const run = toRun(loaded);
+      return { run, plan, snapshot: snapshot(plan, run) };
+    });
   }
 
   subscribe(runId: string, listener: (events: readonly StoredEvent[]) => void): () => void {

@@ -20,6 +20,7 @@ import {
   statusOf,
   wakeAt,
 } from '@gantry/engine';
+import type { Turns } from '@gantry/limiter';
 import type { Entry, RunKey, Write } from '@gantry/store';
 import { type PreparedChildren, takenChildren } from './children.ts';
 import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
@@ -33,12 +34,13 @@ import { toStoredEvents } from './run-record.ts';
 import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-task.ts';
 import type { CommandResult, IdempotencyFor, Outbox } from './runtime.ts';
 import type { Executor } from './side-effect.ts';
-import { BITE_EVENTS_MAX, headOf, isOutside, stretch } from './stretch.ts';
+import { BITE_EVENTS_MAX, headOf, isDraining, isOutside, stretch } from './stretch.ts';
 import { TIMER_MS_MAX } from './wake-clock.ts';
 
 export interface ActorHost extends Postage {
   readonly epoch: number;
   readonly pipeline: CommitPipeline;
+  readonly turns: Turns;
   readonly hub: EventHub;
   readonly outbox: Outbox;
   readonly executor: (invocation: Invocation) => Executor;
@@ -168,7 +170,7 @@ export class RunActor {
     clearTimeout(this.#timer);
     try {
       for (let task = this.#nextTask(); task; task = this.#nextTask()) {
-        const written = this.#decide(task);
+        const written = this.#host.turns.take(this.key.tenant, () => this.#decide(task));
         if (written) await written;
       }
     } catch (error) {
@@ -189,8 +191,9 @@ export class RunActor {
     return { command };
   }
 
-  /** Answers undefined when nothing is to be written. The promise rejects when the run was lost. */
+  /** Undefined when nothing is to be written, or the run was lost while it waited for its turn. The promise rejects when the run was lost. */
   #decide(task: Task): Promise<void> | undefined {
+    if (this.#gone) return void task.reject?.(new StaleRunError(this.key.runId));
     let decision: Decision;
     try {
       decision = this.#decideStretch(task.command);
@@ -345,6 +348,3 @@ export class RunActor {
     void this.#work();
   }
 }
-
-/** Paused, but work under way may finish; its result stays in the invocation log until the resume. */
-const isDraining = (run: Run): boolean => run.status === 'paused' && run.drainPolicy === 'drain-current-node';

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { type Api, createServer, hashSecret } from '@gantry/http';
+import { createTurns } from '@gantry/limiter';
 import {
   type JsonObject,
   SCOPES,
@@ -122,6 +123,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
     planOf: workflows.planOf,
     resolve: workflows.resolve,
     inflightCap: options.inflightCap ?? 100,
+    turns: createTurns(),
     lease: { ttlMs: 60_000, renewEveryMs: null },
     onLeaseLost: () => {},
   });

@@ -84,7 +84,10 @@ export class Lanes {
   }
 
   #begin(lane: Lane, release: Release): void {
-    if (this.#stopped) return release();
+    if (this.#stopped) {
+      release();
+      return;
+    }
     const turn = this.#run(lane).finally(() => {
       this.#turns.delete(turn);
       release();

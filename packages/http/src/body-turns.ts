@@ -1,0 +1,42 @@
+/**
+ * When the body of a request is read: after its bytes are in, before they are parsed.
+ *
+ * I1  Tenants take turns on the thread. What is large to read is large to check and to work on: the handler begins in
+ *     the turn of its body.
+ * I2  Of large bodies one tenant has at most as many bytes at work as one request may bring, until they are answered:
+ *     what they write to disk is what others would wait for.
+ */
+import { limiter, type Release, type Turns } from '@gantry/limiter';
+import type { FastifyRequest } from 'fastify';
+import { type Api, knownCaller } from './context.ts';
+
+const LARGE_BYTES = 65_536;
+/** So many tenants at once have large bodies at work. */
+const LARGE_TENANTS_MAX = 8;
+
+export interface BodyTurns {
+  /** Calls `read` at once or when the body's turn comes. */
+  take(request: FastifyRequest, bytes: number, read: () => void): void;
+}
+
+export function createBodyTurns(app: Api, turns: Turns, bodyBytesMax: number): BodyTurns {
+  const held = new WeakMap<FastifyRequest, Release>();
+  const large = limiter({ max: LARGE_TENANTS_MAX * bodyBytesMax, perTenantMax: bodyBytesMax });
+  // Also after a client that went away
+  app.addHook('onResponse', (request, _reply, done) => {
+    held.get(request)?.();
+    done();
+  });
+  return {
+    take(request, bytes, read) {
+      const tenant = knownCaller(request)?.tenant;
+      if (tenant === undefined) return void read();
+      const begin = (): void => void turns.take(tenant, read);
+      if (bytes < LARGE_BYTES) return void begin();
+      void large.acquire(tenant, { weight: Math.min(bytes, bodyBytesMax) }).then((release) => {
+        held.set(request, release);
+        begin();
+      });
+    },
+  };
+}

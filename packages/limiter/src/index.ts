@@ -1,0 +1,2 @@
+export * from './limiter.ts';
+export * from './turns.ts';
