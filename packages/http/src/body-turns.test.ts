@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { openSqlite } from '@gantry/store';
 import { pino } from 'pino';
 import { hashSecret } from './auth.ts';
-import { callerOf } from './context.ts';
+import { type Api, callerOf } from './context.ts';
 import { randomBytes } from './random-bytes.ts';
 import { createServer } from './server.ts';
 
 const BODY_BYTES_MAX = 1_000_000;
 
-test('of large bodies a tenant has one at work at a time, and holds up neither its small ones nor others', async (t) => {
+async function serve(t: TestContext): Promise<Api> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'gantry-test-'));
   const store = await openSqlite({ dataDir });
   for (const tenant of ['a', 'b']) {
@@ -40,6 +41,11 @@ test('of large bodies a tenant has one at work at a time, and holds up neither i
     await store.close();
     await rm(dataDir, { recursive: true });
   });
+  return app;
+}
+
+test('of large bodies a tenant has one at work at a time, and holds up neither its small ones nor others', async (t) => {
+  const app = await serve(t);
   const atWork = new Map<string, (() => void)[]>();
   let begun = Promise.withResolvers<void>();
   app.post('/work', async (request) => {
@@ -78,4 +84,36 @@ test('of large bodies a tenant has one at work at a time, and holds up neither i
   }
   of('b')[0]?.();
   for (const { statusCode } of await Promise.all([...large, small, other])) assert.equal(statusCode, 200);
+});
+
+test('clients that go away, while they wait or while they are served, leave no share behind', async (t) => {
+  const app = await serve(t);
+  const end = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  let served = 0;
+  app.post('/work', async () => {
+    served++;
+    begun.resolve();
+    await end.promise;
+    return {};
+  });
+  const url = new URL('/work', await app.listen({ port: 0 }));
+  const body = JSON.stringify('x'.repeat(BODY_BYTES_MAX - 2));
+  const headers = { authorization: 'Bearer a', 'content-type': 'application/json' };
+  const post = (signal?: AbortSignal): Promise<Response> =>
+    fetch(url, { method: 'POST', body, headers, ...(signal && { signal }) });
+
+  const [first, second] = [new AbortController(), new AbortController()];
+  const working = assert.rejects(post(first.signal), { name: 'AbortError' });
+  await begun.promise;
+  const parsed = once(app.server, 'request');
+  const waiting = assert.rejects(post(second.signal), { name: 'AbortError' });
+  const [{ socket }] = await parsed;
+  second.abort();
+  await once(socket, 'close');
+  first.abort();
+  await Promise.all([working, waiting]);
+  end.resolve();
+  assert.equal((await post()).status, 200);
+  assert.equal(served, 2, 'what nobody waits for is not done');
 });

@@ -5,8 +5,11 @@
  *     the turn of its body.
  * I2  Of large bodies one tenant has at most as many bytes at work as one request may bring, until they are answered:
  *     what they write to disk is what others would wait for.
+ * I3  A client that goes away while its body waits gives up its request; one that goes away later, its share.
  */
+import type { Socket } from 'node:net';
 import { limiter, type Release, type Turns } from '@gantry/limiter';
+import { OpenwopError } from '@gantry/protocol';
 import type { FastifyRequest } from 'fastify';
 import { type Api, knownCaller } from './context.ts';
 
@@ -15,14 +18,25 @@ const LARGE_BYTES = 65_536;
 const LARGE_TENANTS_MAX = 8;
 
 export interface BodyTurns {
-  /** Calls `read` at once or when the body's turn comes. */
-  take(request: FastifyRequest, bytes: number, read: () => void): void;
+  /** Calls `read` at once or when the body's turn comes; with an error when nobody waits for the answer any more. */
+  take(request: FastifyRequest, bytes: number, read: (gone?: Error) => void): void;
 }
+
+const clientIsGone = (): Error =>
+  new OpenwopError('validation_error', { message: 'The client closed the connection.' });
 
 export function createBodyTurns(app: Api, turns: Turns, bodyBytesMax: number): BodyTurns {
   const held = new WeakMap<FastifyRequest, Release>();
   const large = limiter({ max: LARGE_TENANTS_MAX * bodyBytesMax, perTenantMax: bodyBytesMax });
-  // Also after a client that went away
+  // I3. Fastify calls `onResponse` only when the answer was sent
+  const hold = (request: FastifyRequest, socket: Socket, release: Release): void => {
+    const leave = (): void => {
+      socket.off('close', leave);
+      release();
+    };
+    socket.once('close', leave);
+    held.set(request, leave);
+  };
   app.addHook('onResponse', (request, _reply, done) => {
     held.get(request)?.();
     done();
@@ -31,10 +45,16 @@ export function createBodyTurns(app: Api, turns: Turns, bodyBytesMax: number): B
     take(request, bytes, read) {
       const tenant = knownCaller(request)?.tenant;
       if (tenant === undefined) return void read();
-      const begin = (): void => void turns.take(tenant, read);
+      const begin = (): void => void turns.take(tenant, () => read());
       if (bytes < LARGE_BYTES) return void begin();
+      const { socket } = request.raw;
       void large.acquire(tenant, { weight: Math.min(bytes, bodyBytesMax) }).then((release) => {
-        held.set(request, release);
+        if (socket.destroyed) {
+          release();
+          read(clientIsGone());
+          return;
+        }
+        hold(request, socket, release);
         begin();
       });
     },

@@ -79,7 +79,8 @@ function createApp({ maxRequestBodyBytes, log }: ServerOptions, turns: Turns): A
   const bodies = createBodyTurns(app, turns, maxRequestBodyBytes);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const read = (): void => {
+    const read = (gone?: Error): void => {
+      if (gone) return void done(gone);
       try {
         done(null, parseBody(body as Buffer));
       } catch (error) {
