@@ -9,6 +9,11 @@ const SOAKS = {
     files: 'packages/*/src/**/*crash.test.ts',
     rounds: 100,
   },
+  width: {
+    about: '1,990 sub-workflows beside each other against 250',
+    files: 'packages/host/src/runtime/width.test.ts',
+    rounds: 3,
+  },
 };
 
 const [name, rounds, ...filters] = process.argv.slice(2);

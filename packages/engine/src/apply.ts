@@ -15,19 +15,10 @@ import { errorAt, numberAt, objectAt, textAt, textsAt } from './payload.ts';
 import { foldForkPoint } from './replay/fold-fork.ts';
 import type { EdgeVerdicts, NodeState, Run } from './run.ts';
 
-/** A run that one `decide` or `fold` owns and may change. Node states are replaced, never changed. */
-export type Draft = { -readonly [Key in keyof Omit<Run, 'nodes' | 'visits' | 'loopbacks'>]: Run[Key] } & {
-  nodes: { [nodeId: string]: NodeState };
-  visits: { [nodeId: string]: number };
-  loopbacks: { [edgeId: string]: number };
-};
+/** A run that one `decide` or `fold` owns. Its fields are replaced; what they hold is shared and never changed. */
+export type Draft = { -readonly [Key in keyof Run]: Run[Key] };
 
-export const draftOf = (run: Run): Draft => ({
-  ...run,
-  nodes: { ...run.nodes },
-  visits: { ...run.visits },
-  loopbacks: { ...run.loopbacks },
-});
+export const draftOf = (run: Run): Draft => ({ ...run });
 
 export const apply = (run: Run, event: RunEvent): Run => foldInto(draftOf(run), event);
 
@@ -127,10 +118,9 @@ function resume(run: Draft, at: number): void {
   run.pausedMs += pausedMs;
   delete run.pausedAt;
   delete run.drainPolicy;
-  for (const nodeId in run.nodes) {
-    const state = run.nodes[nodeId]!;
+  for (const [nodeId, state] of run.nodes) {
     if (state.status === 'running' && state.timeoutAt !== undefined)
-      run.nodes[nodeId] = { ...state, timeoutAt: state.timeoutAt + pausedMs };
+      run.nodes = run.nodes.with(nodeId, { ...state, timeoutAt: state.timeoutAt + pausedMs });
   }
 }
 
@@ -145,7 +135,7 @@ function foldNode(run: Draft, event: RunEvent, payload: JsonObject): void {
   const nodeId = payload.nodeId ?? event.nodeId;
   if (typeof nodeId !== 'string') return;
   foldNodeState(run, nodeId, event, payload);
-  if (run.nodes[nodeId]?.status !== 'suspended') closeInterrupt(run, nodeId);
+  if (run.nodes.get(nodeId)?.status !== 'suspended') closeInterrupt(run, nodeId);
   keepWaitingClock(run, event);
 }
 
@@ -156,7 +146,8 @@ function keepWaitingClock(run: Draft, event: RunEvent): void {
     return;
   }
   if (run.waitingSince === undefined) return;
-  for (const nodeId in run.nodes) if (run.nodes[nodeId]!.status === 'suspended') return;
+  for (const chunk of run.nodes.chunks)
+    for (const { value } of chunk) if (value?.status === 'suspended') return;
   run.waitedMs += Math.max(0, event.at - run.waitingSince);
   delete run.waitingSince;
 }
@@ -177,44 +168,42 @@ function foldNodeState(run: Draft, nodeId: string, event: RunEvent, payload: Jso
       resumeNode(run, nodeId);
       break;
     case 'node.completed':
-      run.nodes[nodeId] = completedState(run, nodeId, event, payload);
+      run.nodes = run.nodes.with(nodeId, completedState(run, nodeId, event, payload));
       break;
     case 'node.retried':
-      run.nodes[nodeId] = retryingState(run.nodes[nodeId], event.at, payload);
+      run.nodes = run.nodes.with(nodeId, retryingState(run.nodes.get(nodeId), event.at, payload));
       break;
     case 'node.failed':
-      run.nodes[nodeId] = withConditions<Extract<NodeState, { status: 'failed' }>>(
-        {
-          status: 'failed',
-          attempts: numberAt(payload, 'attempts', 1),
-          endedAt: event.at,
-          error: errorAt(payload, 'error'),
-        },
-        payload,
-      );
+      run.nodes = run.nodes.with(nodeId, failedState(event.at, payload));
       break;
     case 'node.skipped':
     case 'node.cancelled':
-      run.nodes[nodeId] = {
+      run.nodes = run.nodes.with(nodeId, {
         status: event.type === 'node.skipped' ? 'skipped' : 'cancelled',
         endedAt: event.at,
         reason: textAt(payload, 'reason'),
-      };
+      });
   }
 }
 
 function suspendNode(run: Draft, nodeId: string, at: number): void {
-  const before = run.nodes[nodeId];
+  const before = run.nodes.get(nodeId);
   if (before?.status !== 'running') return;
   const { attempt, startedAt } = before;
-  run.nodes[nodeId] = { status: 'suspended', attempt, startedAt, suspendedAt: at, ...keptOf(before) };
+  run.nodes = run.nodes.with(nodeId, {
+    status: 'suspended',
+    attempt,
+    startedAt,
+    suspendedAt: at,
+    ...keptOf(before),
+  });
 }
 
 function resumeNode(run: Draft, nodeId: string): void {
-  const before = run.nodes[nodeId];
+  const before = run.nodes.get(nodeId);
   if (before?.status !== 'suspended') return;
   const { attempt, startedAt } = before;
-  run.nodes[nodeId] = { status: 'running', attempt, startedAt, ...keptOf(before) };
+  run.nodes = run.nodes.with(nodeId, { status: 'running', attempt, startedAt, ...keptOf(before) });
 }
 
 /** What a node keeps while it waits. */
@@ -237,7 +226,7 @@ function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObj
   if (typeof payload.timeoutAt === 'number') state.timeoutAt = payload.timeoutAt;
   const inputs = objectAt(event.sealed, 'inputs');
   if (inputs) state.inputs = inputs;
-  const before = run.nodes[nodeId];
+  const before = run.nodes.get(nodeId);
   forgetCall(run, nodeId);
   if (before?.status === 'retrying') {
     if (before.answers) state.answers = before.answers;
@@ -245,8 +234,8 @@ function startNode(run: Draft, nodeId: string, event: RunEvent, payload: JsonObj
   }
   const agent = objectAt(payload, 'agent');
   if (agent) run.agent = agent;
-  run.nodes[nodeId] = state;
-  run.visits[nodeId] = numberAt(payload, 'visit', 1);
+  run.nodes = run.nodes.with(nodeId, state);
+  run.visits = run.visits.with(nodeId, numberAt(payload, 'visit', 1));
   run.nodeExecutions++;
 }
 
@@ -254,13 +243,13 @@ type Running = Extract<NodeState, { status: 'running' }>;
 
 function followLoop(run: Draft, loopback: JsonObject): void {
   const edgeId = textAt(loopback, 'edgeId');
-  run.loopbacks[edgeId] = (run.loopbacks[edgeId] ?? 0) + 1;
-  for (const nodeId of textsAt(loopback, 'resets')) delete run.nodes[nodeId];
-  for (const inner of textsAt(loopback, 'innerEdges')) delete run.loopbacks[inner];
+  run.loopbacks = run.loopbacks.with(edgeId, (run.loopbacks.get(edgeId) ?? 0) + 1);
+  for (const nodeId of textsAt(loopback, 'resets')) run.nodes = run.nodes.with(nodeId, undefined);
+  for (const inner of textsAt(loopback, 'innerEdges')) run.loopbacks = run.loopbacks.with(inner, undefined);
 }
 
 function completedState(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject): NodeState {
-  const before = run.nodes[nodeId];
+  const before = run.nodes.get(nodeId);
   const running = before?.status === 'running' ? before : undefined;
   return withConditions<Extract<NodeState, { status: 'completed' }>>(
     {
@@ -270,6 +259,14 @@ function completedState(run: Draft, nodeId: string, event: RunEvent, payload: Js
       endedAt: event.at,
       outputs: objectAt(event.sealed, 'outputs') ?? objectAt(payload, 'outputs') ?? {},
     },
+    payload,
+  );
+}
+
+function failedState(at: number, payload: JsonObject): NodeState {
+  const attempts = numberAt(payload, 'attempts', 1);
+  return withConditions<Extract<NodeState, { status: 'failed' }>>(
+    { status: 'failed', attempts, endedAt: at, error: errorAt(payload, 'error') },
     payload,
   );
 }

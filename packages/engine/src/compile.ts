@@ -60,10 +60,13 @@ function planOf(
   { sha256, compileSchema }: CompileOptions & { readonly compileSchema: CompileSchema },
 ): Plan {
   const { timeout } = definition.settings;
+  const order = [...nodes].sort((left, right) => left.index - right.index);
   return {
     definition,
     nodes: new Map(nodes.map((node) => [node.id, node])),
-    order: [...nodes].sort((left, right) => left.index - right.index),
+    order,
+    outside: order.filter((node) => node.leavesProcess),
+    looping: order.filter((node) => node.loopbacksOut.length > 0),
     loops,
     variables,
     mask: createMask(definition.metadata.complianceConfig?.maskingMode ?? 'mask', sha256),

@@ -17,7 +17,7 @@ export function drain(step: Step, maxEvents: number): void {
     pass(step, maxEvents);
     if (!going()) return;
     if (step.events.length > before) continue;
-    if (step.plan.order.some((node) => isActive(step.run.nodes[node.id]))) return;
+    if (step.plan.order.some((node) => isActive(step.run.nodes.get(node.id)))) return;
     settleRun(step);
   }
 }
@@ -28,7 +28,7 @@ function pass(step: Step, maxEvents: number): void {
   for (let i = 0; i < order.length; i++) {
     if (step.run.status !== 'running' || step.events.length >= maxEvents) return;
     const node = order[i]!;
-    if (step.run.nodes[node.id] === undefined) decideNode(step, node);
+    if (step.run.nodes.get(node.id) === undefined) decideNode(step, node);
     const loopback = loopToFollow(node, step.run);
     if (!loopback || step.run.status !== 'running' || step.events.length >= maxEvents) continue;
     followLoop(step, loopback);
@@ -46,7 +46,7 @@ function decideNode(step: Step, node: PlanNode): void {
 
 /** Nothing moves any more: the run is at its end. That a node is still undecided only a bug can bring about. */
 function settleRun(step: Step): void {
-  const undecided = step.plan.order.filter((node) => step.run.nodes[node.id] === undefined);
+  const undecided = step.plan.order.filter((node) => step.run.nodes.get(node.id) === undefined);
   if (undecided.length === 0) {
     completeRun(step);
     return;

@@ -71,10 +71,10 @@ function waitsOf(plan: Plan, run: Run, now: number): Wait[] {
     ];
   if (run.status !== 'running') return [];
   const waits = plan.order.flatMap((node) => {
-    const state = run.nodes[node.id];
+    const state = run.nodes.get(node.id);
     if (state?.status === 'running')
       return childWaits(node, run, state.startedAt) ?? nodeWait(node, state, now);
-    const interrupt = run.interrupts[node.id];
+    const interrupt = run.interrupts.get(node.id);
     if (interrupt) return questionWait(node.id, interrupt, now);
     return state ? nodeWait(node, state, now) : [];
   });

@@ -2,7 +2,13 @@ export { apply, fold } from './apply.ts';
 export { channelTriggers, isFromTrigger, type TriggerFiring, triggersFiredBy } from './channels/triggers.ts';
 export * from './children/child.ts';
 export { FAILURE_MODES, JOIN_MODES } from './children/join.ts';
-export { childRequests, childrenToCancel, childWorkflows, runningChildren } from './children/requests.ts';
+export {
+  childRequests,
+  childrenToCancel,
+  childWorkflows,
+  isRunningChild,
+  runningChildren,
+} from './children/requests.ts';
 export * from './command.ts';
 export { DefinitionError, type DefinitionIssue } from './compilation.ts';
 export { type CompileOptions, compile } from './compile.ts';

@@ -28,7 +28,7 @@ export function resolveInputs(plan: Plan, node: PlanNode, run: Run): ResolvedInp
 }
 
 function copyEdge(edge: PlanEdge, run: Run, inputs: JsonObject): void {
-  const state = run.nodes[edge.source.id];
+  const state = run.nodes.get(edge.source.id);
   if (state?.status !== 'completed' || !isTaken(edge, state)) return;
   const value = own(state.outputs, edge.sourceOutput);
   if (value !== undefined) inputs[edge.targetInput] = value;
@@ -50,7 +50,7 @@ function resolvePort(
       return put(port, value, inputs, `the variable ${port.variableName} has no value`);
     }
     case 'connection': {
-      const state = run.nodes[port.nodeId];
+      const state = run.nodes.get(port.nodeId);
       const value = state?.status === 'completed' ? own(state.outputs, port.outputKey) : undefined;
       return put(port, value, inputs, `the node ${port.nodeId} gave no output ${port.outputKey}`);
     }

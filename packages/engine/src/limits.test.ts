@@ -32,7 +32,7 @@ describe('retries', () => {
     trial.succeed('b').wake(1_099);
     assert.equal(trial.status('a'), 'retrying');
     trial.wake(1_100);
-    const state = trial.run.nodes.a;
+    const state = trial.run.nodes.get('a');
     assert.deepEqual(state?.status === 'running' && [state.attempt, state.inputs], [1, { v: 1 }]);
     trial.fail('a', 'flaky', true).wake(1_400).fail('a', 'flaky', true);
     assert.deepEqual(
@@ -42,7 +42,7 @@ describe('retries', () => {
     trial.wake(1_900).fail('a', 'flaky', true);
     assert.equal(trial.payload('node.failed').attempts, 4);
     assert.equal(trial.run.status, 'failed');
-    assert.equal(trial.run.visits.a, 1);
+    assert.equal(trial.run.visits.get('a'), 1);
     assert.equal(trial.run.nodeExecutions, 6);
   });
 

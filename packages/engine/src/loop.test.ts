@@ -40,7 +40,7 @@ describe('core.loop', () => {
     assert.equal(trial.run.variables.total, 6);
     assert.deepEqual(trial.outputs('loop'), { done: true, index: 3, count: 3 });
     assert.deepEqual(trial.outputs('after'), { input: 3 });
-    assert.deepEqual(trial.run.visits, { loop: 4, body: 3, after: 1 });
+    assert.deepEqual(trial.run.visits.toJSON(), { loop: 4, body: 3, after: 1 });
     assert.equal(trial.log().filter((line) => line === 'node.skipped after').length, 0);
   });
 
@@ -69,7 +69,7 @@ describe('core.loop', () => {
       }
     }
     assert.equal(trial.run.status, 'completed');
-    assert.equal(trial.run.visits.body, 3);
+    assert.equal(trial.run.visits.get('body'), 3);
     assert.equal(trial.status('after'), 'completed');
   });
 
@@ -81,7 +81,7 @@ describe('core.loop', () => {
           [edge('loop>body', { condition: going }), 'body>loop', edge('loop>after', { condition: done })],
         ),
       );
-    assert.equal(counting(2).run.visits.body, 2);
+    assert.equal(counting(2).run.visits.get('body'), 2);
     assert.equal(counting(0).status('body'), 'skipped');
     assert.equal(counting(0).run.status, 'completed');
   });
@@ -109,7 +109,7 @@ describe('core.loop', () => {
     );
     assert.equal(trial.run.status, 'completed', JSON.stringify(trial.run.error));
     assert.equal(trial.run.variables.total, 90);
-    assert.deepEqual(trial.run.visits, { loop: 3, inner: 8, body: 6, tail: 2, end: 1 });
+    assert.deepEqual(trial.run.visits.toJSON(), { loop: 3, inner: 8, body: 6, tail: 2, end: 1 });
     assert.equal(trial.log().includes('node.skipped end'), false);
   });
 
@@ -123,7 +123,7 @@ describe('core.loop', () => {
     );
     trial.advance();
     assert.equal(trial.run.status, 'completed');
-    assert.equal(trial.run.visits.loop, 9_001);
+    assert.equal(trial.run.visits.get('loop'), 9_001);
   });
 
   test('is gone through before what lies deeper', () => {
@@ -166,11 +166,11 @@ describe('any back-edge', () => {
     const trial = Trial.begin(gate()).succeed('draft').succeed('review', { again: true, notes: 'shorter' });
     assert.equal(trial.status('publish'), 'pending');
     assert.equal(trial.status('review'), 'pending');
-    const state = trial.run.nodes.draft;
+    const state = trial.run.nodes.get('draft');
     assert.deepEqual(state?.status === 'running' && state.inputs, { notes: 'shorter' });
     trial.succeed('draft').succeed('review', { again: false });
     assert.equal(trial.run.status, 'completed');
-    assert.deepEqual(trial.run.visits, { draft: 2, review: 2, publish: 1 });
+    assert.deepEqual(trial.run.visits.toJSON(), { draft: 2, review: 2, publish: 1 });
   });
 
   test('may be followed five times unless the workflow says otherwise', () => {
@@ -181,7 +181,7 @@ describe('any back-edge', () => {
       const trial = Trial.begin(gate(settings));
       while (trial.run.status === 'running') trial.succeed('draft').succeed('review', { again: true });
       assert.equal(trial.run.error?.code, 'loop_limit_exceeded');
-      assert.equal(trial.run.visits.review, limit + 1);
+      assert.equal(trial.run.visits.get('review'), limit + 1);
     }
   });
 
@@ -239,7 +239,7 @@ describe('any back-edge', () => {
 
   test('a workflow without a root runs', () => {
     const trial = Trial.begin(workflow([node('a'), node('b')], [edge('b>a', { condition: again }), 'a>b']));
-    assert.deepEqual(trial.run.visits, { a: 1, b: 1 });
+    assert.deepEqual(trial.run.visits.toJSON(), { a: 1, b: 1 });
     assert.equal(trial.run.status, 'completed');
   });
 });
@@ -256,5 +256,5 @@ test('a loop that spins in place stops at the budget of a stretch and goes on wi
     run = decision.run;
   }
   assert.equal(run.error?.code, 'loop_limit_exceeded');
-  assert.equal(run.visits.again, 501);
+  assert.equal(run.visits.get('again'), 501);
 });

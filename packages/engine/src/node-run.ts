@@ -26,7 +26,7 @@ export function skipNode(step: Step, node: PlanNode, reason: string): void {
 export function followLoop(step: Step, edge: PlanEdge): void {
   const { run } = step;
   const loop = edge.loop!;
-  const iterations = (run.loopbacks[edge.id] ?? 0) + 1;
+  const iterations = (run.loopbacks.get(edge.id) ?? 0) + 1;
   const limit = edge.loopbacksMax;
   if (iterations > limit) {
     emitNode(step, loop.head.id, 'workflow.loopback-limit', { nodeId: loop.head.id, iterations, limit });
@@ -45,7 +45,7 @@ export function followLoop(step: Step, edge: PlanEdge): void {
 function enter(step: Step, node: PlanNode, loopback: PlanEdge | undefined): void {
   if (enforceNodeExecutions(step, node.id)) return;
   const { run } = step;
-  const before = run.nodes[node.id];
+  const before = run.nodes.get(node.id);
   const retrying = before?.status === 'retrying' ? before : undefined;
   const resolved = retrying?.inputs
     ? ({ ok: true, inputs: retrying.inputs } as const)
@@ -62,7 +62,7 @@ function enter(step: Step, node: PlanNode, loopback: PlanEdge | undefined): void
 
 function iterationOf(node: PlanNode, run: Run, loopback: PlanEdge | undefined): number {
   let iteration = loopback ? 1 : 0;
-  for (const edge of node.loopbacksIn) iteration += run.loopbacks[edge.id] ?? 0;
+  for (const edge of node.loopbacksIn) iteration += run.loopbacks.get(edge.id) ?? 0;
   return iteration;
 }
 
@@ -75,7 +75,7 @@ function emitStarted(
   loopback: PlanEdge | undefined,
 ): void {
   const payload: JsonObject = { nodeId: node.id, typeId: node.typeId, attempt };
-  const visit = (step.run.visits[node.id] ?? 0) + (attempt === 0 ? 1 : 0);
+  const visit = (step.run.visits.get(node.id) ?? 0) + (attempt === 0 ? 1 : 0);
   if (visit > 1) payload.visit = visit;
   if (result.kind === 'delayed') payload.dueAt = step.now + result.ms;
   if (node.retry.timeoutMs !== undefined) payload.timeoutAt = step.now + node.retry.timeoutMs;
@@ -118,7 +118,7 @@ function emitCompleted(
   outputs: JsonObject,
   conditions: EdgeVerdicts | undefined,
 ): void {
-  const state = step.run.nodes[node.id];
+  const state = step.run.nodes.get(node.id);
   const startedAt = state?.status === 'running' ? state.startedAt : step.now;
   const shown = maskOutputs(step.plan, node, outputs);
   const payload: JsonObject = {
@@ -132,7 +132,7 @@ function emitCompleted(
 
 /** Retries while attempts are left; else the failure is final, and the run's too unless an edge handles it. */
 export function failNode(step: Step, node: PlanNode, error: RunError, retryable: boolean): void {
-  const state = step.run.nodes[node.id];
+  const state = step.run.nodes.get(node.id);
   const attempt = state?.status === 'running' ? state.attempt : 0;
   if (retryable && attempt < node.retry.maxRetries) {
     const delayMs = backoffOf(node, attempt);
@@ -144,7 +144,7 @@ export function failNode(step: Step, node: PlanNode, error: RunError, retryable:
   const payload: JsonObject = { nodeId: node.id, error, attempts: attempt + 1 };
   if (conditions) payload.conditions = conditions;
   emitNode(step, node.id, 'node.failed', payload);
-  const settled = step.run.nodes[node.id]!;
+  const settled = step.run.nodes.get(node.id)!;
   if (node.outgoing.some((edge) => edge.handlesFailure && isTaken(edge, settled))) return;
   if (attempt > 0) deadLetter(step, node, error.code, attempt + 1);
   failRun(step, error, node.id);
@@ -152,7 +152,7 @@ export function failNode(step: Step, node: PlanNode, error: RunError, retryable:
 
 /** Ends the run with the node: no edge handles it. The mark lets a replay end the same way. */
 export function terminateNode(step: Step, node: PlanNode, error: RunError): void {
-  const state = step.run.nodes[node.id];
+  const state = step.run.nodes.get(node.id);
   const attempts = (state?.status === 'running' ? state.attempt : 0) + 1;
   emitNode(step, node.id, 'node.failed', { nodeId: node.id, error, attempts }, { terminates: true });
   failRun(step, error, node.id);

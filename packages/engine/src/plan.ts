@@ -20,6 +20,9 @@ export interface Plan {
   readonly nodes: ReadonlyMap<string, PlanNode>;
   /** All nodes in drain order: how deep a node lies, then its id. Forward edges only ever point onwards. */
   readonly order: readonly PlanNode[];
+  /** Those of them that work outside the process, and those that a loop can be followed from. */
+  readonly outside: readonly PlanNode[];
+  readonly looping: readonly PlanNode[];
   readonly loops: readonly Loop[];
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
   readonly mask: Mask;

@@ -13,30 +13,29 @@ import { isActive, type NodeState, type Run } from './run.ts';
 export function wakeAt(plan: Plan, run: Run): number | undefined {
   if (run.status !== 'running') return;
   let earliest = deadlineOf(plan, run);
-  for (const nodeId in run.nodes) {
-    const state = run.nodes[nodeId]!;
-    if (state.status === 'retrying') earliest = Math.min(earliest, state.retryAt);
-    else if (state.status === 'running')
-      earliest = Math.min(earliest, state.dueAt ?? earliest, state.timeoutAt ?? earliest);
-  }
-  for (const nodeId in run.interrupts)
-    earliest = Math.min(earliest, run.interrupts[nodeId]!.expiresAt ?? earliest);
+  for (const chunk of run.nodes.chunks)
+    for (const { value: state } of chunk) {
+      if (state?.status === 'retrying') earliest = Math.min(earliest, state.retryAt);
+      else if (state?.status === 'running')
+        earliest = Math.min(earliest, state.dueAt ?? earliest, state.timeoutAt ?? earliest);
+    }
+  for (const [, { expiresAt }] of run.interrupts) earliest = Math.min(earliest, expiresAt ?? earliest);
   return Number.isFinite(earliest) ? earliest : undefined;
 }
 
 /** Whether `advance` would produce events. */
 export function isReady(plan: Plan, run: Run): boolean {
   if (run.status !== 'running') return false;
-  let active = false;
-  for (let i = 0; i < plan.order.length; i++) {
+  if (plan.looping.some((node) => loopToFollow(node, run))) return true;
+  // What is undecided lies mostly at the end of the order; the search stops when all of it was seen.
+  let undecided = plan.order.length - run.nodes.size;
+  for (let i = plan.order.length - 1; i >= 0 && undecided > 0; i--) {
     const node = plan.order[i]!;
-    const state = run.nodes[node.id];
-    if (state === undefined) {
-      if (readinessOf(node, run) !== 'waiting') return true;
-    } else if (isActive(state)) active = true;
-    else if (loopToFollow(node, run)) return true;
+    if (run.nodes.get(node.id) !== undefined) continue;
+    if (readinessOf(node, run) !== 'waiting') return true;
+    undecided--;
   }
-  return !active;
+  return !run.nodes.chunks.some((chunk) => chunk.some(({ value }) => isActive(value)));
 }
 
 /** Work that is out of the process, or has to go there: the same for normal dispatch and after a crash. */
@@ -71,10 +70,10 @@ export const ORDINALS_PER_VISIT = 1_000_000;
 export function invocations(plan: Plan, run: Run): Invocation[] {
   if (run.status !== 'running') return [];
   const found: Invocation[] = [];
-  for (const node of plan.order) {
-    const state = run.nodes[node.id];
-    if (!node.leavesProcess || state?.status !== 'running' || isAwaitingChild(run, node.id)) continue;
-    const visit = run.visits[node.id] ?? 1;
+  for (const node of plan.outside) {
+    const state = run.nodes.get(node.id);
+    if (state?.status !== 'running' || isAwaitingChild(run, node.id)) continue;
+    const visit = run.visits.get(node.id) ?? 1;
     found.push({
       nodeId: node.id,
       typeId: node.typeId,

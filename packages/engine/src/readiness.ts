@@ -13,19 +13,20 @@ export function readinessOf(node: PlanNode, run: Run): Readiness {
   let failed = 0;
   for (let i = 0; i < edges.length; i++) {
     const outcome = outcomeOf(edges[i]!, run);
-    if (outcome === 'pending') pending++;
-    else if (outcome === 'success') success++;
+    if (outcome === 'pending') {
+      if (node.rule === 'all_success' || node.rule === 'all_complete') return 'waiting';
+      pending++;
+    } else if (outcome === 'success') success++;
     else if (outcome === 'failed') failed++;
   }
   switch (node.rule) {
     case 'all_success':
-      if (pending > 0) return 'waiting';
       return failed === 0 && success > 0 ? 'ready' : 'skip';
     case 'any_success':
       if (success > 0) return 'ready';
       return pending > 0 ? 'waiting' : 'skip';
     case 'all_complete':
-      return pending > 0 ? 'waiting' : 'ready';
+      return 'ready';
     case 'none_failed':
       if (failed > 0) return 'skip';
       return pending > 0 ? 'waiting' : 'ready';
@@ -43,7 +44,7 @@ export const isTaken = (edge: PlanEdge, state: NodeState): boolean =>
 /** The back-edge that a completed node asks to be followed; following it makes the node pending again. */
 export function loopToFollow(node: PlanNode, run: Run): PlanEdge | undefined {
   if (node.loopbacksOut.length === 0) return;
-  const state = run.nodes[node.id];
+  const state = run.nodes.get(node.id);
   if (state?.status !== 'completed') return;
   return node.loopbacksOut.find((edge) => isTaken(edge, state));
 }
@@ -53,7 +54,7 @@ export function loopToFollow(node: PlanNode, run: Run): PlanEdge | undefined {
  * take it. That never waits in a circle, since nothing in a loop comes after its ways out.
  */
 function outcomeOf(edge: PlanEdge, run: Run): EdgeOutcome {
-  const state = run.nodes[edge.source.id];
+  const state = run.nodes.get(edge.source.id);
   if (state === undefined) return 'pending';
   if (state.status === 'completed' || state.status === 'failed') {
     if (isTaken(edge, state)) return state.status === 'completed' ? 'success' : 'failed';
@@ -64,7 +65,7 @@ function outcomeOf(edge: PlanEdge, run: Run): EdgeOutcome {
 
 function isOver(loop: Loop, run: Run): boolean {
   return loop.body.every((node) => {
-    const status = run.nodes[node.id]?.status;
+    const status = run.nodes.get(node.id)?.status;
     const settled = status === 'completed' || status === 'failed' || status === 'skipped';
     return settled && !loopToFollow(node, run);
   });

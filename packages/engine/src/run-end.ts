@@ -16,7 +16,7 @@ export function failRun(step: Step, error: RunError, failedNodeId?: string): voi
 
 export function cancelActive(step: Step, nodes: readonly PlanNode[], reason: string): void {
   for (const node of nodes)
-    if (isActive(step.run.nodes[node.id]))
+    if (isActive(step.run.nodes.get(node.id)))
       emitNode(step, node.id, 'node.cancelled', { nodeId: node.id, reason });
 }
 
@@ -39,7 +39,7 @@ export function runOutputs(plan: Plan, run: Run): { outputs: JsonObject; shown: 
   const shown: JsonObject = {};
   let masked = false;
   for (const node of plan.order) {
-    const state = run.nodes[node.id];
+    const state = run.nodes.get(node.id);
     if (node.outgoing.length > 0 || state?.status !== 'completed') continue;
     const view = maskOutputs(plan, node, state.outputs);
     masked ||= view !== state.outputs;

@@ -4,6 +4,7 @@ import type { CalledRun, NodeChildren } from './children/child.ts';
 import type { DrainPolicy } from './command.ts';
 import type { Interrupt } from './interrupt/interrupt.ts';
 import type { Orchestrator } from './orchestrator.ts';
+import { Table } from './table.ts';
 
 /** What a run is created from. Fixed for its life. */
 export interface RunFacts {
@@ -80,7 +81,7 @@ export type NodeState =
       /** Workflows that pack code called, in the order of its calls. */
       readonly calls?: readonly CalledRun[];
     }
-  /** Waits for the answer to `run.interrupts[nodeId]`. */
+  /** Waits for the answer to `run.interrupts.get(nodeId)`. */
   | {
       readonly status: 'suspended';
       readonly attempt: number;
@@ -124,8 +125,9 @@ export const isActive = (state: NodeState | undefined): boolean =>
   state?.status === 'running' || state?.status === 'retrying' || state?.status === 'suspended';
 
 /**
- * A run, folded from its events. Plain data: `JSON.parse(JSON.stringify(run))` is the same run.
- * `decide` and `apply` never change the run they are given.
+ * A run, folded from its events. Data alone: `runOf(JSON.parse(JSON.stringify(run)))` is the same run.
+ * `decide` and `apply` never change the run they are given; what is kept per node is in tables, of which
+ * successive runs share what did not change.
  */
 export interface Run {
   readonly facts: RunFacts;
@@ -144,22 +146,22 @@ export interface Run {
   readonly waitedMs: number;
   readonly waitingSince?: number;
   /** Open questions, by node. */
-  readonly interrupts: { readonly [nodeId: string]: Interrupt };
+  readonly interrupts: Table<Interrupt>;
   /** The outside event that last answered each node: another delivery of it is not heard. */
-  readonly heard?: { readonly [nodeId: string]: string };
+  readonly heard: Table<string>;
   /** How many questions each node has asked: keys of later ones continue the count. */
-  readonly asked: { readonly [nodeId: string]: number };
+  readonly asked: Table<number>;
   /** Child runs of each node's latest visit. */
-  readonly children: { readonly [nodeId: string]: NodeChildren };
+  readonly children: Table<NodeChildren>;
   readonly channels: { readonly [name: string]: ChannelState };
   readonly orchestrator?: Orchestrator;
   /** Versions that code asked for, fixed at the first question. */
   readonly versions: { readonly [changeId: string]: number };
-  readonly nodes: { readonly [nodeId: string]: NodeState };
+  readonly nodes: Table<NodeState>;
   /** How often each node was entered: loop iterations and ordinals of repeated visits. */
-  readonly visits: { readonly [nodeId: string]: number };
+  readonly visits: Table<number>;
   /** How often each back-edge was followed since its loop was entered. */
-  readonly loopbacks: { readonly [edgeId: string]: number };
+  readonly loopbacks: Table<number>;
   readonly nodeExecutions: number;
   /** Clear values; what leaves the host is masked by `snapshot`. */
   readonly variables: JsonObject;
@@ -181,14 +183,28 @@ export const newRun = (facts: RunFacts): Run => ({
   status: 'pending',
   pausedMs: 0,
   waitedMs: 0,
-  interrupts: {},
-  asked: {},
-  children: {},
+  interrupts: Table.of(),
+  heard: Table.of(),
+  asked: Table.of(),
+  children: Table.of(),
   channels: {},
   versions: {},
-  nodes: {},
-  visits: {},
-  loopbacks: {},
+  nodes: Table.of(),
+  visits: Table.of(),
+  loopbacks: Table.of(),
   nodeExecutions: 0,
   variables: {},
 });
+
+type Tables = { [Key in keyof Run as Run[Key] extends Table<infer _> ? Key : never]: Run[Key] };
+const TABLES = ['interrupts', 'heard', 'asked', 'children', 'nodes', 'visits', 'loopbacks'] as const;
+
+/** A run as `JSON.stringify` writes it. */
+export type RunJson = Omit<Run, keyof Tables> & {
+  readonly [Key in keyof Tables]: ReturnType<Run[Key]['toJSON']>;
+};
+
+export function runOf(json: RunJson): Run {
+  const tables = TABLES.map((key) => [key, Table.of<unknown>(json[key])]);
+  return { ...json, ...(Object.fromEntries(tables) as Tables) };
+}

@@ -12,7 +12,7 @@ export function scopeFor(expression: Expression, run: Run, local: JsonObject): J
   if (expression.roots.has('trigger')) scope.trigger = run.facts.triggerData ?? {};
   if (expression.nodeIds.size > 0) {
     const nodes: JsonObject = {};
-    for (const id of expression.nodeIds) nodes[id] = nodeView(run.nodes[id]);
+    for (const id of expression.nodeIds) nodes[id] = nodeView(run.nodes.get(id));
     scope.nodes = nodes;
   }
   if (expression.channelNames.size > 0) {

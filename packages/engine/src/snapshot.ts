@@ -47,7 +47,7 @@ export function snapshot(plan: Plan, run: Run): RunSnapshot {
 /** The first node at work, in drain order; of a run that waits, the node that waits. */
 function currentNodeId(plan: Plan, run: Run): string | undefined {
   if (run.status === 'running' && statusOf(plan, run) !== 'running') return firstQuestion(run)?.nodeId;
-  return plan.order.find((node) => isActive(run.nodes[node.id]))?.id;
+  return plan.order.find((node) => isActive(run.nodes.get(node.id)))?.id;
 }
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -61,9 +61,9 @@ const ownerOf = ({ tenant, workspace, principal }: Owner): Owner => ({
 function nodeStates(plan: Plan, run: Run): JsonObject {
   const states: JsonObject = {};
   for (const node of plan.order) {
-    const state = run.nodes[node.id];
+    const state = run.nodes.get(node.id);
     const view: JsonObject = state ? stateView(plan, node, state) : { status: 'pending' };
-    const visits = run.visits[node.id];
+    const visits = run.visits.get(node.id);
     if (visits !== undefined) view.visits = visits;
     states[node.id] = view;
   }

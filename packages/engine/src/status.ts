@@ -20,10 +20,9 @@ export function statusOf(plan: Plan, run: Run): RunStatus {
   if (run.status !== 'running') return run.status;
   const question = firstQuestion(run);
   if (!question) return 'running';
-  for (const nodeId in run.nodes) {
-    const { status } = run.nodes[nodeId]!;
-    if (status === 'running' || status === 'retrying') return 'running';
-  }
+  for (const chunk of run.nodes.chunks)
+    for (const { value } of chunk)
+      if (value?.status === 'running' || value?.status === 'retrying') return 'running';
   return isReady(plan, run) ? 'running' : WAITING[question.interrupt.kind];
 }
 
@@ -35,8 +34,7 @@ export interface OpenQuestion {
 /** The question that has been open longest. */
 export function firstQuestion(run: Run): OpenQuestion | undefined {
   let first: OpenQuestion | undefined;
-  for (const nodeId in run.interrupts) {
-    const interrupt = run.interrupts[nodeId]!;
+  for (const [nodeId, interrupt] of run.interrupts) {
     if (!first || interrupt.suspendedSeq < first.interrupt.suspendedSeq) first = { nodeId, interrupt };
   }
   return first;

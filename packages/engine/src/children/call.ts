@@ -30,7 +30,7 @@ const CALLS_MAX = 100;
 
 /** Pack code calls a workflow: the node stays at work until the child has ended, then its code runs again. */
 export function callWorkflow(step: Step, node: PlanNode, { workflowId, inputs }: WorkflowCall): void {
-  const state = step.run.nodes[node.id];
+  const state = step.run.nodes.get(node.id);
   const made = state?.status === 'running' ? (state.calls?.length ?? 0) : 0;
   if (isTooLarge(inputs)) failNode(step, node, tooLarge('The inputs of the child'), false);
   else if (made < CALLS_MAX)

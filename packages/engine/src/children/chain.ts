@@ -45,7 +45,7 @@ export function openingOf(
   workers: readonly string[],
   causeSeq: number | undefined,
 ): JsonObject {
-  const visit = step.run.visits[node.id] ?? 1;
+  const visit = step.run.visits.get(node.id) ?? 1;
   return { visit, workers: [...workers], ...(causeSeq !== undefined && { causeSeq }) };
 }
 
@@ -82,5 +82,5 @@ function chainEvent(
   const childRunId = 'childRunId' in child ? child.childRunId : undefined;
   const payload: JsonObject = { phase, workerId: child.workflowId, parentRunId: step.run.facts.runId };
   if (childRunId !== undefined) payload.childRunId = childRunId;
-  return { payload, sealed: { visit: step.run.visits[node.id] ?? 1, index: child.index } };
+  return { payload, sealed: { visit: step.run.visits.get(node.id) ?? 1, index: child.index } };
 }

@@ -5,15 +5,13 @@ import { type CalledRun, isEnded } from './child.ts';
 
 /** Another attempt makes its calls anew: it does not wait for the child that the last one was cut off from. */
 export function forgetCall(run: Draft, nodeId: string): void {
-  if (!Object.hasOwn(run.children, nodeId) || !run.children[nodeId]?.callInputs) return;
-  const { [nodeId]: _call, ...others } = run.children;
-  run.children = others;
+  if (run.children.get(nodeId)?.callInputs) run.children = run.children.with(nodeId, undefined);
 }
 
 /** The end of a child that pack code called stays with the node, whose code runs again and is told of it. */
 export function foldCall(run: Draft, nodeId: string, sealed: JsonObject): void {
-  const entry = Object.hasOwn(run.children, nodeId) ? run.children[nodeId] : undefined;
-  const state = Object.hasOwn(run.nodes, nodeId) ? run.nodes[nodeId] : undefined;
+  const entry = run.children.get(nodeId);
+  const state = run.nodes.get(nodeId);
   if (!entry?.callInputs || entry.visit !== sealed.visit || state?.status !== 'running') return;
   const [child] = entry.children;
   if (!child || !isEnded(child)) return;
@@ -27,5 +25,5 @@ export function foldCall(run: Draft, nodeId: string, sealed: JsonObject): void {
     ...(isObject(outputs) && { outputs }),
     ...(error && { error }),
   };
-  run.nodes[nodeId] = { ...state, calls: [...(state.calls ?? []), called] };
+  run.nodes = run.nodes.with(nodeId, { ...state, calls: [...(state.calls ?? []), called] });
 }

@@ -11,8 +11,7 @@ import type { Run } from '../run.ts';
 import { type Child, type ChildStatus, type EndedChild, isEnded, type NodeChildren } from './child.ts';
 import { foldCall } from './fold-call.ts';
 
-export const childrenOf = (run: Run, nodeId: string): NodeChildren | undefined =>
-  Object.hasOwn(run.children, nodeId) ? run.children[nodeId] : undefined;
+export const childrenOf = (run: Run, nodeId: string): NodeChildren | undefined => run.children.get(nodeId);
 
 export function foldChildren(run: Draft, event: RunEvent, payload: JsonObject): void {
   const { nodeId, sealed } = event;
@@ -27,7 +26,7 @@ export function foldChildren(run: Draft, event: RunEvent, payload: JsonObject): 
 
 /** A fork has none of its source's children: those that had not ended are started again. */
 export function loosenChildren(run: Draft): void {
-  for (const nodeId of Object.keys(run.children)) change(run, nodeId, wantAgain);
+  for (const [nodeId] of run.children) change(run, nodeId, wantAgain);
 }
 
 const wantAgain = (child: Child): Child =>
@@ -46,7 +45,7 @@ function open(run: Draft, nodeId: string, sealed: JsonObject): void {
     ...(typeof causeSeq === 'number' && { causeSeq }),
     ...(isObject(sealed.callInputs) && { callInputs: sealed.callInputs }),
   };
-  run.children = { ...run.children, [nodeId]: entry };
+  run.children = run.children.with(nodeId, entry);
 }
 
 function started(run: Draft, nodeId: string, sealed: JsonObject, payload: JsonObject): void {
@@ -115,7 +114,7 @@ function release(run: Draft, nodeId: string): void {
 function noteEnd(run: Draft, nodeId: string, childRunId: string): void {
   const entry = childrenOf(run, nodeId);
   if (!entry || entry.ended.includes(childRunId)) return;
-  run.children = { ...run.children, [nodeId]: { ...entry, ended: [...entry.ended, childRunId] } };
+  run.children = run.children.with(nodeId, { ...entry, ended: [...entry.ended, childRunId] });
 }
 
 /** Only what follows from a decision counts: a sub-workflow is no dispatch. */
@@ -125,14 +124,19 @@ function countDispatch(run: Draft, nodeId: string): void {
 }
 
 function changeOne(run: Draft, nodeId: string, sealed: JsonObject, next: (child: Child) => Child): void {
-  if (childrenOf(run, nodeId)?.visit !== sealed.visit) return;
-  change(run, nodeId, (child) => (child.index === sealed.index ? next(child) : child));
+  const entry = childrenOf(run, nodeId);
+  const child = entry?.children[numberAt(sealed, 'index', -1)];
+  if (!entry || !child || entry.visit !== sealed.visit) return;
+  run.children = run.children.with(nodeId, {
+    ...entry,
+    children: entry.children.with(child.index, next(child)),
+  });
 }
 
 function change(run: Draft, nodeId: string, next: (child: Child) => Child): void {
   const entry = childrenOf(run, nodeId);
   if (!entry) return;
-  run.children = { ...run.children, [nodeId]: { ...entry, children: entry.children.map(next) } };
+  run.children = run.children.with(nodeId, { ...entry, children: entry.children.map(next) });
 }
 
 const baseOf = ({

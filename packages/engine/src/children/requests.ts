@@ -2,44 +2,86 @@
 import { isTerminal } from '@gantry/protocol';
 import type { Plan } from '../plan.ts';
 import { nodeConfig } from '../plan.ts';
-import type { Run } from '../run.ts';
+import type { Run, RunFacts } from '../run.ts';
 import { type Child, type ChildRequest, isEnded, type NodeChildren, type RunningChild } from './child.ts';
 import { childrenOf } from './fold-children.ts';
 import { mapInputs } from './mapping.ts';
 
+/** Asked for after every step, so they are prepared a few at a time: a node's own together, then the next node's. */
+const REQUESTS_MAX = 32;
+
 /** Children that the shell has to start now: the same in normal work and after a crash. */
 export function childRequests(plan: Plan, run: Run): ChildRequest[] {
-  if (run.status !== 'running') return [];
-  return presentChildren(run).flatMap(({ nodeId, visit, callInputs, child }): ChildRequest[] => {
-    const terms = plan.nodes.get(nodeId)?.behaviour.children;
-    if (child.status !== 'wanted' || !terms) return [];
-    const { workflowId, index } = child;
+  const requests: ChildRequest[] = [];
+  if (run.status !== 'running') return requests;
+  for (const chunk of run.children.chunks)
+    for (const { id, value } of chunk) {
+      if (!value?.children.some(isWanted) || !awaited(run, id)) continue;
+      requests.push(...requestsOf(plan, run, id, value));
+      if (requests.length >= REQUESTS_MAX) return requests;
+    }
+  return requests;
+}
+
+const isWanted = ({ status }: Child): boolean => status === 'wanted';
+
+function requestsOf(
+  plan: Plan,
+  run: Run,
+  nodeId: string,
+  { visit, children, callInputs }: NodeChildren,
+): ChildRequest[] {
+  const terms = plan.nodes.get(nodeId)?.behaviour.children;
+  if (!terms) return [];
+  return children.filter(isWanted).map(({ workflowId, index }): ChildRequest => {
     const about = { nodeId, visit, index, workflowId };
-    if (callInputs) return [{ ...about, inputs: callInputs, unset: [], harvest: [], reportsOutputs: true }];
+    if (callInputs) return { ...about, inputs: callInputs, unset: [], harvest: [], reportsOutputs: true };
     const mapping = terms.mappingOf(workflowId);
     const harvest = [...new Set(Object.values(mapping.outputs))];
-    return [{ ...about, ...mapInputs(mapping.inputs, run.variables), harvest }];
+    return { ...about, ...mapInputs(mapping.inputs, run.variables), harvest };
   });
 }
 
 /** Child runs that are under way and wanted. The run may be paused: they go on, and their end waits. */
-export function runningChildren(run: Run): RunningChild[] {
-  return presentChildren(run).flatMap(({ nodeId, visit, child }) => {
+export const runningChildren = (run: Run): RunningChild[] =>
+  [...run.children].flatMap(([nodeId]) => runningOf(run, nodeId));
+
+function runningOf(run: Run, nodeId: string): RunningChild[] {
+  const { visit, children } = awaited(run, nodeId) ?? { visit: 0, children: [] };
+  return children.flatMap((child) => {
     if (child.status !== 'running') return [];
     const { workflowId, index, childRunId } = child;
     return [{ nodeId, visit, index, workflowId, childRunId }];
   });
 }
 
+/** Whether the run that has these facts is a child which its parent waits for. */
+export function isRunningChild(parent: Run, { runId, parent: link }: RunFacts): boolean {
+  const entry = link && awaited(parent, link.nodeId);
+  if (!entry || entry.visit !== link.visit) return false;
+  return entry.children.some((child) => child.status === 'running' && child.childRunId === runId);
+}
+
 /** Child runs that were under way before and are not wanted any more: they are to be cancelled. */
 export function childrenToCancel(plan: Plan, before: Run, after: Run): string[] {
   // The children that a replay knows of are its source's.
   if (after.facts.fork?.mode === 'replay') return [];
-  const wanted = new Set(runningChildren(after).map(({ childRunId }) => childRunId));
-  return runningChildren(before)
-    .filter(({ nodeId }) => plan.nodes.get(nodeId)?.behaviour.children?.propagateCancellation !== false)
-    .filter(({ nodeId, childRunId }) => !wanted.has(childRunId) && !hasReported(after, nodeId, childRunId))
-    .map(({ childRunId }) => childRunId);
+  return nodesWithChanges(before, after)
+    .filter((nodeId) => plan.nodes.get(nodeId)?.behaviour.children?.propagateCancellation !== false)
+    .flatMap((nodeId) => {
+      const wanted = new Set(runningOf(after, nodeId).map(({ childRunId }) => childRunId));
+      const reported = new Set(childrenOf(after, nodeId)?.ended);
+      return runningOf(before, nodeId)
+        .map(({ childRunId }) => childRunId)
+        .filter((childRunId) => !wanted.has(childRunId) && !reported.has(childRunId));
+    });
+}
+
+/** Nodes that may stand for other children than before. */
+function nodesWithChanges(before: Run, after: Run): string[] {
+  if (isTerminal(before.status) !== isTerminal(after.status)) return [...before.children].map(([id]) => id);
+  const changed = [...after.children.changedFrom(before.children), ...after.nodes.changedFrom(before.nodes)];
+  return [...new Set(changed)];
 }
 
 /** Workflows that the definition names as children. A host that lacks one refuses the run. */
@@ -53,29 +95,12 @@ export function childWorkflows(plan: Plan): { nodeId: string; workflowId: string
 
 /** The children that the node's present visit still stands for. */
 export function awaited(run: Run, nodeId: string): NodeChildren | undefined {
-  const status = run.nodes[nodeId]?.status;
+  const status = run.nodes.get(nodeId)?.status;
   if (isTerminal(run.status) || (status !== 'running' && status !== 'suspended')) return;
   const entry = childrenOf(run, nodeId);
-  return entry && entry.visit === run.visits[nodeId] ? entry : undefined;
+  return entry && entry.visit === run.visits.get(nodeId) ? entry : undefined;
 }
 
 /** Whether the node goes on only when a child has ended. */
 export const isAwaitingChild = (run: Run, nodeId: string): boolean =>
   awaited(run, nodeId)?.children.some((child) => !isEnded(child)) ?? false;
-
-interface PresentChild extends Pick<NodeChildren, 'visit' | 'callInputs'> {
-  readonly nodeId: string;
-  readonly child: Child;
-}
-
-function presentChildren(run: Run): PresentChild[] {
-  return Object.keys(run.children).flatMap((nodeId) => {
-    const entry = awaited(run, nodeId);
-    if (!entry) return [];
-    const { children, ...about } = entry;
-    return children.map((child) => ({ ...about, nodeId, child }));
-  });
-}
-
-const hasReported = (run: Run, nodeId: string, childRunId: string): boolean =>
-  childrenOf(run, nodeId)?.ended.includes(childRunId) ?? false;

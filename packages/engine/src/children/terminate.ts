@@ -10,6 +10,6 @@ export function terminateRun(step: Step, node: PlanNode, outputs: JsonObject): v
   if (step.run.status !== 'running') return;
   cancelActive(step, step.plan.order, 'run-terminated');
   for (const other of step.plan.order)
-    if (step.run.nodes[other.id] === undefined) skipNode(step, other, 'run-terminated');
+    if (step.run.nodes.get(other.id) === undefined) skipNode(step, other, 'run-terminated');
   completeRun(step);
 }

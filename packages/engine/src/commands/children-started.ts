@@ -40,7 +40,7 @@ function noteStart(step: Step, node: PlanNode, child: Child, start: ChildStart):
     type: 'node.dispatched',
     nodeId: node.id,
     payload: { childRunId, childWorkflowId: workflowId, childStatus: 'pending' },
-    sealed: { visit: step.run.visits[node.id] ?? 1, index },
+    sealed: { visit: step.run.visits.get(node.id) ?? 1, index },
   });
   const running = awaited(step.run, node.id)?.children[index];
   if (running) emitChain(step, node, running, 'dispatch.succeeded');

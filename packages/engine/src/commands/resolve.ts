@@ -47,7 +47,7 @@ export function resolve(step: Step, command: Resolve): void {
     return;
   }
   const key = eventKey(resumeValue);
-  if (key !== undefined && run.heard?.[nodeId] === key) return;
+  if (key !== undefined && run.heard.get(nodeId) === key) return;
   const interrupt = openFor(run, command);
   if (!interrupt) {
     step.refusal = closedRefusal(run, command);
@@ -81,7 +81,7 @@ function answerAnything(
 }
 
 function openFor(run: Run, { nodeId, interruptId }: Resolve): Interrupt | undefined {
-  const open = run.interrupts[nodeId];
+  const open = run.interrupts.get(nodeId);
   return interruptId === undefined || open?.interruptId === interruptId ? open : undefined;
 }
 
@@ -91,8 +91,8 @@ const neverAsked: Refusal = {
 };
 
 function closedRefusal(run: Run, { nodeId, resumeValue }: Resolve): Refusal {
-  if ((run.asked[nodeId] ?? 0) === 0) return neverAsked;
-  const ended = run.nodes[nodeId]?.status === 'cancelled' && !run.interrupts[nodeId];
+  if ((run.asked.get(nodeId) ?? 0) === 0) return neverAsked;
+  const ended = run.nodes.get(nodeId)?.status === 'cancelled' && !run.interrupts.get(nodeId);
   if (ended && run.cascadedFrom !== undefined)
     return { code: 'interrupt_gone', message: 'The parent run was cancelled, and the question with it.' };
   if (ended && run.status === 'cancelled')

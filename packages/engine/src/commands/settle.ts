@@ -14,9 +14,9 @@ type About = Pick<Extract<Command, { type: 'settle' }>, 'nodeId' | 'attempt' | '
 export function nodeUnderWay({ plan, run }: Step, { nodeId, attempt, visit }: About): PlanNode | undefined {
   const node = plan.nodes.get(nodeId);
   if (run.status !== 'running' || !node?.leavesProcess) return;
-  const state = run.nodes[node.id];
+  const state = run.nodes.get(node.id);
   if (state?.status !== 'running' || state.attempt !== attempt || isAwaitingChild(run, nodeId)) return;
-  return run.visits[node.id] === visit ? node : undefined;
+  return run.visits.get(node.id) === visit ? node : undefined;
 }
 
 export function settle(step: Step, command: Extract<Command, { type: 'settle' }>): void {
@@ -35,7 +35,7 @@ export function settle(step: Step, command: Extract<Command, { type: 'settle' }>
 const QUESTIONS_MAX = 1_000;
 
 function ask(step: Step, node: PlanNode, suspension: PackSuspension): void {
-  const state = step.run.nodes[node.id];
+  const state = step.run.nodes.get(node.id);
   const asked = state?.status === 'running' ? Object.keys(state.answers ?? {}).length : 0;
   if (asked < QUESTIONS_MAX) {
     suspend(step, node, packQuestion(suspension, node.id, step.now));

@@ -8,14 +8,14 @@ import type { Step } from '../step.ts';
 export function wake(step: Step, maxEvents: number): void {
   for (const node of step.plan.order) {
     if (step.run.status !== 'running' || step.events.length >= maxEvents) return;
-    const state = step.run.nodes[node.id];
+    const state = step.run.nodes.get(node.id);
     if (state) wakeNode(step, node, state);
   }
   drain(step, maxEvents);
 }
 
 function wakeNode(step: Step, node: PlanNode, state: NodeState): void {
-  const interrupt = step.run.interrupts[node.id];
+  const interrupt = step.run.interrupts.get(node.id);
   if (interrupt && hasExpired(interrupt, step.now)) expire(step, node, interrupt);
   else if (state.status === 'retrying') {
     if (state.retryAt <= step.now) runNode(step, node);

@@ -170,10 +170,10 @@ describe('after a rejection', () => {
         ['draft>gate', 'gate>publish', edge('gate>revise', { triggerRule: 'any_failed' }), 'revise>draft'],
       ),
     );
-    const first = trial.run.interrupts.gate?.interruptId;
+    const first = trial.run.interrupts.get('gate')?.interruptId;
     answer(trial, 'gate', 'rejected');
     trial.advance();
-    const second = trial.run.interrupts.gate?.interruptId;
+    const second = trial.run.interrupts.get('gate')?.interruptId;
     assert.notEqual(second, first);
     const stale = {
       type: 'resolve',

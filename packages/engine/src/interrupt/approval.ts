@@ -129,7 +129,7 @@ function count(
 }
 
 function decided(step: Step, node: PlanNode, { action, fields }: ApprovalAnswer, by: string): void {
-  const interrupt = step.run.interrupts[node.id]!;
+  const interrupt = step.run.interrupts.get(node.id)!;
   const decidedAt = new Date(step.now).toISOString();
   const value: JsonObject = { action, ...fields, decidedBy: by, decidedAt };
   close(step, node, { interrupt, value, by, ...(action === 'reject' && { rejected: 'reject' as const }) });

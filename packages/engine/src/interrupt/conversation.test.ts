@@ -100,7 +100,7 @@ describe('a conversation', () => {
     const trial = talk({}, { channels } as Partial<WorkflowDefinition>);
     answer(trial, 'talk', say('hi'));
     const half = fold(newRun(trial.run.facts), trial.events);
-    assert.equal(half.interrupts.talk?.conversation?.turns, 2);
+    assert.equal(half.interrupts.get('talk')?.conversation?.turns, 2);
     answer(trial, 'talk', { operation: 'close', turn: { content: 'bye' } });
     const turns = snapshot(trial.plan, trial.run).channels?.talk as JsonObject[];
     assert.deepEqual(
@@ -121,7 +121,7 @@ describe('a conversation', () => {
     const trial = talk();
     answer(trial, 'talk', say('a'), key('ann'));
     answer(trial, 'talk', say('b'), key('bob'));
-    assert.equal(trial.run.interrupts.talk?.conversation?.turns, 3);
+    assert.equal(trial.run.interrupts.get('talk')?.conversation?.turns, 3);
   });
 });
 

@@ -85,7 +85,7 @@ export const TURNS_MAX = 1_000;
 
 /** One more turn. Answers whether the node still goes on: a channel may refuse the message. */
 export function exchange(step: Step, node: PlanNode, said: TurnRequest, outcome?: Json): boolean {
-  const interrupt = step.run.interrupts[node.id]!;
+  const interrupt = step.run.interrupts.get(node.id)!;
   const { conversationId, turns: turnIndex } = stateOf(interrupt);
   const turn = turnOf(step, conversationId, turnIndex, said, said.role ?? 'user');
   if (outcome !== undefined) turn.outcome = outcome;
@@ -112,7 +112,7 @@ export function endConversation(step: Step, node: PlanNode, interrupt: Interrupt
   if (!keepTurn(step, node, channelOf(interrupt), finalTurn)) return;
   const value: JsonObject = { conversationId, outcome, turnCount: turnIndex - 1 };
   if (timedOut) value.reason = 'timeout';
-  close(step, node, { interrupt: step.run.interrupts[node.id]!, value, by });
+  close(step, node, { interrupt: step.run.interrupts.get(node.id)!, value, by });
 }
 
 export const timeOutConversation = (step: Step, node: PlanNode, interrupt: Interrupt): void =>

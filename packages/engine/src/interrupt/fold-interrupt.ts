@@ -51,37 +51,35 @@ function open(run: Draft, nodeId: string, event: RunEvent, payload: JsonObject):
     ...(memo && { memo }),
     ...(rules && { rules: rules as AnswerRules }),
   };
-  run.interrupts = { ...run.interrupts, [nodeId]: interrupt };
-  run.asked = { ...run.asked, [nodeId]: (run.asked[nodeId] ?? 0) + 1 };
+  run.interrupts = run.interrupts.with(nodeId, interrupt);
+  run.asked = run.asked.with(nodeId, (run.asked.get(nodeId) ?? 0) + 1);
 }
 
 /** The answer to a question of pack code stays with the node, which is called again with it. */
 function keepAnswer(run: Draft, nodeId: string, event: RunEvent): void {
-  const interrupt = run.interrupts[nodeId];
-  const state = run.nodes[nodeId];
+  const interrupt = run.interrupts.get(nodeId);
+  const state = run.nodes.get(nodeId);
   const packKey = interrupt?.memo?.packKey;
   if (!interrupt || typeof packKey !== 'string' || state?.status !== 'suspended') return;
   const { value, by, rejected } = recordedAnswer(interrupt, event);
   const answer = packAnswer(interrupt, { value, by, at: event.at, rejected });
-  run.nodes[nodeId] = { ...state, answers: { ...state.answers, [packKey]: answer } };
+  run.nodes = run.nodes.with(nodeId, { ...state, answers: { ...state.answers, [packKey]: answer } });
 }
 
 export function closeInterrupt(run: Draft, nodeId: string): void {
-  if (!(nodeId in run.interrupts)) return;
-  const { [nodeId]: _closed, ...others } = run.interrupts;
-  run.interrupts = others;
+  if (run.interrupts.get(nodeId)) run.interrupts = run.interrupts.with(nodeId, undefined);
 }
 
 function vote(run: Draft, nodeId: string, approve: boolean, payload: JsonObject): void {
-  const interrupt = run.interrupts[nodeId];
+  const interrupt = run.interrupts.get(nodeId);
   if (!interrupt) return;
   const voter = textAt(payload, 'principal');
   const votes = [...interrupt.votes.filter((earlier) => earlier.voter !== voter), { voter, approve }];
-  run.interrupts = { ...run.interrupts, [nodeId]: { ...interrupt, votes } };
+  run.interrupts = run.interrupts.with(nodeId, { ...interrupt, votes });
 }
 
 function turn(run: Draft, nodeId: string, payload: JsonObject): void {
-  const interrupt = run.interrupts[nodeId];
+  const interrupt = run.interrupts.get(nodeId);
   if (!interrupt) return;
   const { conversation } = interrupt;
   const turnIndex = isObject(payload.initialTurn) ? 0 : numberAt(payload, 'turnIndex', 0);
@@ -89,19 +87,19 @@ function turn(run: Draft, nodeId: string, payload: JsonObject): void {
     conversationId: conversation?.conversationId ?? textAt(payload, 'conversationId'),
     turns: Math.max(conversation?.turns ?? 0, turnIndex + 1),
   };
-  run.interrupts = { ...run.interrupts, [nodeId]: { ...interrupt, conversation: next } };
+  run.interrupts = run.interrupts.with(nodeId, { ...interrupt, conversation: next });
 }
 
 /** The same delivery of an event again changes nothing, also when the node asks anew. */
 function hear(run: Draft, nodeId: string, { sealed }: RunEvent, payload: JsonObject): void {
-  if (run.interrupts[nodeId]?.kind !== 'external-event') return;
+  if (run.interrupts.get(nodeId)?.kind !== 'external-event') return;
   const key = eventKey(isObject(sealed) ? (sealed.resumeValue ?? payload.resumeValue) : payload.resumeValue);
-  if (key !== undefined) run.heard = { ...run.heard, [nodeId]: key };
+  if (key !== undefined) run.heard = run.heard.with(nodeId, key);
 }
 
 function deny(run: Draft, nodeId: string, payload: JsonObject): void {
-  const interrupt = run.interrupts[nodeId];
+  const interrupt = run.interrupts.get(nodeId);
   if (!interrupt || payload.allowed !== false) return;
   const denied = [...(interrupt.denied ?? []), textAt(payload, 'principal')];
-  run.interrupts = { ...run.interrupts, [nodeId]: { ...interrupt, denied } };
+  run.interrupts = run.interrupts.with(nodeId, { ...interrupt, denied });
 }

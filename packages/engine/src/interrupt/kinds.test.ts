@@ -87,7 +87,7 @@ describe('external-event', () => {
     answer(trial, 'ask', delivery);
     assert.deepEqual(answer(trial, 'ask', delivery).refusal, undefined);
     trial.advance();
-    assert.equal(trial.run.asked.ask, 2);
+    assert.equal(trial.run.asked.get('ask'), 2);
     const again = answer(trial, 'ask', delivery);
     assert.deepEqual([again.refusal, again.events], [undefined, []]);
     assert.equal(trial.status('ask'), 'suspended');

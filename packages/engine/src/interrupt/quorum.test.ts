@@ -31,7 +31,7 @@ describe('a quorum', () => {
     const again = answer(trial, 'gate', 'approved');
     assert.deepEqual([again.events, again.refusal], [[], undefined]);
     assert.equal(refusalOf(trial, 'gate', 'rejected'), 'conflict');
-    assert.equal(trial.run.interrupts.gate?.votes.length, 1);
+    assert.equal(trial.run.interrupts.get('gate')?.votes.length, 1);
   });
 
   test('one rejection is a veto, unless a majority is asked for', () => {

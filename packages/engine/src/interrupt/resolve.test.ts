@@ -19,7 +19,7 @@ describe('whether there is such a question', () => {
 
   test('answered before, or another question of the node', () => {
     const trial = open();
-    const { interruptId } = trial.run.interrupts.gate!;
+    const { interruptId } = trial.run.interrupts.get('gate')!;
     const stale = { type: 'resolve', now: 1, nodeId: 'gate', resumeValue: accept, by: key() } as const;
     const other = trial.give({ ...stale, interruptId: 'run-1:gate:0' });
     assert.equal(other.refusal?.code, 'interrupt_already_resolved');
@@ -143,7 +143,7 @@ test('a run waits only when nothing else can move', () => {
 test('ids of nodes may be of any length, keys may not', () => {
   const id = 'n'.repeat(1_000);
   const trial = Trial.begin(workflow([node(id, 'core.approvalGate')]));
-  assert.ok(trial.run.interrupts[id]!.key.length <= 256);
+  assert.ok(trial.run.interrupts.get(id)!.key.length <= 256);
   assert.equal(refusalOf(trial, id, accept), undefined);
   assertSound(trial);
 });
@@ -151,5 +151,5 @@ test('ids of nodes may be of any length, keys may not', () => {
 test('a replay asks under the ids of its source', () => {
   const fork = { sourceRunId: 'run-0', fromSeq: 0, mode: 'replay' } as const;
   const trial = Trial.begin(gate(), { fork });
-  assert.equal(trial.run.interrupts.gate?.key, 'run-0:gate:1');
+  assert.equal(trial.run.interrupts.get('gate')?.key, 'run-0:gate:1');
 });

@@ -37,7 +37,7 @@ export function suspend(step: Step, node: PlanNode, request: InterruptRequest): 
     payload,
     ...(Object.keys(sealed).length > 0 && { sealed }),
   });
-  const interrupt = run.interrupts[nodeId]!;
+  const interrupt = run.interrupts.get(nodeId)!;
   tellByKind(step, node, interrupt);
   return interrupt;
 }
@@ -64,7 +64,7 @@ const REQUESTED = ['artifactId', 'artifactType', 'title', 'approversList', 'requ
 /** The key of the node's next question, which is also its id. */
 export function nextKey({ run }: Step, node: PlanNode): string {
   const name = node.id.length <= NODE_ID_MAX ? node.id : `node-${node.index}`;
-  return `${originOf(run.facts)}:${name}:${(run.asked[node.id] ?? 0) + 1}`;
+  return `${originOf(run.facts)}:${name}:${(run.asked.get(node.id) ?? 0) + 1}`;
 }
 
 /** A replay repeats what its source did, ids included; everything else asks in its own name. */

@@ -83,7 +83,7 @@ const ACTIONS_MAX = 20;
 
 /** How to answer what is open. */
 export function resolveActions(run: Run): Action[] {
-  const open = Object.entries(run.interrupts).slice(0, ACTIONS_MAX);
+  const open = [...run.interrupts].slice(0, ACTIONS_MAX);
   return open.map(([nodeId, { kind, data }]) => {
     const actions = isObject(data) ? textsAt(data, 'actions') : [];
     const choice = kind === 'approval' && actions.length > 0 ? ` (${actions.join(', ')})` : '';

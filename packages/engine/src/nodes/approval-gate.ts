@@ -58,7 +58,7 @@ export function askApproval(
   return {
     kind: 'acts',
     act: (step, node) => {
-      const visit = step.run.visits[node.id] ?? 1;
+      const visit = step.run.visits.get(node.id) ?? 1;
       const data: JsonObject = madeUp(config, `${step.run.facts.runId}:${node.id}:${visit}`);
       copyInto(data, gate);
       if (inputs.artifactData !== undefined) data.artifactData = inputs.artifactData;

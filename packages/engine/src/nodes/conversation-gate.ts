@@ -97,5 +97,5 @@ function playAlone(step: Step, node: PlanNode, request: ConversationRequest, tur
     open = exchange(step, node, { content: `Turn ${turn}`, from: 'user' });
   if (!open) return;
   const outcome = { turnCount: turns };
-  endConversation(step, node, step.run.interrupts[node.id]!, { outcome, by: 'host:mock' });
+  endConversation(step, node, step.run.interrupts.get(node.id)!, { outcome, by: 'host:mock' });
 }

@@ -79,7 +79,7 @@ function reason(
 }
 
 function useTool(step: Step, node: PlanNode, call: MockToolCall, index: number, agentId: string): void {
-  const callId = `${node.id}:${step.run.visits[node.id] ?? 1}:${index}`;
+  const callId = `${node.id}:${step.run.visits.get(node.id) ?? 1}:${index}`;
   const base: JsonObject = { agentId, toolName: call.toolId, callId };
   const called: JsonObject =
     call.arguments === undefined ? base : { ...base, inputs: asJson(call.arguments) };

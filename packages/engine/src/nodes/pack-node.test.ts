@@ -36,7 +36,7 @@ const settle = (trial: Trial, outcome: Outcome, about: Partial<Extract<Command, 
 
 const ask = (trial: Trial, key: string, request: JsonObject): void => {
   settle(trial, { suspend: { key, request } });
-  assert.equal(trial.run.nodes.a?.status, 'suspended');
+  assert.equal(trial.run.nodes.get('a')?.status, 'suspended');
 };
 const answersOf = (trial: Trial) => invocations(trial.plan, trial.run)[0]?.pack?.answers;
 
@@ -53,8 +53,8 @@ describe('node types of packs', () => {
     assert.throws(() => begin(one({ config: { url: 1 } }), pack({ configSchema: schema })), DefinitionError);
     const inputs = pack({ inputSchema: schema });
     assert.equal(begin(one(), inputs).run.error?.code, 'validation_error');
-    assert.equal(begin(one({ inputs: { url: fixed('x') } }), inputs).run.nodes.a?.status, 'running');
-    assert.equal(begin(one({ config: { url: 'x' } }), inputs).run.nodes.a?.status, 'running');
+    assert.equal(begin(one({ inputs: { url: fixed('x') } }), inputs).run.nodes.get('a')?.status, 'running');
+    assert.equal(begin(one({ config: { url: 'x' } }), inputs).run.nodes.get('a')?.status, 'running');
   });
 
   test('what goes outside names the pack, and masks what the manifest calls sensitive', () => {
@@ -72,7 +72,7 @@ describe('questions of pack code', () => {
   test('an approval reaches the pack in its own words, and a rejection does not fail the node', () => {
     const trial = begin();
     ask(trial, 'k', { kind: 'approval', prompt: 'Ship it?', metadata: { size: 1 } });
-    assert.equal(trial.run.interrupts.a?.data.title, 'Ship it?');
+    assert.equal(trial.run.interrupts.get('a')?.data.title, 'Ship it?');
     answer(trial, 'a', { action: 'reject' });
     const { k } = answersOf(trial) as { k: JsonObject };
     assert.equal(k.decision, 'reject');
@@ -101,7 +101,7 @@ describe('questions of pack code', () => {
     const trial = begin();
     ask(trial, 'w', { kind: 'duration', seconds: 5 });
     trial.wake(trial.now + 4_999);
-    assert.equal(trial.run.nodes.a?.status, 'suspended');
+    assert.equal(trial.run.nodes.get('a')?.status, 'suspended');
     trial.wake(trial.now + 1);
     assert.equal((answersOf(trial) as { w: JsonObject }).w.timedOut, true);
   });
@@ -184,7 +184,7 @@ describe('what pack code tells and how it ends', () => {
     settle(trial, { terminate: { code: 'STOP', message: 'enough' } });
     assert.equal(trial.run.status, 'failed');
     assert.equal(trial.run.error?.code, 'STOP');
-    assert.equal(trial.run.nodes.b, undefined);
+    assert.equal(trial.run.nodes.get('b'), undefined);
   });
 });
 

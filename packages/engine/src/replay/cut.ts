@@ -9,11 +9,11 @@ import { isWellFormed } from './recording.ts';
 export const isWhole = (plan: Plan, run: Run): boolean => plan.order.every((node) => isWholeNode(node, run));
 
 function isWholeNode(node: PlanNode, run: Run): boolean {
-  const state = run.nodes[node.id];
-  if (state?.status === 'suspended') return node.id in run.interrupts;
+  const state = run.nodes.get(node.id);
+  if (state?.status === 'suspended') return run.interrupts.get(node.id) !== undefined;
   if (state?.status !== 'running' || node.leavesProcess || state.dueAt !== undefined) return true;
-  const entry = run.children[node.id];
-  if (!entry || entry.visit !== run.visits[node.id]) return false;
+  const entry = run.children.get(node.id);
+  if (!entry || entry.visit !== run.visits.get(node.id)) return false;
   return entry.children.some(({ status }) => status === 'wanted' || status === 'running');
 }
 

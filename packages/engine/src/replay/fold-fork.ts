@@ -15,18 +15,16 @@ export function foldForkPoint(run: Draft, at: number): void {
   if (run.pausedAt !== undefined) return;
   run.pausedMs += gapMs;
   if (run.waitingSince !== undefined) run.waitingSince += gapMs;
-  for (const nodeId in run.nodes) {
-    const state = run.nodes[nodeId]!;
+  for (const [nodeId, state] of run.nodes) {
     if (state.status === 'running' && state.timeoutAt !== undefined)
-      run.nodes[nodeId] = { ...state, timeoutAt: state.timeoutAt + gapMs };
+      run.nodes = run.nodes.with(nodeId, { ...state, timeoutAt: state.timeoutAt + gapMs });
   }
 }
 
 function shiftQuestions(run: Draft, gapMs: number): void {
-  for (const nodeId in run.interrupts) {
-    const interrupt = run.interrupts[nodeId]!;
+  for (const [nodeId, interrupt] of run.interrupts) {
     if (interrupt.expiresAt === undefined) continue;
     const shifted = { ...interrupt, expiresAt: interrupt.expiresAt + gapMs };
-    run.interrupts = { ...run.interrupts, [nodeId]: shifted };
+    run.interrupts = run.interrupts.with(nodeId, shifted);
   }
 }

@@ -31,7 +31,7 @@ export function nextRecorded(
   let first = recording.unbound[unboundFrom];
   if (run.status !== 'running') return first;
   for (const node of plan.order) {
-    const state = run.nodes[node.id];
+    const state = run.nodes.get(node.id);
     const recorded = state && recordFor(node.id, state, run, recording, executions);
     if (recorded && (!first || recorded.sequence < first.sequence)) first = recorded;
   }
@@ -46,7 +46,7 @@ function recordFor(
   executions: Executions,
 ): Recorded | undefined {
   if (!('attempt' in state) || !isActive(state)) return;
-  const records = recording.execution(executionKey(nodeId, run.visits[nodeId] ?? 1, state.attempt));
+  const records = recording.execution(executionKey(nodeId, run.visits.get(nodeId) ?? 1, state.attempt));
   return records[state.status === 'retrying' ? 0 : executions.countOf(nodeId)];
 }
 
@@ -71,7 +71,7 @@ function reliveNode(step: Step, node: PlanNode, event: RunEvent): void {
   const { type, payload } = event;
   switch (type) {
     case 'node.started':
-      if (step.run.nodes[node.id]?.status === 'retrying') runNode(step, node);
+      if (step.run.nodes.get(node.id)?.status === 'retrying') runNode(step, node);
       break;
     case 'node.completed':
       completeNode(step, node, objectAt(event.sealed, 'outputs') ?? objectAt(payload, 'outputs') ?? {});
@@ -84,7 +84,7 @@ function reliveNode(step: Step, node: PlanNode, event: RunEvent): void {
       else failNode(step, node, errorAt(payload, 'error'), false);
       break;
     case 'interrupt.resolved': {
-      const interrupt = step.run.interrupts[node.id];
+      const interrupt = step.run.interrupts.get(node.id);
       if (interrupt) close(step, node, recordedAnswer(interrupt, event));
       break;
     }

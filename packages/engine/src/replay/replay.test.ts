@@ -118,7 +118,7 @@ describe('a replay of any run', () => {
         assert.deepEqual(told(events.slice(0, part.length), trial), told(part, trial));
         const there = fold(newRun(trial.run.facts), part);
         for (const { nodeId, visit } of invocations(trial.plan, run))
-          assert.ok(visit >= (there.visits[nodeId] ?? 0), nodeId);
+          assert.ok(visit >= (there.visits.get(nodeId) ?? 0), nodeId);
       }),
       { numRuns: 100 },
     );

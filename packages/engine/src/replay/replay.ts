@@ -204,7 +204,7 @@ export class Replay {
   #doWithout(): boolean {
     if (this.#run.status !== 'running') return false;
     for (const node of this.#plan.order) {
-      const state = this.#run.nodes[node.id];
+      const state = this.#run.nodes.get(node.id);
       if (!state || !isActive(state) || !this.#isPast(node.id)) continue;
       const due = dueOf(state) ?? this.#now;
       const act = (step: Step): void => settleUnrecorded(step, node, state);

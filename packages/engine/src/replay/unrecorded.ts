@@ -7,10 +7,10 @@ import type { Step } from '../step.ts';
 
 /** Whether the source has left this execution of the node behind, so that a record can never come. */
 export function isPast(source: Run, run: Run, nodeId: string): boolean {
-  const [theirs = 0, ours = 1] = [source.visits[nodeId], run.visits[nodeId]];
+  const [theirs = 0, ours = 1] = [source.visits.get(nodeId), run.visits.get(nodeId)];
   if (theirs !== ours) return theirs > ours;
-  const there = source.nodes[nodeId];
-  return !(isActive(there) && attemptOf(there) === attemptOf(run.nodes[nodeId]));
+  const there = source.nodes.get(nodeId);
+  return !(isActive(there) && attemptOf(there) === attemptOf(run.nodes.get(nodeId)));
 }
 
 const attemptOf = (state: NodeState | undefined): number | undefined =>

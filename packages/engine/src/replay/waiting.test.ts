@@ -63,8 +63,8 @@ describe('a replay of a run with a question', () => {
     const { run, events } = replay(trial);
     assert.equal(events.length, trial.events.length);
     assert.equal(statusOf(trial.plan, run), 'waiting-approval');
-    assert.equal(run.interrupts.gate?.interruptId, 'run-1:gate:1');
-    assert.equal(branch(trial, events.length).run.interrupts.gate?.interruptId, 'fork-1:gate:1');
+    assert.equal(run.interrupts.get('gate')?.interruptId, 'run-1:gate:1');
+    assert.equal(branch(trial, events.length).run.interrupts.get('gate')?.interruptId, 'fork-1:gate:1');
   });
 });
 

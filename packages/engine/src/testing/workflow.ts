@@ -18,6 +18,7 @@ import {
   type Plan,
   type Run,
   type RunFacts,
+  type RunJson,
 } from '../index.ts';
 
 type NodeExtras = Partial<Omit<WorkflowNode, 'id' | 'typeId'>>;
@@ -69,6 +70,9 @@ export const facts = (extras: Partial<RunFacts> = {}): RunFacts => ({
   ...extras,
 });
 
+/** A run as it is stored. */
+export const plain = (run: Run): RunJson => JSON.parse(JSON.stringify(run));
+
 /** One run under test: keeps every event and checks nothing itself. */
 export class Trial {
   readonly plan: Plan;
@@ -118,25 +122,25 @@ export class Trial {
   }
 
   settle(nodeId: string, outcome: Extract<Command, { type: 'settle' }>['outcome']): this {
-    const state = this.run.nodes[nodeId];
+    const state = this.run.nodes.get(nodeId);
     const attempt = state?.status === 'running' ? state.attempt : 0;
     this.give({
       type: 'settle',
       now: this.now,
       nodeId,
       attempt,
-      visit: this.run.visits[nodeId] ?? 1,
+      visit: this.run.visits.get(nodeId) ?? 1,
       outcome,
     });
     return this.advance();
   }
 
   status(nodeId: string): string {
-    return this.run.nodes[nodeId]?.status ?? 'pending';
+    return this.run.nodes.get(nodeId)?.status ?? 'pending';
   }
 
   outputs(nodeId: string): JsonObject | undefined {
-    const state = this.run.nodes[nodeId];
+    const state = this.run.nodes.get(nodeId);
     return state?.status === 'completed' ? state.outputs : undefined;
   }
 

@@ -214,10 +214,10 @@ async function openQuestion(
   { tenant, runId, nodeId, interruptId }: RunKey & { nodeId: string; interruptId?: string },
 ): Promise<{ run: Run; interrupt: Interrupt }> {
   const read = await runtime.read({ tenant, runId });
-  const interrupt = read?.run.interrupts[nodeId];
+  const interrupt = read?.run.interrupts.get(nodeId);
   if (read && interrupt && (interruptId === undefined || interrupt.interruptId === interruptId))
     return { run: read.run, interrupt };
-  const asked = (read?.run.asked[nodeId] ?? 0) > 0;
+  const asked = (read?.run.asked.get(nodeId) ?? 0) > 0;
   throw new OpenwopError(asked ? 'interrupt_already_resolved' : 'interrupt_not_found');
 }
 
@@ -273,11 +273,7 @@ function listRoute(app: Api, { runtime, store }: ApiDeps): void {
       const page = rows.slice(0, limit);
       const reads = await Promise.all(page.map(({ runId }) => runtime.read({ tenant, runId })));
       const interrupts = reads.flatMap((read) =>
-        read
-          ? Object.entries(read.run.interrupts).map(([nodeId, interrupt]) =>
-              view(read.run, nodeId, interrupt),
-            )
-          : [],
+        read ? [...read.run.interrupts].map(([nodeId, interrupt]) => view(read.run, nodeId, interrupt)) : [],
       );
       const next = rows.length > limit ? { nextBefore: page.at(-1)!.runId } : {};
       return readPayload(request, reply, JSON.stringify({ interrupts, ...next }));

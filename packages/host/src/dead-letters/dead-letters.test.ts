@@ -72,7 +72,7 @@ test('a retry forks the run before the node that failed, once', async (t) => {
   const { runId, ...rest } = won!.json();
   assert.deepEqual(rest, { type: 'run', sourceRunId });
   const { run: forked } = await rig.ended(runId);
-  assert.deepEqual([forked.facts.fork?.sourceRunId, forked.visits.a], [sourceRunId, 1]);
+  assert.deepEqual([forked.facts.fork?.sourceRunId, forked.visits.get('a')], [sourceRunId, 1]);
   const [again, ...others] = await letters(rig);
   assert.deepEqual([again.runId, others], [runId, []], 'the fork failed again, and only it is listed');
 });

@@ -3,11 +3,11 @@ import {
   type ChildRequest,
   type ChildStart,
   checkInputs,
+  isRunningChild,
   type ParentLink,
   type Plan,
   type Run,
   type RunFacts,
-  runningChildren,
 } from '@gantry/engine';
 import { newRunId, type RunError } from '@gantry/protocol';
 import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts';
@@ -22,10 +22,8 @@ export interface PreparedChildren {
 }
 
 /** Those that the parent took: a deadline or a failed sibling may have made it want fewer. */
-export function takenChildren({ opened }: PreparedChildren, parent: Run): OpenedRun[] {
-  const running = new Set(runningChildren(parent).map(({ childRunId }) => childRunId));
-  return opened.filter(({ run }) => running.has(run.facts.runId));
-}
+export const takenChildren = ({ opened }: PreparedChildren, parent: Run): OpenedRun[] =>
+  opened.filter(({ run }) => isRunningChild(parent, run.facts));
 
 export interface ChildrenOptions {
   readonly opening: Opening;

@@ -1,5 +1,5 @@
 /** Between the engine's run and the store's rows. */
-import { fold, newRun, type Run, type RunFacts } from '@gantry/engine';
+import { fold, newRun, type Run, type RunFacts, runOf } from '@gantry/engine';
 import { fromStored, type RunEvent, type StoredEvent, toStored } from '@gantry/protocol';
 import type { LoadedRun, RunSnapshotRecord, RunFacts as StoredFacts } from '@gantry/store';
 
@@ -52,9 +52,7 @@ export function toSnapshot(run: Run): RunSnapshotRecord {
 /** Folds what the store holds of a run: its snapshot, then the short tail after it. */
 export function toRun(loaded: LoadedRun): Run {
   const facts = fromStoredFacts(loaded.row);
-  const base = loaded.snapshot
-    ? { ...newRun(facts), ...JSON.parse(loaded.snapshot.state), facts }
-    : newRun(facts);
+  const base = loaded.snapshot ? runOf({ ...JSON.parse(loaded.snapshot.state), facts }) : newRun(facts);
   const run = fold(base, loaded.tail.map(fromStored));
   if (run.nextSeq !== loaded.row.nextSeq) {
     throw new Error(`run ${facts.runId}: log has ${run.nextSeq} events, its row says ${loaded.row.nextSeq}`);

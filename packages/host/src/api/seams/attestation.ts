@@ -62,7 +62,7 @@ export function attestationSeam(app: Api, drive: Drive): void {
     const workflows = family(outputs, (body.outputAttestation ?? {}) as JsonObject);
     const key = await drive.start(caller, workflows, given);
     const asked = await drive.atRest(key);
-    if (asked.run.interrupts.child) {
+    if (asked.run.interrupts.get('child')) {
       if (body.approvalAction === undefined) await drive.close(key);
       else await drive.answer(key, answerOf(body.approvalAction, outputs), resolver(caller.keyId));
     }
@@ -70,7 +70,7 @@ export function attestationSeam(app: Api, drive: Drive): void {
     const harvested = (await drive.events(key)).find(
       ({ type, payload }) => type === 'core.workflowChain.event' && payload.phase === 'output.harvested',
     );
-    const child = run.nodes.child;
+    const child = run.nodes.get('child');
     const merged = child?.status === 'completed';
     return {
       ...(merged && isObject(child.outputs.attestation) && { attestation: child.outputs.attestation }),

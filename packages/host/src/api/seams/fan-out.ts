@@ -51,7 +51,7 @@ export function fanOutSeam(app: Api, drive: Drive): void {
     const played = [...new Set(body.nextWorkerIds.filter(isPlayed).map(workflowOf))];
     const key = await drive.start(caller, [...played.map(noop), parent(body)]);
     const { run } = await drive.atRest(key);
-    const { children, ended } = run.children.send ?? { children: [], ended: [] };
+    const { children, ended } = run.children.get('send') ?? { children: [], ended: [] };
     const join = (await drive.events(key)).find(({ type }) => type === 'core.dispatch.join')?.payload;
     const { joinOutcome } = join ?? outputsOf(run, 'send');
     return {
@@ -74,6 +74,6 @@ export function fanOutSeam(app: Api, drive: Drive): void {
 }
 
 function outputsOf(run: Run, nodeId: string): JsonObject {
-  const state = run.nodes[nodeId];
+  const state = run.nodes.get(nodeId);
   return state?.status === 'completed' ? state.outputs : {};
 }

@@ -65,9 +65,9 @@ export function governanceSeam(app: Api, drive: Drive): void {
       await drive.answer(key, { action, reason }, resolver(name, roles));
     }
     const { run } = await drive.atRest(key);
-    if (run.interrupts.gate) await drive.close(key);
+    if (run.interrupts.get('gate')) await drive.close(key);
     const event = (await drive.events(key)).findLast(({ type }) => OUTCOMES.includes(type));
-    const released = run.nodes.behind?.status === 'completed';
+    const released = run.nodes.get('behind')?.status === 'completed';
     return { released, ...(event && { event }), runId: key.runId };
   }
 

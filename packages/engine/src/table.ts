@@ -1,0 +1,104 @@
+/**
+ * A persistent map from node (or edge) ids to values: changing one value copies one chunk of entries, not all of
+ * them, so what an event costs does not depend on how wide its workflow is.
+ *
+ * I1  A table never changes as far as anyone can see: `with` answers a new one, which shares the other chunks.
+ * I2  Entries keep the order in which their ids came first. A removed entry keeps its slot, without a value.
+ * I3  The index from ids to slots is shared by all versions of a table and only ever appended to, by the version
+ *     that is the longest. A version sees slots below its own length; one that is not the longest any more copies
+ *     the index before it appends.
+ */
+const CHUNK_ENTRIES = 64;
+
+export interface Entry<Value> {
+  readonly id: string;
+  readonly value: Value | undefined;
+}
+
+type Chunks<Value> = readonly (readonly Entry<Value>[])[];
+
+export class Table<Value> {
+  /** For loops over everything: fewer steps than iterating, and equal chunks of two versions are the same. */
+  readonly chunks: Chunks<Value>;
+  /** How many have a value. */
+  readonly size: number;
+  readonly #slots: Map<string, number>;
+  readonly #length: number;
+
+  private constructor(chunks: Chunks<Value>, size: number, slots: Map<string, number>, length: number) {
+    this.chunks = chunks;
+    this.size = size;
+    this.#slots = slots;
+    this.#length = length;
+  }
+
+  static of<Value>(values: { readonly [id: string]: Value } = {}): Table<Value> {
+    const entries = Object.entries(values).map(([id, value]) => ({ id, value }));
+    const chunks: Entry<Value>[][] = [];
+    for (let at = 0; at < entries.length; at += CHUNK_ENTRIES)
+      chunks.push(entries.slice(at, at + CHUNK_ENTRIES));
+    const slots = new Map(entries.map(({ id }, slot) => [id, slot]));
+    return new Table(chunks, entries.length, slots, entries.length);
+  }
+
+  get(id: string): Value | undefined {
+    const slot = this.#slotOf(id);
+    return slot === undefined
+      ? undefined
+      : this.chunks[Math.floor(slot / CHUNK_ENTRIES)]![slot % CHUNK_ENTRIES]!.value;
+  }
+
+  /** `undefined` removes the value. */
+  with(id: string, value: Value | undefined): Table<Value> {
+    const slot = this.#slotOf(id);
+    if (slot === undefined) return value === undefined ? this : this.#append({ id, value });
+    const at = Math.floor(slot / CHUNK_ENTRIES);
+    const old = this.chunks[at]!;
+    const before = old[slot % CHUNK_ENTRIES]!.value;
+    const size = this.size + Number(value !== undefined) - Number(before !== undefined);
+    const chunk = old.with(slot % CHUNK_ENTRIES, { id, value });
+    return new Table(this.chunks.with(at, chunk), size, this.#slots, this.#length);
+  }
+
+  *[Symbol.iterator](): Generator<readonly [string, Value]> {
+    for (const chunk of this.chunks)
+      for (const { id, value } of chunk) if (value !== undefined) yield [id, value];
+  }
+
+  /** Ids of which the value may be another one. What two versions share is not looked at. */
+  changedFrom(before: Table<Value>): Set<string> {
+    const ids = new Set<string>();
+    for (let at = 0; at < Math.max(this.chunks.length, before.chunks.length); at++) {
+      const [old, now] = [before.chunks[at] ?? [], this.chunks[at] ?? []];
+      if (old === now) continue;
+      for (let slot = 0; slot < Math.max(old.length, now.length); slot++) {
+        if (old[slot] === now[slot]) continue;
+        for (const entry of [old[slot], now[slot]]) if (entry) ids.add(entry.id);
+      }
+    }
+    return ids;
+  }
+
+  /** What `Table.of` takes. */
+  toJSON(): { [id: string]: Value } {
+    return Object.fromEntries(this);
+  }
+
+  #slotOf(id: string): number | undefined {
+    const slot = this.#slots.get(id);
+    return slot !== undefined && slot < this.#length ? slot : undefined;
+  }
+
+  /** I3. */
+  #append(entry: Entry<Value>): Table<Value> {
+    const length = this.#length;
+    const slots = this.#slots.size === length ? this.#slots : new Map([...this.#slots].slice(0, length));
+    slots.set(entry.id, length);
+    const last = this.chunks.length - 1;
+    const chunks =
+      length % CHUNK_ENTRIES === 0
+        ? [...this.chunks, [entry]]
+        : this.chunks.with(last, [...this.chunks[last]!, entry]);
+    return new Table(chunks, this.size + 1, slots, length + 1);
+  }
+}
