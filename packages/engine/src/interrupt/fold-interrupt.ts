@@ -3,7 +3,7 @@ import type { Draft } from '../apply.ts';
 import { isObject, isReservedName } from '../json.ts';
 import { numberAt, objectAt, textAt } from '../payload.ts';
 import { eventKey } from './event-key.ts';
-import type { AnswerRules, Interrupt } from './interrupt.ts';
+import type { AnswerRules, Interrupt, Vote } from './interrupt.ts';
 import { packAnswer } from './pack-question.ts';
 import { recordedAnswer } from './recorded-answer.ts';
 
@@ -25,11 +25,14 @@ export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject):
     case 'approval.granted':
     case 'approval.rejected':
     case 'approval.overridden':
-      vote(run, nodeId, event.type !== 'approval.rejected', payload);
+      vote(run, nodeId, event.type, payload);
       break;
     case 'conversation.opened':
     case 'conversation.exchanged':
       turn(run, nodeId, payload);
+      break;
+    case 'conversation.closed':
+      endTurns(run, nodeId);
       break;
   }
 }
@@ -70,11 +73,16 @@ export function closeInterrupt(run: Draft, nodeId: string): void {
   if (run.interrupts.get(nodeId)) run.interrupts = run.interrupts.with(nodeId, undefined);
 }
 
-function vote(run: Draft, nodeId: string, approve: boolean, payload: JsonObject): void {
+function vote(run: Draft, nodeId: string, type: string, payload: JsonObject): void {
   const interrupt = run.interrupts.get(nodeId);
   if (!interrupt) return;
   const voter = textAt(payload, 'principal');
-  const votes = [...interrupt.votes.filter((earlier) => earlier.voter !== voter), { voter, approve }];
+  const cast: Vote = {
+    voter,
+    approve: type !== 'approval.rejected',
+    ...(type === 'approval.overridden' && { overrides: true }),
+  };
+  const votes = [...interrupt.votes.filter((earlier) => earlier.voter !== voter), cast];
   run.interrupts = run.interrupts.with(nodeId, { ...interrupt, votes });
 }
 
@@ -88,6 +96,13 @@ function turn(run: Draft, nodeId: string, payload: JsonObject): void {
     turns: Math.max(conversation?.turns ?? 0, turnIndex + 1),
   };
   run.interrupts = run.interrupts.with(nodeId, { ...interrupt, conversation: next });
+}
+
+function endTurns(run: Draft, nodeId: string): void {
+  const interrupt = run.interrupts.get(nodeId);
+  if (!interrupt?.conversation) return;
+  const conversation = { ...interrupt.conversation, closed: true as const };
+  run.interrupts = run.interrupts.with(nodeId, { ...interrupt, conversation });
 }
 
 /** The same delivery of an event again changes nothing, also when the node asks anew. */

@@ -34,6 +34,8 @@ export interface AnswerRules {
 export interface Vote {
   readonly voter: string;
   readonly approve: boolean;
+  /** Given by someone with the role to override the gate. */
+  readonly overrides?: true;
 }
 
 /** A question that is open. */
@@ -54,7 +56,11 @@ export interface Interrupt {
   /** Who was refused and is on record for it: the log does not grow with every further attempt. */
   readonly denied?: readonly string[];
   /** Only for conversations; `turns` is the index of the next one. */
-  readonly conversation?: { readonly conversationId: string; readonly turns: number };
+  readonly conversation?: {
+    readonly conversationId: string;
+    readonly turns: number;
+    readonly closed?: true;
+  };
 }
 
 /** Who answers. */

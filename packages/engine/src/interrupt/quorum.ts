@@ -1,7 +1,7 @@
 /** When votes decide. Order does not matter: only who approved and who rejected. */
 import type { JsonObject } from '@gantry/protocol';
 import { numberAt, textsAt } from '../payload.ts';
-import type { Vote } from './interrupt.ts';
+import type { Interrupt, Vote } from './interrupt.ts';
 
 export interface QuorumPolicy {
   readonly required: number;
@@ -30,4 +30,11 @@ export function tally({ required, rejection, electorate }: QuorumPolicy, votes: 
   if (rejected > (rejection === 'majority' ? required / 2 : 0)) return 'rejected';
   // Nobody is left who could still bring it about.
   return electorate - rejected < required ? 'rejected' : 'open';
+}
+
+/** Whether the answer that closes the question is in, and `interrupt.resolved` follows in the same step. */
+export function isDecided({ data, votes, rules, conversation }: Interrupt): boolean {
+  if (conversation?.closed) return true;
+  if (rules?.overrideBypassesQuorum && votes.some(({ overrides }) => overrides)) return true;
+  return votes.length > 0 && tally(policyOf(data), votes) !== 'open';
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isTerminal } from '@gantry/protocol';
+import { isTerminal, type JsonObject } from '@gantry/protocol';
 import { decide, type ForkedRun, fold, invocations, isReady, newRun, type Run, wakeAt } from '../index.ts';
+import { answer, key } from '../testing/answers.ts';
 import { branch, CREATED_AT, told } from '../testing/forks.ts';
 import { edge, effect, node, Trial, workflow } from '../testing/workflow.ts';
 
@@ -65,7 +66,59 @@ const SAMPLES: { readonly [name: string]: () => Trial } = {
     ),
 };
 
+/** Questions that one answer closes in several events. */
+const CLOSINGS: { readonly [name: string]: () => Trial } = {
+  quorum: () => {
+    const trial = asking('core.approvalGate', { requiredApprovals: 2, approversList: ['a', 'b'] });
+    for (const name of ['a', 'b']) answer(trial, 'ask', 'approved', key(name));
+    return trial;
+  },
+  'a majority against': () => {
+    const trial = asking('core.approvalGate', { requiredApprovals: 2, rejectionPolicy: 'majority' });
+    for (const voter of ['a', 'b']) answer(trial, 'ask', { action: 'reject', voter });
+    return trial;
+  },
+  'a governance gate': () => {
+    const trial = asking('core.openwop.governance.approvalGate', { requiredRole: 'admin' });
+    answer(trial, 'ask', { decision: 'granted' }, key('a', { roles: ['admin'] }));
+    return trial;
+  },
+  'an override past the quorum': () => {
+    const config = { requiredRole: 'admin', quorum: 3, overrideBypassesQuorum: true };
+    const trial = asking('core.openwop.governance.approvalGate', {
+      ...config,
+      override: { requiredRole: 'chief' },
+    });
+    const chief = key('a', { roles: ['admin', 'chief'] });
+    answer(trial, 'ask', { decision: 'overridden', reason: 'urgent' }, chief);
+    return trial;
+  },
+  'a conversation': () => {
+    const trial = asking('core.conversationGate', { prompt: 'Well?' });
+    answer(trial, 'ask', { operation: 'close', turn: { content: 'bye' } });
+    return trial;
+  },
+};
+
+const asking = (typeId: string, config: JsonObject): Trial =>
+  Trial.begin(workflow([node('ask', typeId, { config }), node('after')], ['ask>after']));
+
 describe('a branch', () => {
+  for (const [name, make] of Object.entries(CLOSINGS)) {
+    test(`inside the step that closes a question has it closed: ${name}`, () => {
+      const trial = make();
+      assert.notEqual(trial.status('ask'), 'suspended', trial.log().join());
+      const resolved = trial.events.findIndex(({ type }) => type === 'interrupt.resolved');
+      for (let fromSeq = resolved; fromSeq <= trial.events.length; fromSeq++) {
+        const { run } = branch(trial, fromSeq);
+        assert.notEqual(run.nodes.get('ask')?.status, 'suspended', `from ${fromSeq}`);
+        assert.equal(run.interrupts.size, 0);
+      }
+      const requested = trial.events.findIndex(({ type }) => type === 'interrupt.requested') + 1;
+      assert.equal(branch(trial, requested).run.interrupts.size, 1);
+    });
+  }
+
   for (const [name, make] of Object.entries(SAMPLES)) {
     test(`stands on its own from whichever event on: ${name}`, () => {
       const trial = make();

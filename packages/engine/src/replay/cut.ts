@@ -1,5 +1,6 @@
 /** A fork may start in the middle of a step: between events that the engine only ever writes together. */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
+import { isDecided } from '../interrupt/quorum.ts';
 import { objectAt, textAt } from '../payload.ts';
 import type { Plan, PlanNode } from '../plan.ts';
 import type { Run } from '../run.ts';
@@ -10,7 +11,10 @@ export const isWhole = (plan: Plan, run: Run): boolean => plan.order.every((node
 
 function isWholeNode(node: PlanNode, run: Run): boolean {
   const state = run.nodes.get(node.id);
-  if (state?.status === 'suspended') return run.interrupts.get(node.id) !== undefined;
+  if (state?.status === 'suspended') {
+    const interrupt = run.interrupts.get(node.id);
+    return interrupt !== undefined && !isDecided(interrupt);
+  }
   if (state?.status !== 'running' || node.leavesProcess || state.dueAt !== undefined) return true;
   const entry = run.children.get(node.id);
   if (!entry || entry.visit !== run.visits.get(node.id)) return false;
