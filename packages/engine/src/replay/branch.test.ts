@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { isTerminal, type JsonObject } from '@gantry/protocol';
 import { decide, type ForkedRun, fold, invocations, isReady, newRun, type Run, wakeAt } from '../index.ts';
 import { answer, key } from '../testing/answers.ts';
-import { branch, CREATED_AT, told } from '../testing/forks.ts';
+import { Family } from '../testing/family.ts';
+import { branch, CREATED_AT, replay, told } from '../testing/forks.ts';
 import { edge, effect, node, Trial, workflow } from '../testing/workflow.ts';
 
 /** Lives on until the run ends; every effect succeeds. */
@@ -33,6 +34,18 @@ const SAMPLES: { readonly [name: string]: () => Trial } = {
   failure: () => Trial.begin(workflow([effect('a'), effect('b')])).fail('a'),
   breach: () =>
     Trial.begin(workflow([effect('a'), node('b'), node('c')]), { configurable: { recursionLimit: 2 } }),
+  'dead letter': () => {
+    const settings = { maxRetries: 1, backoffMs: 10 };
+    const trial = Trial.begin(workflow([effect('a', { settings }), effect('b')]));
+    return trial.fail('a', 'busy', true).wake(1_010).fail('a', 'busy', true);
+  },
+  'dead letter after a timeout': () => {
+    const settings = { maxRetries: 1, backoffMs: 10, timeoutMs: 50 };
+    return Trial.begin(workflow([effect('a', { settings })]))
+      .wake(1_050)
+      .wake(1_060)
+      .wake(1_110);
+  },
   condition: () =>
     Trial.begin(
       workflow(
@@ -138,6 +151,27 @@ describe('a branch', () => {
       }
     });
   }
+
+  test('of a child that failed for good ends as its source, and so does a replay', () => {
+    const settings = { maxRetries: 1, backoffMs: 5 };
+    const call = node('call', 'core.subWorkflow', { config: { workflowId: 'kid' }, settings });
+    const kid = workflow([node('fail', 'core.fail')], [], { id: 'kid' });
+    const family = new Family(workflow([call, effect('other')]), [kid]).settle();
+    const { parent } = family;
+    parent.wake(parent.now + 5);
+    family.settle();
+    const failed = parent.events.findIndex(({ type }) => type === 'node.failed');
+    assert.deepEqual(parent.log().slice(failed + 1), [
+      'run.dead_lettered',
+      'node.cancelled other',
+      'run.failed',
+    ]);
+    for (let fromSeq = failed + 1; fromSeq <= parent.events.length; fromSeq++)
+      for (const { run, events } of [branch(parent, fromSeq), replay(parent, fromSeq)]) {
+        assert.equal(run.status, 'failed');
+        assert.deepEqual(told(events, parent), told(parent.events, parent));
+      }
+  });
 
   test('acts again', () => {
     const trial = SAMPLES.effects!();

@@ -29,10 +29,12 @@ export function cutEnding(events: readonly RunEvent[], fromSeq: number): readonl
   const rest = events.slice(fromSeq);
   const end = rest.at(-1);
   if (!last || !end || !rest.every(isWellFormed) || !isWellFormed(last)) return [];
-  if (!rest.slice(0, -1).every(isReleased)) return [];
+  if (!rest.slice(0, -1).every(isEnding)) return [];
   const leads = end.type === 'run.completed' ? isTerminated(events, fromSeq) : leadsTo(last, end);
   return leads ? rest : [];
 }
+
+const isEnding = (event: RunEvent): boolean => event.type === 'run.dead_lettered' || isReleased(event);
 
 const isReleased = ({ type, payload }: RunEvent): boolean =>
   (type === 'node.cancelled' || type === 'node.skipped') && ENDINGS.has(textAt(payload, 'reason'));
@@ -52,6 +54,7 @@ function leadsTo(last: RunEvent, end: RunEvent): boolean {
   if (end.type !== 'run.failed') return false;
   switch (last.type) {
     case 'node.failed':
+    case 'run.dead_lettered':
     case 'cap.breached':
     case 'workflow.loopback-limit':
       return true;
