@@ -1,5 +1,7 @@
 /** All that is known of one run, masked, in one document of bounded size. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Api, callerOf, readPayload } from '@gantry/http';
+import { limiter } from '@gantry/limiter';
 import {
   DEBUG_BUNDLE_BYTES_MAX,
   DEBUG_BUNDLE_TRUNCATED_REASON,
@@ -13,7 +15,8 @@ import type { ReadRun } from '../runtime/runtime.ts';
 import type { ApiDeps, HostInfo } from './context.ts';
 import { readLog } from './events.ts';
 import { RUN_URL, RunParams } from './runs.ts';
-import { spansOf } from './spans.ts';
+import { SpanCollector } from './spans.ts';
+import { inTurn } from './turns.ts';
 
 interface Source {
   readonly read: ReadRun;
@@ -22,54 +25,74 @@ interface Source {
   readonly more: boolean;
 }
 
-/** The bundle with a prefix of the events as JSON text. */
-function bundleText(
-  info: Pick<HostInfo, 'name' | 'version'>,
-  generatedAt: number,
-  source: Source,
-  count: number,
-): string {
-  const { read, more } = source;
-  const { run, plan, snapshot } = read;
-  const { definition } = plan;
-  const events = source.events.slice(0, count);
-  const mode = definition.metadata.complianceConfig?.maskingMode ?? 'mask';
-  const rest = {
-    bundleVersion: DEBUG_BUNDLE_VERSION,
-    generatedAt: new Date(generatedAt).toISOString(),
-    host: { name: info.name, version: info.version },
-    run: snapshot,
-    spans: spansOf(run, events),
-    metrics: { openwopCost: null, nodeCount: definition.nodes.length, eventCount: events.length },
-    // What is sealed is what readers see masked.
-    redactionApplied: mode !== 'passthrough' && events.some((event) => event.sealed !== null),
-    redactionMode: mode,
-    ...((more || count < source.events.length) && {
-      truncated: true,
-      truncatedReason: DEBUG_BUNDLE_TRUNCATED_REASON,
-    }),
-  };
-  const docs = events.map((event) => eventDocJson(run.facts.runId, event)).join(',');
-  return `${JSON.stringify(rest).slice(0, -1)},"events":[${docs}]}`;
-}
+/** So many events are sized before other requests get their turn. */
+const SLICE_EVENTS = 250;
+/** What the end of a span, and the mark of a truncated bundle, add at most. */
+const ENDING_BYTES = 128;
 
-/** The longest prefix that fits, to within an eighth of the log. */
-export function debugBundle(
+/** The longest prefix of the events that fits. Every event is sized once, in slices. */
+export async function debugBundle(
   info: Pick<HostInfo, 'name' | 'version'>,
   generatedAt: number,
   source: Source,
   bytesMax: number,
-): string {
-  let count = source.events.length;
-  for (;;) {
-    const text = bundleText(info, generatedAt, source, count);
-    if (count === 0 || Buffer.byteLength(text) <= bytesMax) return text;
-    count -= Math.max(1, Math.ceil(source.events.length / 8));
-    if (count < 0) count = 0;
+): Promise<string> {
+  const { run } = source.read;
+  const collector = new SpanCollector(run);
+  const docs: string[] = [];
+  let bytes = Buffer.byteLength(headText(info, generatedAt, source, 0)) + ENDING_BYTES;
+  let spanCount = 0;
+  for (const event of source.events) {
+    const doc = eventDocJson(run.facts.runId, event);
+    const opened = collector.add(event);
+    const spanBytes = opened ? Buffer.byteLength(JSON.stringify(opened)) + ENDING_BYTES : 0;
+    bytes += Buffer.byteLength(doc) + 1 + spanBytes;
+    if (bytes > bytesMax) break;
+    docs.push(doc);
+    spanCount = collector.spans.length;
+    if (docs.length % SLICE_EVENTS === 0) await nextTurn();
   }
+  const spans = JSON.stringify(collector.spans.slice(0, spanCount));
+  const head = headText(info, generatedAt, source, docs.length).slice(0, -1);
+  return `${head},"spans":${spans},"events":[${docs.join(',')}]}`;
 }
 
+/** All of the bundle but its lists. */
+function headText(
+  info: Pick<HostInfo, 'name' | 'version'>,
+  generatedAt: number,
+  { read: { plan, snapshot }, events, more }: Source,
+  count: number,
+): string {
+  const { definition } = plan;
+  const mode = definition.metadata.complianceConfig?.maskingMode ?? 'mask';
+  return JSON.stringify({
+    bundleVersion: DEBUG_BUNDLE_VERSION,
+    generatedAt: new Date(generatedAt).toISOString(),
+    host: { name: info.name, version: info.version },
+    run: snapshot,
+    metrics: { openwopCost: null, nodeCount: definition.nodes.length, eventCount: count },
+    // What is sealed is what readers see masked.
+    redactionApplied:
+      mode !== 'passthrough' && events.some(({ sealed }, at) => at < count && sealed !== null),
+    redactionMode: mode,
+    ...((more || count < events.length) && {
+      truncated: true,
+      truncatedReason: DEBUG_BUNDLE_TRUNCATED_REASON,
+    }),
+  });
+}
+
+/** Bundles that are made at once: each holds a log of several megabytes in memory. */
+const BUNDLES_MAX = 2;
+const WAITING_PER_TENANT_MAX = 16;
+
 export function debugBundleRoute(app: Api, deps: ApiDeps): void {
+  const bundles = limiter({
+    max: BUNDLES_MAX,
+    perTenantMax: 1,
+    waitingPerTenantMax: WAITING_PER_TENANT_MAX,
+  });
   app.get(
     `${RUN_URL}/debug-bundle`,
     {
@@ -81,13 +104,15 @@ export function debugBundleRoute(app: Api, deps: ApiDeps): void {
     },
     async (request, reply) => {
       const key = { tenant: callerOf(request).tenant, runId: request.params.runId };
-      const read = await deps.runtime.read(key);
-      const log = read && (await readLog(deps.store, key, 0, DEBUG_BUNDLE_BYTES_MAX));
-      if (!read || !log) throw new OpenwopError('not_found');
-      const more = log.events.length < log.row.nextSeq;
+      const text = await inTurn(bundles, key.tenant, async () => {
+        const read = await deps.runtime.read(key);
+        const log = read && (await readLog(deps.store, key, 0, DEBUG_BUNDLE_BYTES_MAX));
+        if (!read || !log) throw new OpenwopError('not_found');
+        const source = { read, events: log.events, more: log.events.length < log.row.nextSeq };
+        return debugBundle(deps.info, deps.now(), source, DEBUG_BUNDLE_BYTES_MAX);
+      });
       void reply.header('cache-control', 'no-store');
-      const source = { read, events: log.events, more };
-      return readPayload(request, reply, debugBundle(deps.info, deps.now(), source, DEBUG_BUNDLE_BYTES_MAX));
+      return readPayload(request, reply, text);
     },
   );
 }

@@ -112,16 +112,50 @@ test('a bundle too large for one answer is a prefix that says so', async (t) => 
     sealed: null,
   }));
   const info = { name: 'gantry', version: '1' };
-  const whole = JSON.parse(debugBundle(info, 0, { read, events, more: false }, 1_000_000));
+  const whole = JSON.parse(await debugBundle(info, 0, { read, events, more: false }, 1_000_000));
   assert.deepEqual([whole.truncated, whole.metrics.eventCount], [undefined, 100]);
-  const text = debugBundle(info, 0, { read, events, more: false }, 50_000);
+  const text = await debugBundle(info, 0, { read, events, more: false }, 50_000);
   const part = JSON.parse(text);
   assert.ok(text.length <= 50_000 && text.length > 25_000, String(text.length));
   assert.deepEqual([part.truncated, part.truncatedReason], [true, 'events_truncated_to_size_cap']);
   assert.equal(part.metrics.eventCount, part.events.length);
   assert.deepEqual(part.events, whole.events.slice(0, part.events.length));
-  const unread = JSON.parse(debugBundle(info, 0, { read, events, more: true }, 1_000_000));
+  const unread = JSON.parse(await debugBundle(info, 0, { read, events, more: true }, 1_000_000));
   assert.equal(unread.truncated, true, 'also when the rest was never read');
+});
+
+test('a bundle of a long log reads each event once and lets others in between', async (t) => {
+  const api = await apiTest(t);
+  const runId = await api.start('three');
+  await api.ended(runId);
+  const read = await api.host.services.runtime.read({ tenant: 'default', runId });
+  assert.ok(read);
+  let payloadReads = 0;
+  const events = Array.from({ length: 5_000 }, (_, sequence) => ({
+    sequence,
+    type: 'log.appended',
+    at: 0,
+    nodeId: null,
+    causationId: null,
+    get payload() {
+      payloadReads++;
+      return JSON.stringify({ level: 'info', message: 'x'.repeat(100) });
+    },
+    sealed: null,
+  }));
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const text = await debugBundle({ name: 'gantry', version: '1' }, 0, { read, events, more: false }, 600_000);
+  isDone = true;
+  assert.ok(JSON.parse(text).events.length > 1_000);
+  assert.ok(text.length <= 600_000);
+  assert.ok(payloadReads <= events.length, `${payloadReads} payloads read`);
+  assert.ok(turns >= 4, `${turns} turns of the loop`);
 });
 
 test('a waiting run explains what it waits for', async (t) => {

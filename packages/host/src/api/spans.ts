@@ -23,59 +23,79 @@ function attemptOf(event: StoredEvent): { typeId: string; attempt: number } {
   return { typeId: String(typeId), attempt: typeof attempt === 'number' ? attempt : 0 };
 }
 
-export function spansOf(run: Run, events: readonly StoredEvent[]): Span[] {
-  const { runId, workflowId, owner, traceparent } = run.facts;
-  const parent = parseTraceparent(traceparent);
-  const traceId = parent?.traceId ?? hash('sha256', runId, 'hex').slice(0, 32);
-  const common = { 'openwop.run_id': runId, 'openwop.workflow_id': workflowId };
-  const first = events[0];
-  if (first === undefined) return [];
-  const root: Span = {
-    name: 'openwop.run',
-    traceId,
-    spanId: spanId(runId, first.sequence),
-    parentSpanId: parent?.spanId ?? null,
-    startedAt: isoTime(first.at),
-    endedAt: null,
-    attributes: {
-      ...common,
-      'openwop.protocol_version': PROTOCOL_VERSION,
-      'openwop.tenant_id': owner.tenant,
-    },
-  };
-  const spans = [root];
-  const open = new Map<string, Span>();
-  for (const event of events) {
-    if (isTerminalEvent(event.type)) {
-      root.endedAt = isoTime(event.at);
-      root.status = event.type;
-    }
-    if (event.nodeId === null) continue;
-    if (event.type === 'node.started') {
-      const { typeId, attempt } = attemptOf(event);
-      const span: Span = {
-        name: `openwop.node.${typeId}`,
-        traceId,
-        spanId: spanId(runId, event.sequence),
-        parentSpanId: root.spanId,
-        startedAt: isoTime(event.at),
-        endedAt: null,
-        attributes: {
-          ...common,
-          'openwop.node_id': event.nodeId,
-          'openwop.node_type': typeId,
-          'openwop.node_attempt': attempt,
-        },
-      };
-      open.set(event.nodeId, span);
-      spans.push(span);
-    } else if (NODE_ENDS.has(event.type)) {
-      const span = open.get(event.nodeId);
-      if (span === undefined) continue;
-      span.endedAt = isoTime(event.at);
-      span.status = event.type;
-      open.delete(event.nodeId);
-    }
+export class SpanCollector {
+  readonly spans: Span[] = [];
+  readonly #run: Run;
+  readonly #traceId: string;
+  readonly #open = new Map<string, Span>();
+
+  constructor(run: Run) {
+    const { runId, traceparent } = run.facts;
+    this.#run = run;
+    this.#traceId = parseTraceparent(traceparent)?.traceId ?? hash('sha256', runId, 'hex').slice(0, 32);
   }
-  return spans;
+
+  /** Takes events in order. Answers the span that this one opens. */
+  add(event: StoredEvent): Span | undefined {
+    const isFirst = this.spans.length === 0;
+    if (isFirst) this.spans.push(this.#rootSpan(event));
+    const root = this.spans[0]!;
+    if (isTerminalEvent(event.type)) end(root, event);
+    if (event.nodeId === null) return isFirst ? root : undefined;
+    if (event.type === 'node.started') {
+      const span = this.#nodeSpan(root, event.nodeId, event);
+      this.#open.set(event.nodeId, span);
+      this.spans.push(span);
+      return span;
+    }
+    const span = NODE_ENDS.has(event.type) ? this.#open.get(event.nodeId) : undefined;
+    if (span) end(span, event);
+    if (span) this.#open.delete(event.nodeId);
+    return isFirst ? root : undefined;
+  }
+
+  #rootSpan(first: StoredEvent): Span {
+    const { runId, owner, traceparent } = this.#run.facts;
+    return {
+      name: 'openwop.run',
+      traceId: this.#traceId,
+      spanId: spanId(runId, first.sequence),
+      parentSpanId: parseTraceparent(traceparent)?.spanId ?? null,
+      startedAt: isoTime(first.at),
+      endedAt: null,
+      attributes: {
+        ...this.#common(),
+        'openwop.protocol_version': PROTOCOL_VERSION,
+        'openwop.tenant_id': owner.tenant,
+      },
+    };
+  }
+
+  #nodeSpan({ spanId: parentSpanId }: Span, nodeId: string, event: StoredEvent): Span {
+    const { typeId, attempt } = attemptOf(event);
+    return {
+      name: `openwop.node.${typeId}`,
+      traceId: this.#traceId,
+      spanId: spanId(this.#run.facts.runId, event.sequence),
+      parentSpanId,
+      startedAt: isoTime(event.at),
+      endedAt: null,
+      attributes: {
+        ...this.#common(),
+        'openwop.node_id': nodeId,
+        'openwop.node_type': typeId,
+        'openwop.node_attempt': attempt,
+      },
+    };
+  }
+
+  #common() {
+    const { runId, workflowId } = this.#run.facts;
+    return { 'openwop.run_id': runId, 'openwop.workflow_id': workflowId };
+  }
+}
+
+function end(span: Span, { at, type }: StoredEvent): void {
+  span.endedAt = isoTime(at);
+  span.status = type;
 }
