@@ -1,4 +1,12 @@
 export { openPostgres, type Sql, type Statement, type Tx } from './open-postgres.ts';
-export { codeOf, isLostConnection, isOfServer, postgresReason, refusalOf } from './reasons.ts';
+export {
+  codeOf,
+  isLostConnection,
+  isOfServer,
+  mayHaveArrived,
+  postgresReason,
+  refusalOf,
+  UnknownOutcomeError,
+} from './reasons.ts';
 export { addressOf, loginOptions, type PostgresServer, readServer } from './url.ts';
 export { Wire } from './wire.ts';

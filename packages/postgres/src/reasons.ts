@@ -13,6 +13,31 @@ export const isOfServer = (error: unknown): boolean =>
 const isFatal = (error: unknown): boolean =>
   error instanceof Error && 'severity' in error && error.severity === 'FATAL';
 
+/** The server said no, and the session goes on. */
+const isRefusedStatement = (error: unknown): boolean => isOfServer(error) && !isFatal(error);
+
+/** COMMIT was sent and no answer came: the server may have kept the transaction. */
+export class UnknownOutcomeError extends Error {
+  readonly code: string;
+
+  constructor(cause: unknown) {
+    super('The answer to COMMIT was lost', { cause });
+    this.code = codeOf(cause) ?? 'CONNECTION_CLOSED';
+  }
+}
+
+/** What to throw when COMMIT, or what was sent along with it, has failed. */
+export const commitError = (error: unknown): unknown =>
+  isRefusedStatement(error) ? error : new UnknownOutcomeError(error);
+
+/** Nothing but the start of a session was sent when these came. */
+const NOT_SENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES|CONNECT_TIMEOUT|CONNECTION_ENDED|53300|57P03)$/;
+
+/** Of a write outside of a transaction: whether the server may have carried it out. */
+export const mayHaveArrived = (error: unknown): boolean =>
+  !isRefusedStatement(error) && !NOT_SENT.test(codeOf(error) ?? '');
+
 /** What the driver and Node say of calls that are wrong in themselves. */
 const BUGS = /^(?:UNDEFINED_VALUE|NOT_TAGGED_CALL|MAX_PARAMETERS_EXCEEDED|COPY_IN_PROGRESS|ERR_INVALID_)/;
 

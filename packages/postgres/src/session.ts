@@ -2,6 +2,7 @@
 import type { Duplex } from 'node:stream';
 import postgres from 'postgres';
 import type { Driver, Ending, Tx } from './open-postgres.ts';
+import { commitError } from './reasons.ts';
 import { loginOptions, type PostgresServer } from './url.ts';
 import { lostConnection, Wire } from './wire.ts';
 
@@ -25,6 +26,24 @@ export const optionsOf = ({ server, connection, connectTimeoutS }: SessionSettin
   onnotice: () => {},
   types: { bigint: { to: INT8, from: [INT8], parse: Number, serialize: String } },
 });
+
+interface Answer {
+  readonly command: string;
+}
+
+interface Sendable {
+  execute(): PromiseLike<Answer>;
+}
+
+/** From here on a lost connection leaves open whether the server has committed. */
+async function sendEnding(statements: readonly Sendable[]): Promise<Answer> {
+  try {
+    const answers = await Promise.all(statements.map((statement) => statement.execute()));
+    return answers.at(-1)!;
+  } catch (error) {
+    throw commitError(error);
+  }
+}
 
 export class Session {
   /** Throws when the connection is lost, instead of going on without one. */
@@ -84,8 +103,7 @@ export class Session {
       // What work leaves behind must not end up in the transaction of the next one
       const { last, answer } = await work(this.#guarded(() => this.#isOpen && hasBegun() && !isOver));
       isOver = true;
-      const sent = [...last, this.sql.unsafe('commit')].map((statement) => statement.execute());
-      const { command } = (await Promise.all(sent)).at(-1)!;
+      const { command } = await sendEnding([...last, this.sql.unsafe('commit')]);
       // A statement failed and nobody said so: the server has undone everything
       if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}`);
       return answer;

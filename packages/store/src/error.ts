@@ -9,17 +9,30 @@ const NEXT = {
   invalid_text: 'Refuse text with NUL or half a surrogate pair where it comes in.',
 } as const;
 
+const NEXT_UNKNOWN = 'Read what was to be written before it is written again.';
+
 export type StoreErrorCode = keyof typeof NEXT;
+
+/** What became of the write that failed. `unknown`: its answer was lost, and it may have been applied as a whole. */
+export type WriteOutcome = 'not-applied' | 'unknown';
+
+export interface StoreErrorOptions {
+  readonly cause?: unknown;
+  readonly outcome?: WriteOutcome;
+}
 
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
   readonly happened: string;
+  readonly outcome: WriteOutcome;
 
   /** `happened` is one sentence; what to do about it is added. */
-  constructor(code: StoreErrorCode, happened: string, options: { cause?: unknown } = {}) {
-    super(`${happened} ${NEXT[code]}`, options);
+  constructor(code: StoreErrorCode, happened: string, options: StoreErrorOptions = {}) {
+    const { outcome = 'not-applied', cause } = options;
+    super(`${happened} ${outcome === 'unknown' ? NEXT_UNKNOWN : NEXT[code]}`, { cause });
     this.name = 'StoreError';
     this.code = code;
     this.happened = happened;
+    this.outcome = outcome;
   }
 }

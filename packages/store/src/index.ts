@@ -1,4 +1,4 @@
-export { StoreError } from './error.ts';
+export { StoreError, type WriteOutcome } from './error.ts';
 export * from './port.ts';
 export { openPostgres } from './postgres/open.ts';
 export { openSqlite } from './sqlite/open.ts';

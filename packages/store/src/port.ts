@@ -5,6 +5,7 @@
  * I1  A group wins or loses as one; a losing group leaves nothing and harms no other group.
  * I2  A run's events are dense from 0: an append wins only at `expectedSeq` (the next free sequence).
  * I3  When `commit` resolves, everything that won survives power loss.
+ *     When it rejects, `StoreError.outcome` says whether nothing was applied or whether that is unknown.
  * I4  Every read names the tenant, or is one of the host-wide reads marked so.
  */
 import type { RunStatus, StoredEvent } from '@gantry/protocol';

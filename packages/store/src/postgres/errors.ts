@@ -1,5 +1,13 @@
 /** Turns what the driver and the server report into the catalogue. */
-import { codeOf, isLostConnection, isOfServer, postgresReason, refusalOf } from '@gantry/postgres';
+import {
+  codeOf,
+  isLostConnection,
+  isOfServer,
+  mayHaveArrived,
+  postgresReason,
+  refusalOf,
+  UnknownOutcomeError,
+} from '@gantry/postgres';
 import { StoreError } from '../error.ts';
 
 const SETTING = 'GANTRY_DATABASE_URL';
@@ -29,6 +37,7 @@ export function explain(error: unknown, address: string): unknown {
   const code = codeOf(error);
   if (code === null) return error;
   const server = `PostgreSQL at ${address}`;
+  if (error instanceof UnknownOutcomeError) return unknownOutcome(error, server);
   const refusal = refusalOf(error, SETTING);
   if (refusal !== null) return new Refused(`${server} ${refusal}`, error);
   if (isLostConnection(error) && TLS.test(code)) return new Refused(`${server} ${unsafe(code)}`, error);
@@ -44,6 +53,20 @@ export function explain(error: unknown, address: string): unknown {
     return new StoreError('corrupt', `The database is damaged: ${server} (${said(error)}).`, { cause });
   return error;
 }
+
+/** Of a statement that writes outside of a transaction. */
+export function explainWrite(error: unknown, address: string): unknown {
+  const explained = explain(error, address);
+  const isUnreachable = explained instanceof StoreError && explained.code === 'io';
+  if (!isUnreachable || explained instanceof Refused || !mayHaveArrived(error)) return explained;
+  return unknownOutcome(error, `PostgreSQL at ${address}`);
+}
+
+const unknownOutcome = (cause: unknown, server: string): StoreError => {
+  const reason = postgresReason(codeOf(cause) ?? 'no code');
+  const happened = `The answer of ${server} to a write was lost (${reason}); it may have been applied.`;
+  return new StoreError('io', happened, { cause, outcome: 'unknown' });
+};
 
 /** While the store is opened, who reads this wrote the setting: it is named first. Bugs stay what they are. */
 export function explainOpening(error: unknown, address: string): unknown {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { addressOf, readServer } from '@gantry/postgres';
 import type { Store } from '../port.ts';
 import { commit } from './commit.ts';
-import { badUrl, explain, explainOpening } from './errors.ts';
+import { badUrl, explain, explainOpening, explainWrite } from './errors.ts';
 import { leases } from './leases.ts';
 import { migrate } from './migrate.ts';
 import { entryReads } from './read/entries.ts';
@@ -35,7 +35,7 @@ export async function openPostgres(options: { readonly url: string }): Promise<S
     records: explainingAll(address, recordReads(sql)),
     entries: explainingAll(address, entryReads(sql)),
     watch: explaining(address, watch(sql, processId)),
-    leases: explainingAll(address, leases(sql)),
+    leases: explainingAll(address, leases(sql), explainWrite),
     retention: explainingAll(address, retention(sql)),
     close: () => sql.end({ timeout: CLOSE_TIMEOUT_S }),
   };
@@ -52,20 +52,24 @@ function addressIn(url: string): string {
 
 type Operation<A extends unknown[], R> = (...args: A) => Promise<R>;
 
-function explaining<A extends unknown[], R>(address: string, operation: Operation<A, R>): Operation<A, R> {
+function explaining<A extends unknown[], R>(
+  address: string,
+  operation: Operation<A, R>,
+  explainError = explain,
+): Operation<A, R> {
   return async (...args) => {
     try {
       return await operation(...args);
     } catch (error) {
-      throw explain(error, address);
+      throw explainError(error, address);
     }
   };
 }
 
-function explainingAll<T extends object>(address: string, operations: T): T {
+function explainingAll<T extends object>(address: string, operations: T, explainError = explain): T {
   const wrapped = Object.entries(operations).map(([name, operation]) => [
     name,
-    explaining(address, operation),
+    explaining(address, operation, explainError),
   ]);
   return Object.fromEntries(wrapped) as T;
 }

@@ -1,0 +1,71 @@
+/** What the store says of a write whose answer was lost, against a real server behind a proxy that loses it. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { create, TENANT } from '../contract/fixtures.ts';
+import { StoreError, type WriteOutcome } from '../error.ts';
+import type { Store } from '../port.ts';
+import { type Failure, openProxy, type PostgresProxy } from '../testing/postgres-proxy.ts';
+import { freshDatabase } from '../testing/postgres-server.ts';
+import { openPostgres } from './open.ts';
+
+const database = await freshDatabase();
+const skip = 'skip' in database ? database.skip : false;
+let proxy: PostgresProxy;
+let store: Store;
+if ('url' in database) {
+  proxy = await openProxy(database.url);
+  store = await openPostgres({ url: proxy.url });
+}
+after(async () => {
+  if (!('drop' in database)) return;
+  await store.close();
+  await proxy.close();
+  await database.drop();
+});
+
+async function outcomeOf(work: Promise<unknown>): Promise<WriteOutcome> {
+  const error = await work.then(
+    () => assert.fail('it was answered'),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof StoreError, String(error));
+  assert.equal(error.code, 'io');
+  return error.outcome;
+}
+
+const cases: readonly [statement: RegExp, failure: Failure, outcome: WriteOutcome, isKept: boolean][] = [
+  [/^commit/, 'drop-answer', 'unknown', true],
+  [/^commit/, 'cut-before', 'unknown', false],
+  [/^insert into runs/, 'drop-answer', 'not-applied', false],
+  [/^begin/, 'cut-before', 'not-applied', false],
+];
+
+for (const [statement, failure, outcome, isKept] of cases)
+  test(`a commit with ${failure} at ${statement.source} is ${outcome}`, { skip }, async () => {
+    const runId = `${failure}-${statement.source}`;
+    const failed = proxy.failAt(statement, failure);
+    assert.equal(await outcomeOf(store.commit([[create(runId)]])), outcome);
+    await failed;
+    assert.equal((await store.runs.row(TENANT, runId)) !== null, isKept);
+  });
+
+test('a lease or a claim whose answer was lost is of unknown outcome', { skip }, async () => {
+  const epoch = await store.leases.acquire('process', 0, 1_000);
+  for (const [statement, work] of [
+    [/^insert into leases/, () => store.leases.acquire('other', 0, 1_000)],
+    [/^with due/, () => store.leases.claimDue(epoch, 1, 10)],
+    [/^with orphans/, () => store.leases.claimOrphans(epoch, 1, 10)],
+  ] as const) {
+    void proxy.failAt(statement, 'drop-answer');
+    assert.equal(await outcomeOf(work()), 'unknown', statement.source);
+  }
+});
+
+test('without a server nothing was applied', { skip }, async () => {
+  const own = await openProxy((database as { url: string }).url);
+  const unreachable = await openPostgres({ url: own.url });
+  await own.close();
+  assert.equal(await outcomeOf(unreachable.leases.acquire('process', 0, 1_000)), 'not-applied');
+  assert.equal(await outcomeOf(unreachable.commit([[create('never')]])), 'not-applied');
+  await unreachable.close();
+});
