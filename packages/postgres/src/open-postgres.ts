@@ -18,7 +18,7 @@ import { optionsOf, Session, type SessionSettings, wireOf } from './session.ts';
 import { readServer } from './url.ts';
 
 /** bigint columns hold milliseconds, counts, sequences and epochs: all are safe integers. */
-export type Types = { bigint: number };
+export type Types = { bigint: number; texts: unknown; integers: unknown };
 export type Driver = postgres.Sql<Types>;
 export interface Sql extends Driver {
   /**

@@ -1,6 +1,7 @@
 /** One connection, in an instance of the driver that has no other. */
 import type { Duplex } from 'node:stream';
 import postgres from 'postgres';
+import { ARRAY_TYPES } from './array-types.ts';
 import type { Driver, Ending, Tx } from './open-postgres.ts';
 import { commitError } from './reasons.ts';
 import { loginOptions, type PostgresServer } from './url.ts';
@@ -24,7 +25,8 @@ export const optionsOf = ({ server, connection, connectTimeoutS }: SessionSettin
   connect_timeout: connectTimeoutS,
   connection: { ...connection, ...server.parameters },
   onnotice: () => {},
-  types: { bigint: { to: INT8, from: [INT8], parse: Number, serialize: String } },
+  fetch_types: false,
+  types: { bigint: { to: INT8, from: [INT8], parse: Number, serialize: String }, ...ARRAY_TYPES },
 });
 
 interface Answer {
