@@ -14,7 +14,7 @@ export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from '
 export { ROTATION_GRACE_SECONDS } from './key-desk.ts';
 export { liveTenant } from './key-secret.ts';
 export { keyRoutes } from './keys.ts';
-export { drained, runServerProcess, SettingsError } from './process.ts';
+export { drained, runServerProcess, SettingsError, unhandledRejections } from './process.ts';
 export { randomBytes } from './random-bytes.ts';
 export { CONTENT_ENCODINGS, JSON_TYPE, notModified, readPayload } from './reply.ts';
 export type { Route, Routes } from './routes.ts';

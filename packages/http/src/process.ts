@@ -1,4 +1,5 @@
 /** The life of a server as a process: start, say so, drain when told to end. */
+import { inspect } from 'node:util';
 
 /** A setting that can't be used, told in a way its writer can act on. */
 export class SettingsError extends Error {}
@@ -6,6 +7,19 @@ export class SettingsError extends Error {}
 export interface ServedProcess {
   start(): Promise<string>;
   stop(): Promise<void>;
+}
+
+/** Counted since the process started. */
+export const unhandledRejections = { count: 0 };
+
+/** A bug, but one of a single operation: the others go on. Node would end the process. */
+function reportRejections(name: string): void {
+  process.on('unhandledRejection', (reason) => {
+    unhandledRejections.count++;
+    process.stderr.write(
+      `${name}: a rejected promise was not handled; please report this: ${inspect(reason)}\n`,
+    );
+  });
 }
 
 /** Exit codes: 1 it could not start, 2 a setting is wrong. `name` begins what is said on stderr. */
@@ -18,6 +32,7 @@ export async function runServerProcess<Server extends ServedProcess>(
     process.stderr.write(`${name}: ${textOf(error)}\n`);
     process.exit(error instanceof SettingsError ? 2 : 1);
   };
+  reportRejections(name);
   try {
     const server = await create();
     const stop = (): void => void server.stop().then(() => process.exit(0), fail);
