@@ -8,5 +8,6 @@ export {
   refusalOf,
   UnknownOutcomeError,
 } from './reasons.ts';
+export type { Standing } from './standing.ts';
 export { addressOf, loginOptions, type PostgresServer, readServer } from './url.ts';
 export { Wire } from './wire.ts';

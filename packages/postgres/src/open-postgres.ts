@@ -14,7 +14,9 @@
  */
 import postgres from 'postgres';
 import { Places } from './places.ts';
-import { optionsOf, Session, type SessionSettings, wireOf } from './session.ts';
+import { Session } from './session.ts';
+import { optionsOf, type SessionSettings } from './session-settings.ts';
+import { Standing, type StandingOptions } from './standing.ts';
 import { readServer } from './url.ts';
 
 /** bigint columns hold milliseconds, counts, sequences and epochs: all are safe integers. */
@@ -26,6 +28,12 @@ export interface Sql extends Driver {
    * sent last. So what it sends first may only read and lock. What is thrown undoes all of it.
    */
   exchange<T>(work: (tx: Tx) => Promise<Ending<T>>): Promise<T>;
+  /** A transaction whose statements have no deadline, for migrations and sweeps. */
+  unhurried<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Connections without work for so long are asked for an answer; those that give none are thrown away. */
+  probe(options: { readonly idleMs: number; readonly timeoutMs: number }): Promise<void>;
+  /** Until `end` of it or of the pool. */
+  stand(options: StandingOptions): Standing;
 }
 /** Inside a transaction. */
 export type Tx = postgres.ISql<Types>;
@@ -47,11 +55,7 @@ export interface PostgresSettings extends Omit<SessionSettings, 'server'> {
 /** Statements follow each other on one without waiting for answers, so few are enough; a slow one delays a quarter. */
 const SHARED = 4;
 
-/** By itself the driver waits for up to 20 s, which an ended process would wait with it. */
-const LISTEN_AGAIN_S_MAX = 3;
-const listenAgainS = (failures: number): number =>
-  (0.5 + Math.random() / 2) * Math.min(2 ** failures / 100, LISTEN_AGAIN_S_MAX);
-
+type ProbeOptions = Parameters<Sql['probe']>[0];
 type Work = (tx: Tx) => Promise<unknown>;
 
 /**
@@ -61,19 +65,20 @@ type Work = (tx: Tx) => Promise<unknown>;
 export function openPostgres({ url, connectionsMax, ...rest }: PostgresSettings): Sql {
   const settings = { ...rest, server: readServer(url) };
   const pool = new Pool(settings, connectionsMax);
-  const wire = wireOf(settings);
-  // Not in the types of the driver
-  const connecting = { socket: () => wire.connect() };
-  // Of this one only LISTEN is used, which the driver gives a connection that it makes anew by itself
-  const driver = postgres({ ...optionsOf(settings), max: 1, backoff: listenAgainS, ...connecting });
+  // Of this one nothing is sent: it makes names, lists and typed values
+  const driver = postgres({ ...optionsOf(settings), max: 1 });
   const own: Readonly<Record<PropertyKey, unknown>> = {
     begin: (...args: [Work] | [string, Work]) =>
       args.length === 1 ? pool.begin('', args[0]) : pool.begin(args[0], args[1]),
     exchange: (work: (tx: Tx) => Promise<Ending<unknown>>) => pool.exchange(work),
-    async end({ timeout = 0 }: { timeout?: number } = {}) {
-      await Promise.all([pool.end(timeout), driver.end({ timeout })]);
-      wire.cut();
+    unhurried: (work: Work) => pool.unhurried(work),
+    probe: (options: ProbeOptions) => pool.probe(options),
+    stand: (options: StandingOptions) => pool.stand(options),
+    async listen(channel: string, onNotice: (payload: string) => void, onReady: () => void) {
+      const statements = (): string[] => [`listen "${channel}"`];
+      await pool.stand({ statements, onNotice, onReady }).ready;
     },
+    end: ({ timeout = 0 }: { timeout?: number } = {}) => pool.end(timeout),
   };
   return new Proxy(driver as Sql, {
     apply: (_driver, self, args) => Reflect.apply(pool.shared(), self, args),
@@ -90,6 +95,7 @@ class Pool {
   readonly #shared: Session[] = [];
   readonly #idle: Session[] = [];
   readonly #held = new Set<Session>();
+  readonly #standing = new Set<Standing>();
   #turn = 0;
 
   constructor(settings: SessionSettings, connectionsMax: number) {
@@ -117,6 +123,24 @@ class Pool {
     return this.#with((session) => session.exchange(work));
   }
 
+  unhurried(work: Work): Promise<unknown> {
+    return this.#with((session) => session.unhurried(() => session.transaction('', work)));
+  }
+
+  async probe({ idleMs, timeoutMs }: ProbeOptions): Promise<void> {
+    const idle = [...this.#shared, ...this.#idle].filter(
+      (session) => session.isOpen && session.idleMs > idleMs,
+    );
+    await Promise.all(idle.map((session) => session.probe(timeoutMs)));
+  }
+
+  stand(options: StandingOptions): Standing {
+    this.#places.mustBeOpen();
+    const standing = new Standing(this.#settings, options);
+    this.#standing.add(standing);
+    return standing;
+  }
+
   async #with<T>(act: (session: Session) => Promise<T>): Promise<T> {
     const leave = await this.#places.take();
     const session = this.#find() ?? new Session(this.#settings);
@@ -133,6 +157,7 @@ class Pool {
   async end(graceS: number): Promise<void> {
     this.#places.close();
     const all = [...this.#shared, ...this.#idle, ...this.#held];
+    await Promise.all([...this.#standing].map((standing) => standing.end()));
     await Promise.all(all.map((session) => session.end(graceS)));
   }
 

@@ -1,5 +1,5 @@
 /** What PostgreSQL, the driver and the system report that no statement did wrong, in the words of an operator. */
-import { NO_TLS } from './wire.ts';
+import { NO_TLS, STATEMENT_TIMEOUT } from './wire.ts';
 
 /** The code that the server, the driver or the system gave, else null: such an error is a bug. */
 export const codeOf = (error: unknown): string | null =>
@@ -104,6 +104,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   '57P02': 'it ended after a crash of one of its processes',
   '57P03': 'it is starting, or a standby that takes no connections',
   '58030': 'its disk fails',
+  [STATEMENT_TIMEOUT]: 'it did not answer a statement in time',
 };
 
 /** The code alone where it has no meaning of its own. */

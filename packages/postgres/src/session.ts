@@ -1,33 +1,13 @@
 /** One connection, in an instance of the driver that has no other. */
 import type { Duplex } from 'node:stream';
 import postgres from 'postgres';
-import { ARRAY_TYPES } from './array-types.ts';
+import { Deadline } from './deadline.ts';
 import type { Driver, Ending, Tx } from './open-postgres.ts';
 import { commitError } from './reasons.ts';
-import { loginOptions, type PostgresServer } from './url.ts';
-import { lostConnection, Wire } from './wire.ts';
+import { optionsOf, type SessionSettings, wireOf } from './session-settings.ts';
+import { lostConnection, statementTimedOut, type Wire } from './wire.ts';
 
-const INT8 = 20;
 const ROLLBACK_MS_MAX = 5_000;
-
-export interface SessionSettings {
-  readonly server: PostgresServer;
-  readonly connectTimeoutS: number;
-  /** Of every session: `application_name`, `search_path`, ... Those of the URL come before them. */
-  readonly connection: Readonly<Record<string, string | number>>;
-}
-
-export const wireOf = ({ server: { place }, connectTimeoutS }: SessionSettings): Wire =>
-  new Wire({ place, timeoutMs: connectTimeoutS * 1_000 });
-
-export const optionsOf = ({ server, connection, connectTimeoutS }: SessionSettings) => ({
-  ...loginOptions(server),
-  connect_timeout: connectTimeoutS,
-  connection: { ...connection, ...server.parameters },
-  onnotice: () => {},
-  fetch_types: false,
-  types: { bigint: { to: INT8, from: [INT8], parse: Number, serialize: String }, ...ARRAY_TYPES },
-});
 
 interface Answer {
   readonly command: string;
@@ -52,13 +32,21 @@ export class Session {
   readonly sql: Driver;
   readonly #driver: Driver;
   readonly #wire: Wire;
+  readonly #deadline: Deadline;
+  readonly #lost = Promise.withResolvers<void>();
   #isOpen = true;
   #attempts = 0;
 
-  constructor(settings: SessionSettings) {
+  constructor(settings: SessionSettings, onNotice?: (payload: string) => void) {
     this.#wire = wireOf(settings);
+    this.#deadline = new Deadline(settings.statementTimeoutMs ?? Number.POSITIVE_INFINITY, () =>
+      this.#wire.cut(statementTimedOut()),
+    );
     // Not in the types of the driver
-    const connecting = { socket: () => this.#connect() };
+    const connecting = {
+      socket: () => this.#connect(),
+      onnotify: (_channel: string, payload: string) => onNotice?.(payload),
+    };
     this.#driver = postgres({
       ...optionsOf(settings),
       // For ever: a new one would be another connection under the same instance
@@ -71,6 +59,38 @@ export class Session {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** Resolves when the session is over. */
+  get lost(): Promise<void> {
+    return this.#lost.promise;
+  }
+
+  get idleMs(): number {
+    return this.#deadline.idleMs;
+  }
+
+  /** A connection that gives no answer is lost. */
+  async probe(timeoutMs: number): Promise<void> {
+    const timer = setTimeout(() => void this.end(0), timeoutMs);
+    try {
+      await this.sql.unsafe('select 1');
+    } catch {
+      await this.end(0);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Without a deadline for what is sent meanwhile. */
+  async unhurried<T>(work: () => Promise<T>): Promise<T> {
+    const { limitMs } = this.#deadline;
+    this.#deadline.limitMs = Number.POSITIVE_INFINITY;
+    try {
+      return await work();
+    } finally {
+      this.#deadline.limitMs = limitMs;
+    }
   }
 
   /** `mode`: `read only`, ... What is thrown undoes all of it. */
@@ -125,6 +145,8 @@ export class Session {
 
   #lose(): void {
     this.#isOpen = false;
+    this.#deadline.stop();
+    this.#lost.resolve();
   }
 
   /**
@@ -165,9 +187,11 @@ export class Session {
       if (!isUsable()) throw lostConnection();
       return value;
     };
+    const deadline = this.#deadline;
+    const unsafe: Driver['unsafe'] = (...args) => deadline.watch(open(this.#driver).unsafe(...args));
     return new Proxy(this.#driver, {
-      apply: (driver, self, args) => Reflect.apply(open(driver), self, args),
-      get: (driver, name) => (name === 'unsafe' ? open(driver).unsafe : Reflect.get(driver, name)),
+      apply: (driver, self, args) => deadline.watch(Reflect.apply(open(driver), self, args)),
+      get: (driver, name) => (name === 'unsafe' ? unsafe : Reflect.get(driver, name)),
     });
   }
 }

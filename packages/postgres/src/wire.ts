@@ -60,9 +60,9 @@ export class Wire {
   }
 
   /** At once, and for good. */
-  cut(): void {
+  cut(reason?: Error): void {
     this.#isCut = true;
-    this.#socket?.destroy();
+    this.#socket?.destroy(reason);
   }
 
   #none(reason: Error): Duplex {
@@ -132,7 +132,10 @@ const failure = (code: string, message: string): Error => Object.assign(new Erro
 export const lostConnection = (): Error =>
   failure('CONNECTION_CLOSED', 'The connection to PostgreSQL was lost');
 const timedOut = (): Error => failure('CONNECT_TIMEOUT', 'PostgreSQL did not answer in time');
+export const statementTimedOut = (): Error =>
+  failure(STATEMENT_TIMEOUT, 'PostgreSQL did not answer a statement in time');
 const withoutTls = (): Error => failure(NO_TLS, 'PostgreSQL has no TLS');
 const unexpected = (): Error => failure('EPROTO', 'This is no answer of PostgreSQL to the wish for TLS');
 
 export const NO_TLS = 'NO_TLS';
+export const STATEMENT_TIMEOUT = 'STATEMENT_TIMEOUT';

@@ -10,7 +10,7 @@ const LOCK_KEY = 7_070_418_001;
 export async function migrate(sql: Sql, address: string): Promise<void> {
   const migrations = readMigrations(`${import.meta.dirname}/migrations`);
   const newest = migrations.at(-1)?.version ?? 0;
-  await sql.begin(async (tx) => {
+  await sql.unhurried(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCK_KEY}::bigint)`;
     await tx`create table if not exists gantry_schema (version integer not null)`;
     const [found] = await tx<{ version: number }[]>`select version from gantry_schema`;

@@ -13,15 +13,23 @@ import { connect } from './sql.ts';
 import { watch } from './watch.ts';
 
 const CLOSE_TIMEOUT_S = 5;
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+export interface PostgresStoreOptions {
+  readonly url: string;
+  /** A statement without an answer for so long loses its connection; migrations and sweeps may take longer. */
+  readonly statementTimeoutMs?: number;
+}
 
 /**
  * Opens (and makes or migrates) the store in a PostgreSQL database. Rejects with a `StoreError`.
  *
  * @example const store = await openPostgres({ url: 'postgres://gantry@localhost/gantry' });
  */
-export async function openPostgres(options: { readonly url: string }): Promise<Store> {
-  const address = addressIn(options.url);
-  const sql = connect(options.url);
+export async function openPostgres(options: PostgresStoreOptions): Promise<Store> {
+  const { url, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
+  const address = addressIn(url);
+  const sql = connect({ url, statementTimeoutMs });
   try {
     await migrate(sql, address);
   } catch (error) {

@@ -1,12 +1,12 @@
 import { holder } from '../blob.ts';
 import type { EntryKey, IdempotencyRecord, InvocationRecord, RetentionSweep } from '../port.ts';
 import { type BlobChanges, collectBlobChanges } from './blobs.ts';
-import { type Sql, type Tx, transact } from './sql.ts';
+import { type Sql, sweep, type Tx } from './sql.ts';
 
 export const retention = (sql: Sql): RetentionSweep => ({
-  deleteEnded: (endedBefore, limit) => transact(sql, (tx) => deleteEnded(tx, endedBefore, limit)),
+  deleteEnded: (endedBefore, limit) => sweep(sql, (tx) => deleteEnded(tx, endedBefore, limit)),
   deleteExpired: (now, invocationsBefore, limit) =>
-    transact(sql, (tx) => deleteExpired(tx, now, invocationsBefore, limit)),
+    sweep(sql, (tx) => deleteExpired(tx, now, invocationsBefore, limit)),
 });
 
 type InvocationKey = Pick<InvocationRecord, 'tenant' | 'invocationId'>;

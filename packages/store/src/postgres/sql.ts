@@ -5,24 +5,43 @@ export type { Sql, Tx } from '@gantry/postgres';
 /** Inside a transaction or outside. */
 export type Queryable = Sql | Tx;
 
-export const connect = (url: string): Sql =>
+export interface ConnectOptions {
+  readonly url: string;
+  readonly statementTimeoutMs: number;
+}
+
+export const connect = ({ url, statementTimeoutMs }: ConnectOptions): Sql =>
   openPostgres({
     url,
     connectionsMax: 8,
     connectTimeoutS: 10,
-    connection: { application_name: 'gantry' },
+    statementTimeoutMs,
+    connection: {
+      application_name: 'gantry',
+      // A process that fell silent amid a transaction must not hold its locks against the others
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+    },
   });
+
+const IDLE_IN_TRANSACTION_MS_MAX = 15_000;
 
 /** Thrown inside a transaction that must be done again: another one was first. */
 export class Raced extends Error {}
 
 const ATTEMPTS_MAX = 20;
 
+export const transact = <T>(sql: Sql, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  repeated(async () => (await sql.begin(work)) as T);
+
+/** Without a deadline. */
+export const sweep = <T>(sql: Sql, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  repeated(() => sql.unhurried(work));
+
 /** Every lost race means that another transaction won, so this ends. */
-export async function transact<T>(sql: Sql, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function repeated<T>(attemptIt: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return (await sql.begin(work)) as T;
+      return await attemptIt();
     } catch (error) {
       const again = error instanceof Raced || isTransient(error);
       if (!again || attempt === ATTEMPTS_MAX) throw error;
