@@ -1,10 +1,11 @@
+import { UnknownOutcomeError } from '@gantry/postgres';
 import { checkGroups } from '../check.ts';
-import type { CommitGroup, CommitResult } from '../port.ts';
+import type { CommitGroup, CommitResult, Write } from '../port.ts';
 import { collectBlobChanges } from './blobs.ts';
 import { decide } from './decide.ts';
 import { lockKnown } from './known.ts';
-import { announce } from './notices.ts';
-import { type Sql, transact } from './sql.ts';
+import type { Announcer } from './notices.ts';
+import { type Sql, type Tx, transact } from './sql.ts';
 import { writeCatalogue } from './write/catalogue.ts';
 import { writeEntries } from './write/entries.ts';
 import { writeIdempotency, writeInvocations } from './write/records.ts';
@@ -15,9 +16,13 @@ import { writeRuns } from './write/runs.ts';
  * groups there are. A key that another transaction created in between shows at the insert, and all is done again.
  * One statement at a time: one that was still to come when another failed would run outside the transaction.
  */
-export function commit(sql: Sql, groups: readonly CommitGroup[], processId: string): Promise<CommitResult[]> {
+export async function commit(
+  { sql, announcer }: { sql: Sql; announcer: Announcer },
+  groups: readonly CommitGroup[],
+): Promise<CommitResult[]> {
   checkGroups(groups);
-  return transact(sql, async (tx) => {
+  let announced: readonly Write[] = [];
+  const write = async (tx: Tx): Promise<CommitResult[]> => {
     const known = await lockKnown(tx, groups);
     const replaced = new Set(known.idempotency.keys());
     const stored = new Set(known.entries.keys());
@@ -29,7 +34,15 @@ export function commit(sql: Sql, groups: readonly CommitGroup[], processId: stri
     await writeCatalogue(tx, won, blobs);
     await writeEntries(tx, won, stored, blobs);
     await blobs.flush();
-    await announce(tx, processId, won);
+    announced = won;
     return results;
-  });
+  };
+  try {
+    return await transact(sql, write);
+  } catch (error) {
+    if (!(error instanceof UnknownOutcomeError)) announced = [];
+    throw error;
+  } finally {
+    if (announced.length > 0) announcer.announce(announced);
+  }
 }

@@ -1,21 +1,75 @@
-/** What a commit tells other processes: a few short texts, sent by the server if and when it commits. */
+/**
+ * What a commit tells other processes: a few short texts. They are sent after the commit, since a notice inside of it
+ * would make commits wait for each other on the whole server. They are hints: one that is lost, late or doubled changes
+ * nothing but how soon others look.
+ */
 import type { RunKey, StoreChange, Write } from '../port.ts';
-import type { Tx } from './sql.ts';
+import type { Sql } from './sql.ts';
 
 export const CHANNEL = 'gantry_changes';
 
 /** The server refuses payloads of 8000 bytes and more. */
 const PAYLOAD_BYTES_MAX = 7_999;
+const AGAIN_MS = 500;
 
 export const LOOK_AT_EVERYTHING: StoreChange = { runs: [], kinds: [], missed: true };
 
-export async function announce(tx: Tx, processId: string, won: readonly Write[]): Promise<void> {
-  const notices = encodeNotices(processId, changeOf(won));
-  if (notices.length === 0) return;
-  await tx`
-    select pg_notify(${CHANNEL}, value)
-    from json_array_elements_text(${JSON.stringify(notices)}::text::json) as notice (value)
-  `;
+/** One notification is on its way at a time; what is committed meanwhile is gathered for the next. */
+export class Announcer {
+  readonly #sql: Sql;
+  readonly #processId: string;
+  #pending: Write[] = [];
+  #hasMissed = false;
+  #sending: Promise<void> | null = null;
+  #again: NodeJS.Timeout | undefined;
+
+  constructor(sql: Sql, processId: string) {
+    this.#sql = sql;
+    this.#processId = processId;
+  }
+
+  /** Committed writes, or such that may be. */
+  announce(writes: readonly Write[]): void {
+    this.#pending.push(...writes);
+    this.#sending ??= this.#send();
+  }
+
+  /** Resolves when everything was sent, or could not be. */
+  async close(): Promise<void> {
+    clearTimeout(this.#again);
+    await this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    try {
+      // What else this turn of the loop commits goes along
+      await Promise.resolve();
+      for (let notices = this.#take(); notices.length > 0; notices = this.#take())
+        await this.#notify(notices);
+    } catch {
+      // Others may have missed something: they are told so as soon as they can be told anything
+      this.#hasMissed = true;
+      this.#again = setTimeout(() => this.announce([]), AGAIN_MS).unref();
+    } finally {
+      this.#sending = null;
+    }
+  }
+
+  #take(): string[] {
+    const writes = this.#pending;
+    this.#pending = [];
+    if (!this.#hasMissed) return encodeNotices(this.#processId, changeOf(writes));
+    this.#hasMissed = false;
+    return [encode([this.#processId, 'missed'])];
+  }
+
+  /** Nothing is written, so nobody has to wait for a disk. */
+  async #notify(notices: readonly string[]): Promise<void> {
+    await this.#sql`
+      select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, value)
+      from json_array_elements_text(${JSON.stringify(notices)}::text::json) as notice (value)
+    `;
+  }
 }
 
 /** Each run and each kind once. */
@@ -54,6 +108,9 @@ export function encodeNotices(processId: string, { runs, kinds }: StoreChange): 
   }
   return notices.map((notice) => encode([processId, notice]));
 }
+
+/** Says nothing: for a process that listens for itself. */
+export const emptyNotice = (processId: string): string => encode([processId, []]);
 
 const encode = (notice: Notice): string => JSON.stringify(notice);
 

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { addressOf, readServer } from '@gantry/postgres';
 import type { Store } from '../port.ts';
 import { commit } from './commit.ts';
 import { badUrl, explain, explainOpening, explainWrite } from './errors.ts';
 import { leases } from './leases.ts';
 import { migrate } from './migrate.ts';
+import { Announcer } from './notices.ts';
 import { entryReads } from './read/entries.ts';
 import { recordReads } from './read/records.ts';
 import { runReads } from './read/runs.ts';
@@ -14,6 +16,7 @@ import { watch } from './watch.ts';
 
 const CLOSE_TIMEOUT_S = 5;
 const STATEMENT_TIMEOUT_MS = 15_000;
+const ANNOUNCE_MS_MAX = 2_000;
 
 export interface PostgresStoreOptions {
   readonly url: string;
@@ -37,15 +40,19 @@ export async function openPostgres(options: PostgresStoreOptions): Promise<Store
     throw explainOpening(error, address);
   }
   const processId = randomUUID();
+  const announcer = new Announcer(sql, processId);
   return {
-    commit: explaining(address, (groups) => commit(sql, groups, processId)),
+    commit: explaining(address, (groups) => commit({ sql, announcer }, groups)),
     runs: explainingAll(address, runReads(sql)),
     records: explainingAll(address, recordReads(sql)),
     entries: explainingAll(address, entryReads(sql)),
     watch: explaining(address, watch(sql, processId)),
     leases: explainingAll(address, leases(sql), explainWrite),
     retention: explainingAll(address, retention(sql)),
-    close: () => sql.end({ timeout: CLOSE_TIMEOUT_S }),
+    async close() {
+      await Promise.race([announcer.close(), sleep(ANNOUNCE_MS_MAX, undefined, { ref: false })]);
+      await sql.end({ timeout: CLOSE_TIMEOUT_S });
+    },
   };
 }
 
