@@ -250,6 +250,8 @@ export interface RetentionSweep {
 }
 
 export interface Store {
+  /** The time by which processes that share this store judge leases and due times; absent where there is but one. */
+  readonly now?: () => number;
   commit(groups: readonly CommitGroup[]): Promise<CommitResult[]>;
   readonly runs: RunReads;
   readonly records: RecordReads;

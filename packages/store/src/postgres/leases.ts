@@ -1,33 +1,80 @@
 /**
- * Several processes share the database: a lease lives until `expires_at`, judged by the caller's clock. Then others may
+ * Several processes share the database: a lease lives until `expires_at`, in the database's time. Then others may
  * take the runs of it, one by one; it can still be renewed, for those that nobody took (the database was away, or the
  * machine slept). Who lost a run hears of it at the next commit of that run.
  */
 import type { Leases, RunKey } from '../port.ts';
+import { type DatabaseClock, databaseMs } from './clock.ts';
+import { CHANNEL, emptyNotice } from './notices.ts';
+import { Peers } from './peers.ts';
+import type { Presence } from './presence.ts';
 import type { Sql } from './sql.ts';
 
-export const leases = (sql: Sql): Leases => ({
-  acquire: (processId, now, ttlMs) => acquire(sql, processId, now + ttlMs),
-  async renew(epoch, now, ttlMs) {
-    const { count } = await sql`update leases set expires_at = ${now + ttlMs} where epoch = ${epoch}`;
+export interface LeaseParts {
+  readonly sql: Sql;
+  readonly processId: string;
+  readonly clock: DatabaseClock;
+  readonly presence: Presence;
+}
+
+/** A connection that was idle for so long when a lease is renewed must prove that it is alive. */
+const PROBE = { idleMs: 5_000, timeoutMs: 3_000 };
+
+export const leases = (parts: LeaseParts): Leases => {
+  const { sql, presence } = parts;
+  const peers = new Peers(sql, presence);
+  return {
+    async acquire(processId, now, ttlMs) {
+      const epoch = await acquire(sql, processId, now + ttlMs);
+      await presence.hold(epoch);
+      return epoch;
+    },
+    async renew(epoch, now, ttlMs) {
+      const isRenewed = await renew(parts, epoch, now + ttlMs);
+      if (!isRenewed) return false;
+      await sql.probe(PROBE);
+      // The lease is renewed all the same; the next renewal looks again
+      await peers.endLeases({ epoch, now, ttlMs }).catch(() => {});
+      return true;
+    },
+    async release(epoch) {
+      await sql`delete from leases where epoch = ${epoch}`;
+      await presence.release(epoch);
+    },
+    claimDue: (epoch, now, limit) => claimDue(sql, epoch, now, limit),
+    claimOrphans: (epoch, now, limit) => claimOrphans(sql, epoch, now, limit),
+    async nextWakeAt() {
+      const [found] = await sql<{ wakeAt: number | null }[]>`
+        select min(wake_at) as "wakeAt" from runs where owner is null and wake_at is not null
+      `;
+      return found?.wakeAt ?? null;
+    },
+  };
+};
+
+/** One statement: the lease, the notice that our own connection must bring, and the database's time. */
+async function renew(parts: LeaseParts, epoch: number, expiresAt: number): Promise<boolean> {
+  const { sql, processId, clock, presence } = parts;
+  presence.expectNotice();
+  try {
+    const { count } = await clock.sync(async () => {
+      const [renewed] = await sql<[{ count: number; databaseMs: number }]>`
+        with renewed as (update leases set expires_at = ${expiresAt} where epoch = ${epoch} returning 1)
+        select (select count(*) from renewed) as count, ${databaseMs(sql)},
+          pg_notify(${CHANNEL}, ${emptyNotice(processId)})
+      `;
+      return renewed;
+    });
     return count === 1;
-  },
-  async release(epoch) {
-    await sql`delete from leases where epoch = ${epoch}`;
-  },
-  claimDue: (epoch, now, limit) => claimDue(sql, epoch, now, limit),
-  claimOrphans: (epoch, now, limit) => claimOrphans(sql, epoch, now, limit),
-  async nextWakeAt() {
-    const [found] = await sql<{ wakeAt: number | null }[]>`
-      select min(wake_at) as "wakeAt" from runs where owner is null and wake_at is not null
-    `;
-    return found?.wakeAt ?? null;
-  },
-});
+  } catch (error) {
+    presence.noticeFailed();
+    throw error;
+  }
+}
 
 async function acquire(sql: Sql, processId: string, expiresAt: number): Promise<number> {
   const [lease] = await sql<[{ epoch: number }]>`
-    insert into leases (process_id, expires_at) values (${processId}, ${expiresAt}) returning epoch
+    insert into leases (process_id, expires_at, has_lock) values (${processId}, ${expiresAt}, true) returning epoch
   `;
   return lease.epoch;
 }

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressOf, readServer } from '@gantry/postgres';
 import type { Store } from '../port.ts';
+import { DatabaseClock, databaseMs } from './clock.ts';
 import { commit } from './commit.ts';
 import { badUrl, explain, explainOpening, explainWrite } from './errors.ts';
 import { leases } from './leases.ts';
 import { migrate } from './migrate.ts';
 import { Announcer } from './notices.ts';
+import { Presence } from './presence.ts';
 import { entryReads } from './read/entries.ts';
 import { recordReads } from './read/records.ts';
 import { runReads } from './read/runs.ts';
 import { retention } from './retention.ts';
 import { connect } from './sql.ts';
-import { watch } from './watch.ts';
 
 const CLOSE_TIMEOUT_S = 5;
 const STATEMENT_TIMEOUT_MS = 15_000;
@@ -33,21 +34,25 @@ export async function openPostgres(options: PostgresStoreOptions): Promise<Store
   const { url, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   const address = addressIn(url);
   const sql = connect({ url, statementTimeoutMs });
+  const clock = new DatabaseClock();
   try {
     await migrate(sql, address);
+    await clock.sync(async () => (await sql<[{ databaseMs: number }]>`select ${databaseMs(sql)}`)[0]);
   } catch (error) {
     await sql.end({ timeout: 0 });
     throw explainOpening(error, address);
   }
   const processId = randomUUID();
   const announcer = new Announcer(sql, processId);
+  const presence = new Presence(sql, processId);
   return {
+    now: clock.now,
     commit: explaining(address, (groups) => commit({ sql, announcer }, groups)),
     runs: explainingAll(address, runReads(sql)),
     records: explainingAll(address, recordReads(sql)),
     entries: explainingAll(address, entryReads(sql)),
-    watch: explaining(address, watch(sql, processId)),
-    leases: explainingAll(address, leases(sql), explainWrite),
+    watch: explaining(address, presence.watch),
+    leases: explainingAll(address, leases({ sql, processId, clock, presence }), explainWrite),
     retention: explainingAll(address, retention(sql)),
     async close() {
       await Promise.race([announcer.close(), sleep(ANNOUNCE_MS_MAX, undefined, { ref: false })]);

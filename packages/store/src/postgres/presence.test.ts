@@ -13,6 +13,7 @@ import {
   win,
 } from '../contract/fixtures.ts';
 import type { RunKey, Store, StoreChange } from '../port.ts';
+import { openProxy } from '../testing/postgres-proxy.ts';
 import { freshDatabase } from '../testing/postgres-server.ts';
 import { CHANNEL } from './notices.ts';
 import { openPostgres } from './open.ts';
@@ -98,6 +99,34 @@ describe('watching a shared database', { skip }, () => {
     await win(there, putEntry('again', null));
     assert.deepEqual(await watcher.next(), { runs: [], kinds: ['mail'] });
     await watcher.stop();
+  });
+
+  test('a notice that could not be sent becomes a call to look at everything', async () => {
+    const proxy = await openProxy(url);
+    const sender = await openPostgres({ url: proxy.url });
+    const watcher = await watching(here);
+    const failed = proxy.failAt(/pg_notify/, 'cut-before');
+    await win(sender, create('unheard'));
+    await failed;
+    assert.deepEqual(await watcher.next(), MISSED);
+    await win(sender, create('heard'));
+    assert.deepEqual(await watcher.next(), { runs: [run('heard')], kinds: [] });
+    await Promise.all([watcher.stop(), sender.close()]);
+    await proxy.close();
+  });
+
+  test('a connection that has fallen silent is replaced when it does not bring a renewal', async () => {
+    const proxy = await openProxy(url);
+    const listener = await openPostgres({ url: proxy.url });
+    const epoch = await listener.leases.acquire('listener', 0, 1_000);
+    const watcher = await watching(listener);
+    assert.equal(proxy.silence(/^listen/), 1);
+    await win(here, create('not-heard'));
+    for (let renewals = 0; renewals < 2; renewals++)
+      assert.equal(await listener.leases.renew(epoch, 0, 1_000), true);
+    assert.deepEqual(await watcher.next(), MISSED);
+    await Promise.all([watcher.stop(), listener.close()]);
+    await proxy.close();
   });
 
   test('several watchers hear each change; one that stopped hears no more', async () => {
