@@ -11,9 +11,11 @@ import { createApi } from './api/server.ts';
 import { openMasterKey } from './master-key.ts';
 import { mountRegistry } from './mounted-registry.ts';
 import { createPacks } from './packs/packs.ts';
+import type { LeaseTerms } from './runtime/claims.ts';
 import { INVOCATION_RETENTION_MS, startRetention } from './runtime/retention.ts';
 import { createServices, type Services, type ServicesOptions } from './services.ts';
 import type { Settings } from './settings.ts';
+import { type StoreHealth, watchStore } from './store-health.ts';
 import { PublicAddress } from './surfaces/public-address.ts';
 import { openSurfaces } from './surfaces/surfaces.ts';
 import { HOST_NAME, HOST_VERSION } from './version.ts';
@@ -29,8 +31,8 @@ const RUN_LIMITS = {
 };
 const API_LIMITS = { maxRequestBodyBytes: 1_048_576, sseSubscribersMax: 10_000 };
 
-const LEASE_TTL_MS = 15_000;
-const LEASE_RENEW_MS = 5_000;
+const SHARED_LEASE: LeaseTerms = { ttlMs: 15_000, renewEveryMs: 5_000 };
+const SOLE_LEASE: LeaseTerms = { ...SHARED_LEASE, renewEveryMs: null };
 /** Another process may serve the same database, so what it registers must be seen here soon. */
 const SHARED_DATABASE_CACHE_MS = 2_000;
 
@@ -39,7 +41,9 @@ export interface HostOptions {
   /** A store of the caller's, wrapped as it likes; else the one the settings name. */
   readonly store?: Store;
   readonly log?: Logger;
+  /** Else the store's time where processes share it, and this machine's where not. */
   readonly now?: () => number;
+  readonly lease?: LeaseTerms;
 }
 
 export interface Host {
@@ -73,14 +77,27 @@ type Closing = () => Promise<void>;
 
 async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> {
   const { settings } = options;
-  const now = options.now ?? Date.now;
   const log = options.log ?? pino({ level: settings.logLevel, base: null });
   await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
-  const store = options.store ?? (await openStore(settings));
-  opened.push(() => store.close());
+  const lease = options.lease ?? (isShared(settings) ? SHARED_LEASE : SOLE_LEASE);
+  const opening = options.store ?? (await openStore(settings));
+  opened.push(() => opening.close());
+  const health = watchStore({ store: opening, log, renewEveryMs: lease.renewEveryMs });
+  const { store } = health;
+  // Processes that share a database must agree on what is due and whose lease has ended
+  const now = options.now ?? store.now ?? Date.now;
   const address = new PublicAddress(settings.publicUrl);
-  const turns = createTurns();
-  const base: Base = { settings, store, now, log, turns, address, publicUrl: () => address.url };
+  const base: Base = {
+    settings,
+    store,
+    health,
+    lease,
+    now,
+    log,
+    turns: createTurns(),
+    address,
+    publicUrl: () => address.url,
+  };
   const masterKey = await openMasterKey(base);
   // Processes of one database must know each other's tokens.
   if (isShared(settings)) await masterKey.claim();
@@ -121,6 +138,8 @@ interface Base {
   /** Known once the host listens, unless the settings say it. */
   readonly publicUrl: () => string;
   readonly store: Store;
+  readonly health: StoreHealth;
+  readonly lease: LeaseTerms;
   readonly now: () => number;
   readonly log: Logger;
   readonly turns: Turns;
@@ -128,9 +147,9 @@ interface Base {
 
 const isShared = ({ databaseUrl }: Settings): boolean => databaseUrl !== undefined;
 
-const runtimeOptions = ({ settings, log }: Base, stop: () => void): ServicesOptions['runtime'] => ({
+const runtimeOptions = ({ lease, log }: Base, stop: () => void): ServicesOptions['runtime'] => ({
   limits: RUN_LIMITS,
-  lease: { ttlMs: LEASE_TTL_MS, renewEveryMs: isShared(settings) ? LEASE_RENEW_MS : null },
+  lease,
   onLeaseLost: () => {
     log.fatal('the lease of this process is no longer in the database; stopping');
     process.exitCode = 1;
@@ -196,7 +215,7 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
   };
 }
 
-const openStore = (settings: Settings): Promise<Store> =>
-  settings.databaseUrl === undefined
-    ? openSqlite({ dataDir: settings.dataDir })
-    : openPostgres({ url: settings.databaseUrl });
+const openStore = ({ databaseUrl, dataDir, databaseTimeoutSeconds }: Settings): Promise<Store> =>
+  databaseUrl === undefined
+    ? openSqlite({ dataDir })
+    : openPostgres({ url: databaseUrl, statementTimeoutMs: databaseTimeoutSeconds * 1_000 });

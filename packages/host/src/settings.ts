@@ -17,6 +17,8 @@ export interface Settings {
   readonly dataDir: string;
   /** `postgres://...`; undefined means SQLite in the data folder. */
   readonly databaseUrl: string | undefined;
+  /** How long PostgreSQL may take for one statement. */
+  readonly databaseTimeoutSeconds: number;
   readonly apiKey: string | undefined;
   readonly workflowsDir: string;
   readonly logLevel: string;
@@ -70,6 +72,10 @@ const SERVED = {
     env: 'GANTRY_DATABASE_URL',
     flag: 'database',
     text: 'postgres://... (SQLite in the data folder)',
+  },
+  databaseTimeoutSeconds: {
+    env: 'GANTRY_DATABASE_TIMEOUT_SECONDS',
+    text: 'time that PostgreSQL may take for one statement (15)',
   },
   apiKey: { env: 'GANTRY_API_KEY', text: 'admin key that exists from the start (else one is made)' },
   workflowsDir: {
@@ -204,6 +210,7 @@ export function readSettings(args: readonly string[], env: Environment): Setting
     publicUrl: addressOf(value('publicUrl')),
     dataDir: value('dataDir') ?? './.gantry',
     databaseUrl,
+    databaseTimeoutSeconds: whole('databaseTimeoutSeconds', value('databaseTimeoutSeconds'), 15, 1, 3_600),
     apiKey: value('apiKey'),
     workflowsDir: value('workflowsDir') ?? './workflows',
     logLevel,

@@ -35,7 +35,14 @@ export async function runServerProcess<Server extends ServedProcess>(
   reportRejections(name);
   try {
     const server = await create();
-    const stop = (): void => void server.stop().then(() => process.exit(0), fail);
+    const stop = (): void => {
+      setTimeout(
+        fail,
+        STOP_MS_MAX,
+        new Error(`did not stop within ${STOP_MS_MAX / 1_000} s; ending now`),
+      ).unref();
+      void server.stop().then(() => process.exit(0), fail);
+    };
     process.once('SIGTERM', stop);
     process.once('SIGINT', stop);
     process.stdout.write(`${greet(server, await server.start()).join('\n')}\n`);
@@ -50,6 +57,8 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** What is not on disk by then is as after a crash: clients that were not answered try again. */
+const STOP_MS_MAX = 20_000;
 /** What is slower than this to end is cut off: its client tries again. */
 const DRAIN_MS = 10_000;
 

@@ -3,7 +3,7 @@ import { type BackendHealth, profilesOf } from '@gantry/protocol';
 import type { Call, Command } from '../command.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { checkData, checkNode } from '../doctor/local.ts';
-import { checkClock, probe } from '../doctor/probe.ts';
+import { checkClock, checkDatabaseClock, probe } from '../doctor/probe.ts';
 import { EXIT } from '../io.ts';
 import { type Colour, printable, type Style } from '../style.ts';
 
@@ -47,7 +47,7 @@ async function checkHost(call: Call): Promise<Finding[]> {
   }
   return [
     { name: 'host', level: 'ok', detail: `${settings.url} answers` },
-    await checkReady(settings.url),
+    ...(await checkReady(settings.url)),
     checkClock(health.date, io.now()),
     await checkDiscovery(call),
     await checkKey(call),
@@ -55,15 +55,18 @@ async function checkHost(call: Call): Promise<Finding[]> {
   ];
 }
 
-async function checkReady(url: string): Promise<Finding> {
+async function checkReady(url: string): Promise<Finding[]> {
   const ready = await probe(url, '/readyz');
-  if (ready.kind === 'answer' && ready.ok) return { name: 'ready', level: 'ok', detail: 'serving' };
-  return {
-    name: 'ready',
-    level: 'fail',
-    detail: ready.kind === 'answer' ? `answered ${ready.status}` : ready.reason,
-    next: 'It may still be recovering: wait a moment, then look at the host log.',
-  };
+  if (ready.kind === 'answer' && ready.ok)
+    return [{ name: 'ready', level: 'ok', detail: 'serving' }, ...checkDatabaseClock(ready.body)];
+  return [
+    {
+      name: 'ready',
+      level: 'fail',
+      detail: ready.kind === 'answer' ? `answered ${ready.status}` : ready.reason,
+      next: 'It may still be recovering: wait a moment, then look at the host log.',
+    },
+  ];
 }
 
 async function checkDiscovery({ client }: Call): Promise<Finding> {

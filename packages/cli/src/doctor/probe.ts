@@ -5,7 +5,14 @@ const PROBE_TIMEOUT_MS = 5_000;
 const CLOCK_SKEW_MAX_MS = 30_000;
 
 export type Probe =
-  | { readonly kind: 'answer'; readonly ok: boolean; readonly status: number; readonly date: string | null }
+  | {
+      readonly kind: 'answer';
+      readonly ok: boolean;
+      readonly status: number;
+      readonly date: string | null;
+      /** Null when it is no JSON. */
+      readonly body: unknown;
+    }
   | { readonly kind: 'silence'; readonly reason: string };
 
 /** One request without retries: a doctor reports what is, not what is after a minute. */
@@ -14,8 +21,9 @@ export async function probe(url: string, path: string): Promise<Probe> {
     const response = await fetch(url.replace(/\/+$/, '') + path, {
       signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
     });
-    await response.body?.cancel();
-    return { kind: 'answer', ok: response.ok, status: response.status, date: response.headers.get('date') };
+    const body: unknown = await response.json().catch(() => null);
+    const { ok, status, headers } = response;
+    return { kind: 'answer', ok, status, date: headers.get('date'), body };
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
@@ -33,4 +41,16 @@ export function checkClock(date: string | null, now: number): Finding {
   if (skewMs <= CLOCK_SKEW_MAX_MS) return { name: 'clock', level: 'ok', detail: 'agrees with the host' };
   const next = 'Synchronise both clocks (NTP): timers and signatures depend on them.';
   return { name: 'clock', level: 'warn', detail: `${duration(skewMs)} apart from the host`, next };
+}
+
+const DATABASE_SKEW_MAX_MS = 1_000;
+
+/** What `/readyz` says of the clocks of the host and its database. Hosts of earlier versions say nothing. */
+export function checkDatabaseClock(ready: unknown): Finding[] {
+  const skewMs =
+    typeof ready === 'object' && ready !== null && 'clockSkewMs' in ready ? ready.clockSkewMs : 0;
+  if (typeof skewMs !== 'number' || Math.abs(skewMs) <= DATABASE_SKEW_MAX_MS) return [];
+  const detail = `the host and its database are ${duration(Math.abs(skewMs))} apart`;
+  const next = 'Check that both system clocks are correct (NTP). Leases and timers follow the database.';
+  return [{ name: 'clock', level: 'warn', detail, next }];
 }

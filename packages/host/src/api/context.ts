@@ -8,6 +8,7 @@ import type { MasterKey } from '../master-key.ts';
 import type { MountedRegistry } from '../mounted-registry.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import type { Services } from '../services.ts';
+import type { StoreHealth } from '../store-health.ts';
 
 export interface HostInfo {
   readonly name: string;
@@ -37,6 +38,7 @@ export interface ApiDeps {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
+  readonly health: Pick<StoreHealth, 'problem' | 'clockSkewMs'>;
   /** Store migrated, recovery started. */
   readonly isReady: () => boolean;
 }

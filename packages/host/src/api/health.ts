@@ -5,8 +5,11 @@ import type { ApiDeps } from './context.ts';
 
 const RETRY_AFTER_SECONDS = 1;
 const Status = Type.Object({ status: Type.String() });
+/** Clock of the host's machine minus that of its database. */
+const Ready = Type.Object({ status: Type.String(), clockSkewMs: Type.Number() });
+const NOT_SERVING = 'The host is starting or stopping.';
 
-export function healthRoutes(app: Api, { info, isReady }: ApiDeps): void {
+export function healthRoutes(app: Api, { info, isReady, health }: ApiDeps): void {
   app.get(
     '/',
     {
@@ -39,10 +42,12 @@ export function healthRoutes(app: Api, { info, isReady }: ApiDeps): void {
 
   app.get(
     '/readyz',
-    { exposeHeadRoute: true, schema: { summary: 'Whether the host takes work', response: { 200: Status } } },
+    { exposeHeadRoute: true, schema: { summary: 'Whether the host takes work', response: { 200: Ready } } },
     async () => {
-      if (isReady()) return { status: 'ready' };
+      const problem = isReady() ? await health.problem() : NOT_SERVING;
+      if (problem === null) return { status: 'ready', clockSkewMs: health.clockSkewMs };
       throw new OpenwopError('service_unavailable', {
+        message: `${problem} Try again in ${RETRY_AFTER_SECONDS} s.`,
         details: { retryAfter: RETRY_AFTER_SECONDS },
         headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
       });

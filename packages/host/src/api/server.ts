@@ -2,6 +2,7 @@
 
 import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/http';
 import type { FastifyInstance } from 'fastify';
+import { hostMetrics } from '../metrics.ts';
 import { ArtifactTypeDesk } from '../packs/artifact-types/artifact-type-desk.ts';
 import { PromptLibrary } from '../packs/prompts/prompt-library.ts';
 import { ACCESS } from './access.ts';
@@ -46,7 +47,8 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, { desk: triggers.deadLetters, idempotency, now });
   packRoutes(app, packs.desk);
-  surfaceRoutes(app, surfaces);
+  const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);
+  surfaceRoutes(app, { health: surfaces.health, metrics });
   blobLinkRoutes(app, surfaces, now);
   promptRoutes(app, new PromptLibrary(packs.shelf));
   artifactSchemaRoute(app, new ArtifactTypeDesk(packs.shelf));

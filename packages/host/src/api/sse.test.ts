@@ -271,6 +271,7 @@ test('past its limit the host opens no stream and says when to come back', async
     now: Date.now,
     randomBytes,
     log: pino({ level: 'silent' }),
+    health: { problem: async () => null, clockSkewMs: 0 },
     isReady: () => true,
   });
   t.after(() => app.close());

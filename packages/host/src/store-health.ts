@@ -1,0 +1,79 @@
+/**
+ * Whether the store can take work, as seen by what the host does with it anyway: commits, and the renewals of its
+ * lease. Also reports when this machine's clock and the store's differ.
+ */
+import { randomUUID } from 'node:crypto';
+import { type CommitGroup, type Store, StoreError } from '@gantry/store';
+import type { Logger } from 'pino';
+
+const SKEW_MS_MAX = 1_000;
+
+export interface StoreHealthOptions {
+  readonly store: Store;
+  readonly log: Logger;
+  /** Null where nothing is renewed. */
+  readonly renewEveryMs: number | null;
+}
+
+export interface StoreHealth {
+  /** The same store, with this watching. */
+  readonly store: Store;
+  /** Why the host should get no work now, as a sentence; null when it should. */
+  problem(): Promise<string | null>;
+  /** This machine's clock minus the store's, in milliseconds, as of the last renewal. */
+  readonly clockSkewMs: number;
+}
+
+export function watchStore({ store, log, renewEveryMs }: StoreHealthOptions): StoreHealth {
+  let isFull = false;
+  let renewedAt = performance.now();
+  let skewMs = skewOf(store);
+  const noteFailure = (error: unknown): never => {
+    if (error instanceof StoreError && error.code === 'disk_full') isFull = true;
+    throw error;
+  };
+  const commit = async (groups: readonly CommitGroup[]) => {
+    const results = await store.commit(groups).catch(noteFailure);
+    isFull = false;
+    return results;
+  };
+  const renew: Store['leases']['renew'] = async (...terms) => {
+    const isRenewed = await store.leases.renew(...terms).catch(noteFailure);
+    isFull = false;
+    renewedAt = performance.now();
+    const wasSkewed = isSkewed(skewMs);
+    skewMs = skewOf(store);
+    if (isSkewed(skewMs) && !wasSkewed) log.warn({ skewMs }, SKEWED);
+    return isRenewed;
+  };
+  return {
+    store: { ...store, commit, leases: { ...store.leases, renew } },
+    get clockSkewMs() {
+      return skewMs;
+    },
+    async problem() {
+      const sinceMs = performance.now() - renewedAt;
+      if (renewEveryMs !== null && sinceMs > 2 * renewEveryMs)
+        return `The database has not answered for ${Math.round(sinceMs / 1_000)} s.`;
+      // Nobody else may try to write while the host is not ready
+      if (isFull) await commit([probeWrites()]).catch(() => {});
+      return isFull ? 'The disk of the database is full.' : null;
+    },
+  };
+}
+
+const SKEWED =
+  "this machine's clock and the database's differ; leases and timers follow the database. Check that both are correct.";
+
+const skewOf = (store: Store): number => (store.now ? Date.now() - store.now() : 0);
+const isSkewed = (skewMs: number): boolean => Math.abs(skewMs) > SKEW_MS_MAX;
+
+/** Needs room on the disk, and leaves nothing. */
+function probeWrites(): CommitGroup {
+  const key = { kind: 'probe', tenant: '*', id: randomUUID() };
+  const times = { dueAt: null, expiresAt: null, createdAt: 0 };
+  return [
+    { kind: 'putEntry', entry: { ...key, ...times, ref: null, body: '{}' }, expectedVersion: null },
+    { kind: 'deleteEntry', key, expectedVersion: 1 },
+  ];
+}
