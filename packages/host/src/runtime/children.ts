@@ -9,8 +9,9 @@ import {
   type Run,
   type RunFacts,
 } from '@gantry/engine';
-import { newRunId, type RunError } from '@gantry/protocol';
+import type { RunError } from '@gantry/protocol';
 import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts';
+import { nextRunId } from './run-id.ts';
 import type { Workflows } from './runtime.ts';
 
 /** A workflow that starts itself as a child would never end. */
@@ -71,7 +72,7 @@ function childFacts(
   const { nodeId, visit, inputs, unset, harvest, reportsOutputs } = request;
   return {
     ...workflow,
-    runId: newRunId(at, randomBytes),
+    runId: nextRunId(now, randomBytes),
     owner: facts.owner,
     createdAt: at,
     inputs,

@@ -1,17 +1,11 @@
 /** A new run made from the log of another: read, lived again or branched off, and committed as a whole. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { branchRun, type ReplayOptions, type RunFacts, replaySlices } from '@gantry/engine';
-import {
-  type ForkMode,
-  fromStored,
-  type JsonObject,
-  newRunId,
-  OpenwopError,
-  type RunEvent,
-} from '@gantry/protocol';
+import { type ForkMode, fromStored, type JsonObject, OpenwopError, type RunEvent } from '@gantry/protocol';
 import type { RunKey, Store } from '@gantry/store';
 import { startRun } from './opened-run.ts';
 import { RETRY_AFTER_SECONDS } from './remote.ts';
+import { nextRunId } from './run-id.ts';
 import type { PreparedRun, ReadRun } from './runtime.ts';
 import { stretch } from './stretch.ts';
 
@@ -61,7 +55,7 @@ async function prepare(
   if (fromSeq > source.nextSeq)
     throw new OpenwopError('fork_point_invalid', { details: { ...place, maxFromSeq: source.nextSeq } });
   const createdAt = now();
-  const facts = forkFacts(source.facts, request, newRunId(createdAt, randomBytes), createdAt);
+  const facts = forkFacts(source.facts, request, nextRunId(now, randomBytes), createdAt);
   if (mode === 'branch' && fromSeq === 0) return startRun(plan, facts);
   const wanted = mode === 'replay' ? source.nextSeq : Math.min(source.nextSeq, fromSeq + CUT_EVENTS_MAX);
   const key = { tenant: source.facts.owner.tenant, runId: source.facts.runId };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Invocation, type Plan, type Run, type RunLimits, snapshot } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
-import { newRunId, OpenwopError, type StoredEvent } from '@gantry/protocol';
+import { OpenwopError, type StoredEvent } from '@gantry/protocol';
 import type { CommitResult, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import { prepareChildren } from './children.ts';
@@ -15,6 +15,7 @@ import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts
 import { RETRY_AFTER_SECONDS, Remote } from './remote.ts';
 import { StaleRunError } from './run-actor.ts';
 import { OwnedElsewhereError, RunActors } from './run-actors.ts';
+import { nextRunId } from './run-id.ts';
 import { toRun } from './run-record.ts';
 import type {
   CommandResult,
@@ -152,7 +153,7 @@ export class LocalRuntime implements Runtime {
     const createdAt = now();
     const facts = {
       ...rest,
-      runId: newRunId(createdAt, randomBytes),
+      runId: nextRunId(now, randomBytes),
       workflowId: workflow.record.workflowId,
       workflowHash: workflow.record.hash,
       createdAt,

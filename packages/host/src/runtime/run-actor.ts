@@ -35,7 +35,7 @@ import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-ta
 import type { CommandResult, IdempotencyFor, Outbox } from './runtime.ts';
 import type { Executor } from './side-effect.ts';
 import { BITE_EVENTS_MAX, headOf, isDraining, isOutside, stretch } from './stretch.ts';
-import { TIMER_MS_MAX } from './wake-clock.ts';
+import { LOOK_EVERY_MS } from './wake-clock.ts';
 
 export interface ActorHost extends Postage {
   readonly epoch: number;
@@ -325,7 +325,7 @@ export class RunActor {
     if (!isOutside(this.plan, this.#run) && !this.#isBusy(this.#run)) {
       void this.#release();
     } else if (at !== undefined) {
-      const delayMs = Math.max(0, Math.min(at - this.#host.now(), TIMER_MS_MAX));
+      const delayMs = Math.max(0, Math.min(at - this.#host.now(), LOOK_EVERY_MS));
       this.#timer = setTimeout(() => this.wake(), delayMs);
     }
   }

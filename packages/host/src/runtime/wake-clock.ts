@@ -1,10 +1,10 @@
-/** Longest delay setTimeout can take. */
-export const TIMER_MS_MAX = 2 ** 31 - 1;
-
 /**
- * One timer for the whole process: it fires when the earliest waiting run is due, and only then.
- * With nothing due, nothing runs.
+ * Timers count monotonic time, and what is due is due by the clock, which may jump. So no timer is longer than this:
+ * the clock is looked at again while anything waits.
  */
+export const LOOK_EVERY_MS = 5_000;
+
+/** One timer for the whole process, for the earliest waiting run. With nothing waiting, nothing runs. */
 export class WakeClock {
   readonly #now: () => number;
   readonly #onDue: () => Promise<number | null>;
@@ -23,7 +23,7 @@ export class WakeClock {
     if (at >= this.#at || this.#stopped) return;
     this.#at = at;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(at - this.#now(), 0), TIMER_MS_MAX));
+    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(at - this.#now(), 0), LOOK_EVERY_MS));
   }
 
   stop(): void {

@@ -1,0 +1,13 @@
+import { newRunId } from '@gantry/protocol';
+
+/** The latest time that went into an id, by clock. */
+const latest = new WeakMap<() => number, number>();
+
+/** Lists are sorted by id, and ids by time: also after the clock went back the newest run has the highest id. */
+export function nextRunId(now: () => number, randomBytes: (count: number) => Uint8Array): string {
+  const before = latest.get(now) ?? 0;
+  const current = now();
+  const at = current >= before ? current : before + 1;
+  latest.set(now, at);
+  return newRunId(at, randomBytes);
+}
