@@ -1,13 +1,15 @@
 /** One isolated process: how it is started, spoken to, measured and ended. What is said is not its business. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type Command, LAUNCH_ENVIRONMENT } from './isolation/launch.ts';
+import { dataBytesOf, giveWay, innermost, killTree, residentBytesOf } from './isolation/process-tree.ts';
 import { frameRoom, LARGE_FRAME_BYTES, type Place, type Share } from './room.ts';
 import { Decoder, encode, type Frame, sizeOf } from './runner/wire.mjs';
 
 const STDERR_BYTES_MAX = 16 * 1024;
-const PAGE_BYTES = 4096;
+/** Nobody waits longer for a process that was killed, or whose launcher has ended. */
+const GONE_MS = 5_000;
 /** More than this unwritten, and the child leaves lying what it is told. */
 const UNWRITTEN_BYTES_MAX = 4 * 1024 * 1024;
 const HEAP_EXHAUSTED = /heap out of memory|Reached heap limit|Allocation failed|^MemoryError/m;
@@ -25,13 +27,18 @@ export interface ChildEvents {
   end(end: ChildEnd): void;
 }
 
-/** The last of a chain of single children: the launchers in front of Node wait for it. */
-function innermost(pid: number): number {
+const PIPES = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
+
+/** In a session of its own: a pack that signals its group reaches its own launchers and nobody else. */
+function start({ file, args, attached }: Command): ChildProcess {
+  const descriptors = attached === undefined ? [] : [openSync(attached, 'r')];
   try {
-    const [child, second] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-    return child && second === undefined ? innermost(Number(child)) : pid;
-  } catch {
-    return pid;
+    const stdio = [...PIPES, ...descriptors];
+    const child = spawn(file, args, { stdio, env: LAUNCH_ENVIRONMENT, cwd: '/', detached: true });
+    if (child.pid !== undefined) giveWay(child.pid);
+    return child;
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor);
   }
 }
 
@@ -53,6 +60,7 @@ function asPipe(stream: unknown): Socket {
 }
 
 export class Child {
+  readonly #command: Command;
   readonly #process: ChildProcess;
   readonly #events: ChildEvents;
   readonly #decoder = new Decoder();
@@ -68,15 +76,13 @@ export class Child {
   #end: ChildEnd | undefined;
   #ended = false;
   #nodePid: number | undefined;
+  #goneTimer: NodeJS.Timeout | undefined;
 
   constructor(command: Command, tenant: string, events: ChildEvents) {
+    this.#command = command;
     this.#events = events;
     this.#frames = frameRoom.open(tenant);
-    this.#process = spawn(command.file, command.args, {
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
-      env: LAUNCH_ENVIRONMENT,
-      cwd: '/',
-    });
+    this.#process = start(command);
     const streams: readonly unknown[] = this.#process.stdio;
     const [, stdout, stderr, input, output, answers] = streams;
     this.#input = asPipe(input);
@@ -86,6 +92,7 @@ export class Child {
     this.#input.on('drain', () => this.#cleared());
     this.#output.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#process.once('error', (error) => this.#close({ kind: 'exited', reason: error.message }));
+    this.#process.once('exit', () => this.#expectEnd());
     this.#process.once('close', (code, signal) => this.#close(this.#exit(code, signal)));
   }
 
@@ -130,18 +137,27 @@ export class Child {
 
   kill(end: ChildEnd = { kind: 'killed' }): void {
     this.#end ??= end;
-    this.#process.kill('SIGKILL');
+    const { pid } = this.#process;
+    if (this.#ended || pid === undefined) return;
+    killTree(pid);
+    this.#expectEnd();
+  }
+
+  /** What should be gone may have left its pipes to something that is not. */
+  #expectEnd(): void {
+    this.#goneTimer ??= setTimeout(() => this.#close({ kind: 'killed' }), GONE_MS);
   }
 
   /** Resident bytes of Node itself, read from outside. */
   residentBytes(): number | undefined {
     const pid = this.#pid();
-    if (pid === undefined) return undefined;
-    try {
-      return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
-    } catch {
-      return undefined;
-    }
+    return pid === undefined ? undefined : residentBytesOf(pid);
+  }
+
+  /** Private memory, as `RLIMIT_DATA` counts it. */
+  dataBytes(): number | undefined {
+    const pid = this.#pid();
+    return pid === undefined ? undefined : dataBytesOf(pid);
   }
 
   /** An idle process is stopped, so that timers it left behind do nothing and cost nothing. */
@@ -210,6 +226,9 @@ export class Child {
   #close(end: ChildEnd): void {
     if (this.#ended) return;
     this.#ended = true;
+    clearTimeout(this.#goneTimer);
+    for (const stream of this.#process.stdio) stream?.destroy();
+    this.#command.release();
     this.#frames.close();
     this.#cleared();
     this.#events.end(this.#end ?? end);

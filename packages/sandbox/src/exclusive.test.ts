@@ -77,7 +77,7 @@ test('should it ever have neighbours, a process that ends displaces only what ma
   const file = path.join(await scratchFolder(), 'main.mjs');
   await writeFile(file, SHORT_LIVED);
   const child = new PackProcess({
-    command: { file: process.execPath, args: [file], folder: '/' },
+    command: { file: process.execPath, args: [file], folder: '/', release: () => {} },
     tenant: 'acme',
     open: { type: 'open' },
     memoryBytes: 256 * MIB,

@@ -27,7 +27,7 @@ async function endOf(body: string) {
   const file = path.join(await scratchFolder(), 'main.mjs');
   await writeFile(file, impostor(body));
   const child = new PackProcess({
-    command: { file: process.execPath, args: [file], folder: '/' },
+    command: { file: process.execPath, args: [file], folder: '/', release: () => {} },
     tenant: 'acme',
     open: { type: 'open' },
     memoryBytes: 256 * MIB,

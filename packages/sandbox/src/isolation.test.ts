@@ -1,11 +1,12 @@
 /** The wall by itself: programs without any inner layer, behind every isolation of this machine. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { chmod, rename } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { chooseIsolation, choosePython } from './isolation/choose.ts';
 import { INSIDE, LAUNCH_ENVIRONMENT, type Launcher } from './isolation/launch.ts';
 import { PYTHON_INSIDE } from './isolation/python.ts';
@@ -17,9 +18,17 @@ async function report(launcher: Launcher, program: string, args: readonly string
   const { folder } = await packOf('');
   const command = launcher.command({ folder, flags: [] });
   const outside = command.args.slice(0, command.args.lastIndexOf(program) + 1);
-  const options = { env: LAUNCH_ENVIRONMENT, cwd: '/', timeout: 20_000 };
-  const { stdout } = await promisify(execFile)(command.file, [...outside, ...args], options);
-  return JSON.parse(stdout);
+  const attached = command.attached === undefined ? 'ignore' : openSync(command.attached, 'r');
+  const child = spawn(command.file, [...outside, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'ignore', 'ignore', attached],
+    env: LAUNCH_ENVIRONMENT,
+    cwd: '/',
+    timeout: 20_000,
+  });
+  const said = await text(child.stdout ?? '');
+  if (typeof attached === 'number') closeSync(attached);
+  command.release();
+  return JSON.parse(said);
 }
 
 /** What a process that is free to try everything gets. */
@@ -31,7 +40,7 @@ const CONFINED = {
   writePack: false,
   proc: false,
   shell: false,
-  interfaces: [],
+  interfaces: false,
   connected: false,
   seesOthers: false,
 };
@@ -44,7 +53,7 @@ const said = {
   passwd: can(() => fs.readFileSync('/etc/passwd')), ownPack: can(() => fs.readdirSync('/pack')),
   write: can(() => fs.writeFileSync('/x', 'x')), writePack: can(() => fs.writeFileSync('/pack/x', 'x')),
   proc: can(() => fs.readFileSync('/proc/1/cmdline')), shell: fs.existsSync('/bin/sh'),
-  interfaces: Object.keys(os.networkInterfaces()).filter((name) => name !== 'lo'), seesOthers: process.pid > 20,
+  interfaces: can(() => os.networkInterfaces()), seesOthers: process.pid > 20,
 };
 const end = (connected) => { console.log(JSON.stringify({ ...said, connected })); process.exit(); };
 net.connect(PORT, '127.0.0.1').on('connect', () => end(true)).on('error', () => end(false));`;
@@ -61,7 +70,7 @@ except ImportError: native = False
 print(json.dumps({
     'uid': os.getuid(), 'passwd': can(open, '/etc/passwd'), 'ownPack': can(os.listdir, '/pack'),
     'write': can(open, '/x', 'w'), 'writePack': can(open, '/pack/x', 'w'), 'proc': can(open, '/proc/1/cmdline'),
-    'shell': os.path.exists('/bin/sh'), 'interfaces': [name for _, name in socket.if_nameindex() if name != 'lo'],
+    'shell': os.path.exists('/bin/sh'), 'interfaces': can(socket.if_nameindex),
     'connected': can(connect), 'seesOthers': os.getpid() > 20,
     'native': native, 'installed': os.listdir(installed) if os.path.isdir(installed) else [],
 }))`;
@@ -79,7 +88,7 @@ for (const kind of KINDS)
     const reason = await lacks(kind);
     if (reason) return t.skip(reason);
     const port = String(await listening(t));
-    const isolation = await chooseIsolation(kind, await scratchFolder());
+    const isolation = await chooseIsolation({ isolation: kind, workDir: await scratchFolder() });
     const said = await report(isolation, INSIDE.node, ['-e', NODE_SCRIPT.replace('PORT', port)]);
     assert.deepEqual(said, CONFINED);
     const python = await choosePython(isolation);

@@ -181,13 +181,13 @@ export class PackProcess {
   #opening(): void {
     if (this.#isOpening) this.#fail(escapeAttempt('a message that nothing asked for'));
     this.#isOpening = true;
+    this.#child.started();
     clearTimeout(this.#loadTimer);
     this.#loadTimer = setTimeout(() => this.#fail(notLoaded()), this.#options.loadMs);
   }
 
   #loaded(message: Message): void {
     clearTimeout(this.#loadTimer);
-    this.#child.started();
     const typeIds = Array.isArray(message.typeIds) ? message.typeIds.map(String) : [];
     if (message.type === 'ready') this.#opened({ loaded: true, typeIds });
     else {

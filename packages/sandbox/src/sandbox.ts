@@ -15,6 +15,7 @@ import type {
 } from './invocation.ts';
 import { chooseIsolation, choosePython, type IsolationChoice, type PythonFound } from './isolation/choose.ts';
 import type { Isolation, Launcher } from './isolation/launch.ts';
+import type { UidRange } from './isolation/uids.ts';
 import { Job, type JobEnd } from './job.ts';
 import { environmentOf, filesFolder, flagsOf, MIB, type Need, shareKey, wasmPages } from './need.ts';
 import { PackProcess } from './pack-process.ts';
@@ -37,6 +38,10 @@ export interface SandboxOptions {
   readonly isolation: IsolationChoice;
   /** Ours alone: the children's root, and the folders of packs that were granted files. */
   readonly workDir: string;
+  /** Given to pack processes where the host is root. */
+  readonly uids?: UidRange;
+  /** Python packs run even where their system calls cannot be filtered. */
+  readonly allowUnfilteredPython?: boolean;
   /** Processes that invocations may have; one tenant has at most half of them at work. */
   readonly warmMax: number;
   readonly idleMs: number;
@@ -161,7 +166,7 @@ class PackSandbox implements Sandbox {
   }
 
   #findPython(): Promise<PythonFound> {
-    this.#python ??= choosePython(this.#isolation).then((python) => {
+    this.#python ??= choosePython(this.#isolation, this.#options.allowUnfilteredPython).then((python) => {
       if (python.kind === 'missing') this.#options.log('info', `No Python packs: ${python.reason}.`);
       return python;
     });
@@ -180,7 +185,8 @@ class PackSandbox implements Sandbox {
   #start(need: Need, launcher: Launcher, onEnd: () => void): PackProcess {
     const { code, grants, limits } = need;
     const { egress, lookup = hostLookup, workDir } = this.#options;
-    const command = launcher.command({ folder: code.folder, flags: flagsOf(need) });
+    const { memoryBytes: dataBytes } = limits;
+    const command = launcher.command({ folder: code.folder, flags: flagsOf(need), dataBytes });
     const who = { tenant: need.key.tenant, pack: `${code.name}@${code.version}` };
     const fault = (method: string, error: unknown): void => this.#faults.tell({ ...who, method, error });
     const context: CallContext = { egress, lookup, filesFolder: filesFolder(workDir, need), fault };
@@ -236,7 +242,7 @@ const useOf = ({ repeatable, code }: Invocation): Use =>
 /** Rejects with `SandboxUnavailable` when `os` is asked for and this machine cannot. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   mkdirSync(options.workDir, { recursive: true, mode: 0o700 });
-  const isolation = await chooseIsolation(options.isolation, options.workDir);
+  const isolation = await chooseIsolation(options);
   if (isolation.kind === 'permission-only')
     options.log('warn', 'Packs run without an OS sandbox: only code that you trust may be installed.');
   return new PackSandbox(options, isolation);

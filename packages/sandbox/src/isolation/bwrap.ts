@@ -1,41 +1,58 @@
 import {
-  BECOME_NOBODY,
+  becomeUser,
   INSIDE,
   type Isolation,
   isRoot,
   type Launcher,
+  limited,
   nodeView,
   openFolder,
   pythonView,
   type View,
+  withTool,
 } from './launch.ts';
+import type { Wall } from './wall.ts';
 
 const VIEWS = ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'];
-const RULES = ['--unshare-cgroup-try', '--die-with-parent', '--new-session', '--as-pid-1'];
+/** Its own process is the first of the pid view: a pack that is the first itself can outlive everyone [tried]. */
+const RULES = ['--unshare-cgroup-try', '--die-with-parent'];
 const NOBODY = ['--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534'];
+/** Behind the pipes of the child. */
+const FILTER_DESCRIPTOR = '6';
 
 /**
  * Bubblewrap: new user, pid, network, mount, ipc and uts views over an empty root; dies with the host.
- * It keeps the uid of who starts it, so a root host becomes nobody first, and the folders of packs have to lie
- * where nobody can enter; `unshare` does not ask for that.
+ * It keeps the uid of who starts it, so a root host changes it first, and the folders of packs have to lie where
+ * others can enter; `unshare` does not ask for that.
  */
-export const bwrapIsolation = (): Isolation => ({
-  ...inView(nodeView()),
-  forPython: (python) => inView(pythonView(python)),
+export const bwrapIsolation = (wall: Wall): Isolation => ({
+  ...inView(wall, nodeView()),
+  isFiltered: wall.filter !== undefined,
+  forPython: (python) => inView(wall, pythonView(python)),
 });
 
-function inView({ files, folders, hidden, command }: View): Launcher {
+function inView({ filter, tools, takeUid }: Wall, plain: View): Launcher {
+  if (!tools.prlimit) throw new Error('prlimit was not found; install util-linux');
+  const view = withTool(plain, INSIDE.prlimit, tools.prlimit);
+  const { files, folders, hidden, command } = view;
   const bound = [...files, ...folders].flatMap(([outside, inside]) => ['--ro-bind', outside, inside]);
   const covered = hidden.flatMap((folder) => ['--tmpfs', folder, '--remount-ro', folder]);
-  const launcher = isRoot() ? [...BECOME_NOBODY, '--pdeathsig', 'KILL', 'bwrap'] : [];
-  const fixed = [...launcher, ...VIEWS, ...RULES, ...NOBODY, ...bound, ...covered];
+  const filtered = filter === undefined ? [] : ['--seccomp', FILTER_DESCRIPTOR];
+  const fixed = [...VIEWS, ...RULES, ...NOBODY, ...filtered, ...bound, ...covered];
   return {
     kind: 'bwrap',
-    command: ({ folder, flags }) => {
+    command: ({ folder, flags, dataBytes }) => {
       openFolder(folder);
+      const user = takeUid();
       const pack = ['--ro-bind', folder, INSIDE.pack, '--remount-ro', '/', '--chdir', '/', '--'];
-      const args = [...fixed, ...pack, ...command(flags)];
-      return { file: isRoot() ? 'setpriv' : 'bwrap', args, folder: INSIDE.pack };
+      const args = [...fixed, ...pack, ...limited(view, dataBytes), ...command(flags)];
+      const asUser = [...becomeUser(user.uid ?? 0), '--pdeathsig', 'KILL', 'bwrap', ...args];
+      return {
+        ...(isRoot() ? { file: 'setpriv', args: asUser } : { file: 'bwrap', args }),
+        ...user,
+        folder: INSIDE.pack,
+        ...(filter !== undefined && { attached: filter }),
+      };
     },
   };
 }

@@ -8,12 +8,15 @@ import {
   pythonHidden,
   pythonLibrary,
 } from './python.ts';
+import type { Tool } from './tools.ts';
 
 /** What every kind of isolation has to start: one interpreter, its runner and one pack. */
 export interface Launch {
   readonly folder: string;
   /** Of Node. */
   readonly flags: readonly string[];
+  /** The most that it may have in private memory; no limit while an idle one is measured. */
+  readonly dataBytes?: number;
 }
 
 export interface Command {
@@ -21,6 +24,12 @@ export interface Command {
   readonly args: readonly string[];
   /** Where the child finds the pack. */
   readonly folder: string;
+  /** A file that the child has open for reading, behind its pipes. */
+  readonly attached?: string;
+  /** The uid that was taken for the child. */
+  readonly uid?: number;
+  /** Once, when nothing of the child runs any more. */
+  release(): void;
 }
 
 export interface Launcher {
@@ -30,21 +39,40 @@ export interface Launcher {
 
 /** Starts Node; and Python, where there is a wall to put it behind. */
 export interface Isolation extends Launcher {
+  /** Whether system calls are filtered. */
+  readonly isFiltered: boolean;
   forPython(python: Python): Launcher | undefined;
 }
 
-/** All that the launchers see of the environment; pack code sees none of it. */
-export const LAUNCH_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', TZ: 'UTC' } as const;
+/**
+ * All that the launchers see of the environment; pack code sees none of it. One thread of the pool of Node waits for
+ * input all the time, the other one compresses and hashes.
+ */
+export const LAUNCH_ENVIRONMENT = {
+  PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+  TZ: 'UTC',
+  UV_THREADPOOL_SIZE: '2',
+} as const;
 
 export const RUNNER_FOLDER = path.join(import.meta.dirname, '../runner');
 export const NODE = process.execPath;
 
-const NOBODY = 65534;
-export const BECOME_NOBODY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
 export const isRoot = (): boolean => process.getuid?.() === 0;
+export const becomeUser = (uid: number): readonly string[] => [
+  `--reuid=${uid}`,
+  `--regid=${uid}`,
+  '--clear-groups',
+];
 
 /** Where things lie in the child's own view of the file system. */
-export const INSIDE = { node: '/node', runner: '/runner', pack: '/pack' } as const;
+export const INSIDE = {
+  node: '/node',
+  runner: '/runner',
+  pack: '/pack',
+  prlimit: '/prlimit',
+  setpriv: '/setpriv',
+  filter: '/filter',
+} as const;
 
 /** The shared libraries of this very Node, which the child's Node is too. */
 function sharedLibraries(): readonly string[] {
@@ -61,9 +89,30 @@ export interface View {
   readonly folders: readonly (readonly [string, string])[];
   /** Covered by an empty folder. */
   readonly hidden: readonly string[];
+  /** Processes and threads that it may have. */
+  readonly processesMax: number;
   /** What is run there. */
   command(flags: readonly string[]): readonly string[];
 }
+
+/** The view with a program in it. */
+export function withTool(view: View, inside: string, { executable, sharedLibraries }: Tool): View {
+  const present = new Set(view.files.map(([, file]) => file));
+  const linked = sharedLibraries.filter((file) => !present.has(file)).map((file) => [file, file] as const);
+  return { ...view, files: [...view.files, [executable, inside], ...linked] };
+}
+
+const DESCRIPTORS_MAX = 64;
+
+/** Runs what follows with limits; in the user view of the child, whose processes alone are counted. */
+export const limited = ({ processesMax }: View, dataBytes: number | undefined): readonly string[] => [
+  INSIDE.prlimit,
+  '--core=0',
+  '--fsize=0',
+  `--nofile=${DESCRIPTORS_MAX}`,
+  `--nproc=${processesMax}`,
+  ...(dataBytes === undefined ? [] : [`--data=${dataBytes}`]),
+];
 
 const RUNNER = [RUNNER_FOLDER, INSIDE.runner] as const;
 
@@ -71,6 +120,8 @@ export const nodeView = (): View => ({
   files: [[NODE, INSIDE.node], ...sharedLibraries().map((file) => [file, file] as const)],
   folders: [RUNNER],
   hidden: [],
+  // About eight are needed; with four, Node waits for ever for the rest.
+  processesMax: 32,
   command: (flags) => [INSIDE.node, ...nodeArguments(INSIDE, flags)],
 });
 
@@ -78,6 +129,7 @@ export const pythonView = (python: Python): View => ({
   files: pythonFiles(python),
   folders: [pythonLibrary(python), RUNNER],
   hidden: pythonHidden(python),
+  processesMax: 1,
   command: () => [PYTHON_INSIDE, ...pythonArguments(INSIDE.runner)],
 });
 

@@ -4,10 +4,12 @@ import { type Isolation, NODE, nodeArguments, RUNNER_FOLDER } from './launch.ts'
 export function permissionOnlyIsolation(): Isolation {
   return {
     kind: 'permission-only',
+    isFiltered: false,
     command: ({ folder, flags }) => ({
       file: NODE,
       args: nodeArguments({ runner: RUNNER_FOLDER, pack: folder }, flags),
       folder,
+      release: () => {},
     }),
     forPython: () => undefined,
   };

@@ -16,6 +16,8 @@ export interface Python {
   /** Folders inside it with what was installed on this machine: no business of packs. */
   readonly installed: readonly string[];
   readonly sharedLibraries: readonly string[];
+  /** With `ctypes` it can start others filtered. */
+  readonly hasCtypes: boolean;
 }
 
 /** Only extension modules that compute: what they link to is bound, so `ctypes` and `ssl` do not even load. */
@@ -26,10 +28,15 @@ executable = os.path.realpath(getattr(sys, '_base_executable', None) or sys.exec
 names = ['zlib', '_bz2', '_lzma', '_hashlib', '_decimal', 'pyexpat', '_uuid']
 found = [file for name in names for file in glob.glob(os.path.join(library, 'lib-dynload', name + '.*.so'))]
 linked = subprocess.run(['ldd', executable, *found], capture_output=True, text=True).stdout
+try:
+    import ctypes
+except ImportError:
+    ctypes = None
 words = [word for line in linked.splitlines() if ' (0x' in line for word in line.split()]
 print(json.dumps({
     'version': list(sys.version_info[:3]), 'executable': executable, 'library': library,
     'installed': [f for f in (os.path.join(library, n) for n in ('site-packages', 'dist-packages')) if os.path.isdir(f)],
+    'hasCtypes': ctypes is not None,
     'sharedLibraries': sorted({word for word in words if word.startswith('/')}),
 }))
 `;
@@ -50,13 +57,13 @@ function read(text: string): Python | undefined {
     library,
     installed: strings(found.installed),
     sharedLibraries: strings(found.sharedLibraries),
+    hasCtypes: found.hasCtypes === true,
   };
 }
 
-/** The `python3` of the operator's own path, which may be a version manager's; packs never see that path. */
-export async function findPython(): Promise<Python | undefined> {
+async function findPython(name: string): Promise<Python | undefined> {
   try {
-    const { stdout } = await promisify(execFile)('python3', ['-I', '-S', '-c', SCRIPT], {
+    const { stdout } = await promisify(execFile)(name, ['-I', '-S', '-c', SCRIPT], {
       timeout: PROBE_MS,
       maxBuffer: PROBE_BYTES_MAX,
     });
@@ -64,6 +71,16 @@ export async function findPython(): Promise<Python | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The `python3` of the operator's own path, which may be a version manager's (packs never see that path), and the
+ * system's: only that one lies where the uid of a pack can enter, should the other be in a home folder.
+ */
+export async function findPythons(): Promise<readonly Python[]> {
+  const [own, system] = await Promise.all(['python3', '/usr/bin/python3'].map(findPython));
+  const isOther = own?.executable !== system?.executable;
+  return [own, ...(isOther ? [system] : [])].filter((python) => python !== undefined);
 }
 
 const HOME = '/python';

@@ -3,24 +3,33 @@
  * Node, its libraries, the runner and its pack into it, in a mount view of its own, and moves in.
  *
  * When the host is root it mounts as root and gives up its uid; else it is root of a user view of its own.
- * Either way the second `unshare --user` leaves Node as nobody without capabilities, and since it is in a
- * chroot the kernel refuses it further user views. `--pdeathsig` is set again after the uid changed, because
- * that clears it [tried: without, a busy child outlives a killed host].
+ * Either way a second user view leaves Node as nobody without capabilities, and since it is in a chroot the kernel
+ * refuses it further user views.
+ *
+ * I1 The shell that mounts stays the first process of the pid view: when it goes, by the death of the host or by a
+ *    kill, the kernel ends all that is in the view, whatever a pack did to its own process.
+ * I2 The filter comes last, since it refuses the steps before it: by the Python launcher from outside of the view, or
+ *    by the `setpriv` of a newer util-linux inside of it.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
-  BECOME_NOBODY,
+  becomeUser,
   INSIDE,
   type Isolation,
   isRoot,
   type Launcher,
+  limited,
   nodeView,
   openFolder,
   pythonView,
   type View,
+  withTool,
 } from './launch.ts';
+import type { Python } from './python.ts';
+import type { Wall } from './wall.ts';
 
+/** What follows the command keeps the shell from becoming it. */
 const SCRIPT = `
 set -e
 ulimit -c 0
@@ -28,12 +37,51 @@ cd "$1"
 mount -T "$2" -a
 mount -o bind,ro,nosuid,nodev,noexec "$3" ".${INSIDE.pack}"
 cd "$1"
+for limit in shmall msgmni; do { echo 0 > /proc/sys/kernel/$limit; } 2> /dev/null || :; done
+{ echo 0 0 0 0 > /proc/sys/kernel/sem; } 2> /dev/null || :
 shift 3
-exec setpriv "$@"
+"$@"
+exit 0
 `;
 
 const VIEWS = ['--mount', '--pid', '--net', '--ipc', '--uts', '--fork', '--kill-child=KILL'];
 const MOVE_IN = ['--user', '--map-user=65534', '--map-group=65534', '--root=.', '--wd=/'];
+const LAUNCHER = path.join(import.meta.dirname, 'launcher.py');
+
+/** How the last steps are taken: into the view, limited and, where that is possible, filtered. */
+type Entrance =
+  | { readonly kind: 'python'; readonly python: Python; readonly filter: string }
+  | { readonly kind: 'util-linux'; readonly isFiltered: boolean };
+
+function entranceOf({ filter, tools: { filteringSetpriv, pythons } }: Wall): Entrance {
+  const python = pythons.find(({ hasCtypes }) => hasCtypes);
+  if (filter === undefined || filteringSetpriv || !python)
+    return { kind: 'util-linux', isFiltered: filter !== undefined && filteringSetpriv !== undefined };
+  return { kind: 'python', python, filter };
+}
+
+function viewFor(entrance: Entrance, plain: View, { tools, filter }: Wall): View {
+  if (entrance.kind === 'python') return plain;
+  if (!tools.prlimit) throw new Error('prlimit was not found; install util-linux');
+  const view = withTool(plain, INSIDE.prlimit, tools.prlimit);
+  if (!entrance.isFiltered || !tools.filteringSetpriv || filter === undefined) return view;
+  const filtering = withTool(view, INSIDE.setpriv, tools.filteringSetpriv);
+  return { ...filtering, files: [...filtering.files, [filter, INSIDE.filter]] };
+}
+
+function enter(entrance: Entrance, view: View, uid: number | undefined, dataBytes: number | undefined) {
+  if (entrance.kind === 'python') {
+    const { python, filter } = entrance;
+    const limits = [dataBytes ?? '-', view.processesMax].map(String);
+    return [python.executable, '-I', '-S', '-B', LAUNCHER, filter, `${uid ?? '-'}`, ...limits];
+  }
+  const user = uid === undefined ? [] : becomeUser(uid);
+  const filtered = ['--no-new-privs', '--seccomp-filter', INSIDE.filter];
+  return [
+    ...['setpriv', ...user, '--no-new-privs', 'unshare', ...MOVE_IN, ...limited(view, dataBytes)],
+    ...(entrance.isFiltered ? [INSIDE.setpriv, ...filtered] : []),
+  ];
+}
 
 /** A field of fstab: white space and backslashes are octal there. */
 const field = (text: string): string =>
@@ -58,26 +106,36 @@ function prepareRoot(folder: string, { files, folders, hidden }: View): { root: 
   return { root, fstab };
 }
 
-export const unshareIsolation = (workDir: string): Isolation => ({
-  ...inView(workDir, nodeView()),
-  forPython: (python) => inView(path.join(workDir, 'python'), pythonView(python)),
-});
+export const unshareIsolation = (wall: Wall): Isolation => {
+  const entrance = entranceOf(wall);
+  return {
+    ...inView(wall, entrance, { plain: nodeView(), folder: wall.workDir }),
+    isFiltered: entrance.kind === 'python' || entrance.isFiltered,
+    forPython: (python) =>
+      inView(wall, entrance, { plain: pythonView(python), folder: path.join(wall.workDir, 'python') }),
+  };
+};
 
-function inView(workDir: string, view: View): Launcher {
-  const { root, fstab } = prepareRoot(workDir, view);
-  const asRoot = isRoot();
-  const outer = asRoot ? VIEWS : ['--user', '--map-root-user', ...VIEWS];
-  const toNobody = asRoot ? BECOME_NOBODY : [];
-  const inner = [...toNobody, '--no-new-privs', '--pdeathsig', 'KILL', 'unshare', ...MOVE_IN];
+function inView(
+  wall: Wall,
+  entrance: Entrance,
+  { plain, folder: made }: { plain: View; folder: string },
+): Launcher {
+  const view = viewFor(entrance, plain, wall);
+  const { root, fstab } = prepareRoot(made, view);
+  const outer = isRoot() ? VIEWS : ['--user', '--map-root-user', ...VIEWS];
   return {
     kind: 'unshare',
-    command: ({ folder, flags }) => {
+    command: ({ folder, flags, dataBytes }) => {
       openFolder(folder);
-      const outerArguments = [...outer, 'sh', '-c', SCRIPT, 'sh', root, fstab, folder];
+      const user = wall.takeUid();
+      const mounted = [...outer, 'sh', '-c', SCRIPT, 'sh', root, fstab, folder];
+      const inner = [...enter(entrance, view, user.uid, dataBytes), ...view.command(flags)];
       return {
         file: 'setpriv',
-        args: ['--pdeathsig', 'KILL', 'unshare', ...outerArguments, ...inner, ...view.command(flags)],
+        args: ['--pdeathsig', 'KILL', 'unshare', ...mounted, ...inner],
         folder: INSIDE.pack,
+        ...user,
       };
     },
   };

@@ -7,7 +7,7 @@ export type Kind = (typeof KINDS)[number];
 /** Why this machine cannot isolate so, if it cannot. */
 export async function lacks(kind: Kind): Promise<string | undefined> {
   try {
-    await chooseIsolation(kind, await scratchFolder());
+    await chooseIsolation({ isolation: kind, workDir: await scratchFolder() });
     return undefined;
   } catch (error) {
     if (!(error instanceof SandboxUnavailable)) throw error;

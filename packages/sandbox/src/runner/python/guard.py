@@ -1,16 +1,10 @@
 """The inner layer: what Python itself reports of a pack that reaches for the world. The wall is the system's."""
 
 import os
-import resource
 import sys
 
 from channel import send
 from scope import current_id
-
-MIB = 1024 * 1024
-# The interpreter with the runner and the modules of a usual pack.
-BARE_BYTES = 96 * MIB
-DESCRIPTORS_MAX = 64
 
 PROCESS = 'host-process-escape'
 NETWORK = 'network-escape'
@@ -98,13 +92,6 @@ class Guard:
                     violate(kind, event)
 
 
-def close(folder, memory_bytes):
+def close(folder):
     """After this, nothing but the standard library and the pack can be read, and nothing started."""
-    address_space = BARE_BYTES + memory_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
-    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS_MAX, DESCRIPTORS_MAX))
-    stdlib = os.path.dirname(os.__file__)
-    sys.addaudithook(Guard((stdlib, folder)))
+    sys.addaudithook(Guard((os.path.dirname(os.__file__), folder)))

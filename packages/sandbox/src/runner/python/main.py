@@ -62,7 +62,7 @@ class Runner:
         self._grants = message['grants']
         self._folder = message['folder']
         environment.furnish(message['envNames'])
-        guard.close(message['folder'], message['memoryBytes'])
+        guard.close(message['folder'])
         send({'type': 'opening'})
         try:
             self._nodes = loader.load(message['folder'], message['entry'])

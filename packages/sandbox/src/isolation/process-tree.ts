@@ -1,0 +1,78 @@
+/** Processes of this machine by their pid, read and treated from outside. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+
+/** Packs give way to the host. */
+const NICENESS = 5;
+/** The kernel ends packs before it ends the host. */
+const OOM_SCORE = 500;
+const PAGE_BYTES = 4096;
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return text === '' ? [] : text.split(' ').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/** The last of a chain of single children: the launchers in front of an interpreter wait for it. */
+export function innermost(pid: number): number {
+  const [child, second] = childrenOf(pid);
+  return child !== undefined && second === undefined ? innermost(child) : pid;
+}
+
+/** The innermost first, so that none is left to whoever takes over orphans. */
+const descendants = (pid: number): readonly number[] =>
+  childrenOf(pid).flatMap((child) => [...descendants(child), child]);
+
+export function killTree(pid: number): void {
+  for (const each of [...descendants(pid), pid])
+    try {
+      process.kill(each, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+}
+
+function tryWrite(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Best effort, for the first process of a session before it starts others. Where the kernel groups sessions, it is
+ * the group that has to give way.
+ */
+export function giveWay(pid: number): void {
+  try {
+    setPriority(pid, NICENESS);
+  } catch {
+    return;
+  }
+  tryWrite(`/proc/${pid}/oom_score_adj`, `${OOM_SCORE}`);
+  tryWrite(`/proc/${pid}/autogroup`, `${NICENESS}`);
+}
+
+export function residentBytesOf(pid: number): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What `RLIMIT_DATA` counts. */
+export function dataBytesOf(pid: number): number | undefined {
+  try {
+    const [, kilobytes] = /^VmData:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    return undefined;
+  }
+}

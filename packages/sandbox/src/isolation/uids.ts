@@ -1,0 +1,66 @@
+/**
+ * A uid of its own for each pack process of a host that is root.
+ *
+ * I1 One uid never serves two living processes, of this host or another on the machine.
+ */
+import { randomInt } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+
+export interface UidRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Nobody else's by convention: systemd gives them to services for as long as they run. */
+export const DEFAULT_UIDS: UidRange = { first: 61_184, last: 65_519 };
+
+/** Of all sandboxes in this process. */
+const taken = new Set<number>();
+
+/** A rootless container has few uids: `inside outside count` in each line. */
+function exists(id: number, map: string): boolean {
+  return map.split('\n').some((line) => {
+    const [inside = NaN, , count = NaN] = line.trim().split(/\s+/).map(Number);
+    return id >= inside && id < inside + count;
+  });
+}
+
+function isAtWork(uid: number): boolean {
+  return readdirSync('/proc').some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    return statSync(`/proc/${name}`, { throwIfNoEntry: false })?.uid === uid;
+  });
+}
+
+export class Uids {
+  readonly #uids: readonly number[];
+  #next: number;
+
+  constructor({ first, last }: UidRange) {
+    const maps = ['uid', 'gid'].map((kind) => readFileSync(`/proc/self/${kind}_map`, 'utf8'));
+    const all = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    this.#uids = all.filter((id) => maps.every((map) => exists(id, map)));
+    if (this.#uids.length === 0)
+      throw new Error(
+        `none of the uids ${first} to ${last} exists here (see /proc/self/uid_map); name others in GANTRY_SANDBOX_UIDS`,
+      );
+    // Other hosts on this machine begin elsewhere.
+    this.#next = randomInt(this.#uids.length);
+  }
+
+  /** Throws when every one is in use. */
+  take(): number {
+    for (const _ of this.#uids) {
+      const uid = this.#uids[this.#next++ % this.#uids.length] ?? 0;
+      if (taken.has(uid) || isAtWork(uid)) continue;
+      taken.add(uid);
+      return uid;
+    }
+    throw new Error('Every uid for pack processes is in use. Widen GANTRY_SANDBOX_UIDS.');
+  }
+
+  /** Nothing runs with it any more. */
+  release(uid: number): void {
+    taken.delete(uid);
+  }
+}
