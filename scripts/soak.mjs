@@ -9,6 +9,11 @@ const SOAKS = {
     files: 'packages/*/src/**/*crash.test.ts',
     rounds: 100,
   },
+  walls: {
+    about: 'the whole hostile corpus of the sandbox, behind every isolation, as root and as another user',
+    files: 'packages/sandbox/src/walls.test.ts',
+    rounds: 1,
+  },
   width: {
     about: '1,990 sub-workflows beside each other against 250',
     files: 'packages/host/src/runtime/width.test.ts',

@@ -25,7 +25,8 @@ async function report(launcher: Launcher, program: string, args: readonly string
     cwd: '/',
     timeout: 20_000,
   });
-  const said = await text(child.stdout ?? '');
+  assert.ok(child.stdout);
+  const said = await text(child.stdout);
   if (typeof attached === 'number') closeSync(attached);
   command.release();
   return JSON.parse(said);
