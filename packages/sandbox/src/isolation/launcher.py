@@ -39,8 +39,9 @@ def write(file, text):
         opened.write(text)
 
 
-def new_session_keyring():
-    """Best effort: the filter refuses keys altogether."""
+def forget_host():
+    """Its name, and the keys of its session. Best effort: the filter refuses keys altogether."""
+    libc.sethostname(b'pack', 4)
     number = KEYCTL.get(os.uname().machine)
     if number is not None:
         libc.syscall(ctypes.c_long(number), ctypes.c_long(KEYCTL_JOIN_SESSION_KEYRING), None)
@@ -82,7 +83,7 @@ def apply(steps):
 def main(filter_file, uid, data, processes, *program):
     with open(filter_file, 'rb') as opened:
         steps = opened.read()
-    new_session_keyring()
+    forget_host()
     if uid != '-':
         become(int(uid))
     become_nobody_in_root()

@@ -38,7 +38,6 @@ mount -T "$2" -a
 mount -o bind,ro,nosuid,nodev,noexec "$3" ".${INSIDE.pack}"
 cd "$1"
 for limit in shmall msgmni; do { echo 0 > /proc/sys/kernel/$limit; } 2> /dev/null || :; done
-{ echo pack > /proc/sys/kernel/hostname; } 2> /dev/null || :
 { echo 0 0 0 0 > /proc/sys/kernel/sem; } 2> /dev/null || :
 shift 3
 "$@"
