@@ -5,8 +5,11 @@ import { COMMANDS } from './commands/index.ts';
 import { commandHelp, overview } from './help.ts';
 import { cli, KEY, type Routes, RUN, runHere, runLog, startCli, startTestHost } from './testing/test-host.ts';
 
-const storage = (body: object, status = 200): Routes => ({
+const WALLED = { isolation: 'unshare', filtered: true, python: '3.11.2', problems: [] };
+
+const storage = (body: object, status = 200, sandbox: object = WALLED): Routes => ({
   'GET /v1/host/gantry/surfaces': { status, body },
+  'GET /v1/host/gantry/sandbox': { status: 200, body: sandbox },
 });
 
 test('help: the first lines say what to type, and every command has its line', () => {
@@ -240,7 +243,7 @@ test('doctor: all well is exit 0, a missing host exit 1 with the next step', asy
   );
   const well = await cli(host, 'doctor', '--data', tmpdir());
   assert.equal(well.code, 0, well.stdout);
-  for (const name of ['node', 'data', 'host', 'ready', 'clock', 'discovery', 'key', 'storage']) {
+  for (const name of ['node', 'data', 'host', 'ready', 'clock', 'discovery', 'key', 'storage', 'sandbox']) {
     assert.match(well.stdout, new RegExp(`^ok +${name} `, 'm'));
   }
   const ill = await runHere(['doctor', '--url', 'http://127.0.0.1:2']);
@@ -277,6 +280,20 @@ test('doctor: storage that cannot be used says whether to start a server or to m
   assert.match(stdout, /The thread ended.*\n +Next: Look at the disk/);
   assert.match(stdout, /^warn +storage +sql "crm" \(postgres\): Its user is a superuser/m);
   assert.doesNotMatch(stdout, /^ok +storage/m);
+});
+
+test('doctor: what packs cannot have on this machine comes with what to install', async (t) => {
+  const backends = [{ capability: 'fs', backend: 'embedded', state: 'up' }];
+  const doctor = async (sandbox: object) =>
+    cli(await startTestHost(t, storage({ backends }, 200, sandbox)), 'doctor', '--data', tmpdir());
+  const unfiltered = { problem: 'System calls of packs are not filtered.', next: 'Install bubblewrap.' };
+  const some = await doctor({ isolation: 'unshare', filtered: false, problems: [unfiltered] });
+  assert.equal(some.code, 0, some.stdout);
+  assert.match(some.stdout, /^ok +sandbox +unshare$/m);
+  assert.match(some.stdout, /^warn +sandbox +System calls .*\n +Next: Install bubblewrap/m);
+  const none = await doctor({ isolation: 'none', filtered: false, problems: [unfiltered] });
+  assert.equal(none.code, 1);
+  assert.match(none.stdout, /^fail +sandbox /m);
 });
 
 test('doctor: a look at storage that fails is told', async (t) => {

@@ -1,4 +1,4 @@
-import type { BackendHealth, DiscoveryDocument } from '@gantry/protocol';
+import type { BackendHealth, DiscoveryDocument, SandboxHealth } from '@gantry/protocol';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
@@ -40,6 +40,8 @@ export interface Client {
   discovery(): Promise<DiscoveryDocument>;
   /** What keeps the data of packs, and whether it can be used now. */
   backends(): Promise<BackendHealth[]>;
+  /** What stands between packs and the machine of the host. */
+  sandbox(): Promise<SandboxHealth>;
 }
 
 /**
@@ -73,6 +75,7 @@ export function createClient(options: ClientOptions): Client {
       const request = { method: 'GET', path: '/v1/host/gantry/surfaces' } as const;
       return (await transport.request<{ backends: BackendHealth[] }>(request)).backends;
     },
+    sandbox: () => transport.request({ method: 'GET', path: '/v1/host/gantry/sandbox' }),
     discovery: () => transport.request({ method: 'GET', path: '/.well-known/openwop' }),
   };
 }

@@ -4,6 +4,7 @@ import { readSettings, settingWarnings } from './settings.ts';
 import { HOST_VERSION } from './version.ts';
 
 function greeting(host: Host, url: string): string[] {
+  tellSandbox(host);
   const lines = [`Gantry ${HOST_VERSION} is serving on ${url}`];
   const key = host.newAdminKey;
   if (key) lines.push(`Admin key (shown once, keep it): ${key}`);
@@ -16,6 +17,19 @@ function greeting(host: Host, url: string): string[] {
     );
   }
   return lines;
+}
+
+/** Trying it out takes a moment of the processor, which the first requests need more. */
+const SANDBOX_LOOK_MS = 2_000;
+
+/** Says what packs cannot have on this machine. */
+function tellSandbox({ services }: Host): void {
+  const look = async (): Promise<void> => {
+    const { problems } = await services.packs.sandboxes.health();
+    for (const { problem, next } of problems)
+      process.stderr.write(`gantry: ${problem}${next === undefined ? '' : ` ${next}`}\n`);
+  };
+  setTimeout(() => void look().catch(() => {}), SANDBOX_LOOK_MS).unref();
 }
 
 async function create(): Promise<Host> {

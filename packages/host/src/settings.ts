@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SettingsError } from '@gantry/http';
+import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
 import type { BackendSettings } from '@gantry/surfaces';
 import { readBackend, type ServerPort } from './backend-setting.ts';
 import { unknownNames } from './setting-names.ts';
@@ -37,6 +38,10 @@ export interface Settings {
   /** The file that says which packs are trusted, and by whose keys. */
   readonly trustFile: string | undefined;
   readonly sandbox: 'os' | 'permission-only';
+  /** One for each pack process, where the host is root. */
+  readonly sandboxUids: UidRange;
+  /** Python packs run even where their system calls cannot be filtered. */
+  readonly pythonUnfiltered: boolean;
   /** What one call of pack code may use. */
   readonly packMemoryMb: number;
   readonly packTimeoutSeconds: number;
@@ -124,6 +129,14 @@ const SERVED = {
   sandbox: {
     env: 'GANTRY_SANDBOX',
     text: 'os, or permission-only where the machine cannot isolate and every pack is trusted (os)',
+  },
+  sandboxUids: {
+    env: 'GANTRY_SANDBOX_UIDS',
+    text: 'uids for pack processes of a host that is root, at least 64 (61184-65519)',
+  },
+  pythonUnfiltered: {
+    env: 'GANTRY_PYTHON_UNFILTERED',
+    text: '1 runs Python packs even where their system calls cannot be filtered (off)',
   },
   packMemoryMb: { env: 'GANTRY_PACK_MEMORY_MB', text: 'memory of a pack process in MiB (256)' },
   packTimeoutSeconds: {
@@ -223,6 +236,8 @@ export function readSettings(args: readonly string[], env: Environment): Setting
     packLock: value('packLock'),
     trustFile: value('trustFile'),
     sandbox: isolationOf(value('sandbox')),
+    sandboxUids: uidsOf(value('sandboxUids')),
+    pythonUnfiltered: onOrOff('pythonUnfiltered', value('pythonUnfiltered')),
     packMemoryMb: whole('packMemoryMb', value('packMemoryMb'), 256, 16, 65_536),
     packTimeoutSeconds: whole('packTimeoutSeconds', value('packTimeoutSeconds'), 30, 1, 86_400),
     packEnvironment: environmentOf(listOf(value('packEnvironment')), env),
@@ -314,6 +329,18 @@ function environmentOf(names: readonly string[], env: Environment): Record<strin
 function isolationOf(text = 'os'): Settings['sandbox'] {
   if (text === 'os' || text === 'permission-only') return text;
   throw new SettingsError(`GANTRY_SANDBOX must be os or permission-only, not "${text}".`);
+}
+
+const UIDS_MIN = 64;
+const UID_MAX = 2 ** 32 - 2;
+
+function uidsOf(text: string | undefined): UidRange {
+  if (text === undefined) return DEFAULT_UIDS;
+  const [, first = 0, last = 0] = (/^(\d+)-(\d+)$/.exec(text) ?? []).map(Number);
+  if (first > 0 && last <= UID_MAX && last - first + 1 >= UIDS_MIN) return { first, last };
+  throw new SettingsError(
+    `GANTRY_SANDBOX_UIDS must be a range of at least ${UIDS_MIN} uids that nobody else has, such as 61184-65519, not "${text}".`,
+  );
 }
 
 function onOrOff(name: Name, text: string | undefined): boolean {

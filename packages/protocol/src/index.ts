@@ -24,6 +24,7 @@ export * from './run.ts';
 export * from './run-control.ts';
 export * from './run-diff.ts';
 export * from './run-options.ts';
+export * from './sandbox-health.ts';
 export * from './schedule.ts';
 export * from './scope.ts';
 export * from './seldom.ts';

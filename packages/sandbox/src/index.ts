@@ -17,5 +17,12 @@ export type {
   SurfaceTable,
 } from './invocation.ts';
 export { SandboxUnavailable } from './isolation/choose.ts';
+export { DEFAULT_UIDS, type UidRange } from './isolation/uids.ts';
 export { RemotePacks } from './remote/remote-packs.ts';
-export { createSandbox, type Sandbox, type SandboxOptions, type SandboxStats } from './sandbox.ts';
+export {
+  createSandbox,
+  type Sandbox,
+  type SandboxOptions,
+  type SandboxReport,
+  type SandboxStats,
+} from './sandbox.ts';

@@ -13,7 +13,13 @@ import type {
   NodeResult,
   PackCode,
 } from './invocation.ts';
-import { chooseIsolation, choosePython, type IsolationChoice, type PythonFound } from './isolation/choose.ts';
+import {
+  chooseIsolation,
+  choosePython,
+  FILTER_HINT,
+  type IsolationChoice,
+  type PythonFound,
+} from './isolation/choose.ts';
 import type { Isolation, Launcher } from './isolation/launch.ts';
 import type { UidRange } from './isolation/uids.ts';
 import { Job, type JobEnd } from './job.ts';
@@ -58,6 +64,16 @@ export interface SandboxStats extends PoolStats {
   readonly displaced: number;
 }
 
+/** What stands between packs and this machine. */
+export interface SandboxReport {
+  readonly isolation: Isolation['kind'];
+  /** Whether system calls are filtered; where not, what makes it possible. */
+  readonly filter: { readonly kind: 'applied' } | { readonly kind: 'missing'; readonly next: string };
+  readonly python:
+    | { readonly kind: 'found'; readonly version: string }
+    | { readonly kind: 'missing'; readonly reason: string };
+}
+
 export interface Sandbox {
   /** Which type ids the module really exports; loads it in a process of its own. */
   inspect(code: PackCode, grants?: readonly string[]): Promise<Inspection>;
@@ -65,6 +81,7 @@ export interface Sandbox {
   invoke(invocation: Invocation): Promise<InvocationOutcome>;
   /** The version of Python that packs get; `undefined` where they get none. Looked for when first asked. */
   pythonVersion(): Promise<string | undefined>;
+  report(): Promise<SandboxReport>;
   stats(): SandboxStats;
   stop(): Promise<void>;
 }
@@ -124,6 +141,16 @@ class PackSandbox implements Sandbox {
   async pythonVersion(): Promise<string | undefined> {
     const python = await this.#findPython();
     return python.kind === 'found' ? python.version : undefined;
+  }
+
+  async report(): Promise<SandboxReport> {
+    const { kind: isolation, isFiltered } = this.#isolation;
+    const found = await this.#findPython();
+    return {
+      isolation,
+      filter: isFiltered ? { kind: 'applied' } : { kind: 'missing', next: FILTER_HINT },
+      python: found.kind === 'found' ? { kind: 'found', version: found.version } : found,
+    };
   }
 
   stats(): SandboxStats {
@@ -245,5 +272,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const isolation = await chooseIsolation(options);
   if (isolation.kind === 'permission-only')
     options.log('warn', 'Packs run without an OS sandbox: only code that you trust may be installed.');
+  else if (!isolation.isFiltered)
+    options.log('warn', `System calls of packs are not filtered. ${FILTER_HINT}`);
   return new PackSandbox(options, isolation);
 }

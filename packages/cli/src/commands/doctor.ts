@@ -52,6 +52,7 @@ async function checkHost(call: Call): Promise<Finding[]> {
     await checkDiscovery(call),
     await checkKey(call),
     ...(await checkBackends(call)),
+    ...(await checkSandbox(call)),
   ];
 }
 
@@ -108,6 +109,30 @@ async function checkBackends({ client }: Call): Promise<Finding[]> {
       return [{ name: 'storage', level: 'warn', detail }];
     }
     return [{ name: 'storage', level: 'fail', detail: messageOf(error) }];
+  }
+}
+
+async function checkSandbox({ client }: Call): Promise<Finding[]> {
+  try {
+    const { isolation, filtered, python, problems } = await client.sandbox();
+    const found = [
+      isolation,
+      ...(filtered ? ['system calls filtered'] : []),
+      ...(python ? [`Python ${python}`] : []),
+    ];
+    const level = isolation === 'none' ? 'fail' : 'warn';
+    return [
+      ...(isolation === 'none' ? [] : [{ name: 'sandbox', level: 'ok' as const, detail: found.join(', ') }]),
+      ...problems.map(
+        ({ problem, ...rest }): Finding => ({ name: 'sandbox', level, detail: problem, ...rest }),
+      ),
+    ];
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) {
+      const detail = 'this key may not look at the sandbox; use one of the operator with audit:read';
+      return [{ name: 'sandbox', level: 'warn', detail }];
+    }
+    return [{ name: 'sandbox', level: 'fail', detail: messageOf(error) }];
   }
 }
 

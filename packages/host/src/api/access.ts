@@ -70,6 +70,7 @@ export const ACCESS: AccessRules = {
   'GET /v1/host/gantry/heartbeats/{heartbeatId}/ticks': ['runs:read'],
   'DELETE /v1/host/gantry/heartbeats/{heartbeatId}': ['runs:create'],
   'GET /v1/host/gantry/surfaces': ['audit:read'],
+  'GET /v1/host/gantry/sandbox': ['audit:read'],
   'GET /v1/host/gantry/metrics': ['audit:read'],
   // The signature in the link is the credential.
   'GET /v1/host/gantry/blobs/*': 'public',

@@ -134,16 +134,33 @@ test('packs belong to their tenant, and scopes guard them', async (t) => {
 });
 
 test('the discovery document tells of the sandbox and the runtimes', async (t) => {
-  const { sandbox, nodePackRuntimes } = (await (await packTest(t)).get('/.well-known/openwop')).json();
+  const api = await packTest(t);
+  const { sandbox, nodePackRuntimes } = (await api.get('/.well-known/openwop')).json();
   assert.deepEqual([sandbox.supported, sandbox.isolationModel], [true, 'process']);
   assert.deepEqual([sandbox.memoryLimitBytes, sandbox.wallClockLimitMs], [256 * 1024 * 1024, 30_000]);
   assert.deepEqual(nodePackRuntimes.wasm.abiVersions, [1]);
+  const { isolation, filtered, problems } = (await api.get('/v1/host/gantry/sandbox')).json();
+  assert.match(isolation, /^(bwrap|unshare)$/);
+  if (filtered)
+    assert.deepEqual(
+      problems.filter(({ next }: JsonObject) => next !== undefined),
+      [],
+    );
+  const asking = saying('hi', { manifest: { peerDependencies: { 'host.sandbox': 'supported' } } });
+  assert.equal((await api.upload(await bytesOf(asking))).statusCode, 201);
 });
 
 test('without an OS sandbox none is promised, though packs run as the operator wants it', async (t) => {
   const api = await packTest(t, { settings: { sandbox: 'permission-only' } });
   const { sandbox, nodePackRuntimes } = (await api.get('/.well-known/openwop')).json();
   assert.deepEqual([sandbox, nodePackRuntimes.javascript], [undefined, { supported: true }]);
+  const asking = saying('hi', { manifest: { peerDependencies: { 'host.sandbox': 'supported' } } });
+  assertError(await api.upload(await bytesOf(asking)), 501, 'capability_not_provided', {
+    capability: 'host.sandbox',
+  });
+  const { isolation, filtered, problems } = (await api.get('/v1/host/gantry/sandbox')).json();
+  assert.deepEqual([isolation, filtered], ['permission-only', false]);
+  assert.match(problems[0].problem, /without an OS sandbox/);
   await api.install(saying('hi'));
   await api.registered(one());
   assert.deepEqual((await api.ended(await api.start('one'))).outputs, { said: 'hi' });

@@ -29,6 +29,7 @@ import { packRoutes } from './packs.ts';
 import { promptRoutes } from './prompts.ts';
 import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
+import { sandboxRoutes } from './sandbox.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { seamRoutes } from './seams/seams.ts';
 import { eventsRoute } from './sse.ts';
@@ -49,6 +50,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   packRoutes(app, packs.desk);
   const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);
   surfaceRoutes(app, { health: surfaces.health, metrics });
+  sandboxRoutes(app, packs.sandboxes);
   blobLinkRoutes(app, surfaces, now);
   promptRoutes(app, new PromptLibrary(packs.shelf));
   artifactSchemaRoute(app, new ArtifactTypeDesk(packs.shelf));

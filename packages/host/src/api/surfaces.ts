@@ -37,7 +37,7 @@ export function surfaceRoutes(app: Api, { health, metrics }: Pick<Surfaces, 'hea
 }
 
 /** Both tell of all tenants, and of where servers stand: that is for who runs the host. */
-const isOperator = ({ tenant, scopes }: Caller): boolean =>
+export const isOperator = ({ tenant, scopes }: Caller): boolean =>
   scopes.has(HOST_ADMIN) || liveTenant(tenant) === DEFAULT_TENANT;
 
 const NOT_YOURS = `Metrics are of all tenants. Ask with a key of the tenant "${DEFAULT_TENANT}", or the admin key.`;

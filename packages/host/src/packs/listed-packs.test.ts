@@ -58,4 +58,9 @@ test('the settings of packs', () => {
   assert.deepEqual([packs, sandbox, packMemoryMb, packTimeoutSeconds], [['./a', './b'], 'os', 256, 30]);
   assert.equal(readSettings([], { GANTRY_SANDBOX: 'permission-only' }).sandbox, 'permission-only');
   assert.throws(() => readSettings([], { GANTRY_SANDBOX: 'none' }), SettingsError);
+  const uidsOf = (text?: string) => readSettings([], { GANTRY_SANDBOX_UIDS: text }).sandboxUids;
+  assert.deepEqual(uidsOf(), { first: 61_184, last: 65_519 });
+  assert.deepEqual(uidsOf('200000-200999'), { first: 200_000, last: 200_999 });
+  for (const wrong of ['0-100', '5000', '5000-5010', 'all', '1-4294967296'])
+    assert.throws(() => uidsOf(wrong), SettingsError);
 });

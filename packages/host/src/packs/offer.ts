@@ -1,6 +1,7 @@
 /** What this host offers to packs. */
 import { NODE_TYPES } from '@gantry/engine';
 import { type HostOffer, type PackKind, type PackManifest, RUNTIME_REQUIREMENTS } from '@gantry/packs';
+import { capabilityName } from '@gantry/protocol';
 
 /** Starting programs is refused whatever anyone grants. */
 export const GRANTABLE: readonly string[] = RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess');
@@ -9,7 +10,6 @@ export const WASM_ABI_VERSIONS: readonly number[] = [1];
 
 /** Capabilities of the host itself that pack code can rely on, by the names of the discovery document. */
 const CAPABILITIES = [
-  'sandbox',
   'conversationPrimitive',
   'dispatch',
   'subWorkflow',
@@ -39,19 +39,25 @@ export interface OfferOptions {
   readonly surfaces: HostOffer['capabilities'];
   /** Looked for when a pack asks for it. */
   readonly hasPython: () => Promise<boolean>;
+  /** Whether the operating system stands between packs and the machine. Found out when a pack asks for it. */
+  readonly isIsolated: () => Promise<boolean>;
 }
 
 /** What a pack may rely on here, before anything is granted to it. */
 export type Offer = (manifest: PackManifest) => Promise<HostOffer>;
 
 export const createOffer =
-  ({ surfaces, hasPython }: OfferOptions): Offer =>
+  ({ surfaces, hasPython, isIsolated }: OfferOptions): Offer =>
   async (manifest) => {
     const asksForPython = manifest.kind === 'node' && manifest.runtime.language === 'python';
     const python = asksForPython && (await hasPython());
+    const asksForSandbox = Object.keys(manifest.peerDependencies ?? {}).some(
+      (name) => capabilityName(name) === 'sandbox',
+    );
+    const own = asksForSandbox && (await isIsolated()) ? ['sandbox', ...CAPABILITIES] : CAPABILITIES;
     return {
       protocolVersion: ENGINES_VERSION,
-      capabilities: new Map([...CAPABILITIES.map((name) => [name, []] as const), ...surfaces]),
+      capabilities: new Map([...own.map((name) => [name, []] as const), ...surfaces]),
       languages: new Set(['javascript', 'remote', ...(python ? (['python'] as const) : [])]),
       wasmAbiVersions: WASM_ABI_VERSIONS,
       grants: [],

@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { CommitPipeline } from '../runtime/commit-pipeline.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
 import type { NodeWork } from '../runtime/side-effect.ts';
+import { readSettings } from '../settings.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { CodeFolders } from './code-folders.ts';
 import type { RemoteNodes } from './node-controls/remote-nodes.ts';
@@ -57,7 +58,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     memoryBytes: 1,
     wallClockMs: 1_000,
     folders: new CodeFolders(folder.path, shelf),
-    sandboxes: new Sandboxes({ settings: { dataDir: folder.path, sandbox: 'os' }, now, log }),
+    sandboxes: new Sandboxes({ settings: { ...readSettings([], {}), dataDir: folder.path }, now, log }),
     remotes,
     environment: {},
     surfaces: () => ({ table: {}, call: async () => undefined }),

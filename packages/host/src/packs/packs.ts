@@ -32,6 +32,8 @@ export interface PacksOptions {
     | 'packLock'
     | 'trustFile'
     | 'sandbox'
+    | 'sandboxUids'
+    | 'pythonUnfiltered'
     | 'packMemoryMb'
     | 'packTimeoutSeconds'
     | 'packEnvironment'
@@ -88,6 +90,7 @@ export function createPacks(options: PacksOptions): Packs {
   const receipts = new Receipts(options);
   const offer = createOffer({
     surfaces: surfaces.capabilities,
+    isIsolated: async () => (await sandboxes.isolation()) === 'os',
     hasPython: async () => (await sandboxes.python()) !== undefined,
   });
   const limits = limitsOf(settings);

@@ -1,8 +1,8 @@
 /** Sandboxes of this process, made when the first pack node runs: installed packs cost nothing until used. */
 import path from 'node:path';
 import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
-import { OpenwopError } from '@gantry/protocol';
-import { createSandbox, type Sandbox, SandboxUnavailable } from '@gantry/sandbox';
+import { OpenwopError, type SandboxHealth } from '@gantry/protocol';
+import { createSandbox, type Sandbox, type SandboxReport, SandboxUnavailable } from '@gantry/sandbox';
 import type { Logger } from 'pino';
 import type { Settings } from '../settings.ts';
 
@@ -12,7 +12,7 @@ const IDLE_MS = 60_000;
 type Isolation = Settings['sandbox'];
 
 export interface SandboxesOptions {
-  readonly settings: Pick<Settings, 'dataDir' | 'sandbox'>;
+  readonly settings: Pick<Settings, 'dataDir' | 'sandbox' | 'sandboxUids' | 'pythonUnfiltered'>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -52,6 +52,17 @@ export class Sandboxes {
     return (await this.isolation()) === 'os' ? (await this.for('archive')).pythonVersion() : undefined;
   }
 
+  /** What packs from archives get on this machine, and what is missing. */
+  async health(): Promise<SandboxHealth> {
+    try {
+      return healthOf(await (await this.#get(this.#options.settings.sandbox)).report());
+    } catch (error) {
+      if (!(error instanceof SandboxUnavailable)) throw error;
+      const { problem, next } = error;
+      return { isolation: 'none', filtered: false, problems: [{ problem, next }] };
+    }
+  }
+
   async stop(): Promise<void> {
     const made = await Promise.allSettled(this.#made.values());
     for (const result of made) if (result.status === 'fulfilled') await result.value.stop();
@@ -63,6 +74,8 @@ export class Sandboxes {
     const { settings, now, log } = this.#options;
     const made = createSandbox({
       isolation,
+      uids: settings.sandboxUids,
+      allowUnfilteredPython: settings.pythonUnfiltered,
       workDir: path.resolve(settings.dataDir, 'sandbox'),
       warmMax: WARM_MAX,
       idleMs: IDLE_MS,
@@ -74,4 +87,23 @@ export class Sandboxes {
     made.catch(() => this.#made.delete(isolation));
     return made;
   }
+}
+
+const WITHOUT_WALL = {
+  problem:
+    'Packs run without an OS sandbox (GANTRY_SANDBOX=permission-only), and `host.sandbox` is not offered.',
+  next: 'Install only packs that you trust; else unset GANTRY_SANDBOX where bubblewrap or user namespaces are there.',
+};
+
+function healthOf({ isolation, filter, python }: SandboxReport): SandboxHealth {
+  const isWalled = isolation !== 'permission-only';
+  const problems = [
+    ...(isWalled ? [] : [WITHOUT_WALL]),
+    ...(isWalled && filter.kind === 'missing'
+      ? [{ problem: 'System calls of packs are not filtered.', next: filter.next }]
+      : []),
+    ...(isWalled && python.kind === 'missing' ? [{ problem: `No Python packs: ${python.reason}.` }] : []),
+  ];
+  const filtered = filter.kind === 'applied';
+  return { isolation, filtered, ...(python.kind === 'found' && { python: python.version }), problems };
 }

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
+import { capabilityName, ERRORS, type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import type { PackManifest } from '../manifest/kinds.ts';
 import type { HostOffer } from './offer.ts';
@@ -32,8 +32,13 @@ export function judgeInstall(manifest: PackManifest, offer: HostOffer): InstallJ
     refuseKind(manifest, offer),
     refuseEngines(manifest, offer),
     refuseRuntime(manifest, offer),
+    refuseSandbox(manifest, peers.unmet),
     refusePeers(manifest, 'pack_peer_dependency_undefined', peers.unmet),
-    refusePeers(manifest, 'pack_peer_dependency_missing', peers.unmet),
+    refusePeers(
+      manifest,
+      'pack_peer_dependency_missing',
+      peers.unmet.filter((each) => !isSandbox(each)),
+    ),
     refuseRequirements(manifest, offer),
   ].filter((refusal) => refusal !== undefined);
   if (refusals.length > 0) return { installable: false, refusals };
@@ -110,6 +115,16 @@ function refuseWasm(
   if (supported.includes(abiVersion)) return undefined;
   const why = `is built for WebAssembly ABI ${abiVersion}; this host has ${supported.join(', ')}.`;
   return refuse(manifest, 'unsupported_abi_version', why, { abiVersion, supported: [...supported] });
+}
+
+const isSandbox = ({ kind, name }: PeerProblem): boolean =>
+  kind === 'not-offered' && capabilityName(name) === 'sandbox';
+
+/** Not a matter of what the host was made to serve, but of its machine and settings. */
+function refuseSandbox(manifest: PackManifest, unmet: readonly PeerProblem[]): Refusal | undefined {
+  if (!unmet.some(isSandbox)) return undefined;
+  const why = 'needs host.sandbox, and the operating system does not isolate packs on this host.';
+  return refuse(manifest, 'capability_not_provided', why, { capability: 'host.sandbox' });
 }
 
 function refusePeers(

@@ -16,12 +16,15 @@ export const FILTER_HINT =
 
 /** No way to isolate pack code on this machine; the message says what the operator can do. */
 export class SandboxUnavailable extends Error {
+  readonly problem: string;
+  readonly next =
+    'Install bubblewrap (bwrap), or allow unprivileged user namespaces so that unshare works, or, for packs that ' +
+    'you trust, set GANTRY_SANDBOX=permission-only.';
+
   constructor(complaints: readonly string[]) {
-    super(
-      `Packs cannot be isolated on this machine (${complaints.join('; ')}). Install bubblewrap (bwrap), ` +
-        'or allow unprivileged user namespaces so that unshare works, or, for packs that you trust, ' +
-        'set GANTRY_SANDBOX=permission-only.',
-    );
+    super();
+    this.problem = `Packs cannot be isolated on this machine (${complaints.join('; ')}).`;
+    this.message = `${this.problem} ${this.next}`;
     this.name = 'SandboxUnavailable';
   }
 }
