@@ -8,6 +8,9 @@ import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } fr
 import { JSON_TYPE } from './reply.ts';
 
 const STORAGE_RETRY_SECONDS = 5;
+const UNKNOWN_OUTCOME =
+  'The connection to the storage was lost during the commit: it is unknown whether the change was made. ' +
+  'Repeating the request with the same Idempotency-Key is safe; without one, read the state first.';
 
 function fromFastify(error: FastifyError): OpenwopError | null {
   switch (error.code) {
@@ -36,8 +39,10 @@ function expectedError(error: unknown): OpenwopError | null {
         message: 'Text must not hold NUL or half a surrogate pair.',
       });
     }
+    const isUnknown = error.outcome === 'unknown';
     return new OpenwopError('storage_unavailable', {
-      details: { retryAfter: STORAGE_RETRY_SECONDS },
+      ...(isUnknown && { message: UNKNOWN_OUTCOME }),
+      details: { retryAfter: STORAGE_RETRY_SECONDS, ...(isUnknown && { outcome: 'unknown' }) },
       headers: { 'retry-after': String(STORAGE_RETRY_SECONDS) },
     });
   }

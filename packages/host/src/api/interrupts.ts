@@ -24,7 +24,9 @@ import {
 } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
 import Type from 'typebox';
+import { answerBody } from '../runtime/command-answer.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { answerOf, recordOf } from './command-record.ts';
 import type { ApiDeps } from './context.ts';
 import type { InterruptTokens, TokenClaims } from './interrupt-token.ts';
 import { refusalError } from './refusal.ts';
@@ -57,7 +59,8 @@ export function interruptRoutes(
   listRoute(app, deps);
 }
 
-function runScopedRoutes(app: Api, { runtime }: ApiDeps, idempotency: Idempotency): void {
+function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+  const { runtime } = deps;
   const schema = {
     summary: 'Answer the open question of a node',
     params: NodeParams,
@@ -71,7 +74,7 @@ function runScopedRoutes(app: Api, { runtime }: ApiDeps, idempotency: Idempotenc
       const key = { tenant: caller.tenant, runId };
       const question = { key, nodeId, resumeValue: request.body.resumeValue as Json, by: resolverOf(caller) };
       const operation = `POST /v1/runs/${runId}/interrupts/${nodeId}`;
-      return idempotency.answer(request, reply, operation, (record) => resolve(runtime, question, record));
+      return idempotency.answer(request, reply, operation, (record) => resolve(deps, question, record));
     });
   }
 
@@ -97,12 +100,8 @@ function runScopedRoutes(app: Api, { runtime }: ApiDeps, idempotency: Idempotenc
 }
 
 /** A token is its own credential; one that came with a key as well answers as that key. */
-function tokenRoutes(
-  app: Api,
-  { runtime }: ApiDeps,
-  tokens: InterruptTokens,
-  idempotency: Idempotency,
-): void {
+function tokenRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempotency: Idempotency): void {
+  const { runtime } = deps;
   app.get(
     '/v1/interrupts/:token',
     {
@@ -147,7 +146,7 @@ function tokenRoutes(
         by: by.resolver,
       };
       const operation = `POST /v1/interrupts/${interruptId}`;
-      return idempotency.answer(request, reply, operation, (record) => resolve(runtime, question, record));
+      return idempotency.answer(request, reply, operation, (record) => resolve(deps, question, record));
     },
   );
 }
@@ -161,23 +160,12 @@ interface Question {
 }
 
 async function resolve(
-  runtime: Runtime,
+  { runtime, now }: Pick<ApiDeps, 'runtime' | 'now'>,
   { key, ...question }: Question,
   record: RecordAnswer | undefined,
 ): Promise<Answer | 'duplicate'> {
-  const bodyOf = (status: RunStatus): string =>
-    JSON.stringify({ runId: key.runId, nodeId: question.nodeId, status });
-  // Another process may have answered for us: then nothing is on record yet.
-  let recorded = false;
-  const result = await runtime.command(
-    key,
-    { type: 'resolve', ...question },
-    record &&
-      ((_run, status) => {
-        recorded = true;
-        return record(200, bodyOf(status));
-      }),
-  );
+  const answer = { type: 'resolved', nodeId: question.nodeId } as const;
+  const result = await runtime.command(key, { type: 'resolve', ...question }, recordOf(answer, 200, record));
   switch (result.kind) {
     case 'duplicate':
       return 'duplicate';
@@ -186,9 +174,9 @@ async function resolve(
     case 'refused':
       if (result.refusal) throw refusalError(result.refusal);
       // A vote that was counted before: nothing changed, and nothing is wrong.
-      return { status: 200, body: bodyOf(result.status), recorded: false };
+      return { status: 200, body: answerBody(answer, result, now()), recorded: false };
     case 'done':
-      return { status: 200, body: bodyOf(result.status), recorded };
+      return answerOf(answer, 200, result, now());
   }
 }
 

@@ -12,7 +12,7 @@ import {
   ResumeRunResponse,
 } from '@gantry/protocol';
 import type { ApiDeps } from './context.ts';
-import { cancelOne, perform, verbs } from './run-verb.ts';
+import { cancelOne, perform, VERBS } from './run-verb.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 
 const CANCEL = {
@@ -39,8 +39,8 @@ const BULK_CANCEL = {
   response: { 200: BulkCancelResponse },
 };
 
-export function runControlRoutes(app: Api, { runtime, now }: ApiDeps, idempotency: Idempotency): void {
-  const { cancel, pause, resume } = verbs(now);
+export function runControlRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
+  const { runtime } = deps;
 
   // Both spellings are one operation: a repeat may use the other.
   for (const url of [`${RUN_URL}/cancel`, `${RUN_URL}::cancel`]) {
@@ -49,7 +49,7 @@ export function runControlRoutes(app: Api, { runtime, now }: ApiDeps, idempotenc
       const { tenant, keyId } = callerOf(request);
       const command = { type: 'cancel', ...request.body, by: keyId } as const;
       return idempotency.answer(request, reply, `POST /v1/runs/${runId}/cancel`, (record) =>
-        perform(runtime, { tenant, runId }, command, cancel, record),
+        perform(deps, { tenant, runId }, command, VERBS.cancel, record),
       );
     });
   }
@@ -59,7 +59,7 @@ export function runControlRoutes(app: Api, { runtime, now }: ApiDeps, idempotenc
     const { tenant } = callerOf(request);
     const command = { type: 'pause', drainPolicy: 'drain-current-node', ...request.body } as const;
     return idempotency.answer(request, reply, `POST /v1/runs/${runId}:pause`, (record) =>
-      perform(runtime, { tenant, runId }, command, pause, record),
+      perform(deps, { tenant, runId }, command, VERBS.pause, record),
     );
   });
 
@@ -68,7 +68,7 @@ export function runControlRoutes(app: Api, { runtime, now }: ApiDeps, idempotenc
     const { tenant } = callerOf(request);
     const command = { type: 'resume', ...request.body } as const;
     return idempotency.answer(request, reply, `POST /v1/runs/${runId}:resume`, (record) =>
-      perform(runtime, { tenant, runId }, command, resume, record),
+      perform(deps, { tenant, runId }, command, VERBS.resume, record),
     );
   });
 

@@ -4,13 +4,15 @@ import type { Run } from '@gantry/engine';
 import type { Answer, RecordAnswer } from '@gantry/http';
 import { type BulkCancelResult, ERRORS, type ErrorCode, isTerminal, OpenwopError } from '@gantry/protocol';
 import type { RunKey } from '@gantry/store';
+import { answerBody, type CommandAnswer } from '../runtime/command-answer.ts';
 import type { RunCommand, Runtime } from '../runtime/runtime.ts';
+import { answerOf, recordOf } from './command-record.ts';
 
 type Commands = Pick<Runtime, 'command'>;
 
 export interface Verb {
   readonly status: number;
-  body(run: Run): string;
+  readonly answer: CommandAnswer;
   /** Whether a run that refused is already where the verb leads: for a cancel, at an end of any kind. */
   isThere(run: Run): boolean;
 }
@@ -18,26 +20,15 @@ export interface Verb {
 const isoTime = (at: number): string => new Date(at).toISOString();
 const isCancelled = (run: Run): boolean => run.status === 'cancelled' || run.status === 'cancelling';
 
-export function verbs(now: () => number): Readonly<Record<'cancel' | 'pause' | 'resume', Verb>> {
-  return {
-    cancel: {
-      status: 200,
-      body: ({ facts: { runId }, status }) => JSON.stringify({ runId, status }),
-      isThere: (run) => isTerminal(run.status) || isCancelled(run),
-    },
-    pause: {
-      status: 202,
-      body: ({ facts: { runId }, pausedAt = now() }) =>
-        JSON.stringify({ runId, status: 'paused', pausedAt: isoTime(pausedAt) }),
-      isThere: () => false,
-    },
-    resume: {
-      status: 202,
-      body: ({ facts: { runId } }) => JSON.stringify({ runId, status: 'running', resumedAt: isoTime(now()) }),
-      isThere: () => false,
-    },
-  };
-}
+export const VERBS: Readonly<Record<'cancel' | 'pause' | 'resume', Verb>> = {
+  cancel: {
+    status: 200,
+    answer: { type: 'cancelled' },
+    isThere: (run) => isTerminal(run.status) || isCancelled(run),
+  },
+  pause: { status: 202, answer: { type: 'paused' }, isThere: () => false },
+  resume: { status: 202, answer: { type: 'resumed' }, isThere: () => false },
+};
 
 function conflict(run: Run): OpenwopError {
   return new OpenwopError('conflict', {
@@ -50,24 +41,14 @@ function conflict(run: Run): OpenwopError {
 }
 
 export async function perform(
-  runtime: Commands,
+  { runtime, now }: { readonly runtime: Commands; readonly now: () => number },
   key: RunKey,
   command: RunCommand,
   verb: Verb,
   record: RecordAnswer | undefined,
 ): Promise<Answer | 'duplicate'> {
-  const { status } = verb;
-  // What was recorded is what is answered, to the millisecond.
-  let recorded: string | undefined;
-  const result = await runtime.command(
-    key,
-    command,
-    record &&
-      ((run) => {
-        recorded = verb.body(run);
-        return record(status, recorded);
-      }),
-  );
+  const { status, answer } = verb;
+  const result = await runtime.command(key, command, recordOf(answer, status, record));
   switch (result.kind) {
     case 'duplicate':
       return 'duplicate';
@@ -75,9 +56,9 @@ export async function perform(
       throw new OpenwopError('not_found');
     case 'refused':
       if (!verb.isThere(result.run)) throw conflict(result.run);
-      return { status, body: verb.body(result.run), recorded: false };
+      return { status, body: answerBody(answer, result, now()), recorded: false };
     case 'done':
-      return { status, body: recorded ?? verb.body(result.run), recorded: recorded !== undefined };
+      return answerOf(answer, status, result, now());
   }
 }
 

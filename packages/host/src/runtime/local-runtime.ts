@@ -1,18 +1,21 @@
 /** The runtime of one process: creates runs, takes commands, reads. */
 import { randomUUID } from 'node:crypto';
-import { type Invocation, type Plan, type Run, type RunLimits, snapshot } from '@gantry/engine';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Invocation, type Plan, type RunLimits, snapshot } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import { OpenwopError, type StoredEvent } from '@gantry/protocol';
 import type { CommitResult, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import { prepareChildren } from './children.ts';
 import { Claims, type LeaseTerms } from './claims.ts';
+import type { CommandRecord } from './command-answer.ts';
 import { CommitPipeline } from './commit-pipeline.ts';
 import { EventHub } from './event-hub.ts';
 import { InvocationLog } from './invocation-log.ts';
 import { Mailbox } from './mailbox.ts';
 import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts';
 import { RETRY_AFTER_SECONDS, Remote } from './remote.ts';
+import { isReply } from './reply.ts';
 import { StaleRunError } from './run-actor.ts';
 import { OwnedElsewhereError, RunActors } from './run-actors.ts';
 import { nextRunId } from './run-id.ts';
@@ -21,7 +24,6 @@ import type {
   CommandResult,
   CreateOptions,
   CreateResult,
-  IdempotencyFor,
   NewRun,
   Outbox,
   PreparedRun,
@@ -32,8 +34,9 @@ import type {
 } from './runtime.ts';
 import { type Executor, sideEffectExecutor } from './side-effect.ts';
 
-/** A command can meet the clock, which claims a due run; more than once in a row is another process at work. */
-const COMMAND_TRIES_MAX = 3;
+/** A command that loses to another change of its run is decided again for so long. */
+const COMMAND_MS_MAX = 2_000;
+const COMMAND_AGAIN_MS_MAX = 100;
 
 export interface RuntimeOptions {
   readonly store: Store;
@@ -214,24 +217,30 @@ export class LocalRuntime implements Runtime {
   #committed(writes: readonly Write[]): void {
     if (!writes.some(({ kind }) => kind === 'putEntry')) return;
     this.#mailbox.post(writes);
+    if (writes.some(isReply)) this.#remote.lookForReplies();
     this.#options.outbox.committed();
   }
 
-  async command(key: RunKey, command: RunCommand, idempotency?: IdempotencyFor<Run>): Promise<CommandResult> {
-    for (let tries = 1; ; tries++) {
+  async command(key: RunKey, command: RunCommand, record?: CommandRecord): Promise<CommandResult> {
+    const until = performance.now() + COMMAND_MS_MAX;
+    for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, COMMAND_AGAIN_MS_MAX)) {
       try {
         const timed = { ...command, now: this.#options.now() };
-        const result = await this.#actors.use(key, (actor) => actor.command(timed, idempotency));
+        const result = await this.#actors.use(key, (actor) => actor.command(timed, record));
         return result ?? { kind: 'not_found' };
       } catch (error) {
-        if (error instanceof OwnedElsewhereError) return this.#forward(key, command);
-        if (!(error instanceof StaleRunError) || tries === COMMAND_TRIES_MAX) throw error;
+        if (error instanceof OwnedElsewhereError) return this.#forward(key, command, record);
+        if (!(error instanceof StaleRunError)) throw error;
+        if (performance.now() > until) throw contended();
       }
+      // Processes that lost to each other must not meet again.
+      await sleep((waitMs * (this.#options.randomBytes(1)[0] ?? 0)) / 255);
     }
   }
 
-  async #forward(key: RunKey, command: RunCommand): Promise<CommandResult> {
-    const reply = await this.#remote.forward(key, command);
+  async #forward(key: RunKey, command: RunCommand, record?: CommandRecord): Promise<CommandResult> {
+    const reply = await this.#remote.forward(key, command, record);
+    if (reply.kind === 'duplicate') return reply;
     const read = await this.read(key);
     return read ? { ...reply, run: read.run, status: read.snapshot.status } : { kind: 'not_found' };
   }
@@ -263,6 +272,13 @@ export class LocalRuntime implements Runtime {
     });
   }
 }
+
+const contended = (): OpenwopError =>
+  new OpenwopError('service_unavailable', {
+    message: `Other commands change this run at the same time; nothing was changed. Try again in ${RETRY_AFTER_SECONDS} s.`,
+    details: { retryAfter: RETRY_AFTER_SECONDS },
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });
 
 /** Node types whose work leaves the process. */
 function executors(options: RuntimeOptions, pipeline: CommitPipeline): (invocation: Invocation) => Executor {

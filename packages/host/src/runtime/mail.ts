@@ -2,6 +2,7 @@
 import type { ChildReport, Command, Run } from '@gantry/engine';
 import { isTerminal, type Json, type JsonObject, newId } from '@gantry/protocol';
 import type { Entry, RunKey, Write } from '@gantry/store';
+import type { CommandRecord } from './command-answer.ts';
 import type { RunCommand } from './runtime.ts';
 
 export const MAIL = 'mail';
@@ -15,7 +16,12 @@ export type Mail =
     }
   | { readonly type: 'cancel'; readonly reason: string; readonly parentRunId: string }
   /** From another process, which waits for an entry with this id of kind `reply`. */
-  | { readonly type: 'forwarded'; readonly command: RunCommand; readonly replyId: string };
+  | {
+      readonly type: 'forwarded';
+      readonly command: RunCommand;
+      readonly record?: CommandRecord | undefined;
+      readonly replyId: string;
+    };
 
 export type MailWrite = Extract<Write, { kind: 'putEntry' }>;
 
@@ -45,11 +51,18 @@ export function mailWrite({ now, randomBytes }: Postage, to: RunKey, mail: Mail)
 export const isMail = (write: Write): write is MailWrite =>
   write.kind === 'putEntry' && write.entry.kind === MAIL;
 
+interface AskedCommand {
+  readonly command: Command;
+  readonly record?: CommandRecord | undefined;
+  readonly replyId?: string;
+}
+
 /** What a mail asks of the run it is for. */
-export function commandOf(entry: Pick<Entry, 'body'>, now: number): { command: Command; replyId?: string } {
+export function commandOf(entry: Pick<Entry, 'body'>, now: number): AskedCommand {
   const mail: Mail = JSON.parse(entry.body);
-  if (mail.type === 'forwarded') return { command: { ...mail.command, now }, replyId: mail.replyId };
-  return { command: { ...mail, now } };
+  if (mail.type !== 'forwarded') return { command: { ...mail, now } };
+  const { command, record, replyId } = mail;
+  return { command: { ...command, now }, record, replyId };
 }
 
 /** What the end of a child tells its parent; `outputs` are what readers of the child see. */

@@ -41,20 +41,20 @@ export class Mailbox {
 
   /** Mail among writes that are on disk. */
   post(writes: readonly Write[]): void {
-    for (const write of writes) if (isMail(write)) void this.#handOver({ ...write.entry, version: 1 });
+    for (const write of writes) if (isMail(write)) void this.handOver({ ...write.entry, version: 1 });
   }
 
   /** Another process wrote mail: for runs in memory here it is for us; the writer delivers to idle runs. */
   async collectOwn(): Promise<void> {
     const found = await this.#entries.due(MAIL, this.#now(), BATCH);
     const own = found.filter(({ tenant, ref }) => this.#actors.get({ tenant, runId: ref ?? '' }));
-    await Promise.all(own.map((mail) => this.#handOver(mail)));
+    await Promise.all(own.map((mail) => this.handOver(mail)));
   }
 
   /** Mail that nobody took: its writer died, or the run's owner did. */
   async sweep(olderThanMs = LEFT_BEHIND_MS): Promise<void> {
     const found = await this.#entries.due(MAIL, this.#now() - olderThanMs, BATCH);
-    await Promise.all(found.map((mail) => this.#handOver(mail)));
+    await Promise.all(found.map((mail) => this.handOver(mail)));
     if (found.length === BATCH) this.#sweepSoon();
   }
 
@@ -75,10 +75,11 @@ export class Mailbox {
   /** Mail for one run, after it came into memory again. */
   async collect({ tenant, runId }: RunKey): Promise<void> {
     const found = await this.#entries.list(MAIL, tenant, { ref: runId, oldestFirst: true, limit: BATCH });
-    for (const mail of found) await this.#handOver(mail);
+    for (const mail of found) await this.handOver(mail);
   }
 
-  async #handOver(mail: Entry): Promise<void> {
+  /** To the run's actor, unless another process works on the run. May be repeated (I1). */
+  async handOver(mail: Entry): Promise<void> {
     const key = { tenant: mail.tenant, runId: mail.ref ?? '' };
     try {
       const found = await this.#actors.use(key, (actor) => {

@@ -2,6 +2,7 @@
 import { newId, OpenwopError } from '@gantry/protocol';
 import type { RunKey, Store, StoreChange } from '@gantry/store';
 import type { Logger } from 'pino';
+import type { CommandRecord } from './command-answer.ts';
 import type { CommitPipeline } from './commit-pipeline.ts';
 import type { EventHub } from './event-hub.ts';
 import { MAIL, mailWrite, type Postage } from './mail.ts';
@@ -11,6 +12,8 @@ import type { RunCommand } from './runtime.ts';
 
 /** The owner may just have died: its runs are taken over after its lease has ended. */
 const REPLY_MS_MAX = 10_000;
+const REPLY_WAIT_MS_MIN = 50;
+const REPLY_WAIT_MS_MAX = 1_000;
 export const RETRY_AFTER_SECONDS = 1;
 
 export interface RemoteOptions extends Postage {
@@ -39,33 +42,45 @@ export class Remote {
   }
 
   async stop(): Promise<void> {
-    await this.#unwatch?.();
+    const unwatch = this.#unwatch;
+    this.#unwatch = undefined;
+    this.lookForReplies();
+    await unwatch?.();
+  }
+
+  /**
+   * Has the run's owner carry out the command, and waits for its reply. An owner that lets go of the run before it has
+   * read the mail leaves it to this process. From the commit of the mail on, the command may be carried out.
+   */
+  async forward(key: RunKey, command: RunCommand, record?: CommandRecord): Promise<Reply> {
+    const { pipeline, mailbox, now, randomBytes, log } = this.#options;
+    const replyId = newId('reply', now(), randomBytes);
+    const mail = mailWrite(this.#options, key, { type: 'forwarded', command, record, replyId });
+    await pipeline.commit([mail]);
+    const until = performance.now() + REPLY_MS_MAX;
+    for (let waitMs = REPLY_WAIT_MS_MIN; ; waitMs = Math.min(waitMs * 2, REPLY_WAIT_MS_MAX)) {
+      const isOver = !(await this.#heardWithin(waitMs)) && performance.now() > until;
+      try {
+        const reply = await readReply(this.#options.store.entries, key.tenant, replyId);
+        if (reply) return reply;
+        await mailbox.handOver({ ...mail.entry, version: 1 });
+      } catch (error) {
+        log.warn({ err: error, runId: key.runId }, 'the reply to a forwarded command could not be read');
+      }
+      if (isOver || this.#unwatch === undefined) throw unanswered();
+    }
+  }
+
+  /** A reply may be in the store. */
+  lookForReplies(): void {
     for (const look of this.#waiting) look();
   }
 
-  /** Puts the command into the owner's hands and waits for what it answers. */
-  async forward(key: RunKey, command: RunCommand): Promise<Reply> {
-    const { pipeline, now, randomBytes } = this.#options;
-    const replyId = newId('reply', now(), randomBytes);
-    const answer = this.#awaitReply(key.tenant, replyId);
-    await pipeline.commit([mailWrite(this.#options, key, { type: 'forwarded', command, replyId })]);
-    const reply = await answer;
-    if (reply) return reply;
-    throw new OpenwopError('service_unavailable', {
-      message: `Another process is working on this run and did not answer. Try again in ${RETRY_AFTER_SECONDS} s.`,
-      details: { retryAfter: RETRY_AFTER_SECONDS },
-      headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-    });
-  }
-
-  #awaitReply(tenant: string, replyId: string): Promise<Reply | null> {
-    const { promise, resolve, reject } = Promise.withResolvers<Reply | null>();
-    const look = (): void => {
-      readReply(this.#options.store.entries, tenant, replyId).then((reply) => {
-        if (reply) resolve(reply);
-      }, reject);
-    };
-    const timer = setTimeout(() => resolve(null), REPLY_MS_MAX);
+  /** Whether a reply came within that time; a notice of it may be late or lost. */
+  #heardWithin(waitMs: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const look = (): void => resolve(true);
+    const timer = setTimeout(() => resolve(false), waitMs);
     this.#waiting.add(look);
     return promise.finally(() => {
       clearTimeout(timer);
@@ -75,7 +90,7 @@ export class Remote {
 
   async #heard({ runs, kinds, missed }: StoreChange): Promise<void> {
     const { hub, mailbox } = this.#options;
-    if (missed || kinds.includes(REPLY)) for (const look of this.#waiting) look();
+    if (missed || kinds.includes(REPLY)) this.lookForReplies();
     await Promise.all(runs.filter(({ runId }) => hub.isFollowed(runId)).map((key) => this.#announce(key)));
     if (missed || kinds.includes(MAIL)) await mailbox.collectOwn();
   }
@@ -88,3 +103,12 @@ export class Remote {
     hub.publish(runId, await store.runs.events(tenant, runId, row.nextSeq - 1, 1));
   }
 }
+
+const unanswered = (): OpenwopError =>
+  new OpenwopError('service_unavailable', {
+    message:
+      'Another process is working on this run and did not answer in time; the command may still be carried out. ' +
+      `Repeat it in ${RETRY_AFTER_SECONDS} s with the same Idempotency-Key: it is then carried out once.`,
+    details: { retryAfter: RETRY_AFTER_SECONDS, outcome: 'unknown' },
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  });

@@ -7,7 +7,11 @@ import type { CommandResult } from './runtime.ts';
 export const REPLY = 'reply';
 const REPLY_KEPT_MS = 60_000;
 
-export type Reply = { readonly kind: 'done' } | { readonly kind: 'refused'; readonly refusal?: Refusal };
+export type Reply =
+  | { readonly kind: 'done'; readonly body?: string }
+  | { readonly kind: 'refused'; readonly refusal?: Refusal }
+  /** Its idempotency record was there already. */
+  | { readonly kind: 'duplicate' };
 
 export function replyWrite(
   { now }: Postage,
@@ -16,10 +20,7 @@ export function replyWrite(
   result: CommandResult,
 ): Write[] {
   if (replyId === undefined) return [];
-  const reply: Reply =
-    result.kind === 'refused'
-      ? { kind: 'refused', ...(result.refusal && { refusal: result.refusal }) }
-      : { kind: 'done' };
+  const reply = replyOf(result);
   const at = now();
   const entry = {
     kind: REPLY,
@@ -33,6 +34,19 @@ export function replyWrite(
   };
   return [{ kind: 'putEntry', entry, expectedVersion: null }];
 }
+
+function replyOf(result: CommandResult): Reply {
+  switch (result.kind) {
+    case 'done':
+      return { kind: 'done', ...(result.body !== undefined && { body: result.body }) };
+    case 'refused':
+      return { kind: 'refused', ...(result.refusal && { refusal: result.refusal }) };
+    default:
+      return { kind: 'duplicate' };
+  }
+}
+
+export const isReply = (write: Write): boolean => write.kind === 'putEntry' && write.entry.kind === REPLY;
 
 export async function readReply(
   entries: Pick<Store['entries'], 'get'>,

@@ -23,6 +23,7 @@ import {
 import type { Turns } from '@gantry/limiter';
 import type { Entry, RunKey, Write } from '@gantry/store';
 import { type PreparedChildren, takenChildren } from './children.ts';
+import type { CommandRecord } from './command-answer.ts';
 import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
 import type { CommitPipeline } from './commit-pipeline.ts';
 import type { EventHub } from './event-hub.ts';
@@ -32,7 +33,7 @@ import { executorFor, OutsideWork } from './outside-work.ts';
 import { replyWrite } from './reply.ts';
 import { toStoredEvents } from './run-record.ts';
 import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-task.ts';
-import type { CommandResult, IdempotencyFor, Outbox } from './runtime.ts';
+import type { CommandResult, Outbox } from './runtime.ts';
 import type { Executor } from './side-effect.ts';
 import { BITE_EVENTS_MAX, headOf, isDraining, isOutside, stretch } from './stretch.ts';
 import { LOOK_EVERY_MS } from './wake-clock.ts';
@@ -130,7 +131,7 @@ export class RunActor {
     this.#enqueue({ type: 'wake', now: this.#host.now(), maxEvents: BITE_EVENTS_MAX });
   }
 
-  command(command: Command, record?: IdempotencyFor<Run>): Promise<CommandResult> {
+  command(command: Command, record?: CommandRecord): Promise<CommandResult> {
     if (this.#gone) return Promise.reject(new StaleRunError(this.key.runId));
     return new Promise((resolve, reject) => {
       this.#tasks.push({ command, record, resolve, reject });
@@ -246,7 +247,8 @@ export class RunActor {
       head: headOf(this.plan, next, this.#host.epoch, this.#isBusy(next)),
       snapshotSeq: this.#snapshotSeq,
     };
-    const writes = [...appendWrites(append, this.#host), ...taskWrites(task, append, this.#host)];
+    const answer = resultOf(task, append, this.#host.now());
+    const writes = [...appendWrites(append, this.#host), ...taskWrites(task, append, answer, this.#host)];
     let result: Awaited<ReturnType<CommitPipeline['commit']>>;
     this.#writing = true;
     try {
@@ -257,25 +259,23 @@ export class RunActor {
     } finally {
       this.#writing = false;
     }
-    if (!result.won) {
-      this.#lose(task, result.reason);
-      return;
-    }
+    if (!result.won) return this.#lose(task, result.reason);
 
     const resumed = this.#run.status === 'paused' && next.status !== 'paused';
     this.#run = next;
     this.#owner = append.head.owner;
     if (needsSnapshot(append)) this.#snapshotSeq = next.nextSeq;
     this.#host.hub.publish(this.key.runId, append.events);
-    task.resolve?.(resultOf(decision, append.head.status));
+    task.resolve?.(answer);
     if (task.children) this.#host.opened(takenChildren(task.children, next));
     this.#host.committed(writes);
     if (resumed) this.#host.collectMail(this.key);
     this.#follow();
   }
 
-  #lose(task: Task, reason: 'stale' | 'exists'): void {
+  async #lose(task: Task, reason: 'stale' | 'exists'): Promise<void> {
     if (reason === 'exists') {
+      if (task.mail) await this.#discard(task.mail, task.replyId, { kind: 'duplicate' });
       task.resolve?.({ kind: 'duplicate' });
       return;
     }

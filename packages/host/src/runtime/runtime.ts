@@ -10,6 +10,7 @@ import type {
   WorkflowDefinition,
 } from '@gantry/protocol';
 import type { IdempotencyRecord, RunKey, WorkflowRecord, Write } from '@gantry/store';
+import type { CommandRecord } from './command-answer.ts';
 
 export interface ResolvedWorkflow {
   readonly record: WorkflowRecord;
@@ -67,7 +68,8 @@ type Untimed<T> = T extends { readonly now: number } ? Omit<T, 'now'> : never;
 export type RunCommand = Untimed<OutsideCommand>;
 
 export type CommandResult =
-  | { readonly kind: 'done'; readonly run: Run; readonly status: RunStatus }
+  /** `body`: the answer as it was recorded, if the command came with a record. */
+  | { readonly kind: 'done'; readonly run: Run; readonly status: RunStatus; readonly body?: string }
   /** The run's state does not allow it; nothing was written. */
   | {
       readonly kind: 'refused';
@@ -90,7 +92,8 @@ export interface Runtime {
   create(newRun: NewRun, options?: CreateOptions): Promise<CreateResult>;
   /** Commits a prepared run as a whole and goes on with it. */
   adopt(prepared: PreparedRun, options?: CreateOptions): Promise<CreateResult>;
-  command(key: RunKey, command: RunCommand, idempotency?: IdempotencyFor<Run>): Promise<CommandResult>;
+  /** With `record`, the idempotency record is in the commit of the effect, whichever process carries it out. */
+  command(key: RunKey, command: RunCommand, record?: CommandRecord): Promise<CommandResult>;
   /** The run as committed. Null when this tenant has no such run. */
   read(key: RunKey): Promise<ReadRun | null>;
   /** Called with each batch of committed events of one run, in order. Answers how to stop. */

@@ -1,0 +1,38 @@
+/**
+ * What a command answers, as data: the process that carries it out may be another one than the process that was asked,
+ * and it writes the idempotency record in the commit of the effect.
+ */
+import type { Run } from '@gantry/engine';
+import type { RunStatus } from '@gantry/protocol';
+import type { IdempotencyRecord } from '@gantry/store';
+
+export type CommandAnswer =
+  | { readonly type: 'cancelled' | 'paused' | 'resumed' }
+  | { readonly type: 'resolved'; readonly nodeId: string };
+
+export interface CommandRecord {
+  readonly answer: CommandAnswer;
+  /** Complete but for the body, which the run gives. */
+  readonly record: Omit<IdempotencyRecord, 'body'>;
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+/** The body of the answer; `status` is what readers are told of the run. */
+export function answerBody(
+  answer: CommandAnswer,
+  { run, status }: { readonly run: Run; readonly status: RunStatus },
+  now: number,
+): string {
+  const { runId } = run.facts;
+  switch (answer.type) {
+    case 'cancelled':
+      return JSON.stringify({ runId, status: run.status });
+    case 'paused':
+      return JSON.stringify({ runId, status: 'paused', pausedAt: isoTime(run.pausedAt ?? now) });
+    case 'resumed':
+      return JSON.stringify({ runId, status: 'running', resumedAt: isoTime(now) });
+    case 'resolved':
+      return JSON.stringify({ runId, nodeId: answer.nodeId, status });
+  }
+}
