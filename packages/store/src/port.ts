@@ -192,6 +192,8 @@ export interface EntryFilter {
   readonly ref?: string;
   /** Entries with a lower id (ids sort by time): the cursor of the list. */
   readonly beforeId?: string;
+  /** Entries with a higher id: the cursor of a list that is oldest first. */
+  readonly afterId?: string;
   readonly oldestFirst?: true;
   readonly limit: number;
 }
@@ -201,8 +203,8 @@ export interface EntryReads {
   /** Newest id first, unless the filter says otherwise. */
   list(kind: string, tenant: string, filter: EntryFilter): Promise<Entry[]>;
   count(kind: string, tenant: string): Promise<number>;
-  /** Host-wide: entries with `dueAt <= now`, earliest first. */
-  due(kind: string, now: number, limit: number): Promise<Entry[]>;
+  /** Host-wide: entries with `dueAt <= now`, earliest first, after the given one of an earlier page. */
+  due(kind: string, now: number, limit: number, after?: Entry): Promise<Entry[]>;
   /** Host-wide. */
   nextDueAt(kind: string): Promise<number | null>;
   /** Host-wide: every entry of a kind, by tenant and id, after the given one. */

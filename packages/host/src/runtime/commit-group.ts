@@ -1,8 +1,8 @@
 /** Everything that one decision of a run writes: it wins or loses as one. */
-import { childrenToCancel, type Decision, type Plan, type Run } from '@gantry/engine';
+import { childrenToCancel, type Decision, type Plan, type Run, runningChildren } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunHead, RunKey, Write } from '@gantry/store';
-import { mailWrite, type Postage } from './mail.ts';
+import { collectWrite, mailWrite, type Postage } from './mail.ts';
 import { reportWrites } from './opened-run.ts';
 import { toSnapshot } from './run-record.ts';
 import type { Outbox } from './runtime.ts';
@@ -41,6 +41,8 @@ export function appendWrites(append: RunAppend, host: Postage & { readonly outbo
     const mail = { type: 'cancel', reason: 'parent-cancelled', parentRunId: key.runId } as const;
     writes.push(mailWrite(host, { tenant: key.tenant, runId }, mail));
   }
+  if (before.status === 'paused' && after.status !== 'paused' && runningChildren(before).length > 0)
+    writes.push(collectWrite(host, key));
   if (after.facts.parent) writes.push(...reportWrites(host, plan, after));
   return writes;
 }

@@ -116,7 +116,6 @@ export class LocalRuntime implements Runtime {
         prepareChildren: (plan, parent, requests) =>
           prepareChildren({ opening, resolve }, { plan, run: parent }, requests),
         committed: (writes) => this.#committed(writes),
-        collectMail: (key) => this.#collectMail(key),
         opened: (children) => {
           for (const child of children) this.#goOn(child);
         },
@@ -208,10 +207,6 @@ export class LocalRuntime implements Runtime {
     this.#hub.publish(run.facts.runId, events);
     if (head.owner !== null) this.#actors.add(plan, run).proceed();
     else if (head.wakeAt !== null) this.#claims.clock.note(head.wakeAt);
-  }
-
-  #collectMail(key: RunKey): void {
-    this.#mailbox.collect(key).catch((error) => this.#actors.readAgain(key, error));
   }
 
   #committed(writes: readonly Write[]): void {

@@ -15,6 +15,8 @@ export type Mail =
       readonly report: ChildReport;
     }
   | { readonly type: 'cancel'; readonly reason: string; readonly parentRunId: string }
+  /** The run was paused and is not any more: reports that were kept meanwhile are due again. */
+  | { readonly type: 'collect' }
   /** From another process, which waits for an entry with this id of kind `reply`. */
   | {
       readonly type: 'forwarded';
@@ -48,6 +50,25 @@ export function mailWrite({ now, randomBytes }: Postage, to: RunKey, mail: Mail)
   };
 }
 
+/** Due no more: what the run is paused for is read after its resume. */
+export const keptMail = ({ version, ...mail }: Entry): MailWrite => ({
+  kind: 'putEntry',
+  entry: { ...mail, dueAt: null },
+  expectedVersion: version,
+});
+
+export const dueMail = ({ version, ...mail }: Entry, now: number): MailWrite => ({
+  kind: 'putEntry',
+  entry: { ...mail, dueAt: now },
+  expectedVersion: version,
+});
+
+const COLLECT: Mail = { type: 'collect' };
+const COLLECT_BODY = JSON.stringify(COLLECT);
+export const collectWrite = (postage: Postage, to: RunKey): MailWrite => mailWrite(postage, to, COLLECT);
+/** Without reading the body of every mail. */
+export const isCollect = ({ body }: Pick<Entry, 'body'>): boolean => body === COLLECT_BODY;
+
 export const isMail = (write: Write): write is MailWrite =>
   write.kind === 'putEntry' && write.entry.kind === MAIL;
 
@@ -60,6 +81,7 @@ interface AskedCommand {
 /** What a mail asks of the run it is for. */
 export function commandOf(entry: Pick<Entry, 'body'>, now: number): AskedCommand {
   const mail: Mail = JSON.parse(entry.body);
+  if (mail.type === 'collect') throw new Error('the mailbox reads this, not the run');
   if (mail.type !== 'forwarded') return { command: { ...mail, now } };
   const { command, record, replyId } = mail;
   return { command: { ...command, now }, record, replyId };

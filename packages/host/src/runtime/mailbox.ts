@@ -4,15 +4,18 @@
  * I1  A mail stays in the store until the commit of what it causes deletes it, so handing it over may be repeated.
  * I2  Mail written by this process is handed over from memory; the store is read after a start, after another
  *     process wrote some, and after a run was lost.
+ * I3  Mail that a paused run keeps has no due time, so nothing reads it again and again. The commit that ends the pause
+ *     writes a request to collect it, which stays until all of it is due again.
  */
 import type { Entry, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { CommitPipeline } from './commit-pipeline.ts';
-import { isMail, MAIL } from './mail.ts';
+import { dueMail, isCollect, isMail, MAIL } from './mail.ts';
+import { onceAtATime } from './once-at-a-time.ts';
 import { OwnedElsewhereError, type RunActors } from './run-actors.ts';
+import { deletion } from './run-task.ts';
 
-const BATCH = 1_000;
-const MORE_MS = 1_000;
+const PAGE = 500;
 /** Younger mail is on its way through the process that wrote it. */
 const LEFT_BEHIND_MS = 2_000;
 
@@ -22,7 +25,6 @@ export class Mailbox {
   readonly #pipeline: CommitPipeline;
   readonly #now: () => number;
   readonly #log: Logger;
-  #more: NodeJS.Timeout | undefined;
   #stopped = false;
 
   constructor(options: {
@@ -45,43 +47,52 @@ export class Mailbox {
   }
 
   /** Another process wrote mail: for runs in memory here it is for us; the writer delivers to idle runs. */
-  async collectOwn(): Promise<void> {
-    const found = await this.#entries.due(MAIL, this.#now(), BATCH);
-    const own = found.filter(({ tenant, ref }) => this.#actors.get({ tenant, runId: ref ?? '' }));
-    await Promise.all(own.map((mail) => this.handOver(mail)));
-  }
+  readonly collectOwn = onceAtATime(() =>
+    this.#eachDue(
+      this.#now(),
+      ({ tenant, ref }) => this.#actors.get({ tenant, runId: ref ?? '' }) !== undefined,
+    ),
+  );
 
   /** Mail that nobody took: its writer died, or the run's owner did. */
-  async sweep(olderThanMs = LEFT_BEHIND_MS): Promise<void> {
-    const found = await this.#entries.due(MAIL, this.#now() - olderThanMs, BATCH);
-    await Promise.all(found.map((mail) => this.handOver(mail)));
-    if (found.length === BATCH) this.#sweepSoon();
+  sweep(olderThanMs = LEFT_BEHIND_MS): Promise<void> {
+    return this.#eachDue(this.#now() - olderThanMs, () => true);
   }
 
   stop(): void {
-    clearTimeout(this.#more);
     this.#stopped = true;
   }
 
-  #sweepSoon(): void {
-    if (this.#stopped) return;
-    clearTimeout(this.#more);
-    this.#more = setTimeout(
-      () => this.sweep(0).catch((error) => this.#log.warn({ err: error }, 'mail could not be read')),
-      MORE_MS,
-    );
+  async #eachDue(now: number, isWanted: (mail: Entry) => boolean): Promise<void> {
+    for (let after: Entry | undefined; !this.#stopped; ) {
+      const page = await this.#entries.due(MAIL, now, PAGE, after);
+      await Promise.all(page.filter(isWanted).map((mail) => this.handOver(mail)));
+      if (page.length < PAGE) return;
+      after = page.at(-1);
+    }
   }
 
-  /** Mail for one run, after it came into memory again. */
-  async collect({ tenant, runId }: RunKey): Promise<void> {
-    const found = await this.#entries.list(MAIL, tenant, { ref: runId, oldestFirst: true, limit: BATCH });
-    for (const mail of found) await this.handOver(mail);
+  /** Mail for one run, after it came into memory again: also what was kept. */
+  collect(key: RunKey): Promise<void> {
+    return this.#eachFor(key, async (page) => {
+      for (const mail of page) await this.handOver(mail);
+    });
+  }
+
+  async #eachFor({ tenant, runId: ref }: RunKey, take: (page: Entry[]) => Promise<void>): Promise<void> {
+    for (let afterId = ''; !this.#stopped; ) {
+      const page = await this.#entries.list(MAIL, tenant, { ref, oldestFirst: true, afterId, limit: PAGE });
+      await take(page);
+      if (page.length < PAGE) return;
+      afterId = page.at(-1)!.id;
+    }
   }
 
   /** To the run's actor, unless another process works on the run. May be repeated (I1). */
   async handOver(mail: Entry): Promise<void> {
     const key = { tenant: mail.tenant, runId: mail.ref ?? '' };
     try {
+      if (isCollect(mail)) return await this.#collectKept(key, mail);
       const found = await this.#actors.use(key, (actor) => {
         actor.receive(mail);
         return true;
@@ -94,10 +105,19 @@ export class Mailbox {
     }
   }
 
-  /** The run is gone, past its retention: nobody will ever read this. */
-  async #return({ kind, tenant, id, version }: Entry): Promise<void> {
-    await this.#pipeline.commit([
-      { kind: 'deleteEntry', key: { kind, tenant, id }, expectedVersion: version },
-    ]);
+  /** I3. What another process has moved meanwhile is its own business. */
+  async #collectKept(key: RunKey, request: Entry): Promise<void> {
+    await this.#eachFor(key, async (page) => {
+      const writes = page.filter(({ dueAt }) => dueAt === null).map((mail) => dueMail(mail, this.#now()));
+      const results = await Promise.all(writes.map((write) => this.#pipeline.commit([write])));
+      for (const [i, { entry, expectedVersion }] of writes.entries())
+        if (results[i]?.won) await this.handOver({ ...entry, version: (expectedVersion ?? 0) + 1 });
+    });
+    await this.#return(request);
+  }
+
+  /** Nobody will read this again: the run is gone, past its retention, or the mail asked nothing of it. */
+  async #return(mail: Entry): Promise<void> {
+    await this.#pipeline.commit([deletion(mail)]);
   }
 }

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { openSqlite, type Store } from '@gantry/store';
 import { node, workflow } from '../testing/definitions.ts';
+import { temporaryFolder } from '../testing/host-process.ts';
 import { type TestHost, testHost } from '../testing/test-host.ts';
 
 const EFFECTS = 60;
@@ -58,3 +60,53 @@ test('a cancelled run stops its effects and says so at once', async (t) => {
     ['node.cancelled', 'run.cancelled'],
   );
 });
+
+const gate = node('gate', 'core.approvalGate', { title: 'Go on?', actions: ['accept', 'reject'] });
+const sub = (id: string) => node(id, 'core.subWorkflow', { workflowId: 'asks' });
+const family = [
+  workflow('asks', [gate]),
+  workflow('parent', [sub('one'), sub('two'), sub('three')], { edges: [] }),
+];
+
+/** Answers the open questions of all runs but `runId`, and follows those to their end. */
+async function answerChildren(host: TestHost, runId: string): Promise<void> {
+  const { interrupts } = (await host.request({ url: '/v1/host/gantry/interrupts' })).json();
+  assert.equal(interrupts.length, 3);
+  for (const { runId: child, nodeId } of interrupts) {
+    assert.notEqual(child, runId);
+    const url = `/v1/runs/${child}/interrupts/${nodeId}`;
+    const answered = await post(host, url, { resumeValue: { action: 'accept' } });
+    assert.equal(answered.statusCode, 200, answered.body);
+    await endOf(host, child);
+  }
+}
+
+for (const [verb, status] of [
+  [':resume', 'completed'],
+  ['/cancel', 'cancelled'],
+] as const)
+  test(`reports of children to a paused parent are not due, and read after ${verb}`, async (t) => {
+    const folder = await temporaryFolder();
+    const store: Store = await openSqlite({ dataDir: folder.path });
+    const host = await testHost(t, { workflows: family, store });
+    t.after(folder.remove);
+    const { runId } = (await post(host, '/v1/runs', { workflowId: 'parent' })).json();
+    await allAsked(host);
+    assert.equal((await post(host, `/v1/runs/${runId}:pause`, {})).statusCode, 202);
+    await answerChildren(host, runId);
+    await until(async () => (await store.entries.nextDueAt('mail')) === null);
+    assert.equal(await store.entries.count('mail', 'default'), 3);
+    assert.ok((await post(host, `/v1/runs/${runId}${verb}`, {})).statusCode < 300);
+    assert.equal(await endOf(host, runId), status);
+    await until(async () => (await store.entries.count('mail', 'default')) === 0);
+  });
+
+const allAsked = (host: TestHost): Promise<void> =>
+  until(
+    async () => (await host.request({ url: '/v1/host/gantry/interrupts' })).json().interrupts.length === 3,
+  );
+
+/** Each look is a read of the store, so this does not spin. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo()));
+}

@@ -27,7 +27,7 @@ import type { CommandRecord } from './command-answer.ts';
 import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
 import type { CommitPipeline } from './commit-pipeline.ts';
 import type { EventHub } from './event-hub.ts';
-import { commandOf, type Postage } from './mail.ts';
+import { commandOf, keptMail, type Postage } from './mail.ts';
 import type { OpenedRun } from './opened-run.ts';
 import { executorFor, OutsideWork } from './outside-work.ts';
 import { replyWrite } from './reply.ts';
@@ -52,8 +52,6 @@ export interface ActorHost extends Postage {
   ) => Promise<PreparedChildren>;
   /** These writes are on disk: mail among them can be handed over, subscribers can be told. */
   committed(writes: readonly Write[]): void;
-  /** Mail that was kept in the store can be handed over now. */
-  collectMail(key: RunKey): void;
   /** These children are on disk. */
   opened(children: readonly OpenedRun[]): void;
   /** The run has nothing left to do here: it ended or waits until `wakeAt`. */
@@ -211,14 +209,29 @@ export class RunActor {
       status: statusOf(this.plan, this.#run),
       ...(refusal && { refusal }),
     };
-    if (task.mail && !this.#keeps(task)) return this.#discard(task.mail, task.replyId, result);
+    if (task.mail) return this.#setAside(task, task.mail, result);
     task.resolve?.(result);
     return undefined;
   }
 
   /** Nothing stands between `run.paused` and `run.resumed`: what a child reports meanwhile is read after it. */
-  #keeps({ command }: Task): boolean {
-    return command.type === 'childEnded' && this.#run.status === 'paused';
+  #setAside(task: Task, mail: Entry, result: CommandResult): Promise<void> | undefined {
+    const isKept = task.command.type === 'childEnded' && this.#run.status === 'paused';
+    if (!isKept) return this.#discard(mail, task.replyId, result);
+    return mail.dueAt === null ? undefined : this.#keep(mail);
+  }
+
+  /** With the run's state as a precondition: one that was resumed meanwhile would never read it. */
+  async #keep(mail: Entry): Promise<void> {
+    const { won } = await this.#host.pipeline.commit([this.#unchanged(this.#owner), keptMail(mail)]);
+    if (!won) throw new StaleRunError(this.key.runId);
+  }
+
+  /** An append without events: loses unless the run is as it is here. */
+  #unchanged(owner: number | null): Write {
+    const head = { ...headOf(this.plan, this.#run, this.#host.epoch, false), owner };
+    const { nextSeq: expectedSeq } = this.#run;
+    return { kind: 'append', ...this.key, expectedSeq, expectedOwner: this.#owner, events: [], head };
   }
 
   /** A mail that changes nothing is done with all the same. One that is gone was handed over twice. */
@@ -261,7 +274,6 @@ export class RunActor {
     }
     if (!result.won) return this.#lose(task, result.reason);
 
-    const resumed = this.#run.status === 'paused' && next.status !== 'paused';
     this.#run = next;
     this.#owner = append.head.owner;
     if (needsSnapshot(append)) this.#snapshotSeq = next.nextSeq;
@@ -269,7 +281,6 @@ export class RunActor {
     task.resolve?.(answer);
     if (task.children) this.#host.opened(takenChildren(task.children, next));
     this.#host.committed(writes);
-    if (resumed) this.#host.collectMail(this.key);
     this.#follow();
   }
 
@@ -333,11 +344,8 @@ export class RunActor {
   /** Claimed, but there was nothing to do: give the run back without an event. */
   async #release(): Promise<void> {
     this.#working = true;
-    const { nextSeq } = this.#run;
-    const head = { ...headOf(this.plan, this.#run, this.#host.epoch, false), owner: null };
-    const give = { ...this.key, expectedSeq: nextSeq, expectedOwner: this.#owner, events: [], head };
     try {
-      const result = await this.#host.pipeline.commit([{ kind: 'append', ...give }]);
+      const result = await this.#host.pipeline.commit([this.#unchanged(null)]);
       if (!result.won) throw new StaleRunError(this.key.runId);
       this.#owner = null;
     } catch (error) {

@@ -3,6 +3,7 @@ import type { Egress } from '@gantry/egress';
 import type { Store, StoreChange } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
+import { onceAtATime } from '../runtime/once-at-a-time.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
 import { PENDING } from './delivery.ts';
 import { CLAIM_MS, Dispatcher } from './dispatcher.ts';
@@ -80,21 +81,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       await unwatch?.();
       await lanes.stop();
     },
-  };
-}
-
-/** One after another; calls that come while one waits for its turn are answered by it. */
-function onceAtATime(work: () => Promise<void>): () => Promise<void> {
-  let last = Promise.resolve();
-  let waits = false;
-  return () => {
-    if (waits) return last;
-    waits = true;
-    last = last.then(() => {
-      waits = false;
-      return work();
-    });
-    return last;
   };
 }
 

@@ -35,6 +35,8 @@ function listTests(current: CurrentStore): void {
     assert.deepEqual(await list({ ref: 'even', beforeId: '02A', limit: 1 }), ['01a']);
     assert.deepEqual(await list({ ref: 'even', oldestFirst: true, limit: 2 }), ['01A', '01a']);
     assert.deepEqual(await list({ oldestFirst: true, beforeId: '01a' }), ['00', '01A', '01B']);
+    assert.deepEqual(await list({ ref: 'even', oldestFirst: true, afterId: '01A', limit: 1 }), ['01a']);
+    assert.deepEqual(await list({ oldestFirst: true, afterId: '01a' }), ['01b', '02A']);
     assert.deepEqual(await list({ ref: 'none' }), []);
   });
 
@@ -58,6 +60,8 @@ function hostWideTests(current: CurrentStore): void {
     assert.equal(await store.entries.nextDueAt('mail'), 100);
     assert.deepEqual(await store.entries.due('mail', 99, 10), []);
     assert.deepEqual(ids(await store.entries.due('mail', 100, 10)), ['tie-a', 'tie-b']);
+    const [first] = await store.entries.due('mail', 300, 1);
+    assert.deepEqual(ids(await store.entries.due('mail', 300, 10, first)), ['tie-b', 'late']);
     assert.deepEqual(ids(await store.entries.due('mail', 300, 10)), ['tie-a', 'tie-b', 'late']);
     assert.deepEqual(ids(await store.entries.due('mail', 300, 1)), ['tie-a']);
     await win(store, make.putEntry('tie-a', 1, { tenant: 'other' }), make.deleteEntry('tie-b', 1));

@@ -69,7 +69,7 @@ const entryReads = (reader: Reader): EntryReads => ({
   get: (key) => reader.call('entry', key),
   list: (kind, tenant, filter) => reader.call('listEntries', kind, tenant, filter),
   count: (kind, tenant) => reader.call('countEntries', kind, tenant),
-  due: (kind, now, limit) => reader.call('dueEntries', kind, now, limit),
+  due: (kind, now, limit, after) => reader.call('dueEntries', kind, now, limit, after),
   nextDueAt: (kind) => reader.call('nextDueAt', kind),
   all: (kind, after, limit) => reader.call('allEntries', kind, after, limit),
 });

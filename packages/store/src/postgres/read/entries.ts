@@ -7,7 +7,7 @@ export const entryReads = (sql: Sql): EntryReads => ({
   get: (key) => get(sql, key),
   list: (kind, tenant, filter) => list(sql, kind, tenant, filter),
   count: (kind, tenant) => count(sql, kind, tenant),
-  due: (kind, now, limit) => due(sql, kind, now, limit),
+  due: (kind, now, limit, after) => due(sql, kind, now, limit, after),
   nextDueAt: (kind) => nextDueAt(sql, kind),
   all: (kind, after, limit) => all(sql, kind, after, limit),
 });
@@ -23,8 +23,8 @@ async function get(sql: Sql, { kind, tenant, id }: EntryKey): Promise<Entry | nu
 }
 
 async function list(sql: Sql, kind: string, tenant: string, filter: EntryFilter): Promise<Entry[]> {
-  const { ref, beforeId, oldestFirst, limit } = filter;
-  if (![kind, tenant, ref ?? '', beforeId ?? ''].every(isStorable)) return [];
+  const { ref, beforeId, afterId, oldestFirst, limit } = filter;
+  if (![kind, tenant, ref ?? '', beforeId ?? '', afterId ?? ''].every(isStorable)) return [];
   const rows = await sql<Entry[]>`
     select ${sql.unsafe(ENTRY_COLUMNS)}
     from entries
@@ -32,6 +32,7 @@ async function list(sql: Sql, kind: string, tenant: string, filter: EntryFilter)
       and tenant = ${tenant}
       ${ref === undefined ? sql`` : sql`and ref = ${ref}`}
       ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
+      ${afterId === undefined ? sql`` : sql`and id > ${afterId}`}
     order by id ${oldestFirst ? sql`asc` : sql`desc`}
     limit ${limit}
   `;
@@ -46,12 +47,14 @@ async function count(sql: Sql, kind: string, tenant: string): Promise<number> {
   return found.count;
 }
 
-async function due(sql: Sql, kind: string, now: number, limit: number): Promise<Entry[]> {
+async function due(sql: Sql, kind: string, now: number, limit: number, after?: Entry): Promise<Entry[]> {
   if (!isStorable(kind)) return [];
   const rows = await sql<Entry[]>`
     select ${sql.unsafe(ENTRY_COLUMNS)}
     from entries
-    where kind = ${kind} and due_at <= ${now}
+    where kind = ${kind}
+      and due_at <= ${now}
+      ${after ? sql`and (due_at, id, tenant) > (${after.dueAt}, ${after.id}, ${after.tenant})` : sql``}
     order by due_at, id, tenant
     limit ${limit}
   `;

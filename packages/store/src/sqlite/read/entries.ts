@@ -4,6 +4,8 @@ import type { Entry, EntryFilter, EntryKey } from '../../port.ts';
 import { LIMIT, selectAll, selectOne } from '../rows.ts';
 import { AFTER_EVERY_ID } from './runs.ts';
 
+const BEFORE_EVERY_ID = '';
+
 export function prepareEntryReads(database: DatabaseSync) {
   return {
     entry: prepareEntry(database),
@@ -27,7 +29,7 @@ function prepareListEntries(database: DatabaseSync) {
     database.prepare(`
       select ${ENTRY_COLUMNS}
       from entries
-      where kind = ? and tenant = ? and id < ? ${condition}
+      where kind = ? and tenant = ? and id < ? and id > ? ${condition}
       order by id ${order}
       ${LIMIT}
     `);
@@ -36,9 +38,13 @@ function prepareListEntries(database: DatabaseSync) {
     newestFirst: prepare('and ref = ?', 'desc'),
     oldestFirst: prepare('and ref = ?', 'asc'),
   };
-  return (kind: string, tenant: string, { ref, beforeId, oldestFirst, limit }: EntryFilter): Entry[] => {
+  return (
+    kind: string,
+    tenant: string,
+    { ref, beforeId, afterId, oldestFirst, limit }: EntryFilter,
+  ): Entry[] => {
     const order = oldestFirst ? 'oldestFirst' : 'newestFirst';
-    const range = [kind, tenant, beforeId ?? AFTER_EVERY_ID];
+    const range = [kind, tenant, beforeId ?? AFTER_EVERY_ID, afterId ?? BEFORE_EVERY_ID];
     if (ref === undefined) return selectAll<Entry>(any[order], ...range, limit);
     return selectAll<Entry>(ofRef[order], ...range, ref, limit);
   };
@@ -68,18 +74,24 @@ function prepareAllEntries(database: DatabaseSync) {
 }
 
 function prepareDue(database: DatabaseSync) {
-  const select = database.prepare(`
-    select ${ENTRY_COLUMNS}
-    from entries
-    where kind = ? and due_at <= ?
-    order by due_at, id, tenant
-    ${LIMIT}
-  `);
+  const prepare = (condition: string) =>
+    database.prepare(`
+      select ${ENTRY_COLUMNS}
+      from entries
+      where kind = ? and due_at <= ? ${condition}
+      order by due_at, id, tenant
+      ${LIMIT}
+    `);
+  const first = prepare('');
+  const next = prepare('and (due_at, id, tenant) > (?, ?, ?)');
   const selectNext = database.prepare(`
     select min(due_at) as dueAt from entries where kind = ? and due_at is not null
   `);
   return {
-    dueEntries: (kind: string, now: number, limit: number) => selectAll<Entry>(select, kind, now, limit),
+    dueEntries: (kind: string, now: number, limit: number, after?: Entry): Entry[] =>
+      after
+        ? selectAll<Entry>(next, kind, now, after.dueAt, after.id, after.tenant, limit)
+        : selectAll<Entry>(first, kind, now, limit),
     nextDueAt: (kind: string): number | null =>
       selectOne<{ dueAt: number | null }>(selectNext, kind)?.dueAt ?? null,
   };
