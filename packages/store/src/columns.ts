@@ -20,7 +20,7 @@ export const IDEMPOTENCY_COLUMNS = `
 
 export const INVOCATION_COLUMNS = `
   invocation_id as "invocationId", tenant, run_id as "runId", node_id as "nodeId",
-  ${textColumn('invocations', 'outcome')}, claimed_at as "claimedAt"
+  ${textColumn('invocations', 'outcome')}, claimed_at as "claimedAt", claim_id as "claimId"
 `;
 
 export const DEFINITION_COLUMNS = textColumn('definitions', 'body');

@@ -66,6 +66,8 @@ export interface InvocationRecord {
   /** JSON text of the outcome; null while claimed but not settled. */
   readonly outcome: string | null;
   readonly claimedAt: number;
+  /** Random: who does not know whether a claim was committed recognises its own. Null in older records. */
+  readonly claimId: string | null;
 }
 
 export interface WorkflowRecord {
@@ -232,6 +234,8 @@ export interface Leases {
   claimDue(epoch: number, now: number, limit: number): Promise<RunKey[]>;
   /** Claims for `epoch` up to `limit` runs whose owner's lease has ended. */
   claimOrphans(epoch: number, now: number, limit: number): Promise<RunKey[]>;
+  /** Runs that `epoch` owns, by run id, after the given one. */
+  owned(epoch: number, limit: number, afterRunId?: string): Promise<RunKey[]>;
   /** The earliest `wakeAt` of unowned runs. */
   nextWakeAt(): Promise<number | null>;
 }
@@ -254,11 +258,18 @@ export interface RetentionSweep {
 export interface Store {
   /** The time by which processes that share this store judge leases and due times; absent where there is but one. */
   readonly now?: () => number;
+  /**
+   * A commit whose answer was lost is looked up before this settles. When that takes too long it rejects with a
+   * `StoreError` of outcome `unknown`: all of it, or nothing, may be there.
+   */
   commit(groups: readonly CommitGroup[]): Promise<CommitResult[]>;
   readonly runs: RunReads;
   readonly records: RecordReads;
   readonly entries: EntryReads;
-  /** Calls when another process has committed; a store that no other process shares never does. */
+  /**
+   * Calls when another process has committed, and with `missed` when a commit of this one, of which the caller was told
+   * that its outcome is unknown, has come to an end. A store that no other process shares never calls.
+   */
   watch(listener: (change: StoreChange) => void): Promise<() => Promise<void>>;
   readonly leases: Leases;
   readonly retention: RetentionSweep;

@@ -70,6 +70,17 @@ export class Claims {
     }
   }
 
+  /** Runs that a commit or a claim gave to this process, whose answer was lost. */
+  async #adoptOwned(): Promise<void> {
+    const { leases, epoch, actors } = this.#options;
+    for (let after = ''; !this.#stopped; ) {
+      const page = await leases.owned(epoch, CLAIM_BATCH, after);
+      await actors.adoptOwned(page);
+      if (page.length < CLAIM_BATCH) return;
+      after = page.at(-1)!.runId;
+    }
+  }
+
   async #recover(mailOlderThanMs?: number): Promise<void> {
     await this.#takeOrphans();
     await this.#options.sweepMail(mailOlderThanMs);
@@ -104,6 +115,7 @@ export class Claims {
         onLeaseLost();
         return;
       }
+      await this.#adoptOwned();
       await this.#recover();
       await this.#armClock();
     } catch (error) {

@@ -2,9 +2,9 @@
  * Layer 2 of idempotency: every effect that leaves a node is claimed before it happens and recorded
  * before anyone sees its result, so a node that runs again reads the record instead of acting twice.
  */
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { EffectOutcome, Outcome } from '@gantry/engine';
-import type { Store } from '@gantry/store';
+import { type InvocationRecord, type Store, StoreError } from '@gantry/store';
 import type { CommitPipeline } from './commit-pipeline.ts';
 
 export interface Effect {
@@ -25,6 +25,12 @@ export type Claim<Result> =
   | { readonly kind: 'underWay'; readonly invocationId: string }
   | { readonly kind: 'settled'; readonly invocationId: string; readonly outcome: Result };
 
+type Untold =
+  /** The claim's outcome was unknown when it was made; nothing has followed from it. */
+  | { readonly kind: 'not-acted'; readonly claimId: string }
+  /** The effect has happened, and its outcome could not be recorded. */
+  | { readonly kind: 'acted'; readonly outcome: Outcome };
+
 function logicalInvocationId(effect: Omit<Effect, 'idempotent'>): string {
   const parts = [
     'openwop:activity:v2',
@@ -43,6 +49,8 @@ export class InvocationLog {
   readonly #now: () => number;
   /** A node that is asked again while its first effect is under way waits for that one. */
   readonly #underWay = new Map<string, Promise<Outcome>>();
+  /** What this process knows of a claim and its record may not say. */
+  readonly #untold = new Map<string, Untold>();
 
   constructor(pipeline: CommitPipeline, records: Pick<Store['records'], 'invocation'>, now: () => number) {
     this.#pipeline = pipeline;
@@ -69,10 +77,14 @@ export class InvocationLog {
   ): Promise<Claim<Result>> {
     const { tenant, runId, nodeId } = effect;
     const invocationId = logicalInvocationId(effect);
-    const record = { invocationId, tenant, runId, nodeId, outcome: null, claimedAt: this.#now() };
-    const { won } = await this.#pipeline.commit([{ kind: 'claimInvocation', record }]);
-    if (won) return { kind: 'claimed', invocationId };
-    const earlier = await this.#records.invocation(tenant, invocationId);
+    const untold = this.#untold.get(invocationId);
+    const claimId = untold?.kind === 'not-acted' ? untold.claimId : randomUUID();
+    const record = { invocationId, tenant, runId, nodeId, outcome: null, claimedAt: this.#now(), claimId };
+    const won = await this.#commitClaim(record);
+    const earlier = won ? null : await this.#records.invocation(tenant, invocationId);
+    if (untold?.kind === 'not-acted') this.#untold.delete(invocationId);
+    if (won || (earlier?.outcome === null && earlier.claimId === claimId))
+      return { kind: 'claimed', invocationId };
     if (earlier?.outcome == null) return { kind: 'underWay', invocationId };
     return { kind: 'settled', invocationId, outcome: JSON.parse(earlier.outcome) };
   }
@@ -82,7 +94,8 @@ export class InvocationLog {
     const { tenant, runId, nodeId } = effect;
     const invocationId = logicalInvocationId(effect);
     const settled = JSON.stringify(outcome);
-    const record = { invocationId, tenant, runId, nodeId, outcome: settled, claimedAt: this.#now() };
+    const claimedAt = this.#now();
+    const record = { invocationId, tenant, runId, nodeId, outcome: settled, claimedAt, claimId: null };
     const { won } = await this.#pipeline.commit([{ kind: 'claimInvocation', record }]);
     return won;
   }
@@ -103,6 +116,18 @@ export class InvocationLog {
     await this.#pipeline.commit([{ kind: 'settleInvocation', tenant, invocationId, outcome: settled }]);
   }
 
+  /** Nobody acts on a claim of unknown outcome, so when it is met again it is as good as new. */
+  async #commitClaim(record: InvocationRecord & { readonly claimId: string }): Promise<boolean> {
+    const { invocationId, claimId } = record;
+    try {
+      return (await this.#pipeline.commit([{ kind: 'claimInvocation', record }])).won;
+    } catch (error) {
+      if (error instanceof StoreError && error.outcome === 'unknown')
+        this.#untold.set(invocationId, { kind: 'not-acted', claimId });
+      throw error;
+    }
+  }
+
   async #claimAndAct<Result extends Outcome>(
     effect: Effect,
     act: (invocationId: string) => Promise<Result>,
@@ -110,9 +135,13 @@ export class InvocationLog {
     const claim = await this.claim<Result>(effect);
     const { invocationId } = claim;
     if (claim.kind === 'settled') return claim.outcome;
-    if (claim.kind === 'underWay' && !effect.idempotent) return inDoubt(effect);
-    const outcome = await act(invocationId);
+    const untold = this.#untold.get(invocationId);
+    const isKnown = untold?.kind === 'acted';
+    if (claim.kind === 'underWay' && !isKnown && !effect.idempotent) return inDoubt(effect);
+    const outcome = isKnown ? (untold.outcome as Result) : await act(invocationId);
+    this.#untold.set(invocationId, { kind: 'acted', outcome });
     await this.settle(effect.tenant, invocationId, outcome);
+    this.#untold.delete(invocationId);
     return outcome;
   }
 }

@@ -129,6 +129,12 @@ export class RunActor {
     this.#enqueue({ type: 'wake', now: this.#host.now(), maxEvents: BITE_EVENTS_MAX });
   }
 
+  /** Goes on with what the process owns; one that has let go of the run leaves it. */
+  wakeOwned(): void {
+    if (this.#owner === this.#host.epoch) this.wake();
+    else this.proceed();
+  }
+
   command(command: Command, record?: CommandRecord): Promise<CommandResult> {
     if (this.#gone) return Promise.reject(new StaleRunError(this.key.runId));
     return new Promise((resolve, reject) => {

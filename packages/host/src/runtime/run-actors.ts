@@ -85,15 +85,21 @@ export class RunActors {
 
   /** Runs that were claimed for this process: due ones and orphans. */
   async adopt(keys: readonly RunKey[]): Promise<void> {
-    await Promise.all(
-      keys.map(async (key) => {
-        try {
-          await this.use(key, (actor) => actor.wake());
-        } catch (error) {
-          this.#retryLater(key, error);
-        }
-      }),
-    );
+    await Promise.all(keys.map((key) => this.#goOn(key, (actor) => actor.wake())));
+  }
+
+  /** Runs that are owned by this process; those in memory, or left by now, are not touched. */
+  async adoptOwned(keys: readonly RunKey[]): Promise<void> {
+    const missing = keys.filter(({ runId }) => !this.#active.has(runId));
+    await Promise.all(missing.map((key) => this.#goOn(key, (actor) => actor.wakeOwned())));
+  }
+
+  async #goOn(key: RunKey, how: (actor: RunActor) => void): Promise<void> {
+    try {
+      await this.use(key, how);
+    } catch (error) {
+      if (!(error instanceof OwnedElsewhereError)) this.#retryLater(key, error);
+    }
   }
 
   /** Resolves when fewer than `count` runs are in memory. */

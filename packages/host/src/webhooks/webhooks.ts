@@ -62,6 +62,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   });
 
   function onChange({ kinds, missed }: StoreChange): void {
+    // What this process wrote with an unknown outcome may be there.
+    if (missed) outbox.committed();
     if (missed || kinds.includes(WEBHOOK)) void reload();
     // The other process sends these itself; we look again when its claims would have ended.
     if (missed || kinds.includes(PENDING)) clock.note(now() + CLAIM_MS);

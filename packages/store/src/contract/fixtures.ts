@@ -108,6 +108,7 @@ export const invocationRecord = (
   nodeId: 'node-1',
   outcome: null,
   claimedAt: 1_000,
+  claimId: 'claim-1',
   ...over,
 });
 

@@ -89,6 +89,15 @@ function claimTests(current: CurrentStore): void {
 }
 
 function orphanTests(current: CurrentStore): void {
+  test('the runs of an epoch are listed by id, page by page', async () => {
+    const { store } = current();
+    const epoch = await store.leases.acquire('p1', 0, TTL_MS);
+    const mine = ['run-3', 'run-1', 'run-2'].map((runId) => make.create(runId, { head: { owner: epoch } }));
+    await win(store, ...mine, make.create('idle'), make.create('other', { head: { owner: epoch + 1 } }));
+    assert.deepEqual(ids(await store.leases.owned(epoch, 2)), ['run-1', 'run-2']);
+    assert.deepEqual(ids(await store.leases.owned(epoch, 2, 'run-2')), ['run-3']);
+  });
+
   test('runs of a live lease are no orphans', async () => {
     const { store } = current();
     const epoch = await store.leases.acquire('p1', 0, TTL_MS);

@@ -2,10 +2,11 @@ import { UnknownOutcomeError } from '@gantry/postgres';
 import { checkGroups } from '../check.ts';
 import type { CommitGroup, CommitResult, Write } from '../port.ts';
 import { collectBlobChanges } from './blobs.ts';
+import type { CommitMarks } from './commit-marks.ts';
 import { decide } from './decide.ts';
 import { lockKnown } from './known.ts';
 import type { Announcer } from './notices.ts';
-import { type Sql, type Tx, transact } from './sql.ts';
+import type { Tx } from './sql.ts';
 import { writeCatalogue } from './write/catalogue.ts';
 import { writeEntries } from './write/entries.ts';
 import { writeIdempotency, writeInvocations } from './write/records.ts';
@@ -17,7 +18,7 @@ import { writeRuns } from './write/runs.ts';
  * One statement at a time: one that was still to come when another failed would run outside the transaction.
  */
 export async function commit(
-  { sql, announcer }: { sql: Sql; announcer: Announcer },
+  { marks, announcer }: { marks: CommitMarks; announcer: Announcer },
   groups: readonly CommitGroup[],
 ): Promise<CommitResult[]> {
   checkGroups(groups);
@@ -38,7 +39,7 @@ export async function commit(
     return results;
   };
   try {
-    return await transact(sql, write);
+    return await marks.transact(write);
   } catch (error) {
     if (!(error instanceof UnknownOutcomeError)) announced = [];
     throw error;

@@ -43,6 +43,7 @@ export const leases = (parts: LeaseParts): Leases => {
     },
     claimDue: (epoch, now, limit) => claimDue(sql, epoch, now, limit),
     claimOrphans: (epoch, now, limit) => claimOrphans(sql, epoch, now, limit),
+    owned: (epoch, limit, afterRunId) => owned(sql, epoch, limit, afterRunId),
     async nextWakeAt() {
       const [found] = await sql<{ wakeAt: number | null }[]>`
         select min(wake_at) as "wakeAt" from runs where owner is null and wake_at is not null
@@ -113,4 +114,15 @@ async function claimOrphans(sql: Sql, epoch: number, now: number, limit: number)
     returning runs.tenant, runs.run_id as "runId"
   `;
   return [...claimed];
+}
+
+async function owned(sql: Sql, epoch: number, limit: number, afterRunId = ''): Promise<RunKey[]> {
+  const found = await sql<RunKey[]>`
+    select tenant, run_id as "runId"
+    from runs
+    where owner = ${epoch} and run_id > ${afterRunId}
+    order by run_id
+    limit ${limit}
+  `;
+  return [...found];
 }

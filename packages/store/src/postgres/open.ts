@@ -4,10 +4,11 @@ import { addressOf, readServer } from '@gantry/postgres';
 import type { Store } from '../port.ts';
 import { DatabaseClock, databaseMs } from './clock.ts';
 import { commit } from './commit.ts';
+import { CommitMarks } from './commit-marks.ts';
 import { badUrl, explain, explainOpening, explainWrite } from './errors.ts';
 import { leases } from './leases.ts';
 import { migrate } from './migrate.ts';
-import { Announcer } from './notices.ts';
+import { Announcer, LOOK_AT_EVERYTHING } from './notices.ts';
 import { Presence } from './presence.ts';
 import { entryReads } from './read/entries.ts';
 import { recordReads } from './read/records.ts';
@@ -17,12 +18,15 @@ import { connect } from './sql.ts';
 
 const CLOSE_TIMEOUT_S = 5;
 const STATEMENT_TIMEOUT_MS = 15_000;
+const OUTCOME_TIMEOUT_MS = 10_000;
 const ANNOUNCE_MS_MAX = 2_000;
 
 export interface PostgresStoreOptions {
   readonly url: string;
   /** A statement without an answer for so long loses its connection; migrations and sweeps may take longer. */
   readonly statementTimeoutMs?: number;
+  /** A commit whose answer was lost, and that cannot be looked up for so long, is of unknown outcome. */
+  readonly outcomeTimeoutMs?: number;
 }
 
 /**
@@ -31,7 +35,7 @@ export interface PostgresStoreOptions {
  * @example const store = await openPostgres({ url: 'postgres://gantry@localhost/gantry' });
  */
 export async function openPostgres(options: PostgresStoreOptions): Promise<Store> {
-  const { url, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
+  const { url, statementTimeoutMs = STATEMENT_TIMEOUT_MS, outcomeTimeoutMs = OUTCOME_TIMEOUT_MS } = options;
   const address = addressIn(url);
   const sql = connect({ url, statementTimeoutMs });
   const clock = new DatabaseClock();
@@ -45,9 +49,11 @@ export async function openPostgres(options: PostgresStoreOptions): Promise<Store
   const processId = randomUUID();
   const announcer = new Announcer(sql, processId);
   const presence = new Presence(sql, processId);
+  const onSettledLate = (): void => presence.tell(LOOK_AT_EVERYTHING);
+  const marks = new CommitMarks({ sql, outcomeTimeoutMs, onSettledLate });
   return {
     now: clock.now,
-    commit: explaining(address, (groups) => commit({ sql, announcer }, groups)),
+    commit: explaining(address, (groups) => commit({ marks, announcer }, groups)),
     runs: explainingAll(address, runReads(sql)),
     records: explainingAll(address, recordReads(sql)),
     entries: explainingAll(address, entryReads(sql)),
@@ -55,6 +61,7 @@ export async function openPostgres(options: PostgresStoreOptions): Promise<Store
     leases: explainingAll(address, leases({ sql, processId, clock, presence }), explainWrite),
     retention: explainingAll(address, retention(sql)),
     async close() {
+      marks.close();
       await Promise.race([announcer.close(), sleep(ANNOUNCE_MS_MAX, undefined, { ref: false })]);
       await sql.end({ timeout: CLOSE_TIMEOUT_S });
     },

@@ -23,6 +23,8 @@ after(async () => {
   await database.drop();
 });
 
+const LOOK_UP = /^insert into commit_marks/;
+
 async function outcomeOf(work: Promise<unknown>): Promise<WriteOutcome> {
   const error = await work.then(
     () => assert.fail('it was answered'),
@@ -34,8 +36,6 @@ async function outcomeOf(work: Promise<unknown>): Promise<WriteOutcome> {
 }
 
 const cases: readonly [statement: RegExp, failure: Failure, outcome: WriteOutcome, isKept: boolean][] = [
-  [/^commit/, 'drop-answer', 'unknown', true],
-  [/^commit/, 'cut-before', 'unknown', false],
   [/^insert into runs/, 'drop-answer', 'not-applied', false],
   [/^begin/, 'cut-before', 'not-applied', false],
 ];
@@ -48,6 +48,42 @@ for (const [statement, failure, outcome, isKept] of cases)
     await failed;
     assert.equal((await store.runs.row(TENANT, runId)) !== null, isKept);
   });
+
+for (const failure of ['drop-answer', 'cut-before'] as const)
+  test(`a commit with ${failure} at commit is looked up, and done once`, { skip }, async () => {
+    const runId = `settled-${failure}`;
+    const failed = proxy.failAt(/^commit/, failure);
+    const losing = [create('settled-drop-answer'), create(runId)];
+    assert.deepEqual(await store.commit([[create(runId)], losing]), [
+      { won: true },
+      { won: false, write: 0, reason: 'exists' },
+    ]);
+    await failed;
+    assert.notEqual(await store.runs.row('acme', runId), null);
+  });
+
+test('a commit that cannot be looked up is of unknown outcome; watchers hear of its end', {
+  skip,
+}, async () => {
+  const hurried = await openPostgres({ url: proxy.url, outcomeTimeoutMs: 0 });
+  const { promise: told, resolve } = Promise.withResolvers<void>();
+  await hurried.watch(({ missed }) => missed && resolve());
+  void proxy.failAt(/^commit/, 'drop-answer');
+  void proxy.failAt(LOOK_UP, 'drop-answer');
+  assert.equal(await outcomeOf(hurried.commit([[create('late')]])), 'unknown');
+  await told;
+  assert.notEqual(await store.runs.row('acme', 'late'), null);
+  await hurried.close();
+});
+
+test('a look-up whose answer is lost is repeated, and tells the same', { skip }, async () => {
+  for (const failure of ['drop-answer', 'cut-before'] as const) {
+    void proxy.failAt(/^commit/, failure);
+    void proxy.failAt(LOOK_UP, 'drop-answer');
+    void proxy.failAt(LOOK_UP, 'cut-before');
+    assert.deepEqual(await store.commit([[create(`twice-${failure}`)]]), [{ won: true }]);
+  }
+});
 
 test('a lease or a claim whose answer was lost is of unknown outcome', { skip }, async () => {
   const epoch = await store.leases.acquire('process', 0, 1_000);

@@ -1,6 +1,7 @@
 import { holder } from '../blob.ts';
 import type { EntryKey, IdempotencyRecord, InvocationRecord, RetentionSweep } from '../port.ts';
 import { type BlobChanges, collectBlobChanges } from './blobs.ts';
+import { forgetMarks } from './commit-marks.ts';
 import { type Sql, sweep, type Tx } from './sql.ts';
 
 export const retention = (sql: Sql): RetentionSweep => ({
@@ -65,6 +66,7 @@ async function deleteExpired(tx: Tx, now: number, invocationsBefore: number, lim
     ))
     returning kind, tenant, id
   `;
+  await forgetMarks(tx);
   const blobs = collectBlobChanges(tx);
   for (const key of entries) blobs.drop(holder.entry(key));
   for (const { tenant, operation, key } of expired) blobs.drop(holder.idempotency(tenant, operation, key));

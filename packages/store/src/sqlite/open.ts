@@ -83,6 +83,7 @@ const leases = (writer: Writer, reader: Reader): Leases => ({
   release: (epoch) => writer.call('release', epoch),
   claimDue: (epoch, now, limit) => writer.call('claimDue', epoch, now, limit),
   claimOrphans: (epoch, _now, limit) => writer.call('claimOrphans', epoch, limit),
+  owned: (epoch, limit, afterRunId = '') => reader.call('ownedRuns', epoch, limit, afterRunId),
   nextWakeAt: () => reader.call('nextWakeAt'),
 });
 

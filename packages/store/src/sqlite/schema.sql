@@ -66,7 +66,7 @@ CREATE TABLE invocations (
   run_id text not null,
   node_id text not null,
   outcome text,
-  claimed_at integer not null,
+  claimed_at integer not null, claim_id text,
   primary key (tenant, invocation_id)
 ) strict;
 

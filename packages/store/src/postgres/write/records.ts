@@ -58,10 +58,11 @@ async function claimInvocations(tx: Tx, won: readonly Write[], blobs: BlobChange
         : blobs.put(holder.invocation(record.tenant, record.invocationId), record.outcome),
   }));
   const inserted = await tx`
-    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at)
-    select tenant, "invocationId", "runId", "nodeId", outcome, "claimedAt"
+    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at, claim_id)
+    select tenant, "invocationId", "runId", "nodeId", outcome, "claimedAt", "claimId"
     from json_to_recordset(${rowsJson(rows)}::text::json) as r (
-      tenant text, "invocationId" text, "runId" text, "nodeId" text, outcome text, "claimedAt" bigint
+      tenant text, "invocationId" text, "runId" text, "nodeId" text, outcome text, "claimedAt" bigint,
+      "claimId" text
     )
     order by tenant, "invocationId"
     on conflict do nothing

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { StoredEvent } from '@gantry/protocol';
 import { isTerminal } from '@gantry/protocol/run-status';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
-import type { LoadedRun, RunFilter, RunRow, RunSnapshotRecord } from '../../port.ts';
+import type { LoadedRun, RunFilter, RunKey, RunRow, RunSnapshotRecord } from '../../port.ts';
 import { LIMIT, selectAll, selectOne } from '../rows.ts';
 
 export function prepareRunReads(database: DatabaseSync) {
@@ -34,8 +34,17 @@ export function prepareRunReads(database: DatabaseSync) {
     events,
     list: prepareList(database),
     activeInScope: prepareActiveInScope(database),
+    ownedRuns: prepareOwnedRuns(database),
     nextWakeAt: prepareNextWakeAt(database),
   };
+}
+
+function prepareOwnedRuns(database: DatabaseSync) {
+  const select = database.prepare(`
+    select tenant, run_id as runId from runs where owner = ? and run_id > ? order by run_id ${LIMIT}
+  `);
+  return (epoch: number, limit: number, afterRunId: string): RunKey[] =>
+    selectAll<RunKey>(select, epoch, afterRunId, limit);
 }
 
 function prepareRow(database: DatabaseSync) {

@@ -5,14 +5,14 @@ import type { Apply } from './apply.ts';
 
 export function prepareClaimInvocation(database: DatabaseSync, blobs: BlobWrites): Apply<'claimInvocation'> {
   const insert = database.prepare(`
-    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at)
-    values (?, ?, ?, ?, ?, ?)
+    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at, claim_id)
+    values (?, ?, ?, ?, ?, ?, ?)
     on conflict do nothing
   `);
   return ({ record }) => {
-    const { tenant, invocationId, runId, nodeId, outcome, claimedAt } = record;
+    const { tenant, invocationId, runId, nodeId, outcome, claimedAt, claimId } = record;
     const stored = outcome === null ? null : atRest(outcome);
-    const { changes } = insert.run(tenant, invocationId, runId, nodeId, stored, claimedAt);
+    const { changes } = insert.run(tenant, invocationId, runId, nodeId, stored, claimedAt, claimId);
     if (changes === 0) return 'exists';
     if (outcome !== null && stored !== null) {
       blobs.keep(holder.invocation(tenant, invocationId), outcome, stored);

@@ -1,0 +1,1 @@
+alter table invocations add column claim_id text;
