@@ -14,6 +14,11 @@ const SOAKS = {
     files: 'packages/sandbox/src/walls.test.ts',
     rounds: 1,
   },
+  proxy: {
+    about: 'hosts behind a network to PostgreSQL that fails by a seed',
+    files: 'packages/host/src/proxy-soak.test.ts',
+    rounds: 500,
+  },
   width: {
     about: '1,990 sub-workflows beside each other against 250',
     files: 'packages/host/src/runtime/width.test.ts',
