@@ -1,5 +1,5 @@
 /**
- * Several hosts, each behind a proxy to one PostgreSQL that cuts, delays and drops answers by a seed.
+ * Several hosts, each behind a proxy to one PostgreSQL that cuts, delays, drops answers and falls silent by a seed.
  * `npm run soak -- proxy [rounds]` for long; GANTRY_PROXY_SEED repeats one.
  */
 import assert from 'node:assert/strict';
@@ -24,6 +24,8 @@ const OPERATIONS = 12;
 const STANDSTILL_MS_MAX = 20_000;
 const COMMIT_SHARE = 0.25;
 const STATEMENT_SHARE = 0.01;
+/** Rounds: a silent connection is given up after the 15 s that a statement has. */
+const SILENT_EVERY = 5;
 
 const gate = node('gate', 'core.approvalGate', { title: 'Go on?', actions: ['accept', 'reject'] });
 const act = (id: string) => node(id, 'core.conformance.side-effect', { effects: 2 });
@@ -106,7 +108,7 @@ const OPERATION: readonly ((cluster: Cluster) => Promise<unknown>)[] = [
   (cluster) => send(cluster, '/v1/host/gantry/schedules', { workflowId: 'tick', delayMs: 50 }),
 ];
 
-async function round(cluster: Cluster): Promise<number> {
+async function round(cluster: Cluster, falls: 'silent' | null): Promise<number> {
   const { proxies, random } = cluster;
   for (const proxy of proxies) {
     proxy.failEach(faults(random));
@@ -114,6 +116,7 @@ async function round(cluster: Cluster): Promise<number> {
   }
   const under = Array.from({ length: OPERATIONS }, () => pick(random, OPERATION));
   const ticks = under.filter((operation) => operation === OPERATION.at(-1)).length;
+  if (falls === 'silent') pick(random, proxies).silence();
   const cutting = setInterval(() => pick(random, proxies).cut(), 300);
   await Promise.all(under.map((operation) => operation(cluster))).finally(() => clearInterval(cutting));
   for (const proxy of proxies) {
@@ -132,12 +135,12 @@ interface Listed {
 async function listed({ hosts: [host] }: Cluster): Promise<Listed[]> {
   const found: Listed[] = [];
   for (let cursor = ''; ; ) {
-    const response = await host!.request({ url: `/v1/runs?limit=100${cursor}` });
+    const response = await host!.request({ url: `/v1/host/gantry/runs?limit=100${cursor}` });
     assert.equal(response.statusCode, 200, response.body);
-    const { runs, nextCursor } = response.json();
+    const { runs, nextBefore } = response.json();
     found.push(...runs);
-    if (!nextCursor) return found;
-    cursor = `&cursor=${nextCursor}`;
+    if (!nextBefore) return found;
+    cursor = `&before=${nextBefore}`;
   }
 }
 
@@ -181,7 +184,7 @@ test(`a bad network loses nothing and doubles nothing (seed ${SEED})`, async (t)
   await send(cluster, '/v1/webhooks', { url, events: ['run.completed'], durable: true });
   let ticks = 0;
   for (let done = 0; done < ROUNDS; done++) {
-    ticks += await round(cluster);
+    ticks += await round(cluster, done % SILENT_EVERY === SILENT_EVERY - 1 ? 'silent' : null);
     const runs = await ended(cluster, (all) => count(all, 'tick') >= ticks);
     for (const { runId, status } of runs) assert.equal(status, 'completed', `seed ${SEED}: ${runId}`);
     const ids = new Set(runs.map(({ runId }) => runId));

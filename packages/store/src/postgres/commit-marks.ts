@@ -89,19 +89,17 @@ export class CommitMarks {
   }
 }
 
-/** The mark travels with what `work` sends first. */
+/** The mark travels with what `work` sends first; when it fails, what follows it fails because of it. */
 async function withMark<T>(
   tx: Tx,
   { mark, answered }: { readonly mark: string; readonly answered: readonly string[] },
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const marked = tx`
-    with forgotten as (delete from commit_marks where mark = any(${[...answered]}::uuid[]))
+    with forgotten as (delete from commit_marks where mark = any(${[...answered]}))
     insert into commit_marks (mark, fenced) values (${mark}, false)
   `.execute();
-  marked.catch(() => {});
-  const answer = await work(tx);
-  await marked;
+  const [answer] = await Promise.all([work(tx), marked]);
   return answer;
 }
 
