@@ -58,6 +58,18 @@ test('files and folders together are counted', async () => {
   await assert.rejects(ask('writeFile', 'another', 'x'), full);
 });
 
+test('no folder is moved to where its paths are too long to be deleted', async () => {
+  const { root, ask } = await folder();
+  const deep = `${'d'.repeat(200)}/`.repeat(15);
+  const made = async (name: string) => fileOperation(root, 'mkdir', [`${name}/${deep}`, { recursive: true }]);
+  await made('one');
+  await made('two');
+  await assert.rejects(ask('rename', 'one', `two/${deep}one`), { code: 'ENAMETOOLONG' });
+  await ask('rename', 'one', 'two/one');
+  await fileOperation(root, 'rm', ['two', { recursive: true }]);
+  assert.deepEqual(await readdir(root), []);
+});
+
 test('what fails tells the path of the pack and nothing of the host', async () => {
   const { root, ask } = await folder();
   await assert.rejects(ask('readFile', 'none'), { code: 'ENOENT', message: "ENOENT: open 'none'" });

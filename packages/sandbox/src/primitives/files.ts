@@ -102,6 +102,18 @@ async function makingFolder(file: string, options: unknown, root: string): Promi
   };
 }
 
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+/** A path that is too long for the system reaches nothing: what moved there could be neither counted nor deleted. */
+async function renaming(file: string, target: string): Promise<Change<undefined>> {
+  const isFolder = (await lstat(file)).isDirectory();
+  const below = isFolder ? await readdir(file, { recursive: true }) : [];
+  const longest = below.reduce((most, name) => Math.max(most, bytesOf(name) + 1), 0);
+  if (bytesOf(target) + longest >= PATH_MAX)
+    throw new ErrorForPack('ENAMETOOLONG', 'What lies in the folder would have too long a path there.');
+  return { growth: undefined, act: async () => void (await rename(file, target)) };
+}
+
 type Read = (file: string) => Promise<Data | undefined>;
 type Write = (file: string, rest: readonly unknown[], root: string) => Promise<Change<undefined>>;
 
@@ -136,10 +148,7 @@ const WRITES: Readonly<Record<string, Write>> = {
   rm: (file, [options], root) =>
     removing(file, root, { recursive: recursive(options), force: forced(options) }),
   unlink: (file, _, root) => removing(file, root, { recursive: false, force: false }),
-  rename: async (file, [to], root) => {
-    const target = await inside(root, to);
-    return { growth: undefined, act: async () => void (await rename(file, target)) };
-  },
+  rename: async (file, [to], root) => renaming(file, await inside(root, to)),
   copyFile: async (file, [to], root) => copying(file, await inside(root, to)),
 };
 
