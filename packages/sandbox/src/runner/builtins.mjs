@@ -92,6 +92,8 @@ export function addBuiltins(modules) {
 
 /** What pack code reaches without asking for a module is locked before it runs; the rest when it is asked for. */
 export function lockBuiltins() {
+  // It would hand out `AsyncResource`, which belongs to a module that is refused.
+  delete EventEmitter.EventEmitterAsyncResource;
   for (const target of [Buffer, Buffer.prototype, EventEmitter, EventEmitter.prototype]) lockMethods(target);
   for (const name of ['buffer', 'events', 'util', 'url', 'path']) real[name]();
   for (const module of [dnsCallbacks, dnsPromises, ...Object.values(granted)]) Object.freeze(module);

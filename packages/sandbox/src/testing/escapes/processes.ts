@@ -22,6 +22,12 @@ export const PROCESS_ESCAPES: readonly Escape[] = [
   ].map(ofModule),
   ...['diagnostics_channel', 'async_hooks', 'repl', 'test', 'sea'].map(ofModule),
   {
+    name: 'AsyncResource by events',
+    before: `import events from 'node:events';`,
+    body: `return { escaped: events.EventEmitterAsyncResource !== undefined || process.getBuiltinModule('events').EventEmitterAsyncResource !== undefined };`,
+    expected: 'contained',
+  },
+  {
     name: 'child_process when loading',
     before: `import { execSync } from 'child_process';`,
     body: `execSync('id')`,
