@@ -5,6 +5,7 @@ import { log } from './globals.mjs';
 import { suspend } from './invocation.mjs';
 import { callForResponse } from './network.mjs';
 import { call, callSync, listenTo, underWay } from './scope.mjs';
+import { needStack } from './stack.mjs';
 
 const forever = () => new Promise(() => {});
 
@@ -90,6 +91,7 @@ function place(ctx, path, member, absences) {
 /** Need not be awaited: an event that cannot be kept is dropped, and the log of the node says so. */
 function emit(invocation, value) {
   if (invocation.closed) return Promise.resolve();
+  needStack();
   const head = { id: invocation.id, call: invocation.calls++ };
   const sent = underWay(invocation, () => emitEvent(head, value));
   sent.catch(() => {});

@@ -5,6 +5,7 @@ import { addBuiltins, builtin, webCrypto } from './builtins.mjs';
 import { send } from './channel.mjs';
 import { fetch } from './network.mjs';
 import { callSync, current, violate } from './scope.mjs';
+import { needStack } from './stack.mjs';
 import { whyUnsendable } from './unsendable.mjs';
 
 const { hrtime, nextTick, uptime, version, versions, arch } = process;
@@ -68,6 +69,7 @@ const LOGS_MAX = 1000;
 /** Bounded per invocation; what is beyond is dropped, not queued. */
 export function log(invocation, level, message, data) {
   if (invocation.closed || invocation.logs >= LOGS_MAX) return;
+  needStack();
   invocation.logs += 1;
   const entry = {
     type: 'log',

@@ -10,6 +10,7 @@ import { newAbsences, withAbsence } from './absent.mjs';
 import { methodOf, send } from './channel.mjs';
 import { log } from './globals.mjs';
 import { invocations } from './scope.mjs';
+import { needStack } from './stack.mjs';
 import { describe, withoutDetails } from './thrown.mjs';
 import { largestIn, whyUnsendable } from './unsendable.mjs';
 import { TooLarge } from './wire.mjs';
@@ -135,6 +136,7 @@ export function tellLate(invocation, thrown) {
 
 /** The first time the run stops here for good; when it is run again, the stored answer is returned. */
 export function suspend(invocation, request) {
+  needStack();
   const ordinal = invocation.suspensions++;
   const { nodeId } = invocation.given;
   const key = `${request?.resumeKey ?? request?.key ?? (ordinal === 0 ? nodeId : `${nodeId}:${ordinal}`)}`;

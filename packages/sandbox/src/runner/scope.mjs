@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { callAndBlock, failure, postCall, send } from './channel.mjs';
 import { here } from './frames.mjs';
+import { needStack } from './stack.mjs';
 import { leftOut } from './unsendable.mjs';
 
 const storage = new AsyncLocalStorage();
@@ -46,6 +47,7 @@ export function violate(escapeKind, what) {
 
 /** A blocking call to the host. */
 export function callSync(invocation, method, args) {
+  needStack();
   const call = invocation === undefined ? 0 : invocation.calls++;
   const answer = callAndBlock({ id: invocation?.id ?? null, call, method }, args);
   if (answer.ok) return answer.value;
@@ -63,6 +65,7 @@ export function use(primitive) {
 
 /** Counts until it is over: a node that has returned ends only then. */
 export async function underWay(invocation, work) {
+  needStack();
   if (invocation === undefined) return work();
   invocation.underWay += 1;
   try {
@@ -74,6 +77,7 @@ export async function underWay(invocation, work) {
 }
 
 async function ask(invocation, method, args, { onEvent, site }) {
+  needStack();
   if (invocation === undefined) throw new Error(`${method} was called outside of an invocation.`);
   if (invocation.closed) throw new Error(`${method} was called after the node had ended.`);
   const asked = { method, onEvent, leftOut: leftOut(args), site };

@@ -57,7 +57,7 @@ def _call_frame(head, args):
         return encode({**head, 'type': 'call', 'args': list(args)})
     except TooLarge as error:
         return _unsent(head, TooLarge(f'What is sent is too large. {error}'))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         return _unsent(head, error)
 
 
@@ -79,7 +79,7 @@ def emit_event(head, value):
     """Raises what cannot be sent."""
     try:
         frame = encode_note({**head, 'type': 'emit', 'value': value})
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         _send_with_credit(_unsent({**head, 'mode': 'emit'}, error))
         raise
     _send_with_credit(frame)

@@ -4,6 +4,7 @@ import copy
 import re
 
 from channel import HostError, emit_event, receive, send, send_call
+from scope import need_stack
 
 LOGS_MAX = 1000
 LOG_TEXT_MAX = 8 * 1024
@@ -68,6 +69,7 @@ class Invocation:
         self._hearers = {}
 
     def next_call(self):
+        need_stack()
         self._calls += 1
         return self._calls - 1
 

@@ -1,5 +1,8 @@
 """The invocation that is running; none while the module loads."""
 
+# More than the runner takes from a call of the pack to the pipe.
+FRAMES_NEEDED = 60
+
 _current = None
 
 
@@ -14,3 +17,9 @@ def current_id():
 def enter(invocation):
     global _current
     _current = invocation
+
+
+def need_stack(frames=FRAMES_NEEDED):
+    """Raises `RecursionError` where the pack has left no room, before anything is counted or sent."""
+    if frames > 0:
+        need_stack(frames - 1)
