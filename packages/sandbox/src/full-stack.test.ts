@@ -23,7 +23,7 @@ const overflowing = (call: string): Promise<PackCode> =>
     while (fits(most)) most += 1000;
     let thrown = 0;
     let fine = 0;
-    for (let depth = most; depth > most - 3000; depth -= 7)
+    for (let depth = most; fine < 200 && depth > 0; depth -= 7)
       try { at(depth, () => ${call}); fine += 1; } catch { thrown += 1; }
     await ctx.echo('last');
     return { both: thrown > 0 && fine > 0 };`);

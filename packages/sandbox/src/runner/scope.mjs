@@ -65,7 +65,6 @@ export function use(primitive) {
 
 /** Counts until it is over: a node that has returned ends only then. */
 export async function underWay(invocation, work) {
-  needStack();
   if (invocation === undefined) return work();
   invocation.underWay += 1;
   try {
@@ -77,7 +76,6 @@ export async function underWay(invocation, work) {
 }
 
 async function ask(invocation, method, args, { onEvent, site }) {
-  needStack();
   if (invocation === undefined) throw new Error(`${method} was called outside of an invocation.`);
   if (invocation.closed) throw new Error(`${method} was called after the node had ended.`);
   const asked = { method, onEvent, leftOut: leftOut(args), site };
@@ -91,10 +89,12 @@ async function ask(invocation, method, args, { onEvent, site }) {
 
 /** A call that the host answers later. `site` is where it is made. */
 export function call(invocation, method, args, site = here(call)) {
+  needStack();
   return underWay(invocation, () => ask(invocation, method, args, { site }));
 }
 
 /** A call whose `onEvent` hears what the host says before its answer. It may have no end: no node waits for that. */
 export function listenTo(invocation, method, args, onEvent) {
+  needStack();
   return ask(invocation, method, args, { onEvent, site: here(listenTo) });
 }
