@@ -112,13 +112,19 @@ CREATE TABLE runs (
   next_seq integer not null
 ) strict, without rowid;
 
-CREATE INDEX runs_active_by_scope on runs (tenant, scope_id) where scope_id is not null and ended_at is null;
+CREATE INDEX runs_active_by_scope on runs (tenant, scope_id, run_id) where scope_id is not null and ended_at is null;
 
 CREATE INDEX runs_by_ended_at on runs (ended_at) where ended_at is not null;
+
+CREATE INDEX runs_by_status on runs (tenant, status, run_id);
 
 CREATE INDEX runs_by_tenant on runs (tenant, run_id);
 
 CREATE INDEX runs_by_wake_at on runs (wake_at) where owner is null and wake_at is not null;
+
+CREATE INDEX runs_by_workflow on runs (tenant, workflow_id, run_id);
+
+CREATE INDEX runs_by_workflow_and_status on runs (tenant, workflow_id, status, run_id);
 
 CREATE INDEX runs_open on runs (tenant, run_id) where ended_at is null;
 

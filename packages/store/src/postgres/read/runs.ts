@@ -54,9 +54,15 @@ async function events(
 }
 
 async function list(sql: Sql, tenant: string, filter: RunFilter): Promise<RunRow[]> {
-  const { beforeRunId, status, workflowId, limit } = filter;
+  const { beforeRunId, workflowId } = filter;
   if (![tenant, beforeRunId ?? '', workflowId ?? ''].every(isStorable)) return [];
-  const rows = await sql<RunRow[]>`
+  return [...(await listQuery(sql, tenant, filter))];
+}
+
+/** Each filter has an index that ends with the run id, so a page is read from where it starts. */
+export function listQuery(sql: Queryable, tenant: string, filter: RunFilter) {
+  const { beforeRunId, status, workflowId, limit } = filter;
+  return sql<RunRow[]>`
     select ${sql.unsafe(RUN_COLUMNS)}
     from runs
     where tenant = ${tenant}
@@ -66,17 +72,20 @@ async function list(sql: Sql, tenant: string, filter: RunFilter): Promise<RunRow
     order by run_id desc
     limit ${limit}
   `;
-  return [...rows];
 }
 
 async function activeInScope(sql: Sql, tenant: string, scopeId: string): Promise<string | null> {
   if (![tenant, scopeId].every(isStorable)) return null;
-  const [found] = await sql<{ runId: string }[]>`
+  const [found] = await activeInScopeQuery(sql, tenant, scopeId);
+  return found?.runId ?? null;
+}
+
+export function activeInScopeQuery(sql: Queryable, tenant: string, scopeId: string) {
+  return sql<{ runId: string }[]>`
     select run_id as "runId"
     from runs
     where tenant = ${tenant} and scope_id = ${scopeId} and ended_at is null
     order by run_id
     limit 1
   `;
-  return found?.runId ?? null;
 }

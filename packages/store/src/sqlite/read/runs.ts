@@ -1,6 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { StoredEvent } from '@gantry/protocol';
-import { isTerminal } from '@gantry/protocol/run-status';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
 import type { LoadedRun, RunFilter, RunKey, RunRow, RunSnapshotRecord } from '../../port.ts';
 import { LIMIT, selectAll, selectOne } from '../rows.ts';
@@ -74,36 +73,47 @@ function prepareEvents(database: DatabaseSync) {
 /** Sorts behind every other text, so that the cursor is always a range of the index. */
 export const AFTER_EVERY_ID = '\u{10ffff}';
 
-/** Runs that have not ended are few among many: asking for them reads an index that holds no others. */
+/**
+ * Each filter has an index that ends with the run id, so a page is read from where it starts, whatever the history.
+ * The index is named: without statistics SQLite may prefer the shorter one of the tenant.
+ */
+export function listSql({ status, workflowId }: Pick<RunFilter, 'status' | 'workflowId'>): string {
+  const byWorkflow = status === undefined ? 'runs_by_workflow' : 'runs_by_workflow_and_status';
+  const byStatus = status === undefined ? 'runs_by_tenant' : 'runs_by_status';
+  return `
+    select ${RUN_COLUMNS}
+    from runs indexed by ${workflowId === undefined ? byStatus : byWorkflow}
+    where tenant = ?1
+      and run_id < ?2
+      ${status === undefined ? '' : 'and status = ?3'}
+      ${workflowId === undefined ? '' : 'and workflow_id = ?4'}
+    order by run_id desc
+    limit ?5 + 0
+  `;
+}
+
 function prepareList(database: DatabaseSync) {
-  const prepare = (condition: string) =>
-    database.prepare(`
-      select ${RUN_COLUMNS}
-      from runs
-      where tenant = ?1
-        and run_id < ?2
-        and (?3 is null or status = ?3)
-        and (?4 is null or workflow_id = ?4)
-        ${condition}
-      order by run_id desc
-      ${LIMIT}
-    `);
-  const any = prepare('');
-  const open = prepare('and ended_at is null');
-  return (tenant: string, { beforeRunId, status, workflowId, limit }: RunFilter): RunRow[] => {
+  const prepared = new Map<string, StatementSync>();
+  return (tenant: string, filter: RunFilter): RunRow[] => {
+    const { beforeRunId, status, workflowId, limit } = filter;
+    const text = listSql(filter);
+    const select = prepared.get(text) ?? database.prepare(text);
+    prepared.set(text, select);
     const values = [tenant, beforeRunId ?? AFTER_EVERY_ID, status ?? null, workflowId ?? null, limit];
-    const select = status === undefined || isTerminal(status) ? any : open;
     return selectAll<RunRow>(select, ...values);
   };
 }
 
+export const ACTIVE_IN_SCOPE = `
+  select run_id as runId
+  from runs indexed by runs_active_by_scope
+  where tenant = ? and scope_id = ? and scope_id is not null and ended_at is null
+  order by run_id
+  limit 1
+`;
+
 function prepareActiveInScope(database: DatabaseSync) {
-  const select = database.prepare(`
-    select run_id as runId from runs
-    where tenant = ? and scope_id = ? and scope_id is not null and ended_at is null
-    order by run_id
-    limit 1
-  `);
+  const select = database.prepare(ACTIVE_IN_SCOPE);
   return (tenant: string, scopeId: string): string | null =>
     selectOne<{ runId: string }>(select, tenant, scopeId)?.runId ?? null;
 }

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RunFilter } from '../port.ts';
+import { freshDatabase } from '../testing/postgres-server.ts';
+import { openPostgres } from './open.ts';
+import { activeInScopeQuery, listQuery } from './read/runs.ts';
+import { connect } from './sql.ts';
+
+const database = await freshDatabase();
+
+test('lists and the look for an active run read an index from where they start', {
+  skip: 'skip' in database && database.skip,
+}, async (t) => {
+  if ('skip' in database) return;
+  const store = await openPostgres(database);
+  const sql = connect({ url: database.url, statementTimeoutMs: 15_000 });
+  t.after(async () => {
+    await sql.end();
+    await store.close();
+    await database.drop();
+  });
+  // One run in a thousand failed; one in fifty is of a small tenant; most have ended.
+  await sql`
+      insert into runs (run_id, tenant, workflow_id, workflow_hash, scope_id, created_at, request, status, ended_at, next_seq)
+      select 'run-' || lpad(n::text, 8, '0'), case when n % 50 = 7 then 'small' else 't' end, 'w' || n % 50, 'h', 's' || n, 0, '{}',
+        case when n % 1000 = 0 then 'failed' else 'completed' end, case when n % 10 = 0 then null else 1 end, 1
+      from generate_series(1, 20000) n
+    `;
+  await sql`analyze runs`;
+  const plan = async (query: ReturnType<typeof listQuery> | ReturnType<typeof activeInScopeQuery>) => {
+    const rows = await sql`explain ${query}`;
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  };
+  const listed = (filter: Partial<RunFilter>, tenant = 't') =>
+    plan(listQuery(sql, tenant, { limit: 20, beforeRunId: 'run-00015000', ...filter }));
+  const plans = [
+    [await listed({}, 'small'), 'runs_by_tenant'],
+    [await listed({ status: 'failed' }), 'runs_by_status'],
+    [await listed({ status: 'waiting-approval' }), 'runs_by_status'],
+    [await listed({ workflowId: 'w8' }), 'runs_by_workflow'],
+    [await listed({ workflowId: 'w8', status: 'failed' }), 'runs_by_workflow_and_status'],
+    [await plan(activeInScopeQuery(sql, 't', 's77')), 'runs_active_by_scope'],
+  ] as const;
+  for (const [text, index] of plans) {
+    assert.match(text, new RegExp(`Index (Only )?Scan( Backward)? using ${index} `), text);
+    assert.doesNotMatch(text, /Filter|Sort/, text);
+  }
+});
