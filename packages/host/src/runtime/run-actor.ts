@@ -20,45 +20,20 @@ import {
   statusOf,
   wakeAt,
 } from '@gantry/engine';
-import type { Turns } from '@gantry/limiter';
 import type { Entry, RunKey, Write } from '@gantry/store';
-import { type PreparedChildren, takenChildren } from './children.ts';
+import type { ActorHost } from './actor-host.ts';
+import { takenChildren } from './children.ts';
 import type { CommandRecord } from './command-answer.ts';
 import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
 import type { CommitPipeline } from './commit-pipeline.ts';
-import type { EventHub } from './event-hub.ts';
-import { commandOf, keptMail, type Postage } from './mail.ts';
-import type { OpenedRun } from './opened-run.ts';
+import { commandOf, keptMail } from './mail.ts';
 import { executorFor, OutsideWork } from './outside-work.ts';
 import { replyWrite } from './reply.ts';
 import { toStoredEvents } from './run-record.ts';
 import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-task.ts';
-import type { CommandResult, Outbox } from './runtime.ts';
-import type { Executor } from './side-effect.ts';
+import type { CommandResult } from './runtime.ts';
 import { BITE_EVENTS_MAX, headOf, isDraining, isOutside, stretch } from './stretch.ts';
 import { LOOK_EVERY_MS } from './wake-clock.ts';
-
-export interface ActorHost extends Postage {
-  readonly epoch: number;
-  readonly pipeline: CommitPipeline;
-  readonly turns: Turns;
-  readonly hub: EventHub;
-  readonly outbox: Outbox;
-  readonly executor: (invocation: Invocation) => Executor;
-  readonly prepareChildren: (
-    plan: Plan,
-    parent: Run,
-    requests: ReturnType<typeof childRequests>,
-  ) => Promise<PreparedChildren>;
-  /** These writes are on disk: mail among them can be handed over, subscribers can be told. */
-  committed(writes: readonly Write[]): void;
-  /** These children are on disk. */
-  opened(children: readonly OpenedRun[]): void;
-  /** The run has nothing left to do here: it ended or waits until `wakeAt`. */
-  parked(actor: RunActor, wakeAt: number | null): void;
-  /** The store refused or someone else owns the run: what is in memory can't be trusted. */
-  lost(actor: RunActor, error: unknown): void;
-}
 
 /** What is in memory is no longer what is committed; reading the run again puts it right. */
 export class StaleRunError extends Error {

@@ -2,7 +2,8 @@
 import type { Plan, Run } from '@gantry/engine';
 import type { RunKey, Store } from '@gantry/store';
 import type { Logger } from 'pino';
-import { type ActorHost, RunActor } from './run-actor.ts';
+import type { ActorHost } from './actor-host.ts';
+import { RunActor } from './run-actor.ts';
 import { toRun } from './run-record.ts';
 
 const RETRY_MS_MIN = 500;

@@ -1,0 +1,34 @@
+/** What a run in memory asks of the process around it. */
+import type { childRequests, Invocation, Plan, Run } from '@gantry/engine';
+import type { Turns } from '@gantry/limiter';
+import type { Write } from '@gantry/store';
+import type { PreparedChildren } from './children.ts';
+import type { CommitPipeline } from './commit-pipeline.ts';
+import type { EventHub } from './event-hub.ts';
+import type { Postage } from './mail.ts';
+import type { OpenedRun } from './opened-run.ts';
+import type { RunActor } from './run-actor.ts';
+import type { Outbox } from './runtime.ts';
+import type { Executor } from './side-effect.ts';
+
+export interface ActorHost extends Postage {
+  readonly epoch: number;
+  readonly pipeline: CommitPipeline;
+  readonly turns: Turns;
+  readonly hub: EventHub;
+  readonly outbox: Outbox;
+  readonly executor: (invocation: Invocation) => Executor;
+  readonly prepareChildren: (
+    plan: Plan,
+    parent: Run,
+    requests: ReturnType<typeof childRequests>,
+  ) => Promise<PreparedChildren>;
+  /** These writes are on disk: mail among them can be handed over, subscribers can be told. */
+  committed(writes: readonly Write[]): void;
+  /** These children are on disk. */
+  opened(children: readonly OpenedRun[]): void;
+  /** The run has nothing left to do here: it ended or waits until `wakeAt`. */
+  parked(actor: RunActor, wakeAt: number | null): void;
+  /** The store refused or someone else owns the run: what is in memory can't be trusted. */
+  lost(actor: RunActor, error: unknown): void;
+}
