@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SettingsError } from '@gantry/http';
-import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
+import type { UidRange } from '@gantry/sandbox';
 import type { BackendSettings } from '@gantry/surfaces';
 import { readBackend, type ServerPort } from './backend-setting.ts';
+import { isolationOf, uidsOf } from './sandbox-setting.ts';
 import { unknownNames } from './setting-names.ts';
 
 export { SettingsError };
@@ -324,23 +325,6 @@ function environmentOf(names: readonly string[], env: Environment): Record<strin
   if (own !== undefined)
     throw new SettingsError(`GANTRY_PACK_ENV must not name ${own}: packs see no settings.`);
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-}
-
-function isolationOf(text = 'os'): Settings['sandbox'] {
-  if (text === 'os' || text === 'permission-only') return text;
-  throw new SettingsError(`GANTRY_SANDBOX must be os or permission-only, not "${text}".`);
-}
-
-const UIDS_MIN = 64;
-const UID_MAX = 2 ** 32 - 2;
-
-function uidsOf(text: string | undefined): UidRange {
-  if (text === undefined) return DEFAULT_UIDS;
-  const [, first = 0, last = 0] = (/^(\d+)-(\d+)$/.exec(text) ?? []).map(Number);
-  if (first > 0 && last <= UID_MAX && last - first + 1 >= UIDS_MIN) return { first, last };
-  throw new SettingsError(
-    `GANTRY_SANDBOX_UIDS must be a range of at least ${UIDS_MIN} uids that nobody else has, such as 61184-65519, not "${text}".`,
-  );
 }
 
 function onOrOff(name: Name, text: string | undefined): boolean {

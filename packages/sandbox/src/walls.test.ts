@@ -1,6 +1,6 @@
 /**
  * The operating system's wall against native code: interpreters without any inner layer, behind every isolation of
- * this machine. As another user too in the long form (`npm run soak -- 1 walls`).
+ * this machine. As another user too in the long form (`npm run soak -- walls`).
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';

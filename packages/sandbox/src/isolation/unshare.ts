@@ -77,10 +77,8 @@ function enter(entrance: Entrance, view: View, uid: number | undefined, dataByte
   }
   const user = uid === undefined ? [] : becomeUser(uid);
   const filtered = ['--no-new-privs', '--seccomp-filter', INSIDE.filter];
-  return [
-    ...['setpriv', ...user, '--no-new-privs', 'unshare', ...MOVE_IN, ...limited(view, dataBytes)],
-    ...(entrance.isFiltered ? [INSIDE.setpriv, ...filtered] : []),
-  ];
+  const moved = ['setpriv', ...user, '--no-new-privs', 'unshare', ...MOVE_IN, ...limited(view, dataBytes)];
+  return entrance.isFiltered ? [...moved, INSIDE.setpriv, ...filtered] : moved;
 }
 
 /** A field of fstab: white space and backslashes are octal there. */
