@@ -4,15 +4,22 @@ import { framesOf } from './frames.mjs';
 /** As much as the host keeps. */
 const MESSAGE_MAX = 4096;
 
+/** What the engine says where the system gives it no more memory. */
+const NO_MEMORY =
+  /^Array buffer allocation failed|^WebAssembly\.Memory.*(Unable to grow|could not allocate)/i;
+
+const codeOf = ({ code, message }) =>
+  code === undefined && NO_MEMORY.test(message) ? 'sandbox_memory_exceeded' : code;
+
 /** Reads only own or inherited data of it; a getter that throws is not our problem. */
 export function describe(thrown) {
   try {
     if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null)
       return { message: `${thrown}`.slice(0, MESSAGE_MAX) };
-    const { message, code, details, retryable, capability, name, stack } = thrown;
+    const { message, details, retryable, capability, name, stack } = thrown;
     return {
       message: `${message ?? name ?? 'The pack threw an object.'}`.slice(0, MESSAGE_MAX),
-      code,
+      code: codeOf(thrown),
       details,
       retryable,
       capability,
