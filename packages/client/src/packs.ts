@@ -7,6 +7,8 @@ export interface InstallOptions extends CallOptions {
   grant?: readonly string[];
   /** Other bytes may replace the same version; for packs that are being written. */
   development?: boolean;
+  /** It may take the place of a newer version. */
+  older?: boolean;
 }
 
 export interface RegistryInstall {
@@ -43,13 +45,14 @@ export function createPacks(transport: Transport): Packs {
   return {
     list: async () => (await read<{ packs: InstalledPack[] }>(PACKS)).packs,
     get: (name) => read(packPath(name)),
-    install: (archive, { grant = [], development, signal } = {}) =>
+    install: (archive, { grant = [], development, older, signal } = {}) =>
       transport.request({
         method: 'POST',
         path: PACKS,
         query: {
           ...(grant.length > 0 && { grant: grant.join(',') }),
           ...(development && { development: 'true' }),
+          ...(older && { older: 'true' }),
         },
         body: archive,
         headers: { 'content-type': 'application/gzip' },

@@ -38,6 +38,8 @@ export interface Settings {
   readonly packLock: string | undefined;
   /** The file that says which packs are trusted, and by whose keys. */
   readonly trustFile: string | undefined;
+  /** What signatures have to cover where packs are verified. */
+  readonly packSignatures: 'manifest' | 'files';
   readonly sandbox: 'os' | 'permission-only';
   /** One for each pack process, where the host is root. */
   readonly sandboxUids: UidRange;
@@ -126,6 +128,10 @@ const SERVED = {
     env: 'GANTRY_TRUST',
     flag: 'trust',
     text: 'JSON file of whom packs are trusted from (uploads: open; registries: verified)',
+  },
+  packSignatures: {
+    env: 'GANTRY_PACK_SIGNATURES',
+    text: 'files takes verified packs only if their files are signed or pinned (manifest)',
   },
   sandbox: {
     env: 'GANTRY_SANDBOX',
@@ -236,6 +242,7 @@ export function readSettings(args: readonly string[], env: Environment): Setting
     registries: registriesOf(value('registries')),
     packLock: value('packLock'),
     trustFile: value('trustFile'),
+    packSignatures: signaturesOf(value('packSignatures')),
     sandbox: isolationOf(value('sandbox')),
     sandboxUids: uidsOf(value('sandboxUids')),
     pythonUnfiltered: onOrOff('pythonUnfiltered', value('pythonUnfiltered')),
@@ -279,6 +286,11 @@ function addressOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (URL.canParse(text) && /^https?:\/\/[^?#]+$/.test(text)) return text.replace(/\/+$/, '');
   throw new SettingsError('GANTRY_PUBLIC_URL must be an address such as https://gantry.example.org.');
+}
+
+function signaturesOf(text = 'manifest'): Settings['packSignatures'] {
+  if (text === 'manifest' || text === 'files') return text;
+  throw new SettingsError(`GANTRY_PACK_SIGNATURES must be manifest or files, not "${text}".`);
 }
 
 const listOf = (text = ''): string[] =>

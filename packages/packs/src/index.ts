@@ -47,6 +47,19 @@ export { summarize } from './sweep/summary.ts';
 export { sweepRegistry } from './sweep/sweep.ts';
 export { exposures, readAdvisories, SecurityAdvisory } from './trust/advisory.ts';
 export { readPublicKey, signEd25519 } from './trust/ed25519.ts';
+export {
+  detachedSigning,
+  digestOf,
+  FILE_LIST,
+  FILE_LIST_FILES,
+  FILE_LIST_SIGNATURE,
+  type FileDigest,
+  hasOtherFileList,
+  MANIFEST_SIGNATURE,
+  SIGNATURE_COVERS,
+  type SignatureCovers,
+  withFileList,
+} from './trust/file-list.ts';
 export { INTEGRITY, integrityOf } from './trust/integrity.ts';
 export {
   judgeTrust,
@@ -63,7 +76,7 @@ export {
   permits,
   type TrustedKey,
 } from './trust/keys.ts';
-export type { TrustPolicy } from './trust/policy.ts';
+export type { PackPin, TrustPolicy } from './trust/policy.ts';
 export { judgeSignature, type SignatureJudgement } from './trust/signature.ts';
 export type { SigstoreIdentity, SigstoreTrust } from './trust/sigstore.ts';
 export { compareVersions } from './version-order.ts';

@@ -48,6 +48,8 @@ export const InstalledPack = Type.Object({
   shared: Type.Boolean(),
   trust: Type.Enum(['unsigned', 'signed', 'sigstore']),
   signedBy: Type.Optional(Type.String()),
+  /** What the signature proves: the manifest alone, every file, or the archive as it is. */
+  covers: Type.Optional(Type.Enum(['manifest', 'files', 'archive'])),
   /** What it asks of the sandbox, and what of that it was granted. */
   requires: Texts,
   granted: Texts,

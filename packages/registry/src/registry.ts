@@ -1,6 +1,6 @@
 /** The one place that wires the registry. It stands alone (`main.ts`) or is mounted in a host. */
 import { type AccessRules, type Api, callerOf } from '@gantry/http';
-import { ARCHIVE_LIMITS, type ArchiveLimits } from '@gantry/packs';
+import { ARCHIVE_LIMITS, type ArchiveLimits, type SigstoreTrust } from '@gantry/packs';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import Type from 'typebox';
@@ -33,6 +33,8 @@ export interface RegistryPolicy {
   readonly acceptsUnsigned: boolean;
   /** Takes `private.` and `local.` names too, as no public registry does. */
   readonly acceptsPrivate: boolean;
+  /** Whose Sigstore bundles are believed; without it none is verified. */
+  readonly sigstore?: SigstoreTrust;
   /** Serves `/v1/packs-test/`. */
   readonly testNamespace: boolean;
 }
@@ -91,6 +93,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     scopes,
     now,
     acceptsUnsigned: policy.acceptsUnsigned,
+    sigstore: policy.sigstore,
     keyName: async ({ tenant, keyId }) =>
       (await store.records.keys(tenant)).find((key) => key.keyId === keyId)?.name ?? '',
   });
@@ -132,6 +135,7 @@ export function createRegistry(options: RegistryOptions): Registry {
           now,
           keys: mirrored,
           acceptsUnsigned: policy.acceptsUnsigned,
+          sigstore: policy.sigstore,
           board: reads.advisories,
         },
         mirroring,
@@ -144,6 +148,7 @@ const profileOf = (policy: RegistryOptions['policy'], scopes: readonly string[])
   operator: policy.name,
   namespaces: scopes,
   acceptsUnsigned: policy.acceptsUnsigned,
+  verifiesSigstore: policy.sigstore !== undefined,
   get publicUrl() {
     return policy.publicUrl();
   },

@@ -20,7 +20,7 @@ import {
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
 import type { ApiDeps } from './context.ts';
-import { orchestrationFamilies, packFamilies, registryFamily } from './families.ts';
+import { orchestrationFamilies, packFamilies, packsFamily } from './families.ts';
 
 function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
   const { limits } = info;
@@ -86,8 +86,8 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
     const isolation = await packs.sandboxes.isolation();
     const python = await packs.sandboxes.python();
     const families = packFamilies(packs, surfaces, { isolation, python });
-    const registry = registryFamily(deps.registry);
-    const body = JSON.stringify({ ...discoveryDocument(deps), ...families, ...registry });
+    const trusted = packsFamily(deps.registry, await packs.trust());
+    const body = JSON.stringify({ ...discoveryDocument(deps), ...families, ...trusted });
     return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };
   };
   app.get(

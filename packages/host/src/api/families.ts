@@ -1,9 +1,11 @@
 /** Capability families of orchestration: people, children, replay and time. */
 import { DISPATCH_MAX_FAN_OUT, FAILURE_MODES, JOIN_MODES } from '@gantry/engine';
+import { SIGNATURE_COVERS } from '@gantry/packs';
 import { HEARTBEAT_CAPABILITY, SCHEDULING_CAPABILITY, TRIGGER_BRIDGE_CAPABILITY } from '@gantry/protocol';
 import { WASM_ABI_VERSIONS } from '../packs/offer.ts';
 import type { Packs } from '../packs/packs.ts';
 import { TEMPLATE_BYTES_MAX } from '../packs/prompts/checked-prompts.ts';
+import type { HostTrust } from '../packs/trust.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
 import type { ApiDeps, HostInfo } from './context.ts';
 import { PROMPT_KINDS, RENDER_BYTES_MAX } from './prompts.ts';
@@ -72,14 +74,19 @@ const PROMPTS = {
   library: { renderEndpoint: '/v1/prompts:render', maxRenderRequestBytes: RENDER_BYTES_MAX },
 };
 
-export const registryFamily = (registry: ApiDeps['registry']) =>
-  registry?.testNamespace
-    ? {
-        packs: {
-          testMode: { supported: true, isolated: true, catalogResetEndpoint: '/v1/packs-test/-/reset' },
-        },
-      }
-    : {};
+const TEST_MODE = { supported: true, isolated: true, catalogResetEndpoint: '/v1/packs-test/-/reset' };
+
+/** What signatures of packs are verified here, and what they have to cover. */
+export const packsFamily = (registry: ApiDeps['registry'], trust: HostTrust) => ({
+  packs: {
+    signatures: {
+      methods: ['manual', 'ed25519', ...(trust.sigstore ? ['sigstore'] : [])],
+      covers: SIGNATURE_COVERS,
+      demands: trust.demands,
+    },
+    ...(registry?.testNamespace && { testMode: TEST_MODE }),
+  },
+});
 
 /** What this machine can run, found out by trying. */
 export interface PackRuntimes {

@@ -32,6 +32,8 @@ const INSTALL = {
       grant: Type.Optional(Type.String({ maxLength: 256 })),
       /** Other content of the same version may replace it later. */
       development: Type.Optional(Type.Enum(['true', 'false'])),
+      /** It may take the place of a newer version. */
+      older: Type.Optional(Type.Enum(['true', 'false'])),
     },
     closed,
   ),
@@ -103,7 +105,7 @@ function installRoute(app: Api, desk: PackDesk): void {
   app.post(URL, { schema: INSTALL, bodyLimit }, async (request, reply) => {
     const { body } = request;
     const { tenant, keyId: by } = callerOf(request);
-    const { grant = '', development = 'false' } = request.query;
+    const { grant = '', development = 'false', older = 'false' } = request.query;
     const { changed, view } =
       body instanceof Uint8Array
         ? await desk.install({
@@ -111,6 +113,7 @@ function installRoute(app: Api, desk: PackDesk): void {
             archive: body,
             source: 'archive',
             development: development === 'true',
+            older: older === 'true',
             by,
             grant: grant.split(',').filter((id) => id !== ''),
           })

@@ -1,7 +1,8 @@
 import { type Api, callerOf, type Idempotency, notModified, readPayload } from '@gantry/http';
-import { OpenwopError, WorkflowDefinition } from '@gantry/protocol';
+import { OpenwopError, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
+import { Check } from 'typebox/value';
 import { SHARED } from '../workflows/workflows.ts';
 import type { ApiDeps } from './context.ts';
 
@@ -78,7 +79,11 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
     },
     (request, reply) =>
       idempotency.answer(request, reply, 'POST /v1/host/gantry/workflows', async () => {
-        const record = await workflows.register(callerOf(request).tenant, request.body);
+        const { tenant, keyId, scopes } = callerOf(request);
+        const { packs } = request.body;
+        if (scopes.has('packs:install') && Check(WorkflowPacks, packs))
+          await deps.services.packs.desk.installPinned(tenant, packs, keyId);
+        const record = await workflows.register(tenant, request.body);
         return { status: 201, body: JSON.stringify(summary(record)), recorded: false };
       }),
   );

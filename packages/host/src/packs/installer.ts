@@ -9,6 +9,7 @@ import {
   type HostOffer,
   judgeInstall,
   type PackManifest,
+  type PackPin,
   readArchive,
   readManifest,
   refusalError,
@@ -17,6 +18,7 @@ import {
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Entry, Store, Write } from '@gantry/store';
 import { grantWrite } from './grants.ts';
+import { bytesWrites, refuseOther, refuseOtherBytes } from './known-bytes.ts';
 import { GRANTABLE, granting, type Offer } from './offer.ts';
 import { archiveKey, bodyOf, type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
 import { PACKS_MAX, type PackShelf } from './pack-shelf.ts';
@@ -35,6 +37,10 @@ export interface InstallRequest {
   readonly registry?: RegistryProof;
   /** Other bytes of the same version may replace it later. */
   readonly development: boolean;
+  /** It may take the place of a newer version. */
+  readonly older?: boolean;
+  /** Pins of the workflow that asks for it. */
+  readonly pins?: readonly PackPin[];
   /** Granted now, beside what was granted before. `all` is for folders that the operator names. */
   readonly grant: readonly string[] | 'all';
   readonly by: string;
@@ -52,6 +58,8 @@ export interface InstallerOptions {
   readonly sandboxes: Sandboxes;
   readonly offer: Offer;
   readonly trust: () => Promise<HostTrust>;
+  /** Pins of the workflows of a tenant. */
+  readonly workflowPins: (tenant: string) => Promise<readonly PackPin[]>;
   readonly now: () => number;
 }
 
@@ -106,10 +114,13 @@ async function tryInstall(
   const { name, version } = judged.manifest;
   const before = await shelf.entry(packKey(tenant, name, version));
   const earlier = before ? bodyOf<PackRecord>(before) : undefined;
-  refuseReplacement(judged, earlier);
+  const { integrity } = judged.archive;
+  // What is being developed gives way, also to its release; a release stays what it is.
+  if (earlier && !earlier.development) refuseOther({ name, version, integrity }, earlier.integrity);
+  if (request.source !== 'folder') await refuseOtherBytes(shelf, tenant, { name, version, integrity });
   if (!before && (await shelf.count(tenant)) >= PACKS_MAX)
     throw new OpenwopError('conflict', { message: `At most ${PACKS_MAX} pack versions are installed.` });
-  const trust = await proofOf(options, request, judged);
+  const trust = await proofOf(options, request, judged, earlier);
   const grantEntry = await shelf.grant(tenant, name);
   const granted = grantsFor(request, judged, await shelf.granted(tenant, name));
   const { degraded, shadowed } = judgeNeeds(judged, granted, await shelf.granted(tenant, name));
@@ -120,6 +131,14 @@ async function tryInstall(
       ? []
       : [putting({ key: packKey(tenant, name, version), body: record, before, now: now() })]),
     ...(await contentWrites(shelf, request, judged, now())),
+    ...(request.development
+      ? []
+      : await bytesWrites(shelf, {
+          tenant,
+          record,
+          isFromRegistry: request.registry !== undefined,
+          now: now(),
+        })),
     ...grantWrite({ tenant, name, version, requires: granted, by: request.by, now: now() }, grantEntry),
   ];
   if (writes.length === 0) return { changed: false, record: earlier ?? record };
@@ -127,25 +146,28 @@ async function tryInstall(
   return result?.won ? { changed: !unchanged, record: unchanged ? earlier : record } : undefined;
 }
 
-/** What is being developed gives way, also to its release; a release stays what it is. */
-function refuseReplacement({ manifest, archive }: Judged, earlier: PackRecord | undefined): void {
-  if (!earlier || earlier.integrity === archive.integrity || earlier.development) return;
-  throw new OpenwopError('pack_version_conflict', {
-    message: `${manifest.name}@${manifest.version} is installed as ${earlier.integrity}; this archive is ${archive.integrity}. Give it a version of its own.`,
-    details: { manifest: `${manifest.name}@${manifest.version}`, installed: earlier.integrity },
-  });
-}
-
 async function proofOf(
-  { shelf, trust, now }: InstallerOptions,
-  { tenant, archive: bytes, source, registry }: InstallRequest,
+  { shelf, trust, workflowPins, now }: InstallerOptions,
+  { tenant, archive: bytes, source, registry, development, older = false, pins = [] }: InstallRequest,
   { archive, manifest }: Judged,
+  earlier: PackRecord | undefined,
 ): Promise<Trusted> {
   const [current] = await shelf.versionsOf(tenant, manifest.name);
   const origin = registry
     ? ({ from: 'registry', proof: registry } as const)
     : ({ from: source === 'folder' ? 'folder' : 'upload' } as const);
-  return judgeProof({ trust: await trust(), origin, bytes, archive, manifest, current, now: now() });
+  return judgeProof({
+    trust: await trust(),
+    origin,
+    bytes,
+    archive,
+    manifest,
+    current,
+    // What is there already changes nothing about which version serves.
+    allowsOlder: older || development || earlier?.integrity === archive.integrity,
+    pins: async () => [...pins, ...(await workflowPins(tenant))],
+    now: now(),
+  });
 }
 
 function grantsFor(
@@ -190,6 +212,7 @@ function recordOf(
     ...(description !== undefined && { description }),
     trust: trust.level,
     ...(trust.signedBy !== undefined && { signedBy: trust.signedBy }),
+    ...(trust.covers !== undefined && { covers: trust.covers }),
     requires: [...contents.record.requires],
     typeIds: contents.record.nodes.map(({ typeId }) => typeId),
     chainIds: contents.record.chains.map(({ chainId }) => String(chainId)),

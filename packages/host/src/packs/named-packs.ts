@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { type Root, unmetRequirements } from '@gantry/packs';
+import { compareVersions, type Root, unmetRequirements } from '@gantry/packs';
 import type { EntryKey, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { SettingsError } from '../settings.ts';
@@ -110,7 +110,7 @@ async function installOne(
   pack: ChosenPack,
   done: readonly NamedPack[],
 ): Promise<Done> {
-  const { registry, install, log } = options;
+  const { registry, install, shelf, log } = options;
   const { name, version } = pack;
   const leaveOut = (left: ChosenPack, reason: string): Done => {
     log.warn({ pack: `${name}@${version}` }, `pack left out: ${reason}`);
@@ -125,7 +125,11 @@ async function installOne(
   const reason = await reasonAgainst(options, fetched, done);
   if (reason !== undefined) return leaveOut(fetched, reason);
   const request = { tenant: SHARED, archive, source: 'archive', development: false } as const;
-  const { record } = await install({ ...request, registry: proof, grant: [], by: BY_SETTING });
+  const [current] = await shelf.versionsOf(SHARED, name);
+  const { record } = await install({ ...request, registry: proof, grant: [], older: true, by: BY_SETTING });
+  // The list is the operator's word, and a restart with the same list changes nothing.
+  if (current && compareVersions(version, current.record.version) < 0)
+    log.warn({ pack: `${name}@${version}`, before: current.record.version }, 'older pack version installed');
   const { trust, signedBy, warnings } = record;
   log.info({ pack: `${name}@${version}`, registry: proof.url, trust, signedBy, warnings }, 'pack installed');
   return { ...fetched, outcome: 'installed' };

@@ -1,6 +1,12 @@
 /** What callers may do with packs. */
-import { covers, describePermission, grantDifference, unmetRequirements } from '@gantry/packs';
-import { type InstalledPack, OpenwopError, type PackDetail, type PackReceipts } from '@gantry/protocol';
+import { covers, describePermission, grantDifference, type PackPin, unmetRequirements } from '@gantry/packs';
+import {
+  type InstalledPack,
+  OpenwopError,
+  type PackDetail,
+  type PackReceipts,
+  type WorkflowPacks,
+} from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
 import { grantWrite } from './grants.ts';
@@ -12,6 +18,7 @@ import { surfacesOf } from './pack-surfaces.ts';
 import type { Receipts } from './receipts.ts';
 import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
 import { type TrustModes, trustModes } from './trust.ts';
+import { pinsIn } from './workflow-pins.ts';
 
 export interface PackDeskOptions extends InstallerOptions {
   readonly store: Pick<Store, 'commit'>;
@@ -34,6 +41,8 @@ export interface RegistryRequest extends PackAddress {
   /** Any version without it. */
   readonly range?: string;
   readonly grant: readonly string[];
+  /** Pins of the workflow that asks for it. */
+  readonly pins?: readonly PackPin[];
   readonly by: string;
 }
 
@@ -57,7 +66,7 @@ export class PackDesk {
 
   /** A pack from the registry, with what it depends on. All is judged before the first is installed. */
   async installFromRegistry(request: RegistryRequest): Promise<Installed & { view: InstalledPack }> {
-    const { tenant, name, range = '*', grant, by } = request;
+    const { tenant, name, range = '*', grant, pins = [], by } = request;
     const registry = await this.#options.registry();
     const chosen = await registry.choose([{ name, range, requestedBy: 'the request' }]);
     const root = chosen.find((pack) => pack.name === name);
@@ -66,10 +75,23 @@ export class PackDesk {
     for (const pack of chosen) {
       if (pack === root || (await this.#has(tenant, pack))) continue;
       const { archive, proof } = await registry.fetch(pack);
-      await this.install({ ...ARCHIVED, tenant, archive, registry: proof, grant: [], by });
+      await this.install({ ...ARCHIVED, tenant, archive, registry: proof, grant: [], pins, by });
     }
     const { archive, proof } = await registry.fetch(root);
-    return this.install({ ...ARCHIVED, tenant, archive, registry: proof, grant, by });
+    return this.install({ ...ARCHIVED, tenant, archive, registry: proof, grant, pins, by });
+  }
+
+  /**
+   * What a workflow pins and nobody installed comes from the registry, where the mode is `pinned`: there the pins of a
+   * workflow are as good as the operator's. Nothing is granted by this.
+   */
+  async installPinned(tenant: string, packs: WorkflowPacks, by: string): Promise<void> {
+    const { registries } = await this.trustModes();
+    if (!registries.some(({ mode }) => mode === 'pinned')) return;
+    const pins = pinsIn(packs);
+    for (const { name, version, integrity } of pins)
+      if (!(await this.#has(tenant, { name, integrity })))
+        await this.installFromRegistry({ tenant, name, range: version, grant: [], pins, by });
   }
 
   async list(tenant: string): Promise<InstalledPack[]> {
@@ -166,7 +188,7 @@ export class PackDesk {
     }
   }
 
-  async #has(tenant: string, { name, integrity }: ChosenPack): Promise<boolean> {
+  async #has(tenant: string, { name, integrity }: Pick<ChosenPack, 'name' | 'integrity'>): Promise<boolean> {
     const versions = await this.#shelf.versionsOf(tenant, name);
     return versions.some(({ record }) => record.integrity === integrity);
   }

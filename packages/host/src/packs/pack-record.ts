@@ -5,6 +5,7 @@
  * `pack-grant`    what a tenant lets a pack do, with who granted it when.
  * `pack-version`  what compiling and running need to know of one archive; by its integrity, for every tenant,
  *                 as definitions are kept. Runs are pinned to it, so it stays when the pack is uninstalled.
+ * `pack-bytes`    the integrity under which a version was first installed. It stays when the pack is uninstalled.
  * `pack-archive`  the bytes themselves, from which any process unpacks the code.
  */
 import type { PackEffect } from '@gantry/engine';
@@ -17,6 +18,7 @@ import type { ArtifactTypeRecord } from './artifact-types/artifact-type-record.t
 export const PACK = 'pack';
 const PACK_GRANT = 'pack-grant';
 const PACK_VERSION = 'pack-version';
+const PACK_BYTES = 'pack-bytes';
 const PACK_ARCHIVE = 'pack-archive';
 
 export type PackRecord = Omit<InstalledPack, 'granted' | 'shared' | 'surfaces'>;
@@ -83,6 +85,11 @@ export const packKey = (tenant: string, name: string, version: string): EntryKey
   id: `${name}@${version}`,
 });
 export const grantKey = (tenant: string, name: string): EntryKey => ({ kind: PACK_GRANT, tenant, id: name });
+export const bytesKey = (tenant: string, name: string, version: string): EntryKey => ({
+  kind: PACK_BYTES,
+  tenant,
+  id: `${name}@${version}`,
+});
 export const versionKey = (integrity: string): EntryKey => ({
   kind: PACK_VERSION,
   tenant: SHARED,

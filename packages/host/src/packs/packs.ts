@@ -19,11 +19,12 @@ import { PackShelf } from './pack-shelf.ts';
 import { Receipts } from './receipts.ts';
 import { registryPacks } from './registry-packs.ts';
 import { Sandboxes } from './sandboxes.ts';
-import { trustModes } from './trust.ts';
+import { type HostTrust, trustModes } from './trust.ts';
 import { loadTrust } from './trust-file.ts';
+import { workflowPins } from './workflow-pins.ts';
 
 export interface PacksOptions {
-  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly store: Pick<Store, 'commit' | 'entries' | 'records'>;
   readonly settings: Pick<
     Settings,
     | 'dataDir'
@@ -31,6 +32,7 @@ export interface PacksOptions {
     | 'registries'
     | 'packLock'
     | 'trustFile'
+    | 'packSignatures'
     | 'sandbox'
     | 'sandboxUids'
     | 'pythonUnfiltered'
@@ -61,6 +63,7 @@ export interface Packs extends PackBinding {
   readonly sandboxes: Sandboxes;
   readonly folders: CodeFolders;
   readonly limits: PackLimits;
+  readonly trust: () => Promise<HostTrust>;
   /** What a pack may rely on here. */
   readonly offer: Offer;
   readonly executor: (log: InvocationLog) => Executor;
@@ -108,6 +111,7 @@ export function createPacks(options: PacksOptions): Packs {
     receipts,
     surfaces: Object.keys(surfaces.families),
     trust,
+    workflowPins: (tenant) => workflowPins(store.records, tenant),
     now,
     changed,
     registry,
@@ -119,6 +123,7 @@ export function createPacks(options: PacksOptions): Packs {
     sandboxes,
     folders,
     limits,
+    trust,
     offer,
     executor: packExecutor({
       shelf,

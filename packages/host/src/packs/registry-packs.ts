@@ -70,7 +70,10 @@ class Chooser implements OpenRegistries {
   readonly #registries: Registries;
   /** Trust speaks of registries by the names of the settings. */
   readonly #names: ReadonlyMap<Registry, string>;
-  readonly #fetches = new Map<string, { registry: Registry; fetch: () => Promise<FetchedPack> }>();
+  readonly #fetches = new Map<
+    string,
+    { registry: Registry; isLocked: boolean; fetch: () => Promise<FetchedPack> }
+  >();
 
   constructor(registries: Registries, names: ReadonlyMap<Registry, string>) {
     this.#registries = registries;
@@ -83,7 +86,8 @@ class Chooser implements OpenRegistries {
       ({ name, version, record, isExact, dependencies, requires, registry: url }) => {
         const registry = this.#registries.all.find((one) => one.url === url);
         if (!registry) throw new Error(`${name} was resolved from ${url}, which was not asked`);
-        this.#fetches.set(name, { registry, fetch: () => fetchPack({ registry, name, version }) });
+        const fetch = () => fetchPack({ registry, name, version });
+        this.#fetches.set(name, { registry, isLocked: false, fetch });
         const { integrity } = record;
         return { name, version, integrity, isExact, requires, dependencies: Object.keys(dependencies) };
       },
@@ -94,7 +98,7 @@ class Chooser implements OpenRegistries {
     const plan = installPlan(readLock(lock), roots, this.#registries);
     return plan.steps.map((step) => {
       const { name, version, registry, entry } = step;
-      this.#fetches.set(name, { registry, fetch: () => fetchLocked(step, plan) });
+      this.#fetches.set(name, { registry, isLocked: true, fetch: () => fetchLocked(step, plan) });
       const dependencies = Object.keys(entry.dependencies ?? {});
       return { name, version, integrity: entry.integrity, isExact: true, requires: [], dependencies };
     });
@@ -114,6 +118,7 @@ class Chooser implements OpenRegistries {
         keys,
         advisories,
         isExact,
+        isLocked: chosen.isLocked,
         ...(served.signing && { signing: served.signing }),
         ...(detachedSignature && { detachedSignature }),
       },

@@ -39,7 +39,10 @@ const list = { maxItems: 10_000 } as const;
 
 const POLICIES = {
   open: Type.Object({ mode: Type.Literal('open') }, closed),
-  verified: Type.Object({ mode: Type.Literal('verified') }, closed),
+  verified: Type.Object(
+    { mode: Type.Literal('verified'), pins: Type.Optional(Type.Array(Pin, list)) },
+    closed,
+  ),
   allowlist: Type.Object({ mode: Type.Literal('allowlist'), packs: Type.Array(AllowedPack, list) }, closed),
   pinned: Type.Object({ mode: Type.Literal('pinned'), pins: Type.Array(Pin, list) }, closed),
 } as const;
@@ -85,9 +88,11 @@ interface Issue {
 }
 
 /** Trust as the settings name it. */
-export async function loadTrust(settings: Pick<Settings, 'trustFile' | 'registries'>): Promise<HostTrust> {
-  const { trustFile: path, registries } = settings;
-  if (path === undefined) return WITHOUT_FILE;
+export async function loadTrust(
+  settings: Pick<Settings, 'trustFile' | 'registries' | 'packSignatures'>,
+): Promise<HostTrust> {
+  const { trustFile: path, registries, packSignatures: demands } = settings;
+  if (path === undefined) return { ...WITHOUT_FILE, demands };
   const source = readJsonSource(await textOf(path), { depthMax: DEPTH_MAX });
   if (source.kind === 'broken') {
     const { line, column } = source.place;
@@ -104,6 +109,7 @@ export async function loadTrust(settings: Pick<Settings, 'trustFile' | 'registri
     registryPolicy: policy,
     keys,
     registries: trusted,
+    demands,
     grants,
     ...(sigstore && { sigstore }),
   };

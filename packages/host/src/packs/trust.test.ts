@@ -83,7 +83,7 @@ test('an upgrade does not lose its proof, and tells of another signer', async (t
   const { warnings } = await accepted(api, await signedArchive(pack({ version: '1.1.0' }), heir));
   assert.match(warnings.join(' '), /signed by acme-2, the installed version by acme-1/);
   await api.request({ method: 'DELETE', url: `${PACKS_URL}/${PACK_NAME}` });
-  await accepted(api, unsigned);
+  await accepted(api, await packArchive(pack({ version: '1.2.0' })));
 });
 
 test('a folder in development is open, whatever the policy is for others', async (t) => {

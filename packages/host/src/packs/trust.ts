@@ -3,6 +3,7 @@ import {
   type Archive,
   judgeTrust,
   type PackManifest,
+  type PackPin,
   type RegistryRecord,
   type SecurityAdvisory,
   type Signing,
@@ -30,6 +31,8 @@ export interface HostTrust {
   readonly keys: readonly TrustedKey[];
   readonly registries: readonly RegistryTrust[];
   readonly sigstore?: SigstoreTrust;
+  /** What a signature has to cover in mode `verified`. */
+  readonly demands: 'manifest' | 'files';
   /** What packs that the settings name may do, by name. */
   readonly grants: Readonly<Record<string, readonly string[]>>;
 }
@@ -40,6 +43,7 @@ export const WITHOUT_FILE: HostTrust = {
   registryPolicy: { mode: 'verified' },
   keys: [],
   registries: [],
+  demands: 'manifest',
   grants: {},
 };
 
@@ -55,6 +59,8 @@ export interface RegistryProof {
   readonly advisories: readonly SecurityAdvisory[];
   /** Somebody asked for exactly this version. */
   readonly isExact: boolean;
+  /** A lockfile of the operator names these bytes. */
+  readonly isLocked: boolean;
 }
 
 export type Origin =
@@ -71,6 +77,9 @@ export interface ProofQuestion {
   readonly manifest: PackManifest;
   /** What it would replace. */
   readonly current: ShelvedPack | undefined;
+  readonly allowsOlder: boolean;
+  /** Pins of workflows; read where they matter. */
+  readonly pins: () => Promise<readonly PackPin[]>;
   readonly now: number;
 }
 
@@ -85,6 +94,9 @@ export async function judgeProof(question: ProofQuestion): Promise<Trusted> {
   const installed = origin.from === 'folder' ? undefined : installedOf(question.current);
   const { manifestBytes, files } = archive;
   const detached = proof?.detachedSignature;
+  const policy = policyFor(trust, origin);
+  const locked = proof?.isLocked ? [{ name, version, integrity: archive.integrity }] : [];
+  const needsPins = policy.mode === 'pinned' || trust.demands === 'files';
   const judgement = await judgeTrust({
     pack: {
       name,
@@ -95,7 +107,11 @@ export async function judgeProof(question: ProofQuestion): Promise<Trusted> {
       files,
       ...(detached !== undefined && { detachedSignature: detached }),
     },
-    policy: policyFor(trust, origin),
+    policy,
+    pins: [...locked, ...(needsPins ? await question.pins() : [])],
+    demands: trust.demands,
+    allowsOlder: question.allowsOlder || (proof?.isExact ?? false),
+    isOwnFolder: origin.from === 'folder',
     trust: { keys: keysFor(trust, origin), now, ...(trust.sigstore && { sigstore: trust.sigstore }) },
     advisories: proof?.advisories ?? [],
     isExact: proof?.isExact ?? true,
@@ -111,8 +127,13 @@ export async function judgeProof(question: ProofQuestion): Promise<Trusted> {
 
 function installedOf(current: ShelvedPack | undefined) {
   if (current === undefined) return;
-  const { version, trust: level, signedBy } = current.record;
-  return { version, level, ...(signedBy !== undefined && { signedBy }) };
+  const { version, trust: level, signedBy, covers } = current.record;
+  return {
+    version,
+    level,
+    ...(signedBy !== undefined && { signedBy }),
+    ...(covers !== undefined && { covers }),
+  };
 }
 
 function policyFor(trust: HostTrust, origin: Origin): TrustPolicy {

@@ -1,7 +1,9 @@
 import { ERRORS, type ErrorCode } from '@gantry/protocol';
+import semver from 'semver';
 import { exposures, type SecurityAdvisory } from './advisory.ts';
+import type { SignatureCovers } from './file-list.ts';
 import { integrityOf } from './integrity.ts';
-import { type PolicyBreach, policyBreach, type TrustPolicy } from './policy.ts';
+import { isPinned, type PackPin, policyBreach, type TrustPolicy } from './policy.ts';
 import {
   judgeSignature,
   type SignatureJudgement,
@@ -20,14 +22,27 @@ export interface RegistryRecord {
 }
 
 export interface TrustQuestion {
-  readonly pack: Omit<SignedPack, 'publishedAt'> & { readonly version: string };
+  readonly pack: Omit<SignedPack, 'publishedAt'>;
   /** Absent for an archive that an operator hands over. */
   readonly record?: RegistryRecord;
   readonly policy: TrustPolicy;
+  /** Integrities that did not come from the server of the archive. */
+  readonly pins?: readonly PackPin[];
+  /** What a signature has to cover in mode `verified`; the manifest without it. */
+  readonly demands?: 'manifest' | 'files';
   readonly trust: Trust;
   readonly advisories: readonly SecurityAdvisory[];
   /** What an upgrade would replace. */
-  readonly installed?: { readonly version: string; readonly level: TrustLevel; readonly signedBy?: string };
+  readonly installed?: {
+    readonly version: string;
+    readonly level: TrustLevel;
+    readonly signedBy?: string;
+    readonly covers?: SignatureCovers;
+  };
+  /** An older version may take the place of a newer one. */
+  readonly allowsOlder?: boolean;
+  /** The operator named the folder, which is being developed: nobody signs it. */
+  readonly isOwnFolder?: boolean;
   /** Somebody asked for exactly this version; ranges never choose a withdrawn one. */
   readonly isExact: boolean;
 }
@@ -37,6 +52,8 @@ export type TrustJudgement =
       readonly trusted: true;
       readonly level: TrustLevel;
       readonly signedBy?: string;
+      /** Absent for what is not signed. */
+      readonly covers?: SignatureCovers;
       readonly integrity: string;
       readonly warnings: readonly string[];
     }
@@ -46,30 +63,37 @@ type Refusal = TrustJudgement & { trusted: false };
 
 /** May this archive be installed under this policy? The first reason against it is the answer. */
 export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgement> {
-  const { pack, record, trust, policy } = question;
-  const { name, version } = pack;
+  const { pack, record, trust } = question;
   const integrity = integrityOf(pack.archive);
   const publishedAt = record?.publishedAt;
   const signature = await judgeSignature(
     { ...pack, ...(publishedAt === undefined ? {} : { publishedAt }) },
     trust,
   );
-  const level = signature.state === 'verified' ? signature.level : 'unsigned';
   const refusal =
     refuseIntegrity(question, integrity) ??
     refuseSignature(question, signature) ??
-    refuseBreach(question, policyBreach(policy, { name, version, integrity }, signature)) ??
-    refuseDowngrade(question, level) ??
+    refuseBreach(question, integrity, signature) ??
+    refuseDowngrade(question, signature) ??
+    refuseOlder(question) ??
     refuseWithdrawn(question);
   if (refusal !== undefined) return refusal;
-  const signedBy = signature.state === 'verified' ? { signedBy: signature.signedBy } : {};
-  return { trusted: true, level, ...signedBy, integrity, warnings: warnings(question, signature) };
+  const warned = warnings(question, integrity, signature);
+  if (signature.state !== 'verified')
+    return { trusted: true, level: 'unsigned', integrity, warnings: warned };
+  const { level, signedBy, covers } = signature;
+  return { trusted: true, level, signedBy, covers, integrity, warnings: warned };
 }
 
 const nameOf = ({ pack }: TrustQuestion): string => `${pack.name}@${pack.version}`;
 
-function refuse(question: TrustQuestion, code: ErrorCode, why: string): Refusal {
-  return { trusted: false, code, message: `${nameOf(question)}: ${why}`, next: ERRORS[code].next };
+function refuse(
+  question: TrustQuestion,
+  code: ErrorCode,
+  why: string,
+  next: string = ERRORS[code].next,
+): Refusal {
+  return { trusted: false, code, message: `${nameOf(question)}: ${why}`, next };
 }
 
 function refuseIntegrity(question: TrustQuestion, integrity: string): Refusal | undefined {
@@ -85,26 +109,55 @@ function refuseIntegrity(question: TrustQuestion, integrity: string): Refusal | 
   return undefined;
 }
 
-/** A signature that is there and wrong is refused in every mode. */
+/** A signature that is there and wrong is refused in every mode, and so is a name of the protocol that nobody proves. */
 function refuseSignature(question: TrustQuestion, signature: SignatureJudgement): Refusal | undefined {
+  const { pack, isOwnFolder } = question;
   if (signature.state === 'invalid') return refuse(question, 'pack_signature_invalid', signature.message);
   if (signature.state === 'unauthorized')
     return refuse(question, 'pack_namespace_unauthorized', signature.message);
-  return undefined;
+  if (signature.state === 'verified' || isOwnFolder || !pack.name.startsWith('core.')) return undefined;
+  const why = 'names of the scope core are reserved, and no key that may sign for them signed it.';
+  const next = 'Add the key of the scope core, or give the pack a name of your own.';
+  return refuse(question, 'pack_namespace_unauthorized', why, next);
 }
 
-const refuseBreach = (question: TrustQuestion, breach: PolicyBreach | undefined): Refusal | undefined =>
-  breach && refuse(question, breach.code, breach.why);
+function refuseBreach(
+  question: TrustQuestion,
+  integrity: string,
+  signature: SignatureJudgement,
+): Refusal | undefined {
+  const { policy, pins = [], demands = 'manifest' } = question;
+  const { name, version } = question.pack;
+  const breach = policyBreach({ policy, pack: { name, version, integrity }, signature, pins, demands });
+  return breach && refuse(question, breach.code, breach.why, breach.next);
+}
 
-function refuseDowngrade(question: TrustQuestion, level: TrustLevel): Refusal | undefined {
+/** An upgrade is proved as well as what it replaces: who signed, and what the signature covers. */
+function refuseDowngrade(question: TrustQuestion, signature: SignatureJudgement): Refusal | undefined {
   const { installed } = question;
-  if (installed === undefined || TRUST_LEVELS.indexOf(level) >= TRUST_LEVELS.indexOf(installed.level))
+  if (installed === undefined) return undefined;
+  const level = signature.state === 'verified' ? signature.level : 'unsigned';
+  const downgrade = (now: string, before: string): Refusal =>
+    refuse(
+      question,
+      'pack_trust_downgrade',
+      `it ${now}, while the installed ${installed.version} ${before}.`,
+    );
+  if (TRUST_LEVELS.indexOf(level) < TRUST_LEVELS.indexOf(installed.level))
+    return downgrade(`is ${level}`, `is ${installed.level}`);
+  const { covers = 'manifest' } = installed;
+  if (signature.state !== 'verified' || signature.covers !== 'manifest' || covers === 'manifest')
     return undefined;
-  return refuse(
-    question,
-    'pack_trust_downgrade',
-    `it is ${level}, while the installed ${installed.version} is ${installed.level}.`,
-  );
+  return downgrade('has a signature over pack.json only', `has one over its ${covers}`);
+}
+
+/** Going back to a version with known holes is somebody's decision, never a side effect. */
+function refuseOlder(question: TrustQuestion): Refusal | undefined {
+  const { pack, installed, allowsOlder = false } = question;
+  if (installed === undefined || allowsOlder || !semver.lt(pack.version, installed.version)) return undefined;
+  const why = `it is older than the installed ${installed.version}, which it would replace.`;
+  const next = 'Ask for exactly this version, or for an archive add --older (older=true).';
+  return refuse(question, 'pack_trust_downgrade', why, next);
 }
 
 function refuseWithdrawn(question: TrustQuestion): Refusal | undefined {
@@ -133,8 +186,9 @@ function withdrawals(question: TrustQuestion): { code: ErrorCode; text: string }
   ];
 }
 
-function warnings(question: TrustQuestion, signature: SignatureJudgement): string[] {
-  const { record, installed } = question;
+function warnings(question: TrustQuestion, integrity: string, signature: SignatureJudgement): string[] {
+  const { record, installed, policy, pins = [] } = question;
+  const { name, version } = question.pack;
   const found = withdrawals(question).map(({ text }) => text);
   const deprecated = record?.deprecated;
   if (deprecated) {
@@ -144,7 +198,7 @@ function warnings(question: TrustQuestion, signature: SignatureJudgement): strin
   if (signature.state === 'unsigned') found.push('it is not signed.');
   if (signature.state === 'unverifiable') found.push(signature.message);
   if (signature.state !== 'verified') return found.map((text) => `${nameOf(question)}: ${text}`);
-  if (signature.covers === 'manifest' && record === undefined)
+  if (signature.covers === 'manifest' && !isPinned({ policy, pack: { name, version, integrity }, pins }))
     found.push('its signature covers pack.json only; pin the integrity to hold the code.');
   if (installed?.signedBy !== undefined && installed.signedBy !== signature.signedBy)
     found.push(`it is signed by ${signature.signedBy}, the installed version by ${installed.signedBy}.`);

@@ -19,37 +19,59 @@ export interface AllowedPack {
 export type TrustPolicy =
   | { readonly mode: 'allowlist'; readonly packs: readonly AllowedPack[] }
   | { readonly mode: 'pinned'; readonly pins: readonly PackPin[] }
-  | { readonly mode: 'verified' }
+  /** `pins` vouch for the content of archives whose signature covers the manifest alone. */
+  | { readonly mode: 'verified'; readonly pins?: readonly PackPin[] }
   /** Development only. Even here a wrong signature or integrity is refused. */
   | { readonly mode: 'open' };
 
 export interface PolicyBreach {
   readonly code: ErrorCode;
   readonly why: string;
+  /** Where the catalogue's next step does not fit. */
+  readonly next?: string;
 }
 
+export interface PolicyQuestion {
+  readonly policy: TrustPolicy;
+  readonly pack: PackPin;
+  readonly signature: SignatureJudgement;
+  /** Pins from elsewhere than the policy, and never from the server of the archive: a lockfile, a workflow. */
+  readonly pins: readonly PackPin[];
+  /** What a signature has to cover. */
+  readonly demands: 'manifest' | 'files';
+}
+
+/** Whether somebody other than the server of the archive says that it is this one. */
+export const isPinned = ({ policy, pack, pins }: Omit<PolicyQuestion, 'signature' | 'demands'>): boolean =>
+  [...(policy.mode === 'verified' ? (policy.pins ?? []) : []), ...pins].some(
+    (pin) => pin.name === pack.name && pin.version === pack.version && pin.integrity === pack.integrity,
+  );
+
 /** What the policy has against this pack with this integrity and signature. */
-export function policyBreach(
-  policy: TrustPolicy,
-  pack: PackPin,
-  signature: SignatureJudgement,
-): PolicyBreach | undefined {
+export function policyBreach(question: PolicyQuestion): PolicyBreach | undefined {
+  const { policy, pack, pins } = question;
   switch (policy.mode) {
     case 'open':
       return undefined;
     case 'verified':
-      return verifiedBreach(signature);
+      return verifiedBreach(question);
     case 'allowlist':
       return allowlistBreach(policy.packs, pack);
     case 'pinned':
-      return pinnedBreach(policy.pins, pack);
+      return pinnedBreach([...policy.pins, ...pins], pack);
   }
 }
 
-function verifiedBreach(signature: SignatureJudgement): PolicyBreach | undefined {
-  if (signature.state === 'verified') return undefined;
-  const why = signature.state === 'unsigned' ? 'it is not signed.' : signature.message;
-  return { code: 'pack_signature_unverifiable', why };
+function verifiedBreach(question: PolicyQuestion): PolicyBreach | undefined {
+  const { signature, demands } = question;
+  const code = 'pack_signature_unverifiable';
+  if (signature.state !== 'verified')
+    return { code, why: signature.state === 'unsigned' ? 'it is not signed.' : signature.message };
+  if (demands === 'manifest' || signature.covers !== 'manifest' || isPinned(question)) return undefined;
+  const why = 'its signature covers pack.json only, and this host wants the files signed or pinned.';
+  const next =
+    'Pin its integrity in the trust file, a lockfile or the `packs` of a workflow, or ask its publisher to sign the files.';
+  return { code, why, next };
 }
 
 function allowlistBreach(packs: readonly AllowedPack[], pack: PackPin): PolicyBreach | undefined {
@@ -67,11 +89,11 @@ function allowlistBreach(packs: readonly AllowedPack[], pack: PackPin): PolicyBr
 }
 
 function pinnedBreach(pins: readonly PackPin[], pack: PackPin): PolicyBreach | undefined {
-  const pin = pins.find(({ name, version }) => name === pack.name && version === pack.version);
-  if (pin === undefined) return { code: 'pack_not_allowed', why: 'no pin names this version.' };
-  if (pin.integrity === pack.integrity) return undefined;
+  const named = pins.filter(({ name, version }) => name === pack.name && version === pack.version);
+  if (named.length === 0) return { code: 'pack_not_allowed', why: 'no pin names this version.' };
+  if (named.some(({ integrity }) => integrity === pack.integrity)) return undefined;
   return {
     code: 'pack_integrity_failure',
-    why: `its archive is ${pack.integrity}, the pin says ${pin.integrity}.`,
+    why: `its archive is ${pack.integrity}, the pin says ${named[0]?.integrity}.`,
   };
 }

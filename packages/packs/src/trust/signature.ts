@@ -1,6 +1,15 @@
 import { normalizePath } from '../archive/path.ts';
 import type { Signing } from '../manifest/fields.ts';
 import { readPublicKey, verifyEd25519 } from './ed25519.ts';
+import {
+  detachedSigning,
+  FILE_LIST,
+  FILE_LIST_BUNDLE,
+  FILE_LIST_SIGNATURE,
+  type FileDigests,
+  fileListProblem,
+  type SignatureCovers,
+} from './file-list.ts';
 import { isValidAt, keyIdOf, permits, type TrustedKey } from './keys.ts';
 import type { SigstoreTrust } from './sigstore.ts';
 
@@ -10,11 +19,14 @@ export type TrustLevel = (typeof TRUST_LEVELS)[number];
 
 export interface SignedPack {
   readonly name: string;
+  readonly version: string;
   readonly signing: Signing | undefined;
   readonly archive: Uint8Array;
   /** The raw pack.json entry of the archive. */
   readonly manifestBytes: Uint8Array;
   readonly files: ReadonlyMap<string, Uint8Array>;
+  /** Of every file of the archive, where `files` does not hold all of them. */
+  readonly digests?: FileDigests;
   /** The registry's `.sig`, which counts before a file in the archive. */
   readonly detachedSignature?: Uint8Array;
   readonly publishedAt?: string;
@@ -32,12 +44,12 @@ export type SignatureJudgement =
   | { readonly state: 'unverifiable'; readonly message: string }
   | { readonly state: 'invalid'; readonly message: string }
   | { readonly state: 'unauthorized'; readonly message: string }
-  /** `covers: manifest` leaves code and schemas to the integrity alone. */
   | {
       readonly state: 'verified';
       readonly level: Exclude<TrustLevel, 'unsigned'>;
       readonly signedBy: string;
-      readonly covers: 'manifest' | 'archive';
+      /** `manifest` leaves code and schemas to the integrity alone. */
+      readonly covers: SignatureCovers;
     };
 
 const SIGSTORE_BUNDLE = 'pack.json.sigstore';
@@ -46,7 +58,7 @@ const BUNDLE_BYTES_MAX = 256 * 1024;
 
 /** Judges the signature that the manifest, or the registry for it, declares. */
 export async function judgeSignature(pack: SignedPack, trust: Trust): Promise<SignatureJudgement> {
-  const { signing } = pack;
+  const signing = pack.signing ?? detachedSigning(pack.files);
   if (signing === undefined) return { state: 'unsigned' };
   return signing.method === 'sigstore' ? judgeBundle(pack, trust) : judgeKeySignature(pack, signing, trust);
 }
@@ -80,13 +92,34 @@ function verifyWith(
   const publicKey = readPublicKey(key.publicKey);
   if (publicKey === undefined)
     return { state: 'unverifiable', message: `The key ${key.keyId} is no Ed25519 key.` };
-  const covers = signing.method === 'ed25519' ? 'archive' : 'manifest';
-  const message = covers === 'archive' ? pack.archive : pack.manifestBytes;
-  if (!verifyEd25519(publicKey, message, signature))
+  const isWhole = signing.method === 'ed25519';
+  if (!verifyEd25519(publicKey, isWhole ? pack.archive : pack.manifestBytes, signature))
     return { state: 'invalid', message: `The signature does not verify with the key ${key.keyId}.` };
   if (!permits(key.permittedNamespaces, pack.name))
     return { state: 'unauthorized', message: `The key ${key.keyId} may not sign for ${pack.name}.` };
-  return { state: 'verified', level: 'signed', signedBy: key.keyId, covers };
+  const proof = { state: 'verified', level: 'signed', signedBy: key.keyId } as const;
+  if (isWhole) return { ...proof, covers: 'archive' };
+  return withFiles(pack, proof, FILE_LIST_SIGNATURE, (list, listSignature) =>
+    verifyEd25519(publicKey, list, listSignature) ? undefined : `does not verify with the key ${key.keyId}`,
+  );
+}
+
+type Proof = Omit<Extract<SignatureJudgement, { state: 'verified' }>, 'covers'>;
+
+/** A second signature, over the list of files, is not needed; one that is there must be right. */
+function withFiles(
+  pack: SignedPack,
+  proof: Proof,
+  file: string,
+  problemOf: (list: Uint8Array, signature: Uint8Array) => string | undefined,
+): SignatureJudgement {
+  const signature = pack.files.get(file);
+  if (signature === undefined) return { ...proof, covers: 'manifest' };
+  const wrong = problemOf(pack.files.get(FILE_LIST) ?? new Uint8Array(), signature);
+  if (wrong !== undefined) return { state: 'invalid', message: `The signature ${file} ${wrong}.` };
+  const problem = fileListProblem(pack);
+  if (problem !== undefined) return { state: 'invalid', message: `The signed ${FILE_LIST} ${problem}.` };
+  return { ...proof, covers: 'files' };
 }
 
 async function judgeBundle(pack: SignedPack, trust: Trust): Promise<SignatureJudgement> {
@@ -96,7 +129,8 @@ async function judgeBundle(pack: SignedPack, trust: Trust): Promise<SignatureJud
   if (bytes === undefined) return { state: 'unverifiable', message: 'The Sigstore bundle is missing.' };
   // Loaded when first needed: it costs 185 ms and 30 MB, and most packs are signed with keys.
   const { verifySigstore } = await import('./sigstore.ts');
-  const judgement = verifySigstore(jsonOf(bytes), pack.manifestBytes, trust.sigstore);
+  const { sigstore } = trust;
+  const judgement = verifySigstore(jsonOf(bytes), pack.manifestBytes, sigstore);
   if (!judgement.verified)
     return {
       state: judgement.reason === 'untrusted' ? 'unauthorized' : 'invalid',
@@ -105,7 +139,12 @@ async function judgeBundle(pack: SignedPack, trust: Trust): Promise<SignatureJud
   const { subject, permittedNamespaces } = judgement.signer;
   if (!permits(permittedNamespaces, pack.name))
     return { state: 'unauthorized', message: `${subject} may not sign for ${pack.name}.` };
-  return { state: 'verified', level: 'sigstore', signedBy: subject, covers: 'manifest' };
+  const proof = { state: 'verified', level: 'sigstore', signedBy: subject } as const;
+  return withFiles(pack, proof, FILE_LIST_BUNDLE, (list, bundle) => {
+    const second = verifySigstore(jsonOf(bundle), list, sigstore);
+    if (!second.verified) return 'does not verify';
+    return second.signer === judgement.signer ? undefined : 'is by another signer';
+  });
 }
 
 const publishedAt = (pack: SignedPack, trust: Trust): number => {

@@ -1,5 +1,5 @@
 /** What is published. One catalogue holds the packs; another, apart from it, the test namespace. */
-import type { PackKind } from '@gantry/packs';
+import type { PackKind, SignatureCovers } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 
 export type CatalogueName = 'packs' | 'packs-test';
@@ -45,6 +45,9 @@ export interface PublishedVersion {
     readonly keyId?: string;
     /** How the signature was judged at publish time, with the keys this registry knew then. */
     readonly state: 'verified' | 'unverifiable' | 'unsigned';
+    /** What a verified signature proves, and whose it is. Absent in records of before. */
+    readonly covers?: SignatureCovers;
+    readonly signedBy?: string;
   };
   /** Detached signature, base64, served as `.sig`. */
   readonly signature?: string;

@@ -9,6 +9,8 @@ export interface RegistryProfile {
   /** Scopes that may be published here, such as `core` and `vendor`. */
   readonly namespaces: readonly string[];
   readonly acceptsUnsigned: boolean;
+  /** A root and signers are configured. */
+  readonly verifiesSigstore: boolean;
 }
 
 export interface SigningKeyEntry {
@@ -60,7 +62,12 @@ export async function describeRegistry(profile: RegistryProfile, directory: KeyD
     operator: profile.operator,
     url: profile.publicUrl,
     supportedNamespaces: profile.namespaces,
-    supportedSigningMethods: ['manual', 'ed25519', 'sigstore', ...(profile.acceptsUnsigned ? ['none'] : [])],
+    supportedSigningMethods: [
+      'manual',
+      'ed25519',
+      ...(profile.verifiesSigstore ? ['sigstore'] : []),
+      ...(profile.acceptsUnsigned ? ['none'] : []),
+    ],
     supportedTrustModes: ['allowlist', 'pinned', 'verified', 'open'],
     endpoints: ENDPOINTS,
     writeApi: {

@@ -9,6 +9,7 @@
 import {
   type ArchiveLimits,
   type CopyableRegistry,
+  detachedSigning,
   type FetchedPack,
   fetchPack,
   type IndexedVersion,
@@ -16,6 +17,7 @@ import {
   keyIdOf,
   normalizePath,
   type SecurityAdvisory,
+  type SigstoreTrust,
   type TrustJudgement,
 } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
@@ -35,6 +37,7 @@ export interface CopyDeps {
   /** First words of names that are taken here. */
   readonly scopes: readonly string[];
   readonly acceptsUnsigned: boolean;
+  readonly sigstore: SigstoreTrust | undefined;
   readonly now: () => number;
 }
 
@@ -145,7 +148,7 @@ type Judged = { readonly kind: 'trusted'; readonly trust: TrustJudgement & { tru
 
 /** I1. */
 async function judge(
-  { acceptsUnsigned, now }: CopyDeps,
+  { acceptsUnsigned, sigstore, now }: CopyDeps,
   { indexed, refusedKeys }: CopyTask,
   fetched: FetchedPack,
 ): Promise<Extract<Judged, { kind: 'trusted' | 'left-out' }>> {
@@ -158,6 +161,7 @@ async function judge(
     policy: { mode: acceptsUnsigned ? 'open' : 'verified' },
     isExact: true,
     now: now(),
+    ...(sigstore && { sigstore }),
   });
   if (trust.trusted) return { kind: 'trusted', trust };
   if (indexed.yanked !== undefined && signatureOf(fetched) === undefined)
@@ -165,7 +169,9 @@ async function judge(
   throw new OpenwopError(trust.code, { message: trust.message });
 }
 
-const signingOf = ({ manifest, served }: FetchedPack) => manifest.signing ?? served.signing;
+const declaredSigning = ({ manifest, served }: FetchedPack) => manifest.signing ?? served.signing;
+const signingOf = (fetched: FetchedPack) =>
+  declaredSigning(fetched) ?? detachedSigning(fetched.archive.files);
 
 function keyOf(fetched: FetchedPack): string | undefined {
   const signing = signingOf(fetched);
@@ -190,11 +196,12 @@ function publishedAt({ indexed }: CopyTask, { served }: FetchedPack, now: number
 
 function publishedOf(
   fetched: FetchedPack,
-  { level }: TrustJudgement & { trusted: true },
+  { level, covers, signedBy }: TrustJudgement & { trusted: true },
   { source, publishedAt: at }: { readonly source: string; readonly publishedAt: string },
 ): PublishedVersion {
   const { manifest, archive, bytes } = fetched;
   const signing = signingOf(fetched);
+  const declared = declaredSigning(fetched);
   const signature = signatureOf(fetched);
   const keyId = keyOf(fetched);
   const state = level !== 'unsigned' ? 'verified' : signing === undefined ? 'unsigned' : 'unverifiable';
@@ -210,11 +217,13 @@ function publishedOf(
     integrity: archive.integrity,
     archiveBytes: bytes.length,
     // Some registries declare the signature beside the archive alone; without it nobody could verify the copy.
-    manifest: signing === undefined ? packed : { ...packed, signing: { ...signing } },
+    manifest: declared === undefined ? packed : { ...packed, signing: { ...declared } },
     signing: {
       method: signing === undefined ? 'none' : (signing.method ?? 'manual'),
       state,
       ...(keyId !== undefined && { keyId }),
+      ...(covers !== undefined && { covers }),
+      ...(signedBy !== undefined && { signedBy }),
     },
     ...(signature !== undefined && { signature: Buffer.from(signature).toString('base64') }),
     files: [...archive.files.keys()].sort(),

@@ -3,12 +3,12 @@ import { type Html, html } from './html.ts';
 import { day, trustMark } from './marks.ts';
 import type { PackView } from './view.ts';
 
+const MANIFEST_ONLY =
+  'The signature covers the manifest, pack.json. Code and schemas are covered by the integrity value below: pin it where you install.';
 const COVERS: Readonly<Record<string, string>> = {
-  ed25519: 'The signature covers the whole archive: manifest, code and schemas.',
-  manual:
-    'The signature covers the manifest, pack.json. Code and schemas are covered by the integrity value below: pin it where you install.',
-  sigstore:
-    'The signature covers the manifest, pack.json. Code and schemas are covered by the integrity value below: pin it where you install.',
+  archive: 'The signature covers the whole archive: manifest, code and schemas.',
+  files: 'The signatures cover the manifest and every other file, through files.json.',
+  manifest: MANIFEST_ONLY,
 };
 
 export function trustSection(view: PackView): Html {
@@ -21,16 +21,19 @@ ${signed(view)}
 }
 
 function signed({ version, signingKey }: PackView): Html {
-  const { method, keyId, state } = version.signing;
+  const { method, keyId, state, covers, signedBy } = version.signing;
   const { publishedAt } = version.provenance;
   if (state === 'unsigned')
     return html`<p>Nobody signed this version. Only the integrity value says that you get what was uploaded on ${day(publishedAt)}; nothing proves who made it.</p>`;
-  const who = html`${keyId === undefined ? 'a key without a name' : html`the key <code>${keyId}</code>`}${signingKey?.operator !== undefined && html` of ${signingKey.operator}`}`;
+  const who =
+    method === 'sigstore' && signedBy !== undefined
+      ? html`Sigstore by <code>${signedBy}</code>`
+      : html`${keyId === undefined ? 'a key without a name' : html`the key <code>${keyId}</code>`}${signingKey?.operator !== undefined && html` of ${signingKey.operator}`}`;
   if (state === 'unverifiable')
     return html`<p>It carries a signature made with ${who}, which this registry could not check when it was published on ${day(publishedAt)}. Treat it as unsigned unless you trust that key yourself.</p>`;
   return html`<p>Signed with ${who}. The registry verified the signature when the version was published, on ${day(publishedAt)}.</p>
 ${signingKey !== undefined && html`<p>The key may sign for ${signingKey.permittedNamespaces.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)} and is ${signingKey.status}. <a href="${signingKey.publicKeyUrl}">Public key</a></p>`}
-<p>${COVERS[method] ?? 'What it covers is not known.'}</p>`;
+<p>${COVERS[covers ?? (method === 'ed25519' ? 'archive' : 'manifest')]}</p>`;
 }
 
 export function provenanceSection({ version }: PackView): Html {

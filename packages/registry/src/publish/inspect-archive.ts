@@ -1,11 +1,14 @@
 /** One pass over an archive, a file in memory at a time. */
 import { isUtf8 } from 'node:buffer';
-import { type ArchiveLimits, eachFile } from '@gantry/packs';
+import { type ArchiveLimits, digestOf, eachFile, FILE_LIST_FILES, type FileDigest } from '@gantry/packs';
 
 export interface Inspection {
   readonly manifestBytes: Buffer;
   /** Every file by its path, reduced to what its references are checked for: see `traceOf`. */
   readonly traces: ReadonlyMap<string, Uint8Array>;
+  readonly digests: ReadonlyMap<string, FileDigest>;
+  /** The list of files and its signature, where the archive has them. */
+  readonly listing: ReadonlyMap<string, Buffer>;
 }
 
 const OBJECT = Buffer.from('{}');
@@ -17,10 +20,14 @@ export async function inspectArchive(
   limits: ArchiveLimits,
 ): Promise<Inspection> {
   const traces = new Map<string, Uint8Array>();
+  const digests = new Map<string, FileDigest>();
+  const listing = new Map<string, Buffer>();
   const { manifestBytes } = await eachFile(source, limits, ({ path, bytes }) => {
     traces.set(path, traceOf(bytes));
+    digests.set(path, digestOf(bytes));
+    if (FILE_LIST_FILES.includes(path)) listing.set(path, bytes);
   });
-  return { manifestBytes, traces };
+  return { manifestBytes, traces, digests, listing };
 }
 
 /**

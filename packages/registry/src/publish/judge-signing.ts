@@ -2,27 +2,33 @@
 import { buffer } from 'node:stream/consumers';
 import {
   type ArchiveLimits,
+  detachedSigning,
   judgeSignature,
   keyIdOf,
   normalizePath,
   type PackManifest,
+  type SignatureCovers,
   type Signing,
+  type SigstoreTrust,
   type TrustedKey,
 } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { fileIn } from '../catalogue/archive-file.ts';
 import type { PublishedVersion, SigningMethod } from '../catalogue/catalogue.ts';
 import type { SpooledArchive } from '../storage/storage.ts';
+import type { Inspection } from './inspect-archive.ts';
 
 export interface SigningQuestion {
   readonly manifest: PackManifest;
-  readonly manifestBytes: Buffer;
+  readonly inspection: Inspection;
   readonly archive: Pick<SpooledArchive, 'read'>;
   /** `X-Pack-Signing-Method`, if it was sent. */
   readonly claimedMethod: string | undefined;
   /** `X-Pack-Signature`: no archive can hold the signature over itself. */
   readonly detached: Buffer | undefined;
   readonly keys: readonly TrustedKey[];
+  /** Without it no bundle is verified. */
+  readonly sigstore: SigstoreTrust | undefined;
   readonly acceptsUnsigned: boolean;
   readonly limits: ArchiveLimits;
   readonly now: number;
@@ -42,7 +48,7 @@ const methodOf = (signing: Signing | undefined): SigningMethod =>
   signing === undefined ? 'none' : (signing.method ?? 'manual');
 
 export async function judgeSigning(question: SigningQuestion): Promise<JudgedSigning> {
-  const { signing } = question.manifest;
+  const signing = question.manifest.signing ?? detachedSigning(question.inspection.listing);
   const method = methodOf(signing);
   refuseOtherMethod(question.claimedMethod, method);
   if (signing === undefined) {
@@ -50,10 +56,10 @@ export async function judgeSigning(question: SigningQuestion): Promise<JudgedSig
     return { signing: { method, state: 'unsigned' } };
   }
   const signature = question.detached ?? (await signatureIn(question, signing));
-  const state = await stateOf(question, signing, signature);
+  const judged = await stateOf(question, signing, signature);
   const ref = signing.keyId ?? signing.publicKeyRef;
   return {
-    signing: { method, state, ...(ref !== undefined && { keyId: keyIdOf(ref) }) },
+    signing: { method, ...(ref !== undefined && { keyId: keyIdOf(ref) }), ...judged },
     ...(signature !== undefined && { signature: signature.toString('base64') }),
   };
 }
@@ -66,8 +72,9 @@ function refuseOtherMethod(claimed: string | undefined, method: SigningMethod): 
 }
 
 /** A namespace that has a key gets nothing unsigned: a stolen API key alone must not be enough. */
-function refuseUnsigned({ acceptsUnsigned, keys }: SigningQuestion): void {
-  if (!acceptsUnsigned || keys.length > 0) throw new OpenwopError('signature_required');
+function refuseUnsigned({ acceptsUnsigned, keys, manifest }: SigningQuestion): void {
+  if (!acceptsUnsigned || keys.length > 0 || manifest.name.startsWith('core.'))
+    throw new OpenwopError('signature_required');
 }
 
 async function signatureIn(
@@ -81,32 +88,44 @@ async function signatureIn(
   return bytes;
 }
 
+type Judged =
+  | { readonly state: 'verified'; readonly covers: SignatureCovers; readonly signedBy: string }
+  | { readonly state: 'unverifiable' };
+
 async function stateOf(
   question: SigningQuestion,
   signing: Signing,
   signature: Buffer | undefined,
-): Promise<'verified' | 'unverifiable'> {
-  const { manifest, manifestBytes, archive, keys, now } = question;
+): Promise<Judged> {
+  const { manifest, inspection, archive, keys, sigstore, now } = question;
+  const { name, version } = manifest;
+  const { manifestBytes, digests, listing } = inspection;
   const bundle = signing.signatureRef ?? SIGNATURE_FILES.sigstore;
+  const signatures = signature === undefined ? [] : [[normalizePath(bundle), signature] as const];
   const judgement = await judgeSignature(
     {
-      name: manifest.name,
+      name,
+      version,
       signing,
       manifestBytes,
+      digests,
       // Ed25519 takes its message whole; only this dialect signs the archive, and archives are bounded.
       archive: signing.method === 'ed25519' ? await buffer(archive.read()) : new Uint8Array(),
-      files: new Map(signature === undefined ? [] : [[normalizePath(bundle), signature]]),
+      files: new Map([...listing, ...signatures]),
       ...(signature !== undefined && { detachedSignature: signature }),
     },
-    { keys, now },
+    { keys, now, ...(sigstore && { sigstore }) },
   );
   switch (judgement.state) {
-    case 'verified':
-      return 'verified';
+    case 'verified': {
+      const { state, covers, signedBy } = judgement;
+      return { state, covers, signedBy };
+    }
     case 'unauthorized':
       throw new OpenwopError('forbidden', { message: judgement.message });
     case 'unverifiable':
-      if (question.acceptsUnsigned && keys.length === 0) return 'unverifiable';
+      if (question.acceptsUnsigned && keys.length === 0 && !name.startsWith('core.'))
+        return { state: 'unverifiable' };
       throw invalid(judgement.message);
     default:
       throw invalid(judgement.state === 'invalid' ? judgement.message : 'The pack is not signed.');

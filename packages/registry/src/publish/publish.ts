@@ -8,7 +8,7 @@
  * I3  The commit decides: of two publishes of the same bytes one creates, the other finds it there.
  */
 import { type Caller, HOST_ADMIN, liveTenant } from '@gantry/http';
-import type { ArchiveLimits } from '@gantry/packs';
+import type { ArchiveLimits, SigstoreTrust } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import { refuseMissingScope, refuseTestKey } from '../access/authorize.ts';
 import type { Provenance, PublishedVersion } from '../catalogue/catalogue.ts';
@@ -28,6 +28,7 @@ export interface PublisherOptions {
   /** First words of names that are taken, such as `vendor`. */
   readonly scopes: readonly string[];
   readonly acceptsUnsigned: boolean;
+  readonly sigstore: SigstoreTrust | undefined;
   readonly keyName: (caller: Caller) => Promise<string>;
   readonly now: () => number;
 }
@@ -128,13 +129,14 @@ export class Publisher {
     archive: SpooledArchive,
     { inspection, manifest, source }: Judged,
   ): Promise<PublishedVersion> {
-    const { limits, claims, acceptsUnsigned, now } = this.#options;
+    const { limits, claims, acceptsUnsigned, sigstore, now } = this.#options;
     const signing = await judgeSigning({
       manifest,
-      manifestBytes: inspection.manifestBytes,
+      inspection,
       archive,
       limits,
       acceptsUnsigned,
+      sigstore,
       claimedMethod: request.claimedMethod,
       detached: request.detachedSignature,
       keys: claims.trustedKeys(request.name),

@@ -34,6 +34,7 @@ function versionEntry(catalogue: CatalogueName, publicUrl: string, published: Pu
     signingMethod: signing.method,
     ...(signing.keyId !== undefined && { signingKeyId: signing.keyId }),
     verification: signing.state,
+    ...(signing.covers !== undefined && { signatureCovers: signing.covers }),
     publishedTypeIds: nodeTypeIdsOf(manifest),
     publishedAgentIds: agentIdsOf(manifest),
     ...lifecycleOf(published),

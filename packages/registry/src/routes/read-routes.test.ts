@@ -49,7 +49,7 @@ test('discovery names the endpoints, the keys and the namespaces', async (t) => 
   const document = await get(app, '/.well-known/openwop-registry');
   assert.equal(document.url, 'https://packs.gantry.example');
   assert.deepEqual(document.supportedNamespaces, ['core', 'vendor', 'community']);
-  assert.deepEqual(document.supportedSigningMethods, ['manual', 'ed25519', 'sigstore']);
+  assert.deepEqual(document.supportedSigningMethods, ['manual', 'ed25519']);
   const { versionTarball } = document.endpoints as JsonObject;
   assert.equal(versionTarball, '/v1/packs/{name}/-/{version}.tgz');
   assert.equal((document.signingKeys as JsonObject[])[0]?.keyId, 'gantry-1');

@@ -79,6 +79,7 @@ export async function readServer(t: Pick<TestContext, 'after'>, catalogue: Memor
       publicUrl: 'https://packs.gantry.example',
       namespaces: ['core', 'vendor', 'community'],
       acceptsUnsigned: false,
+      verifiesSigstore: false,
     },
   });
   readRoutes(app, reads);

@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
   checkFiles,
+  FILE_LIST,
+  hasOtherFileList,
   type NodePackManifest,
   normalizePath,
   type PackManifest,
   readArchive,
   readJsonSource,
   readManifest,
-  type WrittenArchive,
   writeArchive,
 } from '@gantry/packs';
 import { surfacesNamedBy } from '@gantry/protocol';
@@ -22,7 +23,6 @@ export interface PackCheck {
   readonly faults: readonly Fault[];
   /** Absent when it cannot be read. */
   readonly manifest?: PackManifest;
-  readonly archive: WrittenArchive;
   readonly files: Files;
 }
 
@@ -39,13 +39,13 @@ export async function checkPack(folder: string): Promise<PackCheck> {
   if (!existsSync(path.join(folder, MANIFEST))) {
     throw new UsageError(`There is no ${MANIFEST} in ${folder}. Begin with: gantry pack new NAME`);
   }
-  const archive = await writeArchive(folder);
-  const { files, manifestBytes: source } = await readArchive(archive.bytes);
+  const { bytes } = await writeArchive(folder);
+  const { files, manifestBytes: source } = await readArchive(bytes);
   const reading = readManifest(source);
-  const broken = [...jsonFaults(files), ...secretFaults(files)];
+  const broken = [...jsonFaults(files), ...secretFaults(files), ...listFaults(files)];
   if (reading.kind === 'refused') {
     const refused = reading.issues.map((issue) => manifestFault(issue, 'error'));
-    return { archive, files, faults: [...refused, ...broken] };
+    return { files, faults: [...refused, ...broken] };
   }
   const { manifest, warnings } = reading;
   const placeOf = placesIn(source);
@@ -58,7 +58,7 @@ export async function checkPack(folder: string): Promise<PackCheck> {
     ...readmeFaults(files),
     ...(manifest.kind === 'node' ? await codeFaults(folder, manifest, files, placeOf) : []),
   ];
-  return { manifest, archive, files, faults };
+  return { manifest, files, faults };
 }
 
 interface Placed {
@@ -99,6 +99,12 @@ function secretFaults(files: Files): Fault[] {
   return [...files]
     .filter(([, bytes]) => Buffer.from(bytes).includes('PRIVATE KEY-----'))
     .map(([file]) => ({ severity: 'error', file, ...START, message }));
+}
+
+function listFaults(files: Files): Fault[] {
+  if (!hasOtherFileList(files)) return [];
+  const message = 'Building writes the list of files under this name: rename yours.';
+  return [{ severity: 'error', file: FILE_LIST, ...START, message }];
 }
 
 function readmeFaults(files: Files): Fault[] {

@@ -33,6 +33,7 @@ export interface Delivery {
 
 interface Proved extends Wish {
   readonly file: string;
+  readonly isExact: boolean;
 }
 
 /** Installs them in the order given. `named` is the pack that the command line names. */
@@ -82,7 +83,7 @@ async function proveAll(call: Call, packs: readonly ChosenPack[], folder: string
       const file = path.join(folder, `${index}.tgz`);
       await writeFile(file, fetched.bytes);
       const { name, version } = pack;
-      proved.push({ name, version, requires: requiresOf(fetched.manifest), file });
+      proved.push({ name, version, requires: requiresOf(fetched.manifest), file, isExact: pack.isExact });
     }
   } finally {
     painter.close();
@@ -107,13 +108,14 @@ async function prove(call: Call, { isExact }: ChosenPack, fetched: FetchedPack) 
 /** What a host answers about a signature that was proved here, if nobody told it the key. */
 const UNKNOWN_KEY = ['pack_trust_downgrade', 'pack_signature_unverifiable'];
 
-async function handOver({ client, io }: Call, proved: readonly Proved[]): Promise<InstalledPack[]> {
+async function handOver({ client, io, args }: Call, proved: readonly Proved[]): Promise<InstalledPack[]> {
   const installed: InstalledPack[] = [];
   const painter = createPainter(io.stderr);
   try {
-    for (const [index, { name, version, requires, file }] of proved.entries()) {
+    for (const [index, { name, version, requires, file, isExact }] of proved.entries()) {
+      const older = isExact || args.flag('older');
       painter.live([`Installing ${index + 1} of ${proved.length}: ${name}@${version}`]);
-      installed.push(await client.packs.install(await readFile(file), { grant: requires }));
+      installed.push(await client.packs.install(await readFile(file), { grant: requires, older }));
     }
   } catch (error) {
     if (installed.length > 0)

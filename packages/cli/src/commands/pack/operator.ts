@@ -32,12 +32,17 @@ export async function installBuilt(
 ): Promise<InstalledPack> {
   const wish = wishOf(manifest);
   await approve(call, [wish], manifest.name);
-  return call.client.packs.install(bytes, { grant: wish.requires, ...(development && { development }) });
+  const older = call.args.flag('older');
+  return call.client.packs.install(bytes, {
+    grant: wish.requires,
+    older,
+    ...(development && { development }),
+  });
 }
 
 /** How well it is known where it comes from. */
-export function proofOf({ trust, signedBy, development }: InstalledPack): string {
-  const proof = signedBy === undefined ? trust : `${trust} by ${signedBy}`;
+export function proofOf({ trust, signedBy, covers, development }: InstalledPack): string {
+  const proof = signedBy === undefined ? trust : `${trust} by ${signedBy} (${covers ?? 'manifest'})`;
   return development ? `${proof}, in development` : proof;
 }
 

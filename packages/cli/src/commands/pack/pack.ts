@@ -68,6 +68,7 @@ export const pack: Command = {
     },
     check: { type: 'boolean', text: 'lock: write nothing; exit with 1 when the file would change' },
     unverified: { type: 'boolean', text: 'install, update: also what no key of the registry signed' },
+    older: { type: 'boolean', text: 'install: also in place of a newer version' },
     yes: { type: 'boolean', text: 'update: do not ask' },
     storage: {
       type: 'boolean',

@@ -8,6 +8,7 @@ import {
   keyIdOf,
   readArchive,
   readManifest,
+  type SignatureCovers,
   type SignatureJudgement,
   type TrustedKey,
   type WrittenArchive,
@@ -102,21 +103,27 @@ const SIGNATURE_TEXT: Readonly<Record<SignatureJudgement['state'], string>> = {
   verified: 'is right',
 };
 
+const COVERS_TEXT: Readonly<Record<SignatureCovers, string>> = {
+  manifest: 'pack.json, the integrity covers the rest',
+  files: 'all files',
+  archive: 'the archive',
+};
+
 function signatureText(signature: SignatureJudgement): string {
   const text = SIGNATURE_TEXT[signature.state];
   if (signature.state === 'unsigned') return text;
   if (signature.state === 'unverifiable') return `${text}: ${signature.message} Pass the key with --keys.`;
   if (signature.state !== 'verified') return `${text}: ${signature.message}`;
-  const gap = signature.covers === 'manifest' ? '; it covers pack.json, the integrity covers the rest' : '';
-  return `${text}, by ${signature.signedBy}${gap}`;
+  return `${text}, by ${signature.signedBy}; it covers ${COVERS_TEXT[signature.covers]}`;
 }
 
 async function judge({ args, io }: Call, { manifest, bytes, files }: BuiltPack): Promise<SignatureJudgement> {
   const place = args.text('keys');
   const keys = place === undefined ? [] : await keysAt(path.resolve(io.cwd, place), manifest.name);
   const manifestBytes = files.get('pack.json') ?? new Uint8Array();
-  const { name, signing } = manifest;
-  return judgeSignature({ name, signing, archive: bytes, manifestBytes, files }, { keys, now: io.now() });
+  const { name, version, signing } = manifest;
+  const pack = { name, version, signing, archive: bytes, manifestBytes, files };
+  return judgeSignature(pack, { keys, now: io.now() });
 }
 
 export const verify: Action = {

@@ -59,7 +59,7 @@ test('a pack is shown, published once, and the same again is no harm', async (t)
   assert.equal(first.code, 0, first.err);
   assert.match(
     first.out,
-    /^vendor\.acme\.greeter@0\.1\.0 {2}node, 7 files, [\d.]+ kB, signed with acme-2026$/m,
+    /^vendor\.acme\.greeter@0\.1\.0 {2}node, 9 files, [\d.]+ kB, signed with acme-2026$/m,
   );
   assert.match(first.out, /^ {2}index\.mjs +\d+ B$/m);
   assert.match(first.out, /^ {2}net\.outbound {2}Send requests/m);

@@ -1,8 +1,21 @@
-/** Signatures as published packs carry them: Ed25519 over the packed pack.json, kept in the archive. */
-import { archiveOf, keyIdOf, signEd25519, type WrittenArchive } from '@gantry/packs';
+/**
+ * Two detached Ed25519 signatures, kept in the archive: over the packed pack.json, as published packs carry it, and
+ * over files.json, which covers the code.
+ */
+import {
+  archiveOf,
+  FILE_LIST,
+  FILE_LIST_SIGNATURE,
+  keyIdOf,
+  MANIFEST_SIGNATURE,
+  signEd25519,
+  type WrittenArchive,
+  withFileList,
+} from '@gantry/packs';
 import type { Json } from '@gantry/protocol';
 
-const SIGNATURE = 'keys/pack.json.sig';
+/** Their public schema has no member `signing`; files.json names the key. */
+const SIGNED_DETACHED_ONLY = ['frontend-plugin'];
 
 /** Keys sorted, no spaces: the form in which registries sign manifests, and serve them. */
 function canonical(value: Json): string {
@@ -19,12 +32,23 @@ export interface SigningKey {
   readonly pem: string;
 }
 
-/** The same files with a manifest that names the key, and its signature. */
+/** The same files with a manifest that names the key, their list, and both signatures. */
 export function signFiles(files: ReadonlyMap<string, Uint8Array>, key: SigningKey): Promise<WrittenArchive> {
-  const source = files.get('pack.json');
+  const source = files.get('pack.json') ?? new Uint8Array();
   const manifest = JSON.parse(new TextDecoder().decode(source));
-  const signing = { method: 'manual', publicKeyRef: keyIdOf(key.file), signatureRef: SIGNATURE };
-  const signed = Buffer.from(canonical({ ...manifest, signing }));
-  const signature = signEd25519(key.pem, signed);
-  return archiveOf(new Map([...files, ['pack.json', signed], [SIGNATURE, signature]]));
+  const keyId = keyIdOf(key.file);
+  const signing = { method: 'manual', publicKeyRef: keyId, signatureRef: MANIFEST_SIGNATURE };
+  const packed = SIGNED_DETACHED_ONLY.includes(manifest.kind)
+    ? source
+    : Buffer.from(canonical({ ...manifest, signing }));
+  const signature = signEd25519(key.pem, packed);
+  const { name, version } = manifest;
+  const signed = new Map([
+    ...files,
+    ['pack.json', packed] as const,
+    [MANIFEST_SIGNATURE, signature] as const,
+  ]);
+  const listed = withFileList(signed, { name, version, keyId });
+  const list = listed.get(FILE_LIST) ?? new Uint8Array();
+  return archiveOf(listed.set(FILE_LIST_SIGNATURE, signEd25519(key.pem, list)));
 }

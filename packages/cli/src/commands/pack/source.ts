@@ -1,7 +1,14 @@
 /** What a command is pointed at: a folder, which is checked and built, or an archive, which is read. */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { ARCHIVE_LIMITS, type PackManifest, readArchive, readManifest } from '@gantry/packs';
+import {
+  ARCHIVE_LIMITS,
+  archiveOf,
+  type PackManifest,
+  readArchive,
+  readManifest,
+  withFileList,
+} from '@gantry/packs';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { checkPack } from './check.ts';
@@ -33,10 +40,12 @@ export async function buildOf(call: Call, word: string): Promise<BuiltPack> {
 }
 
 async function buildFolder(call: Call, folder: string): Promise<BuiltPack> {
-  const { faults, manifest, archive, files } = await checkPack(folder);
+  const { faults, manifest, files: found } = await checkPack(folder);
   printFaults(call, folder, faults.filter(isError));
   if (!manifest || faults.some(isError)) throw new FaultyPack();
-  return { manifest, bytes: archive.bytes, integrity: archive.integrity, files };
+  const files = withFileList(found, manifest);
+  const { bytes, integrity } = await archiveOf(files);
+  return { manifest, bytes, integrity, files };
 }
 
 async function openArchive(call: Call, file: string): Promise<BuiltPack> {
