@@ -1,0 +1,89 @@
+/** Which surfaces of the host the code of a pack calls, as far as that can be told without running it. */
+import { surfacesNamedBy } from '@gantry/protocol';
+import type { PackManifest } from '../manifest/kinds.ts';
+import { scanJavaScript } from './javascript.ts';
+import { SURFACE_PATHS } from './value.ts';
+
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface CalledSurfaces {
+  /** Capabilities without `host.`, each with the first place that calls it. */
+  readonly called: ReadonlyMap<string, Place>;
+  /** What cannot be determined, in words. */
+  readonly unknown: ReadonlyMap<string, Place>;
+}
+
+/** [m] A megabyte of source takes 0.4 s; published packs have 44 KB at most. */
+const SOURCE_BYTES_MAX = 512 * 1024;
+const UNKNOWN_MAX = 20;
+const START = { line: 1, column: 1 } as const;
+const CODE = { javascript: /\.[cm]?js$/, python: /\.py$/ } as const;
+
+type Files = ReadonlyMap<string, Uint8Array>;
+
+export function calledSurfaces(manifest: PackManifest, files: Files): CalledSurfaces {
+  const language = manifest.kind === 'node' ? manifest.runtime.language : undefined;
+  const nodes = manifest.kind === 'node' ? (manifest.nodes ?? []) : [];
+  if ((language !== 'javascript' && language !== 'python') || nodes.length === 0)
+    return { called: new Map(), unknown: new Map() };
+  const found = [...files].filter(([file]) => CODE[language].test(file));
+  if (found.reduce((sum, [, { length }]) => sum + length, 0) > SOURCE_BYTES_MAX)
+    return undetermined(`its code is larger than ${SOURCE_BYTES_MAX / 1024} KB`);
+  const sources = found.map(([file, bytes]) => ({ file, source: Buffer.from(bytes).toString('utf8') }));
+  if (language === 'python') return searchPython(sources);
+  try {
+    const typeIds = nodes.map(({ typeId }) => typeId);
+    const { called, unknown } = scanJavaScript(sources, typeIds);
+    return { called, unknown: new Map([...unknown].slice(0, UNKNOWN_MAX)) };
+  } catch (error) {
+    // Code that is nested deeper than the stack.
+    if (error instanceof RangeError) return undetermined('its code is nested too deeply');
+    throw error;
+  }
+}
+
+const undetermined = (what: string): CalledSurfaces => ({
+  called: new Map(),
+  unknown: new Map([[what, { file: '', ...START }]]),
+});
+
+/** Python is searched for the names of surfaces, in either spelling. */
+function searchPython(sources: readonly { file: string; source: string }[]): CalledSurfaces {
+  const called = new Map<string, Place>();
+  for (const [path, capability] of SURFACE_PATHS) {
+    const snake = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const names = [...new Set([path, snake])].map((name) => name.replaceAll('.', String.raw`\s*\.\s*`));
+    const pattern = new RegExp(String.raw`\.\s*(?:${names.join('|')})\b`);
+    for (const { file, source } of sources) {
+      const index = called.has(capability) ? -1 : source.search(pattern);
+      if (index >= 0)
+        called.set(capability, { file, line: source.slice(0, index).split('\n').length, column: 1 });
+    }
+  }
+  return { ...undetermined('Python is searched for names and not followed'), called };
+}
+
+/** The permission to call a surface. */
+export const surfaceGrant = (capability: string): string => `host.${capability}`;
+
+/** Whether the manifest says which surfaces it calls, so that it is held to them. */
+export const namesSurfaces = ({ peerDependencies = {} }: PackManifest): boolean =>
+  surfacesNamedBy(Object.keys(peerDependencies)).length > 0;
+
+export interface SurfaceAsks {
+  /** Permissions such as `host.kvStorage`, sorted. */
+  readonly asks: readonly string[];
+  /** What cannot be determined, in words. */
+  readonly unknown: readonly string[];
+}
+
+/** What a host asks for when it installs a pack that names no surface. */
+export function surfaceAsks(manifest: PackManifest, files: Files): SurfaceAsks {
+  if (namesSurfaces(manifest)) return { asks: [], unknown: [] };
+  const { called, unknown } = calledSurfaces(manifest, files);
+  return { asks: [...called.keys()].map(surfaceGrant).sort(), unknown: [...unknown.keys()] };
+}

@@ -1,0 +1,366 @@
+/**
+ * Which surfaces JavaScript calls, found by following `ctx` through its variables, parameters, members and results.
+ * Code that hides what it calls is found out when it runs, by the grant; here it counts that what cannot be followed
+ * is said.
+ *
+ * I1  Nothing of the code is run, and its size bounds the time: each pass goes over every node once.
+ * I2  Values only grow, so the passes come to an end; where they do not within PASSES_MAX, that is said too.
+ */
+import { type AnyNode, type Node, parse } from 'acorn';
+import type { CalledSurfaces, Place } from './called-surfaces.ts';
+import { declaredNames, isNode, type JsNode, keyText, membersOf } from './syntax.ts';
+import {
+  at,
+  type Fn,
+  holdsSurfaces,
+  merge,
+  nothing,
+  type Scope,
+  surfaceAt,
+  text,
+  union,
+  unknown,
+  type Value,
+} from './value.ts';
+
+const PASSES_MAX = 20;
+const ARRAY_CALLS = new Set(['map', 'forEach', 'filter', 'find', 'flatMap', 'some', 'every', 'reduce']);
+/** Some functions of nodes take their inputs first. */
+const CTX_NAMES = ['ctx', 'context'];
+const OPTIONS = { ecmaVersion: 'latest', locations: true, allowHashBang: true } as const;
+
+export interface JavaScriptFile {
+  readonly file: string;
+  readonly source: string;
+}
+
+export function scanJavaScript(files: readonly JavaScriptFile[], typeIds: readonly string[]): CalledSurfaces {
+  const scan = new Scan(typeIds);
+  for (const file of files) scan.add(file);
+  return scan.run();
+}
+
+function parsed(source: string): JsNode {
+  try {
+    return parse(source, { ...OPTIONS, sourceType: 'module' });
+  } catch {
+    return parse(source, { ...OPTIONS, sourceType: 'script', allowReturnOutsideFunction: true });
+  }
+}
+
+class Scan {
+  readonly #typeIds: ReadonlySet<string>;
+  readonly #served = new Set<string>();
+  readonly #called = new Map<string, Place>();
+  readonly #unparsed = new Map<string, Place>();
+  /** Of the last pass: earlier ones do not know yet what arrives where. */
+  readonly #unknown = new Map<string, Place>();
+  readonly #modules: { file: string; program: JsNode; scope: Scope }[] = [];
+  readonly #fns = new Map<Node, Fn>();
+  /** Members of objects of the code, by name alone. */
+  readonly #members = new Map<string, Value>();
+  #file = '';
+  #grew = false;
+
+  constructor(typeIds: readonly string[]) {
+    this.#typeIds = new Set(typeIds);
+  }
+
+  add({ file, source }: JavaScriptFile): void {
+    try {
+      const program = parsed(source);
+      const scope = { parent: undefined, bindings: new Map(), fn: undefined };
+      for (const name of declaredNames(program)) scope.bindings.set(name, nothing());
+      this.#modules.push({ file, program, scope });
+    } catch {
+      this.#unparsed.set(`${file} cannot be parsed`, { file, line: 1, column: 1 });
+    }
+  }
+
+  run(): CalledSurfaces {
+    for (let passes = 0; passes === 0 || this.#grew; passes++) {
+      this.#grew = false;
+      this.#unknown.clear();
+      if (passes === PASSES_MAX) {
+        this.#unknown.set('the code is too involved to be followed', { file: '', line: 1, column: 1 });
+        break;
+      }
+      for (const { file, program, scope } of this.#modules) {
+        this.#file = file;
+        this.#all(program, scope);
+      }
+    }
+    for (const typeId of this.#typeIds)
+      if (!this.#served.has(typeId))
+        this.#unknown.set(`the function of ${typeId} was not found`, { file: '', line: 1, column: 1 });
+    return { called: this.#called, unknown: new Map([...this.#unparsed, ...this.#unknown]) };
+  }
+
+  #all(node: JsNode, scope: Scope): Value {
+    for (const child of membersOf(node)) this.#value(child, scope);
+    return unknown();
+  }
+
+  /** What a node stands for; everything below it is looked at on the way. */
+  #value(node: JsNode | null | undefined, scope: Scope): Value {
+    if (!node) return unknown();
+    switch (node.type) {
+      case 'Identifier':
+        return this.#variable(node.name, scope);
+      case 'Literal':
+        return typeof node.value === 'string' ? text(node.value) : unknown();
+      case 'TemplateLiteral':
+        this.#all(node, scope);
+        return node.expressions.length === 0 ? text(node.quasis[0]?.value.cooked ?? '') : unknown();
+      case 'ChainExpression':
+      case 'ParenthesizedExpression':
+        return this.#value(node.expression, scope);
+      case 'AwaitExpression':
+        return this.#value(node.argument, scope);
+      case 'LogicalExpression':
+        return union(this.#value(node.left, scope), this.#value(node.right, scope));
+      case 'ConditionalExpression':
+        this.#value(node.test, scope);
+        return union(this.#value(node.consequent, scope), this.#value(node.alternate, scope));
+      case 'SequenceExpression':
+        return node.expressions.map((each) => this.#value(each, scope)).at(-1) ?? unknown();
+      case 'MemberExpression':
+        return this.#memberOf(node, this.#value(node.object, scope), this.#keys(node, scope));
+      case 'ArrayExpression':
+        return union(...node.elements.map((each) => this.#value(each, scope)));
+      case 'SpreadElement':
+        return this.#value(node.argument, scope);
+      case 'ObjectExpression':
+        return this.#object(node, scope);
+      case 'CallExpression':
+      case 'NewExpression':
+        return this.#call(node, scope);
+      case 'FunctionDeclaration':
+      case 'FunctionExpression':
+      case 'ArrowFunctionExpression':
+        return this.#function(node, scope);
+      case 'ClassDeclaration':
+      case 'ClassExpression':
+        return this.#class(node, scope);
+      default:
+        return this.#statement(node, scope);
+    }
+  }
+
+  #statement(node: JsNode, scope: Scope): Value {
+    switch (node.type) {
+      case 'VariableDeclarator':
+        if (node.init) this.#assign(node.id, this.#value(node.init, scope), scope);
+        return unknown();
+      case 'AssignmentExpression': {
+        const value = this.#value(node.right, scope);
+        this.#assign(node.left, value, scope);
+        return value;
+      }
+      case 'ForOfStatement': {
+        const { left, right, body } = node;
+        const target = left.type === 'VariableDeclaration' ? left.declarations[0]?.id : left;
+        if (target) this.#assign(target, this.#value(right, scope), scope);
+        return this.#value(body, scope);
+      }
+      case 'ReturnStatement':
+        this.#merge(scope.fn?.returns, this.#value(node.argument, scope));
+        return unknown();
+      case 'ImportDeclaration':
+        for (const { local, ...from } of node.specifiers) {
+          const name = 'imported' in from ? keyText(from.imported) : undefined;
+          this.#merge(scope.bindings.get(local.name), this.#exported(String(node.source.value), name));
+        }
+        return unknown();
+      case 'ImportExpression':
+        if (node.source.type !== 'Literal') this.#cannotTell(node, 'import() of a computed name');
+        return this.#all(node, scope);
+      case 'WithStatement':
+        this.#cannotTell(node, 'with');
+        return this.#all(node, scope);
+      default:
+        return this.#all(node, scope);
+    }
+  }
+
+  #variable(name: string, scope: Scope | undefined): Value {
+    for (let each = scope; each; each = each.parent) {
+      const found = each.bindings.get(name);
+      if (found) return found;
+    }
+    // Whoever reads its arguments by number may read ctx.
+    return name === 'arguments' ? at('') : unknown();
+  }
+
+  /** What another file of the pack exports under a name; nothing is known of other modules. */
+  #exported(source: string, name: string | undefined): Value {
+    const file = source.slice(source.lastIndexOf('/') + 1);
+    const module = source.startsWith('.') && this.#modules.find((one) => one.file.endsWith(file));
+    return (module && name !== undefined && module.scope.bindings.get(name)) || unknown();
+  }
+
+  #keys({ computed, property }: JsNode & { type: 'MemberExpression' }, scope: Scope): Value {
+    if (!computed) return text(property.type === 'Identifier' ? property.name : '');
+    return this.#value(property, scope);
+  }
+
+  #memberOf(node: JsNode, object: Value, keys: Value): Value {
+    // An item of an array is what all of its items are.
+    if ('property' in node && node.property.type === 'Literal' && typeof node.property.value === 'number')
+      return object;
+    const found = nothing();
+    for (const path of object.paths) {
+      if (keys.other) this.#cannotTell(node, `ctx${path && `.${path}`}[…]`);
+      for (const key of keys.strings) merge(found, this.#surface(node, path === '' ? key : `${path}.${key}`));
+    }
+    for (const key of keys.strings) merge(found, this.#members.get(key) ?? nothing());
+    if (found.paths.size === 0) found.other = true;
+    return found;
+  }
+
+  #surface(node: JsNode, path: string): Value {
+    const capability = surfaceAt(path);
+    if (capability !== undefined && !this.#called.has(capability))
+      this.#called.set(capability, this.#place(node));
+    return capability === undefined && holdsSurfaces(path) ? at(path) : unknown();
+  }
+
+  #object(node: JsNode & { type: 'ObjectExpression' }, scope: Scope): Value {
+    const spread: Value[] = [];
+    for (const member of node.properties) {
+      const value = this.#value(member.type === 'SpreadElement' ? member.argument : member.value, scope);
+      if (member.type === 'SpreadElement') spread.push(value);
+      else {
+        const keys = member.computed ? this.#value(member.key, scope) : text(keyText(member.key) ?? '');
+        this.#put(keys, value);
+      }
+    }
+    return union(unknown(), ...spread);
+  }
+
+  /** A member of some object. Under the id of a node type lies the function that the host calls with ctx. */
+  #put(keys: Value, value: Value): void {
+    for (const key of keys.strings) {
+      const known = this.#members.get(key) ?? nothing();
+      this.#members.set(key, known);
+      this.#merge(known, value);
+      if (!this.#typeIds.has(key) || value.fns.size === 0) continue;
+      this.#served.add(key);
+      for (const { node, scope } of value.fns) {
+        const param = node.params.find((one) => one.type === 'Identifier' && CTX_NAMES.includes(one.name));
+        const given = param ?? node.params[0];
+        if (given) this.#assign(given, at(''), scope);
+      }
+    }
+  }
+
+  #assign(target: JsNode, value: Value, scope: Scope): void {
+    switch (target.type) {
+      case 'Identifier':
+        this.#merge(this.#variable(target.name, scope), value);
+        break;
+      case 'MemberExpression':
+        this.#value(target.object, scope);
+        this.#put(this.#keys(target, scope), value);
+        break;
+      case 'AssignmentPattern':
+        this.#assign(target.left, union(value, this.#value(target.right, scope)), scope);
+        break;
+      case 'RestElement':
+        this.#assign(target.argument, value, scope);
+        break;
+      case 'ArrayPattern':
+        for (const item of target.elements) if (item) this.#assign(item, value, scope);
+        break;
+      case 'ObjectPattern':
+        for (const member of target.properties) {
+          if (member.type === 'RestElement') this.#assign(member.argument, value, scope);
+          else {
+            const keys = member.computed ? this.#value(member.key, scope) : text(keyText(member.key) ?? '');
+            this.#assign(member.value, this.#memberOf(member, value, keys), scope);
+          }
+        }
+        break;
+    }
+  }
+
+  #function(node: Fn['node'] & JsNode, scope: Scope): Value {
+    const fn = this.#fns.get(node) ?? this.#newFunction(node, scope);
+    if ('id' in node && node.id && node.type === 'FunctionDeclaration')
+      this.#merge(this.#variable(node.id.name, scope), { ...nothing(), fns: new Set([fn]) });
+    for (const param of node.params) this.#assign(param, nothing(), fn.scope);
+    if (!('body' in node) || !isNode(node.body)) return unknown();
+    const result = this.#value(node.body, fn.scope);
+    if (node.body.type !== 'BlockStatement') this.#merge(fn.returns, result);
+    return { ...nothing(), fns: new Set([fn]) };
+  }
+
+  #newFunction(node: Fn['node'] & JsNode, parent: Scope): Fn {
+    const bindings = new Map(declaredNames(node).map((name) => [name, nothing()] as const));
+    const returns = nothing();
+    const scope: { -readonly [Key in keyof Scope]: Scope[Key] } = { parent, bindings, fn: undefined };
+    const fn = { node, scope, returns };
+    // Arrow functions that are expressions return by themselves; `return` finds its function here.
+    scope.fn = fn;
+    this.#fns.set(node, fn);
+    return fn;
+  }
+
+  /** Making one calls its constructor; its methods are members. */
+  #class(node: JsNode & { type: 'ClassDeclaration' | 'ClassExpression' }, scope: Scope): Value {
+    const made = nothing();
+    for (const member of node.body.body) {
+      if (!('value' in member)) {
+        this.#value(member, scope);
+        continue;
+      }
+      const value = this.#value(member.value, scope);
+      if ('kind' in member && member.kind === 'constructor') merge(made, value);
+      else this.#put(text(keyText(member.key) ?? ''), value);
+    }
+    if (node.id) this.#merge(this.#variable(node.id.name, scope), made);
+    return made;
+  }
+
+  #call(node: JsNode & { type: 'CallExpression' | 'NewExpression' }, scope: Scope): Value {
+    const { callee } = node;
+    const called = this.#value(callee, scope);
+    const given = node.arguments.map((each) => this.#value(each, scope));
+    if (called.fns.size > 0) {
+      for (const fn of called.fns)
+        fn.node.params.forEach((param, index) => {
+          const isRest =
+            node.arguments.some(({ type }) => type === 'SpreadElement') || param.type === 'RestElement';
+          this.#assign(param, isRest ? union(...given) : (given[index] ?? nothing()), fn.scope);
+        });
+      return union(...[...called.fns].map(({ returns }) => returns));
+    }
+    if (callee.type === 'Identifier' && ['eval', 'Function'].includes(callee.name))
+      this.#cannotTell(node, callee.name);
+    // Callbacks of an array that holds ctx are called with it.
+    const isOfArray = callee.type === 'MemberExpression' && ARRAY_CALLS.has(keyText(callee.property) ?? '');
+    const owner = isOfArray ? this.#value(callee.object, scope) : nothing();
+    for (const { fns } of given)
+      for (const { node: fn, scope: inner } of fns)
+        fn.params.forEach((param, index) => {
+          this.#assign(param, index === 0 ? union(unknown(), owner) : unknown(), inner);
+        });
+    if (given.some(({ paths }) => paths.size > 0))
+      this.#cannotTell(node, 'ctx is handed to code that is not in the pack');
+    return unknown();
+  }
+
+  #merge(into: Value | undefined, more: Value): void {
+    if (into && merge(into, more)) this.#grew = true;
+  }
+
+  #cannotTell(node: JsNode, what: string): void {
+    const place = this.#place(node);
+    this.#unknown.set(`${what} in ${place.file}:${place.line}`, place);
+  }
+
+  #place(node: AnyNode | Node): Place {
+    const { line = 1, column = 0 } = node.loc?.start ?? {};
+    return { file: this.#file, line, column: column + 1 };
+  }
+}

@@ -1,0 +1,56 @@
+/** What the scan needs to know of JavaScript syntax trees. */
+import type { AnyNode } from 'acorn';
+
+export type JsNode = AnyNode;
+
+export const isNode = (value: unknown): value is JsNode =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+
+/** The nodes directly below one, in order. */
+export const membersOf = (node: JsNode): JsNode[] =>
+  Object.values(node)
+    .flatMap((value: unknown) => (Array.isArray(value) ? value : [value]))
+    .filter(isNode);
+
+/** `name` and `'name'` as keys; nothing for numbers and private names. */
+export function keyText(key: JsNode): string | undefined {
+  if (key.type === 'Identifier') return key.name;
+  return key.type === 'Literal' && typeof key.value === 'string' ? key.value : undefined;
+}
+
+const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'];
+
+/** Every name that a function or module declares, whatever the block. */
+export function declaredNames(root: JsNode): string[] {
+  const names: string[] = [];
+  const walk = (node: JsNode): void => {
+    if (node.type === 'VariableDeclarator') names.push(...namesIn(node.id));
+    if (node.type === 'CatchClause' && node.param) names.push(...namesIn(node.param));
+    if ((node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration') && node.id)
+      names.push(node.id.name);
+    if (node.type === 'ImportDeclaration') names.push(...node.specifiers.map(({ local }) => local.name));
+    if (!FUNCTIONS.includes(node.type)) membersOf(node).forEach(walk);
+  };
+  if ('params' in root) names.push(...root.params.flatMap(namesIn));
+  membersOf(root).forEach(walk);
+  return names;
+}
+
+function namesIn(pattern: JsNode): string[] {
+  switch (pattern.type) {
+    case 'Identifier':
+      return [pattern.name];
+    case 'AssignmentPattern':
+      return namesIn(pattern.left);
+    case 'RestElement':
+      return namesIn(pattern.argument);
+    case 'ArrayPattern':
+      return pattern.elements.flatMap((item) => (item ? namesIn(item) : []));
+    case 'ObjectPattern':
+      return pattern.properties.flatMap((member) =>
+        namesIn(member.type === 'RestElement' ? member.argument : member.value),
+      );
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,69 @@
+/** What an expression may stand for, as far as the surfaces of the host are concerned. */
+import { SURFACE_NAMES } from '@gantry/protocol';
+import type { AnyNode } from 'acorn';
+
+/** A function of the module: what its parameters were given, and what it gave back. */
+export interface Fn {
+  readonly node: AnyNode & { readonly params: readonly AnyNode[] };
+  readonly scope: Scope;
+  readonly returns: Value;
+}
+
+export interface Scope {
+  readonly parent: Scope | undefined;
+  readonly bindings: Map<string, Value>;
+  readonly fn: Fn | undefined;
+}
+
+/** Grows only, so that going over the code again comes to an end. Arrays are what their items are. */
+export interface Value {
+  /** Members of `ctx`: `''` is itself, `storage` a part of it that holds surfaces. */
+  readonly paths: Set<string>;
+  readonly strings: Set<string>;
+  readonly fns: Set<Fn>;
+  /** Also something that is not known here. */
+  other: boolean;
+}
+
+export const nothing = (): Value => ({ paths: new Set(), strings: new Set(), fns: new Set(), other: false });
+export const unknown = (): Value => ({ ...nothing(), other: true });
+export const text = (string: string): Value => ({ ...nothing(), strings: new Set([string]) });
+export const at = (path: string): Value => ({ ...nothing(), paths: new Set([path]) });
+
+/** Answers whether there was anything new. */
+export function merge(into: Value, more: Value): boolean {
+  const before = sizeOf(into);
+  for (const path of more.paths) into.paths.add(path);
+  // A string that comes from everywhere is no longer worth following.
+  if (into.strings.size + more.strings.size > STRINGS_MAX) into.other = true;
+  else for (const string of more.strings) into.strings.add(string);
+  for (const fn of more.fns) into.fns.add(fn);
+  into.other ||= more.other;
+  return sizeOf(into) !== before;
+}
+
+const STRINGS_MAX = 64;
+
+const sizeOf = ({ paths, strings, fns, other }: Value): number =>
+  paths.size + strings.size + fns.size + Number(other);
+
+export const union = (...values: readonly Value[]): Value => {
+  const all = nothing();
+  for (const value of values) merge(all, value);
+  return all;
+};
+
+const CAPABILITIES: ReadonlyMap<string, string> = new Map(
+  SURFACE_NAMES.flatMap(({ capability, path, aliases }) =>
+    [path, ...aliases.filter((alias) => alias.includes('.'))].map((each) => [each, capability]),
+  ),
+);
+
+/** The surface at a path of `ctx`. */
+export const surfaceAt = (path: string): string | undefined => CAPABILITIES.get(path);
+
+/** Whether surfaces lie below a path of `ctx`. */
+export const holdsSurfaces = (path: string): boolean =>
+  [...CAPABILITIES.keys()].some((each) => each.startsWith(`${path}.`));
+
+export const SURFACE_PATHS: readonly (readonly [path: string, capability: string])[] = [...CAPABILITIES];
