@@ -48,8 +48,8 @@ export interface Settings {
   /** What one call of pack code may use. */
   readonly packMemoryMb: number;
   readonly packTimeoutSeconds: number;
-  /** What packs that were granted `env.read` see. */
-  readonly packEnvironment: Readonly<Record<string, string>>;
+  /** The variables that shared packs with `env.read` see, by the name of the pack. */
+  readonly packEnvironment: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Servers that keep what packs store, by port. */
   readonly backends: BackendSettings;
   /** Names that packs put objects under; the first is meant where none is named. */
@@ -152,7 +152,7 @@ const SERVED = {
   },
   packEnvironment: {
     env: 'GANTRY_PACK_ENV',
-    text: 'names of variables that packs with env.read see, separated by commas (none)',
+    text: 'PACK:VARIABLE pairs that packs of GANTRY_PACKS may read, separated by commas (none)',
   },
   kv: { env: 'GANTRY_KV', text: 'keys of packs: postgres:// (the data folder)' },
   cache: { env: 'GANTRY_CACHE', text: 'cache of packs: postgres:// (the data folder)' },
@@ -332,11 +332,20 @@ function bucketsOf(text = 'artifacts'): string[] {
 }
 
 /** Settings of the host itself hold its secrets, so no pack ever sees one. */
-function environmentOf(names: readonly string[], env: Environment): Record<string, string> {
-  const own = names.find((name) => name.startsWith('GANTRY_'));
-  if (own !== undefined)
-    throw new SettingsError(`GANTRY_PACK_ENV must not name ${own}: packs see no settings.`);
-  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+function environmentOf(pairs: readonly string[], env: Environment): Settings['packEnvironment'] {
+  const byPack: Record<string, Record<string, string>> = {};
+  for (const pair of pairs) {
+    const [pack = '', variable = '', ...rest] = pair.split(':');
+    if (pack === '' || variable === '' || rest.length > 0)
+      throw new SettingsError(
+        `GANTRY_PACK_ENV: "${pair}" is not PACK:VARIABLE, such as vendor.acme.crm:CRM_REGION.`,
+      );
+    if (variable.startsWith('GANTRY_'))
+      throw new SettingsError(`GANTRY_PACK_ENV must not name ${variable}: packs see no settings.`);
+    const value = env[variable];
+    byPack[pack] = { ...byPack[pack], ...(value !== undefined && { [variable]: value }) };
+  }
+  return byPack;
 }
 
 function onOrOff(name: Name, text: string | undefined): boolean {

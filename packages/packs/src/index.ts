@@ -41,6 +41,13 @@ export {
   type Root,
   resolvePacks,
 } from './resolve/resolve.ts';
+export {
+  type CalledSurfaces,
+  calledSurfaces,
+  namesSurfaces,
+  surfaceAsks,
+  surfaceGrant,
+} from './scan/called-surfaces.ts';
 export { openRegistryTree } from './sweep/registry-tree.ts';
 export { sampleFor } from './sweep/sample.ts';
 export { summarize } from './sweep/summary.ts';

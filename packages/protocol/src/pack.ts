@@ -29,8 +29,10 @@ export const PackSurfaces = Type.Object({
   access: Type.Enum(['read', 'write']),
   /** Names of capabilities, without `host.`. */
   capabilities: Texts,
-  /** False when its manifest names none of them, so that it may call all. */
+  /** False when its manifest names none of them, so that it may call those it was granted. */
   declared: Type.Boolean(),
+  /** What its code calls beyond that cannot be determined, and why. */
+  undetermined: Type.Optional(Texts),
 });
 export type PackSurfaces = Static<typeof PackSurfaces>;
 

@@ -25,7 +25,7 @@ import { through } from './spelling.ts';
 import {
   type Invocation,
   type NodeFacts,
-  notDeclared,
+  notAllowed,
   notPure,
   type PackRef,
   type ReadCall,
@@ -93,7 +93,9 @@ export class NodeCalls {
   #dispatch = 0;
   #reads: SeenReads;
   readonly #writes = new Map<string, number>();
+  /** Those that the manifest names; where it names none, what is granted counts, or all where nobody grants. */
   readonly #declared: ReadonlySet<ImplementedSurface>;
+  readonly #granted: ReadonlySet<ImplementedSurface> | undefined;
 
   constructor(routes: Routes, deps: CallDeps, facts: NodeFacts, journal: CallJournal) {
     this.#routes = routes;
@@ -101,7 +103,8 @@ export class NodeCalls {
     this.#facts = facts;
     this.#journal = journal;
     this.#reads = new SeenReads(journal, facts);
-    this.#declared = routes.declaredBy(facts.peers);
+    this.#declared = routes.namedBy(facts.peers);
+    this.#granted = facts.granted && routes.namedBy(facts.granted);
   }
 
   /** Rejects with `OpenwopError` only, or with the reason of the signal. */
@@ -139,8 +142,10 @@ export class NodeCalls {
   #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
     io.signal.throwIfAborted();
     if (io.dispatch !== this.#dispatch) this.#beginAnew(io.dispatch);
-    const { ordinalBase: _, peers: __, ...who } = this.#facts;
-    if (!this.#declared.has(route.surface)) throw notDeclared(who, route);
+    const { ordinalBase: _, peers: __, granted: ___, ...who } = this.#facts;
+    const declares = this.#declared.size > 0;
+    const allowed = declares ? this.#declared : this.#granted;
+    if (allowed && !allowed.has(route.surface)) throw notAllowed(who, route, declares);
     const writes = route.method.effect !== 'read';
     if (writes && who.effect === 'pure') throw notPure(who, { ...route, what: route.method.effect });
     const input = through(route.takes, sent, { input: sent, now });

@@ -28,8 +28,8 @@ export interface Routes {
   readonly paths: ReadonlyMap<string, readonly Route[]>;
   /** Throws `host_capability_missing`. */
   find(path: string, input: DataObject): Route;
-  /** Which surfaces a pack may call: those that it names, or all when it names none, as many packs do. */
-  declaredBy(peers: readonly string[]): ReadonlySet<ImplementedSurface>;
+  /** Which surfaces a list of names means. */
+  namedBy(names: readonly string[]): ReadonlySet<ImplementedSurface>;
 }
 
 export function createRoutes(
@@ -51,12 +51,12 @@ export function createRoutes(
   };
   return {
     paths,
-    declaredBy(peers) {
-      const names = peers.map((peer) => `${peer.replace(/^(?:host|openwop)\./, '')}.`);
-      const declared = surfaces.filter(({ literal: { capability, aliases = [] } }) =>
+    namedBy(given) {
+      const names = given.map((name) => `${name.replace(/^(?:host|openwop)\./, '')}.`);
+      const named = surfaces.filter(({ literal: { capability, aliases = [] } }) =>
         [capability, ...aliases].some((own) => names.some((name) => name.startsWith(`${own}.`))),
       );
-      return new Set(declared.length > 0 ? declared : surfaces);
+      return new Set(named);
     },
     find(path, input) {
       const route = paths.get(path)?.find(({ when }) => when === undefined || Object.hasOwn(input, when));

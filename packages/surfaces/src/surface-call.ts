@@ -17,6 +17,8 @@ export interface NodeFacts {
   readonly pack: PackRef;
   /** What its manifest asks of the host, by name. */
   readonly peers: readonly string[];
+  /** Where `peers` names no surface: what it was granted, such as `host.kvStorage`. Absent means all. */
+  readonly granted?: readonly string[];
   /** Where the ordinals of this visit of the node begin. */
   readonly ordinalBase: number;
   /**
@@ -45,7 +47,7 @@ export interface Invocation {
   readonly fingerprint: string;
 }
 
-export interface ReadCall extends Omit<NodeFacts, 'peers' | 'ordinalBase'> {
+export interface ReadCall extends Omit<NodeFacts, 'peers' | 'granted' | 'ordinalBase'> {
   readonly signal: AbortSignal;
   /** Milliseconds, when the call arrived. */
   readonly now: number;
@@ -81,14 +83,18 @@ export const notPure = (
     details: { requestedCapability: capability },
   });
 
-/** The refusal of a call to a pack that asked for other surfaces, and not for this one. */
-export const notDeclared = (
+/** The refusal of a call to a surface that the pack neither asked for nor was granted. */
+export function notAllowed(
   { pack }: Pick<NodeFacts, 'pack'>,
   { path, surface, capability }: Route,
-): OpenwopError =>
-  new OpenwopError('sandbox_capability_denied', {
-    message:
-      `The manifest of ${pack.name} names what it needs of the host, and ctx.${path} is not among it. ` +
-      `Its author has to add host.${surface.literal.capability} to peerDependencies.`,
+  declares: boolean,
+): OpenwopError {
+  const wanted = `host.${surface.literal.capability}`;
+  const message = declares
+    ? `The manifest of ${pack.name} names what it needs of the host, and ctx.${path} is not among it. Its author has to add ${wanted} to peerDependencies.`
+    : `${pack.name} was not granted ctx.${path}. If you trust the pack with it: gantry pack grant ${pack.name} ${wanted}, beside what it has.`;
+  return new OpenwopError('sandbox_capability_denied', {
+    message,
     details: { requestedCapability: capability },
   });
+}

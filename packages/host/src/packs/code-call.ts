@@ -23,8 +23,8 @@ export interface CodeCalls {
   readonly memoryBytes: number;
   readonly wallClockMs: number;
   readonly remotes: RemoteNodes;
-  /** What the operator lets packs see that were granted `env.read`. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** What the operator lets packs see that were granted `env.read`, by their names. */
+  readonly environment: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly surfaces: Surfaces;
 }
 
@@ -50,14 +50,15 @@ export type CodeCall = (task: Task, listeners: Listeners) => Promise<InvocationO
 export async function prepareCall(
   calls: CodeCalls,
   version: VersionRecord,
-  acts: boolean,
+  { acts, grants }: { readonly acts: boolean; readonly grants: readonly string[] },
 ): Promise<CodeCall> {
   const { code, name, version: number } = version;
   if (!code) throw new Error(`${name}@${number} has no code`);
   if (code.language === 'remote') return remoteCall(calls, version, code.entry);
   const sandbox = await calls.sandboxes.for(version.source);
   const folder = await calls.folders.folderOf(version);
-  return (task, listeners) => sandboxCall(calls, task, listeners, { sandbox, folder, version, code, acts });
+  return (task, listeners) =>
+    sandboxCall(calls, task, listeners, { sandbox, folder, version, code, acts, grants });
 }
 
 function remoteCall(
@@ -85,25 +86,26 @@ interface Unpacked {
   readonly version: VersionRecord;
   readonly code: SandboxedCode;
   readonly acts: boolean;
+  readonly grants: readonly string[];
 }
 
 function sandboxCall(
   calls: CodeCalls,
   task: Task,
   { children, feed }: Listeners,
-  { sandbox, folder, version, code, acts }: Unpacked,
+  { sandbox, folder, version, code, acts, grants }: Unpacked,
 ): Promise<InvocationOutcome> {
   const { key, invocation, pack, signal, work } = task;
   const { memoryBytes, wallClockMs, environment } = calls;
   const { workspace = '', principal = '' } = work.facts.owner;
-  const members = children.closing(membersOf(calls, task, children, version));
+  const members = children.closing(membersOf(calls, task, children, { ...version, grants }));
   const { memoryPagesMax, ...rest } = code;
   const wasm = memoryPagesMax === undefined ? {} : { wasm: { memoryPagesMax } };
   return sandbox.invoke({
     code: { ...rest, ...wasm, name: version.name, version: version.version, folder },
     key: { tenant: key.tenant, workspace, principal },
     grants: version.requires,
-    environment,
+    environment: Object.hasOwn(environment, version.name) ? (environment[version.name] ?? {}) : {},
     typeId: invocation.typeId,
     ctx: contextOf(task),
     variables: pack.variables,
@@ -139,7 +141,7 @@ function membersOf(
   { surfaces }: CodeCalls,
   task: Task,
   children: SubWorkflows,
-  { peers = [] }: VersionRecord,
+  { peers = [], grants }: VersionRecord & { readonly grants: readonly string[] },
 ): Members {
   const { key, invocation, pack, signal, work, log } = task;
   const { nodeId, attempt, ordinalBase } = invocation;
@@ -158,6 +160,7 @@ function membersOf(
     log,
     pack: { name, version },
     peers,
+    granted: grants,
   });
   return together([ENDINGS, ...(effect === 'pure' ? [] : [sideEffects(guard), children.members]), offered]);
 }

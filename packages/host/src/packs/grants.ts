@@ -1,31 +1,98 @@
-/** What a tenant lets a pack do: the last word counts, earlier ones are kept with who said them when. */
+/**
+ * What a tenant lets packs do.
+ *
+ * I1  A grant is held by a signer, or by one archive where nobody signed; a pack of the same name inherits nothing.
+ * I2  Grants end with the last version of a pack: runs under way keep what they began with, an install begins anew.
+ * I3  `env.read` is the operator's to give. No tenant gives it to itself or takes it over.
+ */
 import type { PackGrant } from '@gantry/protocol';
 import type { Entry, Write } from '@gantry/store';
-import { bodyOf, type GrantRecord, grantKey, putting } from './pack-record.ts';
+import { SHARED } from '../workflows/shared.ts';
+import { bodyOf, type GrantHolder, type GrantRecord, grantKey, putting } from './pack-record.ts';
 
 const HISTORY_MAX = 100;
+const HOLDERS_MAX = 50;
+const INTEGRITIES_MAX = 100;
+const OPERATORS = 'env.read';
 
-export interface Granting {
+/** Who asks for a grant. */
+export interface Holder {
+  readonly integrity: string;
+  /** Absent when nobody signed. */
+  readonly signer?: string | undefined;
+}
+
+export interface Granting extends Holder {
   readonly tenant: string;
   readonly name: string;
   /** The version that was looked at. */
   readonly version: string;
   readonly requires: readonly string[];
+  /** Other holders keep nothing beyond this. */
+  readonly narrows?: boolean;
   readonly by: string;
   readonly now: number;
 }
 
+const recordOf = (entry: Entry | null): GrantRecord => {
+  const { holders = [], history = [] }: Partial<GrantRecord> = entry ? bodyOf(entry) : {};
+  return { holders, history };
+};
+
+/** I3. */
+export const givenBy = (tenant: string, requires: readonly string[]): readonly string[] =>
+  tenant === SHARED ? requires : requires.filter((id) => id !== OPERATORS);
+
+/** I1. Undefined when nothing was granted to it. */
+function held({ holders }: GrantRecord, { integrity, signer }: Holder): GrantHolder | undefined {
+  return holders.find(
+    (one) =>
+      !one.ended && (one.integrities.includes(integrity) || (signer !== undefined && one.signer === signer)),
+  );
+}
+
+/** What an archive begins with when it is installed. */
+export const inherited = (entry: Entry | null, holder: Holder): readonly string[] | undefined =>
+  held(recordOf(entry), holder)?.requires;
+
+/** What an archive may do, also after it was uninstalled. */
+export const grantedTo = (entry: Entry | null, integrity: string): readonly string[] | undefined =>
+  recordOf(entry).holders.find(({ integrities }) => integrities.includes(integrity))?.requires;
+
+export const heldByAny = (entry: Entry | null): readonly string[] =>
+  recordOf(entry).holders.flatMap(({ ended, requires }) => (ended ? [] : requires));
+
+export const historyOf = (entry: Entry | null): readonly PackGrant[] => recordOf(entry).history;
+
 /** Nothing when it changes nothing. */
-export function grantWrite(
-  { tenant, name, version, requires, by, now }: Granting,
-  before: Entry | null,
-): Write[] {
-  const record = before ? bodyOf<GrantRecord>(before) : { requires: [], history: [] };
-  if (sameSet(record.requires, requires)) return [];
+export function grantWrite(granting: Granting, before: Entry | null): Write[] {
+  const { tenant, name, version, integrity, signer, by, now } = granting;
+  const requires = [...new Set(givenBy(tenant, granting.requires))].sort();
+  const record = recordOf(before);
+  const holder = held(record, granting);
+  const isSame = holder !== undefined && sameSet(holder.requires, requires);
+  if (isSame ? holder.integrities.includes(integrity) : !holder && requires.length === 0) return [];
+  const integrities = [...new Set([integrity, ...(holder?.integrities ?? [])])].slice(0, INTEGRITIES_MAX);
+  const owner = signer ?? holder?.signer;
+  const others = record.holders
+    .filter((one) => one !== holder)
+    .map((one) =>
+      granting.narrows ? { ...one, requires: one.requires.filter((id) => requires.includes(id)) } : one,
+    );
+  const holders = [{ ...(owner !== undefined && { signer: owner }), integrities, requires }, ...others];
   const grantedAt = new Date(now).toISOString();
-  const granted: PackGrant = { requires: [...requires], version, workspace: null, grantedBy: by, grantedAt };
-  const history = [granted, ...record.history].slice(0, HISTORY_MAX);
-  return [putting({ key: grantKey(tenant, name), body: { requires: [...requires], history }, before, now })];
+  const granted: PackGrant = { requires, version, workspace: null, grantedBy: by, grantedAt };
+  const history = isSame ? record.history : [granted, ...record.history].slice(0, HISTORY_MAX);
+  const body: GrantRecord = { holders: holders.slice(0, HOLDERS_MAX), history };
+  return [putting({ key: grantKey(tenant, name), body, before, now })];
+}
+
+/** I2. */
+export function endWrites(before: Entry | null, now: number): Write[] {
+  const { holders, history } = recordOf(before);
+  if (!before || holders.length === 0) return [];
+  const body: GrantRecord = { holders: holders.map((one) => ({ ...one, ended: true })), history };
+  return [putting({ key: before, body, before, now })];
 }
 
 const sameSet = (left: readonly string[], right: readonly string[]): boolean =>

@@ -17,9 +17,9 @@ import {
 } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Entry, Store, Write } from '@gantry/store';
-import { grantWrite } from './grants.ts';
+import { givenBy, grantWrite } from './grants.ts';
 import { bytesWrites, refuseOther, refuseOtherBytes } from './known-bytes.ts';
-import { GRANTABLE, granting, type Offer } from './offer.ts';
+import { GRANTABLE, granting, type Offer, SURFACE_GRANTS } from './offer.ts';
 import { archiveKey, bodyOf, type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
 import { PACKS_MAX, type PackShelf } from './pack-shelf.ts';
 import type { Sandboxes } from './sandboxes.ts';
@@ -43,6 +43,8 @@ export interface InstallRequest {
   readonly pins?: readonly PackPin[];
   /** Granted now, beside what was granted before. `all` is for folders that the operator names. */
   readonly grant: readonly string[] | 'all';
+  /** Nothing that was granted before counts beside it. */
+  readonly exactly?: boolean;
   readonly by: string;
 }
 
@@ -122,8 +124,10 @@ async function tryInstall(
     throw new OpenwopError('conflict', { message: `At most ${PACKS_MAX} pack versions are installed.` });
   const trust = await proofOf(options, request, judged, earlier);
   const grantEntry = await shelf.grant(tenant, name);
-  const granted = grantsFor(request, judged, await shelf.granted(tenant, name));
-  const { degraded, shadowed } = judgeNeeds(judged, granted, await shelf.granted(tenant, name));
+  const holder = { integrity, signer: trust.signer };
+  const inherited = await shelf.inherited(tenant, name, holder);
+  const granted = grantsFor(request, judged, request.exactly ? [] : inherited);
+  const { degraded, shadowed } = judgeNeeds(judged, granted, inherited);
   const record = recordOf(request, judged, trust, { degraded, shadowed, at: now() });
   const unchanged = earlier?.integrity === record.integrity && earlier.development === record.development;
   const writes = [
@@ -139,7 +143,10 @@ async function tryInstall(
           isFromRegistry: request.registry !== undefined,
           now: now(),
         })),
-    ...grantWrite({ tenant, name, version, requires: granted, by: request.by, now: now() }, grantEntry),
+    ...grantWrite(
+      { tenant, name, version, ...holder, requires: granted, by: request.by, now: now() },
+      grantEntry,
+    ),
   ];
   if (writes.length === 0) return { changed: false, record: earlier ?? record };
   const [result] = await store.commit([writes]);
@@ -170,25 +177,35 @@ async function proofOf(
   });
 }
 
+/** Of what is granted before and now, what the pack asks for. */
 function grantsFor(
-  { grant }: InstallRequest,
-  { manifest }: Judged,
+  { grant, tenant }: InstallRequest,
+  judged: Judged,
   before: readonly string[],
 ): readonly string[] {
-  const given = grant === 'all' ? requiresOf(manifest) : grant;
+  const { surfaceUnknowns = [] } = judged.contents.record;
+  const all = surfaceUnknowns.length > 0 ? SURFACE_GRANTS : [];
+  const given = grant === 'all' ? [...asksOf(judged), ...all] : givenBy(tenant, grant);
   return [...new Set([...before, ...given])].sort();
 }
 
+type Asking = Pick<Judged, 'manifest' | 'offer'> & Partial<Pick<Judged, 'contents'>>;
+
+const asksOf = ({ manifest, contents }: Omit<Asking, 'offer'>): readonly string[] => [
+  ...requiresOf(manifest),
+  ...(contents?.record.surfaceAsks ?? []),
+];
+
 function judgeNeeds(
-  { manifest, offer }: Pick<Judged, 'manifest' | 'offer'>,
+  { manifest, offer, contents }: Asking,
   granted: readonly string[],
   before: readonly string[],
 ) {
-  const judgement = judgeInstall(manifest, granting(offer, granted));
+  const judgement = judgeInstall(manifest, granting(offer, granted), contents?.record.surfaceAsks);
   if (judgement.installable) return judgement;
   const [first, ...others] = judgement.refusals;
   if (!first) throw new Error('a refusal has a reason');
-  const { added, kept } = grantDifference(before, requiresOf(manifest));
+  const { added, kept } = grantDifference(before, asksOf(contents ? { manifest, contents } : { manifest }));
   const asks =
     first.code === 'pack_runtime_requirement_unmet' ? { added: [...added], granted: [...kept] } : {};
   throw refusalError([{ ...first, details: { ...first.details, ...asks } }, ...others]);

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { type Root, writeArchive } from '@gantry/packs';
 import { SettingsError } from '../settings.ts';
 import { SHARED } from '../workflows/shared.ts';
+import { endWrites } from './grants.ts';
 import { BY_SETTING, installNamed, type NamedPack, type NamedPacksOptions } from './named-packs.ts';
 import { packKey } from './pack-record.ts';
 
@@ -54,7 +55,10 @@ async function installFolder({ install, log }: ListedPacksOptions, folder: strin
  * The settings are what every tenant has: other versions and other packs leave, so that the listed version is the
  * one that serves. Where the listed version was left out, the one before goes on serving.
  */
-async function retire({ store, shelf, log }: ListedPacksOptions, kept: readonly NamedPack[]): Promise<void> {
+async function retire(
+  { store, shelf, now, log }: ListedPacksOptions,
+  kept: readonly NamedPack[],
+): Promise<void> {
   for (const { record } of await shelf.installed(SHARED)) {
     const { name, version, installedBy } = record;
     const stays = kept.some(
@@ -64,7 +68,9 @@ async function retire({ store, shelf, log }: ListedPacksOptions, kept: readonly 
     const entry = await shelf.entry(packKey(SHARED, name, version));
     if (!entry) continue;
     // Another process that removes it at the same time wants the same.
-    await store.commit([[{ kind: 'deleteEntry', key: entry, expectedVersion: entry.version }]]);
+    const isLast = (await shelf.versionsOf(SHARED, name)).length === 1;
+    const ended = isLast ? endWrites(await shelf.grant(SHARED, name), now()) : [];
+    await store.commit([[{ kind: 'deleteEntry', key: entry, expectedVersion: entry.version }, ...ended]]);
     log.info({ pack: `${name}@${version}` }, 'pack removed: GANTRY_PACKS no longer names it');
   }
 }

@@ -5,12 +5,14 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { compareVersions, type Root, unmetRequirements } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
 import type { EntryKey, Store } from '@gantry/store';
 import type { Logger } from 'pino';
-import { SettingsError } from '../settings.ts';
+import { type Settings, SettingsError } from '../settings.ts';
 import { SHARED } from '../workflows/shared.ts';
 import { grantWrite } from './grants.ts';
 import type { Installed, InstallRequest } from './installer.ts';
+import { SURFACE_GRANTS } from './offer.ts';
 import { bodyOf, type PackRecord, packKey, putting } from './pack-record.ts';
 import type { PackShelf } from './pack-shelf.ts';
 import type { ChosenPack, OpenRegistries, RegistryPacks } from './registry-packs.ts';
@@ -34,6 +36,7 @@ export interface NamedPacksOptions {
   readonly registry: RegistryPacks;
   readonly packLock: string | undefined;
   readonly trust: HostTrust;
+  readonly environment: Settings['packEnvironment'];
   readonly install: (request: InstallRequest) => Promise<Installed>;
   readonly now: () => number;
   readonly log: Logger;
@@ -116,8 +119,10 @@ async function installOne(
     log.warn({ pack: `${name}@${version}` }, `pack left out: ${reason}`);
     return { ...left, outcome: 'left out' };
   };
-  await grantNamed(options, pack);
-  if (await isInstalled(options, pack)) return { ...pack, outcome: 'installed' };
+  if (await isInstalled(options, pack)) {
+    await grantNamed(options, pack);
+    return { ...pack, outcome: 'installed' };
+  }
   const foreseen = await reasonAgainst(options, pack, done);
   if (foreseen !== undefined) return leaveOut(pack, foreseen);
   const { archive, requires, proof } = await (await registry()).fetch(pack);
@@ -126,7 +131,16 @@ async function installOne(
   if (reason !== undefined) return leaveOut(fetched, reason);
   const request = { tenant: SHARED, archive, source: 'archive', development: false } as const;
   const [current] = await shelf.versionsOf(SHARED, name);
-  const { record } = await install({ ...request, registry: proof, grant: [], older: true, by: BY_SETTING });
+  const given = { grant: grantsOf(options, fetched), exactly: isListed(options, name) };
+  const record = await install({ ...request, registry: proof, ...given, older: true, by: BY_SETTING }).then(
+    (installed) => installed.record,
+    (error: unknown) => {
+      // What was granted before belongs to another signer.
+      if (error instanceof OpenwopError && error.code === 'pack_runtime_requirement_unmet') return;
+      throw error;
+    },
+  );
+  if (!record) return leaveOut(fetched, unmetText(requires));
   // The list is the operator's word, and a restart with the same list changes nothing.
   if (current && compareVersions(version, current.record.version) < 0)
     log.warn({ pack: `${name}@${version}`, before: current.record.version }, 'older pack version installed');
@@ -136,28 +150,43 @@ async function installOne(
 }
 
 async function reasonAgainst(
-  { shelf, trust }: NamedPacksOptions,
-  { name, dependencies, requires }: ChosenPack,
+  options: NamedPacksOptions,
+  pack: ChosenPack,
   done: readonly NamedPack[],
 ): Promise<string | undefined> {
+  const { shelf } = options;
+  const { name, dependencies, requires } = pack;
   const lacking = done.find((one) => one.outcome === 'left out' && dependencies.includes(one.name));
   if (lacking) return `it depends on ${lacking.name}, which is left out.`;
-  const unmet = unmetRequirements(requires, grantsOf(trust, name) ?? (await shelf.granted(SHARED, name)));
-  if (unmet.length === 0) return;
-  return `it asks for ${unmet.join(', ')}. Grant that in the trust file, under grants, and start again.`;
+  const before = isListed(options, name) ? [] : await shelf.heldByName(SHARED, name);
+  const unmet = unmetRequirements(requires, [...before, ...grantsOf(options, pack)]);
+  return unmet.length === 0 ? undefined : unmetText(unmet);
 }
 
-const grantsOf = ({ grants }: HostTrust, name: string): readonly string[] | undefined =>
-  Object.hasOwn(grants, name) ? grants[name] : undefined;
+const unmetText = (unmet: readonly string[]): string =>
+  `it asks for ${unmet.join(', ')}. Grant that in the trust file, under grants, and start again.`;
+
+/** The trust file says what the pack may do. */
+const isListed = ({ trust }: Pick<NamedPacksOptions, 'trust'>, name: string): boolean =>
+  Object.hasOwn(trust.grants, name);
+
+/** What the operator gives it: by the trust file, by naming variables for it, and the surfaces that the plan lists. */
+function grantsOf(
+  { trust, environment }: NamedPacksOptions,
+  { name, requires }: ChosenPack,
+): readonly string[] {
+  const listed = Object.hasOwn(trust.grants, name) ? (trust.grants[name] ?? []) : [];
+  const reads = Object.hasOwn(environment, name) ? ['env.read'] : [];
+  return [...listed, ...reads, ...requires.filter((id) => SURFACE_GRANTS.includes(id))];
+}
 
 /** What the trust file says of a pack is exactly what it may do; of others, what was granted before. */
-async function grantNamed(
-  { store, shelf, trust, now }: NamedPacksOptions,
-  { name, version }: ChosenPack,
-): Promise<void> {
-  const grants = grantsOf(trust, name);
-  if (grants === undefined) return;
-  const granting = { tenant: SHARED, name, version, requires: [...new Set(grants)].sort(), by: BY_SETTING };
+async function grantNamed(options: NamedPacksOptions, pack: ChosenPack): Promise<void> {
+  const { store, shelf, now } = options;
+  const { name, version, integrity } = pack;
+  const before = isListed(options, name) ? [] : await shelf.granted(SHARED, pack);
+  const requires = [...before, ...grantsOf(options, pack)];
+  const granting = { tenant: SHARED, name, version, integrity, requires, by: BY_SETTING };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const writes = grantWrite({ ...granting, now: now() }, await shelf.grant(SHARED, name));
     if (writes.length === 0) return;

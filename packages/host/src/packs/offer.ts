@@ -1,10 +1,23 @@
 /** What this host offers to packs. */
 import { NODE_TYPES } from '@gantry/engine';
-import { type HostOffer, type PackKind, type PackManifest, RUNTIME_REQUIREMENTS } from '@gantry/packs';
-import { capabilityName } from '@gantry/protocol';
+import {
+  type HostOffer,
+  type PackKind,
+  type PackManifest,
+  RUNTIME_REQUIREMENTS,
+  surfaceGrant,
+} from '@gantry/packs';
+import { capabilityName, SURFACE_NAMES } from '@gantry/protocol';
+
+export const SURFACE_GRANTS: readonly string[] = SURFACE_NAMES.map(({ capability }) =>
+  surfaceGrant(capability),
+);
 
 /** Starting programs is refused whatever anyone grants. */
-export const GRANTABLE: readonly string[] = RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess');
+export const GRANTABLE: readonly string[] = [
+  ...RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess'),
+  ...SURFACE_GRANTS,
+];
 
 export const WASM_ABI_VERSIONS: readonly number[] = [1];
 

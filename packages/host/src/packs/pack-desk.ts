@@ -1,5 +1,12 @@
 /** What callers may do with packs. */
-import { covers, describePermission, grantDifference, type PackPin, unmetRequirements } from '@gantry/packs';
+import {
+  covers,
+  describePermission,
+  grantDifference,
+  type PackPin,
+  surfaceGrant,
+  unmetRequirements,
+} from '@gantry/packs';
 import {
   type InstalledPack,
   OpenwopError,
@@ -7,16 +14,16 @@ import {
   type PackReceipts,
   type WorkflowPacks,
 } from '@gantry/protocol';
-import type { Store } from '@gantry/store';
+import type { Store, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
-import { grantWrite } from './grants.ts';
+import { endWrites, givenBy, grantWrite, historyOf } from './grants.ts';
 import { type Installed, type InstallerOptions, type InstallRequest, installPack } from './installer.ts';
 import { GRANTABLE } from './offer.ts';
-import { bodyOf, type GrantRecord, packKey } from './pack-record.ts';
+import { packKey } from './pack-record.ts';
 import type { PackShelf, ShelvedPack } from './pack-shelf.ts';
 import { surfacesOf } from './pack-surfaces.ts';
 import type { Receipts } from './receipts.ts';
-import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
+import type { ChosenPack, OpenRegistries, RegistryPacks } from './registry-packs.ts';
 import { type TrustModes, trustModes } from './trust.ts';
 import { pinsIn } from './workflow-pins.ts';
 
@@ -71,7 +78,7 @@ export class PackDesk {
     const chosen = await registry.choose([{ name, range, requestedBy: 'the request' }]);
     const root = chosen.find((pack) => pack.name === name);
     if (!root) throw new Error(`${name} is not in its own resolution`);
-    await this.#requireGrants(request, chosen);
+    await this.#requireGrants(request, chosen, registry);
     for (const pack of chosen) {
       if (pack === root || (await this.#has(tenant, pack))) continue;
       const { archive, proof } = await registry.fetch(pack);
@@ -112,23 +119,25 @@ export class PackDesk {
       name,
       versions,
       permissions: ids.map((id) => ({ id, text: describePermission(id) })),
-      grants: entry ? [...bodyOf<GrantRecord>(entry).history] : [],
+      grants: [...historyOf(entry)],
     };
   }
 
   /** Exactly this is granted from now on, also to runs under way. */
   async grant(address: PackAddress, requires: readonly string[], by: string): Promise<PackDetail> {
-    if (!requires.every((id) => GRANTABLE.includes(id)))
+    const grantable = givenBy(address.tenant, GRANTABLE);
+    if (!requires.every((id) => grantable.includes(id)))
       throw new OpenwopError('validation_error', {
-        message: `Only these can be granted here: ${GRANTABLE.join(', ')}.`,
+        message: `Only these can be granted here: ${grantable.join(', ')}. env.read is the operator's to grant: name the pack in GANTRY_PACK_ENV.`,
         details: { path: '/requires' },
       });
     const [current] = await this.#find(address);
     const { tenant, name } = address;
     const before = await this.#shelf.grant(tenant, name);
     const wanted = [...new Set(requires)].sort();
-    const { version } = current!.record;
-    const granting = { tenant, name, version, requires: wanted, by, now: this.#options.now() };
+    const { version, integrity } = current!.record;
+    const held = { tenant, name, version, integrity, requires: wanted };
+    const granting = { ...held, narrows: true, by, now: this.#options.now() };
     const writes = grantWrite(granting, before);
     if (writes.length > 0) {
       const [result] = await this.#options.store.commit([writes]);
@@ -149,9 +158,11 @@ export class PackDesk {
     const entries = await Promise.all(
       leaving.map(({ record }) => this.#shelf.entry(packKey(tenant, name, record.version))),
     );
-    const writes = entries.flatMap((entry) =>
+    const writes: Write[] = entries.flatMap((entry) =>
       entry ? [{ kind: 'deleteEntry' as const, key: entry, expectedVersion: entry.version }] : [],
     );
+    if (leaving.length === own.length)
+      writes.push(...endWrites(await this.#shelf.grant(tenant, name), this.#options.now()));
     const [result] = await this.#options.store.commit([writes]);
     if (!result?.won)
       throw new OpenwopError('conflict', { message: `${name} was just changed. Look at it again.` });
@@ -159,23 +170,30 @@ export class PackDesk {
   }
 
   async receipts(address: PackAddress): Promise<PackReceipts> {
-    await this.#find(address);
+    const [current] = await this.#find(address);
     const { tenant, name } = address;
-    const granted = [...(await this.#shelf.granted(tenant, name))];
+    const granted = [...(await this.#shelf.granted(tenant, current!.record))];
     const receipts = await this.#options.receipts.of(tenant, name);
     const used = [...new Set(receipts.flatMap(({ primitives }) => Object.keys(primitives)))].sort();
-    const unused =
-      receipts.length === 0 ? [] : granted.filter((grant) => !used.some((id) => covers(grant, id)));
+    const called = new Set(receipts.flatMap(({ surfaces }) => Object.keys(surfaces).map(surfaceGrant)));
+    const isUsed = (grant: string): boolean => called.has(grant) || used.some((id) => covers(grant, id));
+    const unused = receipts.length === 0 ? [] : granted.filter((grant) => !isUsed(grant));
     return { name, granted, used, unused, receipts };
   }
 
   /** The caller grants to the pack that it names; what another one needs is said by name. */
-  async #requireGrants(request: RegistryRequest, chosen: readonly ChosenPack[]): Promise<void> {
+  async #requireGrants(
+    request: RegistryRequest,
+    chosen: readonly ChosenPack[],
+    registry: OpenRegistries,
+  ): Promise<void> {
     const { tenant } = request;
     for (const pack of chosen) {
-      const { name, version, requires } = pack;
-      const before = await this.#shelf.granted(tenant, name);
-      const granted = name === request.name ? [...before, ...request.grant] : before;
+      if (await this.#has(tenant, pack)) continue;
+      const { name, version } = pack;
+      const { requires } = await registry.fetch(pack);
+      const before = givenBy(tenant, await this.#shelf.heldByName(tenant, name));
+      const granted = name === request.name ? [...before, ...givenBy(tenant, request.grant)] : before;
       const unmet = unmetRequirements(requires, granted);
       if (unmet.length === 0) continue;
       const manifest = `${name}@${version}`;
@@ -200,9 +218,9 @@ export class PackDesk {
   }
 
   async #view(tenant: string, { tenant: owner, record }: ShelvedPack): Promise<InstalledPack> {
-    const granted = [...(await this.#shelf.granted(tenant, record.name))];
+    const granted = [...(await this.#shelf.granted(tenant, record))];
     const version = await this.#shelf.version(record.integrity);
-    const surfaces = surfacesOf(version, this.#options.surfaces);
+    const surfaces = surfacesOf(version, this.#options.surfaces, granted);
     return { ...record, granted, ...(surfaces && { surfaces }), shared: owner === SHARED };
   }
 }

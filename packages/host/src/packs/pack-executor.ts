@@ -104,13 +104,13 @@ async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready>
   const node = version.nodes.find(({ typeId }) => typeId === invocation.typeId);
   const { refusal } = node ?? {};
   if (refusal) return { acts: false, run: async () => ({ outcome: refused(refusal) }) };
-  const grants = await options.shelf.granted(key.tenant, pack.packName);
+  const grants = await options.shelf.granted(key.tenant, version);
   const unmet = unmetRequirements(version.requires, grants);
   const manifest = `${version.name}@${version.version}`;
   if (unmet.length > 0)
     throw new OpenwopError('pack_runtime_requirement_unmet', { details: { manifest, unmet } });
   const acts = pack.effect === 'effect' && canActUnseen(version);
-  const call = await prepareCall(options, version, acts);
+  const call = await prepareCall(options, version, { acts, grants });
   return { acts, run: () => invoke(options, task, version, call) };
 }
 

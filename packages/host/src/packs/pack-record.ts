@@ -64,8 +64,12 @@ export interface VersionRecord {
   readonly integrity: string;
   readonly source: InstalledPack['source'];
   readonly requires: readonly string[];
-  /** What it asks of the host, by name. Absent in records of before: those may call everything. */
+  /** What it asks of the host, by name. */
   readonly peers?: readonly string[];
+  /** Where `peers` names no surface: permissions for those that its code calls. */
+  readonly surfaceAsks?: readonly string[];
+  /** What cannot be determined about them, in words. */
+  readonly surfaceUnknowns?: readonly string[];
   readonly nodes: readonly NodeRecord[];
   readonly chains: readonly WorkflowChain[];
   /** Absent for packs that bring no code. */
@@ -73,8 +77,19 @@ export interface VersionRecord {
   readonly declared?: Declared;
 }
 
-export interface GrantRecord {
+export interface GrantHolder {
+  /** Absent when nobody signed: then the archives alone hold it. */
+  readonly signer?: string;
+  /** Archives that were installed with it, the last first. */
+  readonly integrities: readonly string[];
   readonly requires: readonly string[];
+  /** Its pack was uninstalled: it counts for runs under way alone. */
+  readonly ended?: boolean;
+}
+
+export interface GrantRecord {
+  /** The last first. */
+  readonly holders: readonly GrantHolder[];
   /** Newest first. */
   readonly history: readonly PackGrant[];
 }

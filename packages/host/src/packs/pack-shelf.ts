@@ -1,10 +1,10 @@
 /** Reads of what is installed. */
 import type { Entry, Store } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
+import { givenBy, grantedTo, type Holder, heldByAny, inherited } from './grants.ts';
 import {
   archiveKey,
   bodyOf,
-  type GrantRecord,
   grantKey,
   PACK,
   type PackRecord,
@@ -19,6 +19,11 @@ const VERSIONS_CACHED_MAX = 200;
 export interface ShelvedPack {
   readonly tenant: string;
   readonly record: PackRecord;
+}
+
+export interface GrantedPack {
+  readonly name: string;
+  readonly integrity: string;
 }
 
 export class PackShelf {
@@ -58,10 +63,25 @@ export class PackShelf {
   }
 
   /** What the tenant granted; without a word of its own, what the operator granted for all. */
-  async granted(tenant: string, name: string): Promise<readonly string[]> {
-    const own = await this.grant(tenant, name);
-    const entry = own ?? (tenant === SHARED ? null : await this.grant(SHARED, name));
-    return entry ? bodyOf<GrantRecord>(entry).requires : [];
+  async granted(tenant: string, { name, integrity }: GrantedPack): Promise<readonly string[]> {
+    const own = grantedTo(await this.grant(tenant, name), integrity);
+    const shared = tenant === SHARED ? [] : (grantedTo(await this.grant(SHARED, name), integrity) ?? []);
+    return own === undefined
+      ? shared
+      : [...own, ...shared.filter((id) => givenBy(tenant, [id]).length === 0)];
+  }
+
+  /** What a pack begins with when the tenant installs it. */
+  async inherited(tenant: string, name: string, holder: Holder): Promise<readonly string[]> {
+    const own = inherited(await this.grant(tenant, name), holder);
+    if (own !== undefined || tenant === SHARED) return own ?? [];
+    return givenBy(tenant, inherited(await this.grant(SHARED, name), holder) ?? []);
+  }
+
+  /** What a pack of this name may begin with, if its signer is the same. */
+  async heldByName(tenant: string, name: string): Promise<readonly string[]> {
+    const own = heldByAny(await this.grant(tenant, name));
+    return own.length > 0 || tenant === SHARED ? own : heldByAny(await this.grant(SHARED, name));
   }
 
   grant(tenant: string, name: string): Promise<Entry | null> {

@@ -1,20 +1,26 @@
 /** What of the host the code of a pack may call; the desk of the surfaces judges its calls by the same rule. */
+import { surfaceGrant } from '@gantry/packs';
 import { type PackSurfaces, surfacesNamedBy } from '@gantry/protocol';
 import type { VersionRecord } from './pack-record.ts';
+
+type Surfacing = Pick<VersionRecord, 'code' | 'peers' | 'nodes' | 'surfaceUnknowns'>;
 
 /** WebAssembly has its own imports, and remote code no way back. */
 const CALLING: readonly string[] = ['javascript', 'python'];
 
 export function surfacesOf(
-  { code, peers = [], nodes }: Pick<VersionRecord, 'code' | 'peers' | 'nodes'>,
+  { code, peers = [], nodes, surfaceUnknowns = [] }: Surfacing,
   offered: readonly string[],
+  granted: readonly string[],
 ): PackSurfaces | undefined {
   if (!code || !CALLING.includes(code.language)) return;
   const named = surfacesNamedBy(peers).filter((capability) => offered.includes(capability));
   const declared = named.length > 0;
+  const allowed = offered.filter((capability) => granted.includes(surfaceGrant(capability)));
   return {
     access: nodes.every(({ effect }) => effect === 'pure') ? 'read' : 'write',
-    capabilities: declared ? named : [...offered],
+    capabilities: declared ? named : allowed,
     declared,
+    ...(!declared && surfaceUnknowns.length > 0 && { undetermined: [...surfaceUnknowns] }),
   };
 }

@@ -172,9 +172,9 @@ async function installNamed(
   },
 ): Promise<void> {
   const { desk, ...rest } = given;
-  const { packs: listed, packLock, registries, trustFile } = settings;
+  const { packs: listed, packLock, registries, trustFile, packEnvironment: environment } = settings;
   const isOfNote = trustFile !== undefined || registries.length > 0;
   log[isOfNote ? 'info' : 'debug'](trustModes(given.trust, registries), 'trust in packs');
   const install: PackDesk['install'] = (request) => desk.install(request);
-  await installListed({ ...rest, store, install, now, log, listed, packLock });
+  await installListed({ ...rest, store, install, now, log, listed, packLock, environment });
 }

@@ -11,6 +11,7 @@ import {
   readLock,
   requiresOf,
   resolvePacks,
+  surfaceAsks,
 } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { openRegistry } from './open-registry.ts';
@@ -24,7 +25,7 @@ export interface ChosenPack {
   /** Somebody asked for exactly this version. */
   readonly isExact: boolean;
   readonly dependencies: readonly string[];
-  /** What it asks of the sandbox, as far as that is known before it is fetched. */
+  /** What it asks for, as far as that is known: what its code calls only once it was fetched. */
   readonly requires: readonly string[];
 }
 
@@ -107,11 +108,11 @@ class Chooser implements OpenRegistries {
   async fetch({ name, isExact }: ChosenPack): Promise<ProvedPack> {
     const chosen = this.#fetches.get(name);
     if (!chosen) throw new Error(`${name} is fetched and was not chosen`);
-    const { bytes, manifest, served, detachedSignature, keys, advisories } = await chosen.fetch();
+    const { bytes, archive, manifest, served, detachedSignature, keys, advisories } = await chosen.fetch();
     const url = this.#names.get(chosen.registry) ?? chosen.registry.url;
     return {
       archive: bytes,
-      requires: requiresOf(manifest),
+      requires: [...requiresOf(manifest), ...surfaceAsks(manifest, archive.files).asks],
       proof: {
         url,
         record: served.record,

@@ -6,6 +6,7 @@ import {
   normalizePath,
   type PackManifest,
   requiresOf,
+  surfaceAsks,
 } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import { artifactTypeRecords } from './artifact-types/artifact-type-record.ts';
@@ -50,7 +51,13 @@ function nodeContents(manifest: NodePackManifest, files: Archive['files'], about
   const nodes = manifest.nodes.map((node) => nodeRecord(node, files, idempotent.has(node.typeId), warnings));
   const requires = requiresOf(manifest);
   const peers = Object.keys(manifest.peerDependencies ?? {});
-  const record = { ...about, requires, peers, nodes, chains: [], code: codeOf(manifest) };
+  const { asks, unknown: surfaceUnknowns } = surfaceAsks(manifest, files);
+  if (surfaceUnknowns.length > 0) {
+    const told = surfaceUnknowns.slice(0, 3).join('; ');
+    warnings.push(`Which surfaces it calls cannot be determined in full: ${told}.`);
+  }
+  const code = codeOf(manifest);
+  const record = { ...about, requires, peers, surfaceAsks: asks, surfaceUnknowns, nodes, chains: [], code };
   return { record, contentIds: [], warnings };
 }
 

@@ -69,9 +69,19 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   const families = desk.discovery();
   return {
     membersFor({ key, workspace = '', principal = '', log: invocations, ...facts }) {
-      const { nodeId, ordinalBase, effect, pack, peers } = facts;
+      const { nodeId, ordinalBase, effect, pack, peers, granted } = facts;
       const calls = desk.open(
-        { ...key, workspace, principal, nodeId, ordinalBase, effect, pack, peers },
+        {
+          ...key,
+          workspace,
+          principal,
+          nodeId,
+          ordinalBase,
+          effect,
+          pack,
+          peers,
+          ...(granted && { granted }),
+        },
         callJournal(invocations),
       );
       return { table: desk.table, call: (path, args, io) => calls.call(path, args, io) };

@@ -26,7 +26,11 @@ export type InstallJudgement =
   | { readonly installable: false; readonly refusals: readonly Refusal[] };
 
 /** Whether a pack can be used on this host, judged by its manifest alone, before anything of it is loaded. */
-export function judgeInstall(manifest: PackManifest, offer: HostOffer): InstallJudgement {
+export function judgeInstall(
+  manifest: PackManifest,
+  offer: HostOffer,
+  surfaces: readonly string[] = [],
+): InstallJudgement {
   const peers = judgePeers(manifest, offer);
   const refusals = [
     refuseKind(manifest, offer),
@@ -39,7 +43,7 @@ export function judgeInstall(manifest: PackManifest, offer: HostOffer): InstallJ
       'pack_peer_dependency_missing',
       peers.unmet.filter((each) => !isSandbox(each)),
     ),
-    refuseRequirements(manifest, offer),
+    refuseRequirements(manifest, offer, surfaces),
   ].filter((refusal) => refusal !== undefined);
   if (refusals.length > 0) return { installable: false, refusals };
   const typeIds = manifest.kind === 'node' ? (manifest.nodes ?? []).map(({ typeId }) => typeId) : [];
@@ -139,8 +143,12 @@ function refusePeers(
   return { ...refuse(manifest, code, why, { missing: own.map(({ name }) => name) }), next };
 }
 
-function refuseRequirements(manifest: PackManifest, { grants }: HostOffer): Refusal | undefined {
-  const unmet = unmetRequirements(requiresOf(manifest), grants);
+function refuseRequirements(
+  manifest: PackManifest,
+  { grants }: HostOffer,
+  surfaces: readonly string[],
+): Refusal | undefined {
+  const unmet = unmetRequirements([...requiresOf(manifest), ...surfaces], grants);
   if (unmet.length === 0) return undefined;
   const why = `needs platform access that is not granted here: ${unmet.join(', ')}.`;
   const advice = unmet.map(describePermission).join(' ');

@@ -9,15 +9,35 @@ const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {
   subprocess: 'Start other programs inside its sandbox.',
   'fs.read': 'Read files in its own folder on this host. It sees no other files.',
   'fs.write': 'Write files in its own folder on this host, which takes disk space.',
-  'env.read': 'Read the environment variables that the operator lists for it, which may hold settings.',
+  'env.read':
+    'Read the environment variables that the operator names for it in GANTRY_PACK_ENV. Only the operator grants it.',
   clock: 'Act on the time of day, so that running it again later can give another result.',
 };
 
 const isKnown = (permission: string): permission is RuntimeRequirement =>
   Object.hasOwn(PERMISSIONS, permission);
 
-export const describePermission = (permission: string): string =>
-  isKnown(permission) ? PERMISSIONS[permission] : `${permission}: this host does not know what it allows.`;
+/** What is at stake with each surface of the host. */
+const SURFACES: Readonly<Record<string, string>> = {
+  kvStorage: 'the keys and values',
+  cache: 'the cache',
+  tableStorage: 'the tables',
+  nosql: 'the documents',
+  sql: 'the SQL databases',
+  vectorStore: 'the vectors',
+  searchIndex: 'the search indexes',
+  queueBus: 'the queues',
+  blobStorage: 'the objects',
+  fs: 'the files',
+};
+
+export function describePermission(permission: string): string {
+  if (isKnown(permission)) return PERMISSIONS[permission];
+  const stored = SURFACES[permission.replace(/^host\./, '')];
+  return stored === undefined
+    ? `${permission}: this host does not know what it allows.`
+    : `Read and change ${stored} that your packs share on this host. Its manifest does not name this; its code calls it.`;
+}
 
 export interface GrantDifference {
   /** Needs an approval of its own: nothing granted before covers it. */

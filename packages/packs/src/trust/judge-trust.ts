@@ -52,7 +52,8 @@ export type TrustJudgement =
       readonly trusted: true;
       readonly level: TrustLevel;
       readonly signedBy?: string;
-      /** Absent for what is not signed. */
+      /** Absent for what is not signed, like the two above. */
+      readonly signer?: string;
       readonly covers?: SignatureCovers;
       readonly integrity: string;
       readonly warnings: readonly string[];
@@ -81,8 +82,8 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
   const warned = warnings(question, integrity, signature);
   if (signature.state !== 'verified')
     return { trusted: true, level: 'unsigned', integrity, warnings: warned };
-  const { level, signedBy, covers } = signature;
-  return { trusted: true, level, signedBy, covers, integrity, warnings: warned };
+  const { level, signedBy, signer, covers } = signature;
+  return { trusted: true, level, signedBy, signer, covers, integrity, warnings: warned };
 }
 
 const nameOf = ({ pack }: TrustQuestion): string => `${pack.name}@${pack.version}`;

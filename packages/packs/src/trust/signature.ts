@@ -10,6 +10,7 @@ import {
   fileListProblem,
   type SignatureCovers,
 } from './file-list.ts';
+import { integrityOf } from './integrity.ts';
 import { isValidAt, keyIdOf, permits, type TrustedKey } from './keys.ts';
 import type { SigstoreTrust } from './sigstore.ts';
 
@@ -48,6 +49,8 @@ export type SignatureJudgement =
       readonly state: 'verified';
       readonly level: Exclude<TrustLevel, 'unsigned'>;
       readonly signedBy: string;
+      /** The key itself or the identity: two keys of one name are two signers. */
+      readonly signer: string;
       /** `manifest` leaves code and schemas to the integrity alone. */
       readonly covers: SignatureCovers;
     };
@@ -97,7 +100,8 @@ function verifyWith(
     return { state: 'invalid', message: `The signature does not verify with the key ${key.keyId}.` };
   if (!permits(key.permittedNamespaces, pack.name))
     return { state: 'unauthorized', message: `The key ${key.keyId} may not sign for ${pack.name}.` };
-  const proof = { state: 'verified', level: 'signed', signedBy: key.keyId } as const;
+  const signer = `key:${integrityOf(publicKey.export({ type: 'spki', format: 'der' }))}`;
+  const proof = { state: 'verified', level: 'signed', signedBy: key.keyId, signer } as const;
   if (isWhole) return { ...proof, covers: 'archive' };
   return withFiles(pack, proof, FILE_LIST_SIGNATURE, (list, listSignature) =>
     verifyEd25519(publicKey, list, listSignature) ? undefined : `does not verify with the key ${key.keyId}`,
@@ -136,10 +140,11 @@ async function judgeBundle(pack: SignedPack, trust: Trust): Promise<SignatureJud
       state: judgement.reason === 'untrusted' ? 'unauthorized' : 'invalid',
       message: judgement.message,
     };
-  const { subject, permittedNamespaces } = judgement.signer;
+  const { issuer, subject, permittedNamespaces } = judgement.signer;
   if (!permits(permittedNamespaces, pack.name))
     return { state: 'unauthorized', message: `${subject} may not sign for ${pack.name}.` };
-  const proof = { state: 'verified', level: 'sigstore', signedBy: subject } as const;
+  const signer = `sigstore:${issuer} ${subject}`;
+  const proof = { state: 'verified', level: 'sigstore', signedBy: subject, signer } as const;
   return withFiles(pack, proof, FILE_LIST_BUNDLE, (list, bundle) => {
     const second = verifySigstore(jsonOf(bundle), list, sigstore);
     if (!second.verified) return 'does not verify';

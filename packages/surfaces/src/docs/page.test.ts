@@ -37,7 +37,7 @@ test('what a pack is told that it may call is what its calls are judged by', () 
       act: () => assert.fail('nothing is called'),
     }),
   );
-  const { declaredBy } = createRoutes(surfaces, []);
+  const { namedBy } = createRoutes(surfaces, []);
   for (const peers of [
     ['host.kvStorage'],
     ['storage.table', 'host.db.sql'],
@@ -46,7 +46,7 @@ test('what a pack is told that it may call is what its calls are judged by', () 
     ['kvStorages', 'host.cache.x'],
   ])
     assert.deepEqual(
-      [...declaredBy(peers)].map(({ literal }) => literal.capability),
+      [...namedBy(peers)].map(({ literal }) => literal.capability),
       surfacesNamedBy(peers),
     );
 });

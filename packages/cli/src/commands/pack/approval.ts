@@ -1,6 +1,13 @@
 /** What a pack may do is said in plain words, and somebody says yes to it. */
 import { ApiError, type Client } from '@gantry/client';
-import { describePermission, grantDifference, type PackManifest, requiresOf } from '@gantry/packs';
+import {
+  describePermission,
+  grantDifference,
+  type PackManifest,
+  requiresOf,
+  surfaceAsks,
+} from '@gantry/packs';
+import type { InstalledPack } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printable } from '../../style.ts';
@@ -9,17 +16,20 @@ import { printable } from '../../style.ts';
 export interface Wish {
   readonly name: string;
   readonly version: string;
+  /** Permissions, those for surfaces that its code calls and its manifest does not name among them. */
   readonly requires: readonly string[];
+  /** What cannot be determined about them, in words. */
+  readonly undetermined: readonly string[];
 }
 
 /** What the command line grants, by pack. */
 export type Grants = ReadonlyMap<string, readonly string[]>;
 
-export const wishOf = (manifest: PackManifest): Wish => ({
-  name: manifest.name,
-  version: manifest.version,
-  requires: requiresOf(manifest),
-});
+export function wishOf(manifest: PackManifest, files: ReadonlyMap<string, Uint8Array>): Wish {
+  const { name, version } = manifest;
+  const { asks, unknown: undetermined } = surfaceAsks(manifest, files);
+  return { name, version, requires: [...requiresOf(manifest), ...asks], undetermined };
+}
 
 /** `--grant A,B` is for the pack that the command names; any other one is named: `--grant vendor.acme.mail=A,B`. */
 export function namedGrants({ args }: Call, named: string | undefined): Grants {
@@ -34,19 +44,62 @@ export function namedGrants({ args }: Call, named: string | undefined): Grants {
   return grants;
 }
 
-async function grantedBefore(client: Client, name: string): Promise<readonly string[]> {
+/** A grant belongs to a signer, so what another one was granted says nothing. */
+async function grantedBefore(client: Client, { name, signedBy }: ProvedWish): Promise<readonly string[]> {
   try {
-    return (await client.packs.get(name)).grants[0]?.requires ?? [];
+    const { versions } = await client.packs.get(name);
+    const own = versions.find((one) => signedBy !== undefined && one.signedBy === signedBy);
+    return own?.granted ?? [];
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return [];
     throw error;
   }
 }
 
+export function printUndetermined({ io }: Pick<Call, 'io'>, undetermined: readonly string[]): void {
+  for (const what of undetermined.slice(0, 5))
+    io.stdout.write(`? surfaces     cannot be determined: ${printable(what)}\n`);
+}
+
 export function printPermissions({ io }: Pick<Call, 'io'>, ids: readonly string[], mark = ' '): void {
   const width = Math.max(...ids.map((id) => id.length));
   for (const id of ids)
     io.stdout.write(`${mark} ${id.padEnd(width)}  ${printable(describePermission(id))}\n`);
+}
+
+/** Proved here, so that it is known who signed. */
+export interface ProvedWish extends Wish {
+  readonly signedBy?: string | undefined;
+}
+
+/** The host judges what is granted already; what it wants a word for is asked here. */
+export async function installAsking(
+  call: Call,
+  wish: Wish,
+  install: (grant: readonly string[], version?: string) => Promise<InstalledPack>,
+): Promise<InstalledPack> {
+  const { name } = wish;
+  const given = namedGrants(call, name).get(name) ?? [];
+  try {
+    return await install(given);
+  } catch (error) {
+    const unmet = unmetBy(error, name);
+    if (!unmet) throw error;
+    const { version, open, kept } = unmet;
+    await ask(call, [{ wish: { ...wish, version }, open, kept }], name);
+    return install([...new Set([...given, ...open])], version);
+  }
+}
+
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+
+/** What the host wants granted to this very pack. */
+function unmetBy(error: unknown, name: string) {
+  if (!(error instanceof ApiError) || error.code !== 'pack_runtime_requirement_unmet') return undefined;
+  const { manifest, unmet, granted } = error.details ?? {};
+  if (typeof manifest !== 'string' || !manifest.startsWith(`${name}@`)) return undefined;
+  return { version: manifest.slice(name.length + 1), open: texts(unmet), kept: texts(granted) };
 }
 
 interface Question {
@@ -60,7 +113,7 @@ interface Question {
  * Returns when everything that the packs ask for is granted. Only what was not granted before needs a word, and
  * nothing is granted by silence. `named` is the pack that the command line names.
  */
-export async function approve(call: Call, wishes: readonly Wish[], named?: string): Promise<void> {
+export async function approve(call: Call, wishes: readonly ProvedWish[], named?: string): Promise<void> {
   const grants = namedGrants(call, named);
   const questions: Question[] = [];
   for (const wish of wishes) questions.push(await questionOf(call.client, wish, grants.get(wish.name) ?? []));
@@ -68,15 +121,19 @@ export async function approve(call: Call, wishes: readonly Wish[], named?: strin
   if (open.length > 0) await ask(call, open, named);
 }
 
-async function questionOf(client: Client, wish: Wish, given: readonly string[]): Promise<Question> {
-  const { name, version, requires } = wish;
-  const needless = given.find((id) => !requires.includes(id));
-  if (needless !== undefined) {
-    const asks = requires.length === 0 ? 'nothing' : requires.join(', ');
-    throw new UsageError(`${name}@${version} does not ask for "${needless}". It asks for ${asks}.`);
-  }
+/** A surface may be granted unasked: what code calls cannot always be determined. */
+export function refuseNeedless({ name, version, requires }: Wish, given: readonly string[]): void {
+  const needless = given.find((id) => !requires.includes(id) && !id.startsWith('host.'));
+  if (needless === undefined) return;
+  const asks = requires.length === 0 ? 'nothing' : requires.join(', ');
+  throw new UsageError(`${name}@${version} does not ask for "${needless}". It asks for ${asks}.`);
+}
+
+async function questionOf(client: Client, wish: ProvedWish, given: readonly string[]): Promise<Question> {
+  const { requires } = wish;
+  refuseNeedless(wish, given);
   if (requires.length === 0) return { wish, open: [], kept: [] };
-  const { added, kept } = grantDifference(await grantedBefore(client, name), requires);
+  const { added, kept } = grantDifference(await grantedBefore(client, wish), requires);
   return { wish, open: added.filter((id) => !given.includes(id)), kept };
 }
 
@@ -91,6 +148,7 @@ export async function ask(
     io.stdout.write(`${wish.name}@${wish.version} asks for ${more}:\n`);
     printPermissions({ io }, open, '+');
     if (kept.length > 0) io.stdout.write(`  granted before: ${kept.join(', ')}\n`);
+    printUndetermined({ io }, wish.undetermined);
   }
   if (!io.stdin.isTTY || !io.stdout.isTTY) {
     const flags = questions.map(({ wish, open }) => {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
+  calledSurfaces,
   checkFiles,
   FILE_LIST,
   hasOtherFileList,
@@ -11,13 +12,14 @@ import {
   readArchive,
   readJsonSource,
   readManifest,
+  surfaceGrant,
   writeArchive,
 } from '@gantry/packs';
 import { surfacesNamedBy } from '@gantry/protocol';
 import { UsageError } from '../../io.ts';
 import type { Fault } from './fault.ts';
 import { moduleExports, type PackModule } from './module-exports.ts';
-import { primitivesUsed, surfacesUsed, type Use } from './used-in-source.ts';
+import { primitivesUsed, type Use } from './used-in-source.ts';
 
 export interface PackCheck {
   readonly faults: readonly Fault[];
@@ -125,6 +127,7 @@ async function codeFaults(
   if (!source || (language !== 'javascript' && language !== 'wasm')) return [];
   return [
     ...(language === 'javascript' ? undeclaredFaults(manifest, file, decode(source)) : []),
+    ...surfaceFaults(manifest, files),
     ...(await exportFaults({ folder, file, language }, manifest, placeOf)),
   ];
 }
@@ -139,20 +142,26 @@ function undeclaredFaults(manifest: NodePackManifest, file: string, source: stri
     message,
   });
   const required: readonly string[] = manifest.runtime.requires ?? [];
+  return without(primitivesUsed(source), required).map((use) =>
+    fault(use, `${use.sign} needs "${use.name}" in runtime.requires, or the sandbox will deny it.`),
+  );
+}
+
+/** A pack that names surfaces may call those alone; one that names none has to be granted each. */
+function surfaceFaults(manifest: NodePackManifest, files: Files): Fault[] {
   const named = surfacesNamedBy(Object.keys(manifest.peerDependencies ?? {}));
-  // Who names none may call all
-  const surfaces = named.length === 0 ? [] : surfacesUsed(source);
-  return [
-    ...without(primitivesUsed(source), required).map((use) =>
-      fault(use, `${use.sign} needs "${use.name}" in runtime.requires, or the sandbox will deny it.`),
-    ),
-    ...without(surfaces, named).map((use) =>
-      fault(
-        use,
-        `${use.sign} needs "host.${use.name}" in peerDependencies: a pack that names some capabilities may call those alone.`,
-      ),
-    ),
-  ];
+  const { called } = calledSurfaces(manifest, files);
+  const why =
+    named.length === 0
+      ? 'who installs the pack is asked for it'
+      : 'a pack that names some capabilities may call those alone';
+  return [...called]
+    .filter(([capability]) => !named.includes(capability))
+    .map(([capability, place]) => ({
+      severity: 'warning',
+      ...place,
+      message: `${capability} is called: add "${surfaceGrant(capability)}" to peerDependencies; ${why}.`,
+    }));
 }
 
 const without = (uses: readonly Use[], declared: readonly string[]): Use[] =>

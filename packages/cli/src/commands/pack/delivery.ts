@@ -6,13 +6,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ApiError } from '@gantry/client';
-import { type FetchedPack, judgeFetched, requiresOf, type TrustPolicy } from '@gantry/packs';
+import { type FetchedPack, judgeFetched, type TrustPolicy } from '@gantry/packs';
 import { type InstalledPack, OpenwopError } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { createPainter } from '../../painter.ts';
 import { printable } from '../../style.ts';
-import { approve, namedGrants, type Wish } from './approval.ts';
+import { approve, namedGrants, type ProvedWish, wishOf } from './approval.ts';
 import { sizeOf } from './size.ts';
 
 /** A version that was chosen, and how to get it. */
@@ -31,7 +31,7 @@ export interface Delivery {
   readonly present: readonly (InstalledPack & { readonly serving: string })[];
 }
 
-interface Proved extends Wish {
+interface Proved extends ProvedWish {
   readonly file: string;
   readonly isExact: boolean;
 }
@@ -78,12 +78,12 @@ async function proveAll(call: Call, packs: readonly ChosenPack[], folder: string
       io.signal.throwIfAborted();
       painter.live([`Fetching ${index + 1} of ${packs.length}: ${pack.name}@${pack.version}`]);
       const fetched = await pack.fetch();
-      const { warnings, told } = await prove(call, pack, fetched);
+      const { warnings, told, signedBy } = await prove(call, pack, fetched);
       painter.print([...warnings, `fetched ${told}`].map(printable));
       const file = path.join(folder, `${index}.tgz`);
       await writeFile(file, fetched.bytes);
-      const { name, version } = pack;
-      proved.push({ name, version, requires: requiresOf(fetched.manifest), file, isExact: pack.isExact });
+      const wish = wishOf(fetched.manifest, fetched.archive.files);
+      proved.push({ ...wish, signedBy, file, isExact: pack.isExact });
     }
   } finally {
     painter.close();
@@ -98,7 +98,7 @@ async function prove(call: Call, { isExact }: ChosenPack, fetched: FetchedPack) 
   if (judgement.trusted) {
     const by = judgement.signedBy === undefined ? judgement.level : `signed by ${judgement.signedBy}`;
     const told = `${fetched.name}@${fetched.version}  ${sizeOf(fetched.bytes.length)}, ${by}`;
-    return { warnings: judgement.warnings, told };
+    return { warnings: judgement.warnings, told, signedBy: judgement.signedBy };
   }
   const { code, message, next } = judgement;
   const open = code === 'pack_signature_unverifiable' ? ' To install it all the same, add --unverified.' : '';

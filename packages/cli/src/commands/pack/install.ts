@@ -1,14 +1,13 @@
 /** Brings packs onto a host: from here, from a registry, or all that the lockfile lists. */
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { ApiError } from '@gantry/client';
 import { type PackLock, type Root, resolvePacks } from '@gantry/packs';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
-import { ask, namedGrants } from './approval.ts';
+import { installAsking, namedGrants } from './approval.ts';
 import { lockedPacks, resolvedPacks } from './chosen.ts';
 import { type Delivery, deliver } from './delivery.ts';
 import { readLockFile } from './lock-file.ts';
@@ -71,29 +70,12 @@ async function installThroughHost(call: Call, { name, range }: Root): Promise<vo
   const named = namedGrants(call, name);
   const other = [...named.keys()].find((key) => key !== name);
   if (other !== undefined) throw new UsageError(`The host grants to ${name} alone. Install ${other} first.`);
-  const grant = named.get(name) ?? [];
   const { signal } = call.io;
-  try {
-    say(call, await call.client.packs.installFromRegistry({ name, range, grant }, { signal }));
-  } catch (error) {
-    const unmet = unmetBy(error, name);
-    if (!unmet) throw error;
-    const { version, open, kept } = unmet;
-    await ask(call, [{ wish: { name, version, requires: [...kept, ...open] }, open, kept }], name);
-    const all = [...new Set([...grant, ...open])];
-    say(call, await call.client.packs.installFromRegistry({ name, range: version, grant: all }, { signal }));
-  }
-}
-
-const texts = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-
-/** What the host wants granted to this very pack. */
-function unmetBy(error: unknown, name: string) {
-  if (!(error instanceof ApiError) || error.code !== 'pack_runtime_requirement_unmet') return undefined;
-  const { manifest, unmet, granted } = error.details ?? {};
-  if (typeof manifest !== 'string' || !manifest.startsWith(`${name}@`)) return undefined;
-  return { version: manifest.slice(name.length + 1), open: texts(unmet), kept: texts(granted) };
+  const wish = { name, version: range, requires: [], undetermined: [] };
+  const installed = await installAsking(call, wish, (grant, version = range) =>
+    call.client.packs.installFromRegistry({ name, range: version, grant }, { signal }),
+  );
+  say(call, installed);
 }
 
 function thereAlready({ name, version, serving }: Delivery['present'][number]): string {

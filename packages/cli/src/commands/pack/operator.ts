@@ -1,14 +1,14 @@
 /** Packs on a host: what is there, what it may do, what it did. */
 
-import { RUNTIME_REQUIREMENTS } from '@gantry/packs';
+import { RUNTIME_REQUIREMENTS, surfaceGrant } from '@gantry/packs';
 import type { InstalledPack } from '@gantry/protocol';
-import { didYouMean } from '@gantry/protocol';
+import { didYouMean, SURFACE_NAMES } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson, printListing } from '../../output.ts';
 import { printable } from '../../style.ts';
-import { approve, wishOf } from './approval.ts';
+import { installAsking, namedGrants, refuseNeedless, wishOf } from './approval.ts';
 import type { BuiltPack } from './source.ts';
 
 const offersOf = ({ typeIds, chainIds, contentIds = [] }: InstalledPack): string =>
@@ -24,20 +24,18 @@ export function sayInstalled({ io }: Pick<Call, 'io'>, pack: InstalledPack): voi
   io.stdout.write(`${printable(`${pack.name}@${pack.version} is installed: ${offersOf(pack)}`)}\n`);
 }
 
-/** Asks for what it needs, then hands it to the host. */
+/** Hands it to the host, and asks for what the host wants granted. */
 export async function installBuilt(
   call: Call,
-  { manifest, bytes }: BuiltPack,
+  { manifest, bytes, files }: BuiltPack,
   development: boolean,
 ): Promise<InstalledPack> {
-  const wish = wishOf(manifest);
-  await approve(call, [wish], manifest.name);
+  const wish = wishOf(manifest, files);
+  refuseNeedless(wish, namedGrants(call, manifest.name).get(manifest.name) ?? []);
   const older = call.args.flag('older');
-  return call.client.packs.install(bytes, {
-    grant: wish.requires,
-    older,
-    ...(development && { development }),
-  });
+  return installAsking(call, wish, (grant) =>
+    call.client.packs.install(bytes, { grant, older, ...(development && { development }) }),
+  );
 }
 
 /** How well it is known where it comes from. */
@@ -48,9 +46,11 @@ export function proofOf({ trust, signedBy, covers, development }: InstalledPack)
 
 /** @example 'net.outbound, store (kvStorage, tableStorage)' */
 function mayOf({ granted, surfaces }: InstalledPack): string {
-  const through = surfaces?.declared ? surfaces.capabilities.join(', ') : 'all';
-  const stored = surfaces ? [`${surfaces.access === 'write' ? 'store' : 'read'} (${through})`] : [];
-  return [...granted, ...stored].join(', ') || 'nothing';
+  const through = surfaces?.capabilities.join(', ') ?? '';
+  const stored =
+    surfaces && through !== '' ? [`${surfaces.access === 'write' ? 'store' : 'read'} (${through})`] : [];
+  const others = granted.filter((id) => !id.startsWith('host.'));
+  return [...others, ...stored].join(', ') || 'nothing';
 }
 
 export const ls: Action = {
@@ -71,7 +71,10 @@ export const ls: Action = {
 function readGrants(list: string): string[] {
   if (list === 'none') return [];
   const ids = list.split(',');
-  const known: readonly string[] = RUNTIME_REQUIREMENTS;
+  const known: readonly string[] = [
+    ...RUNTIME_REQUIREMENTS,
+    ...SURFACE_NAMES.map(({ capability }) => surfaceGrant(capability)),
+  ];
   const wrong = ids.find((id) => !known.includes(id));
   if (wrong === undefined) return ids;
   throw new UsageError(

@@ -2,14 +2,14 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { extractArchive, keyIdOf, requiresOf } from '@gantry/packs';
+import { extractArchive, keyIdOf } from '@gantry/packs';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { shellWord } from '../../values.ts';
-import { printPermissions } from './approval.ts';
+import { printPermissions, printUndetermined, wishOf } from './approval.ts';
 import { checkPack } from './check.ts';
 import { FaultyPack, isError, printFaults } from './fault.ts';
 import { signedPack } from './proof.ts';
@@ -83,9 +83,10 @@ function show(call: Call, { registry, pack }: Publication): void {
   const width = Math.max(...shown.map((name) => name.length));
   for (const name of shown) line(`  ${name.padEnd(width)}  ${sizeOf(files.get(name)?.length ?? 0)}`);
   if (names.length > shown.length) line(`  and ${names.length - shown.length} more`);
-  const requires = requiresOf(manifest);
+  const { requires, undetermined } = wishOf(manifest, files);
   line(requires.length === 0 ? 'It asks for no permission.' : 'It asks for:');
   if (requires.length > 0) printPermissions(call, requires);
+  printUndetermined(call, undetermined);
   line(integrity);
   line(`Publishing to ${registry}`);
 }
@@ -101,7 +102,11 @@ function tell(call: Call, { registry, pack }: Publication, outcome: 'created' | 
   const { name, version } = manifest;
   if (call.args.flag('json')) {
     const facts = { outcome, registry, name, version, integrity, bytes: bytes.length };
-    printJson(call, { ...facts, files: [...files.keys()].sort(), requires: requiresOf(manifest) });
+    printJson(call, {
+      ...facts,
+      files: [...files.keys()].sort(),
+      requires: wishOf(manifest, files).requires,
+    });
   } else if (outcome === 'unchanged') {
     call.io.stdout.write('It was published before with exactly these bytes. Nothing changed.\n');
   } else {

@@ -1,8 +1,7 @@
 /** What the source of a pack seems to use, so that an author hears before an operator does. */
-import { SURFACE_NAMES } from '@gantry/protocol';
 
 export interface Use {
-  /** A primitive of the platform, or a capability of the host. */
+  /** A primitive of the platform. */
   readonly name: string;
   readonly sign: string;
   readonly line: number;
@@ -21,18 +20,6 @@ const PRIMITIVES: Signs = [
   ['env.read', /\bprocess\.env\b/],
 ];
 
-/** `storage.kv.get`, `ctx.storage?.kv?.get`, whatever `ctx` is called. */
-function surfaceSigns(source: string): Signs {
-  return SURFACE_NAMES.map(({ capability, path, aliases }) => {
-    const paths = [path, ...aliases.filter((alias) => alias.includes('.'))];
-    const written = paths.map((each) => each.replaceAll('.', String.raw`\??\.`)).join('|');
-    // Code that imports the module of Node by this name means that, unless it is a member of something
-    const isMember = capability === 'fs' && NODE_FS.test(source);
-    const owner = String.raw`(?:[\w$]+\??\.)${isMember ? '' : '?'}`;
-    return [capability, new RegExp(String.raw`(?<![\w$])${owner}(?:${written})\??\.\w+`)];
-  });
-}
-
 /** The first sign of each. Signs are looked for in the text, so that a comment counts as well. */
 function firstSigns(source: string, signs: Signs): Use[] {
   const lines = source.split('\n');
@@ -44,5 +31,3 @@ function firstSigns(source: string, signs: Signs): Use[] {
 }
 
 export const primitivesUsed = (source: string): Use[] => firstSigns(source, PRIMITIVES);
-
-export const surfacesUsed = (source: string): Use[] => firstSigns(source, surfaceSigns(source));

@@ -8,7 +8,7 @@ import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
-import { printPermissions } from './approval.ts';
+import { printPermissions, printUndetermined } from './approval.ts';
 import { proofOf } from './operator.ts';
 
 interface Use {
@@ -52,9 +52,9 @@ export const why: Action = {
 
 function storing({ access, capabilities, declared }: PackSurfaces): string {
   const does = access === 'write' ? 'store' : 'read what is stored';
-  return declared
-    ? `It may ${does} through the host: ${capabilities.join(', ')}`
-    : `It may ${does} through every surface of the host, since its manifest names none.`;
+  const through = capabilities.join(', ') || 'nothing';
+  const why = declared ? '' : '; its manifest names none, these were granted';
+  return `It may ${does} through the host: ${through}${why}`;
 }
 
 interface Answer {
@@ -76,6 +76,7 @@ function print({ io }: Call, { word, pack, others, uses }: Answer): void {
   if (pack.granted.length > 0) line('It may:');
   if (pack.granted.length > 0) printPermissions({ io }, pack.granted);
   if (pack.surfaces) line(storing(pack.surfaces));
+  printUndetermined({ io }, pack.surfaces?.undetermined ?? []);
   line(uses.length === 0 ? 'No workflow uses it.' : 'Workflows that use it:');
   for (const { workflowId, nodes } of uses) line(`  ${workflowId}: ${nodes.join(', ')}`);
 }

@@ -15,6 +15,8 @@ export interface SurfaceFacts {
   readonly effect: PackEffect;
   readonly pack: { readonly name: string; readonly version: string };
   readonly peers: readonly string[];
+  /** What it was granted; without it nothing is held against it. */
+  readonly granted?: readonly string[];
   readonly signal: AbortSignal;
   readonly log: InvocationLog;
 }
