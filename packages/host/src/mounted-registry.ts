@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { AccessRules, Api } from '@gantry/http';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import { loadTrust } from './packs/trust-file.ts';
 import type { Settings } from './settings.ts';
 
 export interface MountedRegistry {
@@ -16,7 +17,10 @@ export interface MountedRegistry {
 
 export interface MountOptions {
   readonly store: Store;
-  readonly settings: Pick<Settings, 'dataDir' | 'serveRegistry' | 'testSeams'>;
+  readonly settings: Pick<
+    Settings,
+    'dataDir' | 'serveRegistry' | 'testSeams' | 'trustFile' | 'registries' | 'packSignatures'
+  >;
   /** Asked once the host serves. */
   readonly publicUrl: () => string;
   readonly now: () => number;
@@ -29,6 +33,7 @@ export async function mountRegistry(options: MountOptions): Promise<MountedRegis
   if (!serveRegistry && !testNamespace) return undefined;
   const { createRegistry, openStorage, REGISTRY_ACCESS: access } = await import('@gantry/registry');
   const folder = path.join(dataDir, 'registry');
+  const { sigstore } = await loadTrust(settings);
   const registry = createRegistry({
     store,
     now,
@@ -40,6 +45,7 @@ export async function mountRegistry(options: MountOptions): Promise<MountedRegis
       publicUrl,
       acceptsPrivate: false,
       testNamespace,
+      ...(sigstore && { sigstore }),
       // The conformance suite signs nothing.
       acceptsUnsigned: testNamespace,
     },

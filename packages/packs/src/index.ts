@@ -45,6 +45,7 @@ export {
   type CalledSurfaces,
   calledSurfaces,
   namesSurfaces,
+  type SurfaceAsks,
   surfaceAsks,
   surfaceGrant,
 } from './scan/called-surfaces.ts';
@@ -86,6 +87,7 @@ export {
 export type { PackPin, TrustPolicy } from './trust/policy.ts';
 export { judgeSignature, type SignatureJudgement } from './trust/signature.ts';
 export type { SigstoreIdentity, SigstoreTrust } from './trust/sigstore.ts';
+export { readTrustFile, sameRegistry, type TrustFile, TrustFileError } from './trust/trust-file.ts';
 export { compareVersions } from './version-order.ts';
 export { readChain, WorkflowChain } from './workflow-chain/chain.ts';
 export { expandDeferred } from './workflow-chain/deferred.ts';

@@ -9,12 +9,12 @@ import {
   keyRoutes,
   randomBytes,
 } from '@gantry/http';
-import type { ArchiveLimits } from '@gantry/packs';
+import { type ArchiveLimits, readTrustFile, type SigstoreTrust, TrustFileError } from '@gantry/packs';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import { type Logger, pino } from 'pino';
 import { createRegistry, REGISTRY_ACCESS, type Registry } from './registry.ts';
 import { healthRoutes } from './routes/health.ts';
-import type { Settings } from './settings.ts';
+import { type Settings, SettingsError } from './settings.ts';
 import { openStorage } from './storage/open-storage.ts';
 
 /** Everything but archives, which are bounded apart. */
@@ -58,6 +58,7 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
   const storage = openStorage(settings.storage, { dataDir: settings.dataDir, now });
   const { apiKey } = settings;
   const admin = await ensureAdminKey(store, { ...(apiKey !== undefined && { apiKey }), now, randomBytes });
+  const sigstore = await sigstoreOf(settings.trustFile);
   let url = `http://${settings.host}:${settings.port}`;
   const registry = createRegistry({
     store,
@@ -70,6 +71,7 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
       acceptsUnsigned: settings.acceptsUnsigned,
       acceptsPrivate: settings.acceptsPrivate,
       testNamespace: settings.testSeams,
+      ...(sigstore && { sigstore }),
       publicUrl: () => settings.publicUrl ?? url,
     },
   });
@@ -99,6 +101,16 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
       await store.close();
     },
   };
+}
+
+async function sigstoreOf(trustFile: string | undefined): Promise<SigstoreTrust | undefined> {
+  if (trustFile === undefined) return;
+  const { sigstore } = await readTrustFile(trustFile).catch((error: unknown) => {
+    throw error instanceof TrustFileError
+      ? new SettingsError(`GANTRY_REGISTRY_TRUST: ${error.message}`)
+      : error;
+  });
+  return sigstore;
 }
 
 function createApp(options: {

@@ -17,6 +17,8 @@ export interface Settings {
   /** Undefined means the address it listens on. */
   readonly publicUrl: string | undefined;
   readonly name: string;
+  /** A trust file; its Sigstore root and signers count here. */
+  readonly trustFile: string | undefined;
   readonly acceptsUnsigned: boolean;
   readonly acceptsPrivate: boolean;
   readonly testSeams: boolean;
@@ -55,6 +57,11 @@ const SERVED = {
     text: 'address under which clients reach it (the one it listens on)',
   },
   name: { env: 'GANTRY_REGISTRY_NAME', text: 'name that it tells clients (Gantry registry)' },
+  trustFile: {
+    env: 'GANTRY_REGISTRY_TRUST',
+    flag: 'trust',
+    text: 'JSON file with the Sigstore root and signers whose bundles are verified (none)',
+  },
   acceptsUnsigned: {
     env: 'GANTRY_REGISTRY_UNSIGNED',
     text: '1 takes unsigned packs, flagged, where the namespace has no key (off)',
@@ -91,6 +98,7 @@ export function readSettings(
     storage: storageOf(value('storage') ?? path.join(dataDir, 'packs'), value('s3Endpoint')),
     publicUrl: addressOf(value('publicUrl')),
     name: value('name') ?? 'Gantry registry',
+    trustFile: value('trustFile'),
     acceptsUnsigned: onOrOff('acceptsUnsigned', value('acceptsUnsigned')),
     acceptsPrivate: onOrOff('acceptsPrivate', value('acceptsPrivate')),
     testSeams: onOrOff('testSeams', value('testSeams')),

@@ -19,7 +19,7 @@ const FromRegistry = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 256 }),
     range: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    grant: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16 })),
+    grant: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32 })),
   },
   closed,
 );
@@ -28,8 +28,8 @@ const INSTALL = {
   summary: 'Install a pack from its archive, or by its name from a registry, granting what it needs',
   querystring: Type.Object(
     {
-      /** Ids of `runtime.requires`, separated by commas. */
-      grant: Type.Optional(Type.String({ maxLength: 256 })),
+      /** Ids of `runtime.requires`, and of surfaces such as `host.kvStorage`, separated by commas. */
+      grant: Type.Optional(Type.String({ maxLength: 512 })),
       /** Other content of the same version may replace it later. */
       development: Type.Optional(Type.Enum(['true', 'false'])),
       /** It may take the place of a newer version. */

@@ -8,7 +8,7 @@ import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
 import { startHostProcess, TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
 import { packArchive } from './testing/pack-archive.ts';
-import { packTest } from './testing/pack-test.ts';
+import { grantingSurfaces, packTest } from './testing/pack-test.ts';
 
 /** Says that it acts, and goes on until it is let go. */
 const body = `
@@ -96,7 +96,8 @@ async function killedHost(
   const api = caller(first.url);
   for (const pack of PACKS) {
     const archive = new Uint8Array((await packArchive(pack)).bytes);
-    await api.send('/v1/host/gantry/packs?grant=net.outbound', archive, 'application/gzip');
+    const query = await grantingSurfaces(archive, '?grant=net.outbound');
+    await api.send(`/v1/host/gantry/packs${query}`, archive, 'application/gzip');
   }
   for (const flow of flows) await api.send('/v1/host/gantry/workflows', JSON.stringify(flow));
   const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: id }));

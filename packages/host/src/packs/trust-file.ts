@@ -1,91 +1,7 @@
-/** The trust file of the operator. A file that is not understood as a whole is not used at all. */
-import { readFile } from 'node:fs/promises';
-import { INTEGRITY, type JsonSource, readJsonSource, readPublicKey, type TrustPolicy } from '@gantry/packs';
-import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+/** The trust file of the operator, and what holds without one. */
+import { readTrustFile, TrustFileError } from '@gantry/packs';
 import { type Settings, SettingsError } from '../settings.ts';
-import { GRANTABLE } from './offer.ts';
-import { type HostTrust, sameRegistry, WITHOUT_FILE } from './trust.ts';
-
-const BYTES_MAX = 1024 * 1024;
-const DEPTH_MAX = 32;
-const ISSUES_MAX = 10;
-
-const closed = { additionalProperties: false } as const;
-const Name = Type.String({ minLength: 1, maxLength: 256 });
-const Version = Type.String({ minLength: 1, maxLength: 128 });
-const Integrity = Type.String({ pattern: INTEGRITY.source });
-const Namespaces = Type.Array(Name, { minItems: 1, maxItems: 200 });
-
-const Key = Type.Object(
-  {
-    keyId: Name,
-    publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
-    permittedNamespaces: Namespaces,
-    status: Type.Enum(['active', 'retired', 'revoked']),
-    validFrom: Type.Optional(Name),
-    validUntil: Type.Optional(Name),
-  },
-  closed,
-);
-const Keys = Type.Array(Key, { maxItems: 1_000 });
-
-const AllowedPack = Type.Object(
-  { name: Name, versions: Type.Optional(Version), integrity: Type.Optional(Integrity) },
-  closed,
-);
-const Pin = Type.Object({ name: Name, version: Version, integrity: Integrity }, closed);
-const list = { maxItems: 10_000 } as const;
-
-const POLICIES = {
-  open: Type.Object({ mode: Type.Literal('open') }, closed),
-  verified: Type.Object(
-    { mode: Type.Literal('verified'), pins: Type.Optional(Type.Array(Pin, list)) },
-    closed,
-  ),
-  allowlist: Type.Object({ mode: Type.Literal('allowlist'), packs: Type.Array(AllowedPack, list) }, closed),
-  pinned: Type.Object({ mode: Type.Literal('pinned'), pins: Type.Array(Pin, list) }, closed),
-} as const;
-type Mode = keyof typeof POLICIES;
-
-/** Only the mode is judged here: an error in the rest should be about the mode that was meant. */
-const Policy = Type.Unsafe<TrustPolicy>(Type.Object({ mode: Type.Enum(Object.keys(POLICIES)) }));
-
-const Registry = Type.Object(
-  {
-    url: Type.String({ minLength: 1, maxLength: 2048 }),
-    policy: Type.Optional(Policy),
-    keys: Type.Optional(Keys),
-  },
-  closed,
-);
-const Signer = Type.Object({ issuer: Name, subject: Name, permittedNamespaces: Namespaces }, closed);
-const Sigstore = Type.Object(
-  {
-    trustedRoot: Type.Record(Type.String(), Type.Unknown()),
-    signers: Type.Array(Signer, { minItems: 1, maxItems: 200 }),
-  },
-  closed,
-);
-const Grants = Type.Record(Name, Type.Array(Type.Enum([...GRANTABLE]), { maxItems: 50 }));
-
-const TrustFile = Type.Object(
-  {
-    policy: Policy,
-    keys: Type.Optional(Keys),
-    registries: Type.Optional(Type.Array(Registry, { maxItems: 20 })),
-    sigstore: Type.Optional(Sigstore),
-    grants: Type.Optional(Grants),
-  },
-  closed,
-);
-type TrustFile = Static<typeof TrustFile>;
-
-interface Issue {
-  /** JSON pointer. */
-  readonly path: string;
-  readonly message: string;
-}
+import { type HostTrust, WITHOUT_FILE } from './trust.ts';
 
 /** Trust as the settings name it. */
 export async function loadTrust(
@@ -93,17 +9,10 @@ export async function loadTrust(
 ): Promise<HostTrust> {
   const { trustFile: path, registries, packSignatures: demands } = settings;
   if (path === undefined) return { ...WITHOUT_FILE, demands };
-  const source = readJsonSource(await textOf(path), { depthMax: DEPTH_MAX });
-  if (source.kind === 'broken') {
-    const { line, column } = source.place;
-    throw new SettingsError(`GANTRY_TRUST: ${path}:${line}:${column}: ${source.message}`);
-  }
-  const { value } = source;
-  const trustFile = Compile(TrustFile);
-  if (!trustFile.Check(value)) throw refused(path, source, issuesOf(trustFile, value));
-  const issues = [...policyIssues(value), ...keyIssues(value), ...registryIssues(value, registries)];
-  if (issues.length > 0) throw refused(path, source, issues);
-  const { policy, keys = [], registries: trusted = [], sigstore, grants = {} } = value;
+  const file = await readTrustFile(path, registries).catch((error: unknown) => {
+    throw error instanceof TrustFileError ? new SettingsError(`GANTRY_TRUST: ${error.message}`) : error;
+  });
+  const { policy, keys = [], registries: trusted = [], sigstore, grants = {} } = file;
   return {
     policy,
     registryPolicy: policy,
@@ -113,81 +22,4 @@ export async function loadTrust(
     grants,
     ...(sigstore && { sigstore }),
   };
-}
-
-async function textOf(path: string): Promise<string> {
-  const bytes = await readFile(path).catch((error: unknown) => {
-    throw new SettingsError(`GANTRY_TRUST: ${path} cannot be read: ${reasonOf(error)}.`);
-  });
-  if (bytes.length > BYTES_MAX)
-    throw new SettingsError(`GANTRY_TRUST: ${path} is larger than ${BYTES_MAX} bytes.`);
-  return bytes.toString('utf8');
-}
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error);
-
-function issuesOf(schema: Pick<ReturnType<typeof Compile>, 'Errors'>, value: unknown, at = ''): Issue[] {
-  return schema.Errors(value).flatMap(({ keyword, instancePath, params, message }) => {
-    // The object repeats what is said of each member that does not belong.
-    if (keyword === 'additionalProperties') return [];
-    const allowed = 'allowedValues' in params ? `: ${[params.allowedValues].flat().join(', ')}` : '';
-    const text = keyword === 'boolean' ? 'It does not belong here.' : `It ${message}${allowed}.`;
-    return [{ path: `${at}${instancePath}`, message: text }];
-  });
-}
-
-function policyIssues({ policy, registries = [] }: TrustFile): Issue[] {
-  const others = registries.map(
-    (registry, index) => [`/registries/${index}/policy`, registry.policy] as const,
-  );
-  return [['/policy', policy] as const, ...others].flatMap(([at, given]) => {
-    if (given === undefined) return [];
-    const schema = Compile(POLICIES[given.mode satisfies Mode]);
-    return schema.Check(given) ? [] : issuesOf(schema, given, at);
-  });
-}
-
-function keyIssues({ keys = [], registries = [] }: TrustFile): Issue[] {
-  const lists = [keys, ...registries.map((registry) => registry.keys ?? [])];
-  return lists.flatMap((list, index) => {
-    const at = index === 0 ? '/keys' : `/registries/${index - 1}/keys`;
-    return list.flatMap((key, place) => oneKeyIssues(key, `${at}/${place}`));
-  });
-}
-
-function oneKeyIssues({ publicKey, validFrom, validUntil }: Static<typeof Key>, at: string): Issue[] {
-  const times = Object.entries({ validFrom, validUntil }).flatMap(([name, time]) =>
-    time !== undefined && Number.isNaN(Date.parse(time))
-      ? [{ path: `${at}/${name}`, message: 'It is not a time such as 2026-01-31T00:00:00Z.' }]
-      : [],
-  );
-  if (readPublicKey(publicKey)) return times;
-  return [
-    { path: `${at}/publicKey`, message: 'It is not an Ed25519 key in PEM or base64 (SPKI).' },
-    ...times,
-  ];
-}
-
-/** A registry that is written in two ways would be judged by the wrong policy, silently. */
-function registryIssues({ registries = [] }: TrustFile, configured: readonly string[]): Issue[] {
-  return registries.flatMap(({ url }, index) => {
-    const at = `/registries/${index}/url`;
-    if (registries.slice(0, index).some((earlier) => sameRegistry(earlier.url, url)))
-      return [{ path: at, message: `${url} comes twice.` }];
-    if (configured.some((one) => sameRegistry(one, url))) return [];
-    return [{ path: at, message: `${url} is none of the registries that GANTRY_REGISTRY_URL names.` }];
-  });
-}
-
-function refused(
-  path: string,
-  source: JsonSource & { kind: 'json' },
-  issues: readonly Issue[],
-): SettingsError {
-  const lines = issues.slice(0, ISSUES_MAX).map((issue) => {
-    const { line, column } = source.placeOf(issue.path);
-    return `${path}:${line}:${column}: ${issue.path || '/'}: ${issue.message}`;
-  });
-  return new SettingsError(`GANTRY_TRUST: the trust file is not valid.\n${lines.join('\n')}`);
 }

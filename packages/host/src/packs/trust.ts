@@ -8,6 +8,7 @@ import {
   type SecurityAdvisory,
   type Signing,
   type SigstoreTrust,
+  sameRegistry,
   type TrustedKey,
   type TrustJudgement,
   type TrustPolicy,
@@ -167,6 +168,3 @@ export const trustModes = (trust: HostTrust, registries: readonly string[]): Tru
 
 export const ofRegistry = ({ registries }: HostTrust, url: string): RegistryTrust | undefined =>
   registries.find((registry) => sameRegistry(registry.url, url));
-
-export const sameRegistry = (left: string, right: string): boolean =>
-  left.replace(/\/+$/, '') === right.replace(/\/+$/, '');

@@ -74,9 +74,10 @@ function signerOf({ signing }: VersionManifest): string | undefined {
 /** The question whether a fetched pack may be installed, asked with the keys of its own registry. */
 export function judgeFetched(
   { name, version, bytes, archive, manifest, served, detachedSignature, keys, advisories }: FetchedPack,
-  host: Pick<TrustQuestion, 'policy' | 'installed' | 'isExact'> & Omit<TrustQuestion['trust'], 'keys'>,
+  host: Pick<TrustQuestion, 'policy' | 'pins' | 'installed' | 'isExact'> &
+    Omit<TrustQuestion['trust'], 'keys'>,
 ): Promise<TrustJudgement> {
-  const { policy, installed, isExact, ...trust } = host;
+  const { policy, pins = [], installed, isExact, ...trust } = host;
   return judgeTrust({
     pack: {
       name,
@@ -89,6 +90,7 @@ export function judgeFetched(
     },
     record: served.record,
     policy,
+    pins,
     trust: { ...trust, keys },
     advisories,
     isExact,

@@ -1,5 +1,5 @@
 /** The files of an archive that a page shows, read in one go. */
-import { ARCHIVE_LIMITS, readArchive } from '@gantry/packs';
+import { ARCHIVE_LIMITS, readArchive, readManifest, type SurfaceAsks, surfaceAsks } from '@gantry/packs';
 import { type Json, OpenwopError } from '@gantry/protocol';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
 
@@ -13,11 +13,18 @@ export interface PackFiles {
   readonly readme: string | undefined;
   /** Undefined when the archive has no such JSON file. */
   json(path: string): Json | undefined;
+  /** What a host asks for whose owner installs a pack that names no surface. */
+  readonly surfaces: SurfaceAsks;
   /** The archive is larger than what is unpacked for a page. */
   readonly isTooLarge: boolean;
 }
 
-const NONE: PackFiles = { readme: undefined, json: () => undefined, isTooLarge: true };
+const NONE: PackFiles = {
+  readme: undefined,
+  json: () => undefined,
+  surfaces: { asks: [], unknown: ['the archive is too large for this page'] },
+  isTooLarge: true,
+};
 
 export async function readPackFiles(
   catalogue: Pick<Catalogue, 'archive'>,
@@ -25,10 +32,14 @@ export async function readPackFiles(
 ): Promise<PackFiles> {
   if (version.archiveBytes > LIMITS.archiveBytesMax) return NONE;
   try {
-    const { files } = await readArchive(catalogue.archive(version), LIMITS);
+    const { files, manifestBytes } = await readArchive(catalogue.archive(version), LIMITS);
+    const reading = readManifest(manifestBytes);
+    const asks =
+      reading.kind === 'manifest' ? surfaceAsks(reading.manifest, files) : { asks: [], unknown: [] };
     return {
       readme: files.get('README.md')?.subarray(0, README_BYTES_MAX).toString('utf8'),
       json: (path) => parse(files.get(path)),
+      surfaces: asks,
       isTooLarge: false,
     };
   } catch (error) {

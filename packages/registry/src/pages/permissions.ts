@@ -5,6 +5,8 @@ import { type Html, html } from './html.ts';
 import { entriesAt, isTrueAt, member, objectsAt, textAt, textsAt } from './values.ts';
 import { manifestOf, type PackView } from './view.ts';
 
+const UNKNOWN_SHOWN_MAX = 5;
+
 export function permissionsSection(view: PackView): Html {
   const manifest = manifestOf(view);
   const requires = textsAt(member(manifest, 'runtime'), 'requires');
@@ -15,12 +17,15 @@ ${peers(manifest)}
 </section>`;
 }
 
-function asks({ version }: PackView, requires: readonly string[]): Html {
+function asks({ version, files }: PackView, requires: readonly string[]): Html {
   if (version.kind !== 'node')
     return html`<p>No platform access: packs of this kind bring data, not code.</p>`;
-  if (requires.length === 0)
+  const { asks: called, unknown } = files.surfaces;
+  const all = [...requires, ...called];
+  if (all.length + unknown.length === 0)
     return html`<p>No platform access. Its code works on what it is given, inside its sandbox.</p>`;
-  return html`<ul class="asks">${requires.map((name) => html`<li><code>${name}</code> ${describePermission(name)}</li>`)}</ul>`;
+  return html`<ul class="asks">${all.map((name) => html`<li><code>${name}</code> ${describePermission(name)}</li>`)}
+${unknown.slice(0, UNKNOWN_SHOWN_MAX).map((what) => html`<li>Which surfaces it calls cannot be determined: ${what}. A host denies what it is not granted.</li>`)}</ul>`;
 }
 
 function secrets(manifest: JsonObject): Html {

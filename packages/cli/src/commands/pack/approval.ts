@@ -72,6 +72,9 @@ export interface ProvedWish extends Wish {
   readonly signedBy?: string | undefined;
 }
 
+/** A yes holds as long as the command runs: `dev` installs other bytes with every change. */
+const approved = new WeakMap<Call, readonly string[]>();
+
 /** The host judges what is granted already; what it wants a word for is asked here. */
 export async function installAsking(
   call: Call,
@@ -79,7 +82,8 @@ export async function installAsking(
   install: (grant: readonly string[], version?: string) => Promise<InstalledPack>,
 ): Promise<InstalledPack> {
   const { name } = wish;
-  const given = namedGrants(call, name).get(name) ?? [];
+  const before = approved.get(call) ?? [];
+  const given = [...(namedGrants(call, name).get(name) ?? []), ...before];
   try {
     return await install(given);
   } catch (error) {
@@ -87,6 +91,7 @@ export async function installAsking(
     if (!unmet) throw error;
     const { version, open, kept } = unmet;
     await ask(call, [{ wish: { ...wish, version }, open, kept }], name);
+    approved.set(call, [...before, ...open]);
     return install([...new Set([...given, ...open])], version);
   }
 }

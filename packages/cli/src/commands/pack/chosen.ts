@@ -20,6 +20,7 @@ export function lockedPacks(lock: PackLock, roots: readonly Root[], registries: 
     version: step.version,
     integrity: step.entry.integrity,
     isExact: true,
+    isLocked: true,
     fetch: () => fetchLocked(step, plan),
   }));
 }
@@ -36,7 +37,8 @@ export function resolvedPacks(
     const entry = lock?.packs.find((one) => one.name === name && one.version === version);
     const locked = entry && { lockedIntegrity: entry.integrity };
     const fetch = () => fetchPack({ registry, name, version, ...locked });
-    return { name, version, integrity: entry?.integrity ?? record.integrity, isExact, fetch };
+    const integrity = entry?.integrity ?? record.integrity;
+    return { name, version, integrity, isExact, isLocked: entry !== undefined, fetch };
   });
 }
 

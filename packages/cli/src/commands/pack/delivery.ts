@@ -14,6 +14,7 @@ import { createPainter } from '../../painter.ts';
 import { printable } from '../../style.ts';
 import { approve, namedGrants, type ProvedWish, wishOf } from './approval.ts';
 import { sizeOf } from './size.ts';
+import { trustFileOf, trustIn } from './trusted.ts';
 
 /** A version that was chosen, and how to get it. */
 export interface ChosenPack {
@@ -22,6 +23,8 @@ export interface ChosenPack {
   readonly integrity: string;
   /** Somebody asked for exactly this version, so its being withdrawn is a warning and no refusal. */
   readonly isExact: boolean;
+  /** The lockfile names these bytes. */
+  readonly isLocked: boolean;
   fetch(): Promise<FetchedPack>;
 }
 
@@ -92,9 +95,21 @@ async function proveAll(call: Call, packs: readonly ChosenPack[], folder: string
 }
 
 /** By the keys of the registry it came from; its integrity was proved when it was fetched. */
-async function prove(call: Call, { isExact }: ChosenPack, fetched: FetchedPack) {
-  const policy: TrustPolicy = { mode: call.args.flag('unverified') ? 'open' : 'verified' };
-  const judgement = await judgeFetched(fetched, { policy, isExact, now: call.io.now() });
+async function prove(call: Call, { isExact, isLocked, ...pin }: ChosenPack, fetched: FetchedPack) {
+  const file = await trustFileOf(call);
+  const trust = file && trustIn(file, fetched.registry);
+  const usual: TrustPolicy = { mode: call.args.flag('unverified') ? 'open' : 'verified' };
+  const keys = trust ? trust.keysWith(fetched.keys) : fetched.keys;
+  const judgement = await judgeFetched(
+    { ...fetched, keys },
+    {
+      policy: trust?.policy ?? usual,
+      isExact,
+      pins: isLocked ? [pin] : [],
+      now: call.io.now(),
+      ...(trust?.sigstore && { sigstore: trust.sigstore }),
+    },
+  );
   if (judgement.trusted) {
     const by = judgement.signedBy === undefined ? judgement.level : `signed by ${judgement.signedBy}`;
     const told = `${fetched.name}@${fetched.version}  ${sizeOf(fetched.bytes.length)}, ${by}`;

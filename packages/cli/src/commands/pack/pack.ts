@@ -81,6 +81,11 @@ export const pack: Command = {
       text: 'sign, publish: the private key, as keygen made it',
     },
     keys: { type: 'string', value: 'PATH', text: 'verify: the public key, or a folder of them' },
+    trust: {
+      type: 'string',
+      value: 'FILE',
+      text: 'verify, install, update: a trust file, with keys and Sigstore signers',
+    },
     integrity: {
       type: 'string',
       value: 'SRI',

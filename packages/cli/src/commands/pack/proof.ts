@@ -22,6 +22,7 @@ import { writeBuilt } from './author.ts';
 import { FaultyPack } from './fault.ts';
 import { type SigningKey, signFiles } from './signing.ts';
 import { type BuiltPack, buildOf, packLabel } from './source.ts';
+import { trustFileOf } from './trusted.ts';
 
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -112,22 +113,27 @@ const COVERS_TEXT: Readonly<Record<SignatureCovers, string>> = {
 function signatureText(signature: SignatureJudgement): string {
   const text = SIGNATURE_TEXT[signature.state];
   if (signature.state === 'unsigned') return text;
-  if (signature.state === 'unverifiable') return `${text}: ${signature.message} Pass the key with --keys.`;
+  if (signature.state === 'unverifiable')
+    return `${text}: ${signature.message} Pass the key with --keys, or a trust file with --trust.`;
   if (signature.state !== 'verified') return `${text}: ${signature.message}`;
   return `${text}, by ${signature.signedBy}; it covers ${COVERS_TEXT[signature.covers]}`;
 }
 
-async function judge({ args, io }: Call, { manifest, bytes, files }: BuiltPack): Promise<SignatureJudgement> {
+async function judge(call: Call, { manifest, bytes, files }: BuiltPack): Promise<SignatureJudgement> {
+  const { args, io } = call;
   const place = args.text('keys');
-  const keys = place === undefined ? [] : await keysAt(path.resolve(io.cwd, place), manifest.name);
+  const file = await trustFileOf(call);
+  const named = place === undefined ? [] : await keysAt(path.resolve(io.cwd, place), manifest.name);
   const manifestBytes = files.get('pack.json') ?? new Uint8Array();
   const { name, version, signing } = manifest;
   const pack = { name, version, signing, archive: bytes, manifestBytes, files };
-  return judgeSignature(pack, { keys, now: io.now() });
+  const { keys = [], sigstore } = file ?? {};
+  const trust = { keys: [...named, ...keys], now: io.now(), ...(sigstore && { sigstore }) };
+  return judgeSignature(pack, trust);
 }
 
 export const verify: Action = {
-  takes: '<pack> [--keys FILE|DIR] [--integrity SRI]',
+  takes: '<pack> [--keys FILE|DIR] [--trust FILE] [--integrity SRI]',
   async act(call, word = '') {
     const { args, io } = call;
     const built = await buildOf(call, word);
@@ -135,7 +141,8 @@ export const verify: Action = {
     const missing = checkFiles(built.manifest, built.files).map(({ file, message }) => `${file}: ${message}`);
     const wanted = args.text('integrity');
     const isWanted = wanted === undefined || wanted === built.integrity;
-    const proved = signature.state === 'verified' || (signature.state === 'unsigned' && !args.text('keys'));
+    const wantsProof = args.text('keys') !== undefined || args.text('trust') !== undefined;
+    const proved = signature.state === 'verified' || (signature.state === 'unsigned' && !wantsProof);
     if (args.flag('json')) {
       printJson(call, { pack: packLabel(built.manifest), integrity: built.integrity, signature, missing });
     } else {

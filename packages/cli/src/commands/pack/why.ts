@@ -52,7 +52,7 @@ export const why: Action = {
 
 function storing({ access, capabilities, declared }: PackSurfaces): string {
   const does = access === 'write' ? 'store' : 'read what is stored';
-  const through = capabilities.join(', ') || 'nothing';
+  const through = capabilities.join(', ');
   const why = declared ? '' : '; its manifest names none, these were granted';
   return `It may ${does} through the host: ${through}${why}`;
 }
@@ -72,10 +72,11 @@ function print({ io }: Call, { word, pack, others, uses }: Answer): void {
   );
   line(`${proofOf(pack)}, installed by ${pack.installedBy} at ${pack.installedAt}`);
   for (const { name, version } of others) line(`also in ${name}@${version}`);
-  if (pack.granted.length === 0 && !pack.surfaces) line('It may do nothing but compute.');
+  const surfaces = pack.surfaces?.capabilities.length ? pack.surfaces : undefined;
+  if (pack.granted.length === 0 && !surfaces) line('It may do nothing but compute.');
   if (pack.granted.length > 0) line('It may:');
   if (pack.granted.length > 0) printPermissions({ io }, pack.granted);
-  if (pack.surfaces) line(storing(pack.surfaces));
+  if (surfaces) line(storing(surfaces));
   printUndetermined({ io }, pack.surfaces?.undetermined ?? []);
   line(uses.length === 0 ? 'No workflow uses it.' : 'Workflows that use it:');
   for (const { workflowId, nodes } of uses) line(`  ${workflowId}: ${nodes.join(', ')}`);

@@ -1,6 +1,7 @@
 /** A host with packs, spoken to through the front door. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { readArchive, readManifest, surfaceAsks } from '@gantry/packs';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import type { LightMyRequestResponse } from 'fastify';
 import { type ApiTest, apiTest } from '../../api/testing.ts';
@@ -10,7 +11,7 @@ export const PACKS_URL = '/v1/host/gantry/packs';
 
 export interface PackTest extends ApiTest {
   upload(bytes: Buffer, query?: string): Promise<LightMyRequestResponse>;
-  /** Installs, and is sure that it worked. */
+  /** Installs, granting the surfaces that its code calls, and is sure that it worked. */
   install(pack: TestPack, query?: string): Promise<void>;
   register(definition: WorkflowDefinition): Promise<LightMyRequestResponse>;
   registered(definition: WorkflowDefinition): Promise<void>;
@@ -36,7 +37,8 @@ export async function packTest(
     upload,
     register,
     async install(pack, query) {
-      const response = await upload((await packArchive(pack)).bytes, query);
+      const { bytes } = await packArchive(pack);
+      const response = await upload(bytes, await grantingSurfaces(bytes, query));
       assert.equal(response.statusCode, 201, response.body);
     },
     async asks(runId) {
@@ -54,4 +56,15 @@ export async function packTest(
       assert.equal(response.statusCode, 201, response.body);
     },
   };
+}
+
+/** A query that also grants the surfaces that the code of an archive calls. */
+export async function grantingSurfaces(bytes: Uint8Array, query = ''): Promise<string> {
+  const { files, manifestBytes } = await readArchive(bytes);
+  const reading = readManifest(manifestBytes);
+  const asks = reading.kind === 'manifest' ? surfaceAsks(reading.manifest, files).asks : [];
+  const parameters = new URLSearchParams(query);
+  const granted = [...(parameters.get('grant')?.split(',') ?? []), ...asks];
+  if (granted.length > 0) parameters.set('grant', granted.join(','));
+  return parameters.size > 0 ? `?${parameters}` : '';
 }
