@@ -88,7 +88,11 @@ test('kill -9 after it wrote: it reads the same and writes nothing twice', async
   const nodes = { [TYPE]: { body, role: 'side-effect' }, [GO]: { body: go, role: 'side-effect' } } as const;
   const first = await startHostProcess(places);
   const { bytes } = await packArchive({ nodes });
-  await post(`${first.url}/v1/host/gantry/packs`, new Uint8Array(bytes), 'application/gzip');
+  await post(
+    `${first.url}/v1/host/gantry/packs?grant=host.kvStorage,host.tableStorage,host.sql,host.nosql,host.queueBus`,
+    new Uint8Array(bytes),
+    'application/gzip',
+  );
   for (const flow of [workflow('one', [node('a', TYPE)]), workflow('go', [node('b', GO)])])
     await post(`${first.url}/v1/host/gantry/workflows`, JSON.stringify(flow));
   const { runId } = await post(`${first.url}/v1/runs`, JSON.stringify({ workflowId: 'one' }));

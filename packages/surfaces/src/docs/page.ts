@@ -6,7 +6,7 @@ import { SPELLINGS } from '../spellings.ts';
 
 const HEAD = `# Host capabilities
 
-What this host offers to the code of packs, beside its sandbox. A pack names what it needs under \`peerDependencies\`, as \`kvStorage\` or \`host.kvStorage\`; a pack that needs what the host lacks is not installed. One that names some of them may call those alone; one that names none may call all. The host says under the same names in \`/.well-known/openwop\` what it has.
+What this host offers to the code of packs, beside its sandbox. A pack names what it needs under \`peerDependencies\`, as \`kvStorage\` or \`host.kvStorage\`; a pack that needs what the host lacks is not installed. One that names some of them may call those alone; one that names none is asked to be granted those that its code calls. The host says under the same names in \`/.well-known/openwop\` what it has.
 
 Every method takes one object. Whom a call is for comes from the run: no argument can name another tenant.
 
@@ -14,7 +14,7 @@ Every method takes one object. Whom a call is for comes from the run: no argumen
 - A **write** or an **effect** happens once for each place in its node. When a node runs again, after a crash, a suspension or a retry, it gets the answers that it got before instead of acting twice. So it has to make the same calls of each capability in the same order: a different call in the same place is refused with \`idempotency_key_mismatch\`. Its reads answer what they answered before, up to the last write that it had made (JSON answers, up to 256 KiB between two writes and 4 MiB in all; others, and all later ones, see what is there now).
 - A replay runs no pack code, and so calls nothing. A branch is another run, and its calls are its own.
 
-Every method can answer \`host_capability_missing\` (see \`details.capability\`), \`validation_error\`, \`sandbox_capability_denied\` (a pure node wrote, or the pack names other capabilities and not this one) and \`storage_unavailable\`.
+Every method can answer \`host_capability_missing\` (see \`details.capability\`), \`validation_error\`, \`sandbox_capability_denied\` (a pure node wrote, or the pack neither names this capability nor was granted it) and \`storage_unavailable\`.
 `;
 
 export function capabilityPage(surfaces: readonly SurfaceLiteral[]): string {

@@ -107,12 +107,13 @@ test('check follows ctx, and takes the files of Node for no surface', async (t) 
   const helper = [
     "import fs from 'node:fs';",
     'const helper = (c) => fs.readFileSync(c.db?.sql?.query);',
-    'const wrapped = ({ queueBus, ...rest }) => helper(rest);',
+    'const wrapped = (given) => { const { queueBus, ...rest } = given; return helper(rest); };',
   ].join('\n');
   const { out } = await checked(
     t,
     'index.mjs',
-    (text) => `${helper}\n${text.replace(/(\(ctx\)[^{]*\{)/, '$1 wrapped(ctx);')}`,
+    (text) =>
+      `${helper}\n${text.replace('({ inputs, storage }) {', '({ inputs, storage, ...all }) { wrapped(all);')}`,
   );
   assert.match(out, /^index\.mjs:2:\d+: warning: sql is called/m);
   assert.match(out, /^index\.mjs:3:\d+: warning: queueBus is called/m);

@@ -156,7 +156,7 @@ test('what a pack stores through the host is told, by the names that its manifes
   const all = await gantry('pack', 'why', name);
   assert.match(
     all.out,
-    /^It may:\n.*crypto[^]*\nIt may store through the host: kvStorage, tableStorage; its manifest names none/m,
+    /^It may:\n.*crypto[\s\S]*\nIt may store through the host: kvStorage, tableStorage; its manifest names none/m,
   );
   assert.match((await gantry('pack', 'ls')).out, / crypto, store \(kvStorage, tableStorage\) /);
 });
