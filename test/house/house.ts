@@ -119,6 +119,7 @@ export const HOUSE: House = {
       sharp: 'images',
       'sqlite-vec': 'nearest vectors in the embedded database',
       typebox: 'a method is its schemas',
+      acorn: 'JavaScript of packs, parsed to find the surfaces it calls',
       'tar-stream': 'archives, written',
       unpdf: 'text of PDF files',
       'node:*': 'node:sqlite, worker threads, files, hashes',

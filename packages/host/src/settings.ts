@@ -5,6 +5,7 @@ import { SettingsError } from '@gantry/http';
 import type { UidRange } from '@gantry/sandbox';
 import type { BackendSettings } from '@gantry/surfaces';
 import { readBackend, type ServerPort } from './backend-setting.ts';
+import { environmentOf, signaturesOf } from './pack-settings.ts';
 import { isolationOf, uidsOf } from './sandbox-setting.ts';
 import { unknownNames } from './setting-names.ts';
 
@@ -288,11 +289,6 @@ function addressOf(text: string | undefined): string | undefined {
   throw new SettingsError('GANTRY_PUBLIC_URL must be an address such as https://gantry.example.org.');
 }
 
-function signaturesOf(text = 'manifest'): Settings['packSignatures'] {
-  if (text === 'manifest' || text === 'files') return text;
-  throw new SettingsError(`GANTRY_PACK_SIGNATURES must be manifest or files, not "${text}".`);
-}
-
 const listOf = (text = ''): string[] =>
   text
     .split(',')
@@ -329,23 +325,6 @@ function bucketsOf(text = 'artifacts'): string[] {
   if (buckets.length === 0 || buckets.length > BUCKETS_MAX)
     throw new SettingsError(`GANTRY_BUCKETS must name 1 to ${BUCKETS_MAX} buckets, separated by commas.`);
   return buckets;
-}
-
-/** Settings of the host itself hold its secrets, so no pack ever sees one. */
-function environmentOf(pairs: readonly string[], env: Environment): Settings['packEnvironment'] {
-  const byPack: Record<string, Record<string, string>> = {};
-  for (const pair of pairs) {
-    const [pack = '', variable = '', ...rest] = pair.split(':');
-    if (pack === '' || variable === '' || rest.length > 0)
-      throw new SettingsError(
-        `GANTRY_PACK_ENV: "${pair}" is not PACK:VARIABLE, such as vendor.acme.crm:CRM_REGION.`,
-      );
-    if (variable.startsWith('GANTRY_'))
-      throw new SettingsError(`GANTRY_PACK_ENV must not name ${variable}: packs see no settings.`);
-    const value = env[variable];
-    byPack[pack] = { ...byPack[pack], ...(value !== undefined && { [variable]: value }) };
-  }
-  return byPack;
 }
 
 function onOrOff(name: Name, text: string | undefined): boolean {

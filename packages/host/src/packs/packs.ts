@@ -111,7 +111,7 @@ export function createPacks(options: PacksOptions): Packs {
     receipts,
     surfaces: Object.keys(surfaces.families),
     trust,
-    workflowPins: (tenant) => workflowPins(store.records, tenant),
+    workflowPins: pinsOf(store),
     now,
     changed,
     registry,
@@ -150,6 +150,11 @@ export function createPacks(options: PacksOptions): Packs {
     },
   };
 }
+
+const pinsOf =
+  ({ records }: Pick<Store, 'records'>) =>
+  (tenant: string) =>
+    workflowPins(records, tenant);
 
 const limitsOf = ({ packMemoryMb, packTimeoutSeconds }: PacksOptions['settings']): PackLimits => ({
   memoryBytes: packMemoryMb * 1024 * 1024,

@@ -6,9 +6,9 @@
  * I1  Nothing of the code is run, and its size bounds the time: each pass goes over every node once.
  * I2  Values only grow, so the passes come to an end; where they do not within PASSES_MAX, that is said too.
  */
-import { type AnyNode, type Node, parse } from 'acorn';
+import type { Node } from 'acorn';
 import type { CalledSurfaces, Place } from './called-surfaces.ts';
-import { declaredNames, isNode, type JsNode, keyText, membersOf } from './syntax.ts';
+import { declaredNames, isNode, type JsNode, keyText, membersOf, parsed } from './syntax.ts';
 import {
   at,
   type Fn,
@@ -27,7 +27,6 @@ const PASSES_MAX = 20;
 const ARRAY_CALLS = new Set(['map', 'forEach', 'filter', 'find', 'flatMap', 'some', 'every', 'reduce']);
 /** Some functions of nodes take their inputs first. */
 const CTX_NAMES = ['ctx', 'context'];
-const OPTIONS = { ecmaVersion: 'latest', locations: true, allowHashBang: true } as const;
 
 export interface JavaScriptFile {
   readonly file: string;
@@ -38,14 +37,6 @@ export function scanJavaScript(files: readonly JavaScriptFile[], typeIds: readon
   const scan = new Scan(typeIds);
   for (const file of files) scan.add(file);
   return scan.run();
-}
-
-function parsed(source: string): JsNode {
-  try {
-    return parse(source, { ...OPTIONS, sourceType: 'module' });
-  } catch {
-    return parse(source, { ...OPTIONS, sourceType: 'script', allowReturnOutsideFunction: true });
-  }
 }
 
 class Scan {
@@ -173,10 +164,8 @@ class Scan {
         }
         return unknown();
       case 'ImportExpression':
-        if (node.source.type !== 'Literal') this.#cannotTell(node, 'import() of a computed name');
-        return this.#all(node, scope);
       case 'WithStatement':
-        this.#cannotTell(node, 'with');
+        if (!('source' in node) || node.source.type !== 'Literal') this.#cannotTell(node, node.type);
         return this.#all(node, scope);
       default:
         return this.#all(node, scope);
@@ -205,7 +194,6 @@ class Scan {
   }
 
   #memberOf(node: JsNode, object: Value, keys: Value): Value {
-    // An item of an array is what all of its items are.
     if ('property' in node && node.property.type === 'Literal' && typeof node.property.value === 'number')
       return object;
     const found = nothing();
@@ -241,9 +229,8 @@ class Scan {
   /** A member of some object. Under the id of a node type lies the function that the host calls with ctx. */
   #put(keys: Value, value: Value): void {
     for (const key of keys.strings) {
-      const known = this.#members.get(key) ?? nothing();
-      this.#members.set(key, known);
-      this.#merge(known, value);
+      if (!this.#members.has(key)) this.#members.set(key, nothing());
+      this.#merge(this.#members.get(key), value);
       if (!this.#typeIds.has(key) || value.fns.size === 0) continue;
       this.#served.add(key);
       for (const { node, scope } of value.fns) {
@@ -300,7 +287,6 @@ class Scan {
     const returns = nothing();
     const scope: { -readonly [Key in keyof Scope]: Scope[Key] } = { parent, bindings, fn: undefined };
     const fn = { node, scope, returns };
-    // Arrow functions that are expressions return by themselves; `return` finds its function here.
     scope.fn = fn;
     this.#fns.set(node, fn);
     return fn;
@@ -310,10 +296,8 @@ class Scan {
   #class(node: JsNode & { type: 'ClassDeclaration' | 'ClassExpression' }, scope: Scope): Value {
     const made = nothing();
     for (const member of node.body.body) {
-      if (!('value' in member)) {
-        this.#value(member, scope);
-        continue;
-      }
+      if (!('value' in member)) this.#value(member, scope);
+      if (!('value' in member)) continue;
       const value = this.#value(member.value, scope);
       if ('kind' in member && member.kind === 'constructor') merge(made, value);
       else this.#put(text(keyText(member.key) ?? ''), value);
@@ -337,7 +321,6 @@ class Scan {
     }
     if (callee.type === 'Identifier' && ['eval', 'Function'].includes(callee.name))
       this.#cannotTell(node, callee.name);
-    // Callbacks of an array that holds ctx are called with it.
     const isOfArray = callee.type === 'MemberExpression' && ARRAY_CALLS.has(keyText(callee.property) ?? '');
     const owner = isOfArray ? this.#value(callee.object, scope) : nothing();
     for (const { fns } of given)
@@ -359,8 +342,8 @@ class Scan {
     this.#unknown.set(`${what} in ${place.file}:${place.line}`, place);
   }
 
-  #place(node: AnyNode | Node): Place {
-    const { line = 1, column = 0 } = node.loc?.start ?? {};
+  #place(node: JsNode | Node): Place {
+    const { line, column } = node.loc?.start ?? { line: 1, column: 0 };
     return { file: this.#file, line, column: column + 1 };
   }
 }

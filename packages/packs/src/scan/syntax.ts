@@ -1,7 +1,18 @@
 /** What the scan needs to know of JavaScript syntax trees. */
-import type { AnyNode } from 'acorn';
+import { type AnyNode, parse } from 'acorn';
 
 export type JsNode = AnyNode;
+
+const OPTIONS = { ecmaVersion: 'latest', locations: true, allowHashBang: true } as const;
+
+/** A module, else a script. Throws what cannot be parsed. */
+export function parsed(source: string): JsNode {
+  try {
+    return parse(source, { ...OPTIONS, sourceType: 'module' });
+  } catch {
+    return parse(source, { ...OPTIONS, sourceType: 'script', allowReturnOutsideFunction: true });
+  }
+}
 
 export const isNode = (value: unknown): value is JsNode =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
