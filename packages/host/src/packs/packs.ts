@@ -135,9 +135,7 @@ export function createPacks(options: PacksOptions): Packs {
       environment: settings.packEnvironment,
       surfaces: surfaces.membersFor,
     }),
-    pin: (tenant, definition) => pinPacks(shelf, tenant, definition),
-    typesOf: (pinned) => pinnedTypes(shelf, pinned),
-    knownTypes: (tenant) => knownTypes(shelf, tenant),
+    ...bindingOf(shelf),
     onChanged: (listener) => void listeners.push(listener),
     async prepare() {
       await folders.clean();
@@ -150,6 +148,12 @@ export function createPacks(options: PacksOptions): Packs {
     },
   };
 }
+
+const bindingOf = (shelf: PackShelf): Pick<Packs, 'pin' | 'typesOf' | 'knownTypes'> => ({
+  pin: (tenant, definition) => pinPacks(shelf, tenant, definition),
+  typesOf: (pinned) => pinnedTypes(shelf, pinned),
+  knownTypes: (tenant) => knownTypes(shelf, tenant),
+});
 
 const pinsOf =
   ({ records }: Pick<Store, 'records'>) =>
