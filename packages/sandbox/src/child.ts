@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { type FrameEvents, FrameReader } from './frame-reader.ts';
 import { type Command, LAUNCH_ENVIRONMENT } from './isolation/launch.ts';
 import { dataBytesOf, giveWay, innermost, killTree, residentBytesOf } from './isolation/process-tree.ts';
-import { frameRoom, LARGE_FRAME_BYTES, type Place, type Share } from './room.ts';
-import { Decoder, encode, type Frame, sizeOf } from './runner/wire.mjs';
+import { encode, sizeOf } from './runner/wire.mjs';
 
 const STDERR_BYTES_MAX = 16 * 1024;
 /** Nobody waits longer for a process that was killed, or whose launcher has ended. */
@@ -21,9 +21,7 @@ export type ChildEnd =
   | { readonly kind: 'heap-exhausted' }
   | { readonly kind: 'exited'; readonly reason: string };
 
-export interface ChildEvents {
-  /** Resolves when nothing of the message is needed any more. */
-  message(frame: Frame): Promise<void> | void;
+export interface ChildEvents extends Pick<FrameEvents, 'message'> {
   end(end: ChildEnd): void;
 }
 
@@ -63,14 +61,9 @@ export class Child {
   readonly #command: Command;
   readonly #process: ChildProcess;
   readonly #events: ChildEvents;
-  readonly #decoder = new Decoder();
+  readonly #reader: FrameReader;
   readonly #input: Socket;
-  readonly #output: Socket;
   readonly #answers: Socket;
-  /** Of the room for large frames. */
-  readonly #frames: Share;
-  /** For the large frame that is being collected, once there is room. */
-  #place: Place | 'awaited' | undefined;
   readonly #whenClear: (() => void)[] = [];
   #stderr = '';
   #end: ChildEnd | undefined;
@@ -81,16 +74,17 @@ export class Child {
   constructor(command: Command, tenant: string, events: ChildEvents) {
     this.#command = command;
     this.#events = events;
-    this.#frames = frameRoom.open(tenant);
     this.#process = start(command);
     const streams: readonly unknown[] = this.#process.stdio;
     const [, stdout, stderr, input, output, answers] = streams;
     this.#input = asPipe(input);
-    this.#output = asPipe(output);
     this.#answers = asPipe(answers);
     for (const stream of [stdout, stderr]) asPipe(stream).on('data', (chunk: Buffer) => this.#hear(chunk));
     this.#input.on('drain', () => this.#cleared());
-    this.#output.on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.#reader = new FrameReader(asPipe(output), tenant, {
+      message: (frame) => events.message(frame),
+      bad: (reason) => this.kill({ kind: 'bad-frame', reason }),
+    });
     this.#process.once('error', (error) => this.#close({ kind: 'exited', reason: error.message }));
     this.#process.once('exit', () => this.#expectEnd());
     this.#process.once('close', (code, signal) => this.#close(this.#exit(code, signal)));
@@ -137,6 +131,7 @@ export class Child {
 
   kill(end: ChildEnd = { kind: 'killed' }): void {
     this.#end ??= end;
+    this.#reader.stop();
     const { pid } = this.#process;
     if (this.#ended || pid === undefined) return;
     killTree(pid);
@@ -146,6 +141,11 @@ export class Child {
   /** What should be gone may have left its pipes to something that is not. */
   #expectEnd(): void {
     this.#goneTimer ??= setTimeout(() => this.#close({ kind: 'killed' }), GONE_MS);
+  }
+
+  /** Of the event loop, for what this child made the host do. */
+  spend(ms: number): void {
+    this.#reader.spend(ms);
   }
 
   /** Resident bytes of Node itself, read from outside. */
@@ -187,36 +187,6 @@ export class Child {
       this.#stderr += chunk.toString('utf8', 0, STDERR_BYTES_MAX - this.#stderr.length);
   }
 
-  #receive(chunk: Buffer): void {
-    if (this.#end) return;
-    try {
-      for (const frame of this.#decoder.push(chunk)) this.#hand(frame);
-    } catch (error) {
-      this.kill({ kind: 'bad-frame', reason: error instanceof Error ? error.message : 'not a frame' });
-    }
-    const { size } = this.#decoder;
-    if (size > LARGE_FRAME_BYTES && !this.#place && !this.#end) this.#waitForRoom(size);
-  }
-
-  #hand(frame: Frame): void {
-    const place = this.#place;
-    this.#place = undefined;
-    const handled = this.#events.message(frame);
-    if (place === undefined || place === 'awaited') return;
-    if (handled) void handled.finally(() => place.leave());
-    else place.leave();
-  }
-
-  /** A chunk is smaller than a large frame: there is at most one, and hardly anything of it is here. */
-  #waitForRoom(size: number): void {
-    this.#output.pause();
-    this.#place = 'awaited';
-    this.#frames.take(size, (place) => {
-      this.#place = place;
-      this.#output.resume();
-    });
-  }
-
   #exit(code: number | null, signal: string | null): ChildEnd {
     if (HEAP_EXHAUSTED.test(this.#stderr)) return { kind: 'heap-exhausted' };
     const lastWords = this.#stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
@@ -229,7 +199,7 @@ export class Child {
     clearTimeout(this.#goneTimer);
     for (const stream of this.#process.stdio) stream?.destroy();
     this.#command.release();
-    this.#frames.close();
+    this.#reader.stop();
     this.#cleared();
     this.#events.end(this.#end ?? end);
   }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { Job } from './job.ts';
 import { PackProcess } from './pack-process.ts';
+import { frameRoom } from './room.ts';
 import { egress, invocationOf, MIB, packOf, scratchFolder } from './testing/sandbox.ts';
 
 const WIRE = new URL('./runner/wire.mjs', import.meta.url).href;
@@ -23,7 +24,7 @@ const impostor = (body: string): string => `
   ${body}
   setInterval(() => {}, 1000);`;
 
-async function endOf(body: string) {
+async function endOf(body: string, meanwhile?: () => void) {
   const file = path.join(await scratchFolder(), 'main.mjs');
   await writeFile(file, impostor(body));
   const child = new PackProcess({
@@ -44,11 +45,17 @@ async function endOf(body: string) {
     0,
   );
   child.start(job);
+  meanwhile?.();
   const end = await job.ended;
   child.kill();
   await child.ended;
-  return end.kind === 'stopped' ? end.error.code : end.kind;
+  return end;
 }
+
+const codeOf = async (body: string): Promise<string> => {
+  const end = await endOf(body);
+  return end.kind === 'stopped' ? end.error.code : end.kind;
+};
 
 const FORGED: Readonly<Record<string, string>> = {
   'a result for an id that was not issued': `say({ type: 'result', id: 'AAAAAAAAAAAAAAAA', end: { kind: 'returned' } });`,
@@ -74,17 +81,54 @@ const FORGED: Readonly<Record<string, string>> = {
   'more values than a frame may have': `raw(new Uint8Array([0, 30, 132, 134, 0, 30, 132, 134])); raw(Buffer.from('[[' + '0,'.repeat(999999) + '0],[]]'));`,
   'a log entry that is too large': `say({ type: 'log', id, level: 'info', message: 'x'.repeat(70000) });`,
   'an event that is too large': `say({ type: 'emit', id, call: 0, value: 'x'.repeat(70000) });`,
+  'a second ready': `say({ type: 'ready', typeIds: ['test.node'] });`,
+  'a ready without end': `for (;;) say({ type: 'ready', typeIds: [] });`,
+  'more answers to pings than were sent': `for (;;) say({ type: 'pong', token: 'x' });`,
+  'a method with a very long name': `say({ type: 'call', mode: 'async', id, call: 0, method: 'x'.repeat(1e6), args: [] });`,
   noise: 'for (;;) raw(crypto.getRandomValues(new Uint8Array(65536)));',
 };
 
 for (const [name, body] of Object.entries(FORGED))
   test(`${name} ends the child`, async () => {
-    assert.equal(await endOf(body), 'sandbox_escape_attempt');
+    assert.equal(await codeOf(body), 'sandbox_escape_attempt');
   });
 
 test('a child that only sends its result is believed', async () => {
   assert.equal(
-    await endOf(`say({ type: 'result', id, end: { kind: 'returned', value: {} }, variables: {} });`),
+    await codeOf(`say({ type: 'result', id, end: { kind: 'returned', value: {} }, variables: {} });`),
     'settled',
   );
+});
+
+const LONG = `'x'.repeat(4e6)`;
+const ERROR = `{ message: ${LONG}, capability: ${LONG}, code: ${LONG}, details: { text: ${LONG}, list: Array(1e5).fill('y') } }`;
+
+/** What the host tells of them goes into events and logs. */
+for (const [name, body] of Object.entries({
+  'a crash': `say({ type: 'crash', error: ${ERROR} });`,
+  'a violation': `say({ type: 'violation', id, what: ${LONG}, escapeKind: ${LONG} });`,
+  'a call that was never offered': `say({ type: 'call', mode: 'async', id, call: 0, method: ${LONG}, args: [] });`,
+  'a thrown error': `say({ type: 'result', id, end: { kind: 'thrown', error: ${ERROR.replaceAll('4e6', '2e5')} }, variables: {} });`,
+}))
+  test(`${name} with very long texts is told in short`, async () => {
+    const end = await endOf(body);
+    assert.ok(JSON.stringify(end).length < 100_000, `${JSON.stringify(end).length} characters`);
+  });
+
+test('a frame that is announced and does not arrive gives its memory back', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const announced = 'raw(new Uint8Array([2, 0, 0, 0, 0, 0, 0, 2]));';
+  const wait = async (): Promise<void> => {
+    while (frameRoom.held === 0) await new Promise((resolve) => setImmediate(resolve));
+    t.mock.timers.tick(9_999);
+    assert.equal(frameRoom.held, 0x2000000);
+    t.mock.timers.tick(1);
+    assert.equal(frameRoom.held, 0);
+  };
+  let waited: Promise<void> | undefined;
+  const end = await endOf(announced, () => {
+    waited = wait();
+  });
+  await waited;
+  assert.match(end.kind === 'stopped' ? end.error.message : '', /did not arrive within 10000 ms/);
 });

@@ -6,6 +6,8 @@ const PONG_MS = 250;
 export class Heartbeat {
   readonly #send: (token: string) => void;
   #awaited: { readonly token: string; readonly heard: () => void } | undefined;
+  /** Questions without an answer: each may be answered once. */
+  #unanswered = 0;
 
   constructor(send: (token: string) => void) {
     this.#send = send;
@@ -16,14 +18,16 @@ export class Heartbeat {
     const token = randomUUID();
     const timer = setTimeout(() => resolve(false), PONG_MS);
     this.#awaited = { token, heard: () => resolve(true) };
+    this.#unanswered += 1;
     this.#send(token);
     return promise.finally(() => clearTimeout(timer));
   }
 
   /** False when nobody asked for this answer. A late one for an older question is none. */
   heard(token: unknown): boolean {
-    if (this.#awaited === undefined) return false;
-    if (this.#awaited.token === token) this.#awaited.heard();
+    if (this.#unanswered === 0) return false;
+    this.#unanswered -= 1;
+    if (this.#awaited && this.#awaited.token === token) this.#awaited.heard();
     return true;
   }
 }

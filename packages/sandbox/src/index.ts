@@ -1,3 +1,4 @@
+export { cutJson, cutText } from './bounded.ts';
 export { ErrorForPack } from './error-for-pack.ts';
 export type {
   CallIo,

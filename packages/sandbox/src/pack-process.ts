@@ -6,6 +6,7 @@
  * I3 After a process has ended, none of its jobs is left.
  * I4 A job that is not repeatable is never displaced once it was started.
  */
+import { cutText } from './bounded.ts';
 import type { CallContext } from './calls.ts';
 import { Child, type ChildEnd } from './child.ts';
 import {
@@ -27,6 +28,8 @@ import { endResult, isObject, nodeError, toNodeError } from './result.ts';
 import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
 
 const LOGS_MAX = 1000;
+const TYPES_MAX = 10_000;
+const KIND_MAX = 64;
 const WATCH_MS = 50;
 /** Node with the runner and no pack; what a pack may use comes on top. */
 const BARE_PROCESS_BYTES = 96 * 1024 * 1024;
@@ -69,7 +72,7 @@ export class PackProcess {
   readonly #ended: () => void;
   readonly #watch: NodeJS.Timeout;
   #loadTimer: NodeJS.Timeout;
-  #isOpening = false;
+  #stage: 'starting' | 'opening' | 'open' = 'starting';
   #fault: { readonly error: NodeError; readonly guilty?: Job } | undefined;
   #isKilled = false;
   #isDead = false;
@@ -174,22 +177,32 @@ export class PackProcess {
 
   #logged(job: Job, { level, message, data }: Message, size: number): void {
     if (size > NOTE_BYTES_MAX) this.#fail(escapeAttempt('a log entry that is too large'), job);
-    else if (job.takeLog(LOGS_MAX)) job.invocation.log(String(level), String(message), data as Data);
+    else if (job.takeLog(LOGS_MAX)) job.invocation.log(cutText(level), cutText(message), data as Data);
   }
 
-  /** Once: the runner is there and begins to load the pack. */
+  /** A child that says twice where it stands is ended. */
+  #reaches(stage: 'opening' | 'open'): boolean {
+    const isNext = this.#stage === 'starting' || (this.#stage === 'opening' && stage === 'open');
+    if (isNext) this.#stage = stage;
+    else this.#fail(escapeAttempt('a message that nothing asked for'));
+    return isNext;
+  }
+
+  /** The runner is there and begins to load the pack. */
   #opening(): void {
-    if (this.#isOpening) this.#fail(escapeAttempt('a message that nothing asked for'));
-    this.#isOpening = true;
+    if (!this.#reaches('opening')) return;
     this.#child.started();
     clearTimeout(this.#loadTimer);
     this.#loadTimer = setTimeout(() => this.#fail(notLoaded()), this.#options.loadMs);
   }
 
   #loaded(message: Message): void {
+    if (!this.#reaches('open')) return;
     clearTimeout(this.#loadTimer);
-    const typeIds = Array.isArray(message.typeIds) ? message.typeIds.map(String) : [];
-    if (message.type === 'ready') this.#opened({ loaded: true, typeIds });
+    const typeIds = Array.isArray(message.typeIds) ? message.typeIds : [];
+    if (typeIds.length > TYPES_MAX) this.#fail(escapeAttempt('more nodes than a pack may have'));
+    else if (message.type === 'ready')
+      this.#opened({ loaded: true, typeIds: typeIds.map((typeId) => cutText(typeId)) });
     else {
       this.#opened({ loaded: false, error: toNodeError(message.error) });
       this.kill();
@@ -197,7 +210,10 @@ export class PackProcess {
   }
 
   #violated(message: Message): void {
-    this.#fail(escapeAttempt(String(message.what), String(message.escapeKind)), this.#jobOf(message));
+    this.#fail(
+      escapeAttempt(cutText(message.what), cutText(message.escapeKind, KIND_MAX)),
+      this.#jobOf(message),
+    );
   }
 
   /** Once for a node; of whom nothing is known any more, nothing is said. */
@@ -235,7 +251,7 @@ export class PackProcess {
 
   /** The module asks for what was granted while it loads; there is no invocation yet. */
   #calledAtLoad({ method, args, mode }: Message): void {
-    const name = method === 'env.read' ? 'env.read' : String(Array.isArray(args) ? args[0] : undefined);
+    const name = method === 'env.read' ? 'env.read' : cutText(Array.isArray(args) ? args[0] : undefined);
     const isPrimitive = method === 'env.read' || method === 'primitive.use';
     if (mode !== 'sync' || !isPrimitive || !this.#options.grants.includes(name)) {
       this.#fail(escapeAttempt('a call outside of an invocation'));
@@ -243,7 +259,7 @@ export class PackProcess {
     }
     this.usedAtLoad.primitive(name);
     const value =
-      method === 'env.read' && Array.isArray(args) ? this.#options.environment[String(args[0])] : null;
+      method === 'env.read' && Array.isArray(args) ? this.#options.environment[cutText(args[0])] : null;
     this.#child.answer({ ok: true, value });
   }
 

@@ -5,6 +5,8 @@
  *    is aborted and its credit and its place at the door are given back.
  * I2 What may never have been asked for ends the process, at once: its result may stand right behind.
  */
+
+import { cutText } from './bounded.ts';
 import { answerCall, assertOffered, type CallContext, EscapeAttempt, failureForPack } from './calls.ts';
 import type { Child } from './child.ts';
 import { Credit } from './credit.ts';
@@ -29,6 +31,13 @@ export interface CallsHost {
   /** Ends the process. */
   fail(error: NodeError, guilty: Job): void;
 }
+
+/** Longer than every path of a surface. */
+const METHOD_MAX = 256;
+const REASON_MAX = 300;
+
+const isMethod = (method: unknown): method is string =>
+  typeof method === 'string' && method.length <= METHOD_MAX;
 
 /** A call that may begin. */
 interface Call {
@@ -61,7 +70,7 @@ export class ProcessCalls {
   /** Resolves when the host has done what was asked. */
   called(job: Job, message: Message, cost: number): Promise<void> | void {
     const { call: number, method, args, mode } = message;
-    if (!job.takeOrdinal(number) || typeof method !== 'string' || !Array.isArray(args))
+    if (!job.takeOrdinal(number) || !isMethod(method) || !Array.isArray(args))
       return this.#host.fail(escapeAttempt('a call that is not in order'), job);
     if (!this.#mayCall(mode, cost)) return this.#host.fail(escapeAttempt('more calls than it may'), job);
     try {
@@ -157,7 +166,7 @@ export class ProcessCalls {
     if (size > NOTE_BYTES_MAX) return this.#host.fail(escapeAttempt('an event that is too large'), job);
     try {
       if (message.type === 'unsent')
-        throw new ErrorForPack('sandbox_invocation_error', String(message.reason).slice(0, 300));
+        throw new ErrorForPack('sandbox_invocation_error', cutText(message.reason, REASON_MAX));
       await job.invocation.emit(message.value as Data);
     } catch (error) {
       const { message: reason } = failureForPack('emit', error, this.#host.context.fault);

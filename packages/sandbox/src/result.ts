@@ -1,9 +1,12 @@
 /** From what a child says to what a node's result is. Everything here came from the pack: nothing is believed. */
 import type { Json, JsonObject } from '@gantry/protocol';
+import { cutJson, cutText } from './bounded.ts';
 import type { NodeError, NodeResult } from './invocation.ts';
 
 const FALLBACK_CODE = 'sandbox_invocation_error';
 const MESSAGE_MAX = 4096;
+const NAME_MAX = 256;
+const KEY_MAX = 512;
 const CODE = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
 const ERROR_STATUSES: ReadonlySet<unknown> = new Set(['error', 'failure', 'failed']);
 
@@ -48,8 +51,8 @@ export function toNodeError(error: unknown): NodeError {
     typeof given.message === 'string' && given.message !== '' ? given.message : 'The node failed.';
   const details = {
     ...placeOf(given),
-    ...toJsonObject(given.details),
-    ...(typeof given.capability === 'string' && { capability: given.capability }),
+    ...toJsonObject(cutJson(given.details)),
+    ...(typeof given.capability === 'string' && { capability: cutText(given.capability, NAME_MAX) }),
   };
   return {
     code,
@@ -95,6 +98,6 @@ export function endResult(end: unknown): NodeResult {
   if (!isObject(end)) return thrownResult(undefined);
   if (end.kind === 'returned') return returnedResult(end.value);
   if (end.kind === 'suspended')
-    return { status: 'suspended', key: String(end.key).slice(0, 512), request: toJsonObject(end.request) };
+    return { status: 'suspended', key: cutText(end.key, KEY_MAX), request: toJsonObject(end.request) };
   return thrownResult(end.error);
 }

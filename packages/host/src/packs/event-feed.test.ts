@@ -53,6 +53,22 @@ test('unknown levels, bytes and odd events become something readable', async () 
   );
 });
 
+test('long texts are cut wherever they stand', async () => {
+  const written: EmittedEvent[] = [];
+  const feed = new EventFeed(async (events) => written.push(...events) > 0);
+  const text = 'x'.repeat(20_000);
+  feed.log('info', text, { text, deep: [{ [text]: text }], many: Array.from({ length: 50 }, () => text) });
+  await feed.emit({ type: text, data: { text } });
+  await feed.emit({ type: 'output.chunk', data: { chunk: text } });
+  assert.deepEqual(
+    written.map(({ payload }) => String(payload.message ?? payload.chunk).length),
+    [8_192, 8_192, 20_000],
+  );
+  const texts = JSON.stringify(written.slice(0, 2)).match(/x+/g) ?? [];
+  assert.ok(texts.every(({ length }) => length <= 8_192));
+  assert.ok(JSON.stringify(written[0]).length < 80_000);
+});
+
 test('what is told during a pause waits in order, and goes on after it', async () => {
   let isPaused = true;
   const written: unknown[] = [];

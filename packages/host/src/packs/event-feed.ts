@@ -4,7 +4,7 @@
  */
 import type { EmittedEvent } from '@gantry/engine';
 import type { JsonObject } from '@gantry/protocol';
-import type { Data } from '@gantry/sandbox';
+import { cutJson, cutText, type Data } from '@gantry/sandbox';
 import { toJson, toObject } from './data.ts';
 
 const BATCH_MAX = 100;
@@ -13,7 +13,6 @@ const EVENTS_MAX = 5_000;
 /** That wait for the end of a pause. */
 const HELD_MAX = 200;
 const HELD_BYTES_MAX = 1024 * 1024;
-const MESSAGE_MAX = 8_192;
 const LEVELS = new Set(['debug', 'info', 'warn', 'error']);
 
 export class EventFeed {
@@ -31,9 +30,9 @@ export class EventFeed {
   log(level: string, message: string, data?: Data): void {
     const payload: JsonObject = {
       level: LEVELS.has(level) ? level : 'info',
-      message: message.slice(0, MESSAGE_MAX),
+      message: cutText(message),
     };
-    if (data !== undefined && data !== null) payload.fields = toObject(data);
+    if (data !== undefined && data !== null) payload.fields = toObject(cutJson(data));
     // It fails when the run is lost to this process, which then ends the node as well.
     this.push({ type: 'log.appended', payload }).catch(() => {});
   }
@@ -42,9 +41,11 @@ export class EventFeed {
   emit(event: Data): Promise<void> {
     const { type, kind, data, payload, ...rest } = toObject(event);
     const name = typeof type === 'string' ? type : typeof kind === 'string' ? kind : 'event';
-    const fields = toObject(data ?? payload ?? rest);
-    if (name === 'output.chunk') return this.push({ type: 'output.chunk', payload: chunkOf(fields) });
-    return this.push({ type: 'log.appended', payload: { level: 'info', message: name, fields } });
+    const given = data ?? payload ?? rest;
+    if (name === 'output.chunk')
+      return this.push({ type: 'output.chunk', payload: chunkOf(toObject(given)) });
+    const fields = toObject(cutJson(given));
+    return this.push({ type: 'log.appended', payload: { level: 'info', message: cutText(name), fields } });
   }
 
   /** Resolves when the event is in the log, waits for the end of a pause, or was left out. */
@@ -100,9 +101,9 @@ function chunkOf({ chunk, isLast, channel, meta }: JsonObject): JsonObject {
     chunk: typeof chunk === 'string' ? chunk : JSON.stringify(chunk ?? ''),
     isLast: isLast === true,
   };
-  if (typeof channel === 'string') payload.channel = channel;
+  if (typeof channel === 'string') payload.channel = cutText(channel);
   const { finishReason, usage } = toObject(meta ?? {});
   if (typeof finishReason === 'string')
-    payload.meta = { finishReason, ...(usage && { usage: toJson(usage) }) };
+    payload.meta = { finishReason: cutText(finishReason), ...(usage && { usage: toJson(usage) }) };
   return payload;
 }
