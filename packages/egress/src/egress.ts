@@ -1,21 +1,33 @@
+import { limiter } from '@gantry/limiter';
 import { connect } from './connect.ts';
 import { EgressError, type EgressProblem, egressProblem } from './error.ts';
 import { type Answer, exchange } from './exchange.ts';
 import { interruption } from './interruption.ts';
+import { nameLookup } from './name-lookup.ts';
 import { type Outgoing, type OutgoingOptions, outgoing } from './outgoing.ts';
 import type { EgressPolicy } from './policy.ts';
 import { follow, redirectOf } from './redirect.ts';
 import { type Lookup, resolve, systemLookup } from './resolve.ts';
-import { judgeUrl, type Target } from './target.ts';
+import { judgeName, judgeUrl, type Target } from './target.ts';
 
 export interface EgressOptions {
   readonly policy: EgressPolicy;
   readonly lookup?: Lookup;
+  /** Name servers to ask instead of those of the machine: `address` or `address:port`. */
+  readonly dnsServers?: readonly string[];
   /** A clock in milliseconds, for `durationMs`. */
   readonly now?: () => number;
 }
 
-export interface EgressRequest extends OutgoingOptions {
+/** On whose behalf, and how long at most. */
+export interface EgressTerms {
+  /** Lookups are counted by tenant. Default: the host itself. */
+  readonly tenant?: string;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface EgressRequest extends OutgoingOptions, EgressTerms {
   /** For everything together: names, connections, redirects and the body. */
   readonly timeoutMs?: number;
   readonly maxResponseBytes?: number;
@@ -23,7 +35,6 @@ export interface EgressRequest extends OutgoingOptions {
   readonly redirects?: number;
   /** Headers that, like Authorization and Cookie, stay with the origin they were meant for. */
   readonly sensitiveHeaders?: readonly string[];
-  readonly signal?: AbortSignal;
 }
 
 export interface EgressResponse {
@@ -51,21 +62,19 @@ export interface Egress {
   /** The same under the same bounds, but answers as soon as the headers are there. */
   stream(url: string, request?: EgressRequest): Promise<EgressStream>;
   /** What is wrong with this URL now; it also asks the resolver. `request` checks again. */
-  check(
-    url: string,
-    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
-  ): Promise<EgressProblem | undefined>;
+  check(url: string, terms?: EgressTerms): Promise<EgressProblem | undefined>;
+  /** The addresses of a name that may be called. Rejects with `EgressError`, also where one of them may not. */
+  addresses(name: string, terms?: EgressTerms): Promise<readonly string[]>;
 }
 
 const TIMEOUT_MS = 30_000;
 const CHECK_TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 10 * 1024 * 1024;
 
-interface Guard {
-  readonly policy: EgressPolicy;
-  readonly lookup: Lookup;
-  readonly signal: AbortSignal;
-}
+const LOOKUPS_MAX = 64;
+const TENANT_LOOKUPS_MAX = 4;
+
+type Guard = Parameters<typeof resolve>[1];
 
 interface Limits {
   readonly redirectsMax: number;
@@ -131,20 +140,22 @@ class GuardedRequest<Body> {
 
 /** The host's only way out: `createEgress({ policy: PUBLIC_POLICY }).request('https://example.com/')`. */
 export function createEgress(options: EgressOptions): Egress {
-  const { policy, lookup = systemLookup, now = () => performance.now() } = options;
-  const limitsOf = ({ redirects = 0, sensitiveHeaders = [] }: EgressRequest): Limits => ({
-    redirectsMax: redirects,
-    sensitiveHeaders,
-  });
+  const { policy, dnsServers: servers, now = () => performance.now() } = options;
+  const { lookup = policy.allowPrivate ? systemLookup : nameLookup({ servers }) } = options;
+  const lookups = limiter({ max: LOOKUPS_MAX, perTenantMax: TENANT_LOOKUPS_MAX });
+  const begin = ({ tenant = '', timeoutMs = TIMEOUT_MS, signal: caller }: EgressTerms) => {
+    const { signal, clear } = interruption(timeoutMs, caller);
+    return { guard: { policy, lookup, lookups, tenant, signal }, clear };
+  };
   return {
     request: async (url, request = {}) => {
       const startedAt = now();
       const message = outgoing(request);
-      const { maxResponseBytes = RESPONSE_BYTES_MAX, timeoutMs = TIMEOUT_MS } = request;
-      const { signal, clear } = interruption(timeoutMs, request.signal);
+      const { maxResponseBytes = RESPONSE_BYTES_MAX } = request;
+      const { guard, clear } = begin(request);
       const read = (answer: Answer) => answer.read(maxResponseBytes);
       try {
-        const guarded = new GuardedRequest({ policy, lookup, signal }, limitsOf(request), read);
+        const guarded = new GuardedRequest(guard, limitsOf(request), read);
         return { ...(await guarded.send(url, message)), durationMs: now() - startedAt };
       } finally {
         clear();
@@ -152,23 +163,20 @@ export function createEgress(options: EgressOptions): Egress {
     },
     stream: async (url, request = {}) => {
       const message = outgoing(request);
-      const { maxResponseBytes = RESPONSE_BYTES_MAX, timeoutMs = TIMEOUT_MS } = request;
-      const { signal, clear } = interruption(timeoutMs, request.signal);
+      const { maxResponseBytes = RESPONSE_BYTES_MAX } = request;
+      const { guard, clear } = begin(request);
       const open = async (answer: Answer) => answer.stream(maxResponseBytes, clear);
       try {
-        return await new GuardedRequest({ policy, lookup, signal }, limitsOf(request), open).send(
-          url,
-          message,
-        );
+        return await new GuardedRequest(guard, limitsOf(request), open).send(url, message);
       } catch (error) {
         clear();
         throw error;
       }
     },
-    check: async (url, { timeoutMs = CHECK_TIMEOUT_MS, signal: caller } = {}) => {
-      const { signal, clear } = interruption(timeoutMs, caller);
+    check: async (url, terms = {}) => {
+      const { guard, clear } = begin({ timeoutMs: CHECK_TIMEOUT_MS, ...terms });
       try {
-        await resolve(allowedTarget(url, policy), { policy, lookup, signal });
+        await resolve(allowedTarget(url, policy), guard);
         return undefined;
       } catch (error) {
         if (error instanceof EgressError) return { reason: error.reason, message: error.message };
@@ -177,5 +185,16 @@ export function createEgress(options: EgressOptions): Egress {
         clear();
       }
     },
+    addresses: async (name, terms = {}) => {
+      const host = judgeName(name, policy);
+      if (typeof host !== 'string') throw new EgressError(host);
+      const { guard, clear } = begin(terms);
+      return resolve({ host }, guard).finally(clear);
+    },
   };
 }
+
+const limitsOf = ({ redirects = 0, sensitiveHeaders = [] }: EgressRequest): Limits => ({
+  redirectsMax: redirects,
+  sensitiveHeaders,
+});

@@ -1,4 +1,10 @@
-export { createEgress, type Egress, type EgressRequest, type EgressResponse } from './egress.ts';
+export {
+  createEgress,
+  type Egress,
+  type EgressRequest,
+  type EgressResponse,
+  type EgressTerms,
+} from './egress.ts';
 export { EgressError, type EgressReason } from './error.ts';
 export { type EgressPolicy, LOOPBACK_POLICY, PUBLIC_POLICY } from './policy.ts';
 export type { Lookup } from './resolve.ts';

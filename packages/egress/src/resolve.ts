@@ -1,5 +1,6 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { type Limiter, LimiterError } from '@gantry/limiter';
 import { canonicalAddress, classifyAddress } from './address.ts';
 import { codeOf, EgressError, egressProblem } from './error.ts';
 import { unlessInterrupted } from './interruption.ts';
@@ -7,9 +8,9 @@ import { allowsAddress, type EgressPolicy } from './policy.ts';
 import type { Target } from './target.ts';
 
 /** All addresses of a name, in the order to try them. */
-export type Lookup = (hostname: string) => Promise<readonly string[]>;
+export type Lookup = (hostname: string, signal?: AbortSignal) => Promise<readonly string[]>;
 
-/** The resolver of the operating system, so that the operator's hosts file and search rules hold. */
+/** The resolver of the operating system: for names of the operator's own network, which its search rules complete. */
 export const systemLookup: Lookup = async (hostname) => {
   const answers = await dnsLookup(hostname, { all: true });
   return answers.map(({ address }) => address);
@@ -18,14 +19,23 @@ export const systemLookup: Lookup = async (hostname) => {
 interface ResolveOptions {
   readonly policy: EgressPolicy;
   readonly lookup: Lookup;
+  /** Few lookups for one tenant at once: slow names of one hold up nobody else. */
+  readonly lookups: Limiter;
+  readonly tenant: string;
   readonly signal: AbortSignal;
 }
 
-async function ask(host: string, { lookup, signal }: ResolveOptions): Promise<readonly string[]> {
+async function ask(
+  host: string,
+  { lookup, lookups, tenant, signal }: ResolveOptions,
+): Promise<readonly string[]> {
   try {
-    return await unlessInterrupted(lookup(host), signal);
+    const look = () => unlessInterrupted(lookup(host, signal), signal);
+    return await lookups.run(tenant, look, { signal });
   } catch (error) {
     if (error instanceof EgressError) throw error;
+    if (error instanceof LimiterError)
+      throw new EgressError(egressProblem('resolve_failed', `The host ${host} could not be looked up now.`));
     throw new EgressError(egressProblem('resolve_failed', `The host ${host} was not found.`), {
       code: codeOf(error),
     });
@@ -36,7 +46,10 @@ async function ask(host: string, { lookup, signal }: ResolveOptions): Promise<re
  * The addresses to pin. One answer that is not allowed refuses the host: who mixes public and private
  * answers is waiting for us to pick the wrong one.
  */
-export async function resolve(target: Target, options: ResolveOptions): Promise<readonly string[]> {
+export async function resolve(
+  target: Pick<Target, 'host'>,
+  options: ResolveOptions,
+): Promise<readonly string[]> {
   const { host } = target;
   const answers = isIP(host) ? [host] : await ask(host, options);
   if (answers.length === 0)

@@ -38,6 +38,13 @@ function hostProblem(host: string, policy: EgressPolicy): EgressProblem | undefi
   return egressProblem('host_not_allowed', `The host ${host} may not be called.`);
 }
 
+/** A name alone, as in a URL: without trailing dot, in small letters. */
+export function judgeName(text: string, policy: EgressPolicy): string | EgressProblem {
+  const host = isIP(text) ? text : plainHostName(text.toLowerCase());
+  if (host === undefined) return egressProblem('url_invalid', 'This is not a host name.');
+  return hostProblem(host, policy) ?? host;
+}
+
 const hostOf = ({ hostname }: URL): string | undefined =>
   hostname.startsWith('[') ? hostname.slice(1, -1) : plainHostName(hostname);
 

@@ -46,7 +46,10 @@ export interface Services {
 
 export async function createServices(options: ServicesOptions): Promise<Services> {
   const { settings, workflows, packs, surfaces } = options;
-  const egress = createEgress({ policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY });
+  const egress = createEgress({
+    policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY,
+    dnsServers: settings.dnsServers,
+  });
   const webhooks = createWebhooks({ ...options, egress });
   const triggers: Triggers = createTriggers({
     ...options,

@@ -1,5 +1,6 @@
 /** Settings from flags and environment. Flags win. A flag that is not known is refused by name. */
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
 import { SettingsError } from '@gantry/http';
 import type { UidRange } from '@gantry/sandbox';
@@ -51,6 +52,8 @@ export interface Settings {
   readonly packTimeoutSeconds: number;
   /** The variables that shared packs with `env.read` see, by the name of the pack. */
   readonly packEnvironment: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Name servers to ask instead of those of the machine. */
+  readonly dnsServers: readonly string[];
   /** Servers that keep what packs store, by port. */
   readonly backends: BackendSettings;
   /** Names that packs put objects under; the first is meant where none is named. */
@@ -165,6 +168,10 @@ const SERVED = {
   search: { env: 'GANTRY_SEARCH', text: 'full text of packs: postgres:// (the data folder)' },
   queue: { env: 'GANTRY_QUEUE', text: 'queues of packs: postgres:// (the data folder)' },
   blobs: { env: 'GANTRY_BLOBS', text: 'objects of packs: s3://bucket/prefix (the data folder)' },
+  dnsServers: {
+    env: 'GANTRY_DNS_SERVERS',
+    text: 'name servers for webhooks and packs: addresses, separated by commas (those of the machine)',
+  },
   buckets: {
     env: 'GANTRY_BUCKETS',
     text: 'buckets of objects, separated by commas; the first is meant where none is named (artifacts)',
@@ -260,6 +267,7 @@ export function readSettings(args: readonly string[], env: Environment): Setting
       blobs: server('blobs'),
       datasources: value('datasources'),
     },
+    dnsServers: dnsServersOf(value('dnsServers')),
     buckets: bucketsOf(value('buckets')),
     serveRegistry: onOrOff('serveRegistry', value('serveRegistry')),
     testSeams: onOrOff('testSeams', value('testSeams')),
@@ -306,6 +314,17 @@ function registriesOf(text: string | undefined): string[] {
     );
   }
   return registries;
+}
+
+function dnsServersOf(text: string | undefined): string[] {
+  const servers = listOf(text);
+  const wrong = servers.find(
+    (server) => !isIP(server.replace(/^\[(.+)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1')),
+  );
+  if (wrong === undefined) return servers;
+  throw new SettingsError(
+    `GANTRY_DNS_SERVERS: "${wrong}" is not an address such as 192.0.2.1 or [2001:db8::1]:53.`,
+  );
 }
 
 /** In keys of S3 and in links, so nothing that has to be escaped there. */

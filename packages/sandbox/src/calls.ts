@@ -1,5 +1,5 @@
 /** Answers what a child calls: primitives here, surfaces by the invocation. */
-import { type Egress, EgressError, type Lookup } from '@gantry/egress';
+import { type Egress, EgressError } from '@gantry/egress';
 import { ERRORS, OpenwopError } from '@gantry/protocol';
 import { ErrorForPack } from './error-for-pack.ts';
 import type { CallIo, Data, Invocation, NodeError } from './invocation.ts';
@@ -10,7 +10,7 @@ import { toNodeError } from './result.ts';
 
 export interface CallContext {
   readonly egress: Egress;
-  readonly lookup: Lookup;
+  readonly tenant: string;
   /** The folder that `fs.read` and `fs.write` mean for this process. */
   readonly filesFolder: string;
   /** What the host could not do and the pack is not told. */
@@ -52,8 +52,9 @@ async function primitive(
 ) {
   if (method === 'primitive.use') return null;
   if (method === 'env.read') return invocation.environment?.[String(args[0])];
-  if (method === 'net.fetch') return guardedFetch(context.egress, args, io.signal);
-  if (method === 'net.dns') return guardedLookup(context.lookup, args);
+  const terms = { tenant: context.tenant, signal: io.signal };
+  if (method === 'net.fetch') return guardedFetch(context.egress, args, terms);
+  if (method === 'net.dns') return guardedLookup(context.egress, args, terms);
   return fileOperation(context.filesFolder, method.slice(FILE.length), args);
 }
 

@@ -86,7 +86,7 @@ test('should it ever have neighbours, a process that ends displaces only what ma
     environment: {},
     onLate: () => {},
     onEnd: () => {},
-    context: { egress, lookup: async () => [], filesFolder: '/nowhere', fault: () => {} },
+    context: { egress, tenant: 'acme', filesFolder: '/nowhere', fault: () => {} },
   });
   await child.opened;
   const code = await packOf('');

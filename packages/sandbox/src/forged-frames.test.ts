@@ -37,7 +37,7 @@ async function endOf(body: string, meanwhile?: () => void) {
     environment: {},
     onLate: () => {},
     onEnd: () => {},
-    context: { egress, lookup: async () => [], filesFolder: '/nowhere', fault: () => {} },
+    context: { egress, tenant: 'acme', filesFolder: '/nowhere', fault: () => {} },
   });
   assert.equal((await child.opened).loaded, true);
   const job = new Job(

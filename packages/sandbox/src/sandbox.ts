@@ -1,6 +1,5 @@
-import { lookup as systemLookup } from 'node:dns/promises';
 import { mkdirSync } from 'node:fs';
-import type { Egress, Lookup } from '@gantry/egress';
+import type { Egress } from '@gantry/egress';
 import type { CallContext } from './calls.ts';
 import { failed, neverStarted, told } from './fault.ts';
 import { FaultLog } from './fault-log.ts';
@@ -52,8 +51,6 @@ export interface SandboxOptions {
   readonly warmMax: number;
   readonly idleMs: number;
   readonly egress: Egress;
-  /** The resolver behind `net.dns`. */
-  readonly lookup?: Lookup;
   readonly now: () => number;
   log(level: 'info' | 'warn', message: string, data?: Readonly<Record<string, unknown>>): void;
 }
@@ -85,9 +82,6 @@ export interface Sandbox {
   stats(): SandboxStats;
   stop(): Promise<void>;
 }
-
-const hostLookup: Lookup = async (name) =>
-  (await systemLookup(name, { all: true })).map(({ address }) => address);
 
 class PackSandbox implements Sandbox {
   readonly #options: SandboxOptions;
@@ -211,18 +205,18 @@ class PackSandbox implements Sandbox {
 
   #start(need: Need, launcher: Launcher, onEnd: () => void): PackProcess {
     const { code, grants, limits } = need;
-    const { egress, lookup = hostLookup, workDir } = this.#options;
+    const { egress, workDir } = this.#options;
     const { memoryBytes: dataBytes } = limits;
     const command = launcher.command({ folder: code.folder, flags: flagsOf(need), dataBytes });
     const who = { tenant: need.key.tenant, pack: `${code.name}@${code.version}` };
     const fault = (method: string, error: unknown): void => this.#faults.tell({ ...who, method, error });
-    const context: CallContext = { egress, lookup, filesFolder: filesFolder(workDir, need), fault };
+    const { tenant } = who;
+    const context: CallContext = { egress, tenant, filesFolder: filesFolder(workDir, need), fault };
     const environment = environmentOf(need);
     const { language, entry, format = 'esm' } = code;
     const pack = { folder: command.folder, language, entry, format, pagesMax: wasmPages(need) };
     const { memoryBytes, wallClockMs: loadMs } = limits;
     const open = { type: 'open', ...pack, memoryBytes, grants, envNames: Object.keys(environment) };
-    const { tenant } = who;
     return new PackProcess({
       tenant,
       command,

@@ -38,6 +38,7 @@ export interface PacksOptions {
     | 'pythonUnfiltered'
     | 'packMemoryMb'
     | 'packTimeoutSeconds'
+    | 'dnsServers'
     | 'packEnvironment'
     | 'webhooksLoopback'
   >;
@@ -86,7 +87,10 @@ export function createPacks(options: PacksOptions): Packs {
   const folders = new CodeFolders(settings.dataDir, shelf);
   const sandboxes = new Sandboxes(options);
   const remotes = new RemotePacks({
-    egress: createEgress({ policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY }),
+    egress: createEgress({
+      policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY,
+      dnsServers: settings.dnsServers,
+    }),
     ...REMOTES,
     now,
   });

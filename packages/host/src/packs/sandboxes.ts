@@ -12,7 +12,7 @@ const IDLE_MS = 60_000;
 type Isolation = Settings['sandbox'];
 
 export interface SandboxesOptions {
-  readonly settings: Pick<Settings, 'dataDir' | 'sandbox' | 'sandboxUids' | 'pythonUnfiltered'>;
+  readonly settings: Pick<Settings, 'dataDir' | 'dnsServers' | 'sandbox' | 'sandboxUids' | 'pythonUnfiltered'>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -79,7 +79,7 @@ export class Sandboxes {
       workDir: path.resolve(settings.dataDir, 'sandbox'),
       warmMax: WARM_MAX,
       idleMs: IDLE_MS,
-      egress: createEgress({ policy: PUBLIC_POLICY }),
+      egress: createEgress({ policy: PUBLIC_POLICY, dnsServers: settings.dnsServers }),
       now,
       log: (level, message, data) => log[level]({ ...data }, message),
     });

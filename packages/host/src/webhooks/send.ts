@@ -40,6 +40,7 @@ export async function send(
       timeoutMs: TIMEOUT_MS,
       maxResponseBytes: ANSWER_BYTES_MAX,
       redirects: 0,
+      tenant,
     });
     const isDelivered = status >= 200 && status < 300;
     return isDelivered ? { kind: 'delivered', status } : { kind: 'refused', reason: 'http_status', status };

@@ -61,7 +61,7 @@ export class WebhookDesk {
     wanted: RegisterWebhookRequest,
     record?: RecordOf<void>,
   ): Promise<RegisterWebhookResponse | 'duplicate'> {
-    const problem = await this.#options.egress.check(wanted.url);
+    const problem = await this.#options.egress.check(wanted.url, { tenant });
     if (problem && !PASSING.has(problem.reason)) {
       throw new OpenwopError('webhook_url_rejected', {
         message: problem.message,

@@ -1,6 +1,6 @@
 /** `fetch` and `dns` of pack code, done by the host through egress. */
 import { isIP } from 'node:net';
-import type { Egress, Lookup } from '@gantry/egress';
+import { type Egress, EgressError, type EgressTerms } from '@gantry/egress';
 import { ErrorForPack } from '../error-for-pack.ts';
 import type { Data } from '../invocation.ts';
 import { isObject } from '../result.ts';
@@ -24,11 +24,7 @@ function headersOf(given: unknown): Record<string, string> {
 
 const redirectsOf = (mode: unknown): number => (mode === undefined || mode === 'follow' ? REDIRECTS_MAX : 0);
 
-export async function guardedFetch(
-  egress: Egress,
-  args: readonly Data[],
-  signal: AbortSignal,
-): Promise<Data> {
+export async function guardedFetch(egress: Egress, args: readonly Data[], terms: EgressTerms): Promise<Data> {
   const [url, request] = args;
   const init = isObject(request) ? request : {};
   const { status, headers, body, ...rest } = await egress.request(String(url), {
@@ -36,26 +32,28 @@ export async function guardedFetch(
     headers: headersOf(init.headers),
     ...((init.body instanceof Uint8Array || typeof init.body === 'string') && { body: init.body }),
     redirects: redirectsOf(init.redirect),
-    signal,
+    ...terms,
   });
   const pairs = [...headers].map(([name, value]) => [name, value]);
   return { status, headers: pairs, body, url: rest.url, redirected: rest.redirected };
 }
 
-export async function guardedLookup(lookup: Lookup, args: readonly Data[]): Promise<Data> {
+/** What `fetch` could not reach is not told either. */
+export async function guardedLookup(
+  egress: Pick<Egress, 'addresses'>,
+  args: readonly Data[],
+  terms: EgressTerms,
+): Promise<Data> {
   const name = String(args[0]);
   if (name.length > NAME_MAX)
     throw new ErrorForPack('ENOTFOUND', `The name is too long: it may have ${NAME_MAX} characters.`);
-  const addresses = isIP(name) ? [name] : await found(lookup, name);
-  return addresses.map((address) => ({ address, family: isIP(address) }));
-}
-
-/** Of a failure only the code of the resolver is told, as `dns` of Node has it. */
-async function found(lookup: Lookup, name: string): Promise<readonly string[]> {
   try {
-    return await lookup(name);
+    const addresses = await egress.addresses(name, terms);
+    return addresses.map((address) => ({ address, family: isIP(address) }));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'ENOTFOUND';
+    if (!(error instanceof EgressError) || error.reason !== 'resolve_failed') throw error;
+    // Of a failure only the code of the resolver is told, as `dns` of Node has it
+    const { code = 'ENOTFOUND' } = error;
     throw new ErrorForPack(code, `getaddrinfo ${code} ${name}`);
   }
 }
