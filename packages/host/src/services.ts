@@ -7,6 +7,7 @@ import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import type { MasterKey } from './master-key.ts';
 import type { Packs } from './packs/packs.ts';
 import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
+import { PoisonGuard } from './runtime/poison.ts';
 import type { Outbox } from './runtime/runtime.ts';
 import { createSchedules, type Schedules } from './schedules/schedules.ts';
 import type { Settings } from './settings.ts';
@@ -65,6 +66,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     resolve: workflows.resolve,
     packExecutor: packs.executor,
     outbox: both(webhooks.outbox, triggers.outbox),
+    poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
   });
   const schedules = createSchedules({ ...options, runtime });
   const heartbeats = createHeartbeats({ ...options, runtime });

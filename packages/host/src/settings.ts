@@ -50,6 +50,8 @@ export interface Settings {
   /** What one call of pack code may use. */
   readonly packMemoryMb: number;
   readonly packTimeoutSeconds: number;
+  /** Unclean ends of the host in a row after which a node that was running is not started again; 0 is never. */
+  readonly poisonEnds: number;
   /** The variables that shared packs with `env.read` see, by the name of the pack. */
   readonly packEnvironment: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Name servers to ask instead of those of the machine. */
@@ -154,6 +156,10 @@ const SERVED = {
     env: 'GANTRY_PACK_TIMEOUT_SECONDS',
     text: 'time that one call of pack code may take (30)',
   },
+  poisonEnds: {
+    env: 'GANTRY_POISON_ENDS',
+    text: 'unclean ends in a row after which a running pack node fails (3; 0 is never)',
+  },
   packEnvironment: {
     env: 'GANTRY_PACK_ENV',
     text: 'PACK:VARIABLE pairs that packs of GANTRY_PACKS may read, separated by commas (none)',
@@ -256,6 +262,7 @@ export function readSettings(args: readonly string[], env: Environment): Setting
     pythonUnfiltered: onOrOff('pythonUnfiltered', value('pythonUnfiltered')),
     packMemoryMb: whole('packMemoryMb', value('packMemoryMb'), 256, 16, 65_536),
     packTimeoutSeconds: whole('packTimeoutSeconds', value('packTimeoutSeconds'), 30, 1, 86_400),
+    poisonEnds: whole('poisonEnds', value('poisonEnds'), 3, 0, 100),
     packEnvironment: environmentOf(listOf(value('packEnvironment')), env),
     backends: {
       kv: server('kv'),

@@ -158,6 +158,7 @@ function membersOf(
     effect,
     signal,
     log,
+    recorded: () => work.recorded?.(),
     pack: { name, version },
     peers,
     granted: grants,

@@ -138,6 +138,37 @@ test('kill -9 of the host: a node that acts through the host is run again, and c
   assert.deepEqual(events.at(-1)?.payload.outputs, { done: true });
 });
 
+test('kill -9 of the host, again and again: what was in flight each time is not started any more', async (t) => {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  await mkdir(`${folder.path}/workflows`);
+  const env = { GANTRY_PACK_TIMEOUT_SECONDS: String(PACK_TIMEOUT_SECONDS), GANTRY_POISON_ENDS: '2' };
+  const places = { dataDir: `${folder.path}/data`, workflowsDir: `${folder.path}/workflows`, env };
+  let host = await startHostProcess(places);
+  let api = caller(host.url);
+  for (const pack of PACKS)
+    await api.send(
+      '/v1/host/gantry/packs?grant=net.outbound',
+      new Uint8Array((await packArchive(pack)).bytes),
+      'application/gzip',
+    );
+  for (const flow of flows) await api.send('/v1/host/gantry/workflows', JSON.stringify(flow));
+  const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: 'look' }));
+  for (let ends = 1; ends <= 2; ends++) {
+    await until(api.poll(runId), (events) => events.filter(isActing).length === ends);
+    await host.kill();
+    host = await startHostProcess(places);
+    api = caller(host.url);
+  }
+  t.after(() => host.stop());
+  const events = await until(api.poll(runId), (_, ended) => ended);
+  assert.deepEqual(outcomeOf(events), ['run.failed', 'invocation_poisoned', 2]);
+  await api.send('/v1/runs', JSON.stringify({ workflowId: 'go' }));
+  const again = await api.send('/v1/runs', JSON.stringify({ workflowId: 'look' }));
+  const retried = await until(api.poll(again.runId), (_, ended) => ended);
+  assert.equal(retried.at(-1)?.type, 'run.completed');
+});
+
 for (const [id, expected] of [
   ['act', ['run.failed', 'effect_in_doubt', 1]],
   ['look', ['run.completed', undefined, 2]],

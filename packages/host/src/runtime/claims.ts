@@ -23,6 +23,8 @@ export interface ClaimsOptions {
   readonly log: Logger;
   /** All our runs may be another process's now. */
   readonly onLeaseLost: () => void;
+  /** Runs of processes that ended, before they go on here. */
+  readonly onTakeOver: (keys: readonly RunKey[]) => void;
   /** After taking over runs: mail for them, and mail that a dead process wrote, is waiting in the store. */
   readonly sweepMail: (olderThanMs?: number) => Promise<void>;
 }
@@ -87,10 +89,11 @@ export class Claims {
   }
 
   #takeOrphans(): Promise<void> {
-    const { leases, epoch, now, log } = this.#options;
+    const { leases, epoch, now, log, onTakeOver } = this.#options;
     return this.#takeAll(async () => {
       const orphans = await leases.claimOrphans(epoch, now(), CLAIM_BATCH);
       if (orphans.length > 0) log.info({ runs: orphans.length }, 'taking over runs of an earlier process');
+      onTakeOver(orphans);
       return orphans;
     });
   }

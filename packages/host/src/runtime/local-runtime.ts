@@ -14,6 +14,7 @@ import { EventHub } from './event-hub.ts';
 import { InvocationLog } from './invocation-log.ts';
 import { Mailbox } from './mailbox.ts';
 import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts';
+import type { PoisonGuard } from './poison.ts';
 import { RETRY_AFTER_SECONDS, Remote } from './remote.ts';
 import { isReply } from './reply.ts';
 import { StaleRunError } from './run-actor.ts';
@@ -56,6 +57,7 @@ export interface RuntimeOptions {
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
   readonly onLeaseLost: () => void;
+  readonly poison: PoisonGuard;
 }
 
 export class LocalRuntime implements Runtime {
@@ -96,6 +98,7 @@ export class LocalRuntime implements Runtime {
       now,
       log,
       onLeaseLost,
+      onTakeOver: (keys) => options.poison.takenOver(keys),
       sweepMail: (olderThanMs) => mailbox.sweep(olderThanMs),
     });
   }
@@ -142,6 +145,7 @@ export class LocalRuntime implements Runtime {
   /** Lets commits under way reach the disk; what is not finished goes on after the next start. */
   async stop(): Promise<void> {
     this.#claims.stop();
+    await this.#options.poison.stop();
     this.#mailbox.stop();
     this.#actors.stop();
     await this.#remote.stop();
@@ -281,7 +285,7 @@ function executors(options: RuntimeOptions, pipeline: CommitPipeline): (invocati
   const byType: Record<string, Executor> = {
     'core.conformance.side-effect': sideEffectExecutor(options.dataDir, log),
   };
-  const packs = options.packExecutor(log);
+  const packs = options.poison.around(options.packExecutor(log));
   return ({ typeId, pack }) => {
     if (pack) return packs;
     const found = byType[typeId];

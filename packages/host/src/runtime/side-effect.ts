@@ -13,6 +13,8 @@ export interface NodeWork {
   readonly facts: RunFacts;
   /** Resolves when the events are in the log. False when the run is paused or no longer waits for the node. */
   emit(events: readonly EmittedEvent[]): Promise<boolean>;
+  /** A call of the node went on record: running it again would not repeat that. */
+  recorded?(): void;
 }
 
 export type Executor = (

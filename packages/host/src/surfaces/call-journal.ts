@@ -21,12 +21,15 @@ const placeOf = ({ tenant, runId, nodeId, ordinalBase, batch }: ReadsPlace) => (
   providerKey: `reads\0${batch}`,
 });
 
-export const callJournal = (log: InvocationLog): CallJournal => ({
+/** `recorded` hears of what was not on record before. */
+export const callJournal = (log: InvocationLog, recorded: () => void = () => {}): CallJournal => ({
   async perform(call, act) {
-    const outcome: Recorded | EffectOutcome = await log.perform<Recorded>(call, async () => ({
-      ok: true,
-      outputs: { record: await act() },
-    }));
+    let isNew = false;
+    const outcome: Recorded | EffectOutcome = await log.perform<Recorded>(call, async () => {
+      isNew = true;
+      return { ok: true, outputs: { record: await act() } };
+    });
+    if (isNew) recorded();
     if (outcome.ok) return (outcome as Recorded).outputs.record;
     const { code, message, details } = outcome.error;
     if (code === 'effect_in_doubt') throw new OpenwopError(code, { message: doubtOf(call) });

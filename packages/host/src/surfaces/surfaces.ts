@@ -68,7 +68,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   });
   const families = desk.discovery();
   return {
-    membersFor({ key, workspace = '', principal = '', log: invocations, ...facts }) {
+    membersFor({ key, workspace = '', principal = '', log: invocations, recorded, ...facts }) {
       const { nodeId, ordinalBase, effect, pack, peers, granted } = facts;
       const calls = desk.open(
         {
@@ -82,7 +82,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
           peers,
           ...(granted && { granted }),
         },
-        callJournal(invocations),
+        callJournal(invocations, recorded),
       );
       return { table: desk.table, call: (path, args, io) => calls.call(path, args, io) };
     },

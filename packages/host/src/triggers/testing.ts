@@ -21,6 +21,7 @@ import { assertPublic } from '../api/testing.ts';
 import { triggerSubscriptionRoutes } from '../api/trigger-subscriptions.ts';
 import { openMasterKey } from '../master-key.ts';
 import { LocalRuntime } from '../runtime/local-runtime.ts';
+import { PoisonGuard } from '../runtime/poison.ts';
 import type { ReadRun, ResolvedWorkflow, Runtime } from '../runtime/runtime.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
@@ -112,6 +113,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
     runtime: () => ({ create, adopt: runtime.adopt.bind(runtime), read: runtime.read.bind(runtime) }),
   });
   const runtime: LocalRuntime = await LocalRuntime.open({
+    poison: new PoisonGuard({ store, endsMax: 0, now }),
     packExecutor: noPackExecutor,
     store,
     now,

@@ -26,6 +26,12 @@ export const RUN_ERRORS = {
     message: 'The host stopped while the node was changing something outside, and cannot know if it did.',
     next: 'Check the outside system, then fork or start a new run; declare the call idempotent if it is.',
   },
+  invocation_poisoned: {
+    status: 0,
+    retriable: false,
+    message: 'The host ended several times in a row while this node ran, so the node is not started again.',
+    next: 'See the log of the host for why it ended, correct or replace the pack, then retry, fork or start a new run.',
+  },
   recursion_limit_exceeded: {
     status: 0,
     retriable: false,

@@ -19,6 +19,8 @@ export interface SurfaceFacts {
   readonly granted?: readonly string[];
   readonly signal: AbortSignal;
   readonly log: InvocationLog;
+  /** A call went on record. */
+  readonly recorded?: () => void;
 }
 
 /** What the host offers to a node beside the members that are built in; those win where both have a path. */

@@ -1,0 +1,139 @@
+/** What was in flight when a process ended uncleanly, in the lives after it. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Invocation, Outcome } from '@gantry/engine';
+import { openSqlite, type Store } from '@gantry/store';
+import { temporaryFolder } from '../testing/host-process.ts';
+import { PoisonGuard } from './poison.ts';
+import type { NodeWork } from './side-effect.ts';
+
+const DONE: Outcome = { ok: true, outputs: {} };
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+async function openStore(t: TestContext): Promise<Store> {
+  const folder = await temporaryFolder();
+  const store = await openSqlite({ dataDir: folder.path });
+  t.after(async () => {
+    await store.close();
+    await folder.remove();
+  });
+  return store;
+}
+
+interface Begun {
+  readonly end: (outcome: Outcome) => void;
+  readonly work: NodeWork;
+}
+
+/** One process: it takes over all runs, and begins their nodes. */
+function life(store: Store, runIds: readonly string[], endsMax = 3) {
+  const guard = new PoisonGuard({ store, endsMax, now: () => 0 });
+  guard.takenOver(runIds.map((runId) => ({ tenant: 'acme', runId })));
+  const begun = new Map<string, Begun>();
+  const executor = guard.around(
+    ({ runId }, _invocation, _signal, work) =>
+      new Promise((end) => {
+        begun.set(runId, { end, work });
+      }),
+  );
+  const invocation = {
+    nodeId: 'a',
+    visit: 0,
+    attempt: 0,
+    typeId: 'x',
+    ordinalBase: 0,
+    inputs: {},
+    config: {},
+  };
+  const ends = new Map(
+    runIds.map((runId) => [
+      runId,
+      executor(
+        { tenant: 'acme', runId },
+        invocation as Invocation,
+        new AbortController().signal,
+        {} as NodeWork,
+      ),
+    ]),
+  );
+  for (const end of ends.values()) end.catch(() => {});
+  const until = async (holds: () => boolean): Promise<void> => {
+    for (let turns = 0; !holds(); turns++) {
+      assert.ok(turns < 100_000, 'it never came to that');
+      await settled();
+    }
+  };
+  return { guard, begun, ends, until };
+}
+
+const codeOf = (outcome: Outcome | undefined): string =>
+  outcome && 'ok' in outcome && !outcome.ok ? outcome.error.code : 'ok';
+
+test('after three unclean ends an invocation fails, and only the guilty one', async (t) => {
+  const store = await openStore(t);
+  const second = life(store, ['guilty', 'other']);
+  await second.until(() => second.begun.size === 2);
+  const third = life(store, ['other', 'guilty']);
+  await third.until(() => third.begun.size === 1);
+  await settled();
+  assert.deepEqual([...third.begun.keys()], ['other']);
+  third.begun.get('other')!.end(DONE);
+  assert.deepEqual(await third.ends.get('other'), DONE);
+  await third.until(() => third.begun.has('guilty'));
+  const fourth = life(store, ['guilty', 'new']);
+  assert.equal(codeOf(await fourth.ends.get('guilty')), 'invocation_poisoned');
+  await fourth.until(() => fourth.begun.has('new'));
+  // A retry of it is an invocation like any other
+  const retried = life(store, ['guilty']);
+  await retried.until(() => retried.begun.has('guilty'));
+});
+
+test('who only waited for its turn is not counted', async (t) => {
+  const store = await openStore(t);
+  const runIds = ['a', 'b'];
+  const first = life(store, runIds);
+  await first.until(() => first.begun.size === 2);
+  const second = life(store, runIds);
+  await second.until(() => second.begun.size === 1);
+  const third = life(store, runIds);
+  await third.until(() => third.begun.size === 1);
+  assert.deepEqual([...second.begun.keys(), ...third.begun.keys()], ['a', 'b']);
+  assert.equal(codeOf(await third.ends.get('a')), 'invocation_poisoned');
+});
+
+for (const [name, reset] of [
+  ['an orderly stop', async ({ guard }) => guard.stop()],
+  ['a recorded call', async ({ begun }) => begun.get('a')?.work.recorded?.()],
+] as [string, (of: ReturnType<typeof life>) => Promise<void>][])
+  test(`${name} takes the count back`, async (t) => {
+    const store = await openStore(t);
+    for (let lives = 0; lives < 5; lives++) {
+      const one = life(store, ['a'], 2);
+      await one.until(() => one.begun.has('a'));
+      await reset(one);
+      await settled();
+    }
+  });
+
+test('a longer life takes the count back, and lets the next suspect begin', async (t) => {
+  const store = await openStore(t);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  for (let lives = 0; lives < 6; lives++) {
+    const one = life(store, ['a', 'b']);
+    await one.until(() => one.begun.size > 0);
+    if (lives % 2 === 0) continue;
+    t.mock.timers.tick(60_000);
+    await one.until(() => one.begun.size === 2);
+    t.mock.timers.tick(60_000);
+    await settled();
+  }
+});
+
+test('switched off, nothing is counted', async (t) => {
+  const store = await openStore(t);
+  for (let lives = 0; lives < 5; lives++) {
+    const one = life(store, ['a'], 0);
+    await one.until(() => one.begun.has('a'));
+  }
+  assert.equal(await store.entries.count('suspect', 'acme'), 0);
+});

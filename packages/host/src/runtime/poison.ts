@@ -1,0 +1,160 @@
+/**
+ * Pack code that takes the host down must not do so again at every start.
+ *
+ * I1 What was in flight when a process ended uncleanly, within `LIFE_MS` of its start there, is counted when its run is
+ *    taken over, before it begins again. At the limit it fails with `invocation_poisoned` instead.
+ * I2 From the second end on, suspects begin one at a time, so that only the guilty one is counted further.
+ * I3 An end of the invocation, a call on record, a longer life or an orderly stop takes its count back to 0.
+ * I4 An invocation that is neither taken over nor runs for `LIFE_MS` writes nothing.
+ */
+import type { Invocation, Outcome } from '@gantry/engine';
+import { type Limiter, limiter } from '@gantry/limiter';
+import { ERRORS } from '@gantry/protocol';
+import type { Entry, RunKey, Store, Write } from '@gantry/store';
+import type { Executor } from './side-effect.ts';
+
+const KIND = 'suspect';
+const LIFE_MS = 60_000;
+const ONE_AT_A_TIME_FROM = 2;
+/** After that nobody takes the run over any more, or it is long over. */
+const KEPT_MS = 7 * 86_400_000;
+
+/** Unclean ends so far; the next one counts only if the invocation had begun. */
+interface Count {
+  readonly ends: number;
+  readonly hasBegun: boolean;
+}
+
+const INNOCENT: Count = { ends: 0, hasBegun: false };
+
+export interface PoisonOptions {
+  readonly store: Pick<Store, 'commit' | 'entries'>;
+  /** Unclean ends after which an invocation is not begun again; 0 switches all of this off. */
+  readonly endsMax: number;
+  readonly now: () => number;
+}
+
+export class PoisonGuard {
+  readonly #options: PoisonOptions;
+  /** Runs that were taken over and have not gone on yet. */
+  readonly #orphans = new Set<string>();
+  readonly #inFlight = new Set<Suspect>();
+  readonly #alone: Limiter = limiter({ max: 1 });
+  #isStopping = false;
+
+  constructor(options: PoisonOptions) {
+    this.#options = options;
+  }
+
+  /** Another process worked on these runs and does no more. */
+  takenOver(keys: readonly RunKey[]): void {
+    if (this.#options.endsMax > 0) for (const { runId } of keys) this.#orphans.add(runId);
+  }
+
+  around(executor: Executor): Executor {
+    if (this.#options.endsMax === 0) return executor;
+    return async (key, invocation, signal, work) => {
+      const suspect = new Suspect(this.#options, key, invocation);
+      const isOrphan = this.#orphans.has(key.runId);
+      // All that the run had in flight is begun in one turn
+      if (isOrphan) setImmediate(() => this.#orphans.delete(key.runId));
+      const ends = isOrphan ? await suspect.count() : 0;
+      if (ends >= this.#options.endsMax) return poisoned(invocation, suspect, ends);
+      const release = ends >= ONE_AT_A_TIME_FROM ? await this.#waitAlone(suspect, ends, signal) : () => {};
+      if (isOrphan) await suspect.note({ ends, hasBegun: true });
+      this.#inFlight.add(suspect);
+      const isTrusted = (): void => {
+        release();
+        void suspect.note(INNOCENT);
+      };
+      const timer = setTimeout(isTrusted, LIFE_MS).unref();
+      try {
+        const outcome = await executor(key, invocation, signal, { ...work, recorded: () => suspect.clear() });
+        if (!this.#isStopping) await suspect.clear();
+        return outcome;
+      } finally {
+        clearTimeout(timer);
+        this.#inFlight.delete(suspect);
+        release();
+      }
+    };
+  }
+
+  /** Before the runs are stopped. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all([...this.#inFlight].map((suspect) => suspect.note(INNOCENT)));
+  }
+
+  async #waitAlone(suspect: Suspect, ends: number, signal: AbortSignal): Promise<() => void> {
+    await suspect.note({ ends, hasBegun: false });
+    return this.#alone.acquire('', { signal });
+  }
+}
+
+async function poisoned({ nodeId }: Invocation, suspect: Suspect, ends: number): Promise<Outcome> {
+  await suspect.clear();
+  const { message, next } = ERRORS.invocation_poisoned;
+  const error = { code: 'invocation_poisoned', message: `${message} ${next}`, details: { nodeId, ends } };
+  return { ok: false, retryable: false, error };
+}
+
+/** One invocation, and its entry in the store if it has one. */
+class Suspect {
+  readonly #options: PoisonOptions;
+  readonly #key: Pick<Entry, 'kind' | 'tenant' | 'id'>;
+  readonly #runId: string;
+  #version: number | null = null;
+  #isKnown = false;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(options: PoisonOptions, { tenant, runId }: RunKey, { nodeId, visit, attempt }: Invocation) {
+    this.#options = options;
+    this.#runId = runId;
+    this.#key = { kind: KIND, tenant, id: `${runId}/${visit}/${attempt}/${nodeId}` };
+  }
+
+  /** Unclean ends, the last one included. */
+  async count(): Promise<number> {
+    const entry = await this.#options.store.entries.get(this.#key);
+    this.#isKnown = true;
+    this.#version = entry?.version ?? null;
+    if (!entry) return 1;
+    const { ends, hasBegun }: Count = JSON.parse(entry.body);
+    return ends + (hasBegun ? 1 : 0);
+  }
+
+  note(count: Count): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#isKnown) await this.count();
+      const now = this.#options.now();
+      const times = { dueAt: null, expiresAt: now + KEPT_MS, createdAt: now };
+      const entry = { ...this.#key, ref: this.#runId, ...times, body: JSON.stringify(count) };
+      const expectedVersion = this.#version;
+      if (await this.#commit({ kind: 'putEntry', entry, expectedVersion }))
+        this.#version = (expectedVersion ?? 0) + 1;
+    });
+  }
+
+  clear(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#version === null) return;
+      const expectedVersion = this.#version;
+      this.#version = null;
+      await this.#commit({ kind: 'deleteEntry', key: this.#key, expectedVersion });
+    });
+  }
+
+  /** Losing means that another process counts now. */
+  async #commit(write: Write): Promise<boolean> {
+    const [result] = await this.#options.store.commit([[write]]);
+    return result?.won ?? false;
+  }
+
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(act, act);
+    // Who does not wait for it must not end the process by it
+    this.#turn.catch(() => {});
+    return this.#turn;
+  }
+}
