@@ -55,7 +55,10 @@ async function primitive(
   const terms = { tenant: context.tenant, signal: io.signal };
   if (method === 'net.fetch') return guardedFetch(context.egress, args, terms);
   if (method === 'net.dns') return guardedLookup(context.egress, args, terms);
-  return fileOperation(context.filesFolder, method.slice(FILE.length), args);
+  return fileOperation(context.filesFolder, method.slice(FILE.length), args, {
+    ...terms,
+    isBlocking: io.isBlocking === true,
+  });
 }
 
 const isOffered = ({ surfaces, code }: Invocation, method: string): boolean =>

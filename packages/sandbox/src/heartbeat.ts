@@ -13,10 +13,10 @@ export class Heartbeat {
     this.#send = send;
   }
 
-  async isAlive(): Promise<boolean> {
+  async isAlive(waitMs = PONG_MS): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const token = randomUUID();
-    const timer = setTimeout(() => resolve(false), PONG_MS);
+    const timer = setTimeout(() => resolve(false), waitMs);
     this.#awaited = { token, heard: () => resolve(true) };
     this.#unanswered += 1;
     this.#send(token);

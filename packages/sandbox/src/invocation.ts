@@ -67,6 +67,8 @@ export interface CallIo {
   readonly dispatch: number;
   /** Aborted when the pack has its answer, or nobody waits for it any more. */
   readonly signal: AbortSignal;
+  /** The child waits for this answer and takes no other. */
+  readonly isBlocking?: boolean;
   /** For `stream` and `callback`: resolves when the pack has taken the value. */
   send(value: Data): Promise<void>;
 }

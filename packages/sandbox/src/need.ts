@@ -33,5 +33,6 @@ export const wasmPages = ({ code, limits }: Need): number => {
 
 export function flagsOf(need: Need): string[] {
   const heap = `--max-old-space-size=${Math.max(16, Math.floor(need.limits.memoryBytes / MIB))}`;
-  return need.code.language === 'wasm' ? [heap, `--wasm-max-mem-pages=${wasmPages(need)}`] : [heap];
+  const flags = [heap, '--expose-gc'];
+  return need.code.language === 'wasm' ? [...flags, `--wasm-max-mem-pages=${wasmPages(need)}`] : flags;
 }

@@ -35,6 +35,8 @@ const WATCH_MS = 50;
 const BARE_PROCESS_BYTES = 96 * 1024 * 1024;
 /** For an interpreter to start on a busy machine; only then the clock of the pack begins. */
 const START_MS = 10_000;
+/** For an idle process to collect its garbage. */
+const COLLECT_MS = 2_000;
 const CANCEL_GRACE_MS = 1_000;
 const PAST_MAX = 100;
 
@@ -75,6 +77,7 @@ export class PackProcess {
   #stage: 'starting' | 'opening' | 'open' = 'starting';
   #fault: { readonly error: NodeError; readonly guilty?: Job } | undefined;
   #isKilled = false;
+  #isAwake = true;
   #isDead = false;
 
   constructor(options: PackProcessOptions) {
@@ -131,11 +134,17 @@ export class PackProcess {
     this.#child.kill();
   }
 
+  /** The answer to a ping comes after the garbage is collected, since the child reads one message after another. */
   sleep(): void {
-    this.#child.signal('SIGSTOP');
+    this.#isAwake = false;
+    this.#child.send({ type: 'collect' });
+    void this.#heartbeat.isAlive(COLLECT_MS).then(() => {
+      if (!this.#isAwake) this.#child.signal('SIGSTOP');
+    });
   }
 
   wake(): void {
+    this.#isAwake = true;
     this.#child.signal('SIGCONT');
   }
 

@@ -7,6 +7,7 @@ export interface Pooled {
   /** Resolves when it is gone. */
   readonly ended: Promise<void>;
   kill(): void;
+  /** Gives back memory that it does not need, then is stopped until it is woken. */
   sleep(): void;
   wake(): void;
 }

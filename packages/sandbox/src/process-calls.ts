@@ -142,7 +142,7 @@ export class ProcessCalls {
   }
 
   /** The signal ends when the child has its answer, or nobody waits for it any more. */
-  #io(job: Job, { number, method }: Call, signal: AbortSignal): CallIo {
+  #io(job: Job, { number, method, message }: Call, signal: AbortSignal): CallIo {
     const window = job.openWindow(number);
     const send = async (value: Data): Promise<void> => {
       await window.enter();
@@ -156,7 +156,7 @@ export class ProcessCalls {
         throw new ErrorForPack(code, message, details && { details });
       }
     };
-    return { ordinal: number, dispatch: job.dispatch, signal, send };
+    return { ordinal: number, dispatch: job.dispatch, signal, isBlocking: message.mode === 'sync', send };
   }
 
   async emitted(job: Job, message: Message, { size, cost }: Measured): Promise<void> {

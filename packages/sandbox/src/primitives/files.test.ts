@@ -12,11 +12,13 @@ const full = { code: 'file_too_large', message: /folder of the pack is full/ };
 /** Of zeros: sparse where it lies, so that a full folder costs no disk. */
 const large = new Uint8Array(FILE_BYTES_MAX);
 
+const caller = { tenant: 'acme', signal: new AbortController().signal, isBlocking: false };
+
 const folder = async () => {
   const root = path.join(await scratchFolder(), 'files');
   return {
     root,
-    ask: (method: string, ...args: (string | Uint8Array)[]) => fileOperation(root, method, args),
+    ask: (method: string, ...args: (string | Uint8Array)[]) => fileOperation(root, method, args, caller),
   };
 };
 
@@ -46,13 +48,13 @@ test('files and folders together are counted', async () => {
   mkdirSync(root);
   for (let index = 0; index < 9_997; index++) mkdirSync(path.join(root, `d${index}`));
   await ask('mkdir', 'last');
-  await assert.rejects(fileOperation(root, 'mkdir', ['deep/er/still', { recursive: true }]), full);
-  await fileOperation(root, 'mkdir', ['deep/er', { recursive: true }]);
+  await assert.rejects(fileOperation(root, 'mkdir', ['deep/er/still', { recursive: true }], caller), full);
+  await fileOperation(root, 'mkdir', ['deep/er', { recursive: true }], caller);
   const late = [ask('mkdir', 'more'), ask('writeFile', 'more', ''), ask('copyFile', 'd0', 'more')];
   await Promise.all(late.map((one) => assert.rejects(one, full)));
   await assert.rejects(ask('mkdir', 'last'), { code: 'EEXIST' });
   await ask('rename', 'last', 'renamed');
-  await fileOperation(root, 'rm', ['renamed', { recursive: true }]);
+  await fileOperation(root, 'rm', ['renamed', { recursive: true }], caller);
   await ask('writeFile', 'more', 'x');
   await ask('writeFile', 'more', 'y');
   await assert.rejects(ask('writeFile', 'another', 'x'), full);
@@ -75,4 +77,28 @@ test('what fails tells the path of the pack and nothing of the host', async () =
   await assert.rejects(ask('readFile', 'none'), { code: 'ENOENT', message: "ENOENT: open 'none'" });
   await assert.rejects(ask('copyFile', 'none', 'other'), (error: Error) => !error.message.includes(root));
   await assert.rejects(ask('stat', 'x/'.repeat(5_000)), { code: 'ENAMETOOLONG' });
+});
+
+test('contents that children have not taken are bounded, for each tenant and in all', async () => {
+  const { root, ask } = await folder();
+  await ask('writeFile', 'large', large);
+  const taken = new Map<string, AbortController[]>();
+  let read = 0;
+  const readAs = (tenant: string, isBlocking = false): Promise<void> => {
+    const controller = new AbortController();
+    taken.set(tenant, [...(taken.get(tenant) ?? []), controller]);
+    const { signal } = controller;
+    return fileOperation(root, 'readFile', ['large'], { tenant, signal, isBlocking }).then(() => {
+      read += 1;
+    });
+  };
+  const many = Array.from({ length: 40 }, () => readAs('a'));
+  await Promise.all(many.slice(0, 8));
+  await Promise.all([readAs('b'), readAs('a', true)]);
+  assert.equal(read, 8 + 2);
+  for (let next = 0; next < 40; next++) {
+    await many[next];
+    taken.get('a')?.[next]?.abort();
+  }
+  assert.equal(read, 42);
 });

@@ -5,12 +5,16 @@
 import { constants } from 'node:fs';
 import { access, copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { limiter } from '@gantry/limiter';
 import { ErrorForPack } from '../error-for-pack.ts';
 import type { Data } from '../invocation.ts';
 import { isObject } from '../result.ts';
 import { type Change, ENTRIES_MAX, inTurn, tooLarge } from './folder-room.ts';
 
 export const FILE_BYTES_MAX = 8 * 1024 * 1024;
+/** Contents that are read and that their children have not taken yet; 8 MiB each of 2,000 calls would be 16 GiB. */
+const READ_BYTES_MAX = 128 * 1024 * 1024;
+const reads = limiter({ max: READ_BYTES_MAX, perTenantMax: READ_BYTES_MAX / 2 });
 /** Longer ones no system takes; each step of a path is looked at. */
 const PATH_MAX = 4096;
 
@@ -42,14 +46,31 @@ async function inside(root: string, given: unknown): Promise<string> {
   return file;
 }
 
-async function readWhole(file: string): Promise<Uint8Array> {
+async function readWhole(file: string, caller: FileCaller): Promise<Uint8Array> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    if ((await handle.stat()).size > FILE_BYTES_MAX) throw fileTooLarge();
-    return new Uint8Array(await handle.readFile());
+    const { size } = await handle.stat();
+    if (size > FILE_BYTES_MAX) throw fileTooLarge();
+    await holdMemory(size, caller);
+    const bytes = new Uint8Array(size);
+    let filled = 0;
+    for (let more = size > 0; more; ) {
+      const { bytesRead } = await handle.read(bytes, filled);
+      filled += bytesRead;
+      more = bytesRead > 0 && filled < size;
+    }
+    return filled < size ? bytes.slice(0, filled) : bytes;
   } finally {
     await handle.close();
   }
+}
+
+/** Until the child has its answer. A call that blocks its child waits for nothing: that child takes no other answer. */
+async function holdMemory(bytes: number, { tenant, signal, isBlocking }: FileCaller): Promise<void> {
+  if (isBlocking || bytes === 0) return;
+  const release = await reads.acquire(tenant, { weight: bytes, signal });
+  if (signal.aborted) release();
+  else signal.addEventListener('abort', release, { once: true });
 }
 
 const fileTooLarge = () => tooLarge(`The file is too large: it may have ${FILE_BYTES_MAX} bytes.`);
@@ -114,7 +135,15 @@ async function renaming(file: string, target: string): Promise<Change<undefined>
   return { growth: undefined, act: async () => void (await rename(file, target)) };
 }
 
-type Read = (file: string) => Promise<Data | undefined>;
+/** For whom, and until when its answer takes memory. */
+export interface FileCaller {
+  readonly tenant: string;
+  /** Aborted when the pack has its answer, or nobody waits for it any more. */
+  readonly signal: AbortSignal;
+  readonly isBlocking: boolean;
+}
+
+type Read = (file: string, caller: FileCaller) => Promise<Data | undefined>;
 type Write = (file: string, rest: readonly unknown[], root: string) => Promise<Change<undefined>>;
 
 const recursive = (options: unknown): boolean => isObject(options) && options.recursive === true;
@@ -168,13 +197,14 @@ export async function fileOperation(
   root: string,
   method: string,
   args: readonly Data[],
+  caller: FileCaller,
 ): Promise<Data | undefined> {
   const [given, ...rest] = args;
   await mkdir(root, { recursive: true });
   try {
     const write = WRITES[method];
     if (write) return await inTurn(root, async () => write(await inside(root, given), rest, root));
-    return await READS[method]?.(await inside(root, given));
+    return await READS[method]?.(await inside(root, given), caller);
   } catch (error) {
     throw withoutHostPath(error, given);
   }

@@ -11,7 +11,7 @@ import { whyUnsendable } from './unsendable.mjs';
 const { hrtime, nextTick, uptime, version, versions, arch } = process;
 
 const GONE =
-  'WebSocket EventSource CloseEvent BroadcastChannel navigator Navigator localStorage sessionStorage Storage Worker gc'.split(
+  'WebSocket EventSource CloseEvent BroadcastChannel navigator Navigator localStorage sessionStorage Storage Worker'.split(
     ' ',
   );
 const PROCESS_ESCAPES =

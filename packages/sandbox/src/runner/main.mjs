@@ -18,6 +18,9 @@ import { current, invocations, runAs, setGrants } from './scope.mjs';
 import { describe } from './thrown.mjs';
 
 const exit = process.exit.bind(process);
+/** The flag that brings it is ours; pack code does not see it. */
+const { gc: collectGarbage } = globalThis;
+globalThis.gc = undefined;
 const onProcess = process.on.bind(process);
 
 /** The pack's functions by type id, however it exports them. */
@@ -109,6 +112,7 @@ const receivers = {
   event,
   credit: ({ bytes }) => giveCredit(bytes),
   cancel: ({ id }) => invocations.get(id)?.abort.abort(),
+  collect: () => collectGarbage?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
   ping: ({ token }) => send({ type: 'pong', token }),
 };
 

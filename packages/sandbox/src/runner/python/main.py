@@ -2,6 +2,7 @@
 
 import os
 import sys
+from gc import collect as collect_garbage
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -112,6 +113,8 @@ def main():
             runner.open(message)
         elif message['type'] == 'invoke':
             runner.invoke(message)
+        elif message['type'] == 'collect':
+            collect_garbage()
         elif message['type'] == 'ping':
             send({'type': 'pong', 'token': message['token']})
 
