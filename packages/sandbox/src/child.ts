@@ -143,11 +143,6 @@ export class Child {
     this.#goneTimer ??= setTimeout(() => this.#close({ kind: 'killed' }), GONE_MS);
   }
 
-  /** Of the event loop, for what this child made the host do. */
-  spend(ms: number): void {
-    this.#reader.spend(ms);
-  }
-
   /** Resident bytes of Node itself, read from outside. */
   residentBytes(): number | undefined {
     const pid = this.#pid();

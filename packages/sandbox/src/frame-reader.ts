@@ -48,11 +48,6 @@ export class FrameReader {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
   }
 
-  /** Charges the tenant for what a frame made the host do later. */
-  spend(ms: number): void {
-    loopShares.spend(this.#tenant, ms);
-  }
-
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#arrivalTimer);
@@ -85,7 +80,7 @@ export class FrameReader {
     }
     const { size } = this.#decoder;
     if (size > LARGE_FRAME_BYTES && !this.#place && !this.#isStopped) this.#waitForRoom(size);
-    this.spend(performance.now() - startedAt + frames.length * FRAME_MS);
+    loopShares.spend(this.#tenant, performance.now() - startedAt + frames.length * FRAME_MS);
   }
 
   #hand(frame: Frame): void {

@@ -12,6 +12,10 @@ const TURN_MS = 4;
 const EXCESS_MS = 5;
 const REST_FACTOR = 4;
 const REST_MS_MAX = 2_000;
+/** What a result, log entry or event costs after it was read, on its way into the store; measured. */
+export const KEEP_MS_PER_BYTE = 40 / (1024 * 1024);
+/** What an answer costs, beyond making it, until it is written. */
+export const SEND_MS_PER_BYTE = 2 / (1024 * 1024);
 
 interface Account {
   spentMs: number;
@@ -42,6 +46,12 @@ export class LoopShares {
   wait(tenant: string, go: () => void): void {
     this.#account(tenant).waiting.push(go);
     this.#endTurnLater();
+  }
+
+  /** Resolves at once or in a later turn. */
+  async turn(tenant: string): Promise<void> {
+    if (this.isFree(tenant)) return;
+    await new Promise<void>((resolve) => this.wait(tenant, resolve));
   }
 
   #account(tenant: string): Account {

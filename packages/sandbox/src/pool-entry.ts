@@ -4,6 +4,8 @@
 export interface Pooled {
   /** Gone or about to go: not for new work. */
   readonly isDead: boolean;
+  /** Resolves when it can be used, or never will be. */
+  readonly opened: Promise<unknown>;
   /** Resolves when it is gone. */
   readonly ended: Promise<void>;
   kill(): void;

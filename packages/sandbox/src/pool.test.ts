@@ -13,6 +13,7 @@ function processOf(onEnd: () => void): Pooled {
     get isDead() {
       return isDead;
     },
+    opened: Promise.resolve(),
     ended: ended.promise,
     kill() {
       if (isDead) return;

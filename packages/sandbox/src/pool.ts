@@ -7,6 +7,7 @@
  * I4 One tenant never has more than `shareMax` processes at work. Where they are short, the tenant that has the
  *    fewest is served first, and those that have the same take turns: a stranger waits for others to end, not for
  *    all that one of them has in mind.
+ * I5 Few processes of one tenant start at once: starting takes a whole core for a moment.
  */
 import {
   type Entry,
@@ -23,6 +24,7 @@ import { type Waiter, Waiting } from './waiting.ts';
 
 /** A process that was idle this long is stopped until it is used again. */
 const SLEEP_AFTER_MS = 1_000;
+const STARTING_MAX = 2;
 /** Newcomers may join a process in use while others wait for one, but not longer than this. */
 const OVERTAKEN_MS_MAX = 1_000;
 
@@ -64,6 +66,7 @@ export class Pool<P extends Pooled> {
   readonly #entries = new Set<Entry<P>>();
   readonly #waiting = new Waiting<Waits<P>>();
   readonly #sweep: NodeJS.Timeout;
+  readonly #starting = new Map<string, number>();
   #started = 0;
   #isStopped = false;
 
@@ -191,15 +194,31 @@ export class Pool<P extends Pooled> {
       this.#makeRoom();
       return undefined;
     }
+    const { tenant } = wanted;
+    if ((this.#starting.get(tenant) ?? 0) >= STARTING_MAX) return undefined;
     const process = wanted.start(() => {
       this.#entries.delete(entry);
       this.#serve();
     });
     const key = wanted.use === 'alone' ? undefined : wanted.key;
-    const entry: Entry<P> = { process, key, tenant: wanted.tenant, state: idleSince(this.#options.now()) };
+    const entry: Entry<P> = { process, key, tenant, state: idleSince(this.#options.now()) };
+    void this.#whileStarting(tenant, process);
     this.#entries.add(entry);
     this.#started += 1;
     return entry;
+  }
+
+  /** I5. */
+  async #whileStarting(tenant: string, { opened }: P): Promise<void> {
+    const change = (by: number): void => {
+      const starting = (this.#starting.get(tenant) ?? 0) + by;
+      if (starting === 0) this.#starting.delete(tenant);
+      else this.#starting.set(tenant, starting);
+    };
+    change(1);
+    await opened;
+    change(-1);
+    this.#serve();
   }
 
   /** The longest idle process leaves; its place is free when it is really gone. One for each who may have it. */

@@ -15,7 +15,7 @@ import { ErrorForPack } from './error-for-pack.ts';
 import { escapeAttempt } from './fault.ts';
 import type { CallIo, Data, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
-import { Pace } from './pace.ts';
+import { loopShares, SEND_MS_PER_BYTE } from './loop-share.ts';
 import { answerRoom, type Share } from './room.ts';
 import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
 import { unsentAnswer, unsentCall } from './unsent.ts';
@@ -55,7 +55,6 @@ export class ProcessCalls {
   /** Of the room for answers. */
   readonly #answers: Share;
   readonly #door: Door;
-  readonly #pace = new Pace();
   /** A call that blocks the child; it can make no other. */
   #isBlocked = false;
 
@@ -115,11 +114,12 @@ export class ProcessCalls {
           ? { ok: false, error: unsentCall(method, message) }
           : await answerCall(job, { method, args }, io, this.#host.context);
       await job.closeWindow(number);
-      if (!this.#pace.isFree && message.mode !== 'sync') await this.#pace.turn();
+      if (message.mode !== 'sync') await loopShares.turn(this.#host.tenant);
       if (!this.#host.isRunning(job)) return over();
+      const startedAt = performance.now();
       const size = this.#answer(job, call, answer, over);
       pass.answered(size);
-      this.#pace.spend(size);
+      loopShares.spend(this.#host.tenant, performance.now() - startedAt + size * SEND_MS_PER_BYTE);
     } catch (error) {
       over();
       this.#escaped(job, error);

@@ -5,7 +5,7 @@ import { packArchive } from './pack-archive.ts';
 const forever = (body: string): string => `for (;;) { ${body} }`;
 const files = `const fs = await import('node:fs/promises'); await fs.writeFile('large', new Uint8Array(8 * 1024 * 1024));`;
 
-/** By what they do; the last two speak for themselves past the runner. */
+/** Each has its process for itself, since it may act. By what they do; the last two speak for themselves past the runner. */
 const JAVASCRIPT: Readonly<Record<string, string>> = {
   busy: forever(''),
   logs: forever(
@@ -47,7 +47,9 @@ export type Way = (typeof WAYS)[number];
 export const FLOOD_GRANTS = '?grant=fs.read,fs.write,net.outbound';
 
 export async function floodArchives(): Promise<Buffer[]> {
-  const nodes = Object.entries(JAVASCRIPT).map(([way, body]) => [`vendor.flood.${way}`, { body }] as const);
+  const nodes = Object.entries(JAVASCRIPT).map(
+    ([way, body]) => [`vendor.flood.${way}`, { body, role: 'side-effect' }] as const,
+  );
   const requires = ['fs.read', 'fs.write', 'net.outbound'];
   const javascript = await packArchive({
     name: 'vendor.flood.js',
