@@ -23,6 +23,7 @@ const SOAKS = {
     about: '1,990 sub-workflows beside each other against 250',
     files: 'packages/host/src/runtime/width.test.ts',
     rounds: 3,
+  },
   floods: {
     about: 'times the API of one tenant while another floods the host in eight ways',
     files: 'packages/host/src/packs/floods.test.ts',

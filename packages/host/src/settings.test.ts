@@ -41,6 +41,9 @@ test('registries are addresses or folders, in the order they are asked', () => {
 });
 
 test('buckets have names that need no escapes; the first is the one that is meant', () => {
+  const serversOf = (text: string) => readSettings([], { GANTRY_DNS_SERVERS: text }).dnsServers;
+  assert.deepEqual(serversOf('192.0.2.1, [2001:db8::1]:53'), ['192.0.2.1', '[2001:db8::1]:53']);
+  assert.throws(() => serversOf('dns.example'), /GANTRY_DNS_SERVERS/);
   const bucketsOf = (text?: string) => readSettings([], { GANTRY_BUCKETS: text }).buckets;
   assert.deepEqual(bucketsOf(), ['artifacts']);
   assert.deepEqual(bucketsOf(' exports , artifacts,a.b_c-1'), ['exports', 'artifacts', 'a.b_c-1']);

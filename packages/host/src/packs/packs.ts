@@ -80,6 +80,9 @@ export interface PackLimits {
   readonly wallClockMs: number;
 }
 
+const policyOf = ({ webhooksLoopback }: PacksOptions['settings']) =>
+  webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY;
+
 export function createPacks(options: PacksOptions): Packs {
   const { store, settings, surfaces, now } = options;
   const listeners: (() => void)[] = [];
@@ -87,10 +90,7 @@ export function createPacks(options: PacksOptions): Packs {
   const folders = new CodeFolders(settings.dataDir, shelf);
   const sandboxes = new Sandboxes(options);
   const remotes = new RemotePacks({
-    egress: createEgress({
-      policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY,
-      dnsServers: settings.dnsServers,
-    }),
+    egress: createEgress({ policy: policyOf(settings), dnsServers: settings.dnsServers }),
     ...REMOTES,
     now,
   });

@@ -63,12 +63,12 @@ test('files and folders together are counted', async () => {
 test('no folder is moved to where its paths are too long to be deleted', async () => {
   const { root, ask } = await folder();
   const deep = `${'d'.repeat(200)}/`.repeat(15);
-  const made = async (name: string) => fileOperation(root, 'mkdir', [`${name}/${deep}`, { recursive: true }]);
+  const made = async (name: string) => fileOperation(root, 'mkdir', [`${name}/${deep}`, { recursive: true }], caller);
   await made('one');
   await made('two');
   await assert.rejects(ask('rename', 'one', `two/${deep}one`), { code: 'ENAMETOOLONG' });
   await ask('rename', 'one', 'two/one');
-  await fileOperation(root, 'rm', ['two', { recursive: true }]);
+  await fileOperation(root, 'rm', ['two', { recursive: true }], caller);
   assert.deepEqual(await readdir(root), []);
 });
 
