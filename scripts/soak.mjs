@@ -29,6 +29,11 @@ const SOAKS = {
     files: 'packages/host/src/packs/floods.test.ts',
     rounds: 9,
   },
+  readers: {
+    about: 'event streams that nobody reads from, as many as rounds',
+    files: 'packages/host/src/api/slow-readers.test.ts',
+    rounds: 1_000,
+  },
 };
 
 const [name, rounds, ...filters] = process.argv.slice(2);

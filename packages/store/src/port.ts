@@ -168,8 +168,17 @@ export interface RunFilter {
 export interface RunReads {
   row(tenant: string, runId: string): Promise<RunRow | null>;
   load(tenant: string, runId: string): Promise<LoadedRun | null>;
-  /** Events with `sequence >= fromSequence`, in order, at most `limit`. */
-  events(tenant: string, runId: string, fromSequence: number, limit: number): Promise<StoredEvent[]>;
+  /**
+   * Events with `sequence >= fromSequence`, in order, at most `limit`, and as many as fit into `bytesMax` together;
+   * the first one always does.
+   */
+  events(
+    tenant: string,
+    runId: string,
+    fromSequence: number,
+    limit: number,
+    bytesMax?: number,
+  ): Promise<StoredEvent[]>;
   list(tenant: string, filter: RunFilter): Promise<RunRow[]>;
   /** A run of this tenant and scope that has not ended, for `X-Dedup`. */
   activeInScope(tenant: string, scopeId: string): Promise<string | null>;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PollEventsResponse } from '@gantry/protocol';
 import { Compile } from 'typebox/compile';
+import { node, variable, workflow } from '../testing/definitions.ts';
 import { apiTest, assertError, assertPublic } from './testing.ts';
 
 const isPoll = Compile(PollEventsResponse);
@@ -105,4 +106,28 @@ test('what a run keeps to itself is in no event', async (t) => {
   const runId = await api.start('secretive', { inputs: { token: secret, undeclared: secret } });
   await api.ended(runId);
   assert.ok(!(await api.get(`/v1/runs/${runId}/events/poll`)).body.includes(secret));
+});
+
+test('one answer holds at most 8 MB of a log; the next ones hold the rest', async (t) => {
+  const nodes = Array.from({ length: 12 }, (_, index) =>
+    node(`n${index}`, 'core.identity', {}, { inputs: { text: variable('text') } }),
+  );
+  const variables = [{ name: 'text', type: 'string' as const }];
+  const api = await apiTest(t, { workflows: [workflow('big', nodes, { variables })] });
+  const runId = await api.start('big', { inputs: { text: 'x'.repeat(900_000) } });
+  await api.ended(runId);
+  const sequences: number[] = [];
+  for (let isComplete = false, answers = 0; !isComplete; answers++) {
+    assert.ok(answers < 3, 'the log of 12 MB fits two answers');
+    const cursor = sequences.length === 0 ? '' : `?lastSequence=${sequences.at(-1)}`;
+    const answer = await api.get(`/v1/runs/${runId}/events/poll${cursor}`);
+    assert.ok(Buffer.byteLength(answer.body) <= 8_000_000);
+    const part = answer.json();
+    isComplete = part.isComplete;
+    for (const { sequence } of part.events) sequences.push(sequence);
+  }
+  assert.deepEqual(
+    sequences,
+    sequences.map((_, index) => index),
+  );
 });

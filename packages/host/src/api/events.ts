@@ -16,8 +16,10 @@ import { RUN_URL, RunParams } from './runs.ts';
 
 const WAIT_DEFAULT_SECONDS = 30;
 const WAIT_MAX_SECONDS = 60;
-/** One answer holds about this much; the caller's next poll gets the rest. */
+/** One answer holds at most this much, or one event; the caller's next poll gets the rest. */
 const ANSWER_BYTES_MAX = 8_000_000;
+/** What an event adds to an answer beside its payload. */
+const EVENT_BYTES = 512;
 const PAGE = 500;
 
 const Sequence = Type.Optional(Type.Integer({ minimum: 0 }));
@@ -48,10 +50,13 @@ export async function readLog(
   const events: StoredEvent[] = [];
   let bytes = 0;
   for (let from = fromSequence; from < row.nextSeq && bytes < bytesMax; ) {
-    const page = await runs.events(tenant, runId, from, Math.min(PAGE, row.nextSeq - from));
+    const page = await runs.events(tenant, runId, from, Math.min(PAGE, row.nextSeq - from), bytesMax - bytes);
     if (page.length === 0) break;
-    events.push(...page);
-    for (const event of page) bytes += event.payload.length;
+    for (const event of page) {
+      bytes += Buffer.byteLength(event.payload) + EVENT_BYTES;
+      if (bytes > bytesMax && events.length > 0) return { row, events };
+      events.push(event);
+    }
     from += page.length;
   }
   return { row, events };

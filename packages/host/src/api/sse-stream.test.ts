@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
+import { limiter } from '@gantry/limiter';
 import type { StoredEvent } from '@gantry/protocol';
 import fc from 'fast-check';
 import { EventStream } from './sse-stream.ts';
@@ -22,6 +23,9 @@ class FakeSocket extends EventEmitter {
   write(): boolean {
     return true;
   }
+  destroy(): void {
+    this.emit('close');
+  }
 }
 
 /** A log that grows, and a stream on it whose reads finish when the test says so. */
@@ -42,6 +46,7 @@ function setup(cursor: number) {
     response: { end() {} },
     socket,
     writer: { write: (events) => void seen.push(...events.map((e) => e.sequence)), flush() {} },
+    pages: limiter({ max: 2 }),
     cursor,
     onClose: () => closed++,
     onError: (error) => assert.fail(String(error)),
@@ -54,8 +59,11 @@ function setup(cursor: number) {
     closedTimes: () => closed,
     /** Lets reads that are under way finish, and what follows from them. */
     async finishReads() {
-      for (const finish of reads.splice(0)) finish();
-      await new Promise(setImmediate);
+      do {
+        await new Promise(setImmediate);
+        for (const finish of reads.splice(0)) finish();
+        await new Promise(setImmediate);
+      } while (reads.length > 0);
     },
     commit(count: number, type?: string) {
       const batch = Array.from({ length: count }, (_, i) => event(log.length + i, type));

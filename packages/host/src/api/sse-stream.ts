@@ -3,16 +3,26 @@
  *
  * I1  Every event reaches the writer once, in order: `cursor` is the next sequence it has not seen.
  * I2  Live events are only taken at the cursor; anything else sends the stream back to the store.
- * I3  A reader that is slow costs no memory here: past a bound nothing is written until it has drained.
+ * I3  A reader that is slow costs little memory: past a bound nothing is written until it has drained. What is read
+ *     from the log for one reader alone is held in a slot, and there are few of those; live events are bytes that all
+ *     streams of a run share.
+ * I4  A reader that does not drain in time is cut off: it comes back with the id of the last frame that it has.
  */
 
+import type { Limiter } from '@gantry/limiter';
 import { isTerminalEvent, type StoredEvent } from '@gantry/protocol';
 import type { RunKey, RunReads } from '@gantry/store';
 import { KEEP_ALIVE } from './sse-frames.ts';
 import type { FrameWriter, SharedBytes, Sink } from './sse-writer.ts';
 
 const PAGE = 200;
+const PAGE_BYTES_MAX = 262_144;
 const UNSENT_BYTES_MAX = 1_048_576;
+/** Below this, a page counts as sent. */
+const SENT_BYTES = 65_536;
+/** How long a reader may take to drain; the shorter time while others wait for a slot. */
+const DRAIN_MS_MAX = 30_000;
+const DRAIN_CONTENDED_MS_MAX = 3_000;
 
 /** `live` follows commits; the others read the log or wait for the reader. */
 type Phase = 'catching-up' | 'live' | 'draining' | 'closed';
@@ -22,6 +32,7 @@ export interface StreamSocket extends Sink {
   /** Bytes the reader has not taken yet. */
   readonly writableLength: number;
   once(event: 'close' | 'drain', listener: () => void): unknown;
+  destroy(): unknown;
 }
 
 export interface EventStreamOptions {
@@ -30,6 +41,8 @@ export interface EventStreamOptions {
   readonly response: { end(): unknown };
   readonly socket: StreamSocket;
   readonly writer: FrameWriter;
+  /** Slots for pages of the log that are on their way to a reader. */
+  readonly pages: Pick<Limiter, 'acquire' | 'stats'>;
   /** The first sequence to read. */
   readonly cursor: number;
   readonly onClose: () => void;
@@ -44,11 +57,17 @@ export class EventStream {
   #announced = -1;
   /** Where the log ends, once that is known. */
   #endedAt: number | null = null;
+  readonly #closed = new AbortController();
+  /** Waits for the reader to take what was written. */
+  #drain: { readonly promise: Promise<void>; readonly settle: () => void } | undefined;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
     this.#cursor = options.cursor;
-    options.socket.once('close', () => this.#close());
+    options.socket.once('close', () => {
+      this.#close();
+      this.#drain?.settle();
+    });
   }
 
   /** What was just committed. `shared` is for all streams of the run that take exactly this. */
@@ -67,6 +86,7 @@ export class EventStream {
   catchUp(): void {
     this.#phase = 'catching-up';
     this.#readLog().catch((error) => {
+      if (this.#phase === 'closed') return;
       this.#options.onError(error);
       this.end();
     });
@@ -84,44 +104,79 @@ export class EventStream {
     if (this.#phase === 'closed') return;
     this.#close();
     setImmediate(() => this.#options.response.end());
+    if (this.#options.socket.writableLength > SENT_BYTES) void this.#drained();
   }
 
   async #readLog(): Promise<void> {
-    const { runs, key } = this.#options;
-    for (;;) {
-      const page = await runs.events(key.tenant, key.runId, this.#cursor, PAGE);
-      if (this.#phase !== 'catching-up') return;
-      if (page.length > 0) this.#take(page, null);
-      if (this.#phase !== 'catching-up') return;
-      if (page.length < PAGE && this.#announced < this.#cursor) break;
+    while (this.#phase === 'catching-up') {
+      const release = await this.#options.pages.acquire(this.#options.key.tenant, {
+        signal: this.#closed.signal,
+      });
+      const isEnd = await this.#sendPage().finally(release);
+      if (isEnd && this.#announced < this.#cursor) break;
     }
+    if (this.#phase !== 'catching-up') return;
     this.#phase = 'live';
     if (this.#endedAt !== null) this.end();
   }
 
-  #take(events: readonly StoredEvent[], shared: SharedBytes | null): void {
-    const { writer, socket } = this.#options;
+  /** Answers whether the log had no more. */
+  async #sendPage(): Promise<boolean> {
+    const { runs, key, socket } = this.#options;
+    const page = await runs.events(key.tenant, key.runId, this.#cursor, PAGE, PAGE_BYTES_MAX);
+    if (this.#phase !== 'catching-up') return false;
+    if (page.length > 0) this.#write(page, null);
+    if (socket.writableLength > SENT_BYTES) await this.#drained();
+    return page.length === 0;
+  }
+
+  #take(events: readonly StoredEvent[], shared: SharedBytes): void {
+    this.#write(events, shared);
+    if (this.#phase === 'live' && this.#options.socket.writableLength > UNSENT_BYTES_MAX) this.#wait(); // I3
+  }
+
+  #write(events: readonly StoredEvent[], shared: SharedBytes | null): void {
     const isExact = events[0]!.sequence === this.#cursor;
     const fresh = isExact ? events : events.filter((event) => event.sequence >= this.#cursor);
     const last = events.at(-1)!;
     if (fresh.length > 0) {
       this.#cursor = last.sequence + 1;
-      writer.write(fresh, isExact ? shared : null);
+      this.#options.writer.write(fresh, isExact ? shared : null);
     }
     if (isTerminalEvent(last.type)) this.end();
-    else if (socket.writableLength > UNSENT_BYTES_MAX) this.#drain(); // I3
   }
 
-  #drain(): void {
+  #wait(): void {
     this.#phase = 'draining';
-    this.#options.socket.once('drain', () => {
+    void this.#drained().then(() => {
       if (this.#phase === 'draining') this.catchUp();
     });
+  }
+
+  /** I4. */
+  #drained(): Promise<void> {
+    if (this.#drain) return this.#drain.promise;
+    const { socket, pages } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cutOff = (): unknown => socket.destroy();
+    let timer = setTimeout(() => {
+      if (pages.stats().waiting > 0) cutOff();
+      else timer = setTimeout(cutOff, DRAIN_MS_MAX - DRAIN_CONTENDED_MS_MAX);
+    }, DRAIN_CONTENDED_MS_MAX);
+    const settle = (): void => {
+      clearTimeout(timer);
+      this.#drain = undefined;
+      resolve();
+    };
+    this.#drain = { promise, settle };
+    socket.once('drain', settle);
+    return promise;
   }
 
   #close(): void {
     if (this.#phase === 'closed') return;
     this.#phase = 'closed';
+    this.#closed.abort();
     this.#options.writer.flush();
     this.#options.onClose();
   }

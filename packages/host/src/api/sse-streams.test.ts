@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
+import { limiter } from '@gantry/limiter';
 import type { StoredEvent } from '@gantry/protocol';
 import { eventProjection } from './sse-frames.ts';
 import { EventStream } from './sse-stream.ts';
@@ -17,6 +18,7 @@ class FakeSocket extends EventEmitter {
     this.written.push(Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes));
     return true;
   }
+  destroy(): void {}
 }
 
 const event = (sequence: number): StoredEvent => ({
@@ -50,6 +52,7 @@ function setup() {
         response: { end() {} },
         socket,
         writer: directWriter(socket, eventProjection(runId, ['updates']), 'updates'),
+        pages: limiter({ max: 2 }),
         cursor: 0,
         onClose: () => streams.remove(runId, stream),
         onError: (error) => assert.fail(String(error)),

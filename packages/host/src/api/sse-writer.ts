@@ -3,6 +3,7 @@ import type { StoredEvent } from '@gantry/protocol';
 import { batchText, type Frame, frameText, isUrgent, type Projection } from './sse-frames.ts';
 
 const GATHERED_MAX = 500;
+const GATHERED_BYTES_MAX = 262_144;
 
 /** Bytes that several streams of a run send alike, made by the first of them. */
 export type SharedBytes = Map<string, Buffer>;
@@ -40,17 +41,22 @@ export function directWriter(socket: Sink, project: Projection, shareAs: string 
 /** Gathers frames into batches; what ends or suspends a run never waits. */
 export function bufferedWriter(socket: Sink, project: Projection, bufferMs: number): FrameWriter {
   let gathered: Frame[] = [];
+  let gatheredBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
     if (gathered.length > 0 && socket.writable) socket.write(batchText(gathered));
     gathered = [];
+    gatheredBytes = 0;
   };
   return {
     write(events) {
-      gathered.push(...project(events));
-      if (gathered.length >= GATHERED_MAX || events.some((event) => isUrgent(event.type))) flush();
+      const frames = project(events);
+      gathered.push(...frames);
+      for (const { data } of frames) gatheredBytes += data.length;
+      const isFull = gathered.length >= GATHERED_MAX || gatheredBytes >= GATHERED_BYTES_MAX;
+      if (isFull || events.some((event) => isUrgent(event.type))) flush();
       else if (gathered.length > 0) timer ??= setTimeout(flush, bufferMs);
     },
     flush,

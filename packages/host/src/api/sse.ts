@@ -2,6 +2,7 @@
 
 import { newRun } from '@gantry/engine';
 import { type Api, callerOf, readPayload } from '@gantry/http';
+import { limiter } from '@gantry/limiter';
 import {
   isTerminal,
   OpenwopError,
@@ -20,6 +21,8 @@ import { EventStream } from './sse-stream.ts';
 import { createStreams, type Streams } from './sse-streams.ts';
 import { bufferedWriter, directWriter } from './sse-writer.ts';
 
+/** Pages of logs, or single large events, that are on their way to readers who catch up. */
+const PAGES_MAX = 128;
 const BUFFER_MAX_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;
 const SEQUENCE = /^\d{1,15}$/;
@@ -97,6 +100,7 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
   const { runtime, store, log } = deps;
   const { sseSubscribersMax } = deps.info.limits;
   const streams = createStreams(runtime);
+  const pages = limiter({ max: PAGES_MAX, perTenantMax: PAGES_MAX / 2 });
 
   /** `values` needs the run from its beginning, whatever the reader has seen. */
   async function projection({ key, modes, last }: Wanted): Promise<{ project: Projection; cursor: number }> {
@@ -123,6 +127,7 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
       response: raw,
       socket,
       writer,
+      pages,
       cursor,
       onClose: () => streams.remove(key.runId, opened),
       onError: (error) => log.error({ err: error, runId: key.runId }, 'an event stream failed'),

@@ -19,6 +19,13 @@ function eventTests(current: CurrentStore): void {
     assert.deepEqual(await store.runs.events(TENANT, 'run-1', 0, 5), make.events(0, 5));
     assert.deepEqual(await store.runs.events(TENANT, 'run-1', 10, 5), make.events(10, 2));
     assert.deepEqual(await store.runs.events(TENANT, 'run-1', 12, 5), []);
+    const [first, second] = make.events(0, 2);
+    const bytes = [first!, second!].map(({ payload, sealed }) => Buffer.byteLength(payload + (sealed ?? '')));
+    const bounded = (bytesMax: number) => store.runs.events(TENANT, 'run-1', 0, 5, bytesMax);
+    assert.deepEqual(await bounded(1), [first], 'the first one always fits');
+    assert.deepEqual(await bounded(bytes[0]! + bytes[1]! - 1), [first]);
+    assert.deepEqual(await bounded(bytes[0]! + bytes[1]!), [first, second]);
+    assert.deepEqual(await bounded(1_000_000), make.events(0, 5));
   });
 
   test('a run loads as row, latest snapshot and the events after it', async () => {

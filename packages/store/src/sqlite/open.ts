@@ -49,7 +49,7 @@ async function connectReader(writer: Writer, workerData: object): Promise<Reader
 const runReads = (reader: Reader): RunReads => ({
   row: (tenant, runId) => reader.call('row', tenant, runId),
   load: (tenant, runId) => reader.call('load', tenant, runId),
-  events: (tenant, runId, fromSequence, limit) => reader.call('events', tenant, runId, fromSequence, limit),
+  events: (...page) => reader.call('events', ...page),
   list: (tenant, filter) => reader.call('list', tenant, filter),
   activeInScope: (tenant, scopeId) => reader.call('activeInScope', tenant, scopeId),
 });

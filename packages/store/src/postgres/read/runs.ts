@@ -7,7 +7,7 @@ import type { Queryable, Sql } from '../sql.ts';
 export const runReads = (sql: Sql): RunReads => ({
   row: (tenant, runId) => row(sql, tenant, runId),
   load: (tenant, runId) => load(sql, tenant, runId),
-  events: (tenant, runId, fromSequence, limit) => events(sql, tenant, runId, fromSequence, limit),
+  events: (...page) => events(sql, ...page),
   list: (tenant, filter) => list(sql, tenant, filter),
   activeInScope: (tenant, scopeId) => activeInScope(sql, tenant, scopeId),
 });
@@ -39,9 +39,10 @@ async function events(
   runId: string,
   fromSequence: number,
   limit: number,
+  bytesMax?: number,
 ): Promise<StoredEvent[]> {
   if (![tenant, runId].every(isStorable)) return [];
-  const rows = await sql<StoredEvent[]>`
+  const page = sql<StoredEvent[]>`
     select ${sql.unsafe(EVENT_COLUMNS)}
     from events
     where run_id = ${runId}
@@ -49,6 +50,16 @@ async function events(
       and exists (select 1 from runs where run_id = ${runId} and tenant = ${tenant})
     order by sequence
     limit ${limit}
+  `;
+  if (bytesMax === undefined) return [...(await page)];
+  const rows = await sql<StoredEvent[]>`
+    select sequence, type, at, "nodeId", "causationId", payload, sealed
+    from (
+      select *, sum(octet_length(payload) + octet_length(coalesce(sealed, ''))) over (order by sequence) as bytes
+      from (${page}) as page
+    ) as sized
+    where bytes <= ${bytesMax} or sequence = ${fromSequence}
+    order by sequence
   `;
   return [...rows];
 }

@@ -66,8 +66,20 @@ function prepareEvents(database: DatabaseSync) {
     order by sequence
     ${LIMIT}
   `);
-  return (tenant: string, runId: string, fromSequence: number, limit: number) =>
-    selectAll<StoredEvent>(select, runId, fromSequence, tenant, limit);
+  return (tenant: string, runId: string, fromSequence: number, limit: number, bytesMax?: number) => {
+    if (bytesMax === undefined) return selectAll<StoredEvent>(select, runId, fromSequence, tenant, limit);
+    const page: StoredEvent[] = [];
+    let bytes = 0;
+    for (const row of select.iterate(runId, fromSequence, tenant, limit)) {
+      const event = row as unknown as StoredEvent;
+      bytes += Buffer.byteLength(event.payload) + Buffer.byteLength(event.sealed ?? '');
+      if (bytes > bytesMax && page.length > 0) break;
+      page.push(event);
+      // No other one fits: do not read it for that.
+      if (bytes >= bytesMax) break;
+    }
+    return page;
+  };
 }
 
 /** Sorts behind every other text, so that the cursor is always a range of the index. */
