@@ -12,6 +12,15 @@ export function selectAll<T extends object>(statement: StatementSync, ...values:
   return rows as T[];
 }
 
+/** Row by row, for those who may stop early. */
+export function selectEach<T extends object>(
+  statement: StatementSync,
+  ...values: SQLInputValue[]
+): Iterable<T> {
+  const rows: Iterable<object> = statement.iterate(...values);
+  return rows as Iterable<T>;
+}
+
 export function selectOne<T extends object>(statement: StatementSync, ...values: SQLInputValue[]): T | null {
   const row: object | undefined = statement.get(...values);
   return row ? (row as T) : null;

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { StoredEvent } from '@gantry/protocol';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
 import type { LoadedRun, RunFilter, RunKey, RunRow, RunSnapshotRecord } from '../../port.ts';
-import { LIMIT, selectAll, selectOne } from '../rows.ts';
+import { LIMIT, selectAll, selectEach, selectOne } from '../rows.ts';
 
 export function prepareRunReads(database: DatabaseSync) {
   const begin = database.prepare('begin');
@@ -70,8 +70,7 @@ function prepareEvents(database: DatabaseSync) {
     if (bytesMax === undefined) return selectAll<StoredEvent>(select, runId, fromSequence, tenant, limit);
     const page: StoredEvent[] = [];
     let bytes = 0;
-    for (const row of select.iterate(runId, fromSequence, tenant, limit)) {
-      const event = row as unknown as StoredEvent;
+    for (const event of selectEach<StoredEvent>(select, runId, fromSequence, tenant, limit)) {
       bytes += Buffer.byteLength(event.payload) + Buffer.byteLength(event.sealed ?? '');
       if (bytes > bytesMax && page.length > 0) break;
       page.push(event);
