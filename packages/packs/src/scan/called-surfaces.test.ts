@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readManifest } from '../manifest/read-manifest.ts';
 import { calledSurfaces, surfaceAsks } from './called-surfaces.ts';
 
 const TYPE = 'vendor.acme.a';
 type Manifest = Parameters<typeof surfaceAsks>[0];
 
-const pack = (language: string, peers: Record<string, string> = {}): Manifest =>
-  ({
-    kind: 'node',
-    name: 'vendor.acme.tools',
-    version: '1.0.0',
-    nodes: [{ typeId: TYPE }],
-    runtime: { language, entry: 'index' },
-    peerDependencies: peers,
-  }) as unknown as Manifest;
+function pack(language: string, peerDependencies: Record<string, string> = {}): Manifest {
+  const nodes = [{ typeId: TYPE, version: '1.0.0', category: 'data', role: 'pure' }];
+  const runtime = { language, entry: 'index' };
+  const engines = { openwop: '>=1.0.0' };
+  const about = { name: 'vendor.acme.tools', version: '1.0.0', engines, nodes, runtime, peerDependencies };
+  const reading = readManifest(Buffer.from(JSON.stringify(about)));
+  assert.ok(reading.kind === 'manifest', JSON.stringify(reading));
+  return reading.manifest;
+}
 
 const scanned = (source: string, file = 'index.mjs') => {
   const language = file.endsWith('.py') ? 'python' : 'javascript';
