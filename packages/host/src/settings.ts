@@ -5,10 +5,18 @@ import { SettingsError } from '@gantry/http';
 import type { UidRange } from '@gantry/sandbox';
 import type { BackendSettings } from '@gantry/surfaces';
 import { readBackend, type ServerPort } from './backend-setting.ts';
-import { dnsServersOf } from './dns-setting.ts';
-import { environmentOf, signaturesOf } from './pack-settings.ts';
-import { isolationOf, uidsOf } from './sandbox-setting.ts';
 import { unknownNames } from './setting-names.ts';
+import {
+  addressOf,
+  bucketsOf,
+  dnsServersOf,
+  environmentOf,
+  isolationOf,
+  listOf,
+  registriesOf,
+  signaturesOf,
+  uidsOf,
+} from './setting-values.ts';
 
 export { SettingsError };
 
@@ -196,7 +204,6 @@ const SERVED = {
 type Name = keyof typeof SERVED;
 
 const MASTER_KEY_LENGTH_MIN = 32;
-const LOCAL_HTTP = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** What was given for a setting; nothing counts as not given. */
@@ -296,50 +303,6 @@ function whole(name: Name, text: string | undefined, fallback: number, min: numb
   const number = Number(text);
   if (Number.isInteger(number) && number >= min && number <= max) return number;
   throw new SettingsError(`${SERVED[name].env} must be a whole number from ${min} to ${max}, not "${text}".`);
-}
-
-function addressOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  if (URL.canParse(text) && /^https?:\/\/[^?#]+$/.test(text)) return text.replace(/\/+$/, '');
-  throw new SettingsError('GANTRY_PUBLIC_URL must be an address such as https://gantry.example.org.');
-}
-
-const listOf = (text = ''): string[] =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-
-/** Addresses, or folders that hold the same tree; `file:` is a folder too. */
-function registriesOf(text: string | undefined): string[] {
-  const registries = listOf(text);
-  for (const name of registries) {
-    const isAddress = /^[a-z][a-z0-9+.-]+:/i.test(name);
-    if (!isAddress || /^(https|file):\/\/./.test(name) || LOCAL_HTTP.test(name)) continue;
-    throw new SettingsError(
-      `GANTRY_REGISTRY_URL: ${name} is neither https://... nor file://... nor a folder. Plain http is for this machine alone.`,
-    );
-  }
-  return registries;
-}
-
-/** In keys of S3 and in links, so nothing that has to be escaped there. */
-const BUCKET = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
-const BUCKETS_MAX = 100;
-
-function bucketsOf(text = 'artifacts'): string[] {
-  const buckets = listOf(text);
-  const wrong = buckets.find((name) => !BUCKET.test(name));
-  if (wrong !== undefined)
-    throw new SettingsError(
-      `GANTRY_BUCKETS: "${wrong}" is no name of a bucket. Use 1 to 63 small letters, digits, dots, hyphens and ` +
-        'underscores, with a letter or digit at both ends.',
-    );
-  const twice = buckets.find((name, at) => buckets.indexOf(name) !== at);
-  if (twice !== undefined) throw new SettingsError(`GANTRY_BUCKETS names "${twice}" twice.`);
-  if (buckets.length === 0 || buckets.length > BUCKETS_MAX)
-    throw new SettingsError(`GANTRY_BUCKETS must name 1 to ${BUCKETS_MAX} buckets, separated by commas.`);
-  return buckets;
 }
 
 function onOrOff(name: Name, text: string | undefined): boolean {

@@ -1,0 +1,108 @@
+/** How the settings are read that are more than a text, a number or a switch. Each names what it accepts. */
+import { isIP } from 'node:net';
+import { SettingsError } from '@gantry/http';
+import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
+import type { Settings } from './settings.ts';
+
+export const listOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+export function addressOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (URL.canParse(text) && /^https?:\/\/[^?#]+$/.test(text)) return text.replace(/\/+$/, '');
+  throw new SettingsError('GANTRY_PUBLIC_URL must be an address such as https://gantry.example.org.');
+}
+
+const LOCAL_HTTP = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
+
+/** Addresses, or folders that hold the same tree; `file:` is a folder too. */
+export function registriesOf(text: string | undefined): string[] {
+  const registries = listOf(text);
+  for (const name of registries) {
+    const isAddress = /^[a-z][a-z0-9+.-]+:/i.test(name);
+    if (!isAddress || /^(https|file):\/\/./.test(name) || LOCAL_HTTP.test(name)) continue;
+    throw new SettingsError(
+      `GANTRY_REGISTRY_URL: ${name} is neither https://... nor file://... nor a folder. Plain http is for this machine alone.`,
+    );
+  }
+  return registries;
+}
+
+/** In keys of S3 and in links, so nothing that has to be escaped there. */
+const BUCKET = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
+const BUCKETS_MAX = 100;
+
+export function bucketsOf(text = 'artifacts'): string[] {
+  const buckets = listOf(text);
+  const wrong = buckets.find((name) => !BUCKET.test(name));
+  if (wrong !== undefined)
+    throw new SettingsError(
+      `GANTRY_BUCKETS: "${wrong}" is no name of a bucket. Use 1 to 63 small letters, digits, dots, hyphens and ` +
+        'underscores, with a letter or digit at both ends.',
+    );
+  const twice = buckets.find((name, at) => buckets.indexOf(name) !== at);
+  if (twice !== undefined) throw new SettingsError(`GANTRY_BUCKETS names "${twice}" twice.`);
+  if (buckets.length === 0 || buckets.length > BUCKETS_MAX)
+    throw new SettingsError(`GANTRY_BUCKETS must name 1 to ${BUCKETS_MAX} buckets, separated by commas.`);
+  return buckets;
+}
+
+const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d{1,5}$/;
+
+/** Addresses of name servers, each with a port or without: `192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`. */
+export function dnsServersOf(servers: string[]): string[] {
+  for (const server of servers) {
+    const [, v6, v4] = WITH_PORT.exec(server) ?? [];
+    if (isIP(v6 ?? v4 ?? server) === 0)
+      throw new SettingsError(
+        `GANTRY_DNS_SERVERS: "${server}" is not an address such as 192.0.2.1 or [2001:db8::1]:53.`,
+      );
+  }
+  return servers;
+}
+
+/** As many processes as a host has at most, and some. */
+const UIDS_MIN = 64;
+const UID_MAX = 2 ** 32 - 2;
+
+export function isolationOf(text = 'os'): 'os' | 'permission-only' {
+  if (text === 'os' || text === 'permission-only') return text;
+  throw new SettingsError(`GANTRY_SANDBOX must be os or permission-only, not "${text}".`);
+}
+
+export function uidsOf(text: string | undefined): UidRange {
+  if (text === undefined) return DEFAULT_UIDS;
+  const [, first = 0, last = 0] = (/^(\d+)-(\d+)$/.exec(text) ?? []).map(Number);
+  if (first > 0 && last <= UID_MAX && last - first + 1 >= UIDS_MIN) return { first, last };
+  throw new SettingsError(
+    `GANTRY_SANDBOX_UIDS must be a range of at least ${UIDS_MIN} uids that nobody else has, such as 61184-65519, not "${text}".`,
+  );
+}
+
+export function signaturesOf(text = 'manifest'): Settings['packSignatures'] {
+  if (text === 'manifest' || text === 'files') return text;
+  throw new SettingsError(`GANTRY_PACK_SIGNATURES must be manifest or files, not "${text}".`);
+}
+
+/** Settings of the host itself hold its secrets, so no pack ever sees one. */
+export function environmentOf(
+  pairs: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Settings['packEnvironment'] {
+  const byPack: Record<string, Record<string, string>> = {};
+  for (const pair of pairs) {
+    const [pack = '', variable = '', ...rest] = pair.split(':');
+    if (pack === '' || variable === '' || rest.length > 0)
+      throw new SettingsError(
+        `GANTRY_PACK_ENV: "${pair}" is not PACK:VARIABLE, such as vendor.acme.crm:CRM_REGION.`,
+      );
+    if (variable.startsWith('GANTRY_'))
+      throw new SettingsError(`GANTRY_PACK_ENV must not name ${variable}: packs see no settings.`);
+    const value = env[variable];
+    byPack[pack] = { ...byPack[pack], ...(value !== undefined && { [variable]: value }) };
+  }
+  return byPack;
+}
