@@ -209,8 +209,11 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
       retention.stop();
       await drained(app.close());
       await registry?.stop();
-      await services.stop();
-      await store.close();
+      try {
+        await services.stop();
+      } finally {
+        await store.close();
+      }
     },
   };
 }
