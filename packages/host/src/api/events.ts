@@ -83,17 +83,17 @@ interface Wait {
 /** All readers that wait, so that closing the server can send them home. */
 export interface Waiting {
   /** `moved` resolves at a commit past `last`, at the run's end, after `ms`, or when the server closes. */
-  start(runId: string, last: number, ms: number): Wait;
+  start(key: RunKey, last: number, ms: number): Wait;
   close(): void;
 }
 
 export function createWaiting(runtime: Pick<Runtime, 'subscribe'>): Waiting {
   const waiters = new Set<() => void>();
   return {
-    start(runId, last, ms) {
+    start(key, last, ms) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, ms);
-      const unsubscribe = runtime.subscribe(runId, (events) => {
+      const unsubscribe = runtime.subscribe(key, (events) => {
         const newest = events.at(-1);
         if (newest && (newest.sequence > last || isTerminalEvent(newest.type))) resolve();
       });
@@ -127,7 +127,7 @@ export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
       const { lastSequence, since, timeout = WAIT_DEFAULT_SECONDS } = request.query;
       const last = lastSequence ?? since ?? -1;
       // Subscribed before the first look, or a commit in between would be waited for in vain.
-      const wait = waiting.start(key.runId, last, timeout * 1000);
+      const wait = waiting.start(key, last, timeout * 1000);
       reply.raw.once('close', wait.giveUp);
       try {
         let part = await readLog(deps.store, key, last + 1);

@@ -35,7 +35,7 @@ const event = (sequence: number): StoredEvent => ({
 function setup() {
   const listeners = new Map<string, (events: readonly StoredEvent[]) => void>();
   const streams = createStreams({
-    subscribe(runId, listener) {
+    subscribe({ runId }, listener) {
       assert.ok(!listeners.has(runId), 'one subscription per run');
       listeners.set(runId, listener);
       return () => listeners.delete(runId);
@@ -57,7 +57,7 @@ function setup() {
         onClose: () => streams.remove(runId, stream),
         onError: (error) => assert.fail(String(error)),
       });
-      streams.add(runId, stream);
+      streams.add({ tenant: 't', runId }, stream);
       stream.catchUp();
       await new Promise(setImmediate);
       return socket;

@@ -1,5 +1,6 @@
 /** All open streams: one subscription per run, one keep-alive for all. */
 import type { StoredEvent } from '@gantry/protocol';
+import type { RunKey } from '@gantry/store';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { EventStream } from './sse-stream.ts';
 import type { SharedBytes } from './sse-writer.ts';
@@ -14,7 +15,7 @@ interface Feed {
 
 export interface Streams {
   readonly size: number;
-  add(runId: string, stream: EventStream): void;
+  add(key: RunKey, stream: EventStream): void;
   remove(runId: string, stream: EventStream): void;
   /** Ends every stream. */
   close(): void;
@@ -29,14 +30,14 @@ export function createStreams(runtime: Pick<Runtime, 'subscribe'>): Streams {
     for (const { streams } of [...feeds.values()]) for (const stream of [...streams]) visit(stream);
   }
 
-  function openFeed(runId: string): Feed {
+  function openFeed(key: RunKey): Feed {
     const streams = new Set<EventStream>();
-    const unsubscribe = runtime.subscribe(runId, (events: readonly StoredEvent[]) => {
+    const unsubscribe = runtime.subscribe(key, (events: readonly StoredEvent[]) => {
       const shared: SharedBytes = new Map();
       for (const stream of streams) stream.receive(events, shared);
     });
     const feed = { streams, unsubscribe };
-    feeds.set(runId, feed);
+    feeds.set(key.runId, feed);
     return feed;
   }
 
@@ -44,8 +45,8 @@ export function createStreams(runtime: Pick<Runtime, 'subscribe'>): Streams {
     get size() {
       return size;
     },
-    add(runId, stream) {
-      (feeds.get(runId) ?? openFeed(runId)).streams.add(stream);
+    add(key, stream) {
+      (feeds.get(key.runId) ?? openFeed(key)).streams.add(stream);
       size++;
       keepAlive ??= setInterval(() => all((open) => open.keepAlive()), KEEP_ALIVE_MS).unref();
     },

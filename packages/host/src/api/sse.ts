@@ -133,7 +133,7 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
       onError: (error) => log.error({ err: error, runId: key.runId }, 'an event stream failed'),
     });
     // Subscribed before the log is read: what commits in between is heard of, not lost.
-    streams.add(key.runId, opened);
+    streams.add(key, opened);
     opened.catchUp();
   }
 

@@ -33,7 +33,7 @@ export class Following {
       const look = (): void => {
         looking = looking.then(() => this.#settleIfEnded(key, runId));
       };
-      const stop = this.#options.runtime.subscribe(runId, (events) => {
+      const stop = this.#options.runtime.subscribe({ tenant: key.tenant, runId }, (events) => {
         if (events.some(({ type }) => type.startsWith('run.'))) look();
       });
       this.#waiting.set(runId, (tick) => {

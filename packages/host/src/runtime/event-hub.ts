@@ -1,26 +1,40 @@
 import type { StoredEvent } from '@gantry/protocol';
+import type { RunKey } from '@gantry/store';
 
 export type EventListener = (events: readonly StoredEvent[]) => void;
 
+interface Followed {
+  readonly key: RunKey;
+  readonly listeners: Set<EventListener>;
+}
+
 /** Tells live readers of a run what was just committed. Nothing reaches it before its commit. */
 export class EventHub {
-  readonly #listeners = new Map<string, Set<EventListener>>();
+  readonly #followed = new Map<string, Followed>();
 
-  subscribe(runId: string, listener: EventListener): () => void {
-    const listeners = this.#listeners.get(runId) ?? new Set();
-    this.#listeners.set(runId, listeners.add(listener));
+  subscribe(key: RunKey, listener: EventListener): () => void {
+    const { runId } = key;
+    const followed = this.#followed.get(runId) ?? { key, listeners: new Set() };
+    followed.listeners.add(listener);
+    this.#followed.set(runId, followed);
     return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0 && this.#listeners.get(runId) === listeners) this.#listeners.delete(runId);
+      followed.listeners.delete(listener);
+      if (followed.listeners.size === 0 && this.#followed.get(runId) === followed)
+        this.#followed.delete(runId);
     };
   }
 
   isFollowed(runId: string): boolean {
-    return this.#listeners.has(runId);
+    return this.#followed.has(runId);
+  }
+
+  /** Runs that have readers now. */
+  followed(): RunKey[] {
+    return [...this.#followed.values()].map(({ key }) => key);
   }
 
   publish(runId: string, events: readonly StoredEvent[]): void {
-    const listeners = this.#listeners.get(runId);
-    if (listeners) for (const listener of listeners) listener(events);
+    const followed = this.#followed.get(runId);
+    if (followed) for (const listener of followed.listeners) listener(events);
   }
 }

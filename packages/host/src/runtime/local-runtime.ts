@@ -258,8 +258,8 @@ export class LocalRuntime implements Runtime {
     });
   }
 
-  subscribe(runId: string, listener: (events: readonly StoredEvent[]) => void): () => void {
-    return this.#hub.subscribe(runId, listener);
+  subscribe(key: RunKey, listener: (events: readonly StoredEvent[]) => void): () => void {
+    return this.#hub.subscribe(key, listener);
   }
 
   #checkCapacity(): void {

@@ -15,6 +15,7 @@ const REPLY_MS_MAX = 10_000;
 const REPLY_WAIT_MS_MIN = 50;
 const REPLY_WAIT_MS_MAX = 1_000;
 export const RETRY_AFTER_SECONDS = 1;
+const READS_AT_ONCE = 50;
 
 export interface RemoteOptions extends Postage {
   readonly store: Pick<Store, 'runs' | 'entries' | 'watch'>;
@@ -91,7 +92,9 @@ export class Remote {
   async #heard({ runs, kinds, missed }: StoreChange): Promise<void> {
     const { hub, mailbox } = this.#options;
     if (missed || kinds.includes(REPLY)) this.lookForReplies();
-    await Promise.all(runs.filter(({ runId }) => hub.isFollowed(runId)).map((key) => this.#announce(key)));
+    const moved = missed ? hub.followed() : runs.filter(({ runId }) => hub.isFollowed(runId));
+    for (let at = 0; at < moved.length; at += READS_AT_ONCE)
+      await Promise.all(moved.slice(at, at + READS_AT_ONCE).map((key) => this.#announce(key)));
     if (missed || kinds.includes(MAIL)) await mailbox.collectOwn();
   }
 

@@ -97,7 +97,7 @@ export interface Runtime {
   /** The run as committed. Null when this tenant has no such run. */
   read(key: RunKey): Promise<ReadRun | null>;
   /** Called with each batch of committed events of one run, in order. Answers how to stop. */
-  subscribe(runId: string, listener: (events: readonly StoredEvent[]) => void): () => void;
+  subscribe(key: RunKey, listener: (events: readonly StoredEvent[]) => void): () => void;
   /** Runs being worked on right now. */
   readonly inflight: number;
   readonly inflightCap: number;

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { WorkflowDefinition } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
-import { createHost, type Host } from '../host.ts';
+import { createHost, type Host, type HostOptions } from '../host.ts';
 import { readSettings, type Settings } from '../settings.ts';
 import { TEST_KEY, temporaryFolder } from './host-process.ts';
 
@@ -21,6 +21,7 @@ export async function testHost(
     workflows?: readonly WorkflowDefinition[];
     store?: Store;
     now?: () => number;
+    lease?: HostOptions['lease'];
   } = {},
 ): Promise<TestHost> {
   const folder = await temporaryFolder();
@@ -34,6 +35,7 @@ export async function testHost(
     settings,
     ...(options.store && { store: options.store }),
     ...(options.now && { now: options.now }),
+    ...(options.lease && { lease: options.lease }),
   });
   await host.services.start();
   t.after(async () => {

@@ -229,7 +229,7 @@ async function endOf(runtime: LocalRuntime, runId: string): Promise<ReadRun> {
     const next = new Promise<void>((resolve) => {
       heard = resolve;
     });
-    const stop = runtime.subscribe(runId, () => heard());
+    const stop = runtime.subscribe({ tenant: TENANT, runId }, () => heard());
     const read = await runtime.read({ tenant: TENANT, runId });
     assert.ok(read, `there is no run ${runId}`);
     if (read.run.endedAt === undefined) await next;

@@ -70,7 +70,7 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
     async atRest(key) {
       for (let last = -1; ; ) {
         // Subscribed before the look, or a commit in between would be waited for in vain.
-        const wait = waiting.start(key.runId, last, RUN_MS + GRACE_MS);
+        const wait = waiting.start(key, last, RUN_MS + GRACE_MS);
         try {
           const found = await read(key);
           if (!isMoving(found)) return found;
