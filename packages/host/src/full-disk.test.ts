@@ -36,6 +36,7 @@ test('a full disk refuses new runs, keeps serving, and loses nothing accepted', 
   assert.ok(refusal, 'the disk never filled');
   assert.equal(refusal.status, 503, JSON.stringify(refusal.body));
   assert.equal(refusal.body.error, 'storage_unavailable');
+  assert.equal((await fetch(`${limited.url}/readyz`)).status, 503);
   const reading = createClient({ baseUrl: limited.url, apiKey: TEST_KEY });
   assert.equal((await reading.runs.get(accepted[0]!)).runId, accepted[0]);
   await limited.kill();

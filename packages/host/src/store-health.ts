@@ -68,12 +68,15 @@ const SKEWED =
 const skewOf = (store: Store): number => (store.now ? Date.now() - store.now() : 0);
 const isSkewed = (skewMs: number): boolean => Math.abs(skewMs) > SKEW_MS_MAX;
 
+/** As large as an entry may be before its body is kept elsewhere. */
+const PROBE_BODY = JSON.stringify('x'.repeat(60_000));
+
 /** Needs room on the disk, and leaves nothing. */
 function probeWrites(): CommitGroup {
   const key = { kind: 'probe', tenant: '*', id: randomUUID() };
   const times = { dueAt: null, expiresAt: null, createdAt: 0 };
   return [
-    { kind: 'putEntry', entry: { ...key, ...times, ref: null, body: '{}' }, expectedVersion: null },
+    { kind: 'putEntry', entry: { ...key, ...times, ref: null, body: PROBE_BODY }, expectedVersion: null },
     { kind: 'deleteEntry', key, expectedVersion: 1 },
   ];
 }
