@@ -12,7 +12,10 @@ const IDLE_MS = 60_000;
 type Isolation = Settings['sandbox'];
 
 export interface SandboxesOptions {
-  readonly settings: Pick<Settings, 'dataDir' | 'dnsServers' | 'sandbox' | 'sandboxUids' | 'pythonUnfiltered'>;
+  readonly settings: Pick<
+    Settings,
+    'dataDir' | 'dnsServers' | 'sandbox' | 'sandboxUids' | 'pythonUnfiltered'
+  >;
   readonly now: () => number;
   readonly log: Logger;
 }

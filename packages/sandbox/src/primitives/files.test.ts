@@ -63,7 +63,8 @@ test('files and folders together are counted', async () => {
 test('no folder is moved to where its paths are too long to be deleted', async () => {
   const { root, ask } = await folder();
   const deep = `${'d'.repeat(200)}/`.repeat(15);
-  const made = async (name: string) => fileOperation(root, 'mkdir', [`${name}/${deep}`, { recursive: true }], caller);
+  const made = async (name: string) =>
+    fileOperation(root, 'mkdir', [`${name}/${deep}`, { recursive: true }], caller);
   await made('one');
   await made('two');
   await assert.rejects(ask('rename', 'one', `two/${deep}one`), { code: 'ENAMETOOLONG' });
