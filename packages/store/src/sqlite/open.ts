@@ -19,19 +19,21 @@ export async function openSqlite(options: { readonly dataDir: string }): Promise
   const workerData = { dataDir: resolve(options.dataDir) };
   const writer: Writer = await connect(new URL('./writer.ts', import.meta.url), workerData);
   const reader: Reader = await connectReader(writer, workerData);
+  const reads = runReads(reader);
   return {
     async commit(groups) {
       checkGroups(groups);
       const codes = await writer.call('commit', encodeBatch(groups));
       return codes.map(decodeResult);
     },
-    runs: runReads(reader),
+    runs: reads.runs,
     records: recordReads(reader),
     entries: entryReads(reader),
     watch: neverCalled,
     leases: leases(writer, reader),
     retention: retention(writer),
     async close() {
+      await reads.settled();
       await reader.close();
       await writer.close();
     },
@@ -53,17 +55,34 @@ async function connectReader(writer: Writer, workerData: object): Promise<Reader
  */
 const READS_MAX = 4;
 
-function runReads(reader: Reader): RunReads {
+interface FairReads {
+  readonly runs: RunReads;
+  /** All that was asked so far is answered. */
+  settled(): Promise<unknown>;
+}
+
+function runReads(reader: Reader): FairReads {
   const turns = limiter({ max: READS_MAX, perTenantMax: READS_MAX / 2 });
+  const underWay = new Set<Promise<unknown>>();
+  const read = <T>(tenant: string, work: () => Promise<T>): Promise<T> => {
+    const answer = turns.run(tenant, work);
+    const done = answer.then(noop, noop).finally(() => underWay.delete(done));
+    underWay.add(done);
+    return answer;
+  };
   return {
-    row: (tenant, runId) => turns.run(tenant, () => reader.call('row', tenant, runId)),
-    load: (tenant, runId) => turns.run(tenant, () => reader.call('load', tenant, runId)),
-    events: (...page) => turns.run(page[0], () => reader.call('events', ...page)),
-    list: (tenant, filter) => turns.run(tenant, () => reader.call('list', tenant, filter)),
-    activeInScope: (tenant, scopeId) =>
-      turns.run(tenant, () => reader.call('activeInScope', tenant, scopeId)),
+    runs: {
+      row: (tenant, runId) => read(tenant, () => reader.call('row', tenant, runId)),
+      load: (tenant, runId) => read(tenant, () => reader.call('load', tenant, runId)),
+      events: (...page) => read(page[0], () => reader.call('events', ...page)),
+      list: (tenant, filter) => read(tenant, () => reader.call('list', tenant, filter)),
+      activeInScope: (tenant, scopeId) => read(tenant, () => reader.call('activeInScope', tenant, scopeId)),
+    },
+    settled: () => Promise.all(underWay),
   };
 }
+
+const noop = (): void => {};
 
 const recordReads = (reader: Reader): RecordReads => ({
   idempotency: (tenant, operation, key) => reader.call('idempotency', tenant, operation, key),
