@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonObject } from '@gantry/protocol';
 import {
   type Failure,
   mulberry,
@@ -37,9 +38,20 @@ const WORKFLOWS = [
   workflow('asks', [gate, act('act')]),
   workflow('delayed', [node('wait', 'core.delay', { delayMs: 100 }), act('act')]),
   workflow('tick', [act('act')]),
+  workflow('event', [act('act')]),
 ];
 /** Effects of a run of each, with those of its children. */
-const EFFECTS: Readonly<Record<string, number>> = { acts: 2, parent: 4, asks: 2, delayed: 2, tick: 2 };
+const EFFECTS: Readonly<Record<string, number>> = {
+  acts: 2,
+  parent: 4,
+  asks: 2,
+  delayed: 2,
+  tick: 2,
+  event: 2,
+};
+/** Runs of these are started by the host: by a schedule, and by an event from outside. */
+const STARTED = ['tick', 'event'] as const;
+type Started = Record<(typeof STARTED)[number], number>;
 type Random = () => number;
 const pick = <T>(random: Random, of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
 
@@ -49,6 +61,8 @@ interface Cluster {
   readonly random: Random;
   /** Runs that were acknowledged, and their workflow. */
   readonly runs: Map<string, string>;
+  readonly started: Started;
+  ingestUrl: string;
 }
 
 async function start(t: TestContext, url: string, count: number, random: Random): Promise<Cluster> {
@@ -60,7 +74,7 @@ async function start(t: TestContext, url: string, count: number, random: Random)
     const settings = { databaseUrl: proxy.url, masterKey: 'm'.repeat(64), webhooksLoopback: true };
     hosts.push(await testHost(t, { settings, ...(i === 0 && { workflows: WORKFLOWS }) }));
   }
-  return { hosts, proxies, random, runs: new Map() };
+  return { hosts, proxies, random, runs: new Map(), started: { tick: 0, event: 0 }, ingestUrl: '' };
 }
 
 function faults(random: Random): (statement: string) => Failure | null {
@@ -74,7 +88,7 @@ function faults(random: Random): (statement: string) => Failure | null {
 let keys = 0;
 
 /** Repeats a request with the same key, at any host, until it is answered for good. */
-async function send({ hosts, random }: Cluster, url: string, body: object): Promise<Record<string, string>> {
+async function send({ hosts, random }: Cluster, url: string, body: object): Promise<JsonObject> {
   const headers = { 'content-type': 'application/json', 'idempotency-key': `key-${SEED}-${keys++}` };
   for (;;) {
     const request = { method: 'POST', url, payload: JSON.stringify(body), headers } as const;
@@ -87,7 +101,7 @@ async function send({ hosts, random }: Cluster, url: string, body: object): Prom
 }
 
 async function create(cluster: Cluster, workflowId: string): Promise<string> {
-  const { runId = '' } = await send(cluster, '/v1/runs', { workflowId });
+  const runId = String((await send(cluster, '/v1/runs', { workflowId })).runId);
   cluster.runs.set(runId, workflowId);
   return runId;
 }
@@ -102,20 +116,26 @@ const OPERATION: readonly ((cluster: Cluster) => Promise<unknown>)[] = [
   },
   async (cluster) => {
     const source = await create(cluster, 'acts');
-    const { runId = '' } = await send(cluster, `/v1/runs/${source}:fork`, { mode: 'branch', fromSeq: 0 });
-    cluster.runs.set(runId, 'acts');
+    const { runId } = await send(cluster, `/v1/runs/${source}:fork`, { mode: 'branch', fromSeq: 0 });
+    cluster.runs.set(String(runId), 'acts');
   },
-  (cluster) => send(cluster, '/v1/host/gantry/schedules', { workflowId: 'tick', delayMs: 50 }),
+  async (cluster) => {
+    await send(cluster, '/v1/host/gantry/schedules', { workflowId: 'tick', delayMs: 50 });
+    cluster.started.tick++;
+  },
+  async (cluster) => {
+    await send(cluster, cluster.ingestUrl, { n: keys });
+    cluster.started.event++;
+  },
 ];
 
-async function round(cluster: Cluster, falls: 'silent' | null): Promise<number> {
+async function round(cluster: Cluster, falls: 'silent' | null): Promise<void> {
   const { proxies, random } = cluster;
   for (const proxy of proxies) {
     proxy.failEach(faults(random));
     proxy.delay(Math.floor(random() * 3));
   }
   const under = Array.from({ length: OPERATIONS }, () => pick(random, OPERATION));
-  const ticks = under.filter((operation) => operation === OPERATION.at(-1)).length;
   if (falls === 'silent') pick(random, proxies).silence();
   const cutting = setInterval(() => pick(random, proxies).cut(), 300);
   await Promise.all(under.map((operation) => operation(cluster))).finally(() => clearInterval(cutting));
@@ -123,7 +143,6 @@ async function round(cluster: Cluster, falls: 'silent' | null): Promise<number> 
     proxy.failEach(null);
     proxy.delay(0);
   }
-  return ticks;
 }
 
 interface Listed {
@@ -180,20 +199,23 @@ test(`a bad network loses nothing and doubles nothing (seed ${SEED})`, async (t)
   const cluster = await start(t, database.url, 2 + (SEED % 2), random);
   t.after(() => Promise.all(cluster.proxies.map((proxy) => proxy.close())));
   t.after(database.drop);
-  const { runs: acknowledged, hosts } = cluster;
+  const { runs: acknowledged, hosts, started } = cluster;
   await send(cluster, '/v1/webhooks', { url, events: ['run.completed'], durable: true });
-  let ticks = 0;
+  const trigger = { source: 'webhook', workflowId: 'event', verification: { mode: 'none' } };
+  const { binding } = await send(cluster, '/v1/trigger-subscriptions', trigger);
+  cluster.ingestUrl = new URL(String((binding as JsonObject).ingestUrl)).pathname;
   for (let done = 0; done < ROUNDS; done++) {
-    ticks += await round(cluster, done % SILENT_EVERY === SILENT_EVERY - 1 ? 'silent' : null);
-    const runs = await ended(cluster, (all) => count(all, 'tick') >= ticks);
+    await round(cluster, done % SILENT_EVERY === SILENT_EVERY - 1 ? 'silent' : null);
+    const runs = await ended(cluster, (all) => STARTED.every((id) => count(all, id) >= started[id]));
     for (const { runId, status } of runs) assert.equal(status, 'completed', `seed ${SEED}: ${runId}`);
     const ids = new Set(runs.map(({ runId }) => runId));
     for (const runId of acknowledged.keys()) assert.ok(ids.has(runId), `seed ${SEED}: ${runId} is lost`);
-    assert.equal(count(runs, 'tick'), ticks, `seed ${SEED}: ticks`);
+    for (const id of STARTED) assert.equal(count(runs, id), started[id], `seed ${SEED}: runs of ${id}`);
+    const byHost = started.tick + started.event;
     assert.equal(count(runs, 'child'), 2 * count(runs, 'parent'), `seed ${SEED}: children`);
-    assert.equal(runs.length, acknowledged.size + ticks + count(runs, 'child'), `seed ${SEED}: runs`);
+    assert.equal(runs.length, acknowledged.size + byHost + count(runs, 'child'), `seed ${SEED}: runs`);
     const effects = await effectsOf(hosts);
-    const wanted = [...acknowledged.values()].reduce((sum, id) => sum + EFFECTS[id]!, 2 * ticks);
+    const wanted = [...acknowledged.values()].reduce((sum, id) => sum + EFFECTS[id]!, 2 * byHost);
     assert.equal(effects.length, wanted, `seed ${SEED}: effects`);
     const told = new Set<string>();
     for (let least = runs.length; told.size < runs.length; least++)
