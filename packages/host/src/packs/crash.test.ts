@@ -146,12 +146,11 @@ test('kill -9 of the host, again and again: what was in flight each time is not 
   const places = { dataDir: `${folder.path}/data`, workflowsDir: `${folder.path}/workflows`, env };
   let host = await startHostProcess(places);
   let api = caller(host.url);
-  for (const pack of PACKS)
-    await api.send(
-      '/v1/host/gantry/packs?grant=net.outbound',
-      new Uint8Array((await packArchive(pack)).bytes),
-      'application/gzip',
-    );
+  for (const pack of PACKS) {
+    const archive = new Uint8Array((await packArchive(pack)).bytes);
+    const query = await grantingSurfaces(archive, '?grant=net.outbound');
+    await api.send(`/v1/host/gantry/packs${query}`, archive, 'application/gzip');
+  }
   for (const flow of flows) await api.send('/v1/host/gantry/workflows', JSON.stringify(flow));
   const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: 'look' }));
   for (let ends = 1; ends <= 2; ends++) {
