@@ -76,16 +76,14 @@ const PROMPTS = {
 
 const TEST_MODE = { supported: true, isolated: true, catalogResetEndpoint: '/v1/packs-test/-/reset' };
 
-/** What signatures of packs are verified here, and what they have to cover. */
+/** The public shape of `packs` is closed, so what signatures are verified here, and what they have to cover, is ours. */
 export const packsFamily = (registry: ApiDeps['registry'], trust: HostTrust) => ({
-  packs: {
-    signatures: {
-      methods: ['manual', 'ed25519', ...(trust.sigstore ? ['sigstore'] : [])],
-      covers: SIGNATURE_COVERS,
-      demands: trust.demands,
-    },
-    ...(registry?.testNamespace && { testMode: TEST_MODE }),
+  packSignatures: {
+    methods: ['manual', 'ed25519', ...(trust.sigstore ? ['sigstore'] : [])],
+    covers: SIGNATURE_COVERS,
+    demands: trust.demands,
   },
+  ...(registry?.testNamespace && { packs: { testMode: TEST_MODE } }),
 });
 
 /** What this machine can run, found out by trying. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '@gantry/protocol';
 import { mcpServer } from '../../../sandbox/src/remote/testing/mcp-server.ts';
 import { assertError } from '../api/testing.ts';
 import { node, workflow } from '../testing/definitions.ts';
-import { PACKS_URL, packTest } from './testing/pack-test.ts';
+import { grantingSurfaces, PACKS_URL, packTest } from './testing/pack-test.ts';
 
 const TYPE = 'vendor.acme.greet';
 
@@ -40,7 +40,7 @@ test('a Python pack runs, and reaches the surfaces of the host', async (t) => {
     `nodes = {"${TYPE}": greet}`,
   ].join('\n');
   const bytes = await archive({ language: 'python', entry: 'main.py' }, { 'main.py': code });
-  const installed = await api.upload(bytes);
+  const installed = await api.upload(bytes, await grantingSurfaces(bytes));
   if (nodePackRuntimes.python === undefined) {
     assert.notEqual(process.env.CI, 'true', 'Python must be there in CI');
     return assertError(installed, 400, 'unsupported_runtime');
