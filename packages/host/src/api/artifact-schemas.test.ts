@@ -42,7 +42,7 @@ test('the last installed version of a type is the one in force', async (t) => {
   let now = Date.now();
   const api = await packTest(t, { now: () => now++ });
   assert.equal((await api.upload(await archive('true', { version: '2.0.0' }))).statusCode, 201);
-  assert.equal((await api.upload(await archive(SCHEMA))).statusCode, 201);
+  assert.equal((await api.upload(await archive(SCHEMA), '?older=true')).statusCode, 201);
   assert.equal((await api.get(URL)).body, SCHEMA);
 });
 

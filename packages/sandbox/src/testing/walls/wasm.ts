@@ -75,7 +75,7 @@ export const WASM_MODULES: readonly WasmModule[] = [
   {
     name: 'random bytes outside of its memory',
     body: '(call $random (i32.const 0) (i32.const 2147483647))',
-    expected: [failed ?? '', 'sandbox_escape_attempt'],
+    expected: [failed ?? '', 'sandbox_escape_attempt', 'sandbox_memory_exceeded'],
   },
   {
     name: 'a log of what lies outside of its memory',
