@@ -14,7 +14,10 @@ const CALLS = [
   `process.env.A`,
 ];
 
-/** At every depth near the end, one call; then one with room, which the host takes only if it is the next in order. */
+/**
+ * Compiled code has smaller frames, so the end may be far beyond where it was first found. At depths near it, one call;
+ * then one with room, which the host takes only if it is the next in order.
+ */
 const overflowing = (call: string): Promise<PackCode> =>
   nodePack(`
     const at = (depth, last) => depth > 0 ? at(depth - 1, last) : last();
@@ -23,7 +26,7 @@ const overflowing = (call: string): Promise<PackCode> =>
     while (fits(most)) most += 1000;
     let thrown = 0;
     let fine = 0;
-    for (let depth = most; fine < 200 && depth > 0; depth -= 7)
+    for (let depth = 4 * most; fine < 200 && depth > 0; depth -= depth > most ? 31 : 7)
       try { at(depth, () => ${call}); fine += 1; } catch { thrown += 1; }
     await ctx.echo('last');
     return { both: thrown > 0 && fine > 0 };`);

@@ -4,7 +4,7 @@
  * I1 One uid never serves two living processes, of this host or another on the machine.
  */
 import { randomInt } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 export interface UidRange {
   readonly first: number;
@@ -25,12 +25,18 @@ function exists(id: number, map: string): boolean {
   });
 }
 
-function isAtWork(uid: number): boolean {
-  return readdirSync('/proc').some((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    return statSync(`/proc/${name}`, { throwIfNoEntry: false })?.uid === uid;
-  });
+/** From its status: the folder of a process that has just changed its uid belongs to root. */
+function uidOf(pid: string): number | undefined {
+  try {
+    const [, uid] = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return uid === undefined ? undefined : Number(uid);
+  } catch {
+    return undefined;
+  }
 }
+
+const isAtWork = (uid: number): boolean =>
+  readdirSync('/proc').some((name) => /^\d+$/.test(name) && uidOf(name) === uid);
 
 export class Uids {
   readonly #uids: readonly number[];
