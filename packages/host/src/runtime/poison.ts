@@ -70,7 +70,8 @@ export class PoisonGuard {
       const timer = setTimeout(isTrusted, LIFE_MS).unref();
       try {
         const outcome = await executor(key, invocation, signal, { ...work, recorded: () => suspect.clear() });
-        if (!this.#isStopping) await suspect.clear();
+        // What the node did stands, whether or not its entry can be deleted now: the entry expires
+        if (!this.#isStopping) await suspect.clear().catch(() => {});
         return outcome;
       } finally {
         clearTimeout(timer);
@@ -83,7 +84,8 @@ export class PoisonGuard {
   /** Before the runs are stopped. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    await Promise.all([...this.#inFlight].map((suspect) => suspect.note(INNOCENT)));
+    // A database that is away must not keep the rest from stopping
+    await Promise.allSettled([...this.#inFlight].map((suspect) => suspect.note(INNOCENT)));
   }
 
   async #waitAlone(suspect: Suspect, ends: number, signal: AbortSignal): Promise<() => void> {
