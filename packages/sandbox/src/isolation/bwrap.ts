@@ -14,7 +14,7 @@ import {
 import type { Wall } from './wall.ts';
 
 const VIEWS = ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'];
-/** Its own process is the first of the pid view: a pack that is the first itself can outlive everyone [tried]. */
+/** Its own process is the first of the pid view: a pack that is the first itself can outlive the host. */
 const RULES = ['--unshare-cgroup-try', '--die-with-parent', '--hostname', 'pack'];
 const NOBODY = ['--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534'];
 /** Behind the pipes of the child. */
