@@ -6,9 +6,11 @@
  * I2  Entries keep the order in which their ids came first. A removed entry keeps its slot, without a value.
  * I3  The index from ids to slots is shared by all versions of a table and only ever appended to, by the version
  *     that is the longest. A version sees slots below its own length; one that is not the longest any more copies
- *     the index before it appends.
+ *     the index before it appends. A table of few entries has none.
  */
 const CHUNK_ENTRIES = 64;
+/** Looking through so many is faster than keeping an index; most runs have no more nodes. */
+const UNINDEXED_MAX = 16;
 
 export interface Entry<Value> {
   readonly id: string;
@@ -16,16 +18,17 @@ export interface Entry<Value> {
 }
 
 type Chunks<Value> = readonly (readonly Entry<Value>[])[];
+type Slots = Map<string, number>;
 
 export class Table<Value> {
   /** For loops over everything: fewer steps than iterating, and equal chunks of two versions are the same. */
   readonly chunks: Chunks<Value>;
   /** How many have a value. */
   readonly size: number;
-  readonly #slots: Map<string, number>;
+  readonly #slots: Slots | null;
   readonly #length: number;
 
-  private constructor(chunks: Chunks<Value>, size: number, slots: Map<string, number>, length: number) {
+  private constructor(chunks: Chunks<Value>, size: number, slots: Slots | null, length: number) {
     this.chunks = chunks;
     this.size = size;
     this.#slots = slots;
@@ -37,8 +40,7 @@ export class Table<Value> {
     const chunks: Entry<Value>[][] = [];
     for (let at = 0; at < entries.length; at += CHUNK_ENTRIES)
       chunks.push(entries.slice(at, at + CHUNK_ENTRIES));
-    const slots = new Map(entries.map(({ id }, slot) => [id, slot]));
-    return new Table(chunks, entries.length, slots, entries.length);
+    return new Table(chunks, entries.length, indexOf(chunks, entries.length), entries.length);
   }
 
   get(id: string): Value | undefined {
@@ -85,15 +87,19 @@ export class Table<Value> {
   }
 
   #slotOf(id: string): number | undefined {
-    const slot = this.#slots.get(id);
-    return slot !== undefined && slot < this.#length ? slot : undefined;
+    if (this.#slots) {
+      const slot = this.#slots.get(id);
+      return slot !== undefined && slot < this.#length ? slot : undefined;
+    }
+    for (let slot = 0; slot < this.#length; slot++) if (this.chunks[0]![slot]!.id === id) return slot;
+    return undefined;
   }
 
   /** I3. */
   #append(entry: Entry<Value>): Table<Value> {
     const length = this.#length;
-    const slots = this.#slots.size === length ? this.#slots : new Map([...this.#slots].slice(0, length));
-    slots.set(entry.id, length);
+    const slots = this.#slots?.size === length ? this.#slots : indexOf(this.chunks, length + 1);
+    slots?.set(entry.id, length);
     const last = this.chunks.length - 1;
     const chunks =
       length % CHUNK_ENTRIES === 0
@@ -101,4 +107,9 @@ export class Table<Value> {
         : this.chunks.with(last, [...this.chunks[last]!, entry]);
     return new Table(chunks, this.size + 1, slots, length + 1);
   }
+}
+
+/** Null for a table that will have so few entries that it needs none. */
+function indexOf<Value>(chunks: Chunks<Value>, length: number): Slots | null {
+  return length > UNINDEXED_MAX ? new Map(chunks.flat().map(({ id }, slot) => [id, slot])) : null;
 }

@@ -3,11 +3,9 @@
  *
  * I1 In one round of the event loop work is begun for at most `roundMs`; what is left waits for the next round, so that
  *    connections, timers and answers of threads get their share between two rounds.
- * I2 Tenants take turns (`limiter.ts`): however much work of one tenant waits, a piece of another waits for one of it.
+ * I2 Tenants take turns: however much work of one tenant waits, a piece of another waits for one of it.
  * I3 While nobody waits and the round is young, work is done at once, without a promise.
  */
-import { limiter, type Release } from './limiter.ts';
-
 export interface TurnsOptions {
   readonly roundMs?: number;
   readonly clock?: TurnsClock;
@@ -32,52 +30,63 @@ const systemClock: TurnsClock = {
 };
 
 export function createTurns({ roundMs = ROUND_MS, clock = systemClock }: TurnsOptions = {}): Turns {
-  const slot = limiter({ max: 1 });
+  /** What waits, by tenant, in the order of their turns. A tenant for which nothing waits has no line. */
+  const lines = new Map<string, (() => void)[]>();
   let roundStartedAt: number | null = null;
   let isWorking = false;
   /** The time of this round is used up. */
   let isOver = false;
-  let waiting = 0;
 
-  function begin<T>(tenant: string, work: () => T, granted?: Release): T {
-    if (roundStartedAt === null) {
-      roundStartedAt = clock.nowMs();
-      clock.nextRound(() => {
-        roundStartedAt = null;
-      });
-    }
-    const startedAt = roundStartedAt;
+  function startRound(): number {
+    clock.nextRound(endRound);
+    return clock.nowMs();
+  }
+
+  function endRound(): void {
+    roundStartedAt = null;
+    isOver = false;
+    while (lines.size > 0 && !isOver) run(takeNext());
+  }
+
+  function run<T>(work: () => T): T {
+    roundStartedAt ??= startRound();
     isWorking = true;
     try {
       return work();
     } finally {
       isWorking = false;
-      if (clock.nowMs() - startedAt < roundMs) granted?.();
-      else endRound(granted ?? slot.tryAcquire(tenant));
+      isOver = clock.nowMs() - roundStartedAt >= roundMs;
     }
   }
 
-  /** I1. The slot is held until the next round, so that whoever comes waits in line. */
-  function endRound(held: Release | undefined): void {
-    isOver = true;
-    clock.nextRound(() => {
-      isOver = false;
-      held?.();
-    });
+  /** I2. */
+  function takeNext(): () => void {
+    const [tenant, line] = lines.entries().next().value!;
+    const work = line.shift()!;
+    lines.delete(tenant);
+    if (line.length > 0) lines.set(tenant, line);
+    return work;
   }
 
-  async function wait<T>(tenant: string, work: () => T): Promise<T> {
-    waiting++;
-    const granted = await slot.acquire(tenant);
-    waiting--;
-    return begin(tenant, work, granted);
+  function wait<T>(tenant: string, work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const line = lines.get(tenant) ?? [];
+      lines.set(tenant, line);
+      line.push(() => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 
   return {
     take(tenant, work) {
       // A turn within a turn is the same turn.
       if (isWorking) return work();
-      return waiting === 0 && !isOver ? begin(tenant, work) : wait(tenant, work);
+      return lines.size === 0 && !isOver ? run(work) : wait(tenant, work);
     },
   };
 }
