@@ -35,7 +35,10 @@ export class Table<Value> {
     this.#length = length;
   }
 
-  static of<Value>(values: { readonly [id: string]: Value } = {}): Table<Value> {
+  static readonly #empty = new Table<never>([], 0, null, 0);
+
+  static of<Value>(values?: { readonly [id: string]: Value }): Table<Value> {
+    if (!values) return Table.#empty;
     const entries = Object.entries(values).map(([id, value]) => ({ id, value }));
     const chunks: Entry<Value>[][] = [];
     for (let at = 0; at < entries.length; at += CHUNK_ENTRIES)
