@@ -1,82 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RunEvent, TriggerRule, WorkflowDefinition, WorkflowEdge } from '@gantry/protocol';
+import type { RunEvent } from '@gantry/protocol';
 import fc from 'fast-check';
-import { apply, fold, invocations, isReady, newRun, type Run, runOf, wakeAt } from './index.ts';
-import { edge, effect, facts, node, plain, Trial, workflow } from './testing/workflow.ts';
+import { apply, fold, newRun, type Run, runOf, wakeAt } from './index.ts';
+import { picks, play, shapes } from './testing/random-workflow.ts';
+import { facts, plain } from './testing/workflow.ts';
 
-const RULES: TriggerRule[] = ['all_success', 'any_success', 'all_complete', 'none_failed', 'any_failed'];
 const TERMINAL = ['run.completed', 'run.failed', 'run.cancelled'];
-
-interface Shape {
-  readonly size: number;
-  readonly edges: { from: number; to: number; rule: number; conditional: boolean }[];
-  readonly outside: boolean[];
-  readonly disabled: boolean[];
-  readonly fails: boolean[];
-}
-
-const shapes = (loops: boolean): fc.Arbitrary<Shape> =>
-  fc.integer({ min: 1, max: 9 }).chain((size) => {
-    const flags = fc.array(fc.boolean(), { minLength: size, maxLength: size });
-    const place = fc.nat(size - 1);
-    return fc.record({
-      size: fc.constant(size),
-      edges: fc
-        .array(fc.record({ from: place, to: place, rule: fc.nat(4), conditional: fc.boolean() }), {
-          maxLength: 18,
-        })
-        .map((edges) => (loops ? edges : edges.filter(({ from, to }) => from < to))),
-      outside: flags,
-      disabled: fc.array(
-        fc.integer({ min: 0, max: 5 }).map((die) => die === 0),
-        { minLength: size, maxLength: size },
-      ),
-      fails: fc.array(
-        fc.integer({ min: 0, max: 3 }).map((die) => die === 0),
-        { minLength: size, maxLength: size },
-      ),
-    });
-  });
-
-function definitionOf(shape: Shape): WorkflowDefinition {
-  const ids = Array.from({ length: shape.size }, (_, index) => `n${index}`);
-  const edges: WorkflowEdge[] = shape.edges.map(({ from, to, rule, conditional }, index) =>
-    edge(`n${from}>n${to}`, {
-      id: `e${index}`,
-      triggerRule: RULES[rule]!,
-      ...(conditional && { condition: { type: 'equals', left: 'output.even', right: true } }),
-    }),
-  );
-  // Every failure is handled, so that the end does not depend on which failure comes first.
-  const handler = ids.map((id) => edge(`${id}>handler`, { id: `h${id}`, triggerRule: 'all_complete' }));
-  const nodes = ids.map((id, index) => {
-    const disabled = shape.disabled[index]!;
-    return shape.outside[index] ? effect(id, { disabled }) : node(id, 'core.noop', { disabled });
-  });
-  return workflow([...nodes, node('handler')], [...edges, ...handler]);
-}
-
-/** Settles work in the order that `picks` says, until the run is over. */
-function play(shape: Shape, picks: readonly number[], maxEvents: number): Trial {
-  const trial = new Trial(definitionOf(shape)).start();
-  for (let turn = 0; turn < 500 && trial.run.status === 'running'; turn++) {
-    while (isReady(trial.plan, trial.run)) trial.advance(maxEvents);
-    const open = invocations(trial.plan, trial.run);
-    if (open.length === 0) break;
-    const { nodeId, attempt, visit } = open[picks[turn % picks.length]! % open.length]!;
-    const index = Number(nodeId.slice(1));
-    const outcome = shape.fails[index]
-      ? ({ ok: false, error: { code: 'x', message: 'x' }, retryable: false } as const)
-      : ({ ok: true, outputs: { even: (index + visit) % 2 === 0 } } as const);
-    trial.give({ type: 'settle', now: trial.now, nodeId, attempt, visit, outcome });
-  }
-  return trial;
-}
 
 const statesOf = (run: Run): object =>
   Object.fromEntries([...run.nodes].map(([id, state]) => [id, state.status]));
-const picks = fc.array(fc.nat(50), { minLength: 1, maxLength: 20 });
 
 describe('any workflow', () => {
   test('any order of settlements and any stretch length lead to the same end', () => {
