@@ -5,7 +5,7 @@ import { type Answer, exchange } from './exchange.ts';
 import { interruption } from './interruption.ts';
 import { nameLookup } from './name-lookup.ts';
 import { type Outgoing, type OutgoingOptions, outgoing } from './outgoing.ts';
-import type { EgressPolicy } from './policy.ts';
+import { type EgressPolicy, LOOPBACK_POLICY, NAMED_POLICY } from './policy.ts';
 import { follow, redirectOf } from './redirect.ts';
 import { type Lookup, resolve, systemLookup } from './resolve.ts';
 import { judgeName, judgeUrl, type Target } from './target.ts';
@@ -191,6 +191,17 @@ export function createEgress(options: EgressOptions): Egress {
       const { guard, clear } = begin(terms);
       return resolve({ host }, guard).finally(clear);
     },
+  };
+}
+
+/** To an address that an operator named: https, also in their own network, or plain http on this machine. */
+export function egressTo(address: string, signal?: AbortSignal): Egress {
+  const egress = createEgress({ policy: address.startsWith('http:') ? LOOPBACK_POLICY : NAMED_POLICY });
+  if (signal === undefined) return egress;
+  return {
+    ...egress,
+    request: (url, request) => egress.request(url, { ...request, signal }),
+    stream: (url, request) => egress.stream(url, { ...request, signal }),
   };
 }
 

@@ -4,6 +4,7 @@ export {
   type EgressRequest,
   type EgressResponse,
   type EgressTerms,
+  egressTo,
 } from './egress.ts';
 export { EgressError, type EgressReason } from './error.ts';
 export { type EgressPolicy, LOOPBACK_POLICY, PUBLIC_POLICY } from './policy.ts';

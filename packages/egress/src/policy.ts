@@ -12,6 +12,9 @@ export interface EgressPolicy {
 
 export const PUBLIC_POLICY: EgressPolicy = { schemes: ['https'], allowLoopback: false, allowPrivate: false };
 
+/** For addresses that an operator named, which may lie in their own network. */
+export const NAMED_POLICY: EgressPolicy = { ...PUBLIC_POLICY, allowPrivate: true };
+
 /** For tests and development: scheme and loopback open together, or no local receiver can be reached. */
 export const LOOPBACK_POLICY: EgressPolicy = {
   schemes: ['https', 'http'],

@@ -1,5 +1,5 @@
 /** What a host does beside answering requests: it runs, tells subscribers, keeps time and hears triggers. */
-import { createEgress, LOOPBACK_POLICY, PUBLIC_POLICY } from '@gantry/egress';
+import type { Egress } from '@gantry/egress';
 import type { Turns } from '@gantry/limiter';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -29,6 +29,7 @@ export interface ServicesOptions {
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
   readonly turns: Turns;
+  readonly egress: Egress;
 }
 
 export interface Services {
@@ -47,11 +48,7 @@ export interface Services {
 
 export async function createServices(options: ServicesOptions): Promise<Services> {
   const { settings, workflows, packs, surfaces } = options;
-  const egress = createEgress({
-    policy: settings.webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY,
-    dnsServers: settings.dnsServers,
-  });
-  const webhooks = createWebhooks({ ...options, egress });
+  const webhooks = createWebhooks(options);
   const triggers: Triggers = createTriggers({
     ...options,
     queue: surfaces.queue,

@@ -1,6 +1,7 @@
 /** How the settings are read that are more than a text, a number or a switch. Each names what it accepts. */
 import { isIP } from 'node:net';
 import { SettingsError } from '@gantry/http';
+import { readRegistries } from '@gantry/packs';
 import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
 import type { Settings } from './settings.ts';
 
@@ -16,19 +17,12 @@ export function addressOf(text: string | undefined): string | undefined {
   throw new SettingsError('GANTRY_PUBLIC_URL must be an address such as https://gantry.example.org.');
 }
 
-const LOCAL_HTTP = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/;
-
-/** Addresses, or folders that hold the same tree; `file:` is a folder too. */
 export function registriesOf(text: string | undefined): string[] {
-  const registries = listOf(text);
-  for (const name of registries) {
-    const isAddress = /^[a-z][a-z0-9+.-]+:/i.test(name);
-    if (!isAddress || /^(https|file):\/\/./.test(name) || LOCAL_HTTP.test(name)) continue;
-    throw new SettingsError(
-      `GANTRY_REGISTRY_URL: ${name} is neither https://... nor file://... nor a folder. Plain http is for this machine alone.`,
-    );
+  try {
+    return readRegistries(text);
+  } catch (error) {
+    throw new SettingsError(`GANTRY_REGISTRY_URL: ${error instanceof Error ? error.message : error}`);
   }
-  return registries;
 }
 
 /** In keys of S3 and in links, so nothing that has to be escaped there. */

@@ -31,6 +31,7 @@ export { type Keychain, readDiscovery, readKeychain } from './registry/documents
 export { type FetchedPack, fetchPack, judgeFetched } from './registry/fetch-pack.ts';
 export { openFolderRegistry } from './registry/folder-registry.ts';
 export { openHttpRegistry } from './registry/http-registry.ts';
+export { isRegistryAddress, openRegistry, readRegistries } from './registry/open-registry.ts';
 export { Registries } from './registry/registries.ts';
 export type { CopyableRegistry, IndexedVersion, Registry } from './registry/registry.ts';
 export { installOrder } from './resolve/install-order.ts';

@@ -1,6 +1,7 @@
 /** What cannot be seen through the front door: remote nodes, for which no server of a test has a valid certificate. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
 import type { Invocation, PackEffect } from '@gantry/engine';
 import type { InvocationOutcome } from '@gantry/sandbox';
 import { openSqlite } from '@gantry/store';
@@ -58,7 +59,12 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     memoryBytes: 1,
     wallClockMs: 1_000,
     folders: new CodeFolders(folder.path, shelf),
-    sandboxes: new Sandboxes({ settings: { ...readSettings([], {}), dataDir: folder.path }, now, log }),
+    sandboxes: new Sandboxes({
+      settings: { ...readSettings([], {}), dataDir: folder.path },
+      packEgress: createEgress({ policy: PUBLIC_POLICY }),
+      now,
+      log,
+    }),
     remotes,
     environment: {},
     surfaces: () => ({ table: {}, call: async () => undefined }),

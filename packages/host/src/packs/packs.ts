@@ -1,5 +1,5 @@
 /** Packs of this host: installed, bound to workflows, run in the sandbox. */
-import { createEgress, LOOPBACK_POLICY, PUBLIC_POLICY } from '@gantry/egress';
+import type { Egress } from '@gantry/egress';
 import type { PackTypes } from '@gantry/engine';
 import type { WorkflowDefinition } from '@gantry/protocol';
 import { RemotePacks } from '@gantry/sandbox';
@@ -38,11 +38,12 @@ export interface PacksOptions {
     | 'pythonUnfiltered'
     | 'packMemoryMb'
     | 'packTimeoutSeconds'
-    | 'dnsServers'
     | 'packEnvironment'
-    | 'webhooksLoopback'
   >;
   readonly surfaces: Surfaces;
+  /** For remote packs. */
+  readonly egress: Egress;
+  readonly packEgress: Egress;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -80,20 +81,13 @@ export interface PackLimits {
   readonly wallClockMs: number;
 }
 
-const policyOf = ({ webhooksLoopback }: PacksOptions['settings']) =>
-  webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY;
-
 export function createPacks(options: PacksOptions): Packs {
   const { store, settings, surfaces, now } = options;
   const listeners: (() => void)[] = [];
   const shelf = new PackShelf(store.entries);
   const folders = new CodeFolders(settings.dataDir, shelf);
   const sandboxes = new Sandboxes(options);
-  const remotes = new RemotePacks({
-    egress: createEgress({ policy: policyOf(settings), dnsServers: settings.dnsServers }),
-    ...REMOTES,
-    now,
-  });
+  const remotes = new RemotePacks({ egress: options.egress, ...REMOTES, now });
   const receipts = new Receipts(options);
   const offer = createOffer({
     surfaces: surfaces.capabilities,

@@ -5,6 +5,7 @@ import {
   fetchPack,
   installOrder,
   installPlan,
+  openRegistry,
   Registries,
   type Registry,
   type Root,
@@ -14,8 +15,7 @@ import {
   surfaceAsks,
 } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
-import { openRegistry } from './open-registry.ts';
-import type { HostTrust, RegistryProof } from './trust.ts';
+import { type HostTrust, ofRegistry, type RegistryProof } from './trust.ts';
 
 /** A version that a range, or the lockfile, stands for. */
 export interface ChosenPack {
@@ -62,7 +62,9 @@ export const registryPacks =
         details: { capability: 'packRegistry' },
       });
     const known = await trust();
-    const opened = await Promise.all(named.map((name) => openRegistry(name, known)));
+    const opened = await Promise.all(
+      named.map((name) => openRegistry(name, { roots: ofRegistry(known, name)?.keys })),
+    );
     const names = new Map(opened.map((registry, index) => [registry, named[index] ?? registry.url]));
     return new Chooser(new Registries({ registries: opened }), names);
   };

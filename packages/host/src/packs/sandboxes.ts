@@ -1,6 +1,6 @@
 /** Sandboxes of this process, made when the first pack node runs: installed packs cost nothing until used. */
 import path from 'node:path';
-import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
+import type { Egress } from '@gantry/egress';
 import { OpenwopError, type SandboxHealth } from '@gantry/protocol';
 import { createSandbox, type Sandbox, type SandboxReport, SandboxUnavailable } from '@gantry/sandbox';
 import type { Logger } from 'pino';
@@ -12,10 +12,8 @@ const IDLE_MS = 60_000;
 type Isolation = Settings['sandbox'];
 
 export interface SandboxesOptions {
-  readonly settings: Pick<
-    Settings,
-    'dataDir' | 'dnsServers' | 'sandbox' | 'sandboxUids' | 'pythonUnfiltered'
-  >;
+  readonly settings: Pick<Settings, 'dataDir' | 'sandbox' | 'sandboxUids' | 'pythonUnfiltered'>;
+  readonly packEgress: Egress;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -74,7 +72,7 @@ export class Sandboxes {
   #get(isolation: Isolation): Promise<Sandbox> {
     const present = this.#made.get(isolation);
     if (present) return present;
-    const { settings, now, log } = this.#options;
+    const { settings, packEgress, now, log } = this.#options;
     const made = createSandbox({
       isolation,
       uids: settings.sandboxUids,
@@ -82,7 +80,7 @@ export class Sandboxes {
       workDir: path.resolve(settings.dataDir, 'sandbox'),
       warmMax: WARM_MAX,
       idleMs: IDLE_MS,
-      egress: createEgress({ policy: PUBLIC_POLICY, dnsServers: settings.dnsServers }),
+      egress: packEgress,
       now,
       log: (level, message, data) => log[level]({ ...data }, message),
     });

@@ -1,10 +1,9 @@
 /** The request that publishes, and what each refusal means for the author. */
 import process from 'node:process';
-import { EgressError } from '@gantry/egress';
+import { EgressError, egressTo } from '@gantry/egress';
 import { ERRORS } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
-import { egressTo } from './registries.ts';
 import type { BuiltPack } from './source.ts';
 
 export interface Publication {
@@ -24,7 +23,7 @@ export async function sendPack(
 ): Promise<'created' | 'unchanged'> {
   const { manifest, bytes, integrity } = pack;
   const address = `${registry}/v1/packs/${encodeURIComponent(manifest.name)}/-/${encodeURIComponent(manifest.version)}.tgz`;
-  const { status, body } = await egressTo(registry, io)
+  const { status, body } = await egressTo(registry, io.signal)
     .request(address, {
       method: 'PUT',
       body: bytes,

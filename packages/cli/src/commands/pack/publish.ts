@@ -2,7 +2,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { extractArchive, keyIdOf } from '@gantry/packs';
+import { extractArchive, isRegistryAddress, keyIdOf } from '@gantry/packs';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -14,7 +14,7 @@ import { checkPack } from './check.ts';
 import { FaultyPack, isError, printFaults } from './fault.ts';
 import { signedPack } from './proof.ts';
 import { type Publication, sendPack } from './publish-request.ts';
-import { isAddress, namedRegistries } from './registries.ts';
+import { namedRegistries } from './registries.ts';
 import { sizeOf } from './size.ts';
 import { type BuiltPack, buildOf, packLabel } from './source.ts';
 
@@ -41,7 +41,7 @@ function registryOf(call: Call): string {
   const [first] = namedRegistries(call);
   if (first === undefined)
     throw new UsageError('Say where to publish: --registry https://... or GANTRY_REGISTRY_URL.');
-  if (isAddress(first)) return first.replace(/\/+$/, '').replace(/\/v1$/, '');
+  if (isRegistryAddress(first)) return first.replace(/\/+$/, '').replace(/\/v1$/, '');
   throw new UsageError(`Packs are published to an address such as https://..., and ${first} is none.`);
 }
 

@@ -1,9 +1,10 @@
 /** Calls to a registry, and what each refusal means for whoever looks after it. */
-import { EgressError } from '@gantry/egress';
+import { EgressError, egressTo } from '@gantry/egress';
+import { isRegistryAddress } from '@gantry/packs';
 import { ERRORS, type Json, type JsonObject } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
-import { egressTo, isAddress, namedRegistries } from '../pack/registries.ts';
+import { namedRegistries } from '../pack/registries.ts';
 
 const TIMEOUT_MS = 60_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
@@ -28,7 +29,7 @@ function registryOf(call: Pick<Call, 'args' | 'io'>): string {
   const [first] = namedRegistries(call);
   if (first === undefined)
     throw new UsageError('Say which registry: --registry http://127.0.0.1:7071 or GANTRY_REGISTRY_URL.');
-  if (isAddress(first)) return first.replace(/\/+$/, '').replace(/\/v1$/, '');
+  if (isRegistryAddress(first)) return first.replace(/\/+$/, '').replace(/\/v1$/, '');
   throw new UsageError(`This needs a registry that runs, at an address; ${first} is none.`);
 }
 
@@ -42,7 +43,7 @@ function keyOf({ args, io }: Call): string {
 export async function askRegistry<T extends Json>(call: Call, request: RegistryRequest): Promise<T> {
   const registry = registryOf(call);
   const { method, path, body, isOpen } = request;
-  const { status, body: answer } = await egressTo(registry, call.io)
+  const { status, body: answer } = await egressTo(registry, call.io.signal)
     .request(registry + path, {
       method,
       headers: {

@@ -1,0 +1,50 @@
+/** Registries as users name them: `https://...`, a folder, `file://...`, or plain http on this machine. */
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { egressTo } from '@gantry/egress';
+import type { TrustedKey } from '../trust/keys.ts';
+import { openFolderRegistry } from './folder-registry.ts';
+import { openHttpRegistry } from './http-registry.ts';
+import type { CopyableRegistry } from './registry.ts';
+
+const LOCAL_HTTP = /^http:\/\/(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?(\/|$)/;
+
+/** Names separated by commas, the primary first, then the fallbacks. Throws for a name that cannot be a registry. */
+export function readRegistries(list = ''): string[] {
+  const names = list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  for (const name of names) assertRegistry(name);
+  return names;
+}
+
+function assertRegistry(name: string): void {
+  const isUrl = /^[a-z][a-z0-9+.-]+:/i.test(name);
+  if (!isUrl || /^(https|file):\/\/./.test(name) || LOCAL_HTTP.test(name)) return;
+  throw new Error(
+    `${name} is neither https://... nor file://... nor a folder; plain http is for this machine alone.`,
+  );
+}
+
+export const isRegistryAddress = (name: string): boolean => /^https?:/.test(name);
+
+export interface OpenRegistryOptions {
+  /** Where folders begin. */
+  readonly cwd?: string;
+  readonly roots?: readonly TrustedKey[] | undefined;
+  readonly signal?: AbortSignal;
+}
+
+export async function openRegistry(
+  name: string,
+  options: OpenRegistryOptions = {},
+): Promise<CopyableRegistry> {
+  const { cwd = '.', roots, signal } = options;
+  assertRegistry(name);
+  const keys = roots === undefined ? {} : { roots };
+  if (isRegistryAddress(name))
+    return openHttpRegistry({ url: name, egress: egressTo(name, signal), ...keys });
+  const folder = name.startsWith('file:') ? fileURLToPath(name) : path.resolve(cwd, name);
+  return openFolderRegistry({ folder, ...keys });
+}
