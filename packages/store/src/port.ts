@@ -66,7 +66,7 @@ export interface InvocationRecord {
   /** JSON text of the outcome; null while claimed but not settled. */
   readonly outcome: string | null;
   readonly claimedAt: number;
-  /** Random: who does not know whether a claim was committed recognises its own. Null in older records. */
+  /** Random: who does not know whether a claim was committed recognises its own. Null when recorded already settled. */
   readonly claimId: string | null;
 }
 

@@ -75,7 +75,7 @@ async function renew(parts: LeaseParts, epoch: number, expiresAt: number): Promi
 
 async function acquire(sql: Sql, processId: string, expiresAt: number): Promise<number> {
   const [lease] = await sql<[{ epoch: number }]>`
-    insert into leases (process_id, expires_at, has_lock) values (${processId}, ${expiresAt}, true) returning epoch
+    insert into leases (process_id, expires_at) values (${processId}, ${expiresAt}) returning epoch
   `;
   return lease.epoch;
 }

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import postgres from 'postgres';
-import { append, create, facts, head, putEntry, TENANT, win } from '../contract/fixtures.ts';
+import { create, TENANT, win } from '../contract/fixtures.ts';
 import { StoreError } from '../error.ts';
-import { readMigrations } from '../migration.ts';
 import { freshDatabase } from '../testing/postgres-server.ts';
 import { openPostgres } from './open.ts';
 
@@ -34,27 +31,6 @@ test('a URL that is none is told with the setting, and nothing of it is repeated
       assert.doesNotMatch(error.message, /open-sesame/);
       return true;
     });
-});
-
-test('a database of version 1 opens with its data, and holds entries from then on', { skip }, async (t) => {
-  const old = await freshDatabase();
-  assert.ok('url' in old);
-  t.after(old.drop);
-  const [first] = readMigrations(join(import.meta.dirname, 'migrations'));
-  const sql = postgres(old.url, { max: 1 });
-  await sql.unsafe(`
-    ${first?.sql}
-    create table gantry_schema (version integer not null);
-    insert into gantry_schema values (1);
-    insert into runs (run_id, tenant, workflow_id, workflow_hash, created_at, request, status, next_seq)
-    values ('run-1', '${TENANT}', 'wf', 'sha256-wf', 1000, '{"inputs":{}}', 'running', 0);
-  `);
-  await sql.end();
-  const store = await openPostgres(old);
-  assert.deepEqual(await store.runs.row(TENANT, 'run-1'), { ...facts('run-1'), ...head(), nextSeq: 0 });
-  await win(store, append('run-1', 0), putEntry('e', null));
-  assert.equal(await store.entries.count('mail', TENANT), 1);
-  await store.close();
 });
 
 describe('a PostgreSQL database', { skip }, () => {
@@ -95,17 +71,5 @@ describe('a PostgreSQL database', { skip }, () => {
     assert.equal(await store.leases.renew(first, 1_500, 1_000), true, 'for the runs that nobody took');
     assert.equal((await store.runs.row(TENANT, 'leased'))?.owner, second);
     await store.close();
-  });
-
-  test('data of a newer version is refused', async () => {
-    const sql = postgres(url, { max: 1 });
-    await sql`update gantry_schema set version = 999`;
-    await sql.end();
-    await assert.rejects(openPostgres({ url }), (error) => {
-      assert.ok(error instanceof StoreError);
-      assert.equal(error.code, 'data_newer');
-      assert.match(error.message, /999/);
-      return true;
-    });
   });
 });

@@ -5,9 +5,9 @@ import type { Store } from '../port.ts';
 import { DatabaseClock, databaseMs } from './clock.ts';
 import { commit } from './commit.ts';
 import { CommitMarks } from './commit-marks.ts';
+import { createSchema } from './create-schema.ts';
 import { badUrl, explain, explainOpening, explainWrite } from './errors.ts';
 import { leases } from './leases.ts';
-import { migrate } from './migrate.ts';
 import { Announcer, LOOK_AT_EVERYTHING } from './notices.ts';
 import { Presence } from './presence.ts';
 import { entryReads } from './read/entries.ts';
@@ -23,14 +23,14 @@ const ANNOUNCE_MS_MAX = 2_000;
 
 export interface PostgresStoreOptions {
   readonly url: string;
-  /** A statement without an answer for so long loses its connection; migrations and sweeps may take longer. */
+  /** A statement without an answer for so long loses its connection; the schema and sweeps may take longer. */
   readonly statementTimeoutMs?: number;
   /** A commit whose answer was lost, and that cannot be looked up for so long, is of unknown outcome. */
   readonly outcomeTimeoutMs?: number;
 }
 
 /**
- * Opens (and makes or migrates) the store in a PostgreSQL database. Rejects with a `StoreError`.
+ * Opens (or creates) the store in a PostgreSQL database. Rejects with a `StoreError`.
  *
  * @example const store = await openPostgres({ url: 'postgres://gantry@localhost/gantry' });
  */
@@ -40,7 +40,7 @@ export async function openPostgres(options: PostgresStoreOptions): Promise<Store
   const sql = connect({ url, statementTimeoutMs });
   const clock = new DatabaseClock();
   try {
-    await migrate(sql, address);
+    await createSchema(sql, address);
     await clock.sync(async () => (await sql<[{ databaseMs: number }]>`select ${databaseMs(sql)}`)[0]);
   } catch (error) {
     await sql.end({ timeout: 0 });

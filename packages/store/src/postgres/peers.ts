@@ -70,7 +70,7 @@ export class Peers {
   async #absent(own: OwnLease): Promise<Absent[]> {
     const absent = await this.#sql<Absent[]>`
       select epoch, expires_at as "expiresAt" from leases
-      where has_lock and epoch <> ${own.epoch} and expires_at > ${own.now - RECENT_MS} and not exists (
+      where epoch <> ${own.epoch} and expires_at > ${own.now - RECENT_MS} and not exists (
         select 1 from pg_locks
         where locktype = 'advisory' and classid = ${LOCK_CLASS} and objsubid = 2 and granted
           and objid = (leases.epoch % ${LOCK_KEYS})::oid

@@ -11,7 +11,7 @@ type Reader = Channel<ReaderOperations>;
 type Writer = Channel<WriterOperations>;
 
 /**
- * Opens (and makes or migrates) the embedded store of one data folder. Rejects with a `StoreError`.
+ * Opens (or creates) the embedded store of one data folder. Rejects with a `StoreError`.
  *
  * @example const store = await openSqlite({ dataDir: './.gantry' });
  */

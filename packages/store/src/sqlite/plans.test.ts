@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { readMigrations } from '../migration.ts';
-import { migrate } from './migrate.ts';
+import { createSchema } from './create-schema.ts';
 import { ACTIVE_IN_SCOPE, listSql } from './read/runs.ts';
 
 test('lists and the look for an active run read an index from where they start', () => {
   const database = new DatabaseSync(':memory:');
-  const migrations = readMigrations(join(import.meta.dirname, 'migrations'));
-  migrate(database, { dataDir: '.', migrations, now: new Date(0) });
+  createSchema(database, '.');
   const plan = (text: string): string =>
     String(database.prepare(`explain query plan ${text}`).all()[0]?.detail);
   const search = (index: string, terms: string) => `SEARCH runs USING INDEX ${index} (${terms})`;

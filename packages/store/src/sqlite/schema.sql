@@ -1,101 +1,4 @@
-CREATE TABLE blob_uses (
-  holder text not null,
-  hash text not null,
-  primary key (holder, hash)
-) strict, without rowid;
-
-CREATE INDEX blob_uses_by_hash on blob_uses (hash);
-
-CREATE TABLE blobs (
-  hash text not null primary key,
-  body text not null
-) strict;
-
-CREATE TABLE definitions (
-  hash text not null primary key,
-  body text not null
-) strict;
-
-CREATE TABLE entries (
-  kind text not null,
-  tenant text not null,
-  id text not null,
-  ref text,
-  version integer not null,
-  due_at integer,
-  expires_at integer,
-  created_at integer not null,
-  body text not null,
-  primary key (kind, tenant, id)
-) strict;
-
-CREATE INDEX entries_by_due_at on entries (kind, due_at, id, tenant) where due_at is not null;
-
-CREATE INDEX entries_by_expires_at on entries (expires_at) where expires_at is not null;
-
-CREATE INDEX entries_by_ref on entries (kind, tenant, ref, id) where ref is not null;
-
-CREATE TABLE events (
-  run_id text not null,
-  sequence integer not null,
-  type text not null,
-  at integer not null,
-  node_id text,
-  causation_id text,
-  payload text not null,
-  sealed text,
-  primary key (run_id, sequence)
-) strict, without rowid;
-
-CREATE TABLE idempotency (
-  tenant text not null,
-  operation text not null,
-  key text not null,
-  digest text not null,
-  status integer not null,
-  body text not null,
-  expires_at integer not null,
-  primary key (tenant, operation, key)
-) strict;
-
-CREATE INDEX idempotency_by_expires_at on idempotency (expires_at);
-
-CREATE TABLE invocations (
-  tenant text not null,
-  invocation_id text not null,
-  run_id text not null,
-  node_id text not null,
-  outcome text,
-  claimed_at integer not null, claim_id text,
-  primary key (tenant, invocation_id)
-) strict;
-
-CREATE INDEX invocations_by_claimed_at on invocations (claimed_at);
-
-CREATE INDEX invocations_by_run on invocations (run_id);
-
-CREATE TABLE keys (
-  key_id text not null primary key,
-  tenant text not null,
-  name text not null,
-  hash text not null,
-  scopes text not null,
-  created_at integer not null,
-  expires_at integer,
-  revoked_at integer
-) strict;
-
-CREATE INDEX keys_by_hash on keys (hash);
-
-CREATE INDEX keys_by_tenant on keys (tenant);
-
-CREATE TABLE leases (
-  epoch integer primary key autoincrement,
-  process_id text not null,
-  acquired_at integer not null
-) strict;
-
-CREATE TABLE runs (
+create table runs (
   run_id text not null primary key,
   tenant text not null,
   workspace text,
@@ -112,31 +15,70 @@ CREATE TABLE runs (
   next_seq integer not null
 ) strict, without rowid;
 
-CREATE INDEX runs_active_by_scope on runs (tenant, scope_id, run_id) where scope_id is not null and ended_at is null;
+create index runs_by_tenant on runs (tenant, run_id);
+create index runs_by_wake_at on runs (wake_at) where owner is null and wake_at is not null;
+create index runs_open on runs (tenant, run_id) where ended_at is null;
+create index runs_by_ended_at on runs (ended_at) where ended_at is not null;
+create index runs_active_by_scope on runs (tenant, scope_id, run_id) where scope_id is not null and ended_at is null;
+-- each filter of the run list is a range of an index, whatever the history of the tenant
+create index runs_by_status on runs (tenant, status, run_id);
+create index runs_by_workflow on runs (tenant, workflow_id, run_id);
+create index runs_by_workflow_and_status on runs (tenant, workflow_id, status, run_id);
 
-CREATE INDEX runs_by_ended_at on runs (ended_at) where ended_at is not null;
+-- run ids sort by time, so new rows land at the right edge of the tree
+create table events (
+  run_id text not null,
+  sequence integer not null,
+  type text not null,
+  at integer not null,
+  node_id text,
+  causation_id text,
+  payload text not null,
+  sealed text,
+  primary key (run_id, sequence)
+) strict, without rowid;
 
-CREATE INDEX runs_by_status on runs (tenant, status, run_id);
-
-CREATE INDEX runs_by_tenant on runs (tenant, run_id);
-
-CREATE INDEX runs_by_wake_at on runs (wake_at) where owner is null and wake_at is not null;
-
-CREATE INDEX runs_by_workflow on runs (tenant, workflow_id, run_id);
-
-CREATE INDEX runs_by_workflow_and_status on runs (tenant, workflow_id, status, run_id);
-
-CREATE INDEX runs_open on runs (tenant, run_id) where ended_at is null;
-
-CREATE TABLE snapshots (
+create table snapshots (
   run_id text not null primary key,
   next_seq integer not null,
   state text not null
 ) strict;
 
-CREATE TABLE sqlite_sequence(name,seq);
+-- keys come in any order: with a rowid the rows are appended, and only the small index is scattered
+create table idempotency (
+  tenant text not null,
+  operation text not null,
+  key text not null,
+  digest text not null,
+  status integer not null,
+  body text not null,
+  expires_at integer not null,
+  primary key (tenant, operation, key)
+) strict;
 
-CREATE TABLE workflows (
+create index idempotency_by_expires_at on idempotency (expires_at);
+
+create table invocations (
+  tenant text not null,
+  invocation_id text not null,
+  run_id text not null,
+  node_id text not null,
+  outcome text,
+  claimed_at integer not null,
+  claim_id text,
+  primary key (tenant, invocation_id)
+) strict;
+
+create index invocations_by_run on invocations (run_id);
+create index invocations_by_claimed_at on invocations (claimed_at);
+
+create table definitions (
+  hash text not null primary key,
+  body text not null
+) strict;
+
+-- the highest place of a tenant's id is its current version
+create table workflows (
   place integer primary key autoincrement,
   tenant text not null,
   workflow_id text not null,
@@ -146,3 +88,55 @@ CREATE TABLE workflows (
   registered_at integer not null,
   unique (tenant, workflow_id, hash)
 ) strict;
+
+create table keys (
+  key_id text not null primary key,
+  tenant text not null,
+  name text not null,
+  hash text not null,
+  scopes text not null,
+  created_at integer not null,
+  expires_at integer,
+  revoked_at integer
+) strict;
+
+create index keys_by_tenant on keys (tenant);
+create index keys_by_hash on keys (hash);
+
+-- epochs are never used twice: autoincrement
+create table leases (
+  epoch integer primary key autoincrement,
+  process_id text not null,
+  acquired_at integer not null
+) strict;
+
+create table blobs (
+  hash text not null primary key,
+  body text not null
+) strict;
+
+create table blob_uses (
+  holder text not null,
+  hash text not null,
+  primary key (holder, hash)
+) strict, without rowid;
+
+create index blob_uses_by_hash on blob_uses (hash);
+
+-- bodies may be long: with a rowid they stay out of the index that lists and counts read
+create table entries (
+  kind text not null,
+  tenant text not null,
+  id text not null,
+  ref text,
+  version integer not null,
+  due_at integer,
+  expires_at integer,
+  created_at integer not null,
+  body text not null,
+  primary key (kind, tenant, id)
+) strict;
+
+create index entries_by_ref on entries (kind, tenant, ref, id) where ref is not null;
+create index entries_by_due_at on entries (kind, due_at, id, tenant) where due_at is not null;
+create index entries_by_expires_at on entries (expires_at) where expires_at is not null;

@@ -1,18 +1,16 @@
 /** The writer thread: every commit, lease, claim and deletion. It alone holds the folder's lock. */
 
-import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
-import { readMigrations } from '../migration.ts';
 import type { Batch } from './batch.ts';
 import { serve } from './channel.ts';
 import { prepareCommit } from './commit.ts';
+import { createSchema } from './create-schema.ts';
 import { openForWriting } from './database.ts';
 import { explain } from './errors.ts';
 import { createFolder } from './files.ts';
 import { prepareClaims, prepareLeases } from './leases.ts';
 import { lockFolder } from './lock.ts';
-import { migrate } from './migrate.ts';
 import { prepareRetention } from './retention.ts';
 import { prepareTransaction } from './transaction.ts';
 
@@ -24,11 +22,7 @@ function openWriter(dataDir: string) {
   let database: DatabaseSync | null = null;
   try {
     database = openForWriting(dataDir);
-    migrate(database, {
-      dataDir,
-      migrations: readMigrations(join(import.meta.dirname, 'migrations')),
-      now: new Date(),
-    });
+    createSchema(database, dataDir);
     return prepareOperations(database, unlock);
   } catch (error) {
     database?.close();

@@ -21,7 +21,11 @@ create index runs_by_wake_at on runs (wake_at) where owner is null and wake_at i
 create index runs_by_owner on runs (owner) where owner is not null;
 create index runs_open on runs (tenant, run_id) where ended_at is null;
 create index runs_by_ended_at on runs (ended_at) where ended_at is not null;
-create index runs_active_by_scope on runs (tenant, scope_id) where scope_id is not null and ended_at is null;
+create index runs_active_by_scope on runs (tenant, scope_id, run_id) where scope_id is not null and ended_at is null;
+-- each filter of the run list is a range of an index, whatever the history of the tenant
+create index runs_by_status on runs (tenant, status, run_id);
+create index runs_by_workflow on runs (tenant, workflow_id, run_id);
+create index runs_by_workflow_and_status on runs (tenant, workflow_id, status, run_id);
 
 create table events (
   run_id text collate "C" not null,
@@ -61,6 +65,7 @@ create table invocations (
   node_id text collate "C" not null,
   outcome text,
   claimed_at bigint not null,
+  claim_id text collate "C",
   primary key (tenant, invocation_id)
 );
 
@@ -117,3 +122,27 @@ create table blob_uses (
 );
 
 create index blob_uses_by_hash on blob_uses (hash);
+
+-- one row for a transaction whose answer is awaited; "fenced" when it can never commit
+create table commit_marks (
+  mark text collate "C" not null primary key,
+  fenced boolean not null,
+  created_at timestamptz not null default now()
+);
+
+create table entries (
+  kind text collate "C" not null,
+  tenant text collate "C" not null,
+  id text collate "C" not null,
+  ref text collate "C",
+  version bigint not null,
+  due_at bigint,
+  expires_at bigint,
+  created_at bigint not null,
+  body text not null,
+  primary key (kind, tenant, id)
+);
+
+create index entries_by_ref on entries (kind, tenant, ref, id) where ref is not null;
+create index entries_by_due_at on entries (kind, due_at, id, tenant) where due_at is not null;
+create index entries_by_expires_at on entries (expires_at) where expires_at is not null;

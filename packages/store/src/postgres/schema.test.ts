@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import postgres from 'postgres';
+import { assertGolden } from '../testing/golden.ts';
+import { freshDatabase } from '../testing/postgres-server.ts';
+import { openPostgres } from './open.ts';
+
+const database = await freshDatabase();
+const skip = 'skip' in database ? database.skip : false;
+
+const dumpSchema = async (sql: postgres.Sql): Promise<string> => {
+  const rows = await sql<{ line: string }[]>`
+    select line from (
+      select 'column ' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
+        || coalesce(' collate ' || nullif(l.collname, 'default'), '') || case when a.attnotnull then ' not null' else '' end
+        || case when a.attidentity = 'a' then ' identity' else '' end
+        || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '') as line, c.relname || ' 0' as place, a.attnum
+      from pg_attribute a
+      join pg_class c on c.oid = a.attrelid and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+      left join pg_collation l on l.oid = a.attcollation
+      left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+      where a.attnum > 0
+      union all
+      select indexdef, tablename || ' 1 ' || indexname, 0 from pg_indexes where schemaname = 'public'
+    ) as lines
+    order by place collate "C", attnum
+  `;
+  return rows.map((row) => `${row.line}\n`).join('');
+};
+
+test('a new database equals schema-postgres.txt; one of another version is refused', { skip }, async (t) => {
+  assert.ok('url' in database);
+  const sql = postgres(database.url, { max: 1 });
+  t.after(async () => {
+    await sql.end();
+    await database.drop();
+  });
+  await (await openPostgres(database)).close();
+  assertGolden('schema-postgres.txt', await dumpSchema(sql));
+  for (const other of [5, 999]) {
+    await sql`update gantry_schema set version = ${other}`;
+    await assert.rejects(openPostgres(database), {
+      code: 'schema_mismatch',
+      message: new RegExp(
+        `^GANTRY_DATABASE_URL: The data in the database at \\S+ has schema version ${other}, but this Gantry uses ` +
+          'version \\d+\\. There are no upgrades before the first release: start with an empty data folder or ',
+      ),
+    });
+  }
+});

@@ -1,0 +1,27 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { StoreError } from './error.ts';
+
+export interface Schema {
+  readonly sql: string;
+  /** Follows from the statements, so an edited schema is another version; comments and layout do not count. */
+  readonly version: number;
+}
+
+const VERSION_HEX_DIGITS = 7;
+
+export function readSchema(path: string): Schema {
+  const sql = readFileSync(path, 'utf8');
+  const statements = sql.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ').trim();
+  const version = Number.parseInt(hash('sha256', statements, 'hex').slice(0, VERSION_HEX_DIGITS), 16);
+  return { sql, version };
+}
+
+/** `place` is where the data is. */
+export function checkVersion(found: number, { version }: Schema, place: string): void {
+  if (found === version) return;
+  throw new StoreError(
+    'schema_mismatch',
+    `The data in ${place} has schema version ${found}, but this Gantry uses version ${version}.`,
+  );
+}

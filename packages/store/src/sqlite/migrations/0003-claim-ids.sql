@@ -1,1 +1,0 @@
-alter table invocations add column claim_id text;
