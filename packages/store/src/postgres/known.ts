@@ -1,4 +1,7 @@
-/** Reads and locks what the groups of a batch compare against, in one order, so that batches seldom deadlock. */
+/**
+ * Reads and locks what the groups of a batch compare against, in one order, so that batches seldom deadlock.
+ * `lateral` looks up each key by itself: a join may be planned as a scan of the whole table.
+ */
 import type { CommitGroup, Entry, EntryKey, InvocationRecord, RunRow, Write } from '../port.ts';
 import { entryKey, idempotencyKey, invocationKey, type Known } from './decide.ts';
 import { rowsJson, type Tx } from './sql.ts';
@@ -20,11 +23,14 @@ async function lockRuns(tx: Tx, writes: readonly Write[]): Promise<Known['runs']
   });
   if (runIds.length === 0) return new Map();
   const rows = await tx<Pick<RunRow, 'runId' | 'tenant' | 'nextSeq' | 'owner'>[]>`
-    select run_id as "runId", tenant, next_seq as "nextSeq", owner
-    from runs
-    where run_id = any(${runIds})
-    order by run_id
-    for update
+    select found.*
+    from (select distinct run_id from unnest(${runIds}::text[]) as r (run_id) order by run_id) as wanted
+    cross join lateral (
+      select run_id as "runId", tenant, next_seq as "nextSeq", owner
+      from runs
+      where runs.run_id = wanted.run_id
+      for update
+    ) as found
   `;
   return new Map(rows.map(({ runId, ...state }) => [runId, state]));
 }
@@ -33,14 +39,18 @@ async function lockIdempotency(tx: Tx, writes: readonly Write[]): Promise<Known[
   const records = writes.flatMap((write) => (write.kind === 'idempotency' ? [write.record] : []));
   if (records.length === 0) return new Map();
   const rows = await tx<{ tenant: string; operation: string; key: string; expiresAt: number }[]>`
-    select tenant, operation, key, expires_at as "expiresAt"
-    from idempotency
-    where (tenant, operation, key) in (
-      select tenant, operation, key
-      from json_to_recordset(${rowsJson(records)}::text::json) as wanted (tenant text, operation text, key text)
-    )
-    order by tenant, operation, key
-    for update
+    select found.*
+    from (
+      select distinct tenant, operation, key
+      from json_to_recordset(${rowsJson(records)}::text::json) as r (tenant text, operation text, key text)
+      order by tenant, operation, key
+    ) as wanted
+    cross join lateral (
+      select tenant, operation, key, expires_at as "expiresAt"
+      from idempotency
+      where (tenant, operation, key) = (wanted.tenant, wanted.operation, wanted.key)
+      for update
+    ) as found
   `;
   return new Map(rows.map((row) => [idempotencyKey(row), row.expiresAt]));
 }
@@ -52,14 +62,18 @@ async function lockInvocations(tx: Tx, writes: readonly Write[]): Promise<Known[
   });
   if (wanted.length === 0) return new Map();
   const rows = await tx<{ tenant: string; invocationId: string; settled: boolean }[]>`
-    select tenant, invocation_id as "invocationId", outcome is not null as settled
-    from invocations
-    where (tenant, invocation_id) in (
-      select tenant, "invocationId"
-      from json_to_recordset(${rowsJson(wanted)}::text::json) as wanted (tenant text, "invocationId" text)
-    )
-    order by tenant, invocation_id
-    for update
+    select found.*
+    from (
+      select distinct tenant, "invocationId"
+      from json_to_recordset(${rowsJson(wanted)}::text::json) as r (tenant text, "invocationId" text)
+      order by tenant, "invocationId"
+    ) as wanted
+    cross join lateral (
+      select tenant, invocation_id as "invocationId", outcome is not null as settled
+      from invocations
+      where (tenant, invocation_id) = (wanted.tenant, wanted."invocationId")
+      for update
+    ) as found
   `;
   return new Map(rows.map((row) => [invocationKey(row), row.settled ? 'settled' : 'claimed']));
 }
@@ -71,14 +85,18 @@ async function lockEntries(tx: Tx, writes: readonly Write[]): Promise<Known['ent
   });
   if (wanted.length === 0) return new Map();
   const rows = await tx<Pick<Entry, 'kind' | 'tenant' | 'id' | 'version'>[]>`
-    select kind, tenant, id, version
-    from entries
-    where (kind, tenant, id) in (
-      select kind, tenant, id
-      from json_to_recordset(${rowsJson(wanted)}::text::json) as wanted (kind text, tenant text, id text)
-    )
-    order by kind, tenant, id
-    for update
+    select found.*
+    from (
+      select distinct kind, tenant, id
+      from json_to_recordset(${rowsJson(wanted)}::text::json) as r (kind text, tenant text, id text)
+      order by kind, tenant, id
+    ) as wanted
+    cross join lateral (
+      select kind, tenant, id, version
+      from entries
+      where (kind, tenant, id) = (wanted.kind, wanted.tenant, wanted.id)
+      for update
+    ) as found
   `;
   return new Map(rows.map((row) => [entryKey(row), row.version]));
 }
