@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { node, variable, workflow } from '../testing/definitions.ts';
 import { startHostProcess, TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
 
@@ -25,9 +25,16 @@ const big = workflow(
 const residentMiB = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 
-test('readers that never read take little memory and hold up no other reader', {
-  skip: process.platform !== 'linux' && 'memory is read from /proc',
-}, async (t) => {
+for (const mode of ['updates', 'values'])
+  test(
+    `readers of ${mode} that never read take little memory and hold up no other reader`,
+    {
+      skip: process.platform !== 'linux' && 'memory is read from /proc',
+    },
+    (t) => neverRead(t, mode),
+  );
+
+async function neverRead(t: TestContext, mode: string): Promise<void> {
   const folder = await temporaryFolder();
   const workflowsDir = path.join(folder.path, 'workflows');
   await mkdir(workflowsDir);
@@ -67,11 +74,11 @@ test('readers that never read take little memory and hold up no other reader', {
     reader.on('error', () => {});
     await once(reader, 'connect');
     reader.write(
-      `GET /v1/runs/${runId}/events HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${TEST_KEY}\r\n\r\n`,
+      `GET /v1/runs/${runId}/events?streamMode=${mode} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${TEST_KEY}\r\n\r\n`,
     );
   }
   for (let round = 0; round < 2; round++) assert.equal(await read(), NODES);
   const growthMiB = Math.round(mostMiB - idleMiB);
   t.diagnostic(`${READERS} readers: ${growthMiB} MiB above ${Math.round(idleMiB)} MiB`);
   assert.ok(growthMiB < GROWTH_MIB_MAX, `${growthMiB} MiB`);
-});
+}

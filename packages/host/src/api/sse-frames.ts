@@ -17,6 +17,8 @@ export interface Frame {
   readonly data: string;
   /** The same as an element of a batch, where nothing else says its type and sequence. */
   readonly element: string;
+  /** As it is sent, once it was: streams that share a frame share these. */
+  bytes?: Buffer;
 }
 
 export const KEEP_ALIVE = Buffer.from(':keepalive\n\n');
@@ -65,22 +67,62 @@ export function eventProjection(runId: string, modes: readonly StreamMode[]): Pr
   };
 }
 
+interface Folded {
+  readonly run: Run;
+  snapshot?: Frame;
+}
+
+/**
+ * Runs as they were after an event, kept while a stream holds one: streams at the same event hold the same run and
+ * send the same bytes, since both may be large.
+ */
+export class FoldedRuns {
+  readonly #known = new Map<string, WeakRef<Folded>>();
+  readonly #dropped = new FinalizationRegistry<string>((id) => {
+    if (!this.#known.get(id)?.deref()) this.#known.delete(id);
+  });
+
+  /** Before the first event. */
+  begun(runId: string, make: () => Run): Folded {
+    return this.#shared(`${runId}:begun`, make);
+  }
+
+  after({ run }: Folded, event: StoredEvent): Folded {
+    return this.#shared(`${run.facts.runId}:${event.sequence}`, () => fold(run, [fromStored(event)]));
+  }
+
+  #shared(id: string, make: () => Run): Folded {
+    const known = this.#known.get(id)?.deref();
+    if (known) return known;
+    const folded = { run: make() };
+    this.#known.set(id, new WeakRef(folded));
+    this.#dropped.register(folded, id);
+    return folded;
+  }
+}
+
 /**
  * `values`: folds the run from its first event and sends a snapshot for each event the mode reacts to.
  * After a reconnect it folds silently up to `resumeAfter`, sends the state at that point, and goes on.
  */
-export function valuesProjection(plan: Plan, start: Run, resumeAfter: number): Projection {
-  const { runId } = start.facts;
-  let run = start;
+export function valuesProjection(
+  plan: Plan,
+  begun: Folded,
+  resumeAfter: number,
+  runs: FoldedRuns,
+): Projection {
+  const { runId } = begun.run.facts;
+  let folded = begun;
   return (events) => {
     const frames: Frame[] = [];
     for (const event of events) {
-      run = fold(run, [fromStored(event)]);
+      folded = runs.after(folded, event);
       const wanted =
         event.sequence > resumeAfter ? admits(['values'], event.type) : event.sequence === resumeAfter;
-      if (wanted) {
-        frames.push(derivedFrame(runId, event, 'state.snapshot', JSON.stringify(snapshot(plan, run))));
-      }
+      if (!wanted) continue;
+      const { run } = folded;
+      folded.snapshot ??= derivedFrame(runId, event, 'state.snapshot', JSON.stringify(snapshot(plan, run)));
+      frames.push(folded.snapshot);
     }
     return frames;
   };

@@ -28,8 +28,8 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** A log that grows, and a stream on it whose reads finish when the test says so. */
-function setup(cursor: number) {
+/** A log that grows, and a stream on it whose reads finish when the test says so. Frames of `frameBytes` are unsent. */
+function setup(cursor: number, { eventsPerWrite = Number.POSITIVE_INFINITY, frameBytes = 0 } = {}) {
   const log: StoredEvent[] = [];
   const seen: number[] = [];
   const reads: (() => void)[] = [];
@@ -45,9 +45,16 @@ function setup(cursor: number) {
     },
     response: { end() {} },
     socket,
-    writer: { write: (events) => void seen.push(...events.map((e) => e.sequence)), flush() {} },
+    writer: {
+      write(events) {
+        seen.push(...events.map((e) => e.sequence));
+        socket.writableLength += events.length * frameBytes;
+      },
+      flush() {},
+    },
     pages: limiter({ max: 2 }),
     cursor,
+    eventsPerWrite,
     onClose: () => closed++,
     onError: (error) => assert.fail(String(error)),
   });
@@ -124,6 +131,28 @@ test('a slow reader is not written to until it has drained', async () => {
   world.socket.emit('drain');
   await world.finishReads();
   assert.deepEqual(world.seen, [0, 1, 2, 3, 4, 5]);
+});
+
+test('frames larger than their events are bounded by bytes, in the log and live', async () => {
+  const frameBytes = 900_000;
+  const world = setup(0, { eventsPerWrite: 1, frameBytes });
+  world.commit(150);
+  world.stream.catchUp();
+  const drain = async (): Promise<void> => {
+    await world.finishReads();
+    assert.ok(world.socket.writableLength <= 3 * frameBytes, `${world.socket.writableLength} bytes unsent`);
+    world.socket.writableLength = 0;
+    world.socket.emit('drain');
+    await world.finishReads();
+  };
+  while (world.seen.length < 150) await drain();
+  await drain();
+  world.stream.receive([...world.commit(20), ...world.commit(1, 'run.completed')], new Map());
+  while (world.closedTimes() === 0) await drain();
+  assert.deepEqual(
+    world.seen,
+    world.log.map(({ sequence }) => sequence),
+  );
 });
 
 test('a reader ahead of the log is let go when the run ends', async () => {

@@ -5,7 +5,8 @@
  * I2  Live events are only taken at the cursor; anything else sends the stream back to the store.
  * I3  A reader that is slow costs little memory: past a bound nothing is written until it has drained. What is read
  *     from the log for one reader alone is held in a slot, and there are few of those; live events are bytes that all
- *     streams of a run share.
+ *     streams of a run share. Where frames are larger than their events (snapshots), that bound is looked at after
+ *     every event.
  * I4  A reader that does not drain in time is cut off: it comes back with the id of the last frame that it has.
  */
 
@@ -45,6 +46,8 @@ export interface EventStreamOptions {
   readonly pages: Pick<Limiter, 'acquire' | 'stats'>;
   /** The first sequence to read. */
   readonly cursor: number;
+  /** Events that are written before unsent bytes are looked at. */
+  readonly eventsPerWrite: number;
   readonly onClose: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -132,18 +135,25 @@ export class EventStream {
 
   #take(events: readonly StoredEvent[], shared: SharedBytes): void {
     this.#write(events, shared);
-    if (this.#phase === 'live' && this.#options.socket.writableLength > UNSENT_BYTES_MAX) this.#wait(); // I3
+    const isBehind = this.#cursor <= events.at(-1)!.sequence;
+    if (this.#phase === 'live' && (isBehind || this.#isFull())) this.#wait(); // I3
   }
 
+  #isFull(): boolean {
+    return this.#options.socket.writableLength > UNSENT_BYTES_MAX;
+  }
+
+  /** Stops where unsent bytes reach their bound: the cursor says how far it came. */
   #write(events: readonly StoredEvent[], shared: SharedBytes | null): void {
-    const isExact = events[0]!.sequence === this.#cursor;
-    const fresh = isExact ? events : events.filter((event) => event.sequence >= this.#cursor);
-    const last = events.at(-1)!;
-    if (fresh.length > 0) {
-      this.#cursor = last.sequence + 1;
-      this.#options.writer.write(fresh, isExact ? shared : null);
+    const { eventsPerWrite, writer } = this.#options;
+    const fresh = events.filter((event) => event.sequence >= this.#cursor);
+    for (let at = 0; at < fresh.length; at += eventsPerWrite) {
+      if (at > 0 && this.#isFull()) return;
+      const part = fresh.slice(at, at + eventsPerWrite);
+      this.#cursor = part.at(-1)!.sequence + 1;
+      writer.write(part, part.length === events.length ? shared : null);
     }
-    if (isTerminalEvent(last.type)) this.end();
+    if (isTerminalEvent(events.at(-1)!.type)) this.end();
   }
 
   #wait(): void {

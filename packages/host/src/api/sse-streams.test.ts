@@ -54,6 +54,7 @@ function setup() {
         writer: directWriter(socket, eventProjection(runId, ['updates']), 'updates'),
         pages: limiter({ max: 2 }),
         cursor: 0,
+        eventsPerWrite: Number.POSITIVE_INFINITY,
         onClose: () => streams.remove(runId, stream),
         onError: (error) => assert.fail(String(error)),
       });

@@ -21,7 +21,14 @@ export interface FrameWriter {
   flush(): void;
 }
 
-const encode = (frames: readonly Frame[]): Buffer => Buffer.from(frames.map(frameText).join(''));
+function encode(frames: readonly Frame[]): Buffer {
+  const [first] = frames;
+  if (first && frames.length === 1) {
+    first.bytes ??= Buffer.from(frameText(first));
+    return first.bytes;
+  }
+  return Buffer.from(frames.map(frameText).join(''));
+}
 
 /** Sends every frame at once. Streams with the same `shareAs` send the same bytes. */
 export function directWriter(socket: Sink, project: Projection, shareAs: string | null): FrameWriter {

@@ -10,13 +10,14 @@ import {
   parseStreamMode,
   type StreamMode,
 } from '@gantry/protocol';
-import type { RunKey } from '@gantry/store';
+import type { RunKey, RunRow } from '@gantry/store';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import { fromStoredFacts } from '../runtime/run-record.ts';
 import type { ApiDeps } from './context.ts';
 import { pollAnswer, readLog } from './events.ts';
 import { RUN_URL, RunParams } from './runs.ts';
-import { eventProjection, type Projection, valuesProjection } from './sse-frames.ts';
+import { eventProjection, FoldedRuns, type Projection, valuesProjection } from './sse-frames.ts';
 import { EventStream } from './sse-stream.ts';
 import { createStreams, type Streams } from './sse-streams.ts';
 import { bufferedWriter, directWriter } from './sse-writer.ts';
@@ -97,28 +98,33 @@ function openStream(reply: FastifyReply) {
 }
 
 export function eventsRoute(app: Api, deps: ApiDeps): Streams {
-  const { runtime, store, log } = deps;
+  const { runtime, workflows, store, log } = deps;
   const { sseSubscribersMax } = deps.info.limits;
   const streams = createStreams(runtime);
+  const folded = new FoldedRuns();
   const pages = limiter({ max: PAGES_MAX, perTenantMax: PAGES_MAX / 2 });
 
   /** `values` needs the run from its beginning, whatever the reader has seen. */
-  async function projection({ key, modes, last }: Wanted): Promise<{ project: Projection; cursor: number }> {
-    if (!modes.includes('values')) return { project: eventProjection(key.runId, modes), cursor: last + 1 };
-    const read = await runtime.read(key);
-    if (read === null) throw new OpenwopError('not_found');
-    return { project: valuesProjection(read.plan, newRun(read.run.facts), last), cursor: 0 };
+  async function projection(
+    { key, modes, last }: Wanted,
+    row: RunRow,
+  ): Promise<[Projection, cursor: number]> {
+    if (!modes.includes('values')) return [eventProjection(key.runId, modes), last + 1];
+    const plan = await workflows.planOf(row.workflowHash);
+    const begun = folded.begun(row.runId, () => newRun(fromStoredFacts(row)));
+    return [valuesProjection(plan, begun, last, folded), 0];
   }
 
   async function stream(reply: FastifyReply, wanted: Wanted): Promise<void> {
     const { key, modes, bufferMs, last } = wanted;
     const row = await store.runs.row(key.tenant, key.runId);
     if (row === null) throw new OpenwopError('not_found');
-    const { project, cursor } = await projection(wanted);
+    const [project, cursor] = await projection(wanted, row);
     if (streams.size >= sseSubscribersMax) throw tooManyStreams(sseSubscribersMax);
     const { raw, socket } = openStream(reply);
     if (isTerminal(row.status) && last >= row.nextSeq - 1) return void raw.end();
-    const shareAs = modes.includes('values') ? null : modes.join(',');
+    const isSnapshots = modes.includes('values');
+    const shareAs = isSnapshots ? null : modes.join(',');
     const writer =
       bufferMs > 0 ? bufferedWriter(socket, project, bufferMs) : directWriter(socket, project, shareAs);
     const opened = new EventStream({
@@ -129,6 +135,7 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
       writer,
       pages,
       cursor,
+      eventsPerWrite: isSnapshots ? 1 : Number.POSITIVE_INFINITY,
       onClose: () => streams.remove(key.runId, opened),
       onError: (error) => log.error({ err: error, runId: key.runId }, 'an event stream failed'),
     });

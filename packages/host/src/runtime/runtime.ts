@@ -104,6 +104,8 @@ export interface Runtime {
 }
 
 export interface Workflows {
+  /** The plan of a definition that some run is pinned to. */
+  planOf(workflowHash: string): Promise<Plan>;
   /** The tenant's own current version, else the shared one. */
   resolve(tenant: string, workflowId: string): Promise<ResolvedWorkflow | null>;
   /** Validates, stores and makes current. Throws `validation_error` or `capability_required`. */

@@ -1,6 +1,5 @@
 /** The workflows a tenant may run: validated once, kept by content hash, compiled once per hash. */
 
-import type { Plan } from '@gantry/engine';
 import { randomBytes } from '@gantry/http';
 import { OpenwopError, problemsIn, WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
@@ -26,8 +25,6 @@ const ATTEMPTS_MAX = 100;
 const shape = Compile(WorkflowDefinition);
 
 export interface WorkflowsWithPlans extends Workflows {
-  /** The plan of a definition that some run is pinned to. */
-  planOf(workflowHash: string): Promise<Plan>;
   /** Called after each registration, also of one that changed nothing: what follows from it may be missing. */
   onRegistered(listener: RegistrationListener): void;
 }
