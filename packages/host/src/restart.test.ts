@@ -26,8 +26,8 @@ async function setUp(t: TestContext) {
   for (const each of [delayed, held])
     await writeFile(path.join(folder.path, `${each.id}.json`), JSON.stringify(each));
   const options = { dataDir: path.join(folder.path, 'data'), workflowsDir: folder.path };
-  const start = async () => {
-    const host = await startHostProcess(options);
+  const start = async (env: Record<string, string> = {}) => {
+    const host = await startHostProcess({ ...options, env });
     t.after(host.kill);
     return { host, client: createClient({ baseUrl: host.url, apiKey: TEST_KEY }) };
   };
@@ -74,4 +74,26 @@ test('a second process on the same data folder is refused and the first goes on'
   const { runId } = await first.client.runs.create({ workflowId: 'delayed', inputs: { delayMs: 1 } });
   assert.equal((await first.client.runs.wait(runId)).status, 'completed');
   await first.host.stop();
+});
+
+test('after a restart with the clock set back the newest run is still first', async (t) => {
+  const { start } = await setUp(t);
+  const first = await start();
+  for (let i = 0; i < 3; i++) await first.client.runs.create({ workflowId: 'delayed' });
+  await first.host.kill();
+  const back = 'const { now } = Date; Date.now = () => now() - 3_600_000;';
+  const second = await start({
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(back)}`,
+  });
+  const after: string[] = [];
+  for (let i = 0; i < 3; i++) after.push((await second.client.runs.create({ workflowId: 'delayed' })).runId);
+  const response = await fetch(`${second.host.url}/v1/host/gantry/runs`, {
+    headers: { authorization: `Bearer ${TEST_KEY}` },
+  });
+  const { runs } = (await response.json()) as { runs: { runId: string }[] };
+  assert.deepEqual(
+    runs.slice(0, 3).map(({ runId }) => runId),
+    after.toReversed(),
+  );
+  assert.equal(runs.length, 6);
 });

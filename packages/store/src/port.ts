@@ -182,6 +182,8 @@ export interface RunReads {
   list(tenant: string, filter: RunFilter): Promise<RunRow[]>;
   /** A run of this tenant and scope that has not ended, for `X-Dedup`. */
   activeInScope(tenant: string, scopeId: string): Promise<string | null>;
+  /** Host-wide: the highest run id. */
+  highestId(): Promise<string | null>;
 }
 
 export interface RecordReads {

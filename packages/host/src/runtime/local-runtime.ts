@@ -19,7 +19,7 @@ import { RETRY_AFTER_SECONDS, Remote } from './remote.ts';
 import { isReply } from './reply.ts';
 import { StaleRunError } from './run-actor.ts';
 import { OwnedElsewhereError, RunActors } from './run-actors.ts';
-import { nextRunId } from './run-id.ts';
+import { continueRunIds, nextRunId } from './run-id.ts';
 import { toRun } from './run-record.ts';
 import type {
   CommandResult,
@@ -75,6 +75,7 @@ export class LocalRuntime implements Runtime {
   /** Takes the lease that every run of this process will carry. */
   static async open(options: RuntimeOptions): Promise<LocalRuntime> {
     const epoch = await options.store.leases.acquire(randomUUID(), options.now(), options.lease.ttlMs);
+    continueRunIds(options.now, await options.store.runs.highestId());
     return new LocalRuntime(options, epoch);
   }
 

@@ -1,4 +1,4 @@
-import { newRunId } from '@gantry/protocol';
+import { newRunId, timeOfId } from '@gantry/protocol';
 
 /** The latest time that went into an id, by clock. */
 const latest = new WeakMap<() => number, number>();
@@ -10,4 +10,9 @@ export function nextRunId(now: () => number, randomBytes: (count: number) => Uin
   const at = current >= before ? current : before + 1;
   latest.set(now, at);
   return newRunId(at, randomBytes);
+}
+
+/** The clock may have gone back since another process made `highest`. */
+export function continueRunIds(now: () => number, highest: string | null): void {
+  latest.set(now, Math.max(latest.get(now) ?? 0, (highest && timeOfId(highest)) || 0));
 }

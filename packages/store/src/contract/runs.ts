@@ -56,6 +56,14 @@ function eventTests(current: CurrentStore): void {
     assert.equal(await store.runs.activeInScope(TENANT, 'scope'), 'run-1');
   });
 
+  test('the highest id is that of any tenant', async () => {
+    const { store } = current();
+    assert.equal(await store.runs.highestId(), null);
+    await win(store, make.create('run-2', { facts: { tenant: 'other' } }));
+    await win(store, make.create('run-1'));
+    assert.equal(await store.runs.highestId(), 'run-2');
+  });
+
   test('a scope is active while a run of it has not ended', async () => {
     const { store } = current();
     await win(store, make.create('run-1', { facts: { scopeId: 'scope' } }));

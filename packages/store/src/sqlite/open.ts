@@ -77,6 +77,7 @@ function runReads(reader: Reader): FairReads {
       events: (...page) => read(page[0], () => reader.call('events', ...page)),
       list: (tenant, filter) => read(tenant, () => reader.call('list', tenant, filter)),
       activeInScope: (tenant, scopeId) => read(tenant, () => reader.call('activeInScope', tenant, scopeId)),
+      highestId: () => reader.call('highestId'),
     },
     settled: () => Promise.all(underWay),
   };

@@ -10,6 +10,8 @@ export const runReads = (sql: Sql): RunReads => ({
   events: (...page) => events(sql, ...page),
   list: (tenant, filter) => list(sql, tenant, filter),
   activeInScope: (tenant, scopeId) => activeInScope(sql, tenant, scopeId),
+  highestId: async () =>
+    (await sql<[{ runId: string | null }]>`select max(run_id) as "runId" from runs`)[0].runId,
 });
 
 async function row(sql: Queryable, tenant: string, runId: string): Promise<RunRow | null> {

@@ -35,6 +35,7 @@ export function prepareRunReads(database: DatabaseSync) {
     activeInScope: prepareActiveInScope(database),
     ownedRuns: prepareOwnedRuns(database),
     nextWakeAt: prepareNextWakeAt(database),
+    highestId: prepareHighestId(database),
   };
 }
 
@@ -134,4 +135,9 @@ function prepareNextWakeAt(database: DatabaseSync) {
     select min(wake_at) as wakeAt from runs where owner is null and wake_at is not null
   `);
   return (): number | null => selectOne<{ wakeAt: number | null }>(select)?.wakeAt ?? null;
+}
+
+function prepareHighestId(database: DatabaseSync) {
+  const select = database.prepare('select max(run_id) as runId from runs');
+  return (): string | null => selectOne<{ runId: string | null }>(select)?.runId ?? null;
 }
