@@ -10,8 +10,8 @@ export class Deadline {
   /** For statements that may take as long as they like: `Infinity`. */
   limitMs: number;
   readonly #onPassed: () => void;
-  #underWay = 0;
-  /** Of the last change of `#underWay`. */
+  underWay = 0;
+  /** Of the last change of `underWay`. */
   #since = performance.now();
   #timer: NodeJS.Timeout | null = null;
 
@@ -22,7 +22,7 @@ export class Deadline {
 
   /** 0 while a statement is under way. */
   get idleMs(): number {
-    return this.#underWay > 0 ? 0 : performance.now() - this.#since;
+    return this.underWay > 0 ? 0 : performance.now() - this.#since;
   }
 
   /** Counts from when the driver sends it. What is no statement (a name, a list of values) comes back as it is. */
@@ -46,12 +46,12 @@ export class Deadline {
   }
 
   #begin(): void {
-    if (this.#underWay++ === 0) this.#since = performance.now();
+    if (this.underWay++ === 0) this.#since = performance.now();
     if (this.#timer === null) this.#arm(this.limitMs);
   }
 
   #end(): void {
-    this.#underWay--;
+    this.underWay--;
     this.#since = performance.now();
   }
 
@@ -60,7 +60,7 @@ export class Deadline {
     if (ms === Number.POSITIVE_INFINITY) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      if (this.#underWay === 0) return;
+      if (this.underWay === 0) return;
       const leftMs = this.limitMs - (performance.now() - this.#since);
       if (leftMs > 0) this.#arm(leftMs);
       else this.#onPassed();

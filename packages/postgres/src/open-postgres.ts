@@ -52,7 +52,7 @@ export interface PostgresSettings extends Omit<SessionSettings, 'server'> {
   readonly connectionsMax: number;
 }
 
-/** Statements follow each other on one without waiting for answers, so few are enough; a slow one delays a quarter. */
+/** Statements follow each other on one without waiting for answers, so few are enough. The least busy takes the next. */
 const SHARED = 4;
 
 type ProbeOptions = Parameters<Sql['probe']>[0];
@@ -106,13 +106,19 @@ class Pool {
   /** I2. */
   shared(): Driver {
     this.#places.mustBeOpen();
-    const at = this.#turn++ % SHARED;
+    let at = this.#turn++ % SHARED;
+    for (let other = 0; other < SHARED; other++) if (this.#underWay(other) < this.#underWay(at)) at = other;
     let session = this.#shared[at];
     if (!session?.isOpen) {
       session = new Session(this.#settings);
       this.#shared[at] = session;
     }
     return session.sql;
+  }
+
+  #underWay(at: number): number {
+    const session = this.#shared[at];
+    return session?.isOpen ? session.underWay : 0;
   }
 
   begin(mode: string, work: Work): Promise<unknown> {

@@ -70,6 +70,11 @@ export class Session {
     return this.#deadline.idleMs;
   }
 
+  /** Statements without an answer yet. */
+  get underWay(): number {
+    return this.#deadline.underWay;
+  }
+
   /** A connection that gives no answer is lost. */
   async probe(timeoutMs: number): Promise<void> {
     const timer = setTimeout(() => void this.end(0), timeoutMs);

@@ -7,6 +7,7 @@ import { commit } from './commit.ts';
 import { CommitMarks } from './commit-marks.ts';
 import { createSchema } from './create-schema.ts';
 import { badUrl, explain, explainOpening, explainWrite } from './errors.ts';
+import { fairReads } from './fair-reads.ts';
 import { leases } from './leases.ts';
 import { Announcer, LOOK_AT_EVERYTHING } from './notices.ts';
 import { Presence } from './presence.ts';
@@ -51,12 +52,13 @@ export async function openPostgres(options: PostgresStoreOptions): Promise<Store
   const presence = new Presence(sql, processId);
   const onSettledLate = (): void => presence.tell(LOOK_AT_EVERYTHING);
   const marks = new CommitMarks({ sql, outcomeTimeoutMs, onSettledLate });
+  const reads = fairReads(runReads(sql), entryReads(sql));
   return {
     now: clock.now,
     commit: explaining(address, (groups) => commit({ marks, announcer }, groups)),
-    runs: explainingAll(address, runReads(sql)),
+    runs: explainingAll(address, reads.runs),
     records: explainingAll(address, recordReads(sql)),
-    entries: explainingAll(address, entryReads(sql)),
+    entries: explainingAll(address, reads.entries),
     watch: explaining(address, presence.watch),
     leases: explainingAll(address, leases({ sql, processId, clock, presence }), explainWrite),
     retention: explainingAll(address, retention(sql)),

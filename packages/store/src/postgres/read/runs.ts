@@ -22,16 +22,23 @@ async function row(sql: Queryable, tenant: string, runId: string): Promise<RunRo
   return found ?? null;
 }
 
-/** One snapshot of the database, so that row, snapshot and tail are of the same moment. */
+/** One snapshot of the database, so that row, snapshot and tail are of the same moment; asked for together. */
 async function load(sql: Sql, tenant: string, runId: string): Promise<LoadedRun | null> {
+  if (![tenant, runId].every(isStorable)) return null;
   return sql.begin('isolation level repeatable read read only', async (tx): Promise<LoadedRun | null> => {
-    const found = await row(tx, tenant, runId);
-    if (!found) return null;
-    const [snapshot] = await tx<RunSnapshotRecord[]>`
-      select ${tx.unsafe(SNAPSHOT_COLUMNS)} from snapshots where run_id = ${runId}
-    `;
-    const tail = await events(tx, tenant, runId, snapshot?.nextSeq ?? 0, found.nextSeq);
-    return { row: found, snapshot: snapshot ?? null, tail };
+    const [found, [snapshot], tail] = await Promise.all([
+      row(tx, tenant, runId),
+      tx<RunSnapshotRecord[]>`select ${tx.unsafe(SNAPSHOT_COLUMNS)} from snapshots where run_id = ${runId}`,
+      tx<StoredEvent[]>`
+        select ${tx.unsafe(EVENT_COLUMNS)}
+        from events
+        where run_id = ${runId}
+          and sequence >= coalesce((select next_seq from snapshots where run_id = ${runId}), 0)
+          and exists (select 1 from runs where run_id = ${runId} and tenant = ${tenant})
+        order by sequence
+      `,
+    ]);
+    return found && { row: found, snapshot: snapshot ?? null, tail: [...tail] };
   });
 }
 
