@@ -19,6 +19,16 @@ const SOAKS = {
     files: 'packages/host/src/proxy-soak.test.ts',
     rounds: 500,
   },
+  lists: {
+    about: 'every list on a host with 120,000 runs beside one with 500, on both databases',
+    files: 'packages/host/src/testing/lists-soak.ts',
+    rounds: 9,
+  },
+  peers: {
+    about: '30 runs beside a process whose clock is 30 s ahead, then 70 runs of a process that is killed',
+    files: 'packages/host/src/peers.test.ts',
+    rounds: 1,
+  },
   width: {
     about: '1,990 sub-workflows beside each other against 250',
     files: 'packages/host/src/runtime/width.test.ts',
