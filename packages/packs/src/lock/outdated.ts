@@ -1,6 +1,6 @@
 import type { GrantDifference } from '../install/permission.ts';
 import { grantDifference } from '../install/permission.ts';
-import type { Registries } from '../registry/registries.ts';
+import { inTurns, type Registries } from '../registry/registries.ts';
 import type { Registry, VersionManifest } from '../registry/registry.ts';
 import { type Candidate, candidatesOf, type Range, readRange, suits } from '../resolve/range.ts';
 import type { Root } from '../resolve/resolve.ts';
@@ -34,8 +34,6 @@ interface Listed {
   readonly latest?: string;
   readonly manifest: VersionManifest | undefined;
 }
-
-const AT_ONCE_MAX = 8;
 
 /** How every locked pack stands beside its registry. Packs that nobody here knows any more are left as they are. */
 export async function outdated(
@@ -113,11 +111,4 @@ function latestOf({ candidates, latest }: Listed): string | undefined {
   const offered = candidates.filter(({ yanked }) => yanked === undefined);
   const tagged = offered.find(({ version }) => version === latest);
   return (tagged ?? offered.find(({ semver }) => semver.prerelease.length === 0) ?? offered[0])?.version;
-}
-
-async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += AT_ONCE_MAX)
-    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE_MAX).map(work))));
-  return results;
 }

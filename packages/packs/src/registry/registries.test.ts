@@ -72,10 +72,10 @@ describe('offline', () => {
 
   test('what is missing is told with what is there', async () => {
     const error = await failsWith(() => resolve(registries, A, '^2.0.0'), 'pack_version_not_found');
-    assert.match(error.message, /offline; available locally: 1\.0\.0/);
+    assert.match(error.message, /Available locally \(offline mode\): 1\.0\.0/);
     assert.equal(error.details?.offline, true);
     const unknown = await failsWith(() => resolve(registries, B), 'pack_version_not_found');
-    assert.match(unknown.message, /offline, and no version is available locally/);
+    assert.match(unknown.message, /Offline mode, and no version is available locally/);
     assert.deepEqual(asked, []);
   });
 });

@@ -80,3 +80,13 @@ export class Registries {
     return this.all.map(({ url }) => url).join(', ') || 'none';
   }
 }
+
+const REQUESTS_AT_ONCE_MAX = 16;
+
+/** Asks registries for many things, a few at a time. */
+export async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += REQUESTS_AT_ONCE_MAX)
+    results.push(...(await Promise.all(items.slice(at, at + REQUESTS_AT_ONCE_MAX).map(work))));
+  return results;
+}

@@ -3,11 +3,9 @@ import type { Signing } from '../manifest/fields.ts';
 import type { Registries } from '../registry/registries.ts';
 import { checkAsked, quoted } from '../registry/registry.ts';
 import type { RegistryRecord } from '../trust/judge-trust.ts';
-import { type FailureContext, failureError } from './failure.ts';
-import { Knowledge } from './knowledge.ts';
-import type { Need } from './learner.ts';
-import { type Outcome, type RootRequest, search } from './search.ts';
-import type { Choice, Selection } from './selection.ts';
+import { KnownPacks } from './known-packs.ts';
+import { type Range, readRange } from './range.ts';
+import { type Request, Settling } from './settle.ts';
 
 export interface Root {
   readonly name: string;
@@ -49,93 +47,66 @@ export interface ResolveOptions {
 
 const ROOTS_MAX = 10_000;
 
-/** Chooses one version for every pack that the roots lead to, by the rules in `search.ts`, or says why it cannot. */
-export async function resolvePacks(options: ResolveOptions): Promise<Resolution> {
-  const { registries, overrides = {} } = options;
-  const knowledge = new Knowledge(registries);
-  const roots = readRoots(options.roots, knowledge);
+/** Chooses one version for every pack that the roots lead to, by the rules in `settle.ts`, or says why it cannot. */
+export async function resolvePacks({
+  roots,
+  registries,
+  overrides = {},
+}: ResolveOptions): Promise<Resolution> {
+  const known = new KnownPacks(registries);
   for (const [name, version] of Object.entries(overrides)) checkAsked(name, version);
-  for (const { name, range } of roots) knowledge.foresee(name, range);
-  try {
-    const outcome = await answered(search(roots, new Map(Object.entries(overrides)), knowledge), knowledge);
-    return resolutionOf(selectionOf(outcome, registries), knowledge, overrides);
-  } finally {
-    knowledge.close();
-  }
-}
-
-function readRoots(roots: readonly Root[], knowledge: Knowledge): RootRequest[] {
+  const settling = new Settling(known, new Map(Object.entries(overrides)));
   if (roots.length > ROOTS_MAX)
-    throw new OpenwopError('validation_error', { message: `More than ${ROOTS_MAX} packs are asked for.` });
-  return roots.map(({ name, range: text, requestedBy }) => {
-    checkAsked(name);
-    const range = knowledge.range(text);
-    if (range !== undefined) return { name, range, requestedBy };
-    throw new OpenwopError('pack_version_not_found', {
-      message: `${requestedBy} asks for ${name} with ${quoted(text)}, which is no range of versions. Write one such as ^1.2.0.`,
-      details: { packName: name, range: text.slice(0, 256), requestedBy, available: [] },
-    });
+    throw new OpenwopError('validation_error', { message: `More than ${ROOTS_MAX} packs are requested.` });
+  for (const root of roots.toSorted(byNameThenRequester))
+    settling.request(root.name, { range: rangeOf(root), requestedBy: root.requestedBy });
+  const chosen = await settling.run();
+  const packs = [...chosen.keys()].sort().map((name) => {
+    const pack = resolvedPack(name, chosen, settling.requestsFor(name), known);
+    return Object.hasOwn(overrides, name) ? { ...pack, isExact: true } : pack;
   });
-}
-
-async function answered(steps: Generator<Need, Outcome, void>, knowledge: Knowledge): Promise<Outcome> {
-  let step = steps.next();
-  while (step.done !== true) {
-    await knowledge.learn(step.value);
-    step = steps.next();
-  }
-  return step.value;
-}
-
-function selectionOf(outcome: Outcome, registries: Registries): Selection {
-  if (outcome.kind === 'found') return outcome.selection;
-  const { offline, asked } = registries;
-  const context: FailureContext = { offline, registries: asked.map(({ url }) => url) };
-  const error = failureError(outcome.failure, context);
-  if (outcome.kind === 'failed') throw error;
-  throw new OpenwopError('pack_dependency_conflict', {
-    message: `The search for versions that fit together was given up, it takes too long. Narrow the ranges, or pin packs in overrides. The first obstacle: ${error.message}`,
-    details: error.details ?? {},
-  });
-}
-
-function resolutionOf(
-  selection: Selection,
-  knowledge: Knowledge,
-  overrides: Readonly<Record<string, string>>,
-): Resolution {
-  const choices = [...selection.choices.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
-  const packs = choices.map((choice) => resolvedPack(choice, selection, knowledge, overrides));
   return { packs, overrides, warnings: packs.flatMap((pack) => warningsOf(pack)) };
 }
 
-function resolvedPack(
-  { name, candidate: { version }, dependencies }: Choice,
-  selection: Selection,
-  knowledge: Knowledge,
-  overrides: Readonly<Record<string, string>>,
-): ResolvedPack {
-  const { registry, manifest } = knowledge.manifest(name, version);
-  const requests = selection.requestsFor(name);
-  const pins = [...dependencies.keys()].map((dependency): [string, string] => {
-    const chosen = selection.choices.get(dependency);
-    return [dependency, chosen?.candidate.version ?? ''];
+const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
+const byNameThenRequester = (left: Root, right: Root): number =>
+  compare(left.name, right.name) ||
+  compare(left.requestedBy, right.requestedBy) ||
+  compare(left.range, right.range);
+
+function rangeOf({ name, range: text, requestedBy }: Root): Range {
+  checkAsked(name);
+  const range = readRange(text);
+  if (range !== undefined) return range;
+  throw new OpenwopError('pack_version_not_found', {
+    message: `${requestedBy} asks for ${name} with ${quoted(text)}, which is not a version range. Write one such as ^1.2.0.`,
+    details: { packName: name, range: text.slice(0, 256), requestedBy, available: [] },
   });
+}
+
+function resolvedPack(
+  name: string,
+  chosen: ReadonlyMap<string, string>,
+  requests: readonly Request[],
+  known: KnownPacks,
+): ResolvedPack {
+  const version = chosen.get(name) ?? '';
+  const { registry, manifest } = known.manifest(name, version);
+  const dependencies = Object.keys(manifest.dependencies).sort();
   return {
     name,
     version,
     registry: registry.url,
     tarballUrl: manifest.tarballUrl,
     record: manifest.record,
-    ...(manifest.signing === undefined ? {} : { signing: manifest.signing }),
-    dependencies: Object.fromEntries(pins),
+    ...(manifest.signing && { signing: manifest.signing }),
+    dependencies: Object.fromEntries(
+      dependencies.map((dependency) => [dependency, chosen.get(dependency) ?? '']),
+    ),
     peerDependencies: manifest.peerDependencies,
     requires: manifest.requires,
-    requestedBy: requests.map((request) => {
-      const { requestedBy, range } = selection.asker(request);
-      return { requestedBy, range };
-    }),
-    isExact: Object.hasOwn(overrides, name) || requests.some(({ range }) => range.exact !== undefined),
+    requestedBy: requests.map(({ requestedBy, range }) => ({ requestedBy, range: range.text })),
+    isExact: requests.some(({ range }) => range.exact !== undefined),
   };
 }
 

@@ -1,98 +1,158 @@
-import type { Learner, Need } from './learner.ts';
-import type { Range } from './range.ts';
-import type { RootRequest } from './search.ts';
-import { type Choice, type Request, Selection, type Versions } from './selection.ts';
-
-/** Versions that keep changing each other never settle; real ones do after a few changes each. */
-const CHANGES_PER_PACK_MAX = 20;
-const CHANGES_MIN = 1000;
-
 /**
- * The way of the protocol: every pack gets the highest version that suits all who ask for it, and when a version
- * changes, so do its requests, until nothing changes any more. Undefined when that ends in a conflict or a circle,
- * or does not end. Where packs cannot depend on each other in a circle there is at most one such end, so the order
- * in which packs are looked at means nothing.
+ * The resolution algorithm of the protocol.
+ *
+ * R1 Every pack gets the highest version that satisfies all requests for it. When its version changes, so do its own
+ *    requests, until nothing changes any more. A requester is never moved to an older version to please others.
+ * R2 A pack without such a version is a conflict, and packs that depend on each other in a cycle are refused.
+ * R3 An override is the only version of its pack; at least one request must be satisfied by it.
+ *
+ * Packs are looked at in rounds, in the order of their names, so the speed of registries does not change the result.
+ * Without cycles there is at most one result, and a round settles at least the packs one step further from the roots.
  */
-export function* settle(
-  roots: readonly RootRequest[],
-  versions: Versions,
-  learner: Learner,
-): Generator<Need, Selection | undefined, void> {
-  const settling = new Settling(versions, learner);
-  for (const root of roots) yield* settling.ask(root);
-  if (!(yield* settling.run())) return undefined;
-  return settling.selection(roots);
+import { OpenwopError } from '@gantry/protocol';
+import { inTurns } from '../registry/registries.ts';
+import { type Asker, conflict, notFound, uselessOverride } from './failure.ts';
+import { installOrder } from './install-order.ts';
+import type { KnownPacks } from './known-packs.ts';
+import { type Candidate, type Range, readRange, suits } from './range.ts';
+
+export interface Request {
+  readonly range: Range;
+  /** The name of the root, or `name@version`. */
+  readonly requestedBy: string;
+  /** The pack that asks; undefined for a root. */
+  readonly pack?: string;
 }
 
-class Settling {
-  readonly #versions: Versions;
-  readonly #learner: Learner;
-  readonly #choices = new Map<string, Choice | undefined>();
-  /** By who asks, for each pack. */
+/** What only versions that keep changing each other exceed; others settle after a few changes each. */
+const CHANGES_PER_PACK_MAX = 20;
+const CHANGES_MIN = 100;
+
+export class Settling {
+  readonly #known: KnownPacks;
+  readonly #overrides: ReadonlyMap<string, string>;
+  /** By requester, for each pack. */
   readonly #requests = new Map<string, Map<string, Request>>();
-  readonly #unsettled = new Set<string>();
+  /** Versions by name; undefined for a pack of which no version satisfies all requests. */
+  readonly #chosen = new Map<string, string | undefined>();
+  /** Every dependency of every version that was chosen at some time. */
+  readonly #seen = new Map<string, Record<string, string>>();
+  #unsettled = new Set<string>();
   #changes = 0;
 
-  constructor(versions: Versions, learner: Learner) {
-    this.#versions = versions;
-    this.#learner = learner;
+  constructor(known: KnownPacks, overrides: ReadonlyMap<string, string>) {
+    this.#known = known;
+    this.#overrides = overrides;
   }
 
-  *ask({ name, range, requestedBy }: RootRequest): Generator<Need, void, void> {
-    yield* this.#learner.versions(name, range);
-    this.#add(name, `root ${requestedBy} ${range.text}`, { range, by: { root: requestedBy } });
+  requestsFor(name: string): Request[] {
+    return [...(this.#requests.get(name)?.values() ?? [])];
   }
 
-  /** Answers whether everything settled, and for everyone who asks. */
-  *run(): Generator<Need, boolean, void> {
-    for (const name of this.#unsettled) {
-      this.#unsettled.delete(name);
-      if (this.#changes > CHANGES_MIN + CHANGES_PER_PACK_MAX * this.#requests.size) return false;
-      yield* this.#reconsider(name);
-    }
-    return [...this.#choices.values()].every((choice) => choice !== undefined);
-  }
-
-  *#reconsider(name: string): Generator<Need, void, void> {
-    const requests = [...(this.#requests.get(name)?.values() ?? [])];
-    const [candidate] = requests.length === 0 ? [] : this.#versions.suitable(name, requests);
-    const before = this.#choices.get(name);
-    if (candidate !== undefined && before?.candidate === candidate) return;
-    const choice = candidate && (yield* this.#learner.choice(name, candidate));
-    this.#changes++;
-    if (choice !== undefined && choice.candidate !== candidate) this.#unsettled.add(name);
-    if (requests.length === 0) this.#choices.delete(name);
-    else this.#choices.set(name, choice);
-    for (const dependency of before?.dependencies.keys() ?? []) this.#remove(dependency, name);
-    for (const [dependency, range] of choice?.dependencies ?? []) this.#addFrom(name, dependency, range);
-  }
-
-  #addFrom(name: string, dependency: string, range: Range): void {
-    this.#add(dependency, name, { range, by: { pack: name } });
-  }
-
-  #add(name: string, who: string, request: Request): void {
+  request(name: string, request: Request): void {
+    const requester = request.pack ?? `root ${request.requestedBy} ${request.range.text}`;
     const requests = this.#requests.get(name) ?? new Map<string, Request>();
-    this.#requests.set(name, requests.set(who, request));
+    this.#requests.set(name, requests.set(requester, request));
     this.#unsettled.add(name);
   }
 
-  #remove(name: string, who: string): void {
-    this.#requests.get(name)?.delete(who);
-    this.#unsettled.add(name);
+  /** The versions of all packs that the requests lead to, by name. */
+  async run(): Promise<ReadonlyMap<string, string>> {
+    while (this.#unsettled.size > 0) await this.#round();
+    const chosen = new Map<string, string>();
+    for (const [name, version] of this.#chosen) if (version !== undefined) chosen.set(name, version);
+    installOrder([...chosen].map(([name, version]) => ({ name, dependencies: this.#ranges(name, version) })));
+    for (const name of [...this.#chosen.keys()].sort()) this.#check(name);
+    return chosen;
   }
 
-  /** The same from the roots on, which finds circles. */
-  selection(roots: readonly RootRequest[]): Selection | undefined {
-    const selection = new Selection(this.#versions);
-    for (const { name, range, requestedBy } of roots)
-      if (selection.request(name, { range, by: { root: requestedBy } })) return undefined;
-    const names = new Set(roots.map(({ name }) => name));
-    for (const name of names) {
-      const choice = this.#choices.get(name);
-      if (choice === undefined || selection.place(choice)) return undefined;
-      for (const dependency of choice.dependencies.keys()) names.add(dependency);
+  async #round(): Promise<void> {
+    const names = [...this.#unsettled].sort();
+    this.#unsettled = new Set();
+    await inTurns(names, (name) => this.#known.loadVersions(name, this.#pins(name)));
+    const versions = await inTurns(names, (name) => this.#loadBest(name));
+    for (const [index, name] of names.entries()) this.#choose(name, versions[index]);
+  }
+
+  /** An override, else what requests pin. */
+  #pins(name: string): string[] {
+    const override = this.#overrides.get(name);
+    if (override !== undefined) return [override];
+    return this.requestsFor(name).flatMap(({ range: { exact } }) => exact ?? []);
+  }
+
+  #suitable(name: string, requests: readonly Request[]): readonly Candidate[] {
+    const override = this.#overrides.get(name);
+    const candidates = this.#known.candidates(name);
+    if (override !== undefined) return candidates.filter(({ version }) => version === override);
+    return candidates.filter((candidate) => requests.every(({ range }) => suits(range, candidate)));
+  }
+
+  /** A manifest can say that the best version is withdrawn; then another one is. */
+  async #loadBest(name: string): Promise<string | undefined> {
+    const requests = this.requestsFor(name);
+    if (requests.length === 0) return undefined;
+    for (;;) {
+      const [best] = this.#suitable(name, requests);
+      if (best === undefined || !(await this.#known.loadManifest(name, best.version))) return best?.version;
     }
-    return selection;
+  }
+
+  #choose(name: string, version: string | undefined): void {
+    const before = this.#chosen.get(name);
+    if (version === undefined && this.requestsFor(name).length === 0) this.#chosen.delete(name);
+    else this.#chosen.set(name, version);
+    if (before === version) return;
+    if (++this.#changes > CHANGES_MIN + CHANGES_PER_PACK_MAX * this.#requests.size) throw this.#unsettling();
+    for (const dependency of Object.keys(before === undefined ? {} : this.#ranges(name, before))) {
+      this.#requests.get(dependency)?.delete(name);
+      this.#unsettled.add(dependency);
+    }
+    if (version === undefined) return;
+    const dependencies = this.#ranges(name, version);
+    this.#seen.set(name, { ...this.#seen.get(name), ...dependencies });
+    for (const dependency of Object.keys(dependencies).sort()) {
+      const range = readRange(dependencies[dependency] ?? '');
+      if (range) this.request(dependency, { range, requestedBy: `${name}@${version}`, pack: name });
+    }
+  }
+
+  #ranges(name: string, version: string): Readonly<Record<string, string>> {
+    return this.#known.manifest(name, version).manifest.dependencies;
+  }
+
+  /** Without a cycle versions settle, unless a registry is made to stall the resolver. */
+  #unsettling(): OpenwopError {
+    installOrder([...this.#seen].map(([name, dependencies]) => ({ name, dependencies })));
+    return new OpenwopError('pack_dependency_conflict', {
+      message:
+        'The versions of the packs keep changing each other. Narrow the ranges, or pin packs in overrides.',
+    });
+  }
+
+  #check(name: string): void {
+    const requests = this.requestsFor(name);
+    const askers = requests.map((request) => this.#asker(request));
+    const override = this.#overrides.get(name);
+    const [best] = this.#suitable(name, requests);
+    if (best !== undefined) {
+      if (override !== undefined && !requests.some(({ range }) => range.range.test(best.semver)))
+        throw uselessOverride(name, override, askers);
+      return;
+    }
+    const candidates = this.#known.candidates(name);
+    const alone = requests.findIndex((request) => this.#suitable(name, [request]).length === 0);
+    const { [alone]: missing } = askers;
+    if (missing === undefined) throw conflict(name, askers, candidates);
+    const pin = { requestedBy: 'overrides', range: override ?? '', chain: ['overrides'] };
+    throw notFound(name, override === undefined ? missing : pin, candidates, this.#known.registries);
+  }
+
+  /** With the way from a root, the first by which each pack was requested. */
+  #asker({ requestedBy, range, pack }: Request): Asker {
+    const chain = [requestedBy];
+    for (let by = pack && this.requestsFor(pack)[0]; by; by = by.pack && this.requestsFor(by.pack)[0])
+      chain.unshift(by.requestedBy);
+    return { requestedBy, range: range.text, chain };
   }
 }
