@@ -1,4 +1,4 @@
-/** Every area of the database. A new surface adds its line here and a migration. */
+/** Every area of the database. A new surface adds its line here, and its tables to `schema/surfaces.sql`. */
 import { blobArea } from './blobs.ts';
 import { cacheArea } from './cache.ts';
 import { documentsArea } from './documents.ts';

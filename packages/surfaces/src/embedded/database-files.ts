@@ -24,7 +24,6 @@ export interface OpenFile {
 const FILES = {
   surfaces: {
     nameOf: () => 'surfaces.db',
-    migrations: 'migrations',
     areas: AREAS,
     pageBytes: 4_096,
     cacheKib: 16_384,
@@ -32,7 +31,6 @@ const FILES = {
   },
   retrieval: {
     nameOf: () => 'retrieval.db',
-    migrations: 'retrieval-migrations',
     areas: VECTOR_AREAS,
     // [m] A scan over 100,000 vectors of 1.5 KB takes 116 ms, with pages of 4 KiB 177 ms
     pageBytes: 16_384,
@@ -46,7 +44,6 @@ const FILES = {
   search: {
     // Names of tenants may be anything; a hash of one is a name that every file system takes
     nameOf: (tenant: string) => join('search', `${hash('sha256', tenant)}.db`),
-    migrations: 'search-migrations',
     areas: SEARCH_AREAS,
     // [m] An empty index takes 38 KB, with pages of 16 KiB 150 KB
     pageBytes: 4_096,
@@ -59,7 +56,7 @@ const FILES = {
 /** `tenant`: whose file it is, where each has one. */
 export const factsOf = ({ file, dataDir, extensions }: OpenFile, tenant = ''): FileFacts => {
   const { nameOf, areas: _, ...facts } = FILES[file];
-  return { path: databasePath(dataDir, nameOf(tenant)), ...facts, extensions };
+  return { path: databasePath(dataDir, nameOf(tenant)), schema: file, ...facts, extensions };
 };
 
 export const areasOf = ({ file }: OpenFile): Readonly<Record<string, Area>> => FILES[file].areas;

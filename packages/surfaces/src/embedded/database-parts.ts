@@ -67,7 +67,7 @@ export const scansOf = ({ area, file, writer, scanMsMax }: ScansOfOptions): Scan
   });
 
 /** Every read names its tenant first, by itself or in the place of what it reads. */
-export function tenantOf([first]: readonly unknown[]): string {
+function tenantOf([first]: readonly unknown[]): string {
   if (typeof first === 'string') return first;
   const isPlace = typeof first === 'object' && first !== null && 'tenant' in first;
   return isPlace ? String(first.tenant) : '';

@@ -11,12 +11,11 @@ import {
   firstUse,
   scanning,
   scansOf,
-  tenantOf,
   threadOf,
 } from './database-parts.ts';
 import type { ScannedArea } from './late-scan.ts';
 import { databasePath } from './open-file.ts';
-import { ADOPT, FORGET } from './writer-requests.ts';
+import { FORGET } from './writer-requests.ts';
 
 interface OpensLate {
   /** False until something was asked of it. */
@@ -44,7 +43,7 @@ export interface DatabaseOptions {
 const isScan = (area: string, name: string): boolean =>
   area === 'documents' && (name === 'find' || name === 'count' || name === 'match');
 
-/** `surfaces.db` of a data folder. One that is there is opened, and migrated, at once. */
+/** `surfaces.db` of a data folder. An existing one is opened at once. */
 export async function openEmbeddedDatabase(options: DatabaseOptions): Promise<EmbeddedDatabase> {
   const dataDir = resolve(options.dataDir);
   const file = { file: 'surfaces', dataDir, extensions: [] } as const;
@@ -92,18 +91,13 @@ export function openRetrievalDatabase(options: DatabaseOptions): RetrievalDataba
   const words = openPart({ file: 'search', dataDir, extensions: [] }, 'search', scanMsMax);
   const parts = [vectors, words];
   const partOf = (area: string) => (area === 'search' ? words : vectors);
-  const adopt = adopting(dataDir, words.write);
-  const byWords: Ask = async (request) => {
-    await adopt(tenantOf(request.args));
-    return words.scan(request);
-  };
   const inUse = () => parts.filter((part) => part.isInUse());
   const forget: Ask = async (request) => {
     const forgotten = await Promise.all(inUse().map((part) => part.write(request)));
     return forgotten.reduce((sum: number, many) => sum + Number(many), 0);
   };
   const database = databaseOver<RetrievalAreas>({
-    readerOf: (area) => (area === 'search' ? byWords : vectors.scan),
+    readerOf: (area) => partOf(area).scan,
     writerOf: (area) => (area === FORGET.area ? forget : partOf(area).write),
     ready: async (area) => {
       if (area !== FORGET.area) await partOf(area).ready();
@@ -131,19 +125,6 @@ function openPart(file: OpenFile, area: ScannedArea, scanMsMax: number) {
       await scans.close();
       await writer.close();
     },
-  };
-}
-
-const ADOPTED_MAX = 10_000;
-
-/** Before the first read of each tenant. Writes have it done by themselves. */
-function adopting(dataDir: string, write: Ask): (tenant: string) => Promise<void> {
-  const adopted = new Set<string>();
-  return async (tenant) => {
-    if (adopted.has(tenant) || !existsSync(databasePath(dataDir, 'retrieval.db'))) return;
-    await write({ ...ADOPT, args: [tenant], invocation: null });
-    if (adopted.size === ADOPTED_MAX) adopted.clear();
-    adopted.add(tenant);
   };
 }
 

@@ -1,5 +1,5 @@
 /** Database files of embedded surfaces, apart from the run log so that neither waits for the other. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createForOwner } from '../create-for-owner.ts';
@@ -8,8 +8,8 @@ export const databasePath = (dataDir: string, name = 'surfaces.db'): string => j
 
 export interface FileFacts {
   readonly path: string;
-  /** A folder beside this file. */
-  readonly migrations: string;
+  /** A file of `schema/`. */
+  readonly schema: 'surfaces' | 'retrieval' | 'search';
   readonly pageBytes: number;
   /** Of each connection. */
   readonly cacheKib: number;
@@ -18,6 +18,8 @@ export interface FileFacts {
   readonly extensions: readonly string[];
 }
 
+/** Of all files. Raise it with every change of a file in `schema/`. */
+export const SCHEMA_VERSION = 9;
 const BUSY_TIMEOUT_MS = 5_000;
 /** What the log keeps on the disk when all that it holds is in the database. */
 export const LOG_BYTES_MAX = 67_108_864;
@@ -33,7 +35,7 @@ export function openForWriting(file: FileFacts): DatabaseSync {
     pragma journal_size_limit = ${LOG_BYTES_MAX};
     pragma cache_size = -${file.cacheKib};
   `);
-  migrate(database, file);
+  createSchema(database, file);
   return database;
 }
 
@@ -55,35 +57,27 @@ function connect({ path, extensions, readBigInts }: FileFacts): DatabaseSync {
   return database;
 }
 
-/** Each migration and its number are one transaction; two processes that start at once do it once. */
-function migrate(database: DatabaseSync, { path, migrations }: FileFacts): void {
-  const folder = join(import.meta.dirname, migrations);
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
-  const newest = Number.parseInt(files.at(-1) ?? '0', 10);
-  if (versionOf(database) > newest) {
-    throw new Error(
-      `The data in ${path} has schema version ${versionOf(database)}; this Gantry knows versions up to ${newest}. ` +
-        'Start the Gantry version that wrote it or a newer one.',
-    );
-  }
-  for (const file of files) apply(database, Number.parseInt(file, 10), join(folder, file));
-}
-
-export const versionOf = (database: DatabaseSync): number =>
-  Number(database.prepare('pragma user_version').get()?.user_version);
-
-function apply(database: DatabaseSync, version: number, file: string): void {
+/** Two processes that start at once create it once. */
+function createSchema(database: DatabaseSync, { path, schema }: FileFacts): void {
+  if (versionOf(database) === SCHEMA_VERSION) return;
   database.exec('begin immediate');
   try {
-    if (versionOf(database) < version) {
-      database.exec(readFileSync(file, 'utf8'));
-      database.exec(`pragma user_version = ${version}`);
+    if (versionOf(database) === 0) {
+      for (const name of ['journal', schema])
+        database.exec(readFileSync(join(import.meta.dirname, 'schema', `${name}.sql`), 'utf8'));
+      database.exec(`pragma user_version = ${SCHEMA_VERSION}`);
     }
+    if (versionOf(database) !== SCHEMA_VERSION)
+      throw new Error(
+        `${path} has schema version ${versionOf(database)}, and this version of Gantry uses ${SCHEMA_VERSION}; there is ` +
+          'no upgrade before the first release, so start the version that wrote it or use an empty data folder.',
+      );
     database.exec('commit');
   } catch (error) {
     if (database.isTransaction) database.exec('rollback');
     throw error;
   }
 }
+
+export const versionOf = (database: DatabaseSync): number =>
+  Number(database.prepare('pragma user_version').get()?.user_version);

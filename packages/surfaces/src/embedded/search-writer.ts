@@ -1,29 +1,20 @@
 /** Writes to the full text of all tenants: those of a tenant that arrived together are one transaction. */
 import type { Answer } from '../database-answer.ts';
 import type { OpenFile } from './database-files.ts';
-import { openOldIndexes } from './search-adopt.ts';
 import { TenantFiles } from './search-files.ts';
 import { SearchJournals } from './search-journals.ts';
 import { failure, type Server } from './serve.ts';
 import type { Request } from './wire.ts';
 import { openWriter } from './writer-file.ts';
-import { ADOPT, FORGET, isAsked } from './writer-requests.ts';
+import { FORGET, isAsked } from './writer-requests.ts';
 
 export function openSearchWriter(file: OpenFile): Server {
-  const old = openOldIndexes(file);
-  const files = new TenantFiles((tenant) => {
-    old.adopt(tenant);
-    return openWriter(file, tenant);
-  });
+  const files = new TenantFiles((tenant) => openWriter(file, tenant));
   const journals = new SearchJournals(file);
   const writesOf = (tenant: string, requests: readonly Request[]): Answer[] =>
     attempt(requests, () => files.get(tenant).answer(requests));
   const alone = (request: Request): Answer[] =>
-    attempt([request], () => {
-      if (isAsked(request, ADOPT)) old.adopt(String(request.args[0]));
-      const value = isAsked(request, FORGET) ? journals.forget(...forgotten(request)) : null;
-      return [{ kind: 'done', value }];
-    });
+    attempt([request], () => [{ kind: 'done', value: journals.forget(...forgotten(request)) }]);
   return {
     answer(requests) {
       const byTenant = Map.groupBy(requests, tenantOf);
@@ -34,16 +25,13 @@ export function openSearchWriter(file: OpenFile): Server {
       }
       return requests.map((request) => answers.get(request)!);
     },
-    close() {
-      files.close();
-      old.close();
-    },
+    close: () => files.close(),
   };
 }
 
 /** Null for what is not a write to the file of one. */
 const tenantOf = (request: Request): string | null =>
-  isAsked(request, ADOPT) || isAsked(request, FORGET) ? null : String(request.args[0]);
+  isAsked(request, FORGET) ? null : String(request.args[0]);
 
 const forgotten = ({ args: [before, limit] }: Request): [number, number] => [Number(before), Number(limit)];
 

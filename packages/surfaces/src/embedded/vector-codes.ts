@@ -24,26 +24,18 @@ const RECODED_BY_WRITE = 512;
 type Prepare = (sql: string) => StatementSync;
 type Codes = Pick<VectorCollection, 'id' | 'dimensions'>;
 
-/** Without it, the extension looks for the chunks of a collection among those of all. [m] Of 5,000: 2.3 ms a code. */
-const indexChunks = (database: DatabaseSync, chunks: string): void =>
-  database.exec(`create index if not exists ${chunks}_by_collection on ${chunks} (partition00)`);
-
 const chunksTable = (dimensions: number): string => `${codesTable(dimensions)}_chunks`;
 
+/** Without the index, the extension looks for the chunks of a collection among those of all. [m] Of 5,000: 2.3 ms a code. */
 export function makeCodes(database: DatabaseSync, dimensions: number): void {
+  const chunks = chunksTable(dimensions);
   database.exec(`
     create virtual table if not exists ${codesTable(dimensions)} using vec0(
       collection integer partition key, code int8[${dimensions}] distance_metric=l2,
       chunk_size=${CODES_IN_CHUNK}
-    )
+    );
+    create index if not exists ${chunks}_by_collection on ${chunks} (partition00);
   `);
-  indexChunks(database, chunksTable(dimensions));
-}
-
-/** Versions before made codes without. */
-export function indexAllChunks(database: DatabaseSync): void {
-  const tables = database.prepare(`select name from sqlite_schema where name glob 'vector_codes_*_chunks'`);
-  for (const { name } of tables.all()) indexChunks(database, String(name));
 }
 
 /** The extension takes whole numbers as bigint only, and changes no code in its place. */
@@ -72,7 +64,7 @@ export function recoding(database: DatabaseSync, prepare: Prepare) {
   return (collection: Codes, changed: number): void => {
     const { id } = collection;
     const { vectors, codes_changed: before, recoded_to: recodedTo } = stateOf.get(id)!;
-    const changes = before === null ? Infinity : Number(before) + changed;
+    const changes = Number(before) + changed;
     const isDue = changes >= Math.max(Number(vectors), CHANGES_MIN);
     if (recodedTo === null && !isDue) save.run(changes, null, id);
     else if (recodedTo === null && !hasManyHoles(prepare, collection, Number(vectors))) save.run(0, null, id);

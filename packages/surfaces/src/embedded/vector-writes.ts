@@ -15,14 +15,13 @@ import {
 import { SQLITE, sortedJson } from './document-sql.ts';
 import { rangeOf, sequenceOf } from './ranges.ts';
 import { preparing } from './statements.ts';
-import { coding, indexAllChunks, makeCodes, recoding } from './vector-codes.ts';
+import { coding, makeCodes, recoding } from './vector-codes.ts';
 import { findingVectorCollection, type VectorCollection } from './vector-collections.ts';
 
 type Upsert = Omit<VectorUpsert, 'collection'> & { readonly limits: VectorLimits };
 type Deletion = Omit<VectorDeletion, 'collection'> & { readonly limits: VectorLimits };
 
 export function vectorWrites(database: DatabaseSync) {
-  indexAllChunks(database);
   const collectionOf = findingVectorCollection(database);
   const collectionFor = makingCollection(database);
   const save = saving(database);
@@ -53,7 +52,7 @@ function makingCollection(database: DatabaseSync) {
   const many = database.prepare('select count(*) as many from vector_collections where tenant = ?');
   const dropEmpty = database.prepare('delete from vector_collections where tenant = ? and vectors = 0');
   const make = database.prepare(`
-    insert into vector_collections (tenant, name, dimensions, metric, codes_changed) values (?, ?, ?, ?, 0)
+    insert into vector_collections (tenant, name, dimensions, metric) values (?, ?, ?, ?)
     on conflict do update
       set dimensions = excluded.dimensions, metric = excluded.metric, codes_changed = 0, recoded_to = null
   `);

@@ -3,9 +3,6 @@
 /** The log goes into the database, and the space that it took is free. Readers must have ended to let it. */
 export const CHECKPOINT = { area: 'log', name: 'checkpoint' } as const;
 
-/** Indexes that an older version kept in `retrieval.db` come into the tenant's own file. */
-export const ADOPT = { area: 'search', name: 'adopt' } as const;
-
 /** Journals of all tenants. */
 export const FORGET = { area: 'invocations', name: 'forget' } as const;
 

@@ -16,8 +16,8 @@ import { addressOf, openPostgres, readServer, type Sql, type Tx } from '@gantry/
 import { assertSameCall } from '../call-journal.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { PortWrite } from '../surface-call.ts';
+import { createSchema } from './create-schema.ts';
 import { explain, explainOpening, explainRead, isTransient, operation } from './errors.ts';
-import { migrate } from './migrate.ts';
 import { type Act, type Area, type Caller, together } from './together.ts';
 
 export type { Sql, Tx } from '@gantry/postgres';
@@ -88,7 +88,7 @@ export function openPostgresDatabase({ url }: { readonly url: string }): Postgre
 async function open(url: string, address: string): Promise<Sql> {
   const sql = connect(url);
   try {
-    await operation(migrate(sql, address));
+    await operation(createSchema(sql, address));
     return sql;
   } catch (error) {
     await end(sql);

@@ -1,21 +1,17 @@
-/** Brings the schema to its newest version; several processes may start at once, one of them does it. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Creates the schema; of several processes that start at once, one does it. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refused } from '../backend-errors.ts';
 import type { Sql, Tx } from './connection.ts';
 
+/** Raise it with every change of `schema.sql`. */
+export const SCHEMA_VERSION = 11;
 /** Any number that no one else uses for an advisory lock. */
 const LOCK_KEY = 7_070_418_002;
 /** As the server numbers it; older ones are not maintained any more. */
 const VERSION_MIN = { number: 120_000, name: '12' };
-const FOLDER = join(import.meta.dirname, 'migrations');
 
-/** The files `0001-*.sql`, `0002-*.sql`, ... are one transaction. */
-export async function migrate(sql: Sql, address: string): Promise<void> {
-  const files = readdirSync(FOLDER)
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
-  const newest = Number.parseInt(files.at(-1) ?? '0', 10);
+export async function createSchema(sql: Sql, address: string): Promise<void> {
   await sql.begin(async (tx) => {
     const [server] = await tx<{ number: number; name: string }[]>`
       select current_setting('server_version_num')::integer as number, current_setting('server_version') as name,
@@ -25,19 +21,15 @@ export async function migrate(sql: Sql, address: string): Promise<void> {
       throw unfit(address, `is version ${server.name}. Use ${VERSION_MIN.name} or newer.`);
     await makeOnce(tx);
     const [found] = await tx<{ version: number }[]>`select version from schema_version`;
-    const from = found?.version ?? 0;
-    if (from > newest) {
+    if (found?.version === SCHEMA_VERSION) return;
+    if (found)
       throw unfit(
         address,
-        `has surfaces with schema version ${from}; this Gantry knows versions up to ${newest}. ` +
-          'Start the Gantry version that wrote them or a newer one.',
+        `has surfaces with schema version ${found.version}, and this version of Gantry uses ${SCHEMA_VERSION}; there ` +
+          'is no upgrade before the first release, so start the version that wrote them or drop the schema gantry_surfaces.',
       );
-    }
-    if (from === newest) return;
-    for (const file of files)
-      if (Number.parseInt(file, 10) > from) await tx.unsafe(readFileSync(join(FOLDER, file), 'utf8'));
-    await tx`delete from schema_version`;
-    await tx`insert into schema_version values (${newest})`;
+    await tx.unsafe(readFileSync(join(import.meta.dirname, 'schema.sql'), 'utf8'));
+    await tx`insert into schema_version values (${SCHEMA_VERSION})`;
   });
 }
 

@@ -1,22 +1,4 @@
--- The full text of one tenant. What writes were answered with, so that a node that runs again gets the same answers.
-create table invocations (
-  tenant text not null,
-  place text not null,
-  method text not null,
-  fingerprint text not null,
-  answer text not null,
-  recorded_at integer not null,
-  primary key (tenant, place)
-) strict, without rowid;
-create index invocations_by_time on invocations (recorded_at);
-
--- Bytes of all documents; kept by triggers, so that no write can forget it.
-create table usage (
-  area text not null,
-  tenant text not null,
-  bytes integer not null,
-  primary key (area, tenant)
-) strict, without rowid;
+-- The full text of one tenant.
 
 -- Words and grams are in search_words_<id> and search_grams_<id>: an index of its own has statistics of its own. Ids
 -- are never used again: they are part of sequences, and of the names of tables.
