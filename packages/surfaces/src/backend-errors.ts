@@ -1,4 +1,5 @@
 /** A server that is not there, and one that is there and will not do: waiting mends the first alone. */
+import { LimiterError, type LimiterReason } from '@gantry/limiter';
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 
 export type UnavailableCode = Extract<ErrorCode, 'storage_unavailable' | 'queue_backend_unavailable'>;
@@ -108,6 +109,22 @@ const UNAVAILABLE: readonly string[] = ['storage_unavailable', 'queue_backend_un
 
 export const isUnavailable = (error: unknown): error is OpenwopError =>
   error instanceof OpenwopError && UNAVAILABLE.includes(error.code);
+
+/** Asking again is safe even when the outcome is unknown: a write that was kept is on record with its answer. */
+export const unavailable = (reason: string, kept = 'Nothing was changed.'): OpenwopError =>
+  new OpenwopError('storage_unavailable', { message: `${reason} ${kept && `${kept} `}Try again later.` });
+
+const TURN_REFUSALS: Readonly<Record<LimiterReason, string>> = {
+  timeout: 'Other calls kept this one waiting for too long.',
+  'queue-full': 'Too many calls of this tenant are waiting already.',
+  'too-heavy': 'This needs more than the limit allows at all.',
+  closed: 'The host is stopping.',
+};
+
+/** Rethrows what a limiter refused with as `storage_unavailable`. */
+export function refusedTurn(error: unknown): never {
+  throw error instanceof LimiterError ? unavailable(TURN_REFUSALS[error.reason]) : error;
+}
 
 /** The code that a driver or the system gave, else null: such an error is a bug. */
 export const codeOf = (error: unknown): string | null =>

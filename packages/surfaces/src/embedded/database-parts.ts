@@ -3,10 +3,9 @@ import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { PortWrite } from '../surface-call.ts';
 import type { Area } from './area.ts';
 import type { OpenFile } from './database-files.ts';
-import { lateScan, type ScannedArea } from './late-scan.ts';
-import { Scans } from './scans.ts';
+import { type ScannedArea, Scans } from './scans.ts';
 import { DatabaseThread } from './thread.ts';
-import type { Request } from './wire.ts';
+import type { Asked } from './wire.ts';
 import { CHECKPOINT } from './writer-requests.ts';
 
 export type AreaSet = Readonly<Record<string, Area>>;
@@ -38,7 +37,7 @@ export interface DatabaseOf<S extends AreaSet> {
 }
 
 /** A thread, or processes for reads that may take long. */
-export type Ask = (request: Omit<Request, 'id'>) => Promise<unknown>;
+export type Ask = (request: Asked) => Promise<unknown>;
 
 export interface Connections {
   readerOf(area: string, name: string): Ask;
@@ -60,9 +59,9 @@ export interface ScansOfOptions {
 
 export const scansOf = ({ area, file, writer, scanMsMax }: ScansOfOptions): Scans =>
   new Scans({
+    area,
     file,
     scanMsMax,
-    late: () => lateScan(area, scanMsMax),
     checkpoint: (tenant) => writer.request({ ...CHECKPOINT, args: [tenant], invocation: null }),
   });
 

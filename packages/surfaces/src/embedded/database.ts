@@ -13,8 +13,8 @@ import {
   scansOf,
   threadOf,
 } from './database-parts.ts';
-import type { ScannedArea } from './late-scan.ts';
 import { databasePath } from './open-file.ts';
+import type { ScannedArea } from './scans.ts';
 import { FORGET } from './writer-requests.ts';
 
 interface OpensLate {

@@ -5,7 +5,7 @@ import type { Operations } from './area.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForReading } from './open-file.ts';
 import { failure, type Server } from './serve.ts';
-import type { Request } from './wire.ts';
+import type { Asked } from './wire.ts';
 
 export const openReads = (file: OpenFile): Server => readsOf(openForReading(factsOf(file)), file);
 
@@ -13,7 +13,7 @@ export function readsOf(database: DatabaseSync, file: OpenFile): Server {
   const areas = new Map<string, Operations>(
     Object.entries(areasOf(file)).map(([name, area]) => [name, area.reads(database)]),
   );
-  const answer = ({ area, name, args }: Request): Answer => {
+  const answer = ({ area, name, args }: Asked): Answer => {
     try {
       return { kind: 'done', value: areas.get(area)?.[name]?.(...(args as never[])) };
     } catch (error) {

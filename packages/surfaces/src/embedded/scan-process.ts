@@ -3,22 +3,20 @@
  * interrupted by `node:sqlite` (it has neither an interrupt nor a progress handler, and FTS5 calls nobody while it
  * matches a phrase), and a thread inside it cannot be terminated, but a process can be killed at any moment.
  */
-import { Worker } from 'node:worker_threads';
+import type { Answer } from '../database-answer.ts';
+import { serveJobs } from '../jobs/serve-jobs.ts';
 import type { OpenFile } from './database-files.ts';
 import { openReads } from './reads.ts';
 import { openSearchReads } from './search-reads.ts';
 import { failure } from './serve.ts';
-import { OPENED, type Reply, type Request } from './wire.ts';
+import type { Asked } from './wire.ts';
 
-const send = (reply: Reply): void => void process.send?.(reply);
-
-try {
-  const file = JSON.parse(process.argv[2]!) as OpenFile;
-  const server = file.file === 'search' ? openSearchReads(file) : openReads(file);
-  process.on('message', (request: Request) => send([request.id, server.answer([request])[0]!]));
-  send([OPENED, { kind: 'done', value: null }]);
-} catch (error) {
-  send([OPENED, failure(error)]);
-}
-process.on('disconnect', () => process.exit());
-new Worker(new URL('../job-process/watchdog.ts', import.meta.url)).unref();
+serveJobs<Asked, Answer>({
+  open() {
+    const file = JSON.parse(process.argv[2]!) as OpenFile;
+    const server = file.file === 'search' ? openSearchReads(file) : openReads(file);
+    return { answer: (asked) => server.answer([asked])[0]!, close: () => server.close() };
+  },
+  failure,
+  limitsMemory: false,
+});

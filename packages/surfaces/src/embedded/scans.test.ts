@@ -10,6 +10,7 @@ import { parseQuery } from '../search/parse-query.ts';
 import { SEARCH_LIMITS } from '../search/surface.ts';
 import { read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
+import { treeOf } from '../testing/process-tree.ts';
 import { randomVectors, seededRandom } from '../testing/random-vectors.ts';
 import { VECTOR_LIMITS } from '../vector/surface.ts';
 import { type DatabaseOptions, openEmbeddedDatabase, openRetrievalDatabase } from './database.ts';
@@ -67,8 +68,7 @@ const insertMany = (documents: Documents, tenant: string) => {
   return documents.insert({ ...place, documents: given, typed: false }, write(tenant));
 };
 
-const processes = (): number =>
-  process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length;
+const processes = (): number => treeOf(process.pid).length - 1;
 
 test('a process starts with the first scan, not with what is found by its key, and ends with the database', async (t) => {
   const { database, kv, documents } = await surfaces(t);

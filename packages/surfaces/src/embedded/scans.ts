@@ -1,158 +1,119 @@
 /**
- * Reads that look through as much as a tenant has stored, in processes of their own.
- *
- * I1  A scan ends: by its answer, by its time, or with its process. None fails with another.
- * I2  A tenant never has all processes, and a second one only while nobody else waits. Tenants take turns: who asks
- *     much waits behind nobody but itself.
- * I3  A tenant has a share of the places to wait, so that one alone cannot fill them.
- * I4  The log of a file stays small, however scans overlap: `scans-log.ts`.
+ * Reads that look through as much as a tenant has stored, in processes of their own. The log of a file stays small,
+ * however scans overlap: `scans-log.ts`.
  */
-import type { OpenwopError } from '@gantry/protocol';
-import { readAnswer, unavailable, WAITING_MAX } from './answers.ts';
+import { type ErrorCode, OpenwopError } from '@gantry/protocol';
+import { refusedTurn, unavailable } from '../backend-errors.ts';
+import type { Answer } from '../database-answer.ts';
+import { JobPool } from '../jobs/job-pool.ts';
+import type { Unanswered } from '../jobs/job-process.ts';
+import { readAnswer } from './answers.ts';
 import { factsOf, type OpenFile } from './database-files.ts';
-import { type Ended, ScanChild } from './scan-child.ts';
 import { ScansLog } from './scans-log.ts';
-import { TenantQueue } from './tenant-queue.ts';
-import type { Request } from './wire.ts';
+import type { Asked } from './wire.ts';
 
+const SLOW_MS = 100;
 const PROCESSES_MAX = 3;
 const PROCESSES_BY_TENANT_MAX = 2;
 const WAITING_BY_TENANT_MAX = 1_000;
 const WAIT_MS_MAX = 30_000;
 
+export type ScannedArea = 'documents' | 'search' | 'vectors';
+
+/** What a read that takes too long is refused with, and what to ask instead. Asking the same again would not help. */
+const LATE: Readonly<Record<ScannedArea, readonly [ErrorCode, string]>> = {
+  documents: [
+    'validation_error',
+    'Ask for fewer documents: by id, by an indexed column, or with a simpler filter.',
+  ],
+  search: ['search_query_syntax_error', 'Look for fewer or rarer words, or for shorter phrases.'],
+  vectors: ['validation_error', 'Ask with a simpler filter, or keep the vectors in several collections.'],
+};
+
 export interface ScansOptions {
+  readonly area: ScannedArea;
   readonly file: OpenFile;
   readonly scanMsMax: number;
-  /** What a scan that took too long is refused with. */
-  late(): OpenwopError;
   /** Of the file that a tenant's scans read, by its writer. */
   checkpoint(tenant: string): Promise<unknown>;
 }
 
-interface Waiting {
-  readonly tenant: string;
-  readonly request: Request;
-  readonly since: number;
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
-}
-
 export class Scans {
   readonly #options: ScansOptions;
-  readonly #children = new Set<ScanChild>();
-  readonly #waiting = new TenantQueue<Waiting>({ shareMax: WAITING_BY_TENANT_MAX });
+  readonly #jobs: JobPool<Asked, Answer>;
+  readonly #log: ScansLog;
   /** How many scans of a tenant are under way. */
   readonly #running = new Map<string, number>();
-  readonly #log: ScansLog;
-  #lastId = 0;
-  #isClosed = false;
+  #emptied = Promise.withResolvers<void>();
 
   constructor(options: ScansOptions) {
     this.#options = options;
     const { file, checkpoint } = options;
     this.#log = new ScansLog({ pathOf: (tenant) => factsOf(file, tenant).path, checkpoint });
-  }
-
-  request(tenant: string, asked: Omit<Request, 'id'>): Promise<unknown> {
-    if (this.#isClosed) return Promise.reject(unavailable('The host is stopping.'));
-    if (this.#waiting.size >= WAITING_MAX) return Promise.reject(unavailable('Too many queries wait.'));
-    return new Promise((resolve, reject) => {
-      const request = { ...asked, id: ++this.#lastId };
-      const waiting = { tenant, request, since: performance.now(), resolve, reject };
-      if (this.#waiting.push(tenant, waiting)) this.#pump();
-      else reject(unavailable(`${WAITING_BY_TENANT_MAX} queries of this tenant wait already.`));
+    this.#jobs = new JobPool({
+      entry: new URL('./scan-process.ts', import.meta.url),
+      args: [JSON.stringify(file)],
+      slowMs: SLOW_MS,
+      max: PROCESSES_MAX,
+      perTenantMax: PROCESSES_BY_TENANT_MAX,
+      // One more has a turn, and waits for a process
+      waitingPerTenantMax: WAITING_BY_TENANT_MAX - 1,
+      waitMs: WAIT_MS_MAX,
     });
   }
 
-  /** Scans under way are ended: they change nothing. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const { reject } of this.#waiting.takeWhile(() => true))
-      reject(unavailable('The host is stopping.'));
-    await Promise.all(this.#children.values().map((child) => child.end()));
+  async request(tenant: string, asked: Asked): Promise<unknown> {
+    const ended = await this.#jobs
+      .run(tenant, asked, this.#options.scanMsMax, () => this.#begin(tenant))
+      .catch(refusedTurn);
+    void this.#end(tenant);
+    return this.#valueOf(asked, ended);
   }
 
-  #pump(): void {
-    const oldest = performance.now() - WAIT_MS_MAX;
-    for (const { reject } of this.#waiting.takeWhile(({ since }) => since < oldest))
-      reject(unavailable('Other queries kept this one waiting for too long.'));
-    if (this.#isClosed) return;
-    for (let idle = this.#idle(); idle; idle = this.#idle()) {
-      const next = this.#next();
-      if (!next) return;
-      void this.#run(idle, next);
-    }
-    if (this.#waiting.has((tenant) => this.#mayHave(tenant)) && this.#isSlow()) this.#start();
+  /** Scans under way are killed: they change nothing. */
+  close(): Promise<void> {
+    return this.#jobs.close('kill');
   }
 
-  #runs(tenant: string): number {
-    return this.#running.get(tenant) ?? 0;
+  async #begin(tenant: string): Promise<void> {
+    while (!this.#log.mayBegin(tenant)) await this.#emptied.promise;
+    this.#count(tenant, 1);
   }
 
-  #mayHave(tenant: string): boolean {
-    return this.#runs(tenant) < PROCESSES_BY_TENANT_MAX && this.#log.mayBegin(tenant);
-  }
-
-  /** I2. */
-  #next(): Waiting | undefined {
-    return (
-      this.#waiting.next((tenant) => this.#runs(tenant) === 0 && this.#mayHave(tenant)) ??
-      this.#waiting.next((tenant) => this.#mayHave(tenant))
-    );
-  }
-
-  #idle(): ScanChild | undefined {
-    return this.#children.values().find(({ isIdle }) => isIdle);
-  }
-
-  /** Whether who waits is better served by another process. Until it is there, they wait for any that ends its scan. */
-  #isSlow(): boolean {
-    return this.#children.size < PROCESSES_MAX && this.#children.values().every(({ isSlow }) => isSlow);
-  }
-
-  #start(): void {
-    const { file, scanMsMax } = this.#options;
-    const pump = (): void => this.#pump();
-    const onGone = (unopened: Ended | null): void => {
-      this.#children.delete(child);
-      // Each that cannot be opened is told to one who waits, else they would start one after the other for ever
-      const hears = unopened && this.#next();
-      if (hears) this.#settle(hears, unopened);
-      pump();
-    };
-    const child = new ScanChild({ file, scanMsMax, onOpen: pump, onSlow: pump, onGone });
-    this.#children.add(child);
-  }
-
-  async #run(child: ScanChild, waiting: Waiting): Promise<void> {
-    this.#count(waiting.tenant, 1);
-    const ended = await child.scan(waiting.request);
-    this.#count(waiting.tenant, -1);
-    const emptied = this.#log.ended(waiting.tenant, this.#running.keys());
-    this.#pump();
-    this.#settle(waiting, ended);
-    if (await emptied) this.#pump();
-  }
-
-  #settle({ request, resolve, reject }: Waiting, ended: Ended): void {
-    try {
-      resolve(this.#valueOf(request, ended));
-    } catch (error) {
-      reject(error);
-    }
+  async #end(tenant: string): Promise<void> {
+    this.#count(tenant, -1);
+    if (!(await this.#log.ended(tenant, this.#running.keys()))) return;
+    this.#emptied.resolve();
+    this.#emptied = Promise.withResolvers();
   }
 
   #count(tenant: string, change: number): void {
-    const many = this.#runs(tenant) + change;
+    const many = (this.#running.get(tenant) ?? 0) + change;
     if (many === 0) this.#running.delete(tenant);
     else this.#running.set(tenant, many);
   }
 
-  #valueOf(request: Request, ended: Ended): unknown {
-    if (ended.kind === 'late') throw this.#options.late();
-    if (ended.kind !== 'lost') return readAnswer(request, ended);
-    throw unavailable(
-      this.#isClosed ? 'The host is stopping.' : 'The process that reads the database ended.',
-    );
+  #valueOf(asked: Asked, ended: Answer | Unanswered): unknown {
+    switch (ended.kind) {
+      case 'late':
+        throw this.#late();
+      case 'large':
+      case 'lost':
+      case 'lost in commit':
+        throw unavailable(
+          this.#jobs.isClosed ? 'The host is stopping.' : 'The process that reads the database ended.',
+        );
+      default:
+        return readAnswer(asked, ended);
+    }
+  }
+
+  #late(): OpenwopError {
+    const { area, scanMsMax } = this.#options;
+    const [code, instead] = LATE[area];
+    return new OpenwopError(code, {
+      message: `The query was ended: it found no answer within ${scanMsMax} ms. ${instead}`,
+      details: { timeoutMs: scanMsMax },
+    });
   }
 }

@@ -7,11 +7,11 @@ import { openForReading, versionOf } from './open-file.ts';
 import { readsOf } from './reads.ts';
 import { TenantFiles } from './search-files.ts';
 import { failure, type Server } from './serve.ts';
-import type { Request } from './wire.ts';
+import type { Asked } from './wire.ts';
 
 export function openSearchReads(file: OpenFile): Server {
   const files = new TenantFiles((tenant) => openTenant(file, tenant));
-  const answer = (request: Request): Answer => {
+  const answer = (request: Asked): Answer => {
     const [tenant, index] = request.args;
     if (request.name === 'ping') return { kind: 'done', value: null };
     try {

@@ -4,21 +4,21 @@ import type { OpenFile } from './database-files.ts';
 import { TenantFiles } from './search-files.ts';
 import { SearchJournals } from './search-journals.ts';
 import { failure, type Server } from './serve.ts';
-import type { Request } from './wire.ts';
+import type { Asked } from './wire.ts';
 import { openWriter } from './writer-file.ts';
 import { FORGET, isAsked } from './writer-requests.ts';
 
 export function openSearchWriter(file: OpenFile): Server {
   const files = new TenantFiles((tenant) => openWriter(file, tenant));
   const journals = new SearchJournals(file);
-  const writesOf = (tenant: string, requests: readonly Request[]): Answer[] =>
+  const writesOf = (tenant: string, requests: readonly Asked[]): Answer[] =>
     attempt(requests, () => files.get(tenant).answer(requests));
-  const alone = (request: Request): Answer[] =>
+  const alone = (request: Asked): Answer[] =>
     attempt([request], () => [{ kind: 'done', value: journals.forget(...forgotten(request)) }]);
   return {
     answer(requests) {
       const byTenant = Map.groupBy(requests, tenantOf);
-      const answers = new Map<Request, Answer>();
+      const answers = new Map<Asked, Answer>();
       for (const [tenant, asked] of byTenant) {
         const answered = tenant === null ? asked.flatMap(alone) : writesOf(tenant, asked);
         for (const [at, request] of asked.entries()) answers.set(request, answered[at]!);
@@ -30,12 +30,12 @@ export function openSearchWriter(file: OpenFile): Server {
 }
 
 /** Null for what is not a write to the file of one. */
-const tenantOf = (request: Request): string | null =>
+const tenantOf = (request: Asked): string | null =>
   isAsked(request, FORGET) ? null : String(request.args[0]);
 
-const forgotten = ({ args: [before, limit] }: Request): [number, number] => [Number(before), Number(limit)];
+const forgotten = ({ args: [before, limit] }: Asked): [number, number] => [Number(before), Number(limit)];
 
-function attempt(requests: readonly Request[], work: () => Answer[]): Answer[] {
+function attempt(requests: readonly Asked[], work: () => Answer[]): Answer[] {
   try {
     return work();
   } catch (error) {

@@ -2,11 +2,11 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Answer } from '../database-answer.ts';
 import { Refusal } from '../refusal.ts';
-import { OPENED, type Reply, type Request } from './wire.ts';
+import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
 
 export interface Server {
   /** One answer for each request, in their order. */
-  answer(requests: readonly Request[]): Answer[];
+  answer(requests: readonly Asked[]): Answer[];
   close(): void;
 }
 

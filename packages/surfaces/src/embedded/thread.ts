@@ -1,8 +1,9 @@
 /** A thread that owns a connection. One that dies is started anew by the next request. */
 import { Worker } from 'node:worker_threads';
+import { unavailable } from '../backend-errors.ts';
 import type { Answer } from '../database-answer.ts';
-import { readAnswer, unavailable, WAITING_MAX } from './answers.ts';
-import { OPENED, type Reply, type Request } from './wire.ts';
+import { readAnswer } from './answers.ts';
+import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
 
 interface Waiting {
   readonly request: Request | null;
@@ -16,6 +17,9 @@ interface Running {
   readonly opened: Promise<unknown>;
   readonly gone: Promise<void>;
 }
+
+/** Beyond so many that wait, the disk does not keep up and more would only wait longer. */
+const WAITING_MAX = 10_000;
 
 type State =
   | { readonly kind: 'idle' }
@@ -39,7 +43,7 @@ export class DatabaseThread {
     await this.#running().opened;
   }
 
-  request(request: Omit<Request, 'id'>): Promise<unknown> {
+  request(request: Asked): Promise<unknown> {
     if (this.#state.kind === 'closed') return Promise.reject(unavailable('The host is stopping.'));
     const { waiting } = this.#running();
     if (waiting.size >= WAITING_MAX)

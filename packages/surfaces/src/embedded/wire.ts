@@ -2,13 +2,16 @@
 import type { Answer } from '../database-answer.ts';
 import type { Invocation } from '../surface-call.ts';
 
-export interface Request {
-  readonly id: number;
+export interface Asked {
   readonly area: string;
   readonly name: string;
   readonly args: readonly unknown[];
   /** Null for reads and for the upkeep of the database itself. */
   readonly invocation: { readonly call: Invocation; readonly now: number } | null;
+}
+
+export interface Request extends Asked {
+  readonly id: number;
 }
 
 export type Reply = readonly [id: number, answer: Answer];

@@ -11,10 +11,10 @@ import type { Operations } from './area.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForWriting } from './open-file.ts';
 import { failure, type Server } from './serve.ts';
-import type { Request } from './wire.ts';
+import type { Asked } from './wire.ts';
 import { CHECKPOINT, isAsked } from './writer-requests.ts';
 
-type Act = (request: Request) => Answer;
+type Act = (request: Asked) => Answer;
 
 /** The longer a checkpoint waits, the fewer pages it copies: those that many writes share are copied once. */
 const CHECKPOINT_BYTES = 16_777_216;

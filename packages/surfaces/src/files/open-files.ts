@@ -9,12 +9,12 @@
 import { hash } from 'node:crypto';
 import { access, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { limiter } from '@gantry/limiter';
 import { codeOf } from '../backend-errors.ts';
 import { assertSameCall } from '../call-journal.ts';
 import type { MakeRoom } from '../content-room.ts';
 import type { EmbeddedDatabase } from '../embedded/database.ts';
 import type { FileChange } from '../embedded/files.ts';
-import { Lines } from '../line.ts';
 import {
   FILE_BYTES_MAX,
   FILES_MAX,
@@ -54,8 +54,8 @@ class Files implements FilesPort {
   readonly #options: FilesOptions;
   readonly #folder: string;
   readonly #staged: string;
-  /** Of changes, by workspace. */
-  readonly #lines = new Lines();
+  /** Of changes: one at a time in each workspace. */
+  readonly #turns = limiter({ max: Number.POSITIVE_INFINITY, perTenantMax: 1 });
 
   constructor(options: FilesOptions) {
     this.#options = options;
@@ -107,7 +107,7 @@ class Files implements FilesPort {
 
   async write(file: FilePlace & FileContent & { readonly mode: WriteMode }, call: PortWrite) {
     const target = this.#target(file, call.tenant);
-    return this.#lines.inTurn(target.root, async () => {
+    return this.#turns.run(target.root, async () => {
       const change = changeOf(file.workspace, target, call, 'write');
       const content = { bytes: file.bytes.byteLength, contentType: file.contentType };
       const made = await this.#once(change, call, async () => {
@@ -122,7 +122,7 @@ class Files implements FilesPort {
 
   async delete(place: FilePlace, call: PortWrite) {
     const target = this.#target(place, call.tenant);
-    return this.#lines.inTurn(target.root, async () => {
+    return this.#turns.run(target.root, async () => {
       const change = changeOf(place.workspace, target, call, 'delete');
       const made = await this.#once(change, call, async () => {
         const seen = await look(target.root, target.names).catch(nothing);

@@ -41,8 +41,8 @@ const TYPES: Readonly<Record<ArchiveFormat, string>> = {
 };
 
 export function implementArchives(converter: Converter) {
-  const convert = (parts: readonly Uint8Array[], task: ArchiveTask, { signal }: ReadCall) =>
-    converter.run({ kind: 'archive', ...task }, parts, signal);
+  const convert = (parts: readonly Uint8Array[], task: ArchiveTask, call: ReadCall) =>
+    converter.run({ kind: 'archive', ...task }, parts, call);
   type Input<Name extends keyof typeof ARCHIVE_METHODS> = Static<(typeof ARCHIVE_METHODS)[Name]['input']>;
   return {
     async 'archive.create'({ format, entries }: Input<'archive.create'>, call: ReadCall) {

@@ -42,8 +42,8 @@ export const IMAGE_METHODS = {
 } as const satisfies Record<string, MethodLiteral>;
 
 export function implementImages(converter: Converter) {
-  const convert = async (bytes: Uint8Array, task: ImageTask, { signal }: ReadCall) => {
-    const { value, parts } = await converter.run({ kind: 'image', ...task }, [bytes], signal);
+  const convert = async (bytes: Uint8Array, task: ImageTask, call: ReadCall) => {
+    const { value, parts } = await converter.run({ kind: 'image', ...task }, [bytes], call);
     return { ...(value as Omit<Static<typeof Image>, 'bytes'>), bytes: parts[0] ?? new Uint8Array() };
   };
   type Input<Name extends keyof typeof IMAGE_METHODS> = Static<(typeof IMAGE_METHODS)[Name]['input']>;

@@ -40,8 +40,8 @@ export const PDF_METHODS = {
 } as const satisfies Record<string, MethodLiteral>;
 
 export function implementPdf(converter: Converter) {
-  const convert = (parts: readonly Uint8Array[], task: PdfTask, { signal }: ReadCall) =>
-    converter.run({ kind: 'pdf', ...task }, parts, signal);
+  const convert = (parts: readonly Uint8Array[], task: PdfTask, call: ReadCall) =>
+    converter.run({ kind: 'pdf', ...task }, parts, call);
   type Input<Name extends keyof typeof PDF_METHODS> = Static<(typeof PDF_METHODS)[Name]['input']>;
   return {
     async 'pdf.extractText'({ bytes }: Input<'pdf.extractText'>, call: ReadCall) {

@@ -5,9 +5,10 @@
  * I2  Whatever a call did to its session, the next finds it as it began: it is renewed, or ended.
  * I3  Waiting for a session is no silence of the server: clocks start when one is held.
  */
+import { limiter } from '@gantry/limiter';
+import { refusedTurn } from '../backend-errors.ts';
 import { inTime } from '../deadline.ts';
 import type { SqlLimits } from '../ports/sql.ts';
-import { stopping, Turns } from './turns.ts';
 
 export interface ServerOptions {
   readonly url: string;
@@ -28,15 +29,17 @@ export interface Session {
   end(): void;
 }
 
+/** One tenant never has all sessions or processes of a data source. */
+export const TURNS = { max: 4, perTenantMax: 2, waitMs: 15_000, waitingPerTenantMax: 500 };
+
 const IDLE_MS = 60_000;
 const RENEW_MS = 2_000;
 
 export class Sessions<S extends Session> {
   readonly #begin: () => S;
-  readonly #turns = new Turns();
+  readonly #turns = limiter(TURNS);
   readonly #idle = new Map<S, NodeJS.Timeout>();
   readonly #held = new Set<Promise<void>>();
-  #isClosed = false;
 
   constructor(begin: () => S) {
     this.#begin = begin;
@@ -44,8 +47,7 @@ export class Sessions<S extends Session> {
 
   /** Answers when the work is done; the session is renewed after that, and only then somebody else's. */
   async use<T>(key: string, work: (session: S) => Promise<T>): Promise<T> {
-    const leave = await this.#turns.take(key);
-    if (this.#isClosed) throw stopping();
+    const leave = await this.#turns.acquire(key).catch(refusedTurn);
     const session = this.#find() ?? this.#begin();
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const held = done.then(() => this.#giveBack(session));
@@ -63,7 +65,6 @@ export class Sessions<S extends Session> {
 
   /** Lets what is under way end. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     this.#turns.close();
     await Promise.all(this.#held);
     for (const session of [...this.#idle.keys()]) this.#retire(session);

@@ -3,21 +3,21 @@
  * interrupted by `node:sqlite`, and a thread inside it cannot be terminated (tried: `terminate()` never resolves), but
  * a process can be killed at any moment, and SQLite keeps or drops the transaction as a whole.
  */
-import { Worker } from 'node:worker_threads';
+import type { Answer } from '../database-answer.ts';
+import { serveJobs } from '../jobs/serve-jobs.ts';
 import { SqliteConnections } from './sqlite-connections.ts';
 import { sqliteFailure } from './sqlite-errors.ts';
 import { execute, look, query, queryTables } from './sqlite-jobs.ts';
-import type { SqliteJob, SqliteReply } from './sqlite-wire.ts';
+import type { SqliteJob } from './sqlite-wire.ts';
 
 const connections = new SqliteConnections();
-const send = (reply: SqliteReply): void => void process.send?.(reply);
 
-function answer(job: SqliteJob): SqliteReply {
+function answer(job: SqliteJob, onCommitting: () => void): Answer {
   switch (job.kind) {
     case 'query':
       return { kind: 'done', value: query(connections.reading(job.file), job) };
     case 'execute':
-      return execute(connections.writing(job.file), job, () => send({ kind: 'committing' }));
+      return execute(connections.writing(job.file), job, onCommitting);
     case 'tables':
       return { kind: 'done', value: queryTables(job) };
     case 'health':
@@ -26,22 +26,13 @@ function answer(job: SqliteJob): SqliteReply {
   }
 }
 
-const watchdog = new Worker(new URL('../job-process/watchdog.ts', import.meta.url));
-watchdog.unref();
-
-process.on('message', (job: SqliteJob) => {
-  watchdog.postMessage(true);
-  try {
-    send(answer(job));
-  } catch (error) {
+serveJobs<SqliteJob, Answer>({
+  open: () => ({ answer, close: () => connections.close() }),
+  failure(error) {
     const failure = sqliteFailure(error);
     // A sound file may be put in the place of what is open here
     if (failure.kind === 'refused' && failure.code === 'storage_unavailable') connections.close();
-    send(failure);
-  }
-  watchdog.postMessage(false);
-});
-process.on('disconnect', () => {
-  connections.close();
-  process.exit();
+    return failure;
+  },
+  limitsMemory: true,
 });

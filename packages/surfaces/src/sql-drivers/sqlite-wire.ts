@@ -1,5 +1,4 @@
 /** What travels between the host and the processes that run SQLite. Loads nothing: processes start fast. */
-import type { Answer } from '../database-answer.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 import type { Invocation } from '../surface-call.ts';
 
@@ -38,6 +37,3 @@ export type SqliteJob = Bounded &
     | { readonly kind: 'tables'; readonly tables: readonly SqliteTable[]; readonly statement: SqlStatement }
     | { readonly kind: 'health'; readonly file: SqliteFile }
   );
-
-/** `committing` is sent when nothing but the commit is left: from then on a lost answer leaves a doubt. */
-export type SqliteReply = { readonly kind: 'committing' } | Answer;

@@ -2,14 +2,36 @@
 import { hash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { OpenwopError } from '@gantry/protocol';
+import { refusedTurn, unavailable } from '../backend-errors.ts';
 import { assertSameCall } from '../call-journal.ts';
 import type { DataObject } from '../data.ts';
+import type { Answer } from '../database-answer.ts';
+import { JobPool } from '../jobs/job-pool.ts';
+import type { Unanswered } from '../jobs/job-process.ts';
 import type { SqlBackend, SqlLimits, SqlStatement } from '../ports/sql.ts';
 import type { Invocation } from '../surface-call.ts';
 import { inDoubt, late, refused, tooMany } from './errors.ts';
-import type { Ended } from './sqlite-child.ts';
-import { SqlitePool } from './sqlite-pool.ts';
-import type { SqliteFile, SqliteTable } from './sqlite-wire.ts';
+import { TURNS } from './sessions.ts';
+import type { SqliteFile, SqliteJob, SqliteTable } from './sqlite-wire.ts';
+
+type Ended = Answer | Unanswered;
+
+/** What is not committed when a job ends never will be. */
+export class SqlitePool {
+  readonly #jobs = new JobPool<SqliteJob, Answer>({
+    entry: new URL('./sqlite-process.ts', import.meta.url),
+    slowMs: 0,
+    ...TURNS,
+  });
+
+  run(tenant: string, job: SqliteJob): Promise<Ended> {
+    return this.#jobs.run(tenant, job, job.limits.timeoutMs).catch(refusedTurn);
+  }
+
+  close(): Promise<void> {
+    return this.#jobs.close('end');
+  }
+}
 
 export interface TenantFilesOptions {
   readonly dataDir: string;
@@ -87,7 +109,7 @@ function countsOf(
   { limits, journaled }: { readonly limits: SqlLimits; readonly journaled: Invocation | null },
 ): number[] {
   if (ended.kind === 'recorded' && journaled) assertSameCall(journaled, ended);
-  if (ended.kind === 'lost' && ended.isCommitting && journaled === null) throw inDoubt('SQLite', undefined);
+  if (ended.kind === 'lost in commit' && journaled === null) throw inDoubt('SQLite', undefined);
   return answerOf(ended, limits) as number[];
 }
 
@@ -106,20 +128,15 @@ function answerOf(ended: Ended, limits: SqlLimits): unknown {
       throw new OpenwopError(code, { details, ...(message !== undefined && { message }) });
     }
     case 'lost':
-      throw lost('The process of the database ended', ended.isCommitting);
+      throw unavailable('The process of the database ended.');
+    // With a journal, asking again is safe: a write that was kept is on record with its answer
+    case 'lost in commit':
+      throw unavailable('The process of the database ended.', 'Whether the write was kept is on record.');
     case 'unavailable':
-      throw lost(`SQLite answered: ${ended.reason}`, false);
+      throw unavailable(`SQLite answered: ${ended.reason}.`);
     case 'fault':
       throw new Error(ended.stack);
   }
 }
 
 const UNUSABLE = 'cannot use its database file. The operator has to look at it.';
-
-/** With a journal, asking again is safe: a write that was kept is on record with its answer. */
-const lost = (reason: string, isCommitting: boolean): OpenwopError =>
-  new OpenwopError('storage_unavailable', {
-    message: `${reason}. ${isCommitting ? 'Whether the write was kept is on record' : 'Nothing was changed'}. Try again later.`,
-  });
-
-export { SqlitePool };

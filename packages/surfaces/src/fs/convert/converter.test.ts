@@ -9,8 +9,8 @@ import { type ConverterLimits, openConverter } from './converter.ts';
 import type { ImageTask, PdfTask, Task } from './task.ts';
 
 const converter = openConverter();
-const signal = new AbortController().signal;
-const ask = (task: Task, ...parts: Uint8Array[]) => converter.run(task, parts, signal);
+const call = { tenant: 'acme', signal: new AbortController().signal };
+const ask = (task: Task, ...parts: Uint8Array[]) => converter.run(task, parts, call);
 const image = (task: ImageTask, bytes: Uint8Array) => ask({ kind: 'image', ...task }, bytes);
 const pdf = (task: PdfTask, ...parts: Uint8Array[]) => ask({ kind: 'pdf', ...task }, ...parts);
 const picture = (width: number, height: number, format: 'png' | 'jpeg' | 'webp' | 'gif' = 'png') =>
@@ -130,12 +130,12 @@ describe('the process', () => {
   test('that takes too long or too much memory is ended, and the next task has another', async () => {
     const source = await picture(3_000, 3_000);
     const slow: Task = { kind: 'image', op: 'convert', to: 'avif' };
-    const within = (limits: ConverterLimits) => openConverter(limits).run(slow, [source], signal);
+    const within = (limits: ConverterLimits) => openConverter(limits).run(slow, [source], call);
     await assert.rejects(within({ wallClockMs: 1, memoryBytes: 1e9 }), /took more than 0.001 seconds/);
     if (process.platform === 'linux')
       await assert.rejects(within({ wallClockMs: 20_000, memoryBytes: 1 }), /too much memory/);
     const given = new AbortController();
-    const running = converter.run(slow, [source], given.signal);
+    const running = converter.run(slow, [source], { ...call, signal: given.signal });
     given.abort(new Error('given up'));
     await assert.rejects(running, /given up/);
     assert.equal((await image({ op: 'resize', fit: 'fill', width: 1, height: 1 }, source)).parts.length, 1);

@@ -10,8 +10,9 @@ import { readFile } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { LimiterError, limiter } from '@gantry/limiter';
 import { OpenwopError } from '@gantry/protocol';
-import { Line } from '../../line.ts';
+import type { ReadCall } from '../../surface-call.ts';
 import { type Message, receive, send } from './frame.ts';
 import { BYTES_MAX, REFUSALS, type Refusal, type Task } from './task.ts';
 
@@ -20,11 +21,13 @@ export interface Converted {
   readonly parts: readonly Uint8Array[];
 }
 
+type Caller = Pick<ReadCall, 'tenant' | 'signal'>;
+
 export interface Converter {
   /** What cannot be done here. */
   readonly lacks: readonly Task['kind'][];
   /** Rejects with one of `REFUSALS` when the file is at fault. */
-  run(task: Task, parts: readonly Uint8Array[], signal: AbortSignal): Promise<Converted>;
+  run(task: Task, parts: readonly Uint8Array[], call: Caller): Promise<Converted>;
 }
 
 export interface ConverterLimits {
@@ -34,7 +37,7 @@ export interface ConverterLimits {
 
 const LIMITS: ConverterLimits = { wallClockMs: 20_000, memoryBytes: 640 * 1_048_576 };
 const AT_ONCE_MAX = 2;
-const WAITING_MAX = 64;
+const WAITING_BY_TENANT_MAX = 64;
 const WATCH_MS = 100;
 
 /** A test's door: for those who need none. */
@@ -57,14 +60,16 @@ const hasImages = (): boolean =>
 
 /** Looks for the libraries and loads none: most hosts never touch an image. `limits` is a test's door. */
 export function openConverter(limits: ConverterLimits = LIMITS): Converter {
-  const line = new Line(AT_ONCE_MAX);
+  const turns = limiter({ max: AT_ONCE_MAX, waitingPerTenantMax: WAITING_BY_TENANT_MAX });
   const lacks = { image: !hasImages(), pdf: !isThere('unpdf') || !isThere('pdf-lib') };
   return {
     lacks: (['image', 'pdf'] as const).filter((kind) => lacks[kind]),
-    async run(task, parts, signal) {
-      if (line.length >= WAITING_MAX) throw new OpenwopError('runner_unavailable');
-      return line.inTurn(() => runProcess(task, parts, signal, limits));
-    },
+    run: (task, parts, { tenant, signal }) =>
+      turns
+        .run(tenant, () => runProcess(task, parts, signal, limits), { signal })
+        .catch((error) => {
+          throw error instanceof LimiterError ? new OpenwopError('runner_unavailable') : error;
+        }),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
-import { LIFELINE_FD, MEMORY_BYTES_MAX, MEMORY_SIGNAL } from './lifeline.ts';
+import { LIFELINE_FD, MEMORY_BYTES_MAX, MEMORY_SIGNAL } from './wire.ts';
 
 const LOOK_MS = 10;
 let watching: NodeJS.Timeout | undefined;
