@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isKnownCapability, meantCapability, surfacesNamedBy } from './capability-names.ts';
+import { capabilityAt, isKnownCapability, meantCapability, surfacesNamedBy } from './capability-names.ts';
 
 test('a capability is known by its names and its parts, with and without a prefix', () => {
   for (const name of [
@@ -30,4 +30,11 @@ test('what was meant is found by the usual slips', () => {
   for (const [slip, meant] of Object.entries(slips)) assert.equal(meantCapability(slip), `host.${meant}`);
   assert.equal(meantCapability('host.xyzzy'), undefined);
   assert.equal(meantCapability(`host.kvStorage${'e'.repeat(1_000_000)}`), undefined);
+});
+
+test('members of ctx belong to a capability', () => {
+  assert.equal(capabilityAt('storage.kv.nope'), 'kvStorage.nope');
+  assert.equal(capabilityAt('storage.queue.peek'), 'queueBus.peek');
+  assert.equal(capabilityAt('storage.kvx.get'), 'storage.kvx.get');
+  assert.equal(capabilityAt('callAI'), 'callAI');
 });

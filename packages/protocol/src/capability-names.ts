@@ -6,22 +6,71 @@ export interface SurfaceName {
   readonly capability: string;
   /** Of its methods in `ctx`. */
   readonly path: string;
+  /** Other names that packs ask for in their peer dependencies. */
   readonly aliases: readonly string[];
+  /** As the seams of the public conformance suite call it. */
+  readonly seam: string;
+  /** What a pack reads and changes with it, for operators. */
+  readonly holds: string;
 }
 
-/** What code of packs can call; a test holds the list to the surfaces themselves. */
-export const SURFACE_NAMES: readonly SurfaceName[] = [
-  { capability: 'kvStorage', path: 'storage.kv', aliases: ['storage.kv'] },
-  { capability: 'cache', path: 'storage.cache', aliases: ['storage.cache'] },
-  { capability: 'tableStorage', path: 'storage.table', aliases: ['storage.table'] },
-  { capability: 'nosql', path: 'db.nosql', aliases: ['db.nosql'] },
-  { capability: 'sql', path: 'db.sql', aliases: ['db.sql'] },
-  { capability: 'vectorStore', path: 'db.vector', aliases: ['db.vector'] },
-  { capability: 'searchIndex', path: 'db.search', aliases: ['db.search'] },
-  { capability: 'queueBus', path: 'queueBus', aliases: ['storage.queue', 'queue'] },
-  { capability: 'blobStorage', path: 'storage.blob', aliases: ['storage.blob'] },
-  { capability: 'fs', path: 'fs', aliases: [] },
-];
+/** What code of packs can call. The literals in `packages/surfaces` take their names from here. */
+export const SURFACE_NAMES = [
+  {
+    capability: 'kvStorage',
+    path: 'storage.kv',
+    aliases: ['storage.kv'],
+    seam: 'kv',
+    holds: 'the keys and values',
+  },
+  {
+    capability: 'cache',
+    path: 'storage.cache',
+    aliases: ['storage.cache'],
+    seam: 'cache',
+    holds: 'the cache',
+  },
+  {
+    capability: 'tableStorage',
+    path: 'storage.table',
+    aliases: ['storage.table'],
+    seam: 'table',
+    holds: 'the tables',
+  },
+  { capability: 'nosql', path: 'db.nosql', aliases: ['db.nosql'], seam: 'nosql', holds: 'the documents' },
+  { capability: 'sql', path: 'db.sql', aliases: ['db.sql'], seam: 'sql', holds: 'the SQL databases' },
+  {
+    capability: 'vectorStore',
+    path: 'db.vector',
+    aliases: ['db.vector'],
+    seam: 'vector',
+    holds: 'the vectors',
+  },
+  {
+    capability: 'searchIndex',
+    path: 'db.search',
+    aliases: ['db.search'],
+    seam: 'search',
+    holds: 'the search indexes',
+  },
+  {
+    capability: 'queueBus',
+    path: 'queueBus',
+    aliases: ['storage.queue', 'queue'],
+    seam: 'queueBus',
+    holds: 'the queues',
+  },
+  {
+    capability: 'blobStorage',
+    path: 'storage.blob',
+    aliases: ['storage.blob'],
+    seam: 'blob',
+    holds: 'the objects',
+  },
+  { capability: 'fs', path: 'fs', aliases: [], seam: 'fs', holds: 'the files' },
+] as const satisfies readonly SurfaceName[];
+
+export type SurfaceCapability = (typeof SURFACE_NAMES)[number]['capability'];
 
 /** The other capabilities that the protocol or published packs name, reserved ones too. */
 const OTHERS = (
@@ -42,6 +91,15 @@ export const isPartOf = (name: string, whole: string): boolean => `${name}.`.sta
 
 const namesOf = ({ capability, aliases }: SurfaceName): readonly string[] => [capability, ...aliases];
 
+/** `storage.kv.get` in `ctx` is `kvStorage.get`. A path that no surface has stays as it is. */
+export function capabilityAt(path: string): string {
+  for (const { capability, path: root, aliases } of SURFACE_NAMES) {
+    const own = [root, ...aliases].find((each) => isPartOf(path, each));
+    if (own !== undefined) return `${capability}${path.slice(own.length)}`;
+  }
+  return path;
+}
+
 /** Those that a list of peer dependencies names, in whole or in part. */
 export function surfacesNamedBy(peers: readonly string[]): string[] {
   const names = peers.map(capabilityName);
@@ -55,6 +113,22 @@ export const isKnownCapability = (name: string): boolean =>
 
 /** Names come from outside, and comparing takes as long as they are. */
 const NAME_MAX = 64;
+
+const isYes = (value: unknown): boolean => value === true || value === 'supported';
+
+/** What an advertisement says yes to, by its path: `stream.fromBeginning`. */
+export function flagsOf(entry: unknown, under = ''): string[] {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return [];
+  return Object.entries(entry).flatMap(([name, value]) => {
+    if (isYes(value)) return name === 'supported' ? [] : [`${under}${name}`];
+    return flagsOf(value, `${under}${name}.`);
+  });
+}
+
+/** Whether a family of the discovery document is offered: a flag, or an object that does not say no. */
+export const isAdvertised = (family: unknown): boolean =>
+  isYes(family) ||
+  (typeof family === 'object' && family !== null && (!('supported' in family) || isYes(family.supported)));
 
 /** What a name that nobody knows was probably meant to be: `host.kv` and `kvstorage` are `host.kvStorage`. */
 export function meantCapability(name: string): string | undefined {

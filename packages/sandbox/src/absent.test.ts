@@ -43,20 +43,20 @@ async function errorsOf(t: Parameters<typeof startSandbox>[0], bodies: readonly 
 
 /** The code and the capability of each. */
 const failuresOf = async (...args: Parameters<typeof errorsOf>) =>
-  (await errorsOf(...args)).map((error) => [error?.code, error?.details?.requestedCapability]);
+  (await errorsOf(...args)).map((error) => [error?.code, error?.details?.capability]);
 
-test('what is not offered is denied by its path when it is called all the same', async (t) => {
+test('what is not offered is missing, by its capability, when it is called all the same', async (t) => {
   const cases = {
-    'return await ctx.callAI({});': 'callAI',
-    'const { callAI } = ctx; return callAI({});': 'callAI',
-    'return ctx.storage.kv.nope({});': 'storage.kv.nope',
-    'return ctx.storage.graph.query({});': 'storage.graph.query',
-    'const store = ctx.storage.kv; return store.nope(ctx.other);': 'storage.kv.nope',
-    'return ctx.storage?.kv?.nope({});': 'storage.kv.nope',
-    'const ask = async () => ctx.queue.send({}); return (async () => await ask())();': 'queue.send',
+    'return await ctx.callAI({});': 'host.callAI',
+    'const { callAI } = ctx; return callAI({});': 'host.callAI',
+    'return ctx.storage.kv.nope({});': 'host.kvStorage.nope',
+    'return ctx.storage.graph.query({});': 'host.storage.graph.query',
+    'const store = ctx.storage.kv; return store.nope(ctx.other);': 'host.kvStorage.nope',
+    'return ctx.storage?.kv?.nope({});': 'host.kvStorage.nope',
+    'const ask = async () => ctx.queue.send({}); return (async () => await ask())();': 'host.queueBus.send',
   };
-  const denied = Object.values(cases).map((path) => ['sandbox_capability_denied', path]);
-  assert.deepEqual(await failuresOf(t, Object.keys(cases)), denied);
+  const missing = Object.values(cases).map((path) => ['host_capability_missing', path]);
+  assert.deepEqual(await failuresOf(t, Object.keys(cases)), missing);
 });
 
 test('what is not offered is not to blame for other mistakes of the pack', async (t) => {
@@ -82,16 +82,16 @@ test('what there is instead is told, what is spelled alike first', async (t) => 
     'return ctx.storage.graph.query({});',
     'return ctx.storge.kv.get({});',
   ]);
-  const rest = 'Test for what a host may lack before it is called.';
+  const rest = 'Test for what a host may lack before calling it.';
   assert.equal(
     typo?.message,
-    `ctx.storage.kv.atomicIncrment is not a function: this node is not offered ctx.storage.kv.atomicIncrment. ctx.storage.kv has atomicIncrement, get. ${rest}`,
+    `ctx.storage.kv.atomicIncrment is not a function: this host does not offer ctx.storage.kv.atomicIncrment. ctx.storage.kv has atomicIncrement, get. ${rest}`,
   );
   assert.match(
     absent?.message ?? '',
-    /is not offered ctx\.storage\.graph\.query\. ctx\.storage has kv, table\. /,
+    /does not offer ctx\.storage\.graph\.query\. ctx\.storage has kv, table\. /,
   );
-  assert.match(group?.message ?? '', /is not offered ctx\.storge\.kv\. ctx has storage, .* and \d+ more\. /);
+  assert.match(group?.message ?? '', /does not offer ctx\.storge\.kv\. ctx has storage, .* and \d+ more\. /);
 });
 
 test('what goes wrong in the host is in its log and nowhere else', async (t) => {

@@ -36,21 +36,24 @@ test('ctx of a Python node', async (t) => {
     },
   );
 
-  await t.test('what is not offered is denied by its path when it is used all the same', async () => {
-    const surfaces = { 'storage.kv.get': 'unary' } as const;
-    for (const [body, path] of [
-      ['return ctx.call_ai({})', 'callAi'],
-      ['return ctx.storage.kv.nope({})', 'storage.kv.nope'],
-      ['return ctx.storage.graph.query({})', 'storage.graph'],
-    ] as const) {
-      const { result } = await run(body, { surfaces });
-      const { code, details } = result.status === 'error' ? result.error : { code: '', details: {} };
-      assert.deepEqual(
-        [code, details],
-        ['sandbox_capability_denied', { at: 'nodes.py:3', requestedCapability: path }],
-      );
-    }
-  });
+  await t.test(
+    'what is not offered is missing, by its capability, when it is used all the same',
+    async () => {
+      const surfaces = { 'storage.kv.get': 'unary' } as const;
+      for (const [body, path] of [
+        ['return ctx.call_ai({})', 'host.callAi'],
+        ['return ctx.storage.kv.nope({})', 'host.kvStorage.nope'],
+        ['return ctx.storage.graph.query({})', 'host.storage.graph'],
+      ] as const) {
+        const { result } = await run(body, { surfaces });
+        const { code, details } = result.status === 'error' ? result.error : { code: '', details: {} };
+        assert.deepEqual(
+          [code, details],
+          ['host_capability_missing', { at: 'nodes.py:3', capability: path }],
+        );
+      }
+    },
+  );
 
   await t.test('variables, logs, prints and events', async () => {
     const heard: Data[] = [];

@@ -1,5 +1,5 @@
 /** From what a child says to what a node's result is. Everything here came from the pack: nothing is believed. */
-import type { Json, JsonObject } from '@gantry/protocol';
+import { capabilityAt, type Json, type JsonObject } from '@gantry/protocol';
 import { cutJson, cutText } from './bounded.ts';
 import type { NodeError, NodeResult } from './invocation.ts';
 
@@ -49,10 +49,11 @@ export function toNodeError(error: unknown): NodeError {
   const code = typeof given.code === 'string' && CODE.test(given.code) ? given.code : FALLBACK_CODE;
   const message =
     typeof given.message === 'string' && given.message !== '' ? given.message : 'The node failed.';
-  const details = {
+  const details: JsonObject = {
     ...placeOf(given),
     ...toJsonObject(cutJson(given.details)),
     ...(typeof given.capability === 'string' && { capability: cutText(given.capability, NAME_MAX) }),
+    ...(code === 'host_capability_missing' && missingOf(given.details)),
   };
   return {
     code,
@@ -61,6 +62,12 @@ export function toNodeError(error: unknown): NodeError {
     ...(Object.keys(details).length > 0 && { details }),
   };
 }
+
+/** The runner knows members of `ctx` by their path, and not by the capability that they belong to. */
+const missingOf = (details: unknown): JsonObject =>
+  isObject(details) && typeof details.capability === 'string'
+    ? { capability: `host.${capabilityAt(cutText(details.capability.replace(/^host\./, ''), NAME_MAX))}` }
+    : {};
 
 const succeeded = (outputs: unknown): NodeResult => ({
   status: 'success',

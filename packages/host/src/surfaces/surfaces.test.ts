@@ -95,6 +95,37 @@ test('a pack that names surfaces may call those, by whatever name, and no others
   assert.match(table[2], /add host\.tableStorage to peerDependencies/);
 });
 
+test('what this host lacks is missing, and what the pack did not declare is denied', async (t) => {
+  const api = await packTest(t);
+  const cases = {
+    'vendor.acme.method': ['ctx.storage.kv.rename({})', 'host_capability_missing', 'host.kvStorage.rename'],
+    'vendor.acme.surface': [
+      'ctx.storage.graph.query({})',
+      'host_capability_missing',
+      'host.storage.graph.query',
+    ],
+    'vendor.acme.undeclared': [
+      "ctx.storage.table.query({ table: 't' })",
+      'sandbox_capability_denied',
+      'host.tableStorage.query',
+    ],
+  };
+  const nodes = Object.entries(cases).map(([type, [call]]) => [
+    type,
+    { body: `await ${call};`, role: 'side-effect' },
+  ]);
+  const manifest = { peerDependencies: { 'host.kvStorage': 'supported' } };
+  await api.install({ nodes: Object.fromEntries(nodes), manifest });
+  for (const [type, [, code, capability]] of Object.entries(cases)) {
+    const id = type.slice('vendor.acme.'.length);
+    await api.registered(workflow(id, [node('a', type)]));
+    const run = await api.ended(await api.start(id));
+    const error = run.error as { code: string; details: JsonObject };
+    const { capability: missing, requestedCapability: denied } = error.details;
+    assert.deepEqual([error.code, missing ?? denied], [code, capability]);
+  }
+});
+
 test('a link to an object works without a key, for what it says, until its time', async (t) => {
   const api = await packTest(t);
   const { get, put } = (await ran(

@@ -1,6 +1,6 @@
 /**
- * Members of ctx that the host does not offer. They are absent, since packs test for them; a call of one is told as
- * what it is: reaching for a capability that was not granted. An error is put down to a read of an absent member only
+ * Members of ctx that the host does not offer. They are absent, since packs test for them; a call of one fails with
+ * `host_capability_missing`. An error is put down to a read of an absent member only
  * if it names that member, or happened at the very place of the read: packs test for members that they then do without.
  */
 import { framesOf, here, stackOf } from './frames.mjs';
@@ -81,7 +81,7 @@ export function withAbsence(absences, error) {
   const found = culprit(absences, error);
   if (found === undefined) return error;
   const { read, asked } = found;
-  const message = `${error.message}: this node is not offered ctx.${asked}. ${alternatives(read)}. Test for what a host may lack before it is called.`;
-  const details = { ...error.details, requestedCapability: asked };
-  return { ...error, message, code: 'sandbox_capability_denied', details };
+  const message = `${error.message}: this host does not offer ctx.${asked}. ${alternatives(read)}. Test for what a host may lack before calling it.`;
+  const details = { ...error.details, capability: `host.${asked}` };
+  return { ...error, message, code: 'host_capability_missing', details };
 }

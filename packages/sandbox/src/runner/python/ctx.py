@@ -20,17 +20,17 @@ def camel(name):
 
 
 class Absent(AttributeError):
-    """What the host lacks: `hasattr` says no, and who uses it untested reached for what was not granted."""
+    """What the host lacks: `hasattr` says no, and using it untested fails with `host_capability_missing`."""
 
     def __init__(self, owner, name, members):
         path = f'{owner}{name}'
         listed = ', '.join(sorted(members)[:LISTED_MAX]) + (', …' if len(members) > LISTED_MAX else '')
         place = f'ctx.{owner}'[:-1]
         super().__init__(
-            f'This node is not offered ctx.{path}. {place} has {listed}. Test for what a host may lack before it is used.'
+            f'This host does not offer ctx.{path}. {place} has {listed}. Test for what a host may lack before using it.'
         )
-        self.code = 'sandbox_capability_denied'
-        self.details = {'requestedCapability': path}
+        self.code = 'host_capability_missing'
+        self.details = {'capability': f'host.{path}'}
 
 
 class Members:
