@@ -22,7 +22,7 @@ export interface Turns {
   take<T>(tenant: string, work: () => T): T | Promise<T>;
 }
 
-const ROUND_MS = 2;
+const ROUND_MS = 4;
 
 const systemClock: TurnsClock = {
   nowMs: () => performance.now(),
