@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { StoredEvent } from '@gantry/protocol';
 import { StoreError } from './error.ts';
-import type { CommitGroup, RunHead, Write } from './port.ts';
+import type { CommitGroup, EntryKey, RunHead, Write } from './port.ts';
 
 /** PostgreSQL has no NUL in text; half a surrogate pair has no UTF-8, so two such keys would become one. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
@@ -29,9 +29,15 @@ function checkWrite(write: Write): void {
       break;
     case 'putEntry':
       checkTexts(write.entry);
+      checkKey(write.entry);
+      for (const { name, value } of write.entry.index ?? []) checkShort([name, value], VALUE_BYTES_MAX);
       break;
     case 'deleteEntry':
-      checkTexts(write.key);
+    case 'expectEntry':
+    case 'adjust':
+      checkKey(write.key);
+      break;
+    case 'expectLease':
       break;
     default:
       checkTexts(write.record);
@@ -51,6 +57,23 @@ function checkAppend(events: readonly StoredEvent[], firstSeq: number, head: Run
 
 function checkTexts(record: object): void {
   for (const value of Object.values(record)) if (typeof value === 'string') checkText(value);
+}
+
+function checkKey({ kind, tenant, id }: EntryKey): void {
+  checkShort([kind, tenant, id], ID_BYTES_MAX);
+}
+
+/** A row of an index in PostgreSQL has at most 2,704 bytes. The id of a pack version has up to 385. */
+const ID_BYTES_MAX = 512;
+const VALUE_BYTES_MAX = 256;
+
+function checkShort(texts: readonly string[], bytesMax: number): void {
+  for (const text of texts) {
+    checkText(text);
+    if (Buffer.byteLength(text) <= bytesMax) continue;
+    const shown = JSON.stringify(text.slice(0, 80));
+    throw new StoreError('too_long', `The id or index value ${shown}... has more than ${bytesMax} bytes.`);
+  }
 }
 
 function checkText(text: string | null): void {

@@ -26,9 +26,11 @@ export const INVOCATION_COLUMNS = `
 export const DEFINITION_COLUMNS = textColumn('definitions', 'body');
 
 export const ENTRY_COLUMNS = `
-  kind, tenant, id, ref, version, due_at as "dueAt", expires_at as "expiresAt", created_at as "createdAt",
+  entries.kind, entries.tenant, entries.id, workspace, ref, version, due_at as "dueAt", expires_at as "expiresAt", created_at as "createdAt",
   ${textColumn('entries', 'body')}
 `;
+
+export const FEED_COLUMNS = 'number, kind, tenant, workspace, id, version, op, actor, at';
 
 export const WORKFLOW_COLUMNS = `
   tenant, workflow_id as "workflowId", hash, version, name, registered_at as "registeredAt"

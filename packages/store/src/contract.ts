@@ -2,9 +2,12 @@
 import { after, before, beforeEach, describe } from 'node:test';
 import { commitContract } from './contract/commit.ts';
 import { entryContract } from './contract/entries.ts';
+import { entryIndexContract } from './contract/entry-index.ts';
 import { entryReadContract } from './contract/entry-reads.ts';
+import { feedContract } from './contract/feed.ts';
 import { leaseContract } from './contract/leases.ts';
 import { modelContract } from './contract/model-property.ts';
+import { preconditionContract } from './contract/preconditions.ts';
 import { recordContract } from './contract/records.ts';
 import { retentionContract } from './contract/retention.ts';
 import { runContract } from './contract/runs.ts';
@@ -40,6 +43,9 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     recordContract(current);
     entryContract(current);
     entryReadContract(current);
+    entryIndexContract(current);
+    preconditionContract(current);
+    feedContract(current);
     leaseContract(current);
     retentionContract(current);
     modelContract(current);

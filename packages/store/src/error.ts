@@ -7,6 +7,8 @@ const NEXT = {
   read_only: 'Give this user write access to it, or choose another place for the data.',
   io: 'Check that it is there and reachable, then try again.',
   corrupt: 'Stop, keep a copy of the data, and restore a backup.',
+  too_long: 'Use a shorter one.',
+  rejected: 'Correct what this commit writes; nothing of it was kept.',
   invalid_text: 'Refuse text with NUL or half a surrogate pair where it comes in.',
 } as const;
 

@@ -1,3 +1,4 @@
+export { entryKey, storedEntry } from './entry.ts';
 export { StoreError, type WriteOutcome } from './error.ts';
 export * from './port.ts';
 export { openPostgres } from './postgres/open.ts';

@@ -9,6 +9,9 @@
  * I4  Every read names the tenant, or is one of the host-wide reads marked so.
  */
 import type { RunStatus, StoredEvent } from '@gantry/protocol';
+import type { EntryKey, EntryReads, FeedNote, FeedReads, NewEntry } from './port-entries.ts';
+
+export * from './port-entries.ts';
 
 /** Facts fixed when a run is created. `request` and `trace` are JSON text. */
 export interface RunFacts {
@@ -92,30 +95,6 @@ export interface KeyRecord {
   readonly revokedAt: number | null;
 }
 
-export interface EntryKey {
-  /** What it is: `mail`, `webhook`, `delivery`, `schedule`, ... */
-  readonly kind: string;
-  readonly tenant: string;
-  readonly id: string;
-}
-
-/**
- * A small durable record with a version and, where it has something to do by itself, a due time. Mail between
- * runs, webhooks and their deliveries, schedules, heartbeats and triggers are entries.
- */
-export interface Entry extends EntryKey {
-  /** What it hangs on: the run of a mail, the webhook of a delivery. */
-  readonly ref: string | null;
-  /** 1 when created; each put adds one. */
-  readonly version: number;
-  readonly dueAt: number | null;
-  /** The retention sweep deletes it after this; null keeps it. */
-  readonly expiresAt: number | null;
-  readonly createdAt: number;
-  /** JSON text. */
-  readonly body: string;
-}
-
 export type Write =
   /** Loses with `exists` when the id is taken. Events start at 0. */
   | { kind: 'createRun'; facts: RunFacts; head: RunHead; events: readonly StoredEvent[] }
@@ -142,13 +121,33 @@ export type Write =
   | { kind: 'putWorkflow'; record: WorkflowRecord }
   /** Inserts or replaces by `keyId`. */
   | { kind: 'putKey'; record: KeyRecord }
-  /** With null: loses with `exists` when the key is taken. Else loses with `stale` unless at that version. */
-  | { kind: 'putEntry'; entry: Omit<Entry, 'version'>; expectedVersion: number | null }
+  /**
+   * With null: loses with `exists` when the key is taken, and with `full` when its kind and tenant have `max` entries.
+   * Else loses with `stale` unless at that version. Loses with `exists` when another entry has a unique index value.
+   */
+  | {
+      kind: 'putEntry';
+      entry: NewEntry;
+      expectedVersion: number | null;
+      /** Of a new entry. One that grows keeps a version of an earlier entry of the same id from coming again. */
+      firstVersion?: number;
+      max?: number;
+      feed?: FeedNote;
+    }
   /** Loses with `stale` unless the entry is there at that version. */
-  | { kind: 'deleteEntry'; key: EntryKey; expectedVersion: number };
+  | { kind: 'deleteEntry'; key: EntryKey; expectedVersion: number; feed?: FeedNote }
+  /** Writes nothing. Loses with `stale` unless the entry is at that version; null: unless there is none. */
+  | { kind: 'expectEntry'; key: EntryKey; version: number | null }
+  /** Writes nothing. Loses with `stale` unless that lease has not ended. */
+  | { kind: 'expectLease'; epoch: number; now: number }
+  /** Adds to a counter, which is 0 at first. Loses with `full` when a positive `delta` would lift it above `max`. */
+  | { kind: 'adjust'; key: EntryKey; delta: number; max?: number };
 
 export type CommitGroup = readonly Write[];
-export type CommitResult = { won: true } | { won: false; write: number; reason: 'stale' | 'exists' };
+export type LossReason = 'stale' | 'exists' | 'full';
+export type CommitResult =
+  /** `values`: what the counters of the group's `adjust` writes hold after each, if it has such. */
+  { won: true; values?: readonly number[] } | { won: false; write: number; reason: LossReason };
 
 export interface LoadedRun {
   readonly row: RunRow;
@@ -201,29 +200,6 @@ export interface RecordReads {
   keyByHash(hash: string): Promise<KeyRecord | null>;
 }
 
-export interface EntryFilter {
-  readonly ref?: string;
-  /** Entries with a lower id (ids sort by time): the cursor of the list. */
-  readonly beforeId?: string;
-  /** Entries with a higher id: the cursor of a list that is oldest first. */
-  readonly afterId?: string;
-  readonly oldestFirst?: true;
-  readonly limit: number;
-}
-
-export interface EntryReads {
-  get(key: EntryKey): Promise<Entry | null>;
-  /** Newest id first, unless the filter says otherwise. */
-  list(kind: string, tenant: string, filter: EntryFilter): Promise<Entry[]>;
-  count(kind: string, tenant: string): Promise<number>;
-  /** Host-wide: entries with `dueAt <= now`, earliest first, after the given one of an earlier page. */
-  due(kind: string, now: number, limit: number, after?: Entry): Promise<Entry[]>;
-  /** Host-wide. */
-  nextDueAt(kind: string): Promise<number | null>;
-  /** Host-wide: every entry of a kind, by tenant and id, after the given one. */
-  all(kind: string, after: EntryKey | null, limit: number): Promise<Entry[]>;
-}
-
 /** What another process committed. */
 export interface StoreChange {
   /** Runs that got events. */
@@ -260,8 +236,8 @@ export interface RetentionSweep {
   /** Deletes up to `limit` runs that ended before `endedBefore`, with all that hangs on them. Answers how many. */
   deleteEnded(endedBefore: number, limit: number): Promise<number>;
   /**
-   * Deletes expired idempotency records and entries, and invocations claimed before `invocationsBefore`: up to `limit`
-   * of each. Answers how many in all; none when there is nothing left.
+   * Deletes expired idempotency records, entries and feed rows, and invocations claimed before `invocationsBefore`: up
+   * to `limit` of each. Answers how many in all; none when there is nothing left.
    */
   deleteExpired(now: number, invocationsBefore: number, limit: number): Promise<number>;
 }
@@ -277,6 +253,7 @@ export interface Store {
   readonly runs: RunReads;
   readonly records: RecordReads;
   readonly entries: EntryReads;
+  readonly feed: FeedReads;
   /**
    * Calls when another process has committed, and with `missed` when a commit of this one, of which the caller was told
    * that its outcome is unknown, has come to an end. A store that no other process shares never calls.

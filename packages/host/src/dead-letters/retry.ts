@@ -1,6 +1,6 @@
 /** Another try for what is dead: a run is forked before the node that failed, an event is delivered again. */
 import { type DeadLetter, type DeadLetterRetry, fromStored, OpenwopError } from '@gantry/protocol';
-import type { RunKey, Store, Write } from '@gantry/store';
+import type { LossReason, RunKey, Store, Write } from '@gantry/store';
 import { createForks, type PrepareFork } from '../runtime/fork.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type Delivery, deliveryEntryKey, deliveryWrite, toDelivery } from '../triggers/delivery.ts';
@@ -88,7 +88,7 @@ async function deliverAgain(
   return answer;
 }
 
-function lost(reason: 'stale' | 'exists' | undefined): 'duplicate' {
+function lost(reason: LossReason | undefined): 'duplicate' {
   if (reason === 'exists') return 'duplicate';
   throw new OpenwopError('conflict', { message: 'Someone else has seen to it just now.' });
 }

@@ -7,7 +7,7 @@
  * I3  Mail that a paused run keeps has no due time, so nothing reads it again and again. The commit that ends the pause
  *     writes a request to collect it, which stays until all of it is due again.
  */
-import type { Entry, RunKey, Store, Write } from '@gantry/store';
+import { type Entry, type RunKey, type Store, storedEntry, type Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { CommitPipeline } from './commit-pipeline.ts';
 import { dueMail, isCollect, isMail, MAIL } from './mail.ts';
@@ -43,7 +43,7 @@ export class Mailbox {
 
   /** Mail among writes that are on disk. */
   post(writes: readonly Write[]): void {
-    for (const write of writes) if (isMail(write)) void this.handOver({ ...write.entry, version: 1 });
+    for (const write of writes) if (isMail(write)) void this.handOver(storedEntry(write.entry, 1));
   }
 
   /** Another process wrote mail: for runs in memory here it is for us; the writer delivers to idle runs. */
@@ -111,7 +111,7 @@ export class Mailbox {
       const writes = page.filter(({ dueAt }) => dueAt === null).map((mail) => dueMail(mail, this.#now()));
       const results = await Promise.all(writes.map((write) => this.#pipeline.commit([write])));
       for (const [i, { entry, expectedVersion }] of writes.entries())
-        if (results[i]?.won) await this.handOver({ ...entry, version: (expectedVersion ?? 0) + 1 });
+        if (results[i]?.won) await this.handOver(storedEntry(entry, (expectedVersion ?? 0) + 1));
     });
     await this.#return(request);
   }

@@ -7,6 +7,7 @@
  * I3 An end of the invocation, a call on record, a longer life or an orderly stop takes its count back to 0.
  * I4 An invocation that is neither taken over nor runs for `LIFE_MS` writes nothing.
  */
+import { hash } from 'node:crypto';
 import type { Invocation, Outcome } from '@gantry/engine';
 import { type Limiter, limiter } from '@gantry/limiter';
 import { ERRORS } from '@gantry/protocol';
@@ -113,7 +114,7 @@ class Suspect {
   constructor(options: PoisonOptions, { tenant, runId }: RunKey, { nodeId, visit, attempt }: Invocation) {
     this.#options = options;
     this.#runId = runId;
-    this.#key = { kind: KIND, tenant, id: `${runId}/${visit}/${attempt}/${nodeId}` };
+    this.#key = { kind: KIND, tenant, id: `${runId}/${visit}/${attempt}/${hash('sha256', nodeId)}` };
   }
 
   /** Unclean ends, the last one included. */

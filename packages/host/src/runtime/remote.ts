@@ -1,6 +1,6 @@
 /** What other processes on the same database do, and how this one has them do things. */
 import { newId, OpenwopError } from '@gantry/protocol';
-import type { RunKey, Store, StoreChange } from '@gantry/store';
+import { type RunKey, type Store, type StoreChange, storedEntry } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { CommandRecord } from './command-answer.ts';
 import type { CommitPipeline } from './commit-pipeline.ts';
@@ -64,7 +64,7 @@ export class Remote {
       try {
         const reply = await readReply(this.#options.store.entries, key.tenant, replyId);
         if (reply) return reply;
-        await mailbox.handOver({ ...mail.entry, version: 1 });
+        await mailbox.handOver(storedEntry(mail.entry, 1));
       } catch (error) {
         log.warn({ err: error, runId: key.runId }, 'the reply to a forwarded command could not be read');
       }

@@ -20,7 +20,7 @@ import {
   statusOf,
   wakeAt,
 } from '@gantry/engine';
-import type { Entry, RunKey, Write } from '@gantry/store';
+import type { Entry, LossReason, RunKey, Write } from '@gantry/store';
 import type { ActorHost } from './actor-host.ts';
 import { takenChildren } from './children.ts';
 import type { CommandRecord } from './command-answer.ts';
@@ -265,7 +265,7 @@ export class RunActor {
     this.#follow();
   }
 
-  async #lose(task: Task, reason: 'stale' | 'exists'): Promise<void> {
+  async #lose(task: Task, reason: LossReason): Promise<void> {
     if (reason === 'exists') {
       if (task.mail) await this.#discard(task.mail, task.replyId, { kind: 'duplicate' });
       task.resolve?.({ kind: 'duplicate' });

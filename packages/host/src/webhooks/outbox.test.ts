@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunFacts } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
-import type { Entry, Write } from '@gantry/store';
+import { type Entry, storedEntry, type Write } from '@gantry/store';
 import { toDelivery } from './delivery.ts';
 import { HEALTHY } from './health.ts';
 import { WebhookOutbox } from './outbox.ts';
@@ -34,8 +34,7 @@ const outboxOf = (...active: Subscription[]) => outboxAt(() => NOW, ...active);
 function outboxAt(now: () => number, ...active: Subscription[]) {
   const woken: WebhookKey[] = [];
   const never = (): never => assert.fail('the outbox does not read');
-  const entries = { get: never, list: never, count: never, due: never, nextDueAt: never, all: never };
-  const subscriptions = new Subscriptions(entries);
+  const subscriptions = new Subscriptions({ all: never, get: never });
   for (const each of active) subscriptions.put(each);
   const outbox = new WebhookOutbox({ subscriptions, now, wake: (key) => void woken.push(key) });
   return { outbox, woken, subscriptions };
@@ -44,7 +43,7 @@ function outboxAt(now: () => number, ...active: Subscription[]) {
 const entriesOf = (writes: readonly Write[]): Entry[] =>
   writes.map((write) => {
     assert.ok(write.kind === 'putEntry' && write.expectedVersion === null);
-    return { ...write.entry, version: 1 };
+    return storedEntry(write.entry, 1);
   });
 
 const sequences = (facts: Partial<RunFacts>, events: readonly StoredEvent[] = EVENTS): number[] =>

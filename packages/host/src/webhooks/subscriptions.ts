@@ -31,12 +31,12 @@ function toMatcher({ tenant, webhookId, events, tags }: Subscription): Matcher {
 }
 
 export class Subscriptions {
-  readonly #entries: Store['entries'];
+  readonly #entries: Pick<Store['entries'], 'all' | 'get'>;
   #byTenant = new Map<string, Map<string, Matcher>>();
   /** A load that began before a change would bring back what it removed: it starts over. */
   #changes = 0;
 
-  constructor(entries: Store['entries']) {
+  constructor(entries: Pick<Store['entries'], 'all' | 'get'>) {
     this.#entries = entries;
   }
 

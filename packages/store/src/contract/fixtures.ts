@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { StoredEvent } from '@gantry/protocol';
 import type {
   CommitGroup,
-  Entry,
   EntryKey,
   IdempotencyRecord,
   InvocationRecord,
   KeyRecord,
+  NewEntry,
   RunFacts,
   RunHead,
   Store,
@@ -150,7 +150,14 @@ export const keyRecord = (keyId: string, over: Partial<KeyRecord> = {}): KeyReco
   ...over,
 });
 
-type NewEntry = Omit<Entry, 'version'>;
+export const key = (id: string): EntryKey => ({ kind: 'mail', tenant: TENANT, id });
+
+export const expectEntry = (id: string, version: number | null, over: Partial<EntryKey> = {}): Write => ({
+  kind: 'expectEntry',
+  key: { ...key(id), ...over },
+  version,
+});
+
 type PutEntry = Extract<Write, { kind: 'putEntry' }>;
 type DeleteEntry = Extract<Write, { kind: 'deleteEntry' }>;
 
@@ -158,6 +165,7 @@ export const entry = (id: string, over: Partial<NewEntry> = {}): NewEntry => ({
   kind: 'mail',
   tenant: TENANT,
   id,
+  workspace: null,
   ref: null,
   dueAt: null,
   expiresAt: null,

@@ -59,6 +59,16 @@ const deleteEntry = fc.tuple(id, version).map(([id, expectedVersion]): MakeWrite
   return (prefix) => make.deleteEntry(prefix + id, expectedVersion, { kind: prefix });
 });
 
+const expectEntry = fc.tuple(id, fc.option(version, { nil: null })).map(
+  ([id, version]): MakeWrite =>
+    (prefix) =>
+      make.expectEntry(prefix + id, version, { kind: prefix }),
+);
+
+const adjust = fc.tuple(id, fc.integer({ min: -2, max: 3 }), fc.nat(4)).map(([id, delta, max]): MakeWrite => {
+  return (prefix) => ({ kind: 'adjust', key: { ...make.key(prefix + id), kind: prefix }, delta, max });
+});
+
 const write = fc.oneof(
   createRun,
   { weight: 3, arbitrary: append },
@@ -67,6 +77,8 @@ const write = fc.oneof(
   settle,
   { weight: 3, arbitrary: putEntry },
   deleteEntry,
+  expectEntry,
+  adjust,
 );
 const group = fc.array(write, { minLength: 1, maxLength: 3 });
 const batches = fc.array(fc.array(group, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });

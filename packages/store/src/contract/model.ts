@@ -1,11 +1,13 @@
 /** The port in its simplest form: one object, copied for each group and kept if the group wins. */
 import type { StoredEvent } from '@gantry/protocol';
+import { storedEntry } from '../entry.ts';
 import type {
   CommitGroup,
   CommitResult,
   Entry,
   IdempotencyRecord,
   InvocationRecord,
+  LossReason,
   RunRow,
   RunSnapshotRecord,
   Write,
@@ -22,20 +24,29 @@ export interface Model {
   idempotency: Record<string, IdempotencyRecord>;
   invocations: Record<string, InvocationRecord>;
   entries: Record<string, Entry>;
+  counters: Record<string, number>;
 }
 
-export const emptyModel = (): Model => ({ runs: {}, idempotency: {}, invocations: {}, entries: {} });
+export const emptyModel = (): Model => ({
+  runs: {},
+  idempotency: {},
+  invocations: {},
+  entries: {},
+  counters: {},
+});
 
 export function commitToModel(model: Model, group: CommitGroup): { model: Model; result: CommitResult } {
   const next = structuredClone(model);
+  const values: number[] = [];
   for (const [write, each] of group.entries()) {
     const reason = applyToModel(next, each);
+    if (each.kind === 'adjust') values.push(next.counters[each.key.id] ?? 0);
     if (reason) return { model, result: { won: false, write, reason } };
   }
-  return { model: next, result: { won: true } };
+  return { model: next, result: values.length > 0 ? { won: true, values } : { won: true } };
 }
 
-function applyToModel(model: Model, write: Write): 'stale' | 'exists' | null {
+function applyToModel(model: Model, write: Write): LossReason | null {
   switch (write.kind) {
     case 'createRun': {
       if (model.runs[write.facts.runId]) return 'exists';
@@ -73,12 +84,20 @@ function applyToModel(model: Model, write: Write): 'stale' | 'exists' | null {
       const { entry, expectedVersion } = write;
       const version = model.entries[entry.id]?.version ?? null;
       if (version !== expectedVersion) return expectedVersion === null ? 'exists' : 'stale';
-      model.entries[entry.id] = { ...entry, version: (version ?? 0) + 1 };
+      model.entries[entry.id] = storedEntry(entry, (version ?? 0) + 1);
       return null;
     }
     case 'deleteEntry': {
       if (model.entries[write.key.id]?.version !== write.expectedVersion) return 'stale';
       delete model.entries[write.key.id];
+      return null;
+    }
+    case 'expectEntry':
+      return (model.entries[write.key.id]?.version ?? null) === write.version ? null : 'stale';
+    case 'adjust': {
+      const value = (model.counters[write.key.id] ?? 0) + write.delta;
+      if (write.delta > 0 && write.max !== undefined && value > write.max) return 'full';
+      model.counters[write.key.id] = value;
       return null;
     }
     default:

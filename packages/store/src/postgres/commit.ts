@@ -4,11 +4,12 @@ import type { CommitGroup, CommitResult, Write } from '../port.ts';
 import { collectBlobChanges } from './blobs.ts';
 import type { CommitMarks } from './commit-marks.ts';
 import { decide } from './decide.ts';
+import { writeFeed } from './feed.ts';
 import { lockKnown } from './known.ts';
 import type { Announcer } from './notices.ts';
 import type { Tx } from './sql.ts';
 import { writeCatalogue } from './write/catalogue.ts';
-import { writeEntries } from './write/entries.ts';
+import { writeCounters, writeEntries } from './write/entries.ts';
 import { writeIdempotency, writeInvocations } from './write/records.ts';
 import { writeRuns } from './write/runs.ts';
 
@@ -26,15 +27,18 @@ export async function commit(
   const write = async (tx: Tx): Promise<CommitResult[]> => {
     const known = await lockKnown(tx, groups);
     const replaced = new Set(known.idempotency.keys());
-    const stored = new Set(known.entries.keys());
+    const entries = new Map(known.entries);
+    const counters = new Set(known.counters.keys());
     const { results, won } = decide(groups, known);
     const blobs = collectBlobChanges(tx);
     await writeRuns(tx, won, blobs);
     await writeIdempotency(tx, won, replaced, blobs);
     await writeInvocations(tx, won, blobs);
     await writeCatalogue(tx, won, blobs);
-    await writeEntries(tx, won, stored, blobs);
+    await writeEntries(tx, won, new Set(entries.keys()), blobs);
+    await writeCounters(tx, won, known.counters, counters);
     await blobs.flush();
+    await writeFeed(tx, won, entries);
     announced = won;
     return results;
   };

@@ -1,5 +1,6 @@
 /** Which groups win, decided on what is stored about the keys they touch. No I/O. */
-import type { CommitGroup, CommitResult, EntryKey, Write } from '../port.ts';
+import { entryKey } from '../entry.ts';
+import type { CommitGroup, CommitResult, EntryKey, LossReason, NewEntry, Write } from '../port.ts';
 
 export interface RunState {
   readonly tenant: string;
@@ -7,24 +8,46 @@ export interface RunState {
   readonly owner: number | null;
 }
 
-/**
- * By run id, by `idempotencyKey` (when it expires), by `invocationKey`, by `entryKey` (its version, null when
- * deleted). Updated while groups are decided.
- */
+/** What is stored about the keys of a batch. Updated while groups are decided. */
 export interface Known {
+  /** By run id. */
   readonly runs: Map<string, RunState>;
+  /** When it expires, by `idempotencyKey`. */
   readonly idempotency: Map<string, number>;
   readonly invocations: Map<string, 'claimed' | 'settled'>;
-  readonly entries: Map<string, number | null>;
+  /** By `entryKey`; null when deleted. */
+  readonly entries: Map<string, EntryState | null>;
+  /** How many entries there are, by `countKey`, where a write has a limit. */
+  readonly counts: Map<string, number>;
+  /** The `entryKey` that has a unique index value, by `uniqueKey`; null when no longer. */
+  readonly uniques: Map<string, string | null>;
+  readonly counters: Map<string, number>;
+  /** When it ends, by epoch. */
+  readonly leases: ReadonlyMap<number, number>;
+}
+
+export interface EntryState {
+  readonly version: number;
+  readonly workspace: string | null;
 }
 
 export const idempotencyKey = (record: { tenant: string; operation: string; key: string }): string =>
   JSON.stringify([record.tenant, record.operation, record.key]);
 export const invocationKey = (record: { tenant: string; invocationId: string }): string =>
   JSON.stringify([record.tenant, record.invocationId]);
-export const entryKey = ({ kind, tenant, id }: EntryKey): string => JSON.stringify([kind, tenant, id]);
+export const countKey = ({ kind, tenant }: Pick<EntryKey, 'kind' | 'tenant'>): string =>
+  JSON.stringify([kind, tenant]);
 
-export const nextVersion = (expectedVersion: number | null): number => (expectedVersion ?? 0) + 1;
+/** The unique ones among the index values of an entry. */
+export const uniquesOf = ({ kind, tenant, index = [] }: NewEntry) =>
+  index.flatMap(({ name, value, unique }) => (unique ? [{ kind, tenant, name, value }] : []));
+export const uniqueKey = (of: ReturnType<typeof uniquesOf>[number]): string =>
+  JSON.stringify([of.kind, of.tenant, of.name, of.value]);
+
+type Put = Extract<Write, { kind: 'putEntry' }>;
+
+export const versionAfter = ({ expectedVersion, firstVersion = 1 }: Put): number =>
+  expectedVersion === null ? firstVersion : expectedVersion + 1;
 
 export interface Decision {
   readonly results: CommitResult[];
@@ -45,18 +68,20 @@ function decideGroup(group: CommitGroup, known: Known): CommitResult {
     undo.push(() => (before === undefined ? map.delete(key) : map.set(key, before)));
     map.set(key, value);
   };
+  const values: number[] = [];
   for (const [index, write] of group.entries()) {
     const reason = decideWrite(write, known, set);
+    if (write.kind === 'adjust') values.push(known.counters.get(entryKey(write.key)) ?? 0);
     if (reason === null) continue;
     for (const takeBack of undo.reverse()) takeBack();
     return { won: false, write: index, reason };
   }
-  return { won: true };
+  return values.length > 0 ? { won: true, values } : { won: true };
 }
 
 type Set = <T>(map: Map<string, T>, key: string, value: T) => void;
 
-function decideWrite(write: Write, known: Known, set: Set): 'stale' | 'exists' | null {
+function decideWrite(write: Write, known: Known, set: Set): LossReason | null {
   switch (write.kind) {
     case 'createRun': {
       const { runId, tenant } = write.facts;
@@ -90,21 +115,56 @@ function decideWrite(write: Write, known: Known, set: Set): 'stale' | 'exists' |
       set(known.invocations, key, 'settled');
       return null;
     }
-    case 'putEntry': {
-      const key = entryKey(write.entry);
-      const { expectedVersion } = write;
-      if ((known.entries.get(key) ?? null) !== expectedVersion)
-        return expectedVersion === null ? 'exists' : 'stale';
-      set(known.entries, key, nextVersion(expectedVersion));
+    case 'putEntry':
+      return decidePut(write, known, set);
+    case 'deleteEntry': {
+      if (versionOf(write.key, known) !== write.expectedVersion) return 'stale';
+      release(write.key, known, set);
+      set(known.entries, entryKey(write.key), null);
+      count(write.key, known, set, -1);
       return null;
     }
-    case 'deleteEntry': {
-      const key = entryKey(write.key);
-      if (known.entries.get(key) !== write.expectedVersion) return 'stale';
-      set(known.entries, key, null);
+    case 'expectEntry':
+      return versionOf(write.key, known) === write.version ? null : 'stale';
+    case 'expectLease':
+      return (known.leases.get(write.epoch) ?? 0) > write.now ? null : 'stale';
+    case 'adjust': {
+      const { key, delta, max = Number.MAX_SAFE_INTEGER } = write;
+      const value = (known.counters.get(entryKey(key)) ?? 0) + delta;
+      if (delta > 0 && value > max) return 'full';
+      set(known.counters, entryKey(key), value);
       return null;
     }
     default:
       return null;
   }
+}
+
+const versionOf = (key: EntryKey, known: Known): number | null =>
+  known.entries.get(entryKey(key))?.version ?? null;
+
+function decidePut(write: Put, known: Known, set: Set): LossReason | null {
+  const { entry, expectedVersion, max = Number.POSITIVE_INFINITY } = write;
+  const isNew = expectedVersion === null;
+  if (versionOf(entry, known) !== expectedVersion) return isNew ? 'exists' : 'stale';
+  if (isNew && (known.counts.get(countKey(entry)) ?? 0) >= max) return 'full';
+  const key = entryKey(entry);
+  release(entry, known, set);
+  for (const unique of uniquesOf(entry)) {
+    if (known.uniques.get(uniqueKey(unique))) return 'exists';
+    set(known.uniques, uniqueKey(unique), key);
+  }
+  set(known.entries, key, { version: versionAfter(write), workspace: entry.workspace ?? null });
+  if (isNew) count(entry, known, set, 1);
+  return null;
+}
+
+/** The unique values that an entry has had so far are free. */
+function release(key: EntryKey, { uniques }: Known, set: Set): void {
+  for (const [unique, holder] of uniques) if (holder === entryKey(key)) set(uniques, unique, null);
+}
+
+function count(key: EntryKey, { counts }: Known, set: Set, delta: number): void {
+  const before = counts.get(countKey(key));
+  if (before !== undefined) set(counts, countKey(key), before + delta);
 }

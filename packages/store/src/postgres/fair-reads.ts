@@ -26,6 +26,7 @@ export function fairReads(runs: RunReads, entries: EntryReads): { runs: RunReads
         // What hangs on one thing is little
         return filter.ref === undefined ? lists.run(tenant, list) : list();
       },
+      range: (kind, tenant, range) => lists.run(tenant, () => entries.range(kind, tenant, range)),
     },
   };
 }

@@ -8,6 +8,7 @@ import { CommitMarks } from './commit-marks.ts';
 import { createSchema } from './create-schema.ts';
 import { badUrl, explain, explainOpening, explainWrite } from './errors.ts';
 import { fairReads } from './fair-reads.ts';
+import { feedReads } from './feed.ts';
 import { leases } from './leases.ts';
 import { Announcer, LOOK_AT_EVERYTHING } from './notices.ts';
 import { Presence } from './presence.ts';
@@ -59,6 +60,7 @@ export async function openPostgres(options: PostgresStoreOptions): Promise<Store
     runs: explainingAll(address, reads.runs),
     records: explainingAll(address, recordReads(sql)),
     entries: explainingAll(address, reads.entries),
+    feed: explainingAll(address, feedReads(sql)),
     watch: explaining(address, presence.watch),
     leases: explainingAll(address, leases({ sql, processId, clock, presence }), explainWrite),
     retention: explainingAll(address, retention(sql)),

@@ -1,8 +1,15 @@
 import { holder } from '../blob.ts';
-import type { EntryKey, IdempotencyRecord, InvocationRecord, RetentionSweep } from '../port.ts';
+import {
+  type EntryKey,
+  FEED_KEPT_MS,
+  type IdempotencyRecord,
+  type InvocationRecord,
+  type RetentionSweep,
+} from '../port.ts';
 import { type BlobChanges, collectBlobChanges } from './blobs.ts';
 import { forgetMarks } from './commit-marks.ts';
 import { type Sql, sweep, type Tx } from './sql.ts';
+import { deleteIndex } from './write/entries.ts';
 
 export const retention = (sql: Sql): RetentionSweep => ({
   deleteEnded: (endedBefore, limit) => sweep(sql, (tx) => deleteEnded(tx, endedBefore, limit)),
@@ -30,7 +37,11 @@ async function deleteEnded(tx: Tx, endedBefore: number, limit: number): Promise<
   const invocations = await tx<InvocationKey[]>`
     delete from invocations where run_id = any(${runIds}) returning tenant, invocation_id as "invocationId"
   `;
+  const entries = await tx<EntryKey[]>`
+    delete from entries where run_id = any(${runIds}) returning kind, tenant, id
+  `;
   const blobs = collectBlobChanges(tx);
+  await dropEntries(tx, blobs, entries);
   for (const runId of runIds) {
     blobs.drop(holder.run(runId));
     blobs.drop(holder.snapshot(runId));
@@ -67,12 +78,30 @@ async function deleteExpired(tx: Tx, now: number, invocationsBefore: number, lim
     returning kind, tenant, id
   `;
   await forgetMarks(tx);
+  const fed = await deleteOldFeed(tx, now - FEED_KEPT_MS, limit);
   const blobs = collectBlobChanges(tx);
-  for (const key of entries) blobs.drop(holder.entry(key));
+  await dropEntries(tx, blobs, entries);
   for (const { tenant, operation, key } of expired) blobs.drop(holder.idempotency(tenant, operation, key));
   dropInvocations(blobs, invocations);
   await blobs.flush();
-  return expired.length + invocations.length + entries.length;
+  return expired.length + invocations.length + entries.length + fed;
+}
+
+/** The newest row past its time stays, so that a cursor before it is known to have missed something. */
+async function deleteOldFeed(tx: Tx, before: number, limit: number): Promise<number> {
+  const { count } = await tx`
+    delete from feed
+    where ctid = any(array(
+      select ctid from feed where number < (select max(number) from feed where at < ${before})
+      order by number limit ${limit} for update skip locked
+    ))
+  `;
+  return count;
+}
+
+async function dropEntries(tx: Tx, blobs: BlobChanges, deleted: readonly EntryKey[]): Promise<void> {
+  for (const key of deleted) blobs.drop(holder.entry(key));
+  await deleteIndex(tx, deleted);
 }
 
 function dropInvocations(blobs: BlobChanges, deleted: readonly InvocationKey[]): void {

@@ -134,11 +134,14 @@ create table entries (
   kind text collate "C" not null,
   tenant text collate "C" not null,
   id text collate "C" not null,
+  workspace text collate "C",
   ref text collate "C",
   version bigint not null,
   due_at bigint,
   expires_at bigint,
   created_at bigint not null,
+  -- deleted with this run
+  run_id text collate "C",
   body text not null,
   primary key (kind, tenant, id)
 );
@@ -146,3 +149,42 @@ create table entries (
 create index entries_by_ref on entries (kind, tenant, ref, id) where ref is not null;
 create index entries_by_due_at on entries (kind, due_at, id, tenant) where due_at is not null;
 create index entries_by_expires_at on entries (expires_at) where expires_at is not null;
+create index entries_by_run on entries (run_id) where run_id is not null;
+
+create table entry_index (
+  kind text collate "C" not null,
+  tenant text collate "C" not null,
+  name text collate "C" not null,
+  value text collate "C" not null,
+  id text collate "C" not null,
+  is_unique boolean not null,
+  primary key (kind, tenant, name, value, id)
+);
+
+create index entry_index_by_entry on entry_index (kind, tenant, id);
+create unique index entry_index_unique on entry_index (kind, tenant, name, value) where is_unique;
+
+create table counters (
+  kind text collate "C" not null,
+  tenant text collate "C" not null,
+  id text collate "C" not null,
+  value bigint not null,
+  primary key (kind, tenant, id)
+);
+
+create sequence feed_number;
+
+create table feed (
+  number bigint not null default nextval('feed_number') primary key,
+  kind text collate "C" not null,
+  tenant text collate "C" not null,
+  workspace text collate "C",
+  id text collate "C" not null,
+  version bigint not null,
+  op text collate "C" not null,
+  actor text collate "C",
+  at bigint not null
+);
+
+create index feed_by_tenant on feed (tenant, number);
+create index feed_by_at on feed (at);

@@ -4,7 +4,7 @@
  * and one long string with offsets 0.3 and 0.2.
  */
 import type { RunStatus, StoredEvent } from '@gantry/protocol';
-import type { CommitGroup, CommitResult, RunHead, RunSnapshotRecord, Write } from '../port.ts';
+import type { CommitGroup, CommitResult, LossReason, RunHead, RunSnapshotRecord, Write } from '../port.ts';
 
 type Create = Extract<Write, { kind: 'createRun' }>;
 type Append = Extract<Write, { kind: 'append' }>;
@@ -157,13 +157,19 @@ function decodeEvents(cursor: Cursor, firstSeq: number): StoredEvent[] {
   return events;
 }
 
-/** A result as one number: 0 won, else the index of the losing write and the reason. */
-export function encodeResult(result: CommitResult): number {
-  if (result.won) return 0;
-  return result.write * 2 + (result.reason === 'stale' ? 1 : 2);
+const REASONS: readonly LossReason[] = ['stale', 'exists', 'full'];
+
+/** A list of values, or 0: won; else the index of the losing write and the reason. */
+export type ResultCode = number | readonly number[];
+
+export function encodeResult(result: CommitResult): ResultCode {
+  if (result.won) return result.values ?? 0;
+  return result.write * REASONS.length + REASONS.indexOf(result.reason) + 1;
 }
 
-export function decodeResult(code: number): CommitResult {
+export function decodeResult(code: ResultCode): CommitResult {
+  if (typeof code !== 'number') return { won: true, values: code };
   if (code === 0) return { won: true };
-  return { won: false, write: (code - 1) >> 1, reason: code % 2 === 1 ? 'stale' : 'exists' };
+  const lost = code - 1;
+  return { won: false, write: Math.floor(lost / REASONS.length), reason: REASONS[lost % REASONS.length]! };
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitGroup, CommitResult } from '../port.ts';
-import { type Batch, decodeBatch, encodeResult } from './batch.ts';
+import { type Batch, decodeBatch, encodeResult, type ResultCode } from './batch.ts';
 import type { Transaction } from './transaction.ts';
 import { prepareApply } from './write/apply.ts';
 
@@ -11,18 +11,20 @@ import { prepareApply } from './write/apply.ts';
 export function prepareCommit(
   database: DatabaseSync,
   transaction: Transaction,
-): (batches: readonly Batch[]) => number[][] {
+): (batches: readonly Batch[]) => ResultCode[][] {
   const apply = prepareApply(database);
   const savepoint = database.prepare('savepoint commit_group');
   const undo = database.prepare('rollback to commit_group');
   const release = database.prepare('release commit_group');
 
   const applyGroup = (group: CommitGroup): CommitResult => {
+    const values: number[] = [];
     for (const [write, each] of group.entries()) {
       const verdict = apply(each);
-      if (verdict !== 'won') return { won: false, write, reason: verdict };
+      if (typeof verdict === 'number') values.push(verdict);
+      else if (verdict !== 'won') return { won: false, write, reason: verdict };
     }
-    return { won: true };
+    return values.length > 0 ? { won: true, values } : { won: true };
   };
   const applyAsOne = (group: CommitGroup): CommitResult => {
     if (group.length === 1) return applyGroup(group);
@@ -32,7 +34,7 @@ export function prepareCommit(
     release.run();
     return result;
   };
-  const applyBatch = (batch: Batch): number[] =>
+  const applyBatch = (batch: Batch): ResultCode[] =>
     decodeBatch(batch).map((group) => encodeResult(applyAsOne(group)));
   return (batches) => transaction(() => batches.map(applyBatch));
 }

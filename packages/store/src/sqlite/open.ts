@@ -29,6 +29,10 @@ export async function openSqlite(options: { readonly dataDir: string }): Promise
     runs: reads.runs,
     records: recordReads(reader),
     entries: entryReads(reader),
+    feed: {
+      after: (cursor, options) => reader.call('feedAfter', cursor, options),
+      last: () => reader.call('feedLast'),
+    },
     watch: neverCalled,
     leases: leases(writer, reader),
     retention: retention(writer),
@@ -98,7 +102,10 @@ const recordReads = (reader: Reader): RecordReads => ({
 
 const entryReads = (reader: Reader): EntryReads => ({
   get: (key) => reader.call('entry', key),
+  getMany: (keys) => reader.call('entriesOf', keys),
   list: (kind, tenant, filter) => reader.call('listEntries', kind, tenant, filter),
+  range: (kind, tenant, range) => reader.call('rangeEntries', kind, tenant, range),
+  counter: (key) => reader.call('counter', key),
   count: (kind, tenant) => reader.call('countEntries', kind, tenant),
   due: (kind, now, limit, after) => reader.call('dueEntries', kind, now, limit, after),
   nextDueAt: (kind) => reader.call('nextDueAt', kind),

@@ -4,6 +4,7 @@ import { serve } from './channel.ts';
 import { openForReading } from './database.ts';
 import { explain } from './errors.ts';
 import { prepareEntryReads } from './read/entries.ts';
+import { prepareFeedReads } from './read/feed.ts';
 import { prepareRecordReads } from './read/records.ts';
 import { prepareRunReads } from './read/runs.ts';
 
@@ -15,6 +16,7 @@ function openReader(dataDir: string) {
     ...prepareRunReads(database),
     ...prepareRecordReads(database),
     ...prepareEntryReads(database),
+    ...prepareFeedReads(database),
     close: (): void => database.close(),
   };
 }

@@ -1,9 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { holder } from '../blob.ts';
-import type { EntryKey, IdempotencyRecord, InvocationRecord } from '../port.ts';
+import { type EntryKey, FEED_KEPT_MS, type IdempotencyRecord, type InvocationRecord } from '../port.ts';
 import { prepareBlobWrites } from './blobs.ts';
 import { LIMIT, selectAll } from './rows.ts';
 import type { Transaction } from './transaction.ts';
+import { prepareDropEntry } from './write/entries.ts';
 
 type InvocationKey = Pick<InvocationRecord, 'tenant' | 'invocationId'>;
 type IdempotencyKey = Pick<IdempotencyRecord, 'tenant' | 'operation' | 'key'>;
@@ -34,6 +35,11 @@ export function prepareRetention(database: DatabaseSync, transaction: Transactio
     where rowid in (select rowid from entries where expires_at <= ? order by expires_at ${LIMIT})
     returning kind, tenant, id
   `);
+  const deleteEntriesOfRun = database.prepare(
+    'delete from entries where run_id = ? returning kind, tenant, id',
+  );
+  const deleteOldFeed = prepareDeleteOldFeed(database);
+  const dropEntry = prepareDropEntry(database);
 
   const deleteInvocations = (statement: StatementSync, ...of: SQLInputValue[]): number => {
     const deleted = selectAll<InvocationKey>(statement, ...of);
@@ -45,6 +51,7 @@ export function prepareRetention(database: DatabaseSync, transaction: Transactio
     deleteEvents.run(runId);
     deleteSnapshot.run(runId);
     deleteInvocations(deleteInvocationsOfRun, runId);
+    for (const key of selectAll<EntryKey>(deleteEntriesOfRun, runId)) dropEntry(key);
     blobs.drop(holder.run(runId));
     blobs.drop(holder.snapshot(runId));
   };
@@ -61,9 +68,19 @@ export function prepareRetention(database: DatabaseSync, transaction: Transactio
         for (const { tenant, operation, key } of expired)
           blobs.drop(holder.idempotency(tenant, operation, key));
         const entries = selectAll<EntryKey>(deleteExpiredEntries, now, limit);
-        for (const key of entries) blobs.drop(holder.entry(key));
+        for (const key of entries) dropEntry(key);
         const invocations = deleteInvocations(deleteOldInvocations, invocationsBefore, limit);
-        return expired.length + entries.length + invocations;
+        const fed = Number(deleteOldFeed.run(now - FEED_KEPT_MS, limit).changes);
+        return expired.length + entries.length + invocations + fed;
       }),
   };
 }
+
+/** The newest row past its time stays, so that a cursor before it is known to have missed something. */
+const prepareDeleteOldFeed = (database: DatabaseSync): StatementSync =>
+  database.prepare(`
+    delete from feed
+    where number in (
+      select number from feed where number < (select max(number) from feed where at < ?) order by number ${LIMIT}
+    )
+  `);

@@ -128,11 +128,14 @@ create table entries (
   kind text not null,
   tenant text not null,
   id text not null,
+  workspace text,
   ref text,
   version integer not null,
   due_at integer,
   expires_at integer,
   created_at integer not null,
+  -- deleted with this run
+  run_id text,
   body text not null,
   primary key (kind, tenant, id)
 ) strict;
@@ -140,3 +143,41 @@ create table entries (
 create index entries_by_ref on entries (kind, tenant, ref, id) where ref is not null;
 create index entries_by_due_at on entries (kind, due_at, id, tenant) where due_at is not null;
 create index entries_by_expires_at on entries (expires_at) where expires_at is not null;
+create index entries_by_run on entries (run_id) where run_id is not null;
+
+create table entry_index (
+  kind text not null,
+  tenant text not null,
+  name text not null,
+  value text not null,
+  id text not null,
+  is_unique integer not null,
+  primary key (kind, tenant, name, value, id)
+) strict, without rowid;
+
+create index entry_index_by_entry on entry_index (kind, tenant, id);
+create unique index entry_index_unique on entry_index (kind, tenant, name, value) where is_unique;
+
+create table counters (
+  kind text not null,
+  tenant text not null,
+  id text not null,
+  value integer not null,
+  primary key (kind, tenant, id)
+) strict, without rowid;
+
+-- numbers are never used twice: autoincrement
+create table feed (
+  number integer primary key autoincrement,
+  kind text not null,
+  tenant text not null,
+  workspace text,
+  id text not null,
+  version integer not null,
+  op text not null,
+  actor text,
+  at integer not null
+) strict;
+
+create index feed_by_tenant on feed (tenant, number);
+create index feed_by_at on feed (at);

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
-import type { Batch } from './batch.ts';
+import type { Batch, ResultCode } from './batch.ts';
 import { serve } from './channel.ts';
 import { prepareCommit } from './commit.ts';
 import { createSchema } from './create-schema.ts';
@@ -35,7 +35,7 @@ function prepareOperations(database: DatabaseSync, unlock: () => void) {
   const transaction = prepareTransaction(database);
   const commitAll = prepareCommit(database, transaction);
   return {
-    commit: (batch: Batch): number[] => commitAll([batch])[0]!,
+    commit: (batch: Batch): ResultCode[] => commitAll([batch])[0]!,
     commitAll,
     ...prepareLeases(database, transaction),
     ...prepareClaims(database),

@@ -1,7 +1,7 @@
 /** A message as a delivery of its subscription, with the mark that it was taken. */
 import { hash } from 'node:crypto';
 import { newId } from '@gantry/protocol';
-import type { Entry, EntryKey, Write } from '@gantry/store';
+import { type Entry, type EntryKey, storedEntry, type Write } from '@gantry/store';
 import type { QueueDelivery } from '@gantry/surfaces';
 import { type Delivery, deliveryWrite, markWrite } from '../delivery.ts';
 import type { QueueSubscription } from '../subscription.ts';
@@ -44,12 +44,12 @@ export function arrivalOf(
     state: { status: 'pending', event },
   };
   const mark = markWrite(delivery, { key: delivery.dedupKey, expiresAt: at + MARK_KEPT_MS });
-  return { entry: { ...entryOf(deliveryWrite(delivery, 0)), version: 0 }, mark, markKey: entryOf(mark) };
+  return { entry: entryOf(deliveryWrite(delivery, 0)), mark, markKey: entryOf(mark) };
 }
 
-function entryOf(write: Write): Omit<Entry, 'version'> {
+function entryOf(write: Write): Entry {
   if (write.kind !== 'putEntry') throw new Error(`${write.kind} puts no entry`);
-  return write.entry;
+  return storedEntry(write.entry, 0);
 }
 
 /** Beside the subscription, which the mark names as well. */

@@ -1,10 +1,15 @@
 import { isStorable } from '../../check.ts';
 import { ENTRY_COLUMNS } from '../../columns.ts';
-import type { Entry, EntryFilter, EntryKey, EntryReads } from '../../port.ts';
-import type { Sql } from '../sql.ts';
+import { entryKey } from '../../entry.ts';
+import { boundsOf } from '../../index-bounds.ts';
+import type { Entry, EntryFilter, EntryKey, EntryReads, IndexedEntry, IndexRange } from '../../port.ts';
+import { rowsJson, type Sql } from '../sql.ts';
 
 export const entryReads = (sql: Sql): EntryReads => ({
   get: (key) => get(sql, key),
+  getMany: (keys) => getMany(sql, keys),
+  range: (kind, tenant, of) => range(sql, kind, tenant, of),
+  counter: (key) => counter(sql, key),
   list: (kind, tenant, filter) => list(sql, kind, tenant, filter),
   count: (kind, tenant) => count(sql, kind, tenant),
   due: (kind, now, limit, after) => due(sql, kind, now, limit, after),
@@ -22,18 +27,64 @@ async function get(sql: Sql, { kind, tenant, id }: EntryKey): Promise<Entry | nu
   return found ?? null;
 }
 
+/** Unlike the others it may be asked for what cannot be stored, which is not there. */
+async function getMany(sql: Sql, keys: readonly EntryKey[]): Promise<(Entry | null)[]> {
+  const storable = keys.filter(({ kind, tenant, id }) => [kind, tenant, id].every(isStorable));
+  const wanted = storable.map(({ kind, tenant, id }) => ({ kind, tenant, id }));
+  const rows = await sql<Entry[]>`
+    select found.*
+    from json_to_recordset(${rowsJson(wanted)}::text::json) as wanted (kind text, tenant text, id text)
+    cross join lateral (
+      select ${sql.unsafe(ENTRY_COLUMNS)}
+      from entries
+      where (kind, tenant, id) = (wanted.kind, wanted.tenant, wanted.id)
+    ) as found
+  `;
+  const found = new Map(rows.map((row) => [entryKey(row), row]));
+  return keys.map((key) => found.get(entryKey(key)) ?? null);
+}
+
+async function counter(sql: Sql, { kind, tenant, id }: EntryKey): Promise<number> {
+  if (![kind, tenant, id].every(isStorable)) return 0;
+  const [found] = await sql<{ value: number }[]>`
+    select value from counters where kind = ${kind} and tenant = ${tenant} and id = ${id}
+  `;
+  return found?.value ?? 0;
+}
+
+async function range(sql: Sql, kind: string, tenant: string, of: IndexRange): Promise<IndexedEntry[]> {
+  const { name, after, limit } = of;
+  const [from, to] = boundsOf(of);
+  if (![kind, tenant, name, from, to, after?.value ?? '', after?.id ?? ''].every(isStorable)) return [];
+  const rows = await sql<IndexedEntry[]>`
+    select ${sql.unsafe(ENTRY_COLUMNS)}, entry_index.value
+    from entry_index
+    join entries using (kind, tenant, id)
+    where entry_index.kind = ${kind} and entry_index.tenant = ${tenant} and name = ${name}
+      and value >= ${from} and value < ${to}
+      ${after ? sql`and (value, entry_index.id) > (${after.value}, ${after.id})` : sql``}
+    order by value, entry_index.id
+    limit ${limit}
+  `;
+  return [...rows];
+}
+
 async function list(sql: Sql, kind: string, tenant: string, filter: EntryFilter): Promise<Entry[]> {
-  const { ref, beforeId, afterId, oldestFirst, limit } = filter;
-  if (![kind, tenant, ref ?? '', beforeId ?? '', afterId ?? ''].every(isStorable)) return [];
+  const { ref, index, beforeId, afterId, oldestFirst, limit } = filter;
+  const texts = [kind, tenant, ref, index?.name, index?.value, beforeId, afterId];
+  if (!texts.every((text) => text === undefined || isStorable(text))) return [];
+  const table = index ? sql`entry_index` : sql`entries`;
   const rows = await sql<Entry[]>`
     select ${sql.unsafe(ENTRY_COLUMNS)}
     from entries
-    where kind = ${kind}
-      and tenant = ${tenant}
+    ${index ? sql`join entry_index using (kind, tenant, id)` : sql``}
+    where ${table}.kind = ${kind}
+      and ${table}.tenant = ${tenant}
       ${ref === undefined ? sql`` : sql`and ref = ${ref}`}
-      ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
-      ${afterId === undefined ? sql`` : sql`and id > ${afterId}`}
-    order by id ${oldestFirst ? sql`asc` : sql`desc`}
+      ${index ? sql`and name = ${index.name} and value = ${index.value}` : sql``}
+      ${beforeId === undefined ? sql`` : sql`and ${table}.id < ${beforeId}`}
+      ${afterId === undefined ? sql`` : sql`and ${table}.id > ${afterId}`}
+    order by ${table}.id ${oldestFirst ? sql`asc` : sql`desc`}
     limit ${limit}
   `;
   return [...rows];

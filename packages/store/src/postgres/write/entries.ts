@@ -1,12 +1,18 @@
 import { holder } from '../../blob.ts';
+import { entryKey, storedEntry } from '../../entry.ts';
 import type { Entry, EntryKey, Write } from '../../port.ts';
 import type { BlobChanges } from '../blobs.ts';
-import { entryKey, nextVersion } from '../decide.ts';
+import { type Known, versionAfter } from '../decide.ts';
 import { Raced, rowsJson, type Tx } from '../sql.ts';
 
-type EntryWrite = Extract<Write, { kind: 'putEntry' | 'deleteEntry' }>;
+type EntryWrite = Extract<Write, { kind: 'putEntry' | 'deleteEntry' | 'expectEntry' }>;
+type Put = Extract<Write, { kind: 'putEntry' }>;
+type Row = Entry & { readonly runId: string | null };
 
-const keyOf = (write: EntryWrite): EntryKey => (write.kind === 'putEntry' ? write.entry : write.key);
+const keyOf = (write: EntryWrite): EntryKey => {
+  const { kind, tenant, id } = write.kind === 'putEntry' ? write.entry : write.key;
+  return { kind, tenant, id };
+};
 
 /** `stored` are the keys that had a row, locked by this transaction. Of several writes to one key the last counts. */
 export async function writeEntries(
@@ -18,38 +24,64 @@ export async function writeEntries(
   const latest = new Map<string, EntryWrite>();
   for (const write of won) {
     if (write.kind === 'putEntry' || write.kind === 'deleteEntry') latest.set(entryKey(keyOf(write)), write);
+    else if (write.kind === 'expectEntry' && !latest.has(entryKey(write.key)))
+      latest.set(entryKey(write.key), write);
   }
-  if (latest.size === 0) return;
-  const inserts: Entry[] = [];
-  const updates: Entry[] = [];
+  const inserts: Row[] = [];
+  const updates: Row[] = [];
   const deletes: EntryKey[] = [];
+  const placeholders: EntryKey[] = [];
   for (const [key, write] of latest) {
     const exists = stored.has(key);
-    if (exists) blobs.drop(holder.entry(keyOf(write)));
+    if (exists && write.kind !== 'expectEntry') blobs.drop(holder.entry(keyOf(write)));
     if (write.kind === 'putEntry') (exists ? updates : inserts).push(toRow(write, blobs));
-    else if (exists) deletes.push(write.key);
+    else if (exists && write.kind === 'deleteEntry') deletes.push(keyOf(write));
+    else if (!exists && write.kind === 'expectEntry') placeholders.push(keyOf(write));
   }
-  await insertEntries(tx, inserts);
+  await insertEntries(tx, [...inserts, ...placeholders.map(placeholder)]);
   await updateEntries(tx, updates);
-  await deleteEntries(tx, deletes);
+  await deleteEntries(tx, [...deletes, ...placeholders]);
+  await deleteIndex(tx, [...updates, ...deletes]);
+  await insertIndex(
+    tx,
+    [...latest.values()].filter((write) => write.kind === 'putEntry'),
+  );
 }
 
-function toRow(write: Extract<EntryWrite, { kind: 'putEntry' }>, blobs: BlobChanges): Entry {
-  const { entry, expectedVersion } = write;
+function toRow(write: Put, blobs: BlobChanges): Row {
+  const { entry } = write;
   const body = blobs.put(holder.entry(entry), entry.body);
-  return { ...entry, version: nextVersion(expectedVersion), body };
+  return { ...storedEntry(entry, versionAfter(write)), runId: entry.runId ?? null, body };
 }
+
+/**
+ * Holds the place of an entry that must not be there, for as long as the transaction lasts: there is no row to lock.
+ * Without it two transactions of which each creates what the other expects to be absent both win.
+ */
+const placeholder = (key: EntryKey): Row => ({
+  ...key,
+  workspace: null,
+  ref: null,
+  version: 0,
+  dueAt: null,
+  expiresAt: null,
+  createdAt: 0,
+  runId: null,
+  body: '',
+});
 
 const ROW = `
-  kind text, tenant text, id text, ref text, version bigint, "dueAt" bigint, "expiresAt" bigint,
-  "createdAt" bigint, body text
+  kind text, tenant text, id text, workspace text, ref text, version bigint, "dueAt" bigint, "expiresAt" bigint,
+  "createdAt" bigint, "runId" text, body text
 `;
+const COLUMNS = 'kind, tenant, id, workspace, ref, version, due_at, expires_at, created_at, run_id, body';
+const VALUES = 'kind, tenant, id, workspace, ref, version, "dueAt", "expiresAt", "createdAt", "runId", body';
 
-async function insertEntries(tx: Tx, rows: readonly Entry[]): Promise<void> {
+async function insertEntries(tx: Tx, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return;
   const inserted = await tx`
-    insert into entries (kind, tenant, id, ref, version, due_at, expires_at, created_at, body)
-    select kind, tenant, id, ref, version, "dueAt", "expiresAt", "createdAt", body
+    insert into entries (${tx.unsafe(COLUMNS)})
+    select ${tx.unsafe(VALUES)}
     from json_to_recordset(${rowsJson(rows)}::text::json) as r (${tx.unsafe(ROW)})
     order by kind, tenant, id
     on conflict do nothing
@@ -57,24 +89,79 @@ async function insertEntries(tx: Tx, rows: readonly Entry[]): Promise<void> {
   if (inserted.count !== rows.length) throw new Raced();
 }
 
-async function updateEntries(tx: Tx, rows: readonly Entry[]): Promise<void> {
+async function updateEntries(tx: Tx, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`
     update entries
-    set ref = r.ref, version = r.version, due_at = r."dueAt", expires_at = r."expiresAt",
-      created_at = r."createdAt", body = r.body
+    set workspace = r.workspace, ref = r.ref, version = r.version, due_at = r."dueAt", expires_at = r."expiresAt",
+      created_at = r."createdAt", run_id = r."runId", body = r.body
     from json_to_recordset(${rowsJson(rows)}::text::json) as r (${tx.unsafe(ROW)})
     where entries.kind = r.kind and entries.tenant = r.tenant and entries.id = r.id
   `;
 }
 
-async function deleteEntries(tx: Tx, keys: readonly EntryKey[]): Promise<void> {
+const deleteEntries = (tx: Tx, keys: readonly EntryKey[]) => deleteFrom(tx, 'entries', keys);
+
+/** Of entries that are replaced or deleted. */
+export const deleteIndex = (tx: Tx, keys: readonly EntryKey[]) => deleteFrom(tx, 'entry_index', keys);
+
+async function deleteFrom(tx: Tx, table: string, keys: readonly EntryKey[]): Promise<void> {
   if (keys.length === 0) return;
+  const wanted = keys.map(({ kind, tenant, id }) => ({ kind, tenant, id }));
   await tx`
-    delete from entries
+    delete from ${tx(table)}
     where (kind, tenant, id) in (
       select kind, tenant, id
-      from json_to_recordset(${rowsJson(keys)}::text::json) as r (kind text, tenant text, id text)
+      from json_to_recordset(${rowsJson(wanted)}::text::json) as r (kind text, tenant text, id text)
     )
   `;
+}
+
+async function insertIndex(tx: Tx, puts: readonly Put[]): Promise<void> {
+  const rows = puts.flatMap(({ entry: { kind, tenant, id, index = [] } }) => {
+    const values = new Map(index.map((each) => [JSON.stringify([each.name, each.value]), each]));
+    return [...values.values()].map(({ name, value, unique = false }) => {
+      return { kind, tenant, id, name, value, unique };
+    });
+  });
+  if (rows.length === 0) return;
+  const inserted = await tx`
+    insert into entry_index (kind, tenant, name, value, id, is_unique)
+    select kind, tenant, name, value, id, "unique"
+    from json_to_recordset(${rowsJson(rows)}::text::json) as r (
+      kind text, tenant text, name text, value text, id text, "unique" boolean
+    )
+    order by kind, tenant, name, value, id
+    on conflict do nothing
+  `;
+  if (inserted.count !== rows.length) throw new Raced();
+}
+
+/** `stored` are the counters that had a row, locked by this transaction. */
+export async function writeCounters(
+  tx: Tx,
+  won: readonly Write[],
+  counters: Known['counters'],
+  stored: ReadonlySet<string>,
+): Promise<void> {
+  const changed = new Map<string, EntryKey & { value: number }>();
+  for (const write of won) {
+    if (write.kind !== 'adjust') continue;
+    const key = entryKey(write.key);
+    changed.set(key, { ...write.key, value: counters.get(key) ?? 0 });
+  }
+  const isStored = ([key]: [string, unknown]): boolean => stored.has(key);
+  const put = (rows: readonly object[], onConflict: string) => tx`
+    insert into counters (kind, tenant, id, value)
+    select kind, tenant, id, value
+    from json_to_recordset(${rowsJson(rows)}::text::json) as r (kind text, tenant text, id text, value bigint)
+    order by kind, tenant, id
+    on conflict (kind, tenant, id) ${tx.unsafe(onConflict)}
+  `;
+  const updates = [...changed].filter(isStored).map(([, row]) => row);
+  const inserts = [...changed].filter((each) => !isStored(each)).map(([, row]) => row);
+  if (updates.length > 0) await put(updates, 'do update set value = excluded.value');
+  if (inserts.length === 0) return;
+  const { count } = await put(inserts, 'do nothing');
+  if (count !== inserts.length) throw new Raced();
 }

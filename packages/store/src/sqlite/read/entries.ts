@@ -1,14 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ENTRY_COLUMNS } from '../../columns.ts';
-import type { Entry, EntryFilter, EntryKey } from '../../port.ts';
+import { AFTER_EVERY_TEXT, boundsOf } from '../../index-bounds.ts';
+import type { Entry, EntryFilter, EntryKey, IndexedEntry, IndexRange } from '../../port.ts';
 import { LIMIT, selectAll, selectOne } from '../rows.ts';
-import { AFTER_EVERY_ID } from './runs.ts';
 
 const BEFORE_EVERY_ID = '';
 
 export function prepareEntryReads(database: DatabaseSync) {
   return {
-    entry: prepareEntry(database),
+    ...prepareEntry(database),
+    rangeEntries: prepareRangeEntries(database),
+    counter: prepareCounter(database),
     listEntries: prepareListEntries(database),
     countEntries: prepareCountEntries(database),
     allEntries: prepareAllEntries(database),
@@ -20,31 +22,76 @@ function prepareEntry(database: DatabaseSync) {
   const select = database.prepare(`
     select ${ENTRY_COLUMNS} from entries where kind = ? and tenant = ? and id = ?
   `);
-  return ({ kind, tenant, id }: EntryKey) => selectOne<Entry>(select, kind, tenant, id);
+  const entry = ({ kind, tenant, id }: EntryKey) => selectOne<Entry>(select, kind, tenant, id);
+  const begin = database.prepare('begin');
+  const commit = database.prepare('commit');
+  return {
+    entry,
+    entriesOf(keys: readonly EntryKey[]): (Entry | null)[] {
+      begin.run();
+      try {
+        return keys.map(entry);
+      } finally {
+        commit.run();
+      }
+    },
+  };
+}
+
+function prepareCounter(database: DatabaseSync) {
+  const select = database.prepare('select value from counters where kind = ? and tenant = ? and id = ?');
+  return ({ kind, tenant, id }: EntryKey): number =>
+    selectOne<{ value: number }>(select, kind, tenant, id)?.value ?? 0;
+}
+
+function prepareRangeEntries(database: DatabaseSync) {
+  const prepare = (condition: string) =>
+    database.prepare(`
+      select ${ENTRY_COLUMNS}, entry_index.value
+      from entry_index
+      cross join entries using (kind, tenant, id)
+      where entry_index.kind = ? and entry_index.tenant = ? and name = ? and value >= ? and value < ? ${condition}
+      order by value, entry_index.id
+      ${LIMIT}
+    `);
+  const first = prepare('');
+  const next = prepare('and (value, entry_index.id) > (?, ?)');
+  return (kind: string, tenant: string, range: IndexRange): IndexedEntry[] => {
+    const [from, to] = boundsOf(range);
+    const { name, after, limit } = range;
+    if (!after) return selectAll<IndexedEntry>(first, kind, tenant, name, from, to, limit);
+    return selectAll<IndexedEntry>(next, kind, tenant, name, from, to, after.value, after.id, limit);
+  };
 }
 
 /** One statement for each shape of the filter, so that each is a range of one index. */
 function prepareListEntries(database: DatabaseSync) {
-  const prepare = (condition: string, order: 'asc' | 'desc') =>
-    database.prepare(`
-      select ${ENTRY_COLUMNS}
-      from entries
-      where kind = ? and tenant = ? and id < ? and id > ? ${condition}
-      order by id ${order}
-      ${LIMIT}
-    `);
-  const any = { newestFirst: prepare('', 'desc'), oldestFirst: prepare('', 'asc') };
-  const ofRef = {
-    newestFirst: prepare('and ref = ?', 'desc'),
-    oldestFirst: prepare('and ref = ?', 'asc'),
+  const prepare = (from: string, condition: string) => {
+    const table = from.split(' ')[0];
+    const ordered = (order: 'asc' | 'desc') =>
+      database.prepare(`
+        select ${ENTRY_COLUMNS}
+        from ${from}
+        where ${table}.kind = ? and ${table}.tenant = ? and ${table}.id < ? and ${table}.id > ? ${condition}
+        order by ${table}.id ${order}
+        ${LIMIT}
+      `);
+    return { newestFirst: ordered('desc'), oldestFirst: ordered('asc') };
   };
+  const any = prepare('entries', '');
+  const ofRef = prepare('entries', 'and ref = ?');
+  const ofIndex = prepare(
+    'entry_index cross join entries using (kind, tenant, id)',
+    'and name = ? and value = ?',
+  );
   return (
     kind: string,
     tenant: string,
-    { ref, beforeId, afterId, oldestFirst, limit }: EntryFilter,
+    { ref, index, beforeId, afterId, oldestFirst, limit }: EntryFilter,
   ): Entry[] => {
     const order = oldestFirst ? 'oldestFirst' : 'newestFirst';
-    const range = [kind, tenant, beforeId ?? AFTER_EVERY_ID, afterId ?? BEFORE_EVERY_ID];
+    const range = [kind, tenant, beforeId ?? AFTER_EVERY_TEXT, afterId ?? BEFORE_EVERY_ID];
+    if (index) return selectAll<Entry>(ofIndex[order], ...range, index.name, index.value, limit);
     if (ref === undefined) return selectAll<Entry>(any[order], ...range, limit);
     return selectAll<Entry>(ofRef[order], ...range, ref, limit);
   };

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { StoredEvent } from '@gantry/protocol';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
+import { AFTER_EVERY_TEXT } from '../../index-bounds.ts';
 import type { LoadedRun, RunFilter, RunKey, RunRow, RunSnapshotRecord } from '../../port.ts';
 import { LIMIT, selectAll, selectEach, selectOne } from '../rows.ts';
 
@@ -82,9 +83,6 @@ function prepareEvents(database: DatabaseSync) {
   };
 }
 
-/** Sorts behind every other text, so that the cursor is always a range of the index. */
-export const AFTER_EVERY_ID = '\u{10ffff}';
-
 /**
  * Each filter has an index that ends with the run id, so a page is read from where it starts, whatever the history.
  * The index is named: without statistics SQLite may prefer the shorter one of the tenant.
@@ -111,7 +109,7 @@ function prepareList(database: DatabaseSync) {
     const text = listSql(filter);
     const select = prepared.get(text) ?? database.prepare(text);
     prepared.set(text, select);
-    const values = [tenant, beforeRunId ?? AFTER_EVERY_ID, status ?? null, workflowId ?? null, limit];
+    const values = [tenant, beforeRunId ?? AFTER_EVERY_TEXT, status ?? null, workflowId ?? null, limit];
     return selectAll<RunRow>(select, ...values);
   };
 }

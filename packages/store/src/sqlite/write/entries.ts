@@ -1,42 +1,120 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { atRest, holder } from '../../blob.ts';
-import type { BlobWrites } from '../blobs.ts';
+import { holder } from '../../blob.ts';
+import type { EntryKey, FeedRow, NewEntry } from '../../port.ts';
+import { prepareBlobWrites } from '../blobs.ts';
+import { selectOne } from '../rows.ts';
 import type { Apply } from './apply.ts';
 
-export function preparePutEntry(database: DatabaseSync, blobs: BlobWrites): Apply<'putEntry'> {
-  const insert = database.prepare(`
-    insert into entries (kind, tenant, id, ref, version, due_at, expires_at, created_at, body)
-    values (?, ?, ?, ?, 1, ?, ?, ?, ?)
-    on conflict do nothing
+export function preparePutEntry(database: DatabaseSync): Apply<'putEntry'> {
+  const versionOf = prepareVersionOf(database);
+  const count = database.prepare('select count(*) as count from entries where kind = ? and tenant = ?');
+  const put = database.prepare(`
+    insert into entries (kind, tenant, id, version, workspace, ref, due_at, expires_at, created_at, run_id, body)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    on conflict do update set
+      version = excluded.version, workspace = excluded.workspace, ref = excluded.ref, due_at = excluded.due_at,
+      expires_at = excluded.expires_at, created_at = excluded.created_at, run_id = excluded.run_id, body = excluded.body
   `);
-  const update = database.prepare(`
-    update entries
-    set ref = ?, version = version + 1, due_at = ?, expires_at = ?, created_at = ?, body = ?
-    where kind = ? and tenant = ? and id = ? and version = ?
-  `);
-  return ({ entry, expectedVersion }) => {
-    const { kind, tenant, id, ref, dueAt, expiresAt, createdAt, body } = entry;
-    const stored = atRest(body);
-    if (expectedVersion === null) {
-      const { changes } = insert.run(kind, tenant, id, ref, dueAt, expiresAt, createdAt, stored);
-      if (changes === 0) return 'exists';
-    } else {
-      const key = [kind, tenant, id, expectedVersion];
-      if (update.run(ref, dueAt, expiresAt, createdAt, stored, ...key).changes === 0) return 'stale';
+  const blobs = prepareBlobWrites(database);
+  const index = prepareIndex(database);
+  const addToFeed = prepareAddToFeed(database);
+  return ({ entry, expectedVersion, firstVersion = 1, max, feed }) => {
+    const isNew = expectedVersion === null;
+    if (versionOf(entry) !== expectedVersion) return isNew ? 'exists' : 'stale';
+    const { kind, tenant, id, workspace = null, ref, dueAt, expiresAt, createdAt, runId = null } = entry;
+    if (isNew && max !== undefined && Number(count.get(kind, tenant)?.count) >= max) return 'full';
+    if (index.isTaken(entry)) return 'exists';
+    if (!isNew) {
       blobs.drop(holder.entry(entry));
+      index.clear(entry);
     }
-    blobs.keep(holder.entry(entry), body, stored);
+    const version = isNew ? firstVersion : expectedVersion + 1;
+    const body = blobs.put(holder.entry(entry), entry.body);
+    put.run(kind, tenant, id, version, workspace, ref, dueAt, expiresAt, createdAt, runId, body);
+    index.put(entry);
+    if (feed) addToFeed({ ...feed, kind, tenant, id, workspace, version, op: isNew ? 'create' : 'update' });
     return 'won';
   };
 }
 
-export function prepareDeleteEntry(database: DatabaseSync, blobs: BlobWrites): Apply<'deleteEntry'> {
+export function prepareDeleteEntry(database: DatabaseSync): Apply<'deleteEntry'> {
   const remove = database.prepare(`
-    delete from entries where kind = ? and tenant = ? and id = ? and version = ?
+    delete from entries where kind = ? and tenant = ? and id = ? and version = ? returning workspace
   `);
-  return ({ key, expectedVersion }) => {
-    if (remove.run(key.kind, key.tenant, key.id, expectedVersion).changes === 0) return 'stale';
-    blobs.drop(holder.entry(key));
+  const drop = prepareDropEntry(database);
+  const addToFeed = prepareAddToFeed(database);
+  return ({ key: { kind, tenant, id }, expectedVersion: version, feed }) => {
+    const removed = selectOne<{ workspace: string | null }>(remove, kind, tenant, id, version);
+    if (!removed) return 'stale';
+    drop({ kind, tenant, id });
+    if (feed) addToFeed({ ...feed, ...removed, kind, tenant, id, version, op: 'delete' });
     return 'won';
   };
+}
+
+export function prepareExpectEntry(database: DatabaseSync): Apply<'expectEntry'> {
+  const versionOf = prepareVersionOf(database);
+  return ({ key, version }) => (versionOf(key) === version ? 'won' : 'stale');
+}
+
+/** What hangs on an entry that was deleted. */
+export function prepareDropEntry(database: DatabaseSync): (key: EntryKey) => void {
+  const blobs = prepareBlobWrites(database);
+  const index = prepareIndex(database);
+  return (key) => {
+    blobs.drop(holder.entry(key));
+    index.clear(key);
+  };
+}
+
+function prepareVersionOf(database: DatabaseSync): (key: EntryKey) => number | null {
+  const select = database.prepare('select version from entries where kind = ? and tenant = ? and id = ?');
+  return ({ kind, tenant, id }) => selectOne<{ version: number }>(select, kind, tenant, id)?.version ?? null;
+}
+
+function prepareIndex(database: DatabaseSync) {
+  const insert = database.prepare(`
+    insert into entry_index (kind, tenant, name, value, id, is_unique) values (?, ?, ?, ?, ?, ?) on conflict do nothing
+  `);
+  const selectTaken = database.prepare(`
+    select 1 from entry_index
+    where kind = ? and tenant = ? and name = ? and value = ? and is_unique and id <> ?
+  `);
+  const remove = database.prepare('delete from entry_index where kind = ? and tenant = ? and id = ?');
+  return {
+    /** Whether another entry has one of the unique values. */
+    isTaken: ({ kind, tenant, id, index = [] }: NewEntry): boolean =>
+      index.some(({ name, value, unique }) => unique && selectTaken.get(kind, tenant, name, value, id)),
+    put({ kind, tenant, id, index = [] }: NewEntry): void {
+      for (const { name, value, unique } of index) insert.run(kind, tenant, name, value, id, unique ? 1 : 0);
+    },
+    clear: ({ kind, tenant, id }: EntryKey): void => void remove.run(kind, tenant, id),
+  };
+}
+
+function prepareAddToFeed(database: DatabaseSync): (row: Omit<FeedRow, 'number'>) => void {
+  const insert = database.prepare(`
+    insert into feed (kind, tenant, workspace, id, version, op, actor, at) values (?, ?, ?, ?, ?, ?, ?, ?)
+  `);
+  return ({ kind, tenant, workspace, id, version, op, actor, at }) =>
+    void insert.run(kind, tenant, workspace, id, version, op, actor, at);
+}
+
+export function prepareAdjust(database: DatabaseSync): Apply<'adjust'> {
+  const select = database.prepare('select value from counters where kind = ? and tenant = ? and id = ?');
+  const put = database.prepare(`
+    insert into counters (kind, tenant, id, value) values (?, ?, ?, ?)
+    on conflict do update set value = excluded.value
+  `);
+  return ({ key: { kind, tenant, id }, delta, max = Number.MAX_SAFE_INTEGER }) => {
+    const value = Number(select.get(kind, tenant, id)?.value ?? 0) + delta;
+    if (delta > 0 && value > max) return 'full';
+    put.run(kind, tenant, id, value);
+    return value;
+  };
+}
+
+export function prepareExpectLease(database: DatabaseSync): Apply<'expectLease'> {
+  const select = database.prepare('select 1 from leases where epoch = ?');
+  return ({ epoch }) => (select.get(epoch) ? 'won' : 'stale');
 }

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { CurrentStore } from '../contract.ts';
+import * as make from './fixtures.ts';
+import { TENANT, win } from './fixtures.ts';
+
+const WON = { won: true } as const;
+const lost = (reason: 'stale' | 'exists' | 'full', write = 0) => ({ won: false, write, reason }) as const;
+
+export function preconditionContract(current: CurrentStore): void {
+  describe('preconditions', () => {
+    expectEntryTests(current);
+    expectLeaseTests(current);
+    adjustTests(current);
+  });
+}
+
+function expectEntryTests(current: CurrentStore): void {
+  test('an entry is expected at its version, or to be absent; the expectation writes nothing', async () => {
+    const { store } = current();
+    await win(store, make.putEntry('e', null));
+    const results = await store.commit([
+      [make.expectEntry('e', 1), make.putEntry('a', null)],
+      [make.expectEntry('e', 2)],
+      [make.expectEntry('e', null)],
+      [make.expectEntry('none', null), make.putEntry('b', null)],
+      [make.putEntry('c', null), make.expectEntry('none', 1)],
+    ]);
+    assert.deepEqual(results, [WON, lost('stale'), lost('stale'), WON, lost('stale', 1)]);
+    const ids = (await store.entries.list('mail', TENANT, { limit: 10 })).map(({ id }) => id);
+    assert.deepEqual(ids, ['e', 'b', 'a']);
+    assert.equal((await store.entries.get(make.key('e')))?.version, 1);
+  });
+
+  test('an expectation sees what earlier writes of its batch did, and may be of a key that is then written', async () => {
+    const { store } = current();
+    const results = await store.commit([
+      [make.expectEntry('e', null), make.putEntry('e', null)],
+      [make.expectEntry('e', 1), make.putEntry('e', 1)],
+      [make.expectEntry('e', 1)],
+      [make.expectEntry('e', 2), make.deleteEntry('e', 2), make.expectEntry('e', null)],
+      [make.expectEntry('e', null), make.expectEntry('e', null)],
+    ]);
+    assert.deepEqual(results, [WON, WON, lost('stale'), WON, WON]);
+    assert.equal(await store.entries.get(make.key('e')), null);
+  });
+
+  test('of two concurrent changes that exclude each other one wins', async () => {
+    const { store } = current();
+    for (let round = 0; round < 40; round++) {
+      const [a, b] = [`a-${round}`, `b-${round}`];
+      const results = await Promise.all([
+        store.commit([[make.expectEntry(a, null), make.putEntry(b, null)]]),
+        store.commit([[make.expectEntry(b, null), make.putEntry(a, null)]]),
+      ]);
+      assert.equal(results.flat().filter(({ won }) => won).length, 1, `round ${round}`);
+    }
+  });
+
+  test('an expected entry does not change before the commit', async () => {
+    const { store } = current();
+    await win(store, make.putEntry('limit', null), make.putEntry('use', null));
+    for (let version = 1; version < 30; version++) {
+      const results = await Promise.all([
+        store.commit([[make.expectEntry('limit', version), make.putEntry('use', version)]]),
+        store.commit([[make.expectEntry('use', version), make.putEntry('limit', version)]]),
+      ]);
+      assert.equal(results.flat().filter(({ won }) => won).length, 1, `version ${version}`);
+      await store.commit([[make.putEntry('limit', version)], [make.putEntry('use', version)]]);
+    }
+  });
+
+  test('a first version that was given keeps an old version from coming again', async () => {
+    const { store } = current();
+    await win(store, { ...make.putEntry('e', null), firstVersion: 7 });
+    await win(store, make.putEntry('e', 7));
+    await win(store, make.deleteEntry('e', 8));
+    await win(store, { ...make.putEntry('e', null), firstVersion: 9 });
+    assert.deepEqual(await store.commit([[make.putEntry('e', 8)]]), [lost('stale')]);
+    assert.equal((await store.entries.get(make.key('e')))?.version, 9);
+  });
+}
+
+function expectLeaseTests(current: CurrentStore): void {
+  test('a lease is expected to last', async () => {
+    const { store } = current();
+    const epoch = await store.leases.acquire('process', 1_000, 500);
+    const expected = (write: number, now = 1_400) => ({ kind: 'expectLease', epoch: write, now }) as const;
+    const results = await store.commit([
+      [expected(epoch), make.putEntry('e', null)],
+      [make.putEntry('f', null), expected(epoch + 1)],
+    ]);
+    assert.deepEqual(results, [WON, lost('stale', 1)]);
+    await store.leases.release(epoch);
+    assert.deepEqual(await store.commit([[expected(epoch)]]), [lost('stale')]);
+    assert.equal(await store.entries.get(make.key('f')), null);
+  });
+}
+
+function adjustTests(current: CurrentStore): void {
+  const adjust = (delta: number, max?: number, id = 'c') =>
+    ({ kind: 'adjust', key: make.key(id), delta, ...(max !== undefined && { max }) }) as const;
+
+  test('a counter starts at 0, is full above its maximum, and a won commit answers its values', async () => {
+    const { store } = current();
+    assert.equal(await store.entries.counter(make.key('c')), 0);
+    const results = await store.commit([
+      [adjust(6, 10), adjust(5, 10, 'd')],
+      [adjust(5, 10)],
+      [adjust(1, 10, 'd'), adjust(5, 10)],
+      [adjust(4, 10), adjust(-3, 1)],
+      [adjust(2, 1, 'new')],
+    ]);
+    assert.deepEqual(results, [
+      { won: true, values: [6, 5] },
+      lost('full'),
+      lost('full', 1),
+      { won: true, values: [10, 7] },
+      lost('full'),
+    ]);
+    assert.equal(await store.entries.counter(make.key('c')), 7);
+    assert.equal(await store.entries.counter(make.key('d')), 5);
+    assert.equal(await store.entries.counter({ ...make.key('c'), tenant: 'other' }), 0);
+  });
+
+  test('concurrent adjustments are all counted, and none passes the maximum', async () => {
+    const { store } = current();
+    const groups = Array.from({ length: 40 }, (_, i) => [adjust(1, 25), make.putEntry(`e-${i}`, null)]);
+    const results = (await Promise.all(groups.map((group) => store.commit([group])))).flat();
+    const values = results.flatMap((result) => (result.won ? (result.values ?? []) : []));
+    assert.deepEqual(
+      values.toSorted((a, b) => a - b),
+      Array.from({ length: 25 }, (_, i) => i + 1),
+    );
+    assert.equal(await store.entries.counter(make.key('c')), 25);
+    assert.equal(await store.entries.count('mail', TENANT), 25);
+  });
+
+  test('a counter may belong to a claim', async () => {
+    const { store } = current();
+    const claimed = await store.commit([[make.claimInvocation('call'), adjust(3, 5)]]);
+    assert.deepEqual(claimed, [{ won: true, values: [3] }]);
+    assert.deepEqual(await store.commit([[make.claimInvocation('other'), adjust(3, 5)]]), [lost('full', 1)]);
+    assert.equal(await store.records.invocation(TENANT, 'other'), null);
+  });
+}

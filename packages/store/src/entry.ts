@@ -1,0 +1,11 @@
+import type { Entry, EntryKey, NewEntry } from './port.ts';
+
+/** What is read back after a put. */
+export const storedEntry = ({ runId: _, index: __, ...entry }: NewEntry, version: number): Entry => ({
+  workspace: null,
+  ...entry,
+  version,
+});
+
+/** As the key of a map. */
+export const entryKey = ({ kind, tenant, id }: EntryKey): string => JSON.stringify([kind, tenant, id]);
