@@ -13,9 +13,9 @@ import {
   openSurfaces,
   type SurfaceDesk,
 } from '@gantry/surfaces';
-import { CommitPipeline } from '../packages/host/src/runtime/commit-pipeline.ts';
 import { InvocationLog } from '../packages/host/src/runtime/invocation-log.ts';
 import { callJournal } from '../packages/host/src/surfaces/call-journal.ts';
+import { CommitPipeline } from '../packages/store/src/commit-pipeline.ts';
 import { freshFolder } from './servers.ts';
 import {
   BATCH,

@@ -7,6 +7,7 @@ import { entryReadContract } from './contract/entry-reads.ts';
 import { feedContract } from './contract/feed.ts';
 import { leaseContract } from './contract/leases.ts';
 import { modelContract } from './contract/model-property.ts';
+import { pipelineContract } from './contract/pipeline.ts';
 import { preconditionContract } from './contract/preconditions.ts';
 import { recordContract } from './contract/records.ts';
 import { retentionContract } from './contract/retention.ts';
@@ -46,6 +47,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     entryIndexContract(current);
     preconditionContract(current);
     feedContract(current);
+    pipelineContract(current);
     leaseContract(current);
     retentionContract(current);
     modelContract(current);

@@ -1,3 +1,4 @@
+export { CommitPipeline } from './commit-pipeline.ts';
 export { entryKey, storedEntry } from './entry.ts';
 export { StoreError, type WriteOutcome } from './error.ts';
 export * from './port.ts';

@@ -1,9 +1,8 @@
 /** What a run in memory asks of the process around it. */
 import type { childRequests, Invocation, Plan, Run } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
-import type { Write } from '@gantry/store';
+import type { CommitPipeline, Write } from '@gantry/store';
 import type { PreparedChildren } from './children.ts';
-import type { CommitPipeline } from './commit-pipeline.ts';
 import type { EventHub } from './event-hub.ts';
 import type { Postage } from './mail.ts';
 import type { OpenedRun } from './opened-run.ts';

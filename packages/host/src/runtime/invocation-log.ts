@@ -4,8 +4,7 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import type { EffectOutcome, Outcome } from '@gantry/engine';
-import { type InvocationRecord, type Store, StoreError } from '@gantry/store';
-import type { CommitPipeline } from './commit-pipeline.ts';
+import { type CommitPipeline, type InvocationRecord, type Store, StoreError } from '@gantry/store';
 
 export interface Effect {
   readonly tenant: string;

@@ -7,9 +7,15 @@
  * I3  Mail that a paused run keeps has no due time, so nothing reads it again and again. The commit that ends the pause
  *     writes a request to collect it, which stays until all of it is due again.
  */
-import { type Entry, type RunKey, type Store, storedEntry, type Write } from '@gantry/store';
+import {
+  type CommitPipeline,
+  type Entry,
+  type RunKey,
+  type Store,
+  storedEntry,
+  type Write,
+} from '@gantry/store';
 import type { Logger } from 'pino';
-import type { CommitPipeline } from './commit-pipeline.ts';
 import { dueMail, isCollect, isMail, MAIL } from './mail.ts';
 import { onceAtATime } from './once-at-a-time.ts';
 import { OwnedElsewhereError, type RunActors } from './run-actors.ts';

@@ -1,9 +1,8 @@
 /** What other processes on the same database do, and how this one has them do things. */
 import { newId, OpenwopError } from '@gantry/protocol';
-import { type RunKey, type Store, type StoreChange, storedEntry } from '@gantry/store';
+import { type CommitPipeline, type RunKey, type Store, type StoreChange, storedEntry } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { CommandRecord } from './command-answer.ts';
-import type { CommitPipeline } from './commit-pipeline.ts';
 import type { EventHub } from './event-hub.ts';
 import { MAIL, mailWrite, type Postage } from './mail.ts';
 import type { Mailbox } from './mailbox.ts';

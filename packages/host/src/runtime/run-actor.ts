@@ -20,12 +20,11 @@ import {
   statusOf,
   wakeAt,
 } from '@gantry/engine';
-import type { Entry, LossReason, RunKey, Write } from '@gantry/store';
+import type { CommitPipeline, Entry, LossReason, RunKey, Write } from '@gantry/store';
 import type { ActorHost } from './actor-host.ts';
 import { takenChildren } from './children.ts';
 import type { CommandRecord } from './command-answer.ts';
 import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
-import type { CommitPipeline } from './commit-pipeline.ts';
 import { commandOf, keptMail } from './mail.ts';
 import { executorFor, OutsideWork } from './outside-work.ts';
 import { replyWrite } from './reply.ts';

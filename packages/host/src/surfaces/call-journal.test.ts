@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openSqlite } from '@gantry/store';
+import { CommitPipeline, openSqlite } from '@gantry/store';
 import type { CallRecord } from '@gantry/surfaces';
-import { CommitPipeline } from '../runtime/commit-pipeline.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { callJournal } from './call-journal.ts';

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
-import { openSqlite } from '@gantry/store';
+import { CommitPipeline, openSqlite } from '@gantry/store';
 import { createHost, type Host } from '../host.ts';
-import { CommitPipeline } from '../runtime/commit-pipeline.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
 import { readSettings, type Settings } from '../settings.ts';
 import { TEST_KEY, temporaryFolder } from '../testing/host-process.ts';

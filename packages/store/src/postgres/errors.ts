@@ -19,6 +19,8 @@ const NO_RIGHT = '42501';
 /** Classes of SQLSTATE: connection, authorization, missing database, resources, shutdown. */
 const UNREACHABLE_CLASSES = ['08', '28', '3D', '53', '57'];
 const INVALID_TEXT = '22021';
+/** Classes of SQLSTATE: data, constraints, limits of the server. */
+const CONTENT_CLASSES = ['22', '23', '54'];
 /** As Node reports certificates and what else TLS fails with. */
 const TLS = /^(?:CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_|INVALID_|ERR_TLS_|ERR_SSL_)/;
 const CORRUPT = ['XX001', 'XX002'];
@@ -47,6 +49,8 @@ export function explain(error: unknown, address: string): unknown {
   if (code === READ_ONLY) return new StoreError('read_only', `Only reads are allowed: ${detail}.`, { cause });
   if (code === INVALID_TEXT)
     return new StoreError('invalid_text', `A text was refused: ${server} (${said(error)}).`, { cause });
+  if (isOfServer(error) && CONTENT_CLASSES.includes(code.slice(0, 2)))
+    return new StoreError('rejected', `${server} rejected a commit (${code}: ${said(error)}).`, { cause });
   if (isLostConnection(error) || isAway(error, code))
     return new StoreError('io', `${server} cannot be used (${postgresReason(code)}).`, { cause });
   if (CORRUPT.includes(code))

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
-import { create, TENANT, win } from '../contract/fixtures.ts';
+import { CommitPipeline } from '../commit-pipeline.ts';
+import { create, idempotency, putEntry, TENANT, win } from '../contract/fixtures.ts';
 import { StoreError } from '../error.ts';
 import { freshDatabase } from '../testing/postgres-server.ts';
 import { openPostgres } from './open.ts';
@@ -70,6 +72,23 @@ describe('a PostgreSQL database', { skip }, () => {
     ]);
     assert.equal(await store.leases.renew(first, 1_500, 1_000), true, 'for the runs that nobody took');
     assert.equal((await store.runs.row(TENANT, 'leased'))?.owner, second);
+    await store.close();
+  });
+
+  test('a group that the server rejects fails alone', async () => {
+    const store = await openPostgres({ url });
+    const pipeline = new CommitPipeline(store);
+    const key = Array.from({ length: 500 }, () => randomUUID()).join('');
+    const settled = await Promise.allSettled([
+      pipeline.commit([create('good')]),
+      pipeline.commit([create('bad'), idempotency(key)]),
+      pipeline.commit([putEntry('good', null)]),
+    ]);
+    assert.deepEqual(
+      settled.map((each) => (each.status === 'fulfilled' ? each.value.won : each.reason.code)),
+      [true, 'rejected', true],
+    );
+    assert.equal(await store.runs.row(TENANT, 'bad'), null);
     await store.close();
   });
 });

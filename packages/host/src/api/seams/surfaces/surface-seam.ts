@@ -3,12 +3,13 @@
  *
  * The suite names tenants of its own. They are apart from every real tenant, and from those of other keys.
  */
+
 import { randomUUID } from 'node:crypto';
 import { type Api, type Caller, callerOf } from '@gantry/http';
 import { ERRORS, ErrorEnvelope, errorEnvelope, OpenwopError } from '@gantry/protocol';
+import { CommitPipeline } from '@gantry/store';
 import type { Data, DataObject } from '@gantry/surfaces';
 import Type from 'typebox';
-import { CommitPipeline } from '../../../runtime/commit-pipeline.ts';
 import { InvocationLog } from '../../../runtime/invocation-log.ts';
 import type { Surfaces } from '../../../surfaces/surfaces.ts';
 import type { ApiDeps } from '../../context.ts';

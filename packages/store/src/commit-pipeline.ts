@@ -1,5 +1,6 @@
 import { setImmediate as setImmediateAsync } from 'node:timers/promises';
-import type { CommitGroup, CommitResult, Store } from '@gantry/store';
+import { StoreError } from './error.ts';
+import type { CommitGroup, CommitResult, Store } from './port.ts';
 
 const RESULTS_PER_TURN = 8;
 
@@ -24,13 +25,16 @@ const ON_THEIR_WAY_MAX = 3;
  */
 export class CommitPipeline {
   readonly #store: Pick<Store, 'commit'>;
+  readonly #onCommitted: (group: CommitGroup) => void;
   #pending: Pending[] = [];
   #onTheirWay = 0;
   #scheduled = false;
   #drained: (() => void)[] = [];
 
-  constructor(store: Pick<Store, 'commit'>) {
+  /** `onCommitted` hears of each group that won, after its caller. */
+  constructor(store: Pick<Store, 'commit'>, onCommitted: (group: CommitGroup) => void = () => {}) {
     this.#store = store;
+    this.#onCommitted = onCommitted;
   }
 
   /** Resolves after the group is on disk, or with `won: false` when it lost. Rejects when the store failed. */
@@ -64,13 +68,33 @@ export class CommitPipeline {
     this.#scheduled = false;
     this.#onTheirWay++;
     try {
-      const results = await this.#store.commit(batch.map((pending) => pending.group));
+      const results = await this.#commit(batch);
       this.#land();
       await resolveInTurns(batch, results);
+      for (const [i, { group }] of batch.entries()) if (isWon(results[i]!)) this.#onCommitted(group);
     } catch (error) {
       this.#land();
       for (const pending of batch) pending.reject(error);
     }
+  }
+
+  /** A batch that the store rejects because of what is in it is repeated group by group: a bad one fails alone. */
+  async #commit(batch: readonly Pending[]): Promise<Settled[]> {
+    const groups = batch.map((pending) => pending.group);
+    try {
+      return await this.#store.commit(groups);
+    } catch (error) {
+      if (groups.length === 1 || !isOfContent(error)) throw error;
+    }
+    const settled: Settled[] = [];
+    for (const group of groups)
+      settled.push(
+        await this.#store.commit([group]).then(
+          ([result]) => result!,
+          (error) => ({ error }),
+        ),
+      );
+    return settled;
   }
 
   #land(): void {
@@ -80,10 +104,21 @@ export class CommitPipeline {
   }
 }
 
+type Settled = CommitResult | { readonly error: unknown };
+
+const isWon = (settled: Settled): boolean => 'won' in settled && settled.won;
+
+const CONTENT_ERRORS: readonly string[] = ['invalid_text', 'too_long', 'rejected'];
+
+const isOfContent = (error: unknown): boolean =>
+  error instanceof StoreError && CONTENT_ERRORS.includes(error.code);
+
 /** What follows a commit is work too: a large batch is handed out over several turns of the loop. */
-async function resolveInTurns(batch: readonly Pending[], results: readonly CommitResult[]): Promise<void> {
-  for (let i = 0; i < batch.length; i++) {
+async function resolveInTurns(batch: readonly Pending[], results: readonly Settled[]): Promise<void> {
+  for (const [i, { resolve, reject }] of batch.entries()) {
     if (i > 0 && i % RESULTS_PER_TURN === 0) await setImmediateAsync();
-    batch[i]!.resolve(results[i]!);
+    const settled = results[i]!;
+    if ('won' in settled) resolve(settled);
+    else reject(settled.error);
   }
 }

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { CommitPipeline } from '../commit-pipeline.ts';
+import type { CurrentStore } from '../contract.ts';
+import type { CommitGroup } from '../port.ts';
+import * as make from './fixtures.ts';
+import { TENANT } from './fixtures.ts';
+
+export function pipelineContract(current: CurrentStore): void {
+  describe('commit pipeline', () => {
+    test('a bad group fails alone, whatever shares its batch', async () => {
+      const { store } = current();
+      const batches: number[] = [];
+      const pipeline = new CommitPipeline({
+        commit: (groups) => {
+          batches.push(groups.length);
+          return store.commit(groups);
+        },
+      });
+      const settled = await Promise.allSettled([
+        pipeline.commit([make.create('run-1'), make.putEntry('a', null)]),
+        pipeline.commit([make.create('run-2'), make.putEntry('x'.repeat(513), null)]),
+        pipeline.commit([make.append('run-1', 1)]),
+        pipeline.commit([make.putEntry('a', null)]),
+        pipeline.commit([make.create('run\0')]),
+      ]);
+      const outcomes = settled.map((each) => {
+        if (each.status === 'rejected') return each.reason.code;
+        return each.value.won ? 'won' : each.value.reason;
+      });
+      assert.deepEqual(outcomes, ['won', 'too_long', 'won', 'exists', 'invalid_text']);
+      assert.deepEqual(batches, [5, 1, 1, 1, 1, 1]);
+      assert.equal(await store.runs.row(TENANT, 'run-2'), null);
+    });
+
+    test('each group that won is heard of once, after its caller', async () => {
+      const { store } = current();
+      const heard: string[] = [];
+      const pipeline = new CommitPipeline(store, ([write]) => heard.push(`heard ${idOf(write)}`));
+      const commit = async (...group: CommitGroup): Promise<void> => {
+        const { won } = await pipeline.commit(group);
+        heard.push(`${won ? 'won' : 'lost'} ${idOf(group[0])}`);
+      };
+      await Promise.all([commit(make.putEntry('a', null)), commit(make.putEntry('b', 7))]);
+      await commit(make.putEntry('c', null));
+      await pipeline.drained();
+      assert.deepEqual(heard.slice(0, 3), ['won a', 'lost b', 'heard a']);
+      assert.deepEqual(heard.slice(3), ['won c', 'heard c']);
+    });
+  });
+}
+
+const idOf = (write: CommitGroup[number] | undefined): string =>
+  write?.kind === 'putEntry' ? write.entry.id : '';
