@@ -97,6 +97,19 @@ function openStream(reply: FastifyReply) {
   return { raw, socket };
 }
 
+/** `values` needs the run from its beginning, whatever the reader has seen. */
+async function projection(
+  workflows: ApiDeps['workflows'],
+  folded: FoldedRuns,
+  { key, modes, last }: Wanted,
+  row: RunRow,
+): Promise<[Projection, cursor: number]> {
+  if (!modes.includes('values')) return [eventProjection(key.runId, modes), last + 1];
+  const plan = await workflows.planOf(row.workflowHash);
+  const begun = folded.begun(row.runId, () => newRun(fromStoredFacts(row)));
+  return [valuesProjection(plan, begun, last, folded), 0];
+}
+
 export function eventsRoute(app: Api, deps: ApiDeps): Streams {
   const { runtime, workflows, store, log } = deps;
   const { sseSubscribersMax } = deps.info.limits;
@@ -104,22 +117,11 @@ export function eventsRoute(app: Api, deps: ApiDeps): Streams {
   const folded = new FoldedRuns();
   const pages = limiter({ max: PAGES_MAX, perTenantMax: PAGES_MAX / 2 });
 
-  /** `values` needs the run from its beginning, whatever the reader has seen. */
-  async function projection(
-    { key, modes, last }: Wanted,
-    row: RunRow,
-  ): Promise<[Projection, cursor: number]> {
-    if (!modes.includes('values')) return [eventProjection(key.runId, modes), last + 1];
-    const plan = await workflows.planOf(row.workflowHash);
-    const begun = folded.begun(row.runId, () => newRun(fromStoredFacts(row)));
-    return [valuesProjection(plan, begun, last, folded), 0];
-  }
-
   async function stream(reply: FastifyReply, wanted: Wanted): Promise<void> {
     const { key, modes, bufferMs, last } = wanted;
     const row = await store.runs.row(key.tenant, key.runId);
     if (row === null) throw new OpenwopError('not_found');
-    const [project, cursor] = await projection(wanted, row);
+    const [project, cursor] = await projection(workflows, folded, wanted, row);
     if (streams.size >= sseSubscribersMax) throw tooManyStreams(sseSubscribersMax);
     const { raw, socket } = openStream(reply);
     if (isTerminal(row.status) && last >= row.nextSeq - 1) return void raw.end();
