@@ -1,7 +1,7 @@
-/** Names in the environment that look like settings and are none: mostly slips of the hand. Pure. */
+/** Names in the environment that look like settings but are not: usually typing errors. Pure. */
 import { didYouMean } from '@gantry/protocol';
 
-/** Of the command line, of a registry that stands alone, and of tests. They may be set where a host starts. */
+/** Settings of the command line, of a separate registry and of tests. They may be set where a host starts. */
 const OF_OTHERS = [
   'GANTRY_URL',
   'GANTRY_REGISTRY_KEY',
@@ -34,7 +34,6 @@ export function unknownNames(
   // What all names begin with says nothing about which of them was meant
   const words = known.map((name) => name.slice(PREFIX.length));
   return unknown.map(
-    (name) =>
-      `${name} is no setting, so it changes nothing.${didYouMean(name.slice(PREFIX.length), words, PREFIX)}`,
+    (name) => `Unknown setting ${name} (ignored).${didYouMean(name.slice(PREFIX.length), words, PREFIX)}`,
   );
 }

@@ -30,7 +30,7 @@ test('names that are no settings and a missing folder are told; so is where the 
   assert.equal(code, 0, err);
   assert.match(
     err,
-    /^gantry: GANTRY_KVX is no setting.*GANTRY_KV\?\ngantry: There is no folder \/nope,.*\n$/,
+    /^gantry: Unknown setting GANTRY_KVX .*GANTRY_KV\?\ngantry: There is no folder \/nope,.*\n$/,
   );
   assert.match(out, /\nAdmin key: the one in GANTRY_API_KEY\n/);
   assert.ok(!out.includes(key));
