@@ -3,19 +3,8 @@ import { isIP } from 'node:net';
 import { SettingsError } from '@gantry/http';
 import { readRegistries } from '@gantry/packs';
 import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
+import { type BackendSettings, notServed } from '@gantry/surfaces';
 import type { Settings } from './settings.ts';
-
-export const listOf = (text = ''): string[] =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-
-export function addressOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  if (URL.canParse(text) && /^https?:\/\/[^?#]+$/.test(text)) return text.replace(/\/+$/, '');
-  throw new SettingsError('GANTRY_PUBLIC_URL must be an address such as https://gantry.example.org.');
-}
 
 export function registriesOf(text: string | undefined): string[] {
   try {
@@ -29,8 +18,7 @@ export function registriesOf(text: string | undefined): string[] {
 const BUCKET = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
 const BUCKETS_MAX = 100;
 
-export function bucketsOf(text = 'artifacts'): string[] {
-  const buckets = listOf(text);
+export function bucketsOf(buckets: string[]): string[] {
   const wrong = buckets.find((name) => !BUCKET.test(name));
   if (wrong !== undefined)
     throw new SettingsError(
@@ -62,11 +50,6 @@ export function dnsServersOf(servers: string[]): string[] {
 const UIDS_MIN = 64;
 const UID_MAX = 2 ** 32 - 2;
 
-export function isolationOf(text = 'os'): 'os' | 'permission-only' {
-  if (text === 'os' || text === 'permission-only') return text;
-  throw new SettingsError(`GANTRY_SANDBOX must be os or permission-only, not "${text}".`);
-}
-
 export function uidsOf(text: string | undefined): UidRange {
   if (text === undefined) return DEFAULT_UIDS;
   const [, first = 0, last = 0] = (/^(\d+)-(\d+)$/.exec(text) ?? []).map(Number);
@@ -74,11 +57,6 @@ export function uidsOf(text: string | undefined): UidRange {
   throw new SettingsError(
     `GANTRY_SANDBOX_UIDS must be a range of at least ${UIDS_MIN} uids that nobody else has, such as 61184-65519, not "${text}".`,
   );
-}
-
-export function signaturesOf(text = 'manifest'): Settings['packSignatures'] {
-  if (text === 'manifest' || text === 'files') return text;
-  throw new SettingsError(`GANTRY_PACK_SIGNATURES must be manifest or files, not "${text}".`);
 }
 
 /** Settings of the host itself hold its secrets, so no pack ever sees one. */
@@ -99,4 +77,25 @@ export function environmentOf(
     byPack[pack] = { ...byPack[pack], ...(value !== undefined && { [variable]: value }) };
   }
   return byPack;
+}
+
+export type ServerPort = Exclude<keyof BackendSettings, 'datasources'>;
+
+const POSTGRES = ['postgres', 'postgresql'];
+/** A test holds them equal to what the surfaces open. */
+const SCHEMES: Readonly<Record<ServerPort, readonly string[]>> = {
+  kv: POSTGRES,
+  cache: POSTGRES,
+  documents: POSTGRES,
+  vectors: POSTGRES,
+  search: POSTGRES,
+  queue: POSTGRES,
+  blobs: ['s3'],
+};
+
+export function readBackend(name: string, port: ServerPort, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : null;
+  if (scheme !== null && SCHEMES[port].includes(scheme)) return text;
+  throw new SettingsError(notServed(name, text, SCHEMES[port]));
 }

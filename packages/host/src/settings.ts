@@ -1,20 +1,16 @@
 /** Settings from flags and environment. Flags win. A flag that is not known is refused by name. */
 import { existsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { SettingsError } from '@gantry/http';
+import { type Environment, SettingReader, SettingsError, type SettingTable, usageOf } from '@gantry/http';
 import type { UidRange } from '@gantry/sandbox';
 import type { BackendSettings } from '@gantry/surfaces';
-import { readBackend, type ServerPort } from './backend-setting.ts';
 import { unknownNames } from './setting-names.ts';
 import {
-  addressOf,
   bucketsOf,
   dnsServersOf,
   environmentOf,
-  isolationOf,
-  listOf,
+  readBackend,
   registriesOf,
-  signaturesOf,
+  type ServerPort,
   uidsOf,
 } from './setting-values.ts';
 
@@ -73,14 +69,6 @@ export interface Settings {
   /** The routes that the public conformance suite drives the host through. */
   readonly testSeams: boolean;
 }
-
-interface Setting {
-  readonly env: string;
-  readonly flag?: string;
-  readonly text: string;
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const SERVED = {
   host: { env: 'GANTRY_HOST', flag: 'host', text: 'address to listen on (127.0.0.1)' },
@@ -199,25 +187,18 @@ const SERVED = {
     env: 'GANTRY_TEST_SEAMS',
     text: '1 serves the seams of the conformance suite, with a key (off)',
   },
-} as const satisfies Record<Exclude<keyof Settings, 'backends'> | keyof BackendSettings, Setting>;
-
-type Name = keyof typeof SERVED;
+} as const satisfies SettingTable<Exclude<keyof Settings, 'backends'> | keyof BackendSettings>;
 
 const MASTER_KEY_LENGTH_MIN = 32;
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
-/** What was given for a setting; nothing counts as not given. */
-function given(args: readonly string[], env: Environment): (name: Name) => string | undefined {
-  const flags = readFlags(args);
-  return (name) => {
-    const setting: Setting = SERVED[name];
-    return (setting.flag && flags[setting.flag]) || env[setting.env] || undefined;
-  };
-}
+const given = (args: readonly string[], env: Environment) =>
+  new SettingReader<keyof typeof SERVED>(SERVED, args, env);
+
+export const usage = (): string => usageOf(SERVED);
 
 /** What the operator probably did not mean, in sentences. The host starts all the same. */
 export function settingWarnings(args: readonly string[], env: Environment): string[] {
-  const folder = given(args, env)('workflowsDir');
+  const folder = given(args, env).text('workflowsDir');
   const names = Object.values(SERVED).map((setting) => setting.env);
   return [
     ...unknownNames(env, names),
@@ -230,47 +211,40 @@ export function settingWarnings(args: readonly string[], env: Environment): stri
 }
 
 export function readSettings(args: readonly string[], env: Environment): Settings {
-  const value = given(args, env);
-  const server = (port: ServerPort) => readBackend(SERVED[port].env, port, value(port));
-  const databaseUrl = value('databaseUrl');
-  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    throw new SettingsError('GANTRY_DATABASE_URL must start with postgres://. Leave it out to use SQLite.');
-  }
-  const logLevel = value('logLevel') ?? 'info';
-  if (!LOG_LEVELS.includes(logLevel))
-    throw new SettingsError(`GANTRY_LOG must be one of ${LOG_LEVELS.join(', ')}.`);
-  const masterKey = value('masterKey');
+  const read = given(args, env);
+  const server = (port: ServerPort) => readBackend(SERVED[port].env, port, read.text(port));
+  const masterKey = read.text('masterKey');
   if (masterKey !== undefined && masterKey.length < MASTER_KEY_LENGTH_MIN) {
     throw new SettingsError(
       `GANTRY_MASTER_KEY must have at least ${MASTER_KEY_LENGTH_MIN} random characters.`,
     );
   }
   return {
-    host: value('host') ?? '127.0.0.1',
-    port: whole('port', value('port'), 7070, 0, 65_535),
-    publicUrl: addressOf(value('publicUrl')),
-    dataDir: value('dataDir') ?? './.gantry',
-    databaseUrl,
-    databaseTimeoutSeconds: whole('databaseTimeoutSeconds', value('databaseTimeoutSeconds'), 15, 1, 3_600),
-    apiKey: value('apiKey'),
-    workflowsDir: value('workflowsDir') ?? './workflows',
-    logLevel,
-    retentionDays: whole('retentionDays', value('retentionDays'), 30, 7, 36_500),
-    inflightCap: whole('inflightCap', value('inflightCap'), 2_000, 1, 1_000_000),
+    host: read.text('host') ?? '127.0.0.1',
+    port: read.whole('port', 7070, 0, 65_535),
+    publicUrl: read.publicUrl('publicUrl'),
+    dataDir: read.text('dataDir') ?? './.gantry',
+    databaseUrl: read.databaseUrl('databaseUrl'),
+    databaseTimeoutSeconds: read.whole('databaseTimeoutSeconds', 15, 1, 3_600),
+    apiKey: read.text('apiKey'),
+    workflowsDir: read.text('workflowsDir') ?? './workflows',
+    logLevel: read.logLevel('logLevel'),
+    retentionDays: read.whole('retentionDays', 30, 7, 36_500),
+    inflightCap: read.whole('inflightCap', 2_000, 1, 1_000_000),
     masterKey,
-    webhooksLoopback: onOrOff('webhooksLoopback', value('webhooksLoopback')),
-    packs: listOf(value('packs')),
-    registries: registriesOf(value('registries')),
-    packLock: value('packLock'),
-    trustFile: value('trustFile'),
-    packSignatures: signaturesOf(value('packSignatures')),
-    sandbox: isolationOf(value('sandbox')),
-    sandboxUids: uidsOf(value('sandboxUids')),
-    pythonUnfiltered: onOrOff('pythonUnfiltered', value('pythonUnfiltered')),
-    packMemoryMb: whole('packMemoryMb', value('packMemoryMb'), 256, 16, 65_536),
-    packTimeoutSeconds: whole('packTimeoutSeconds', value('packTimeoutSeconds'), 30, 1, 86_400),
-    poisonEnds: whole('poisonEnds', value('poisonEnds'), 3, 0, 100),
-    packEnvironment: environmentOf(listOf(value('packEnvironment')), env),
+    webhooksLoopback: read.isOn('webhooksLoopback'),
+    packs: read.list('packs'),
+    registries: registriesOf(read.text('registries')),
+    packLock: read.text('packLock'),
+    trustFile: read.text('trustFile'),
+    packSignatures: read.choice('packSignatures', ['manifest', 'files'], 'manifest'),
+    sandbox: read.choice('sandbox', ['os', 'permission-only'], 'os'),
+    sandboxUids: uidsOf(read.text('sandboxUids')),
+    pythonUnfiltered: read.isOn('pythonUnfiltered'),
+    packMemoryMb: read.whole('packMemoryMb', 256, 16, 65_536),
+    packTimeoutSeconds: read.whole('packTimeoutSeconds', 30, 1, 86_400),
+    poisonEnds: read.whole('poisonEnds', 3, 0, 100),
+    packEnvironment: environmentOf(read.list('packEnvironment'), env),
     backends: {
       kv: server('kv'),
       cache: server('cache'),
@@ -279,45 +253,11 @@ export function readSettings(args: readonly string[], env: Environment): Setting
       search: server('search'),
       queue: server('queue'),
       blobs: server('blobs'),
-      datasources: value('datasources'),
+      datasources: read.text('datasources'),
     },
-    dnsServers: dnsServersOf(listOf(value('dnsServers'))),
-    buckets: bucketsOf(value('buckets')),
-    serveRegistry: onOrOff('serveRegistry', value('serveRegistry')),
-    testSeams: onOrOff('testSeams', value('testSeams')),
+    dnsServers: dnsServersOf(read.list('dnsServers')),
+    buckets: bucketsOf(read.list('buckets', 'artifacts')),
+    serveRegistry: read.isOn('serveRegistry'),
+    testSeams: read.isOn('testSeams'),
   };
-}
-
-function readFlags(args: readonly string[]): Record<string, string | undefined> {
-  const names = Object.values(SERVED).flatMap((setting: Setting) => setting.flag ?? []);
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  try {
-    return { ...parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values };
-  } catch (error) {
-    throw new SettingsError(`${error instanceof Error ? error.message : error}\n\n${usage()}`);
-  }
-}
-
-function whole(name: Name, text: string | undefined, fallback: number, min: number, max: number): number {
-  if (text === undefined) return fallback;
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= min && number <= max) return number;
-  throw new SettingsError(`${SERVED[name].env} must be a whole number from ${min} to ${max}, not "${text}".`);
-}
-
-function onOrOff(name: Name, text: string | undefined): boolean {
-  if (text === undefined || text === '0') return false;
-  if (text === '1') return true;
-  throw new SettingsError(`${SERVED[name].env} must be 1 or 0, not "${text}".`);
-}
-
-export function usage(): string {
-  const settings: readonly Setting[] = Object.values(SERVED);
-  const flagOf = ({ flag }: Setting) => (flag === undefined ? '' : `--${flag}`);
-  const flagWidth = Math.max(...settings.map((setting) => flagOf(setting).length)) + 2;
-  const envWidth = Math.max(...settings.map(({ env }) => env.length)) + 2;
-  const rows = settings.map(
-    (setting) => `  ${flagOf(setting).padEnd(flagWidth)}${setting.env.padEnd(envWidth)}${setting.text}`,
-  );
-  return `Settings (flag, environment, meaning):\n${rows.join('\n')}`;
 }

@@ -14,9 +14,10 @@ export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from '
 export { ROTATION_GRACE_SECONDS } from './key-desk.ts';
 export { liveTenant } from './key-secret.ts';
 export { keyRoutes } from './keys.ts';
-export { drained, runServerProcess, SettingsError, unhandledRejections } from './process.ts';
+export { drained, runServerProcess, unhandledRejections } from './process.ts';
 export { randomBytes } from './random-bytes.ts';
 export { CONTENT_ENCODINGS, JSON_TYPE, notModified, readPayload } from './reply.ts';
 export type { Route, Routes } from './routes.ts';
 export { createServer } from './server.ts';
+export { type Environment, SettingReader, SettingsError, type SettingTable, usageOf } from './settings.ts';
 export { parseTraceparent } from './trace.ts';

@@ -1,8 +1,6 @@
 /** The life of a server as a process: start, say so, drain when told to end. */
 import { inspect } from 'node:util';
-
-/** A setting that can't be used, told in a way its writer can act on. */
-export class SettingsError extends Error {}
+import { SettingsError } from './settings.ts';
 
 export interface ServedProcess {
   start(): Promise<string>;

@@ -1,7 +1,6 @@
 /** Settings of a registry that stands alone, from flags and environment. Flags win. */
 import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { SettingsError } from '@gantry/http';
+import { type Environment, SettingReader, SettingsError, type SettingTable } from '@gantry/http';
 import { readStorageSetting, type StorageSetting } from './storage/open-storage.ts';
 
 export { SettingsError };
@@ -24,12 +23,6 @@ export interface Settings {
   readonly testSeams: boolean;
   readonly apiKey: string | undefined;
   readonly logLevel: string;
-}
-
-interface Setting {
-  readonly env: string;
-  readonly flag?: string;
-  readonly text: string;
 }
 
 const SERVED = {
@@ -73,88 +66,30 @@ const SERVED = {
   testSeams: { env: 'GANTRY_TEST_SEAMS', text: '1 serves the test namespace /v1/packs-test/ (off)' },
   apiKey: { env: 'GANTRY_API_KEY', text: 'admin key that exists from the start (else one is made)' },
   logLevel: { env: 'GANTRY_LOG', flag: 'log', text: 'debug, info, warn, error or silent (info)' },
-} as const satisfies Record<string, Setting>;
+} as const satisfies SettingTable<string>;
 
-type Name = keyof typeof SERVED;
-
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
-const PORT = 7071;
-
-export function readSettings(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Settings {
-  const flags = readFlags(args);
-  const value = (name: Name): string | undefined => {
-    const setting: Setting = SERVED[name];
-    return (setting.flag && flags[setting.flag]) || env[setting.env] || undefined;
-  };
-  const dataDir = value('dataDir') ?? './.gantry-registry';
+export function readSettings(args: readonly string[], env: Environment): Settings {
+  const given = new SettingReader<keyof typeof SERVED>(SERVED, args, env);
+  const dataDir = given.text('dataDir') ?? './.gantry-registry';
   return {
-    host: value('host') ?? '127.0.0.1',
-    port: portOf(value('port')),
+    host: given.text('host') ?? '127.0.0.1',
+    port: given.whole('port', 7071, 0, 65_535),
     dataDir,
-    databaseUrl: databaseOf(value('databaseUrl')),
-    storage: storageOf(value('storage') ?? path.join(dataDir, 'packs'), value('s3Endpoint')),
-    publicUrl: addressOf(value('publicUrl')),
-    name: value('name') ?? 'Gantry registry',
-    trustFile: value('trustFile'),
-    acceptsUnsigned: onOrOff('acceptsUnsigned', value('acceptsUnsigned')),
-    acceptsPrivate: onOrOff('acceptsPrivate', value('acceptsPrivate')),
-    testSeams: onOrOff('testSeams', value('testSeams')),
-    apiKey: value('apiKey'),
-    logLevel: levelOf(value('logLevel')),
+    databaseUrl: given.databaseUrl('databaseUrl'),
+    storage: storageOf(given.text('storage') ?? path.join(dataDir, 'packs'), given.text('s3Endpoint')),
+    publicUrl: given.publicUrl('publicUrl'),
+    name: given.text('name') ?? 'Gantry registry',
+    trustFile: given.text('trustFile'),
+    acceptsUnsigned: given.isOn('acceptsUnsigned'),
+    acceptsPrivate: given.isOn('acceptsPrivate'),
+    testSeams: given.isOn('testSeams'),
+    apiKey: given.text('apiKey'),
+    logLevel: given.logLevel('logLevel'),
   };
-}
-
-function readFlags(args: readonly string[]): Record<string, string | undefined> {
-  const names = Object.values(SERVED).flatMap((setting: Setting) => setting.flag ?? []);
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  try {
-    return { ...parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values };
-  } catch (error) {
-    throw new SettingsError(`${error instanceof Error ? error.message : error}\n\n${usage()}`);
-  }
-}
-
-function portOf(text: string | undefined): number {
-  const port = text === undefined ? PORT : Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new SettingsError(`GANTRY_REGISTRY_PORT must be a whole number from 0 to 65535, not "${text}".`);
-}
-
-function databaseOf(text: string | undefined): string | undefined {
-  if (text === undefined || /^postgres(ql)?:\/\//.test(text)) return text;
-  throw new SettingsError('GANTRY_DATABASE_URL must start with postgres://. Leave it out to use SQLite.');
 }
 
 function storageOf(text: string, endpoint: string | undefined): StorageSetting {
   const setting = readStorageSetting(text, endpoint);
   if (setting !== undefined) return setting;
   throw new SettingsError('GANTRY_REGISTRY_STORAGE must be a folder or s3://bucket/prefix.');
-}
-
-function addressOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  if (URL.canParse(text) && /^https?:\/\/[^?#]+$/.test(text)) return text.replace(/\/+$/, '');
-  throw new SettingsError('GANTRY_REGISTRY_PUBLIC_URL must be an address such as https://packs.example.org.');
-}
-
-function onOrOff(name: Name, text: string | undefined): boolean {
-  if (text === undefined || text === '0') return false;
-  if (text === '1') return true;
-  throw new SettingsError(`${SERVED[name].env} must be 1 or 0, not "${text}".`);
-}
-
-function levelOf(text = 'info'): string {
-  if (LOG_LEVELS.includes(text)) return text;
-  throw new SettingsError(`GANTRY_LOG must be one of ${LOG_LEVELS.join(', ')}.`);
-}
-
-function usage(): string {
-  const rows = Object.values(SERVED).map((setting: Setting) => {
-    const flag = setting.flag ? `--${setting.flag}` : '';
-    return `  ${flag.padEnd(14)}${setting.env.padEnd(28)}${setting.text}`;
-  });
-  return `Settings (flag, environment, meaning):\n${rows.join('\n')}`;
 }
