@@ -1,6 +1,7 @@
 /** A new run made from the log of another: read, lived again or branched off, and committed as a whole. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { branchRun, type ReplayOptions, type RunFacts, replaySlices } from '@gantry/engine';
+import { limiter } from '@gantry/limiter';
 import { type ForkMode, fromStored, type JsonObject, OpenwopError, type RunEvent } from '@gantry/protocol';
 import type { RunKey, Store } from '@gantry/store';
 import { startRun } from './opened-run.ts';
@@ -33,15 +34,11 @@ export interface ForkRequest {
 export type PrepareFork = (source: ReadRun, request: ForkRequest) => Promise<PreparedRun>;
 
 export function createForks(options: ForkOptions): PrepareFork {
-  let underWay = 0;
+  const forks = limiter({ max: AT_ONCE_MAX });
   return async (source, request) => {
-    if (underWay >= AT_ONCE_MAX) throw busy();
-    underWay++;
-    try {
-      return await prepare(options, source, request);
-    } finally {
-      underWay--;
-    }
+    const release = forks.tryAcquire(source.run.facts.owner.tenant);
+    if (!release) throw busy();
+    return prepare(options, source, request).finally(release);
   };
 }
 

@@ -1,5 +1,6 @@
 /** What callers may do with subscriptions and their deliveries. */
 import type { Egress, EgressReason } from '@gantry/egress';
+import { limiter } from '@gantry/limiter';
 import {
   newId,
   OpenwopError,
@@ -49,7 +50,7 @@ export interface WebhookDeskOptions {
 export class WebhookDesk {
   readonly #options: WebhookDeskOptions;
   /** Registrations happen one after another, so that two at once cannot both be the hundredth. */
-  #registering: Promise<unknown> = Promise.resolve();
+  readonly #registering = limiter({ max: 1 });
 
   constructor(options: WebhookDeskOptions) {
     this.#options = options;
@@ -68,9 +69,7 @@ export class WebhookDesk {
         details: { reason: problem.reason },
       });
     }
-    const turn = this.#registering.then(() => this.#register(tenant, wanted, record));
-    this.#registering = turn.catch(() => undefined);
-    return turn;
+    return this.#registering.run(tenant, () => this.#register(tenant, wanted, record));
   }
 
   async list(tenant: string): Promise<WebhookSubscription[]> {

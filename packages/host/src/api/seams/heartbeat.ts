@@ -1,5 +1,6 @@
 /** Ticks of a real heartbeat whose predicate sees what the caller says. */
 import { type Api, type Caller, callerOf } from '@gantry/http';
+import { limiter } from '@gantry/limiter';
 import {
   HEARTBEAT_LIMITS,
   HeartbeatEvaluated,
@@ -48,12 +49,7 @@ const predicate = (id: string) =>
 
 export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { desk, evaluate }: SeamHeartbeats): void {
   /** Two first ticks at once must not make two heartbeats. */
-  let last: Promise<unknown> = Promise.resolve();
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
-  }
+  const creating = limiter({ max: 1 });
 
   /** The caller's name stands for a heartbeat of ours, which its predicate's id leads to. */
   async function heartbeatOf(caller: Caller, name: string): Promise<string> {
@@ -73,7 +69,7 @@ export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { desk, evaluate
 
   async function tick(caller: Caller, body: Static<typeof Tick>): Promise<Static<typeof Ticked>> {
     const { heartbeatId, observedState = {}, simulateSlowMs = 0 } = body;
-    const id = await inTurn(() => heartbeatOf(caller, heartbeatId));
+    const id = await creating.run(caller.tenant, () => heartbeatOf(caller, heartbeatId));
     const inputs = { observed: observedState as JsonObject, slowMs: simulateSlowMs };
     const settled = await evaluate({ tenant: caller.tenant, id }, inputs);
     if (settled === null) return { evaluated: [], stateChanged: [], enqueuedRuns: 0 };
