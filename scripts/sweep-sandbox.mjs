@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
-import { normalizePath, sampleFor } from '@gantry/packs';
+import { normalizePath } from '@gantry/packs';
 import { createSandbox } from '@gantry/sandbox';
+import { sampleFor } from './sweep-sample.ts';
 
 const LIMITS = { memoryBytes: 128 * 1024 * 1024, wallClockMs: 10_000, outputBytes: 1024 * 1024 };
 const NOBODY = { tenant: 'sweep', workspace: 'sweep', principal: 'sweep' };

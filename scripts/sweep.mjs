@@ -1,11 +1,11 @@
 // Goes over a registry and says of every version and node type what would become of it here.
 // npm run sweep -- <registry folder or address> [--offer all|name,name,...]
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openRegistryTree, PACK_KINDS, RUNTIME_REQUIREMENTS, summarize, sweepRegistry } from '@gantry/packs';
+import { createEgress, LOOPBACK_POLICY, PUBLIC_POLICY } from '@gantry/egress';
+import { openFolderRegistry, openHttpRegistry, PACK_KINDS, RUNTIME_REQUIREMENTS } from '@gantry/packs';
 import { SandboxUnavailable } from '@gantry/sandbox';
-import { fetchTree } from './sweep-registry.mjs';
+import { summarize, sweepRegistry } from './sweep-registry.ts';
 import { openSandboxLoader } from './sweep-sandbox.mjs';
 
 const { values, positionals } = parseArgs({
@@ -50,19 +50,19 @@ const loader = await openSandboxLoader().catch((error) => {
   return { loadNodeType: undefined, stop: async () => undefined };
 });
 const rows = [];
-let fetched;
 try {
-  fetched = /^https?:/.test(named) ? await fetchTree(named) : undefined;
-  const tree = await openRegistryTree(fetched ?? path.resolve(named));
+  const policy = named.startsWith('http:') ? LOOPBACK_POLICY : PUBLIC_POLICY;
+  const registry = /^https?:/.test(named)
+    ? openHttpRegistry({ url: named, egress: createEgress({ policy }) })
+    : await openFolderRegistry({ folder: path.resolve(named) });
   const { loadNodeType } = loader;
   const options = { offer, now: Date.now(), ...(loadNodeType ? { loadNodeType } : {}) };
-  for await (const row of sweepRegistry(tree, options)) {
+  for await (const row of sweepRegistry(registry, options)) {
     rows.push(row);
     console.log(line(row));
   }
 } finally {
   await loader.stop();
-  if (fetched) await rm(fetched, { recursive: true, force: true });
 }
 const { isSound, ...counts } = summarize(rows);
 console.log(

@@ -50,10 +50,6 @@ export {
   surfaceAsks,
   surfaceGrant,
 } from './scan/called-surfaces.ts';
-export { openRegistryTree } from './sweep/registry-tree.ts';
-export { sampleFor } from './sweep/sample.ts';
-export { summarize } from './sweep/summary.ts';
-export { sweepRegistry } from './sweep/sweep.ts';
 export { exposures, readAdvisories, SecurityAdvisory } from './trust/advisory.ts';
 export { readPublicKey, signEd25519 } from './trust/ed25519.ts';
 export {

@@ -9,12 +9,21 @@ import {
   nodeManifest,
   publishedDocuments,
 } from '../registry/testing/memory-registry.ts';
+import {
+  failsWith,
+  lockFrom,
+  offer,
+  published,
+  registriesOf,
+  roots,
+  SHARED,
+  TOOLS,
+} from '../testing/locks.ts';
 import { acmeKeys, keyPair, NOW } from '../testing/signed-pack.ts';
 import { readPublicKey, signEd25519 } from '../trust/ed25519.ts';
 import { integrityOf } from '../trust/integrity.ts';
 import { fetchLocked, installPlan } from './install-plan.ts';
 import type { LockedPack, PackLock } from './lockfile.ts';
-import { failsWith, lockFrom, offer, published, registriesOf, roots, SHARED, TOOLS } from './testing.ts';
 
 const documents = await publishedDocuments(published);
 const lock = await lockFrom(documents);

@@ -11,9 +11,9 @@ import {
   type Shelf,
 } from '../registry/testing/memory-registry.ts';
 import { type Resolution, resolvePacks } from '../resolve/resolve.ts';
+import { failsWith, lockFrom, published, SHARED, TOOLS } from '../testing/locks.ts';
 import { lockOf } from './lock-of.ts';
 import { type PackLock, readLock, writeLock } from './lockfile.ts';
-import { failsWith, lockFrom, published, SHARED, TOOLS } from './testing.ts';
 
 const documents = await publishedDocuments(published);
 const lock = await lockFrom(documents);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { documentsOf, type Shelf } from '../registry/testing/memory-registry.ts';
+import { lockFrom, registriesOf, roots, SHARED, TOOLS } from '../testing/locks.ts';
 import { outdated, permissionDifference } from './outdated.ts';
-import { lockFrom, registriesOf, roots, SHARED, TOOLS } from './testing.ts';
 
 const before: Shelf = {
   [TOOLS]: { '1.0.0': { dependencies: { [SHARED]: '~1.2.0' }, runtime: { requires: ['net.dns'] } } },

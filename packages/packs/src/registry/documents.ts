@@ -76,10 +76,10 @@ const Served = Type.Object({
     }),
   ),
 });
-export type ServedManifest = Static<typeof Served>;
+type ServedManifest = Static<typeof Served>;
 
 const Template = Type.Optional(Type.String({ maxLength: 2048 }));
-export const Discovery = Type.Object({
+const Discovery = Type.Object({
   url: Type.Optional(Type.String({ maxLength: 2048 })),
   endpoints: Type.Optional(
     Type.Object({
@@ -209,7 +209,7 @@ export function versionManifestOf(
 }
 
 /** When it was published, and whether it is withdrawn or replaced. */
-export function standing(entry: Lifecycle): Omit<RegistryRecord, 'integrity'> {
+function standing(entry: Lifecycle): Omit<RegistryRecord, 'integrity'> {
   const { publishedAt, yanked, deprecation } = entry;
   const nested = typeof yanked === 'object' && yanked !== null ? yanked : {};
   const yankedReason = entry.yankedReason ?? nested.reason ?? undefined;

@@ -1,12 +1,16 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OpenwopError } from '@gantry/protocol';
+import { archiveError } from '../archive/limits.ts';
 import type { TrustedKey } from '../trust/keys.ts';
 import { DocumentRegistry, type DocumentSource } from './document-registry.ts';
 import { readDiscovery } from './documents.ts';
-import { DISCOVERY_FILE, findRoot, PACKS_FOLDER, readOptional } from './folder-files.ts';
 import { type CopyableRegistry, isPackName } from './registry.ts';
+
+/** Where a static registry keeps its discovery document. */
+const DISCOVERY_FILE = '.well-known/openwop-registry.json';
+const PACKS_FOLDER = 'v1/packs';
 
 export interface FolderRegistryOptions {
   /** The root of the tree or the folder above it. */
@@ -35,14 +39,24 @@ export async function openFolderRegistry({
 }
 
 async function rootOf(folder: string): Promise<string> {
+  for (const root of [folder, path.join(folder, 'registry')])
+    if (await readOptional(path.join(root, DISCOVERY_FILE))) return root;
+  throw new OpenwopError('pack_registry_unreachable', {
+    message: `${folder} holds no registry tree: ${DISCOVERY_FILE} is missing.`,
+    details: { folder },
+  });
+}
+
+const MISSING = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
+
+async function readOptional(file: string, bytesMax = Infinity): Promise<Buffer | undefined> {
   try {
-    return await findRoot(folder);
+    if ((await stat(file)).size > bytesMax)
+      throw archiveError('tarball_too_large', `${path.basename(file)} is too large.`);
+    return await readFile(file);
   } catch (error) {
-    if (error instanceof OpenwopError || !(error instanceof Error)) throw error;
-    throw new OpenwopError('pack_registry_unreachable', {
-      message: `${error.message}.`,
-      details: { folder },
-    });
+    if (error instanceof Error && 'code' in error && MISSING.has(String(error.code))) return undefined;
+    throw error;
   }
 }
 

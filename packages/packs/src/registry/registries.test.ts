@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
-import { failsWith } from '../lock/testing.ts';
 import { type Resolution, resolvePacks } from '../resolve/resolve.ts';
+import { failsWith } from '../testing/locks.ts';
 import { NOW } from '../testing/signed-pack.ts';
 import { fetchPack, judgeFetched } from './fetch-pack.ts';
 import { Registries } from './registries.ts';

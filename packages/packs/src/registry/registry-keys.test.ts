@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failsWith } from '../lock/testing.ts';
+import { failsWith } from '../testing/locks.ts';
 import { acmeKey, acmeKeys, type KeyPair, keyPair } from '../testing/signed-pack.ts';
 import { readPublicKey, signEd25519 } from '../trust/ed25519.ts';
 import type { KeychainKey, TrustedKey } from '../trust/keys.ts';

@@ -1,7 +1,12 @@
 import type { Json, JsonObject } from '@gantry/protocol';
-import { asJson, isObject, own } from '../json.ts';
 
 const DEPTH_MAX = 12;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const own = (value: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(value, key) ? value[key] : undefined;
 
 /** A value that a simple schema would take: enough to run a node on inputs that nobody wrote. */
 export function sampleOf(schema: Json | undefined, depth = 0): Json {
@@ -76,6 +81,6 @@ function first(schema: JsonObject, key: string): Json | undefined {
 /** The sample for a schema file of a pack. */
 export function sampleFor(file: Uint8Array | undefined): JsonObject {
   if (file === undefined) return {};
-  const sample = sampleOf(asJson(JSON.parse(Buffer.from(file).toString('utf8'))));
+  const sample = sampleOf(JSON.parse(Buffer.from(file).toString('utf8')));
   return isObject(sample) ? sample : {};
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Json } from '@gantry/protocol';
 import fc from 'fast-check';
 import { Check } from 'typebox/value';
-import { sampleFor, sampleOf } from './sample.ts';
+import { sampleFor, sampleOf } from '../scripts/sweep-sample.ts';
 
 test('a sample fits the schema that it is made from', () => {
   const leaf = fc.constantFrom<Json>(

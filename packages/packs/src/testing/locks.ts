@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 import type { HostOffer } from '../install/offer.ts';
+import { lockOf } from '../lock/lock-of.ts';
+import type { PackLock } from '../lock/lockfile.ts';
 import { PACK_KINDS, type PackKind } from '../manifest/kinds.ts';
 import { Registries } from '../registry/registries.ts';
 import {
@@ -11,8 +13,6 @@ import {
   type Published,
 } from '../registry/testing/memory-registry.ts';
 import { type Root, resolvePacks } from '../resolve/resolve.ts';
-import { lockOf } from './lock-of.ts';
-import type { PackLock } from './lockfile.ts';
 
 export const TOOLS = 'vendor.acme.tools';
 export const SHARED = 'vendor.acme.shared';

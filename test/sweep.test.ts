@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
+import { openFolderRegistry, PACK_KINDS, type PackKind } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
-import { PACK_KINDS, type PackKind } from '../manifest/kinds.ts';
-import { acmeKey, acmeKeys, keyPair, NOW, type PackOptions, signedPack } from '../testing/signed-pack.ts';
-import { openRegistryTree } from './registry-tree.ts';
-import { summarize } from './summary.ts';
-import { type SweepOptions, type SweepRow, sweepRegistry } from './sweep.ts';
+import {
+  nodeManifest,
+  type Published,
+  publishedDocuments,
+  writeDocuments,
+} from '../packages/packs/src/registry/testing/memory-registry.ts';
+import { keyPair, NOW } from '../packages/packs/src/testing/signed-pack.ts';
+import { type SweepOptions, type SweepRow, summarize, sweepRegistry } from '../scripts/sweep-registry.ts';
 
 const home = await mkdtemp(path.join(tmpdir(), 'gantry-sweep-'));
 after(() => rm(home, { recursive: true, force: true }));
@@ -26,44 +30,18 @@ const options: SweepOptions = {
   }),
 };
 
-const manifest = (name: string, change: JsonObject = {}): JsonObject => ({
-  name,
-  version: '1.0.0',
-  engines: { openwop: '>=1.0.0' },
-  nodes: [{ typeId: `${name}.echo`, version: '1.0.0', category: 'data', role: 'pure' }],
-  runtime: { language: 'javascript', entry: 'index.mjs' },
-  ...change,
-});
-
-interface Published extends PackOptions {
-  readonly served?: JsonObject;
-}
+const manifest = (name: string, change?: JsonObject): JsonObject => nodeManifest(name, '1.0.0', change);
 
 async function registryOf(...packs: readonly Published[]): Promise<string> {
   const root = await mkdtemp(path.join(home, 'registry-'));
-  const { publicKey: _, ...key } = acmeKey;
-  const signingKeys = [{ ...key, publicKeyUrl: '/keys/acme-1.pub', algorithm: 'ed25519' }];
-  await put(root, '.well-known/openwop-registry.json', JSON.stringify({ signingKeys }));
-  await put(root, 'keys/acme-1.pub', acmeKeys.publicKey);
-  for (const published of packs) {
-    const pack = await signedPack(published);
-    const at = `v1/packs/${pack.name}/-/${pack.version}`;
-    await put(root, `${at}.tgz`, pack.archive);
-    await put(root, `${at}.sig`, pack.detachedSignature ?? '');
-    await put(root, `${at}.json`, JSON.stringify({ integrity: pack.integrity, ...published.served }));
-  }
+  await writeDocuments(await publishedDocuments(packs), root);
   return root;
 }
 
-async function put(root: string, file: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(path.dirname(path.join(root, file)), { recursive: true });
-  await writeFile(path.join(root, file), content);
-}
-
 async function sweep(root: string, more: Partial<SweepOptions> = {}): Promise<SweepRow[]> {
-  const tree = await openRegistryTree(root);
+  const registry = await openFolderRegistry({ folder: root });
   const rows: SweepRow[] = [];
-  for await (const row of sweepRegistry(tree, { ...options, ...more })) rows.push(row);
+  for await (const row of sweepRegistry(registry, { ...options, ...more })) rows.push(row);
   return rows;
 }
 
@@ -109,13 +87,13 @@ describe('sweep', () => {
       { manifest: manifest('vendor.acme.a') },
       { manifest: manifest('vendor.acme.b') },
     );
-    await put(root, 'v1/packs/vendor.acme.a/-/1.0.0.tgz', 'no archive');
+    await writeFile(path.join(root, 'v1/packs/vendor.acme.a/-/1.0.0.tgz'), 'no archive');
     const rows = await sweep(root);
     assert.deepEqual(
       rows.map(({ install }) => install.state),
       ['broken', 'installable', 'installable'],
     );
-    assert.match(JSON.stringify(rows[0]), /tarball_gunzip_failed/);
+    assert.match(JSON.stringify(rows[0]), /pack_integrity_failure/);
   });
 
   test('node types of installable packs are loaded by whoever can', async () => {
@@ -137,6 +115,6 @@ describe('sweep', () => {
   });
 
   test('a folder that is no registry is refused by name', async () => {
-    await assert.rejects(openRegistryTree(home), /no registry tree/);
+    await assert.rejects(openFolderRegistry({ folder: home }), /no registry tree/);
   });
 });
