@@ -130,7 +130,7 @@ test('without a lockfile the highest version of the range comes; what came later
     /new runs use 2\.0\.0, which came later\. To end that: gantry pack rm vendor\.acme\.mail 2\.0\.0/,
   );
   const none = await run('install', `${MAIL}@^9`, ...from);
-  assert.match(none.err, /There are 2\.0\.0, 1\.1\.0, 1\.0\.0\. Ask for one of these/);
+  assert.match(none.err, /Available: 2\.0\.0, 1\.1\.0, 1\.0\.0\. Ask for one of these/);
 });
 
 test('what no key of the registry signed needs a word of its own; what is signed wrongly has none', async (t) => {
