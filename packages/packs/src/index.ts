@@ -16,15 +16,14 @@ export {
   writeLock,
 } from './lock/lockfile.ts';
 export { type OutdatedPack, outdated } from './lock/outdated.ts';
-export type { ArtifactType } from './manifest/artifact-type.ts';
 export type { Provider } from './manifest/connection.ts';
+export type { ArtifactType, PromptTemplate } from './manifest/declarative.ts';
 export type { Signing } from './manifest/fields.ts';
 export { checkFiles } from './manifest/files.ts';
 export type { ManifestIssue } from './manifest/issue.ts';
 export { type JsonSource, readJsonSource } from './manifest/json-source.ts';
 export { PACK_KINDS, type PackKind, type PackManifest } from './manifest/kinds.ts';
 export type { NodePackManifest } from './manifest/node.ts';
-export type { PromptTemplate } from './manifest/prompt.ts';
 export { readManifest } from './manifest/read-manifest.ts';
 export { covers, RUNTIME_REQUIREMENTS } from './manifest/runtime.ts';
 export { type Keychain, readDiscovery, readKeychain } from './registry/documents.ts';

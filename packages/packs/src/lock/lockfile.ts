@@ -2,41 +2,35 @@ import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Check, Errors } from 'typebox/value';
 import { asJson, isObject } from '../json.ts';
+import { strict } from '../manifest/fields.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
 
 export const LOCKFILE_NAME = 'pack-lock.json';
 export const LOCKFILE_VERSION = 1;
 
-const closed = { additionalProperties: false } as const;
 const Version = Type.String({ minLength: 1, maxLength: 64 });
 const Versions = Type.Record(Type.String({ maxLength: 256 }), Version, { maxProperties: 10_000 });
 const Address = Type.String({ maxLength: 2048, pattern: '^[a-zA-Z][a-zA-Z0-9+.-]*:\\S+$' });
 
-export const LockedPack = Type.Object(
-  {
-    name: Type.String({
-      minLength: 3,
-      maxLength: 256,
-      pattern: '^(core|vendor|community|private|local)\\.[a-z0-9][a-zA-Z0-9._-]*$',
+export const LockedPack = strict({
+  name: Type.String({
+    minLength: 3,
+    maxLength: 256,
+    pattern: '^(core|vendor|community|private|local)\\.[a-z0-9][a-zA-Z0-9._-]*$',
+  }),
+  version: Type.String({ minLength: 1, maxLength: 64, pattern: '^\\d+\\.\\d+\\.\\d+[0-9A-Za-z.+-]*$' }),
+  resolved: Type.Optional(Address),
+  integrity: Type.String({ pattern: '^sha256-[A-Za-z0-9+/]{43}=$' }),
+  signature: Type.Optional(
+    strict({
+      algorithm: Type.Literal('ed25519'),
+      publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
+      value: Type.String({ minLength: 1, maxLength: 1024 }),
     }),
-    version: Type.String({ minLength: 1, maxLength: 64, pattern: '^\\d+\\.\\d+\\.\\d+[0-9A-Za-z.+-]*$' }),
-    resolved: Type.Optional(Address),
-    integrity: Type.String({ pattern: '^sha256-[A-Za-z0-9+/]{43}=$' }),
-    signature: Type.Optional(
-      Type.Object(
-        {
-          algorithm: Type.Literal('ed25519'),
-          publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
-          value: Type.String({ minLength: 1, maxLength: 1024 }),
-        },
-        closed,
-      ),
-    ),
-    dependencies: Type.Optional(Versions),
-    peerDependencies: Type.Optional(Versions),
-  },
-  closed,
-);
+  ),
+  dependencies: Type.Optional(Versions),
+  peerDependencies: Type.Optional(Versions),
+});
 export type LockedPack = Static<typeof LockedPack>;
 
 /** Open at the top: what a later minor version adds there is kept. */

@@ -1,15 +1,12 @@
 import Type, { type Static } from 'typebox';
-import { Address, closed, Data, HttpsAddress, identity, Label, TypeId } from './fields.ts';
+import { Address, Data, HttpsAddress, Label, manifestOf, strict, TypeId } from './fields.ts';
 
 const ScopeGroups = Type.Array(
-  Type.Object(
-    {
-      key: Type.String({ maxLength: 128, pattern: '^[a-z][a-z0-9._-]*$' }),
-      label: Label,
-      scopes: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 }),
-    },
-    closed,
-  ),
+  strict({
+    key: Type.String({ maxLength: 128, pattern: '^[a-z][a-z0-9._-]*$' }),
+    label: Label,
+    scopes: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 }),
+  }),
   { maxItems: 100 },
 );
 
@@ -32,66 +29,51 @@ const CATEGORIES = [
   'other',
 ];
 
-const Auth = Type.Object(
-  {
-    kind: Type.Enum(['oauth2', 'api_key', 'bearer', 'basic']),
-    authFlow: Type.Optional(Type.Enum(['pkce', 'client_credentials', 'manual', 'none'])),
-    scopeModel: Type.Optional(Type.Enum(['groups', 'coarse', 'capabilities'])),
-    endpoints: Type.Optional(
-      Type.Object(
-        {
-          authorize: Type.Optional(HttpsAddress),
-          token: Type.Optional(HttpsAddress),
-          revoke: Type.Optional(HttpsAddress),
-        },
-        closed,
-      ),
-    ),
-    scopes: Type.Optional(
-      Type.Object({ read: Type.Optional(ScopeGroups), write: Type.Optional(ScopeGroups) }, closed),
-    ),
-    instanceUrlTemplate: Type.Optional(Type.String({ maxLength: 2048 })),
-  },
-  closed,
-);
+const Auth = strict({
+  kind: Type.Enum(['oauth2', 'api_key', 'bearer', 'basic']),
+  authFlow: Type.Optional(Type.Enum(['pkce', 'client_credentials', 'manual', 'none'])),
+  scopeModel: Type.Optional(Type.Enum(['groups', 'coarse', 'capabilities'])),
+  endpoints: Type.Optional(
+    strict({
+      authorize: Type.Optional(HttpsAddress),
+      token: Type.Optional(HttpsAddress),
+      revoke: Type.Optional(HttpsAddress),
+    }),
+  ),
+  scopes: Type.Optional(strict({ read: Type.Optional(ScopeGroups), write: Type.Optional(ScopeGroups) })),
+  instanceUrlTemplate: Type.Optional(Type.String({ maxLength: 2048 })),
+});
 
-const McpServer = Type.Object({ url: HttpsAddress, transport: Type.Enum(['http', 'sse']) }, closed);
+const McpServer = strict({ url: HttpsAddress, transport: Type.Enum(['http', 'sse']) });
 
 /** Exactly one way to reach the provider. */
-const Reach = Type.Object(
+const Reach = strict(
   {
-    mcp: Type.Optional(Type.Object({ server: McpServer }, closed)),
-    openapi: Type.Optional(Type.Object({ ref: Type.String({ minLength: 1, maxLength: 2048 }) }, closed)),
-    integration: Type.Optional(Type.Object({ node: TypeId }, closed)),
+    mcp: Type.Optional(strict({ server: McpServer })),
+    openapi: Type.Optional(strict({ ref: Type.String({ minLength: 1, maxLength: 2048 }) })),
+    integration: Type.Optional(strict({ node: TypeId })),
   },
-  { ...closed, minProperties: 1, maxProperties: 1 },
+  { minProperties: 1, maxProperties: 1 },
 );
 
-export const Provider = Type.Object(
-  {
-    id: Type.String({ maxLength: 128, pattern: '^[a-z][a-z0-9-]*$' }),
-    displayName: Label,
-    category: Type.Enum(CATEGORIES),
-    auth: Auth,
-    reach: Reach,
-    consumerNodes: Type.Optional(Type.Array(TypeId, { maxItems: 100 })),
-    docsUrl: Type.Optional(Address),
-    /** The only hosts that credentials of this provider travel to; the rule is in `rules-declarative.ts`. */
-    apiHosts: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
-        minItems: 1,
-        maxItems: 100,
-        uniqueItems: true,
-      }),
-    ),
-    vendor: Type.Optional(Data),
-  },
-  closed,
-);
+export const Provider = strict({
+  id: Type.String({ maxLength: 128, pattern: '^[a-z][a-z0-9-]*$' }),
+  displayName: Label,
+  category: Type.Enum(CATEGORIES),
+  auth: Auth,
+  reach: Reach,
+  consumerNodes: Type.Optional(Type.Array(TypeId, { maxItems: 100 })),
+  docsUrl: Type.Optional(Address),
+  /** The only hosts that credentials of this provider travel to; the rule is in `rules-declarative.ts`. */
+  apiHosts: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 253 }), {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+    }),
+  ),
+  vendor: Type.Optional(Data),
+});
 export type Provider = Static<typeof Provider>;
 
-export const ConnectionPackManifest = Type.Object(
-  { ...identity, kind: Type.Literal('connection'), provider: Provider },
-  closed,
-);
-export type ConnectionPackManifest = Static<typeof ConnectionPackManifest>;
+export const ConnectionPackManifest = manifestOf('connection', { provider: Provider });

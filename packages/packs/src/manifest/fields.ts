@@ -1,7 +1,9 @@
-import Type, { type Static } from 'typebox';
-
 /** Shapes that manifests of several kinds share. */
-export const closed = { additionalProperties: false } as const;
+import Type, { type Static, type TObjectOptions, type TProperties } from 'typebox';
+
+/** An object that has these members and no others. */
+export const strict = <Members extends TProperties>(members: Members, options: TObjectOptions = {}) =>
+  Type.Object(members, { ...options, additionalProperties: false });
 
 const SCOPED = '\\.[a-z][a-z0-9_-]*(\\.[a-z][a-zA-Z0-9_-]*)+$';
 const SEMVER = '^\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?$';
@@ -29,16 +31,13 @@ export const ModelCapabilities = Type.Array(
 );
 
 /** The dialects of the wild: `manual` signs pack.json, `ed25519` the archive, `sigstore` pack.json. */
-export const Signing = Type.Object(
-  {
-    method: Type.Optional(Type.Enum(['manual', 'ed25519', 'sigstore'])),
-    publicKeyRef: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    keyId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    publicKeyUrl: Type.Optional(Type.String({ maxLength: 2048 })),
-    signatureRef: Type.Optional(FileRef),
-  },
-  closed,
-);
+export const Signing = strict({
+  method: Type.Optional(Type.Enum(['manual', 'ed25519', 'sigstore'])),
+  publicKeyRef: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  keyId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  publicKeyUrl: Type.Optional(Type.String({ maxLength: 2048 })),
+  signatureRef: Type.Optional(FileRef),
+});
 export type Signing = Static<typeof Signing>;
 
 /** Of a record whose values are to be checked: TypeBox passes over names with a line break, whatever their value. */
@@ -58,7 +57,11 @@ export const identity = {
   dependencies: Type.Optional(Ranges),
   peerDependencies: Type.Optional(Ranges),
   peerDependenciesMeta: Type.Optional(
-    Type.Record(AnyName, Type.Object({ optional: Type.Optional(Type.Boolean()) }, closed)),
+    Type.Record(AnyName, strict({ optional: Type.Optional(Type.Boolean()) })),
   ),
   signing: Type.Optional(Signing),
 } as const;
+
+/** The manifest of a kind: the members of all kinds, and its own. */
+export const manifestOf = <Kind extends string, Content extends TProperties>(kind: Kind, content: Content) =>
+  strict({ ...identity, kind: Type.Literal(kind), ...content });

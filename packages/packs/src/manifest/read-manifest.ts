@@ -5,8 +5,8 @@ import { MANIFEST_BYTES_MAX } from '../archive/limits.ts';
 import { isObject } from '../json.ts';
 import { scanForCredentials } from './credential-scan.ts';
 import { type Finding, Findings, type ManifestIssue } from './issue.ts';
-import { type JsonSource, type Place, pointer, readJsonSource } from './json-source.ts';
-import { isPackKind, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
+import { type JsonSource, type Place, readJsonSource } from './json-source.ts';
+import { isPackKind, kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
 import { checkRules, declaredKind } from './rules.ts';
 
 const DEPTH_MAX = 32;
@@ -70,8 +70,9 @@ const isManifest = (value: JsonObject): value is JsonObject & PackManifest =>
 function schemaFindings(kind: PackKind, value: Json): Finding[] {
   if (schemaOf(kind).Check(value)) return [];
   return allErrors(kind, value).flatMap(({ keyword, instancePath, params, message }) => {
-    // The object repeats what is said of each member that does not belong.
-    if (keyword === 'additionalProperties' || isForeignContent(kind, instancePath)) return [];
+    // The object repeats what is said of each unknown member; for the content of another kind there is a rule.
+    const owner = kindOfContent(instancePath.slice(1)) ?? kind;
+    if (keyword === 'additionalProperties' || owner !== kind) return [];
     return [
       {
         path: instancePath,
@@ -93,12 +94,6 @@ function allErrors(kind: PackKind, value: Json): ReturnType<ReturnType<typeof Co
     Settings.Set({ maxErrors });
   }
 }
-
-/** Said better by the rule of exactly one kind. */
-const isForeignContent = (kind: PackKind, path: string): boolean =>
-  Object.entries(PACK_KINDS).some(
-    ([other, { content }]) => other !== kind && content.some((key) => pointer('', key) === path),
-  );
 
 function sentence(message: string, params: object): string {
   const allowed = 'allowedValues' in params ? `: ${[params.allowedValues].flat().join(', ')}` : '';

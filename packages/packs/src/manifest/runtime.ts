@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed } from './fields.ts';
+import { strict } from './fields.ts';
 
 /**
  * The closed vocabulary of `runtime.requires`. A token that came into the protocol later is refused: a host
@@ -23,28 +23,22 @@ export type RuntimeLanguage = (typeof RUNTIME_LANGUAGES)[number];
 
 const Pages = Type.Integer({ minimum: 0, maximum: 65_536 });
 
-export const Runtime = Type.Object(
-  {
-    language: Type.Enum([...RUNTIME_LANGUAGES]),
-    entry: Type.String({ minLength: 1, maxLength: 2048 }),
-    format: Type.Optional(
-      Type.Enum(['esm', 'cjs', 'wheel', 'binary', 'shared-library', 'wasm', 'wasm-component']),
-    ),
-    minRuntimeVersion: Type.Optional(Type.String({ maxLength: 64 })),
-    requires: Type.Optional(Type.Array(RuntimeRequirement, { uniqueItems: true, maxItems: 8 })),
-    wasm: Type.Optional(
-      Type.Object(
-        {
-          abiVersion: Type.Integer({ minimum: 1 }),
-          memoryPagesInitial: Type.Optional(Pages),
-          memoryPagesMax: Type.Optional(Pages),
-        },
-        closed,
-      ),
-    ),
-  },
-  closed,
-);
+export const Runtime = strict({
+  language: Type.Enum([...RUNTIME_LANGUAGES]),
+  entry: Type.String({ minLength: 1, maxLength: 2048 }),
+  format: Type.Optional(
+    Type.Enum(['esm', 'cjs', 'wheel', 'binary', 'shared-library', 'wasm', 'wasm-component']),
+  ),
+  minRuntimeVersion: Type.Optional(Type.String({ maxLength: 64 })),
+  requires: Type.Optional(Type.Array(RuntimeRequirement, { uniqueItems: true, maxItems: 8 })),
+  wasm: Type.Optional(
+    strict({
+      abiVersion: Type.Integer({ minimum: 1 }),
+      memoryPagesInitial: Type.Optional(Pages),
+      memoryPagesMax: Type.Optional(Pages),
+    }),
+  ),
+});
 export type Runtime = Static<typeof Runtime>;
 
 /** A grant covers itself and what a later vocabulary splits from it; a finer grant never covers its parent. */

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { strict } from '../manifest/fields.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
 import { RUNTIME_REQUIREMENTS } from '../manifest/runtime.ts';
 import { readPublicKey } from './ed25519.ts';
@@ -15,74 +16,59 @@ const ISSUES_MAX = 10;
 /** Starting programs is refused whatever anyone grants. */
 const GRANTABLE = RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess');
 
-const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 256 });
 const Version = Type.String({ minLength: 1, maxLength: 128 });
 const Integrity = Type.String({ pattern: INTEGRITY.source });
 const Namespaces = Type.Array(Name, { minItems: 1, maxItems: 200 });
 
-const Key = Type.Object(
-  {
-    keyId: Name,
-    publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
-    permittedNamespaces: Namespaces,
-    status: Type.Enum(['active', 'retired', 'revoked']),
-    validFrom: Type.Optional(Name),
-    validUntil: Type.Optional(Name),
-  },
-  closed,
-);
+const Key = strict({
+  keyId: Name,
+  publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
+  permittedNamespaces: Namespaces,
+  status: Type.Enum(['active', 'retired', 'revoked']),
+  validFrom: Type.Optional(Name),
+  validUntil: Type.Optional(Name),
+});
 const Keys = Type.Array(Key, { maxItems: 1_000 });
 
-const AllowedPack = Type.Object(
-  { name: Name, versions: Type.Optional(Version), integrity: Type.Optional(Integrity) },
-  closed,
-);
-const Pin = Type.Object({ name: Name, version: Version, integrity: Integrity }, closed);
+const AllowedPack = strict({
+  name: Name,
+  versions: Type.Optional(Version),
+  integrity: Type.Optional(Integrity),
+});
+const Pin = strict({ name: Name, version: Version, integrity: Integrity });
 const list = { maxItems: 10_000 } as const;
 
 const POLICIES = {
-  open: Type.Object({ mode: Type.Literal('open') }, closed),
-  verified: Type.Object(
-    { mode: Type.Literal('verified'), pins: Type.Optional(Type.Array(Pin, list)) },
-    closed,
-  ),
-  allowlist: Type.Object({ mode: Type.Literal('allowlist'), packs: Type.Array(AllowedPack, list) }, closed),
-  pinned: Type.Object({ mode: Type.Literal('pinned'), pins: Type.Array(Pin, list) }, closed),
+  open: strict({ mode: Type.Literal('open') }),
+  verified: strict({ mode: Type.Literal('verified'), pins: Type.Optional(Type.Array(Pin, list)) }),
+  allowlist: strict({ mode: Type.Literal('allowlist'), packs: Type.Array(AllowedPack, list) }),
+  pinned: strict({ mode: Type.Literal('pinned'), pins: Type.Array(Pin, list) }),
 } as const;
 type Mode = keyof typeof POLICIES;
 
 /** Only the mode is judged here: an error in the rest should be about the mode that was meant. */
 const Policy = Type.Unsafe<TrustPolicy>(Type.Object({ mode: Type.Enum(Object.keys(POLICIES)) }));
 
-const Registry = Type.Object(
-  {
-    url: Type.String({ minLength: 1, maxLength: 2048 }),
-    policy: Type.Optional(Policy),
-    keys: Type.Optional(Keys),
-  },
-  closed,
-);
-const Signer = Type.Object({ issuer: Name, subject: Name, permittedNamespaces: Namespaces }, closed);
-const Sigstore = Type.Object(
-  {
-    trustedRoot: Type.Record(Type.String(), Type.Unknown()),
-    signers: Type.Array(Signer, { minItems: 1, maxItems: 200 }),
-  },
-  closed,
-);
+const Registry = strict({
+  url: Type.String({ minLength: 1, maxLength: 2048 }),
+  policy: Type.Optional(Policy),
+  keys: Type.Optional(Keys),
+});
+const Signer = strict({ issuer: Name, subject: Name, permittedNamespaces: Namespaces });
+const Sigstore = strict({
+  trustedRoot: Type.Record(Type.String(), Type.Unknown()),
+  signers: Type.Array(Signer, { minItems: 1, maxItems: 200 }),
+});
 const Grants = Type.Record(Name, Type.Array(Type.Enum([...GRANTABLE]), { maxItems: 50 }));
 
-const TrustFile = Type.Object(
-  {
-    policy: Policy,
-    keys: Type.Optional(Keys),
-    registries: Type.Optional(Type.Array(Registry, { maxItems: 20 })),
-    sigstore: Type.Optional(Sigstore),
-    grants: Type.Optional(Grants),
-  },
-  closed,
-);
+const TrustFile = strict({
+  policy: Policy,
+  keys: Type.Optional(Keys),
+  registries: Type.Optional(Type.Array(Registry, { maxItems: 20 })),
+  sigstore: Type.Optional(Sigstore),
+  grants: Type.Optional(Grants),
+});
 export type TrustFile = Static<typeof TrustFile>;
 
 /** The file cannot be used; the message says where and why. */

@@ -2,8 +2,8 @@ import { EdgeCondition, OpenwopError, TriggerRule } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { boundsIssue } from '../json.ts';
+import { strict } from '../manifest/fields.ts';
 
-const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 const TypeId = Type.String({ minLength: 1, maxLength: 256, pattern: '^[a-z][a-zA-Z0-9._-]*$' });
 const Version = Type.String({
@@ -15,84 +15,64 @@ const Data = Type.Record(Type.String(), Type.Unknown());
 /** Open: what a newer protocol adds to an inverse action is carried, not dropped. */
 const NodeCompensation = Type.Object({ nodeTypeId: TypeId, inputMapping: Type.Optional(Data) });
 
-export const FragmentNode = Type.Object(
-  {
-    id: Id,
-    typeId: TypeId,
-    name: Type.Optional(Type.String({ maxLength: 256 })),
-    position: Type.Optional(
-      Type.Object({ x: Type.Optional(Type.Number()), y: Type.Optional(Type.Number()) }, closed),
-    ),
-    config: Type.Optional(Data),
-    inputs: Type.Optional(Data),
-    compensation: Type.Optional(NodeCompensation),
-    irreversibleEffect: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+export const FragmentNode = strict({
+  id: Id,
+  typeId: TypeId,
+  name: Type.Optional(Type.String({ maxLength: 256 })),
+  position: Type.Optional(strict({ x: Type.Optional(Type.Number()), y: Type.Optional(Type.Number()) })),
+  config: Type.Optional(Data),
+  inputs: Type.Optional(Data),
+  compensation: Type.Optional(NodeCompensation),
+  irreversibleEffect: Type.Optional(Type.Boolean()),
+});
 export type FragmentNode = Static<typeof FragmentNode>;
 
 /** `from` and `to` are `node` or `node.port`. Older manifests write a condition as a bare expression. */
-export const FragmentEdge = Type.Object(
-  {
-    from: Type.String({ minLength: 1, maxLength: 512 }),
-    to: Type.String({ minLength: 1, maxLength: 512 }),
-    condition: Type.Optional(Type.Union([EdgeCondition, Type.String({ minLength: 1 })])),
-    triggerRule: Type.Optional(TriggerRule),
-  },
-  closed,
-);
+export const FragmentEdge = strict({
+  from: Type.String({ minLength: 1, maxLength: 512 }),
+  to: Type.String({ minLength: 1, maxLength: 512 }),
+  condition: Type.Optional(Type.Union([EdgeCondition, Type.String({ minLength: 1 })])),
+  triggerRule: Type.Optional(TriggerRule),
+});
 export type FragmentEdge = Static<typeof FragmentEdge>;
 
 /** A sibling by its `chainId`, or a chain of another pack. */
 export const SubChainRef = Type.Union([
   Id,
-  Type.Object(
-    { packName: Id, chainId: TypeId, version: Type.String({ minLength: 1, maxLength: 128 }) },
-    closed,
-  ),
+  strict({ packName: Id, chainId: TypeId, version: Type.String({ minLength: 1, maxLength: 128 }) }),
 ]);
 export type SubChainRef = Static<typeof SubChainRef>;
 
-const ProducedVariable = Type.Object(
-  {
-    name: Id,
-    producedBy: Id,
-    type: Type.Enum(['string', 'number', 'integer', 'boolean', 'object', 'array']),
-    description: Type.Optional(Type.String({ maxLength: 1024 })),
-  },
-  closed,
-);
+const ProducedVariable = strict({
+  name: Id,
+  producedBy: Id,
+  type: Type.Enum(['string', 'number', 'integer', 'boolean', 'object', 'array']),
+  description: Type.Optional(Type.String({ maxLength: 1024 })),
+});
 
 export const ChainCapability = Type.Enum(['streamable', 'cacheable', 'side-effectful', 'mcp-exportable']);
 export type ChainCapability = Static<typeof ChainCapability>;
 
-const ChainOutput = Type.Object({ type: Type.String(), description: Type.String() }, closed);
+const ChainOutput = strict({ type: Type.String(), description: Type.String() });
 
 /** A fragment of a workflow with a schema of its parameters, to be expanded into definitions. */
-export const WorkflowChain = Type.Object(
-  {
-    chainId: TypeId,
-    version: Version,
-    label: Type.String({ minLength: 1, maxLength: 256 }),
-    description: Type.String({ maxLength: 4096 }),
-    parameters: Data,
-    dag: Type.Object(
-      {
-        nodes: Type.Array(FragmentNode, { minItems: 1, maxItems: 500 }),
-        edges: Type.Optional(Type.Array(FragmentEdge, { maxItems: 2000 })),
-      },
-      closed,
-    ),
-    outputs: Type.Optional(Type.Record(Type.String(), ChainOutput)),
-    capabilities: Type.Optional(Type.Array(ChainCapability, { uniqueItems: true, maxItems: 4 })),
-    internal: Type.Optional(Type.Boolean()),
-    subChains: Type.Optional(Type.Array(Type.Object({ ref: SubChainRef }, closed), { maxItems: 50 })),
-    producedVariables: Type.Optional(Type.Array(ProducedVariable, { maxItems: 200 })),
-    compensation: Type.Optional(Data),
-  },
-  closed,
-);
+export const WorkflowChain = strict({
+  chainId: TypeId,
+  version: Version,
+  label: Type.String({ minLength: 1, maxLength: 256 }),
+  description: Type.String({ maxLength: 4096 }),
+  parameters: Data,
+  dag: strict({
+    nodes: Type.Array(FragmentNode, { minItems: 1, maxItems: 500 }),
+    edges: Type.Optional(Type.Array(FragmentEdge, { maxItems: 2000 })),
+  }),
+  outputs: Type.Optional(Type.Record(Type.String(), ChainOutput)),
+  capabilities: Type.Optional(Type.Array(ChainCapability, { uniqueItems: true, maxItems: 4 })),
+  internal: Type.Optional(Type.Boolean()),
+  subChains: Type.Optional(Type.Array(strict({ ref: SubChainRef }), { maxItems: 50 })),
+  producedVariables: Type.Optional(Type.Array(ProducedVariable, { maxItems: 200 })),
+  compensation: Type.Optional(Data),
+});
 export type WorkflowChain = Static<typeof WorkflowChain>;
 
 const BOUNDS = { depthMax: 32, sizeMax: 1_048_576 } as const;
