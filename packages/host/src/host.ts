@@ -76,6 +76,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
 
 type Closing = () => Promise<void>;
 
+const SECONDS_PER_DAY = 86_400;
+
 async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> {
   const { settings } = options;
   const log = options.log ?? pino({ level: settings.logLevel, base: null });
@@ -111,7 +113,11 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     invocationRetentionMs: INVOCATION_RETENTION_MS,
   });
   opened.push(surfaces.close);
-  const packs = createPacks({ ...base, surfaces });
+  const packs = createPacks({
+    ...base,
+    surfaces,
+    facts: { name: HOST_NAME, retentionSeconds: settings.retentionDays * SECONDS_PER_DAY },
+  });
   // Workflows that are loaded next may use what the settings name.
   await packs.prepare();
   const cacheMs = isShared(settings) ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY;
@@ -119,7 +125,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const served = await loadWorkflowsFolder(settings.workflowsDir, workflows, log);
   const { apiKey } = settings;
   const admin = await ensureAdminKey(store, { ...(apiKey !== undefined && { apiKey }), now, randomBytes });
-  const retentionMs = settings.retentionDays * 86_400_000;
+  const retentionMs = settings.retentionDays * SECONDS_PER_DAY * 1_000;
   const services = await createServices({
     ...base,
     masterKey,

@@ -4,12 +4,18 @@
  *
  * @example
  * export const clock = defineSurface({
- *   capability: 'clock', path: 'clock', summary: 'Tells the time.', journal: 'own', limits: {}, errors: [],
+ *   capability: 'clock', path: 'clock', aliases: [], summary: 'Tells the time.', journal: 'own', limits: {}, errors: [],
  *   methods: { now: { effect: 'read', summary: 'The time.', input: Type.Object({}), output: Type.Number() } },
  * });
  * const implemented = clock.implement({ now: async (_input, { now }) => now });
  */
-import type { ErrorCode, JsonObject } from '@gantry/protocol';
+import {
+  type ErrorCode,
+  type JsonObject,
+  SURFACE_NAMES,
+  type SurfaceCapability,
+  type SurfaceName,
+} from '@gantry/protocol';
 import type { Static, TSchema } from 'typebox';
 import type { DataObject } from './data.ts';
 import type { Invocation, ReadCall, WriteCall } from './surface-call.ts';
@@ -43,13 +49,7 @@ export interface SurfaceOption {
  */
 export type Journal = 'own' | 'host';
 
-export interface SurfaceLiteral {
-  /** As discovery has it, without `host.`. */
-  readonly capability: string;
-  /** Other names that packs ask for in their peer dependencies. */
-  readonly aliases?: readonly string[];
-  /** Of the methods in `ctx`. */
-  readonly path: string;
+export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' | 'aliases'> {
   readonly summary: string;
   /** `backend`: not all have one of their own, so it is said with the implementation, for each call. */
   readonly journal: Journal | 'backend';
@@ -57,10 +57,18 @@ export interface SurfaceLiteral {
   readonly limits: Readonly<Record<string, number>>;
   /** Optional sub-capabilities. */
   readonly options?: Readonly<Record<string, SurfaceOption>>;
+  /** Own rule for which parts of the advertisement satisfy a peer dependency. Default: its flags. */
+  readonly satisfies?: (advertisement: JsonObject) => readonly string[];
   /** Failure codes beside `host_capability_missing` and `validation_error`. */
   readonly errors: readonly ErrorCode[];
   readonly methods: Readonly<Record<string, MethodLiteral>>;
 }
+
+/** The names of a surface, which packs, CLI and registry know without its literal. */
+export const namesOf = <C extends SurfaceCapability>(capability: C) => {
+  const { path, aliases } = SURFACE_NAMES.find((names) => names.capability === capability)!;
+  return { capability, path, aliases };
+};
 
 type CallOf<M extends MethodLiteral> = M['effect'] extends 'read' ? ReadCall : WriteCall;
 type AnswerOf<M extends MethodLiteral> = M['kind'] extends 'stream'

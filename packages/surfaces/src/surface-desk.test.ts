@@ -114,6 +114,28 @@ describe('what is offered', () => {
     assert.deepEqual(desk.table, { 'mail.send': 'unary', 'mail.count': 'unary', 'mail.watch': 'stream' });
   });
 
+  test('a literal may have its own rule of what satisfies a peer', () => {
+    const models = defineSurface({
+      capability: 'models',
+      path: 'models',
+      aliases: [],
+      summary: 'Models.',
+      journal: 'host',
+      limits: {},
+      satisfies: ({ providers }) => (Array.isArray(providers) ? providers.map(String) : []),
+      errors: [],
+      methods: {},
+    });
+    const { desk } = deskOf([
+      models.implement({}, { advertises: { providers: ['one', 'two'], live: true } }),
+    ]);
+    assert.deepEqual(desk.capabilities().get('models'), ['one', 'two']);
+    assert.deepEqual(
+      [desk.capabilities().has('models.two'), desk.capabilities().has('models.live')],
+      [true, false],
+    );
+  });
+
   test('what is absent is named', async () => {
     const call = nodeOf(deskOf([openPost(office(), ['urgent'])]));
     const missing = (path: string, capability: string) =>

@@ -6,9 +6,8 @@
  * const calls = desk.open(facts, journal);              // one for each dispatch of a node
  * sandbox.invoke({ surfaces: desk.table, call: (path, args, io) => calls.call(path, args, io) });
  */
-import type { JsonObject } from '@gantry/protocol';
+import { flagsOf, type JsonObject } from '@gantry/protocol';
 import type { CallJournal } from './call-journal.ts';
-import { isObject } from './data.ts';
 import type { ImplementedSurface } from './define-surface.ts';
 import { type CallDeps, NodeCalls } from './node-calls.ts';
 import { createRoutes } from './routes.ts';
@@ -42,22 +41,14 @@ export function createSurfaceDesk({ surfaces, ...deps }: SurfaceDeskOptions): Su
   };
 }
 
+/** By its own rule where the literal has one: what satisfies a peer dependency beside the options and flags. */
 function namesOf({ literal, lacks, advertises }: ImplementedSurface): [string, readonly string[]][] {
   const offered = Object.keys(literal.options ?? {}).filter((option) => !lacks.includes(option));
-  const options = [...new Set([...offered, ...flagsOf(advertises)])];
-  const names = [literal.capability, ...(literal.aliases ?? [])];
+  const { satisfies = flagsOf } = literal;
+  const options = [...new Set([...offered, ...satisfies(advertises)])];
+  const names = [literal.capability, ...literal.aliases].flatMap((name) => [name, `host.${name}`]);
   return names.flatMap((name) => [
-    ...[name, `host.${name}`].map((each): [string, readonly string[]] => [each, options]),
-    ...options.flatMap((option): [string, readonly string[]][] => [
-      [`${name}.${option}`, []],
-      [`host.${name}.${option}`, []],
-    ]),
+    [name, options],
+    ...options.map((option): [string, readonly string[]] => [`${name}.${option}`, []]),
   ]);
 }
-
-/** What discovery says yes to, by its path: `stream.fromBeginning`. */
-const flagsOf = (entry: JsonObject, under = ''): string[] =>
-  Object.entries(entry).flatMap(([name, value]) => {
-    if (value === true) return name === 'supported' ? [] : [`${under}${name}`];
-    return isObject(value) ? flagsOf(value, `${under}${name}.`) : [];
-  });

@@ -20,7 +20,7 @@ import {
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
 import type { ApiDeps } from './context.ts';
-import { orchestrationFamilies, packFamilies, packsFamily } from './families.ts';
+import { packsFamily } from './families.ts';
 
 function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
   const { limits } = info;
@@ -73,19 +73,16 @@ function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>)
       escalationThreshold,
       reasoningVerbosity,
     },
-    ...orchestrationFamilies(info),
     fixtures: [...info.fixtures],
   };
 }
 
 export function discoveryRoute(app: Api, deps: ApiDeps): void {
-  const { packs, surfaces } = deps.services;
+  const { packs } = deps.services;
   let made: Promise<{ body: string; etag: string }> | undefined;
   // Made when it is first asked for: whether this machine isolates is found out by trying.
   const make = async () => {
-    const isolation = await packs.sandboxes.isolation();
-    const python = await packs.sandboxes.python();
-    const families = packFamilies(packs, surfaces, { isolation, python });
+    const families = await packs.families();
     const trusted = packsFamily(deps.registry, await packs.trust());
     const body = JSON.stringify({ ...discoveryDocument(deps), ...families, ...trusted });
     return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };

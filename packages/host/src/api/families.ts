@@ -10,9 +10,14 @@ import type { Surfaces } from '../surfaces/surfaces.ts';
 import type { ApiDeps, HostInfo } from './context.ts';
 import { PROMPT_KINDS, RENDER_BYTES_MAX } from './prompts.ts';
 
+/** Of the discovery document, by name. */
+export type Families = Readonly<Record<string, unknown>>;
+
+export type FamilyFacts = Pick<HostInfo, 'name' | 'retentionSeconds'>;
+
 const SECONDS_PER_DAY = 86_400;
 
-export const orchestrationFamilies = ({ name, retentionSeconds }: HostInfo) => ({
+const orchestrationFamilies = ({ name, retentionSeconds }: FamilyFacts) => ({
   conversationPrimitive: true,
   interrupt: { approverRouting: { supported: true, refKinds: ['role'], audience: false } },
   authorization: { supported: true, failClosed: true, roles: [] },
@@ -86,17 +91,14 @@ export const packsFamily = (registry: ApiDeps['registry'], trust: HostTrust) => 
   ...(registry?.testNamespace && { packs: { testMode: TEST_MODE } }),
 });
 
-/** What this machine can run, found out by trying. */
-export interface PackRuntimes {
-  readonly isolation: 'os' | 'permission-only' | 'none';
-  readonly python: string | undefined;
-}
-
 /** The sandbox is only promised where the operating system isolates. */
-export const packFamilies = (
+const packFamilies = (
   { limits }: Pick<Packs, 'limits'>,
   { families, hostCalls }: Pick<Surfaces, 'families' | 'hostCalls'>,
-  { isolation, python }: PackRuntimes,
+  {
+    isolation,
+    python,
+  }: { readonly isolation: 'os' | 'permission-only' | 'none'; readonly python: string | undefined },
 ) => ({
   prompts: PROMPTS,
   ...families,
@@ -123,3 +125,14 @@ export const packFamilies = (
     },
   }),
 });
+
+/** Every capability family of the discovery document. What this machine can run is found out by trying. */
+export const capabilityFamilies = async (
+  facts: FamilyFacts,
+  packs: Pick<Packs, 'limits' | 'sandboxes'>,
+  surfaces: Pick<Surfaces, 'families' | 'hostCalls'>,
+): Promise<Families> => {
+  const isolation = await packs.sandboxes.isolation();
+  const python = await packs.sandboxes.python();
+  return { ...orchestrationFamilies(facts), ...packFamilies(packs, surfaces, { isolation, python }) };
+};

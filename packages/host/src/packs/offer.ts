@@ -7,7 +7,8 @@ import {
   RUNTIME_REQUIREMENTS,
   surfaceGrant,
 } from '@gantry/packs';
-import { capabilityName, SURFACE_NAMES } from '@gantry/protocol';
+import { flagsOf, isAdvertised, SURFACE_NAMES } from '@gantry/protocol';
+import type { Families } from '../api/families.ts';
 
 export const SURFACE_GRANTS: readonly string[] = SURFACE_NAMES.map(({ capability }) =>
   surfaceGrant(capability),
@@ -20,18 +21,6 @@ export const GRANTABLE: readonly string[] = [
 ];
 
 export const WASM_ABI_VERSIONS: readonly number[] = [1];
-
-/** Capabilities of the host itself that pack code can rely on, by the names of the discovery document. */
-const CAPABILITIES = [
-  'conversationPrimitive',
-  'dispatch',
-  'subWorkflow',
-  'scheduling',
-  'heartbeat',
-  'triggerBridge',
-  'webhooks',
-  'replay',
-];
 
 /** The minor of the protocol whose packs are understood here; the wire itself says only `1.0`. */
 const ENGINES_VERSION = '1.1.0';
@@ -48,29 +37,26 @@ const KINDS: readonly PackKind[] = [
 ];
 
 export interface OfferOptions {
-  /** What `ctx` serves beside the host itself. */
+  /** Every capability family of the discovery document. */
+  readonly families: () => Promise<Families>;
+  /** What surfaces satisfy by the rules of their literals. */
   readonly surfaces: HostOffer['capabilities'];
   /** Looked for when a pack asks for it. */
   readonly hasPython: () => Promise<boolean>;
-  /** Whether the operating system stands between packs and the machine. Found out when a pack asks for it. */
-  readonly isIsolated: () => Promise<boolean>;
 }
 
 /** What a pack may rely on here, before anything is granted to it. */
 export type Offer = (manifest: PackManifest) => Promise<HostOffer>;
 
 export const createOffer =
-  ({ surfaces, hasPython, isIsolated }: OfferOptions): Offer =>
+  ({ families, surfaces, hasPython }: OfferOptions): Offer =>
   async (manifest) => {
     const asksForPython = manifest.kind === 'node' && manifest.runtime.language === 'python';
     const python = asksForPython && (await hasPython());
-    const asksForSandbox = Object.keys(manifest.peerDependencies ?? {}).some(
-      (name) => capabilityName(name) === 'sandbox',
-    );
-    const own = asksForSandbox && (await isIsolated()) ? ['sandbox', ...CAPABILITIES] : CAPABILITIES;
+    const asksForHost = Object.keys(manifest.peerDependencies ?? {}).length > 0;
     return {
       protocolVersion: ENGINES_VERSION,
-      capabilities: new Map([...own.map((name) => [name, []] as const), ...surfaces]),
+      capabilities: new Map([...(asksForHost ? advertised(await families()) : []), ...surfaces]),
       languages: new Set(['javascript', 'remote', ...(python ? (['python'] as const) : [])]),
       wasmAbiVersions: WASM_ABI_VERSIONS,
       grants: [],
@@ -78,6 +64,15 @@ export const createOffer =
       builtInTypeIds: new Set(NODE_TYPES.keys()),
     };
   };
+
+/** What peer dependencies can ask for: each family that is offered, with its flags. */
+export const advertised = (families: Families): [string, readonly string[]][] =>
+  Object.entries(families)
+    .filter(([, family]) => isAdvertised(family))
+    .flatMap(([name, family]) => {
+      const flags = flagsOf(family);
+      return [[name, flags], ...flags.map((flag): [string, readonly string[]] => [`${name}.${flag}`, []])];
+    });
 
 export const granting = (offer: HostOffer, grants: readonly string[]): HostOffer => ({
   ...offer,

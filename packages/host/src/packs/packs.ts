@@ -5,6 +5,7 @@ import type { WorkflowDefinition } from '@gantry/protocol';
 import { RemotePacks } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import { capabilityFamilies, type Families, type FamilyFacts } from '../api/families.ts';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/side-effect.ts';
 import type { Settings } from '../settings.ts';
@@ -44,6 +45,8 @@ export interface PacksOptions {
   /** For remote packs. */
   readonly egress: Egress;
   readonly packEgress: Egress;
+  /** What discovery says of the host itself. */
+  readonly facts: FamilyFacts;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -66,6 +69,8 @@ export interface Packs extends PackBinding {
   readonly folders: CodeFolders;
   readonly limits: PackLimits;
   readonly trust: () => Promise<HostTrust>;
+  /** Every capability family of the discovery document. */
+  readonly families: () => Promise<Families>;
   /** What a pack may rely on here. */
   readonly offer: Offer;
   readonly executor: (log: InvocationLog) => Executor;
@@ -89,12 +94,13 @@ export function createPacks(options: PacksOptions): Packs {
   const sandboxes = new Sandboxes(options);
   const remotes = new RemotePacks({ egress: options.egress, ...REMOTES, now });
   const receipts = new Receipts(options);
+  const limits = limitsOf(settings);
+  const families = loadedOnce(() => capabilityFamilies(options.facts, { limits, sandboxes }, surfaces));
   const offer = createOffer({
+    families,
     surfaces: surfaces.capabilities,
-    isIsolated: async () => (await sandboxes.isolation()) === 'os',
     hasPython: async () => (await sandboxes.python()) !== undefined,
   });
-  const limits = limitsOf(settings);
   const changed = (): void => {
     for (const hear of listeners) hear();
   };
@@ -122,6 +128,7 @@ export function createPacks(options: PacksOptions): Packs {
     folders,
     limits,
     trust,
+    families,
     offer,
     executor: packExecutor({
       shelf,

@@ -1,3 +1,4 @@
+import { SURFACE_NAMES } from '@gantry/protocol';
 import { covers, type RuntimeRequirement } from '../manifest/runtime.ts';
 
 /** What an operator reads before granting, in words that say what could go wrong. */
@@ -17,23 +18,10 @@ const PERMISSIONS: Readonly<Record<RuntimeRequirement, string>> = {
 const isKnown = (permission: string): permission is RuntimeRequirement =>
   Object.hasOwn(PERMISSIONS, permission);
 
-/** What is at stake with each surface of the host. */
-const SURFACES: Readonly<Record<string, string>> = {
-  kvStorage: 'the keys and values',
-  cache: 'the cache',
-  tableStorage: 'the tables',
-  nosql: 'the documents',
-  sql: 'the SQL databases',
-  vectorStore: 'the vectors',
-  searchIndex: 'the search indexes',
-  queueBus: 'the queues',
-  blobStorage: 'the objects',
-  fs: 'the files',
-};
-
 export function describePermission(permission: string): string {
   if (isKnown(permission)) return PERMISSIONS[permission];
-  const stored = SURFACES[permission.replace(/^host\./, '')];
+  const capability = permission.replace(/^host\./, '');
+  const stored = SURFACE_NAMES.find((surface) => surface.capability === capability)?.holds;
   return stored === undefined
     ? `${permission}: this host does not know what it allows.`
     : `Read and change ${stored} that your packs share on this host. Its manifest does not name this; its code calls it.`;

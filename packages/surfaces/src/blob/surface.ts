@@ -3,7 +3,7 @@ import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { contentRoom } from '../content-room.ts';
 import { type Cursors, pageByKey } from '../cursor.ts';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../schema.ts';
 import { notPure, type ReadCall } from '../surface-call.ts';
@@ -15,9 +15,7 @@ const Bucket = optional(Name);
 const Place = { bucket: Bucket, key: Name };
 
 export const blobSurface = defineSurface({
-  capability: 'blobStorage',
-  aliases: ['storage.blob'],
-  path: 'storage.blob',
+  ...namesOf('blobStorage'),
   summary:
     'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only. Without ' +
     '`bucket`, the first that is advertised is meant. Bytes are a `Uint8Array`.',

@@ -1,7 +1,7 @@
 /** `ctx.storage.cache`: values that may be gone at any time. */
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import type { CachePort } from '../ports/cache.ts';
 import { Json, NAMESPACES, Name, Namespace, Seconds, Timestamp } from '../schema.ts';
 
@@ -9,9 +9,7 @@ const optional = Type.Optional;
 const Place = { key: Name, namespace: optional(Namespace) };
 
 export const cacheSurface = defineSurface({
-  capability: 'cache',
-  aliases: ['storage.cache'],
-  path: 'storage.cache',
+  ...namesOf('cache'),
   summary:
     'A cache with time to live. Each tenant sees its own values only and has its own room; what was used longest ' +
     `ago leaves first. ${NAMESPACES}`,

@@ -3,7 +3,7 @@ import { OpenwopError } from '@gantry/protocol';
 import { contentTypeOf } from '../blob/names.ts';
 import { contentRoom } from '../content-room.ts';
 import { type Cursors, pageByKey } from '../cursor.ts';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import type { FileEntry, FilesPort } from '../ports/files.ts';
 import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../ports/files.ts';
 import { ARCHIVE_METHODS, implementArchives } from './archive.ts';
@@ -13,8 +13,7 @@ import { IMAGE_METHODS, implementImages } from './image.ts';
 import { implementPdf, PDF_METHODS } from './pdf.ts';
 
 export const fsSurface = defineSurface({
-  capability: 'fs',
-  path: 'fs',
+  ...namesOf('fs'),
   summary:
     'Files in a folder of the workspace. Paths are relative to it, or begin with `sandboxRoot`; no path and no link ' +
     'leads out of it. Bytes are a `Uint8Array`.',

@@ -2,7 +2,7 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { type Cursors, pageByKey } from '../cursor.ts';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import type { KvPort } from '../ports/kv.ts';
 import {
   Cursor,
@@ -21,9 +21,7 @@ const optional = Type.Optional;
 const Place = { key: Key, namespace: optional(Namespace) };
 
 export const kvSurface = defineSurface({
-  capability: 'kvStorage',
-  aliases: ['storage.kv'],
-  path: 'storage.kv',
+  ...namesOf('kvStorage'),
   summary: `A key-value store with time to live and atomic operations. Each tenant sees its own keys only. ${NAMESPACES} A node may write to it 100,000 times, as to every capability.`,
   journal: 'own',
   limits: { maxKeyBytes: 256, maxValueBytes: 1_048_576, maxTtlSeconds: 2_592_000 },

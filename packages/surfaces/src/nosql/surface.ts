@@ -2,7 +2,7 @@
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { comparingIds, type Filter } from '../documents/filter.ts';
 import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseSort } from '../documents/parse-filter.ts';
@@ -25,9 +25,7 @@ const REJECTED = 'nosql_filter_rejected';
 export const NOSQL_LIMITS: DocumentLimits = { ...LIMITS, full: 'conflict' };
 
 export const nosqlSurface = defineSurface({
-  capability: 'nosql',
-  aliases: ['db.nosql'],
-  path: 'db.nosql',
+  ...namesOf('nosql'),
   summary:
     'Collections of JSON documents in a data source, `primary` unless said otherwise. Each tenant sees its own only. ' +
     'A document has an `id`, which is a text: one that is a number is kept as text, one without gets a new one. Filters are `{ field: value }` or ' +

@@ -2,7 +2,7 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import type { QueueDelivery, QueueOutcome, QueuePort, QueueSettled } from '../ports/queue.ts';
 import { Json, Name } from '../schema.ts';
 import type { WriteCall } from '../surface-call.ts';
@@ -23,9 +23,7 @@ const MESSAGES_MAX = 100;
 const WAIT_MS_MAX = 20_000;
 
 export const queueSurface = defineSurface({
-  capability: 'queueBus',
-  aliases: ['storage.queue', 'queue'],
-  path: 'queueBus',
+  ...namesOf('queueBus'),
   summary:
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
     'that nobody has published to is empty.',

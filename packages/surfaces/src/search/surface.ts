@@ -2,7 +2,7 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { isObject } from '../data.ts';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { EVERYTHING } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, isPlainText } from '../documents/plain.ts';
@@ -46,9 +46,7 @@ const QueryText = Type.Refine(
 );
 
 export const searchSurface = defineSurface({
-  capability: 'searchIndex',
-  aliases: ['db.search'],
-  path: 'db.search',
+  ...namesOf('searchIndex'),
   summary:
     'Full text, ranked by BM25. Each tenant sees its own indexes only. A query is words: a document needs one of ' +
     'them, and the more and the rarer the better. `"some words"` stand beside each other, `-word` must not be there, ' +

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { ServerError } from '../backend-errors.ts';
 import { type Data, type DataObject, isObject } from '../data.ts';
 import type { Datasources } from '../datasources.ts';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { Name } from '../schema.ts';
 import type { MemoryTables } from '../sql-drivers/sqlite.ts';
 import { tablesOf } from './tables.ts';
@@ -28,9 +28,7 @@ const Rows = Type.Object({
 const Affected = Type.Object({ rowsAffected: Type.Integer() });
 
 export const sqlSurface = defineSurface({
-  capability: 'sql',
-  aliases: ['db.sql'],
-  path: 'db.sql',
+  ...namesOf('sql'),
   summary:
     'SQL on data sources of the tenant; `primary` is there unless the operator says otherwise. Values go through ' +
     '`params` only: text in a statement, or a number where rows are chosen or written, is refused. A list or an object ' +

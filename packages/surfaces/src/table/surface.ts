@@ -2,7 +2,7 @@
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { COLUMNS_MAX, type ColumnType, columnsIn } from '../documents/columns.ts';
 import { comparingIds, EVERYTHING, type Filter, isEqual, isFieldName } from '../documents/filter.ts';
 import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
@@ -31,9 +31,7 @@ export const TABLE_LIMITS: DocumentLimits = {
 };
 
 export const tableSurface = defineSurface({
-  capability: 'tableStorage',
-  aliases: ['storage.table'],
-  path: 'storage.table',
+  ...namesOf('tableStorage'),
   summary:
     'Tables of rows with typed columns. Each tenant sees its own tables only. A row has an `id`, which is its ' +
     '`rowId`; one without gets a new one, a text. Columns are declared, or get the type of their first value. `insert` and ' +

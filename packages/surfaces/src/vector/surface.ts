@@ -1,7 +1,7 @@
 /** `ctx.db.vector`: vectors in collections, and the nearest to a given one. */
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { defineSurface, type ImplementedSurface } from '../define-surface.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { EVERYTHING, type Filter } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
@@ -34,9 +34,7 @@ const Embedding = Type.Array(Type.Number({ minimum: -VALUE_MAX, maximum: VALUE_M
 const Count = Type.Integer({ minimum: 0 });
 
 export const vectorSurface = defineSurface({
-  capability: 'vectorStore',
-  aliases: ['db.vector'],
-  path: 'db.vector',
+  ...namesOf('vectorStore'),
   summary:
     `Collections of vectors with up to ${DIMENSIONS_MAX} numbers, and the nearest to a given one. Each tenant sees ` +
     'its own only. The first upsert makes a collection and fixes its dimensions and its metric: `cosine` unless ' +

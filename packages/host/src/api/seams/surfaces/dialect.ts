@@ -1,5 +1,5 @@
 /** How the public suite asks for the methods of surfaces, and what it reads in their answers. */
-import type { ErrorCode } from '@gantry/protocol';
+import { type ErrorCode, SURFACE_NAMES } from '@gantry/protocol';
 import { type DataObject, decodeBase64, LINK_ROOT } from '@gantry/surfaces';
 
 export interface Operation {
@@ -12,20 +12,7 @@ export interface Operation {
   readonly absent?: { readonly code: ErrorCode; readonly answer: DataObject };
 }
 
-const PATHS: Readonly<Record<string, string>> = {
-  kv: 'storage.kv',
-  table: 'storage.table',
-  cache: 'storage.cache',
-  blob: 'storage.blob',
-  queueBus: 'queueBus',
-  sql: 'db.sql',
-  nosql: 'db.nosql',
-  vector: 'db.vector',
-  search: 'db.search',
-  fs: 'fs',
-};
-
-export const SEAM_SURFACES: readonly string[] = Object.keys(PATHS);
+export const SEAM_SURFACES: readonly string[] = SURFACE_NAMES.map(({ seam }) => seam);
 
 const ofTopic = ({ subject, ...args }: DataObject): DataObject =>
   subject === undefined ? args : { ...args, topic: subject };
@@ -83,7 +70,7 @@ const SPOKEN: Readonly<Record<string, Omit<Operation, 'path'>>> = {
 
 /** Nothing for a surface that the suite does not know. */
 export function operationOf(surface: string, op: string): Operation | null {
-  const path = Object.hasOwn(PATHS, surface) ? PATHS[surface] : undefined;
+  const path = SURFACE_NAMES.find(({ seam }) => seam === surface)?.path;
   const name = `${surface}.${op}`;
   return path === undefined
     ? null
