@@ -170,10 +170,14 @@ const limitsOf = ({ packMemoryMb, packTimeoutSeconds }: PacksOptions['settings']
   wallClockMs: packTimeoutSeconds * 1_000,
 });
 
+/** Loads again after a failure. */
 function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return () => {
-    loading ??= load();
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
     return loading;
   };
 }
