@@ -2,9 +2,9 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openRetrievalDatabase } from '../packages/surfaces/src/embedded/database.ts';
+import { openSearch } from '../packages/surfaces/src/open-backends.ts';
 import type { SearchPort } from '../packages/surfaces/src/ports/search.ts';
 import { createPostgresPool } from '../packages/surfaces/src/postgres/connection.ts';
-import { openSearch } from '../packages/surfaces/src/search/open-search.ts';
 import { parseQuery } from '../packages/surfaces/src/search/parse-query.ts';
 import { SEARCH_LIMITS } from '../packages/surfaces/src/search/surface.ts';
 import { read, write } from '../packages/surfaces/src/testing/calls.ts';

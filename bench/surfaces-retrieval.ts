@@ -1,8 +1,8 @@
 /** Nearest vectors and full text in the embedded database, and the libraries below it called directly. */
 
 import { openRetrievalDatabase } from '../packages/surfaces/src/embedded/database.ts';
+import { openSearch } from '../packages/surfaces/src/open-backends.ts';
 import { createPostgresPool } from '../packages/surfaces/src/postgres/connection.ts';
-import { openSearch } from '../packages/surfaces/src/search/open-search.ts';
 import { SEARCH_LIMITS } from '../packages/surfaces/src/search/surface.ts';
 import { clusteredVectors, seededRandom } from '../packages/surfaces/src/testing/random-vectors.ts';
 import { openVectors } from '../packages/surfaces/src/vector/open-vectors.ts';

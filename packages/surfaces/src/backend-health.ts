@@ -1,5 +1,5 @@
 /** What keeps the data of each capability, and whether it can be used now: at the start, and whenever someone asks. */
-import { type BackendHealth, OpenwopError } from '@gantry/protocol';
+import { type BackendHealth, OpenwopError, Seldom } from '@gantry/protocol';
 import { isUnavailable, ServerError, stateOf, type Trouble, toReader } from './backend-errors.ts';
 import { inTime } from './deadline.ts';
 import type { OpenedPort } from './open-port.ts';
@@ -126,4 +126,33 @@ export async function absencesOf(served: readonly ServedBackend[]): Promise<Abse
     absences.set(reason, (absences.get(reason) ?? new Set()).add(name));
   }
   return [...absences].map(([reason, names]) => ({ reason, names: [...names] }));
+}
+
+export interface OutageReport {
+  /** At the start. */
+  absent(absence: Absence): void;
+  /** Of work that nobody waits for, such as subscriptions. */
+  fault(fault: unknown): void;
+}
+
+const AGAIN_MS = 600_000;
+
+export function createOutageReport(options: {
+  readonly report: (fault: unknown) => void;
+  readonly now: () => number;
+}): OutageReport {
+  const { report, now } = options;
+  const messages = new Seldom({ now, everyMs: AGAIN_MS });
+  return {
+    absent({ reason, names }) {
+      messages.ask(reason);
+      report(
+        `${names.join(', ')}: ${reason} The host serves everything else, and tries this by itself when it is ` +
+          'next needed.',
+      );
+    },
+    fault(fault) {
+      if (!isUnavailable(fault) || messages.ask(toReader(fault).message) !== null) report(fault);
+    },
+  };
 }

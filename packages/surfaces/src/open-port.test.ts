@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openCache } from './cache/open-cache.ts';
 import { implementCache } from './cache/surface.ts';
 import { createCursors } from './cursor.ts';
-import { openDocuments } from './documents/open-documents.ts';
 import { openEmbeddedDatabase } from './embedded/database.ts';
-import { openKv } from './kv/open-kv.ts';
 import { implementKv } from './kv/surface.ts';
+import { openCache, openDocuments, openKv } from './open-backends.ts';
 import { openPort } from './open-port.ts';
 import { createPostgresPool } from './postgres/connection.ts';
 import { sweepPostgres } from './postgres/sweep.ts';

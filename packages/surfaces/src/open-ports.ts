@@ -1,21 +1,19 @@
 /** Every port with the backend that its setting names; without one, in the data folder. */
-import { absencesOf, type ServedBackend } from './backend-health.ts';
+
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf, refused } from './backend-errors.ts';
+import { absencesOf, createOutageReport, type ServedBackend } from './backend-health.ts';
 import { openEmbeddedBlobs } from './blob/embedded-blobs.ts';
-import { openBlobs } from './blob/open-blobs.ts';
-import { openCache } from './cache/open-cache.ts';
 import type { DatasourceBackend } from './datasources.ts';
-import { openDocuments } from './documents/open-documents.ts';
 import { openEmbeddedDatabase, openRetrievalDatabase } from './embedded/database.ts';
-import { assertWritable } from './embedded/folder-health.ts';
 import { openFiles } from './files/open-files.ts';
-import { openKv } from './kv/open-kv.ts';
 import { NOSQL_LIMITS } from './nosql/surface.ts';
+import { openBlobs, openCache, openDocuments, openKv, openQueue, openSearch } from './open-backends.ts';
 import { named, type OpenedPort, SETTINGS } from './open-port.ts';
 import type { BackendSettings, SurfacesOptions } from './open-surfaces.ts';
-import { createOutageReport } from './outage-report.ts';
 import { createPostgresPool } from './postgres/connection.ts';
-import { openQueue } from './queue/open-queue.ts';
-import { openSearch } from './search/open-search.ts';
 import { SEARCH_LIMITS } from './search/surface.ts';
 import { openSql } from './sql/open.ts';
 import { TABLE_LIMITS } from './table/surface.ts';
@@ -171,4 +169,19 @@ function servedBy(ports: OpenedPorts, datasources: readonly DatasourceBackend[])
     serve('blobStorage', 'blobs'),
     { capability: 'fs', port: null, name: DATA_DIR, backend: IN_FOLDER },
   ];
+}
+
+/** `part` of the data folder, or all of it. */
+export async function assertWritable(dataDir: string, part = ''): Promise<void> {
+  const folder = join(dataDir, part);
+  const probe = join(folder, `.probe-${randomUUID()}`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(probe, 'x', { flag: 'wx', flush: true });
+    await rm(probe);
+  } catch (error) {
+    const where = part === '' ? 'The data folder' : `"${part}" in the data folder`;
+    const why = codeOf(error) ?? 'no reason given';
+    throw refused(where, `cannot be written (${why}). Look at the space on its disk and at who owns it.`);
+  }
 }

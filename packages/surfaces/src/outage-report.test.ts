@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unreachable } from './backend-errors.ts';
-import { createOutageReport } from './outage-report.ts';
+import { createOutageReport } from './backend-health.ts';
 
 const away = () => unreachable('PostgreSQL at queue:5432', 'ECONNREFUSED');
 

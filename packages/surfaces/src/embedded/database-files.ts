@@ -2,9 +2,31 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Area } from './area.ts';
-import { AREAS } from './areas.ts';
+import { blobArea } from './blobs.ts';
+import { cacheArea } from './cache.ts';
+import { documentsArea } from './documents.ts';
+import { fileArea } from './files.ts';
+import { invocationArea } from './invocations.ts';
+import { kvArea } from './kv.ts';
 import { databasePath, type FileFacts } from './open-file.ts';
-import { SEARCH_AREAS, VECTOR_AREAS } from './retrieval-areas.ts';
+import { queueArea } from './queue.ts';
+import { searchArea } from './search.ts';
+import { vectorsArea } from './vectors.ts';
+
+/** A new surface adds its line here, and its tables to `schema/surfaces.sql`. */
+export const AREAS = {
+  invocations: invocationArea,
+  kv: kvArea,
+  cache: cacheArea,
+  documents: documentsArea,
+  queue: queueArea,
+  blobs: blobArea,
+  files: fileArea,
+} as const;
+
+export const VECTOR_AREAS = { invocations: invocationArea, vectors: vectorsArea } as const;
+
+export const SEARCH_AREAS = { invocations: invocationArea, search: searchArea } as const;
 
 export interface DatabaseFiles {
   readonly surfaces: typeof AREAS;

@@ -5,8 +5,7 @@ import type { Area } from './area.ts';
 import type { OpenFile } from './database-files.ts';
 import { type ScannedArea, Scans } from './scans.ts';
 import { DatabaseThread } from './thread.ts';
-import type { Asked } from './wire.ts';
-import { CHECKPOINT } from './writer-requests.ts';
+import { type Asked, CHECKPOINT } from './wire.ts';
 
 export type AreaSet = Readonly<Record<string, Area>>;
 type ReadsOf<S extends AreaSet, A extends keyof S> = ReturnType<S[A]['reads']>;

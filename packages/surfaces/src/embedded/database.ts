@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getLoadablePath } from 'sqlite-vec';
-import { SCAN_MS_MAX } from '../scan-time.ts';
+import { SCAN_MS_MAX } from '../deadline.ts';
 import type { DatabaseFiles, OpenFile } from './database-files.ts';
 import {
   type Ask,
@@ -15,7 +15,7 @@ import {
 } from './database-parts.ts';
 import { databasePath } from './open-file.ts';
 import type { ScannedArea } from './scans.ts';
-import { FORGET } from './writer-requests.ts';
+import { FORGET } from './wire.ts';
 
 interface OpensLate {
   /** False until something was asked of it. */

@@ -5,8 +5,7 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
 import type { Filter, Path } from '../documents/filter.ts';
-import { type Dialect, type Scope, SORTED_CHARACTERS } from '../documents/query-sql.ts';
-import { cellCounts } from '../documents/rarest-index.ts';
+import { cellCounts, type Dialect, type Scope, SORTED_CHARACTERS } from '../documents/query-sql.ts';
 
 export function sortedJson(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -1,7 +1,8 @@
 /** Writes to collections, each inside a transaction. What is thrown undoes all of it. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
-import { type Columns, declared, fit, misfits, UNDECLARED } from '../documents/columns.ts';
+import { type Columns, checkWidth, declared, fit, misfits, UNDECLARED } from '../documents/columns.ts';
+import { patched } from '../documents/patch.ts';
 import { QueryText } from '../documents/query-sql.ts';
 import {
   alreadyThere,
@@ -10,6 +11,7 @@ import {
   orAbsent,
   otherColumns,
   quotaReached,
+  tooLarge,
   tooManyCollections,
   tooManyDocuments,
 } from '../documents/refusals.ts';
@@ -18,8 +20,7 @@ import { bytesOf } from '../text.ts';
 import { type Collection, findingCollection, type Place } from './collections.ts';
 import { RecentChanges } from './document-changes.ts';
 import { indexWrites } from './document-indexes.ts';
-import { matchingDocuments, type Scanned } from './document-matches.ts';
-import { patching } from './document-patch.ts';
+import { type Match, matchingDocuments, type Scanned } from './document-matches.ts';
 import { removing } from './document-removal.ts';
 import { SQLITE, sortedJson } from './document-sql.ts';
 import { preparing } from './statements.ts';
@@ -188,5 +189,32 @@ function changing(database: DatabaseSync, { collections, index, insertInto, chan
       remove(found.collection, matched);
       return { deleted: matched.length };
     },
+  };
+}
+
+/** Answers how many of them changed. */
+export function patching(database: DatabaseSync, changed: RecentChanges) {
+  const read = database.prepare('select json(doc) as doc from documents where seq = ?');
+  const write = database.prepare('update documents set doc = jsonb(?), bytes = ? where seq = ?');
+  return (
+    { collection, columns }: Collection,
+    matched: readonly Match[],
+    patch: JsonObject,
+    limits: DocumentLimits,
+  ): number => {
+    let modified = 0;
+    for (const { seq } of matched) {
+      const before = String(read.get(seq)?.doc);
+      const after = patched(JSON.parse(before), patch);
+      const json = sortedJson(after);
+      if (json === before) continue;
+      if (columns) checkWidth(after);
+      const bytes = bytesOf(json);
+      if (bytes > limits.documentBytesMax) throw tooLarge(limits);
+      write.run(json, bytes, seq);
+      changed.note(collection, seq);
+      modified++;
+    }
+    return modified;
   };
 }

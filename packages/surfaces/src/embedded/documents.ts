@@ -21,8 +21,7 @@ import { matchReads, scanFor } from './document-matches.ts';
 import { dropCells } from './document-removal.ts';
 import { byRarest, SQLITE } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
-import { inSnapshot } from './snapshot.ts';
-import { preparing } from './statements.ts';
+import { inSnapshot, preparing } from './statements.ts';
 
 export const documentsArea = defineArea({
   reads: (database) => {

@@ -14,6 +14,7 @@ import {
 import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../queue/dead-letter.ts';
 import { nothingThere } from '../queue/nothing.ts';
 import {
+  type Granted,
   type HandleParts,
   handleOf,
   type QueueLease,
@@ -23,8 +24,7 @@ import {
 } from '../queue/queue-store.ts';
 import { Refusal } from '../refusal.ts';
 import type { FullTenants } from './queue-full.ts';
-import { type AnsweredLease, NewLease } from './queue-lease.ts';
-import { keptMessages } from './queue-log.ts';
+import { type Kept, keptMessages } from './queue-log.ts';
 import type { MessageWrites } from './queue-messages.ts';
 import { LIMIT } from './statements.ts';
 
@@ -216,4 +216,26 @@ function partsOf(handle: string): HandleParts {
   const parts = readHandle(handle);
   if (!parts) throw new Refusal('queue_delivery_token_expired');
   return parts;
+}
+
+export interface AnsweredLease extends Omit<Granted, 'messages'> {
+  /** Absent when the answer comes from the record. */
+  readonly messages?: readonly Kept[];
+}
+
+/** The messages travel with the answer, which saves a second question; the record has what JSON shows. */
+export class NewLease implements AnsweredLease {
+  readonly handles: readonly string[];
+  readonly buried: boolean;
+  readonly messages: readonly Kept[];
+
+  constructor({ handles, buried, messages }: Required<AnsweredLease>) {
+    this.handles = handles;
+    this.buried = buried;
+    this.messages = messages;
+  }
+
+  toJSON(): AnsweredLease {
+    return { handles: this.handles, buried: this.buried };
+  }
 }

@@ -3,12 +3,16 @@
  * interrupted by `node:sqlite` (it has neither an interrupt nor a progress handler, and FTS5 calls nobody while it
  * matches a phrase), and a thread inside it cannot be terminated, but a process can be killed at any moment.
  */
+
+import { existsSync } from 'node:fs';
 import type { Answer } from '../database-answer.ts';
 import { serveJobs } from '../jobs/serve-jobs.ts';
-import type { OpenFile } from './database-files.ts';
-import { openReads } from './reads.ts';
-import { openSearchReads } from './search-reads.ts';
-import { failure } from './serve.ts';
+import { noIndex } from '../search/refusals.ts';
+import { factsOf, type OpenFile } from './database-files.ts';
+import { openForReading, versionOf } from './open-file.ts';
+import { openReads, readsOf } from './reads.ts';
+import { TenantFiles } from './search-files.ts';
+import { failure, type Server } from './serve.ts';
 import type { Asked } from './wire.ts';
 
 serveJobs<Asked, Answer>({
@@ -20,3 +24,31 @@ serveJobs<Asked, Answer>({
   failure,
   limitsMemory: false,
 });
+
+export function openSearchReads(file: OpenFile): Server {
+  const files = new TenantFiles((tenant) => openTenant(file, tenant));
+  const answer = (request: Asked): Answer => {
+    const [tenant, index] = request.args;
+    if (request.name === 'ping') return { kind: 'done', value: null };
+    try {
+      const reads = files.get(String(tenant));
+      return reads ? reads.answer([request])[0]! : failure(noIndex(String(index)));
+    } catch (error) {
+      return failure(error);
+    }
+  };
+  return { answer: (requests) => requests.map(answer), close: () => files.close() };
+}
+
+/** Null for a tenant that never indexed anything: to look makes no file. */
+function openTenant(file: OpenFile, tenant: string): Server | null {
+  const facts = factsOf(file, tenant);
+  if (!existsSync(facts.path)) return null;
+  const database = openForReading(facts);
+  // The writer is about to make it
+  if (versionOf(database) === 0) {
+    database.close();
+    return null;
+  }
+  return readsOf(database, file);
+}

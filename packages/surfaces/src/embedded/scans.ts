@@ -7,9 +7,9 @@ import { refusedTurn, unavailable } from '../backend-errors.ts';
 import type { Answer } from '../database-answer.ts';
 import { JobPool } from '../jobs/job-pool.ts';
 import type { Unanswered } from '../jobs/job-process.ts';
-import { readAnswer } from './answers.ts';
 import { factsOf, type OpenFile } from './database-files.ts';
 import { ScansLog } from './scans-log.ts';
+import { readAnswer } from './thread.ts';
 import type { Asked } from './wire.ts';
 
 const SLOW_MS = 100;

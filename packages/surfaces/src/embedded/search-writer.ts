@@ -4,9 +4,8 @@ import type { OpenFile } from './database-files.ts';
 import { TenantFiles } from './search-files.ts';
 import { SearchJournals } from './search-journals.ts';
 import { failure, type Server } from './serve.ts';
-import type { Asked } from './wire.ts';
+import { type Asked, FORGET, isAsked } from './wire.ts';
 import { openWriter } from './writer-file.ts';
-import { FORGET, isAsked } from './writer-requests.ts';
 
 export function openSearchWriter(file: OpenFile): Server {
   const files = new TenantFiles((tenant) => openWriter(file, tenant));

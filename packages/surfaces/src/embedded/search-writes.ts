@@ -6,7 +6,6 @@ import { foldedFields, wordsOfFields } from '../search/words.ts';
 import { bytesOf } from '../text.ts';
 import { sortedJson } from './document-sql.ts';
 import { sequenceOf } from './ranges.ts';
-import { findingSearchIndex, gramsTable, type SearchIndex, wordsTable } from './search-indexes.ts';
 import { preparing } from './statements.ts';
 
 /** [m] What an index without documents takes on the disk. */
@@ -122,3 +121,23 @@ function saving(database: DatabaseSync, prepare: ReturnType<typeof preparing>) {
     advance.run(row, index.id);
   };
 }
+
+export interface SearchIndex {
+  readonly id: number;
+  readonly documents: number;
+  /** Number of the next row. */
+  readonly next: number;
+}
+
+export function findingSearchIndex(database: DatabaseSync) {
+  const find = database.prepare(
+    'select id, documents, next from search_indexes where tenant = ? and name = ?',
+  );
+  return (tenant: string, name: string): SearchIndex | null => {
+    const row = find.get(tenant, name);
+    return row ? { id: Number(row.id), documents: Number(row.documents), next: Number(row.next) } : null;
+  };
+}
+
+export const wordsTable = ({ id }: Pick<SearchIndex, 'id'>): string => `search_words_${id}`;
+export const gramsTable = ({ id }: Pick<SearchIndex, 'id'>): string => `search_grams_${id}`;

@@ -9,10 +9,14 @@ import { defineArea } from './area.ts';
 import type { RetrievalDatabase } from './database.ts';
 import { SQLITE } from './document-sql.ts';
 import { rangeOf } from './ranges.ts';
-import { findingSearchIndex, gramsTable, type SearchIndex, wordsTable } from './search-indexes.ts';
-import { searchWrites } from './search-writes.ts';
-import { inSnapshot } from './snapshot.ts';
-import { preparing } from './statements.ts';
+import {
+  findingSearchIndex,
+  gramsTable,
+  type SearchIndex,
+  searchWrites,
+  wordsTable,
+} from './search-writes.ts';
+import { inSnapshot, preparing } from './statements.ts';
 
 type Search = Omit<SearchQuery, 'index'>;
 type Prepare = (sql: string) => StatementSync;

@@ -9,9 +9,10 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { encode } from '../vector/codes.ts';
+import type { Metric } from '../vector/metric.ts';
+import type { CollectionShape } from '../vector/refusals.ts';
 import { rangeOf } from './ranges.ts';
 import { LIMIT } from './statements.ts';
-import { codesTable, type VectorCollection } from './vector-collections.ts';
 
 /** Small, since every collection has at least one: [m] scans are as fast as with 1,024. */
 export const CODES_IN_CHUNK = 128;
@@ -90,3 +91,29 @@ function writingAnew(database: DatabaseSync, prepare: Prepare) {
     return rows.length < limit ? null : Number(rows.at(-1)?.seq);
   };
 }
+
+export interface VectorCollection extends CollectionShape {
+  readonly id: number;
+  readonly vectors: number;
+  /** Number of the next row. */
+  readonly next: number;
+}
+
+export function findingVectorCollection(database: DatabaseSync) {
+  const find = database.prepare(
+    'select id, dimensions, metric, vectors, next from vector_collections where tenant = ? and name = ?',
+  );
+  return (tenant: string, name: string): VectorCollection | null => {
+    const row = find.get(tenant, name);
+    if (!row) return null;
+    return {
+      id: Number(row.id),
+      dimensions: Number(row.dimensions),
+      metric: row.metric as Metric,
+      vectors: Number(row.vectors),
+      next: Number(row.next),
+    };
+  };
+}
+
+export const codesTable = (dimensions: number): string => `vector_codes_${dimensions}`;

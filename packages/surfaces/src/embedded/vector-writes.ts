@@ -15,8 +15,13 @@ import {
 import { SQLITE, sortedJson } from './document-sql.ts';
 import { rangeOf, sequenceOf } from './ranges.ts';
 import { preparing } from './statements.ts';
-import { coding, makeCodes, recoding } from './vector-codes.ts';
-import { findingVectorCollection, type VectorCollection } from './vector-collections.ts';
+import {
+  coding,
+  findingVectorCollection,
+  makeCodes,
+  recoding,
+  type VectorCollection,
+} from './vector-codes.ts';
 
 type Upsert = Omit<VectorUpsert, 'collection'> & { readonly limits: VectorLimits };
 type Deletion = Omit<VectorDeletion, 'collection'> & { readonly limits: VectorLimits };

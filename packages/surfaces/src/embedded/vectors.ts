@@ -10,9 +10,8 @@ import { defineArea } from './area.ts';
 import type { RetrievalDatabase } from './database.ts';
 import { SQLITE } from './document-sql.ts';
 import { rangeOf } from './ranges.ts';
-import { inSnapshot } from './snapshot.ts';
-import { preparing } from './statements.ts';
-import { codesTable, findingVectorCollection, type VectorCollection } from './vector-collections.ts';
+import { inSnapshot, preparing } from './statements.ts';
+import { codesTable, findingVectorCollection, type VectorCollection } from './vector-codes.ts';
 import { vectorWrites } from './vector-writes.ts';
 
 /** Up to so many, reading every vector is as fast as looking at codes first. */

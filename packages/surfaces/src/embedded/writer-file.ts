@@ -11,8 +11,7 @@ import type { Operations } from './area.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForWriting } from './open-file.ts';
 import { failure, type Server } from './serve.ts';
-import type { Asked } from './wire.ts';
-import { CHECKPOINT, isAsked } from './writer-requests.ts';
+import { type Asked, CHECKPOINT, isAsked } from './wire.ts';
 
 type Act = (request: Asked) => Answer;
 

@@ -5,7 +5,6 @@
  * crash the note and the staged file tell whether the rename happened; it is made up for before anything else is
  * served. Changes in a workspace happen one after the other.
  */
-
 import { hash } from 'node:crypto';
 import { access, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +25,6 @@ import {
 } from '../ports/files.ts';
 import type { PortWrite } from '../surface-call.ts';
 import { changeOf, contentFor, stage, type Target } from './change.ts';
-import { typeByName } from './content-type.ts';
 import { denied, explain, explainRead, isAbsent } from './errors.ts';
 import { listFiles } from './list.ts';
 import { plainPath, plainPathOrRoot } from './path.ts';
@@ -229,3 +227,31 @@ const isThere = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/** For files that nobody gave a type. */
+const BY_EXTENSION: Readonly<Record<string, string>> = {
+  avif: 'image/avif',
+  csv: 'text/csv',
+  gif: 'image/gif',
+  gz: 'application/gzip',
+  htm: 'text/html',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  md: 'text/markdown',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  txt: 'text/plain',
+  webp: 'image/webp',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  zip: 'application/zip',
+};
+
+export function typeByName(path: string): string | null {
+  const extension = /\.([a-z0-9]{1,8})$/i.exec(path)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension]! : null;
+}

@@ -2,6 +2,7 @@
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
+import { SCAN_MS_MAX } from '../deadline.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { comparingIds, type Filter } from '../documents/filter.ts';
 import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
@@ -9,10 +10,8 @@ import { parseFilter, parseSort } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
 import { noDatasource } from '../no-datasource.ts';
 import type { DocumentLimits, DocumentsPort, NewDocument, WhenNone } from '../ports/documents.ts';
-import { SCAN_MS_MAX } from '../scan-time.ts';
 import { Cursor, DatasourceId, Name, PAGES, PageLimit } from '../schema.ts';
 import type { Invocation } from '../surface-call.ts';
-import { projected } from './projection.ts';
 import { parseUpdate, upserted } from './update.ts';
 
 const optional = Type.Optional;
@@ -223,4 +222,23 @@ function finding(datasources: readonly NosqlDatasource[]) {
     if (!isFor(found)) throw new OpenwopError('datasource_access_denied');
     return found.port;
   };
+}
+
+/** `{ name: 1 }` gives the named members and the `id`, `{ name: 0 }` leaves them out. */
+export function projected(projection: JsonObject): (document: JsonObject) => JsonObject {
+  const names = Object.keys(projection);
+  if (names.length === 0) return (document) => document;
+  const kinds = new Set(Object.values(projection).map((kind) => kind === 1 || kind === true));
+  const isOdd = Object.values(projection).some(
+    (kind) => ![0, 1, true, false].includes(kind as number | boolean),
+  );
+  if (isOdd || kinds.size > 1 || names.some((name) => name.startsWith('$') || name.includes('.')))
+    throw new OpenwopError('nosql_filter_rejected', {
+      message: 'A projection names members of a document, all with 1 or all with 0.',
+    });
+  const given = kinds.has(true) ? new Set([...names, 'id']) : null;
+  return (document) =>
+    Object.fromEntries(
+      Object.entries(document).filter(([name]) => (given ? given.has(name) : !names.includes(name))),
+    );
 }

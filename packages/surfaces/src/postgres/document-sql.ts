@@ -1,7 +1,14 @@
 /** Documents are jsonb. Every parameter is text that says what it is cast to, so the driver guesses nothing. */
+
+import type { Json, JsonObject } from '@gantry/protocol';
 import type { Filter, Path } from '../documents/filter.ts';
-import { type Bind, type Dialect, type Scope, SORTED_CHARACTERS } from '../documents/query-sql.ts';
-import { cellCounts } from '../documents/rarest-index.ts';
+import {
+  type Bind,
+  cellCounts,
+  type Dialect,
+  type Scope,
+  SORTED_CHARACTERS,
+} from '../documents/query-sql.ts';
 import type { Sql, Tx } from './connection.ts';
 import { runText } from './run-text.ts';
 
@@ -49,4 +56,20 @@ export async function byRarest(sql: Sql | Tx, scope: Scope, filter: Filter): Pro
   const counts = cellCounts(POSTGRES, scope, filter);
   const [row] = counts ? await runText<Record<string, unknown>>(sql, counts) : [];
   return counts && row ? counts.choose(row) : scope;
+}
+
+export const documentOf = <T extends JsonObject = JsonObject>(text: string): T =>
+  withSortedMembers(JSON.parse(text)) as T;
+
+/** Own members also where the name is `__proto__`. */
+const withSortedMembers = (object: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.keys(object)
+      .sort()
+      .map((name) => [name, sorted(object[name]!)]),
+  );
+
+function sorted(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? value.map(sorted) : withSortedMembers(value);
 }

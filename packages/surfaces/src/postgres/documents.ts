@@ -13,8 +13,7 @@ import {
   PAGE_BYTES_MAX,
 } from '../ports/documents.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
-import { documentOf } from './document-members.ts';
-import { byRarest, POSTGRES } from './document-sql.ts';
+import { byRarest, documentOf, POSTGRES } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
 import { runText } from './run-text.ts';
 

@@ -8,8 +8,7 @@ import type { ParsedQuery } from '../search/parse-query.ts';
 import { noIndex } from '../search/refusals.ts';
 import { fewGramsOf, partScore } from '../search/words.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
-import { documentOf } from './document-members.ts';
-import { POSTGRES } from './document-sql.ts';
+import { documentOf, POSTGRES } from './document-sql.ts';
 import { runText } from './run-text.ts';
 import {
   findSearchIndex,

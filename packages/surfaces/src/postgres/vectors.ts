@@ -13,8 +13,7 @@ import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../por
 import { best, type Metric, type Scored, SLACK, scoring } from '../vector/metric.ts';
 import { checkDimensions, noCollection } from '../vector/refusals.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
-import { documentOf } from './document-members.ts';
-import { POSTGRES } from './document-sql.ts';
+import { documentOf, POSTGRES } from './document-sql.ts';
 import { runText } from './run-text.ts';
 import { arrayText, findVectorCollection, type VectorCollection } from './vector-collections.ts';
 import { vectorWrites } from './vector-writes.ts';

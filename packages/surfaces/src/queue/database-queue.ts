@@ -1,16 +1,28 @@
 /** The queue port over a database: waiting, streams and subscriptions are the same for all of them. */
 import { OpenwopError } from '@gantry/protocol';
 import { ServerError } from '../backend-errors.ts';
-import type { QueueMessage, QueueOutcome, QueuePlace, QueuePort, QueueReading } from '../ports/queue.ts';
+import type {
+  QueueDelivery,
+  QueueMessage,
+  QueueOutcome,
+  QueuePlace,
+  QueuePort,
+  QueueReading,
+} from '../ports/queue.ts';
 import type { Arrivals } from './arrivals.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
 import { backendUnavailable } from './errors.ts';
-import { deliveriesOf } from './granted.ts';
 import { isNothingThere } from './nothing.ts';
-import { pause } from './pause.ts';
-import { type QueueCall, type QueueLease, type QueueStore, SWEEP_BATCH } from './queue-store.ts';
+import {
+  type Granted,
+  type QueueCall,
+  type QueueLease,
+  type QueueStore,
+  readHandle,
+  SWEEP_BATCH,
+} from './queue-store.ts';
 import { startSubscription, TAKING } from './subscription.ts';
-import { takeInTurn } from './waiting.ts';
+import { pause, takeInTurn } from './waiting.ts';
 
 export interface DatabaseQueueOptions {
   readonly store: QueueStore;
@@ -173,3 +185,29 @@ function explained(store: QueueStore): QueueStore {
     health: (...args) => store.health(...args).catch(explain),
   };
 }
+
+export async function deliveriesOf(
+  store: Pick<QueueStore, 'messages'>,
+  { handles, messages }: Granted,
+  call: QueueCall,
+): Promise<readonly QueueDelivery[]> {
+  const parts = handles.map((handle) => ({ handle, seq: 0, count: 0, ...readHandle(handle) }));
+  if (parts.length === 0) return [];
+  const seqs = parts.map(({ seq }) => seq);
+  const found = messages ?? (await store.messages(seqs, call.tenant));
+  const bySeq = new Map(found.map(({ seq, ...message }) => [seq, message]));
+  const deliveries = parts.flatMap(({ handle, seq, count: deliveryCount }) => {
+    const message = bySeq.get(seq);
+    return message ? [{ ...message, deliveryCount, handle }] : [];
+  });
+  const missing = handles.length - deliveries.length;
+  if (missing > 0 && 'invocation' in call) throw gone(missing, handles.length);
+  return deliveries;
+}
+
+const gone = (missing: number, all: number): OpenwopError =>
+  new OpenwopError('queue_delivery_token_expired', {
+    message:
+      `This call was given ${all} messages when the node first ran, and ${missing} of them are not kept any more: ` +
+      'they have expired, or were acknowledged and made room for others. Start a new run for what is there now.',
+  });

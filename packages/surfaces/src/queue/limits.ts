@@ -2,7 +2,6 @@
 import { type Json, OpenwopError } from '@gantry/protocol';
 import type { QueueDraft, QueuePlace } from '../ports/queue.ts';
 import { deadLetterTopicOf, isDeadLetterTopic } from './dead-letter.ts';
-import { isPlainText } from './plain-text.ts';
 
 const TOPIC_BYTES_MAX = 200;
 /** So that the dead letters of every topic can be read. */
@@ -63,3 +62,8 @@ function refuseOver(field: keyof typeof PARTS, value: Json): void {
     details: { field, bytesMax },
   });
 }
+
+/** Text without control characters, which mean something in headers and double in length in tokens. Threads load it. */
+const CONTROL = /\p{Cc}/u;
+
+export const isPlainText = (text: string): boolean => text.isWellFormed() && !CONTROL.test(text);

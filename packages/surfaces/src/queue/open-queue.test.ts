@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openEmbeddedDatabase } from '../embedded/database.ts';
+import { openQueue } from '../open-backends.ts';
 import { createPostgresPool } from '../postgres/connection.ts';
 import { freshFolder } from '../testing/data-dir.ts';
-import { openQueue } from './open-queue.ts';
 
 test('the setting chooses the backend; another is refused by name, without its password', async (t) => {
   const folder = freshFolder();

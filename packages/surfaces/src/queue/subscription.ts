@@ -1,7 +1,7 @@
 /** Hands messages to the host, one call for each. The same for every backend. */
 import { OpenwopError } from '@gantry/protocol';
 import type { QueueDelivery, QueueOutcome, QueueSubscription } from '../ports/queue.ts';
-import { pause } from './pause.ts';
+import { pause } from './waiting.ts';
 
 /** How a subscription takes messages. */
 export const TAKING = {

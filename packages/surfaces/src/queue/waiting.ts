@@ -7,7 +7,6 @@
  *     nothing before its time is over, and nothing of its looking is on record.
  */
 import type { Bell, Turn } from './arrivals.ts';
-import { pause } from './pause.ts';
 
 export interface Waiting<T> {
   readonly now: () => number;
@@ -67,3 +66,25 @@ async function look<T>({ now, signal, readyAt: when, attempt }: Waiting<T>): Pro
   const taken = await attempt(at);
   return taken === null ? { kind: 'in vain' } : { kind: 'taken', taken };
 }
+
+/** Resolves after a time, or at once when the signal ends the wait. */
+export async function pause(
+  ms: number,
+  signal: AbortSignal,
+  earlier: readonly Promise<void>[] = [],
+): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.min(Math.max(ms, 0), TIMER_MS_MAX));
+  const wake = (): void => resolve();
+  signal.addEventListener('abort', wake, { once: true });
+  try {
+    await Promise.race([promise, ...earlier]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', wake);
+  }
+}
+
+/** Node takes longer times for none at all. */
+const TIMER_MS_MAX = 2_147_483_647;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBlobs } from '../blob/open-blobs.ts';
+import { openBlobs } from '../open-backends.ts';
 import { OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { blobContract } from '../ports/blobs-contract.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';

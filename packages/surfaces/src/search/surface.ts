@@ -2,12 +2,12 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { isObject } from '../data.ts';
+import { SCAN_MS_MAX } from '../deadline.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { EVERYTHING } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, isPlainText } from '../documents/plain.ts';
 import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../ports/search.ts';
-import { SCAN_MS_MAX } from '../scan-time.ts';
 import { parseQuery, WORDS_MAX } from './parse-query.ts';
 
 const GIB = 1_073_741_824;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openRetrievalDatabase } from '../embedded/database.ts';
+import { openSearch } from '../open-backends.ts';
 import { createPostgresPool } from '../postgres/connection.ts';
-import { openSearch } from '../search/open-search.ts';
 import { SEARCH_LIMITS } from '../search/surface.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { openTestPostgres, postgresSkip } from '../testing/postgres.ts';

@@ -1,12 +1,12 @@
 /** `ctx.db.vector`: vectors in collections, and the nearest to a given one. */
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
+import { SCAN_MS_MAX } from '../deadline.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { EVERYTHING, type Filter } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../ports/vectors.ts';
-import { SCAN_MS_MAX } from '../scan-time.ts';
 import { METRICS } from './metric.ts';
 
 const GIB = 1_073_741_824;

@@ -4,9 +4,9 @@ import { describe, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { OpenwopError } from '@gantry/protocol';
 import fc from 'fast-check';
+import { FORMATS } from '../convert/archives.ts';
 import { Unconvertible } from '../convert/task.ts';
 import type { ArchiveFile } from './contents.ts';
-import { FORMATS } from './formats.ts';
 import { plainEntries } from './names.ts';
 import { withSum } from './testing/tar-sum.ts';
 

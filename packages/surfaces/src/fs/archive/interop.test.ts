@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { missing } from '../../testing/servers.ts';
+import { FORMATS } from '../convert/archives.ts';
 import type { ArchiveFormat } from '../convert/task.ts';
-import { FORMATS } from './formats.ts';
 import { plainEntries } from './names.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'gantry-archives-'));

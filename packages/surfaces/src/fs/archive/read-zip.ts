@@ -6,7 +6,7 @@
  */
 import { crc32, inflateRawSync } from 'node:zlib';
 import { badEntry, type Contents, damaged, link, nameOf, special, Tally } from './contents.ts';
-import { type Unpacked, unpack } from './unpack.ts';
+import { type Unpacked, unpack } from './limits.ts';
 import { CENTRAL, DEFLATED, END, FLAGS, KINDS, LOCAL, MODE_KIND, MODE_SHIFT, STORED } from './zip-format.ts';
 
 const UINT16_MAX = 0xffff;

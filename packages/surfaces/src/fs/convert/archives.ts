@@ -1,7 +1,12 @@
 /** Runs in the converter's process only: unpacking takes as long as whoever packed wants it to. */
-import { FORMATS } from '../archive/formats.ts';
+
+import type { ArchiveFile, Contents } from '../archive/contents.ts';
+import { readTar, readTarGz } from '../archive/read-tar.ts';
+import { readZip } from '../archive/read-zip.ts';
+import { writeTar, writeTarGz } from '../archive/write-tar.ts';
+import { writeZip } from '../archive/write-zip.ts';
 import type { Message } from './frame.ts';
-import type { ArchiveTask } from './task.ts';
+import type { ArchiveFormat, ArchiveTask } from './task.ts';
 
 export async function convertArchive(task: ArchiveTask, parts: readonly Uint8Array[]): Promise<Message> {
   const { read, write } = FORMATS[task.format];
@@ -18,3 +23,15 @@ export async function convertArchive(task: ArchiveTask, parts: readonly Uint8Arr
     }
   }
 }
+
+export interface Format {
+  /** Throws `Unconvertible`. */
+  read(bytes: Buffer): Contents;
+  write(files: readonly ArchiveFile[]): Buffer | Promise<Buffer>;
+}
+
+export const FORMATS: Readonly<Record<ArchiveFormat, Format>> = {
+  zip: { read: readZip, write: writeZip },
+  tar: { read: readTar, write: writeTar },
+  'tar-gz': { read: readTarGz, write: writeTarGz },
+};
