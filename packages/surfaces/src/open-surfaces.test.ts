@@ -53,8 +53,9 @@ test('health names what cannot be read, and starts nothing to look', async (t) =
     (await opened.health()).filter(({ state }) => state === 'refused').map(({ capability }) => capability);
   assert.deepEqual([await ill(), existsSync(path)], [[], false]);
   writeFileSync(path, 'no database');
-  const search = nodeOf(deskOf(opened.surfaces))('db.search.query', { index: 'i', query: 'q' });
-  await assert.rejects(search, { code: 'internal_error' });
+  const query = { collection: 'c', embedding: [1], k: 1 };
+  const asked = nodeOf(deskOf(opened.surfaces))('db.vector.query', query);
+  await assert.rejects(asked, { code: 'internal_error' });
   assert.deepEqual(await ill(), [], 'what was well a moment ago is not looked at again');
   clock.now = 5_000;
   assert.deepEqual(await ill(), ['vectorStore', 'searchIndex']);
