@@ -7,6 +7,7 @@ import { kvSurface } from './kv/surface.ts';
 import { nosqlSurface } from './nosql/surface.ts';
 import { queueSurface } from './queue/surface.ts';
 import { searchSurface } from './search/surface.ts';
+import type { Spelling } from './spelling.ts';
 import { sqlSurface } from './sql/surface.ts';
 import { tableSurface } from './table/surface.ts';
 import { vectorSurface } from './vector/surface.ts';
@@ -23,3 +24,5 @@ export const SURFACES: readonly SurfaceLiteral[] = [
   blobSurface.literal,
   fsSurface.literal,
 ];
+
+export const SPELLINGS: readonly Spelling[] = SURFACES.flatMap(({ spellings = [] }) => spellings);

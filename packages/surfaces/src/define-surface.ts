@@ -12,12 +12,14 @@
 import {
   type ErrorCode,
   type JsonObject,
+  OpenwopError,
   SURFACE_NAMES,
   type SurfaceCapability,
   type SurfaceName,
 } from '@gantry/protocol';
 import type { Static, TSchema } from 'typebox';
 import type { DataObject } from './data.ts';
+import type { Spelling } from './spelling.ts';
 import type { Invocation, ReadCall, WriteCall } from './surface-call.ts';
 
 /** `read` changes nothing; `write` changes what the host keeps; `effect` reaches the world. */
@@ -50,11 +52,15 @@ export interface SurfaceOption {
 export type Journal = 'own' | 'host';
 
 export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' | 'aliases'> {
+  /** How published packs call its methods. */
+  readonly spellings?: readonly Spelling[];
   readonly summary: string;
   /** `backend`: not all have one of their own, so it is said with the implementation, for each call. */
   readonly journal: Journal | 'backend';
   /** Advertised by these names. */
   readonly limits: Readonly<Record<string, number>>;
+  /** What exceeding a limit fails with. */
+  readonly exceeded?: Readonly<Record<string, ErrorCode>>;
   /** Optional sub-capabilities. */
   readonly options?: Readonly<Record<string, SurfaceOption>>;
   /** Own rule for which parts of the advertisement satisfy a peer dependency. Default: its flags. */
@@ -109,12 +115,18 @@ export interface ImplementedSurface {
 
 export interface Surface<L extends SurfaceLiteral> {
   readonly literal: L;
+  /** Throws the code of `exceeded`, with the limit in its details. */
+  check(limit: keyof L['exceeded'] & string, value: number): void;
   implement(methods: Implementation<L>, ...offered: Offered<L>): ImplementedSurface;
 }
 
 export function defineSurface<const L extends SurfaceLiteral>(literal: L): Surface<L> {
   return {
     literal,
+    check(limit, value) {
+      const max = literal.limits[limit] ?? Number.POSITIVE_INFINITY;
+      if (value > max) throw new OpenwopError(literal.exceeded![limit]!, { details: { [limit]: max } });
+    },
     implement(methods, ...[offer = {}]: [Offer<L>?]) {
       const { lacks = [], advertises = {} } = offer;
       return {

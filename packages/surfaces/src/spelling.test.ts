@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TObject, TSchema } from 'typebox';
+import { SPELLINGS } from './catalogue.ts';
 import type { DataObject } from './data.ts';
 import { nosqlSurface } from './nosql/surface.ts';
 import { decodeBase64, either, fromBase64, rename, through } from './spelling.ts';
-import { SPELLINGS } from './spellings.ts';
 import { sqlSurface } from './sql/surface.ts';
 import { embeddedDesk, nodeOf } from './testing/desk.ts';
 import { vectorSurface } from './vector/surface.ts';

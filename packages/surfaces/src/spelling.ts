@@ -31,6 +31,8 @@ export interface Spelling {
   readonly gives?: readonly Step[];
 }
 
+export const isList = (value: Data | undefined): value is readonly Data[] => Array.isArray(value);
+
 const isGiven = (value: DataObject, name: string): boolean =>
   Object.hasOwn(value, name) && value[name] !== undefined;
 
@@ -98,6 +100,9 @@ export const member = (
     return made === undefined ? value : { ...value, [name]: made };
   },
 });
+
+/** `sql` and `nosql`. */
+export const datasource = rename({ datasource: 'datasourceId' });
 
 /** What published packs send and nothing here depends on. */
 export const unused = (name: string, why: string): Step => ({

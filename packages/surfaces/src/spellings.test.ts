@@ -1,9 +1,9 @@
 /** Arguments as published packs send them become arguments of the contract, and answers carry what packs read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SPELLINGS } from './catalogue.ts';
 import type { DataObject } from './data.ts';
 import { through } from './spelling.ts';
-import { SPELLINGS } from './spellings.ts';
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 

@@ -8,10 +8,10 @@
  */
 import { flagsOf, type JsonObject } from '@gantry/protocol';
 import type { CallJournal } from './call-journal.ts';
+import { SPELLINGS } from './catalogue.ts';
 import type { ImplementedSurface } from './define-surface.ts';
 import { type CallDeps, NodeCalls } from './node-calls.ts';
 import { createRoutes } from './routes.ts';
-import { SPELLINGS } from './spellings.ts';
 import type { NodeFacts } from './surface-call.ts';
 
 export interface SurfaceDeskOptions extends CallDeps {

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TObject } from 'typebox';
-import { SURFACES } from './catalogue.ts';
+import { SPELLINGS, SURFACES } from './catalogue.ts';
 import type { DataObject } from './data.ts';
 import { knownTo } from './spelling.ts';
-import { SPELLINGS } from './spellings.ts';
 import { embeddedDesk, nodeOf } from './testing/desk.ts';
 
 const MISSPELT: [path: string, input: DataObject, message: RegExp][] = [

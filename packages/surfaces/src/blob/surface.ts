@@ -1,4 +1,5 @@
 /** `ctx.storage.blob`: objects in named buckets, and links to them. */
+
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { contentRoom } from '../content-room.ts';
@@ -8,6 +9,7 @@ import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } fro
 import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../schema.ts';
 import { notPure, type ReadCall } from '../surface-call.ts';
 import { checkKey, contentTypeOf } from './names.ts';
+import { BLOB } from './spellings.ts';
 
 const optional = Type.Optional;
 /** The first one unless given. */
@@ -16,11 +18,13 @@ const Place = { bucket: Bucket, key: Name };
 
 export const blobSurface = defineSurface({
   ...namesOf('blobStorage'),
+  spellings: BLOB,
   summary:
     'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only. Without ' +
     '`bucket`, the first that is advertised is meant. Bytes are a `Uint8Array`.',
   journal: 'backend',
   limits: { maxObjectBytes: OBJECT_BYTES_MAX },
+  exceeded: { maxObjectBytes: 'blob_object_too_large' },
   options: { presign: { summary: 'Links that work without a key.', advertises: { presignSupported: true } } },
   errors: [
     'blob_bucket_not_found',
@@ -132,8 +136,7 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
     {
       async put({ bytes, contentType, ...place }, call) {
         const object = { ...placeOf(place), bytes, contentType: contentTypeOf(contentType) };
-        if (bytes.byteLength > OBJECT_BYTES_MAX)
-          throw new OpenwopError('blob_object_too_large', { details: { maxObjectBytes: OBJECT_BYTES_MAX } });
+        blobSurface.check('maxObjectBytes', bytes.byteLength);
         const { sizeBytes } = await port.put(object, call);
         return { url: await port.addressOf(object, call.tenant), sizeBytes };
       },

@@ -1,20 +1,38 @@
 /** `ctx.storage.cache`: values that may be gone at any time. */
+
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import type { CachePort } from '../ports/cache.ts';
 import { Json, NAMESPACES, Name, Namespace, Seconds, Timestamp } from '../schema.ts';
+import { fill, member, type Spelling } from '../spelling.ts';
 
 const optional = Type.Optional;
 const Place = { key: Name, namespace: optional(Namespace) };
 
+const SPELLINGS: readonly Spelling[] = [
+  {
+    path: 'storage.cache.get',
+    to: 'cache.get',
+    gives: [
+      member('hit', 'whether there is a value', (value) => 'value' in value),
+      member('ageMs', 'since it was put', ({ storedAt }, { now }) =>
+        typeof storedAt === 'string' ? Math.max(0, now - Date.parse(storedAt)) : undefined,
+      ),
+    ],
+  },
+  { path: 'storage.cache.put', to: 'cache.put', takes: [fill({ ttlSeconds: 3_600 })] },
+];
+
 export const cacheSurface = defineSurface({
   ...namesOf('cache'),
+  spellings: SPELLINGS,
   summary:
     'A cache with time to live. Each tenant sees its own values only and has its own room; what was used longest ' +
     `ago leaves first. ${NAMESPACES}`,
   journal: 'own',
   limits: { maxValueBytes: 1_048_576, maxTtlSeconds: 86_400 },
+  exceeded: { maxValueBytes: 'cache_value_too_large', maxTtlSeconds: 'cache_ttl_exceeds_max' },
   errors: ['cache_value_too_large', 'cache_ttl_exceeds_max'],
   methods: {
     get: {
@@ -70,7 +88,6 @@ export function implementCache({ port }: { readonly port: CachePort }): Implemen
   });
 }
 
-const { maxValueBytes, maxTtlSeconds } = cacheSurface.literal.limits;
 /** The protocol bounds no key of the cache; no backend takes endless ones. */
 const KEY_BYTES_MAX = 1_024;
 
@@ -83,13 +100,10 @@ function placeOf({ key, namespace = '' }: { key: string; namespace?: string }) {
   });
 }
 
-function checkSize(value: unknown): void {
-  if (Buffer.byteLength(JSON.stringify(value)) > maxValueBytes)
-    throw new OpenwopError('cache_value_too_large', { details: { maxValueBytes } });
-}
+const checkSize = (value: unknown): void =>
+  cacheSurface.check('maxValueBytes', Buffer.byteLength(JSON.stringify(value)));
 
 function lifetimeMs(ttlSeconds: number): number {
-  if (ttlSeconds > maxTtlSeconds)
-    throw new OpenwopError('cache_ttl_exceeds_max', { details: { maxTtlSeconds } });
+  cacheSurface.check('maxTtlSeconds', ttlSeconds);
   return Math.ceil(ttlSeconds * 1_000);
 }

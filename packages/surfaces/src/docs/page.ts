@@ -2,7 +2,6 @@
 import type { TSchema } from 'typebox';
 import type { MethodLiteral, SurfaceLiteral } from '../define-surface.ts';
 import type { Spelling } from '../spelling.ts';
-import { SPELLINGS } from '../spellings.ts';
 
 const HEAD = `# Host capabilities
 
@@ -31,7 +30,7 @@ ${summary} In \`ctx.${path}\`; also known as ${names}.
 ${table(['method', 'kind', 'takes', 'answers', ''], Object.entries(methods).map(methodRow))}
 ${bounds(surface)}
 Failures: ${errors.map(code).join(', ')}.
-${spellings(capability)}`;
+${spellings(surface.spellings ?? [])}`;
 }
 
 const methodRow = ([name, method]: [string, MethodLiteral]): string[] => [
@@ -54,8 +53,7 @@ function bounds({ limits, options = {} }: SurfaceLiteral): string {
   return rows.length === 0 ? '' : `\n${table(['advertised as', '', ''], rows)}`;
 }
 
-function spellings(capability: string): string {
-  const own = SPELLINGS.filter(({ to }) => to.startsWith(`${capability}.`));
+function spellings(own: readonly Spelling[]): string {
   if (own.length === 0) return '';
   return `
 Published packs also spell it so:

@@ -1,5 +1,5 @@
 /** `ctx.fs`: files of the workspace, and what can be done with images, PDF files and archives. */
-import { OpenwopError } from '@gantry/protocol';
+
 import { contentTypeOf } from '../blob/names.ts';
 import { contentRoom } from '../content-room.ts';
 import { type Cursors, pageByKey } from '../cursor.ts';
@@ -11,14 +11,17 @@ import type { Converter } from './convert/converter.ts';
 import { FILE_METHODS } from './file-methods.ts';
 import { IMAGE_METHODS, implementImages } from './image.ts';
 import { implementPdf, PDF_METHODS } from './pdf.ts';
+import { FS } from './spellings.ts';
 
 export const fsSurface = defineSurface({
   ...namesOf('fs'),
+  spellings: FS,
   summary:
     'Files in a folder of the workspace. Paths are relative to it, or begin with `sandboxRoot`; no path and no link ' +
     'leads out of it. Bytes are a `Uint8Array`.',
   journal: 'own',
   limits: { maxFileSizeBytes: FILE_BYTES_MAX },
+  exceeded: { maxFileSizeBytes: 'file_too_large' },
   options: {
     image: {
       summary: 'Images made smaller, cut and converted.',
@@ -51,8 +54,7 @@ export function implementFs({ port, cursors, converter }: FsOptions): Implemente
         return { bytes, ...(contentType !== null && { contentType }) };
       },
       async write({ path, bytes, contentType, mode = 'overwrite' }, { workspace, ...call }) {
-        if (bytes.byteLength > FILE_BYTES_MAX)
-          throw new OpenwopError('file_too_large', { details: { maxFileSizeBytes: FILE_BYTES_MAX } });
+        fsSurface.check('maxFileSizeBytes', bytes.byteLength);
         return port.write({ workspace, path, bytes, contentType: contentTypeOf(contentType), mode }, call);
       },
       delete: ({ path }, { workspace, ...call }) => port.delete({ workspace, path }, call),

@@ -1,7 +1,8 @@
 /** `ctx.storage.kv`: keys and values with time to live, counters and compare-and-swap. */
-import { OpenwopError } from '@gantry/protocol';
+
 import Type from 'typebox';
 import { type Cursors, pageByKey } from '../cursor.ts';
+import type { DataObject } from '../data.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import type { KvPort } from '../ports/kv.ts';
 import {
@@ -16,15 +17,51 @@ import {
   Seconds,
   Timestamp,
 } from '../schema.ts';
+import { isList, member, rename, type Spelling } from '../spelling.ts';
 
 const optional = Type.Optional;
 const Place = { key: Key, namespace: optional(Namespace) };
 
+const remainingMs = ({ expiresAt }: DataObject, now: number): number | null =>
+  typeof expiresAt === 'string' ? Math.max(0, Date.parse(expiresAt) - now) : null;
+
+const SPELLINGS: readonly Spelling[] = [
+  {
+    path: 'storage.kv.get',
+    to: 'kvStorage.get',
+    gives: [
+      member('found', 'whether there is a value', (value) => 'value' in value),
+      member('ttlRemainingMs', 'null for one that stays', (value, { now }) => remainingMs(value, now)),
+    ],
+  },
+  { path: 'storage.kv.set', to: 'kvStorage.put' },
+  {
+    path: 'storage.kv.cas',
+    to: 'kvStorage.compareAndSwap',
+    takes: [rename({ expect: 'expectedValue', set: 'newValue' })],
+  },
+  {
+    path: 'storage.kv.list',
+    to: 'kvStorage.list',
+    gives: [
+      member('keys', 'the keys alone', ({ entries }) =>
+        isList(entries) ? entries.map((entry) => (entry as { key: string }).key) : undefined,
+      ),
+    ],
+  },
+];
+
 export const kvSurface = defineSurface({
   ...namesOf('kvStorage'),
+  spellings: SPELLINGS,
   summary: `A key-value store with time to live and atomic operations. Each tenant sees its own keys only. ${NAMESPACES} A node may write to it 100,000 times, as to every capability.`,
   journal: 'own',
   limits: { maxKeyBytes: 256, maxValueBytes: 1_048_576, maxTtlSeconds: 2_592_000 },
+  exceeded: {
+    maxKeyBytes: 'kv_key_too_large',
+    maxValueBytes: 'kv_value_too_large',
+    maxTtlSeconds: 'kv_ttl_exceeds_max',
+  },
   options: {
     atomicIncrement: { summary: 'Counters.', advertises: { atomicIncrement: true } },
     compareAndSwap: { summary: 'Writes that depend on what is there.', advertises: { compareAndSwap: true } },
@@ -119,23 +156,17 @@ export function implementKv({ port, cursors }: KvOptions): ImplementedSurface {
   });
 }
 
-const { maxKeyBytes, maxValueBytes, maxTtlSeconds } = kvSurface.literal.limits;
-
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
 function placeOf({ key, namespace = '' }: { key: string; namespace?: string }) {
-  if (Buffer.byteLength(key) > maxKeyBytes)
-    throw new OpenwopError('kv_key_too_large', { details: { maxKeyBytes } });
+  kvSurface.check('maxKeyBytes', Buffer.byteLength(key));
   return { key, namespace };
 }
 
-function checkValue(value: unknown): void {
-  if (Buffer.byteLength(JSON.stringify(value)) > maxValueBytes)
-    throw new OpenwopError('kv_value_too_large', { details: { maxValueBytes } });
-}
+const checkValue = (value: unknown): void =>
+  kvSurface.check('maxValueBytes', Buffer.byteLength(JSON.stringify(value)));
 
 function lifetimeMs(ttlSeconds: number): number {
-  if (ttlSeconds > maxTtlSeconds)
-    throw new OpenwopError('kv_ttl_exceeds_max', { details: { maxTtlSeconds } });
+  kvSurface.check('maxTtlSeconds', ttlSeconds);
   return Math.ceil(ttlSeconds * 1_000);
 }

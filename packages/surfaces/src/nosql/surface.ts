@@ -1,4 +1,5 @@
 /** `ctx.db.nosql`: JSON documents in collections. */
+
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
@@ -11,6 +12,7 @@ import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts
 import { noDatasource } from '../no-datasource.ts';
 import type { DocumentLimits, DocumentsPort, NewDocument, WhenNone } from '../ports/documents.ts';
 import { Cursor, DatasourceId, Name, PAGES, PageLimit } from '../schema.ts';
+import { datasource, either, fill, type Spelling } from '../spelling.ts';
 import type { Invocation } from '../surface-call.ts';
 import { parseUpdate, upserted } from './update.ts';
 
@@ -23,8 +25,30 @@ const REJECTED = 'nosql_filter_rejected';
 
 export const NOSQL_LIMITS: DocumentLimits = { ...LIMITS, full: 'conflict' };
 
+const SPELLINGS: readonly Spelling[] = [
+  { path: 'db.nosql.find', to: 'nosql.query', takes: [datasource, fill({ filter: {} })] },
+  {
+    path: 'db.nosql.insert',
+    when: 'docs',
+    to: 'nosql.insertMany',
+    takes: [either('doc', 'docs'), datasource],
+  },
+  ...(['update', 'delete'] as const).map(
+    (verb): Spelling => ({
+      path: `db.nosql.${verb}`,
+      when: 'filter',
+      to: `nosql.${verb}Where`,
+      takes: [either('id', 'filter'), datasource],
+    }),
+  ),
+  ...['insert', 'insertMany', 'get', 'query', 'update', 'updateWhere', 'delete', 'deleteWhere'].map(
+    (name): Spelling => ({ path: `db.nosql.${name}`, to: `nosql.${name}`, takes: [datasource] }),
+  ),
+];
+
 export const nosqlSurface = defineSurface({
   ...namesOf('nosql'),
+  spellings: SPELLINGS,
   summary:
     'Collections of JSON documents in a data source, `primary` unless said otherwise. Each tenant sees its own only. ' +
     'A document has an `id`, which is a text: one that is a number is kept as text, one without gets a new one. Filters are `{ field: value }` or ' +

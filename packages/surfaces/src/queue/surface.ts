@@ -1,4 +1,5 @@
 /** `ctx.queueBus`: topics with consumer groups, dead letters and streams. */
+
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
@@ -9,6 +10,7 @@ import type { WriteCall } from '../surface-call.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
 import { type DeliveryTokens, deliveryTokens } from './delivery-token.ts';
 import { checkDraft, checkPlace, isPlainText } from './limits.ts';
+import { QUEUE } from './spellings.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -42,6 +44,7 @@ const WAIT_MS_MAX = 20_000;
 
 export const queueSurface = defineSurface({
   ...namesOf('queueBus'),
+  spellings: QUEUE,
   summary:
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
     'that nobody has published to is empty.',

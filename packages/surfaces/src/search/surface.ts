@@ -1,4 +1,5 @@
 /** `ctx.db.search`: full text in indexes, ranked by BM25. */
+
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { isObject } from '../data.ts';
@@ -9,6 +10,7 @@ import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, isPlainText } from '../documents/plain.ts';
 import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../ports/search.ts';
 import { parseQuery, WORDS_MAX } from './parse-query.ts';
+import { SEARCH } from './spellings.ts';
 
 const GIB = 1_073_741_824;
 const DOCUMENTS_IN_CALL_MAX = 1_000;
@@ -47,6 +49,7 @@ const QueryText = Type.Refine(
 
 export const searchSurface = defineSurface({
   ...namesOf('searchIndex'),
+  spellings: SEARCH,
   summary:
     'Full text, ranked by BM25. Each tenant sees its own indexes only. A query is words: a document needs one of ' +
     'them, and the more and the rarer the better. `"some words"` stand beside each other, `-word` must not be there, ' +

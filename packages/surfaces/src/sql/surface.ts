@@ -1,4 +1,5 @@
 /** `ctx.db.sql`: SQL on data sources, and on the rows that a node has in hand. */
+
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { ServerError } from '../backend-errors.ts';
@@ -6,6 +7,7 @@ import { type Data, type DataObject, isObject } from '../data.ts';
 import type { Datasources } from '../datasources.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { Name } from '../schema.ts';
+import { also, datasource, either, fill, isList, member, rename, type Spelling } from '../spelling.ts';
 import type { MemoryTables } from '../sql-drivers/sqlite.ts';
 import { tablesOf } from './tables.ts';
 import { type SqlParams, statementOf } from './template.ts';
@@ -27,8 +29,36 @@ const Rows = Type.Object({
 });
 const Affected = Type.Object({ rowsAffected: Type.Integer() });
 
+const noParams = fill({ params: [] });
+
+const SPELLINGS: readonly Spelling[] = [
+  { path: 'db.sql.query', when: 'tables', to: 'sql.queryTables', takes: [noParams] },
+  { path: 'db.sql.query', to: 'sql.query', takes: [datasource, noParams] },
+  {
+    path: 'db.sql.execute',
+    to: 'sql.execute',
+    takes: [datasource, noParams],
+    gives: [also({ affected: 'rowsAffected' })],
+  },
+  {
+    path: 'db.sql.transaction',
+    to: 'sql.transaction',
+    takes: [
+      datasource,
+      either('statements', 'operations'),
+      rename({ statements: 'operations' }),
+      member('operations', 'each with `params`, empty unless given', ({ operations }) =>
+        isList(operations)
+          ? operations.map((each) => (isObject(each) ? { params: [], ...each } : each))
+          : undefined,
+      ),
+    ],
+  },
+];
+
 export const sqlSurface = defineSurface({
   ...namesOf('sql'),
+  spellings: SPELLINGS,
   summary:
     'SQL on data sources of the tenant; `primary` is there unless the operator says otherwise. Values go through ' +
     '`params` only: text in a statement, or a number where rows are chosen or written, is refused. A list or an object ' +

@@ -1,4 +1,5 @@
 /** `ctx.storage.table`: rows with typed columns. */
+
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../cursor.ts';
@@ -15,6 +16,7 @@ import {
   INDEXES_MAX,
 } from '../ports/documents.ts';
 import { Cursor, Name, PAGES, PageLimit } from '../schema.ts';
+import { also, either, member, rename, type Spelling } from '../spelling.ts';
 import type { WriteCall } from '../surface-call.ts';
 import { checkColumns } from './check-columns.ts';
 
@@ -30,8 +32,33 @@ export const TABLE_LIMITS: DocumentLimits = {
   absent: 'table_not_found',
 };
 
+const SPELLINGS: readonly Spelling[] = [
+  { path: 'storage.table.insert', to: 'tableStorage.insert', gives: [also({ id: 'rowId' })] },
+  {
+    path: 'storage.table.update',
+    when: 'filter',
+    to: 'tableStorage.updateWhere',
+    takes: [either('rowId', 'filter'), rename({ update: 'patch' })],
+  },
+  {
+    path: 'storage.table.delete',
+    when: 'filter',
+    to: 'tableStorage.deleteWhere',
+    takes: [either('rowId', 'filter')],
+  },
+  {
+    path: 'storage.table.upsert',
+    to: 'tableStorage.upsert',
+    gives: [
+      also({ id: 'rowId' }),
+      member('updated', 'the opposite of `inserted`', ({ inserted }) => inserted === false),
+    ],
+  },
+];
+
 export const tableSurface = defineSurface({
   ...namesOf('tableStorage'),
+  spellings: SPELLINGS,
   summary:
     'Tables of rows with typed columns. Each tenant sees its own tables only. A row has an `id`, which is its ' +
     '`rowId`; one without gets a new one, a text. Columns are declared, or get the type of their first value. `insert` and ' +

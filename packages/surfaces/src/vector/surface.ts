@@ -1,12 +1,15 @@
 /** `ctx.db.vector`: vectors in collections, and the nearest to a given one. */
+
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
+import type { DataObject } from '../data.ts';
 import { SCAN_MS_MAX } from '../deadline.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../define-surface.ts';
 import { EVERYTHING, type Filter } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../ports/vectors.ts';
+import { also, either, fill, isList, member, rename, type Spelling, type Step } from '../spelling.ts';
 import { METRICS } from './metric.ts';
 
 const GIB = 1_073_741_824;
@@ -33,8 +36,45 @@ const Embedding = Type.Array(Type.Number({ minimum: -VALUE_MAX, maximum: VALUE_M
 });
 const Count = Type.Integer({ minimum: 0 });
 
+const toVectors = (from: string): Step =>
+  member(
+    'vectors',
+    `\`${from}\`, with \`vector\` as \`embedding\``,
+    ({ [from]: records }) =>
+      isList(records)
+        ? records.map((each) =>
+            rename({ vector: 'embedding' }).adapt(each as DataObject, { input: {}, now: 0 }),
+          )
+        : undefined,
+    [from],
+  );
+const namespace = rename({ namespace: 'collection' });
+
+const SPELLINGS: readonly Spelling[] = [
+  ...['records', 'items'].map(
+    (name): Spelling => ({
+      path: 'db.vector.upsert',
+      when: name,
+      to: 'vectorStore.upsert',
+      takes: [either('vectors', name), namespace, toVectors(name)],
+    }),
+  ),
+  {
+    path: 'db.vector.query',
+    when: 'vector',
+    to: 'vectorStore.query',
+    takes: [namespace, rename({ vector: 'embedding', topK: 'k' }), fill({ k: 10 })],
+    gives: [also({ hits: 'matches' })],
+  },
+  { path: 'db.vector.delete', when: 'filter', to: 'vectorStore.deleteWhere', takes: [namespace] },
+  ...['upsert', 'query', 'delete', 'deleteWhere'].map(
+    (name): Spelling => ({ path: `db.vector.${name}`, to: `vectorStore.${name}`, takes: [namespace] }),
+  ),
+];
+
 export const vectorSurface = defineSurface({
   ...namesOf('vectorStore'),
+  spellings: SPELLINGS,
   summary:
     `Collections of vectors with up to ${DIMENSIONS_MAX} numbers, and the nearest to a given one. Each tenant sees ` +
     'its own only. The first upsert makes a collection and fixes its dimensions and its metric: `cosine` unless ' +
