@@ -17,10 +17,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { openEmbeddedDatabase } from '../embedded/database.ts';
-import { at, textAt, textOf } from '../ports/files-calls.ts';
 import { FILES_CONTRACT_QUOTA, filesContract } from '../ports/files-contract.ts';
 import { NOW, read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
+import { at, textAt, textOf } from '../testing/files-calls.ts';
 import { explain } from './errors.ts';
 import { type FilesOptions, openFiles } from './open-files.ts';
 

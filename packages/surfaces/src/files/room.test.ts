@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openEmbeddedDatabase } from '../embedded/database.ts';
 import { NAME_BYTES } from '../ports/files.ts';
-import { at, textAt } from '../ports/files-calls.ts';
 import { NOW, read, write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
+import { at, textAt } from '../testing/files-calls.ts';
 import { openFiles } from './open-files.ts';
 
 async function world(t: TestContext, room: { readonly quotaBytes: number; readonly filesMax?: number }) {

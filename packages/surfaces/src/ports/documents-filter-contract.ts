@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import type { Json, JsonObject } from '@gantry/protocol';
 import fc from 'fast-check';
 import type { Filter, SortField } from '../documents/filter.ts';
-import { matches, sorted } from '../documents/filter-model.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
+import { matches, sorted } from '../testing/filter-model.ts';
 import type { DocumentsPort } from './documents.ts';
 
 const C = { space: 'test', collection: 'c' };

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { freshTenant, read, write } from '../testing/calls.ts';
+import { at, range, textAt, textOf } from '../testing/files-calls.ts';
 import { FILE_BYTES_MAX, type FileRange, type FilesPort, NAME_BYTES, type WriteMode } from './files.ts';
-import { at, range, textAt, textOf } from './files-calls.ts';
 import { pathsContract } from './files-paths-contract.ts';
 
 export interface OpenedFiles {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshTenant, read, write } from '../testing/calls.ts';
+import { at, range, textAt, textOf } from '../testing/files-calls.ts';
+import { INSIDE, OUTSIDE, ROOT } from '../testing/files-paths.ts';
 import type { FilesPort } from './files.ts';
-import { at, range, textAt, textOf } from './files-calls.ts';
-import { INSIDE, OUTSIDE, ROOT } from './files-paths.ts';
 
 export function pathsContract(port: () => FilesPort): void {
   test(`I1: ${OUTSIDE.length} paths that are not plain are refused by every method`, async () => {

@@ -1,5 +1,5 @@
 /** What tests of files ask for. */
-import type { FileRange, WriteMode } from './files.ts';
+import type { FileRange, WriteMode } from '../ports/files.ts';
 
 export const at = (path: string, workspace = 'main') => ({ workspace, path });
 export const textAt = (path: string, text: string, mode: WriteMode = 'overwrite') => ({

@@ -1,9 +1,9 @@
 /** What filters and orders mean, in plain JavaScript. The databases are held to it. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { isObject } from '../data.ts';
+import type { Comparison, Filter, Path, SortField } from '../documents/filter.ts';
+import { SORTED_CHARACTERS } from '../documents/query-sql.ts';
 import { sameJson } from '../same-json.ts';
-import type { Comparison, Filter, Path, SortField } from './filter.ts';
-import { SORTED_CHARACTERS } from './query-sql.ts';
 
 export function matches(document: JsonObject, filter: Filter): boolean {
   switch (filter.kind) {
