@@ -146,7 +146,8 @@ export function failNode(step: Step, node: PlanNode, error: RunError, retryable:
   emitNode(step, node.id, 'node.failed', payload);
   const settled = step.run.nodes.get(node.id)!;
   if (node.outgoing.some((edge) => edge.handlesFailure && isTaken(edge, settled))) return;
-  if (attempt > 0) deadLetter(step, node, error.code, attempt + 1);
+  // The host has started it several times, whatever its own retries are
+  if (attempt > 0 || error.code === 'invocation_poisoned') deadLetter(step, node, error.code, attempt + 1);
   failRun(step, error, node.id);
 }
 

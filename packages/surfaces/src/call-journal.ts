@@ -54,6 +54,8 @@ export interface CallJournal {
   recall(place: ReadsPlace): Promise<readonly SeenRead[] | null>;
   /** Answers whether the place was free. */
   keep(place: ReadsPlace, reads: readonly SeenRead[]): Promise<boolean>;
+  /** A backend with a journal of its own has recorded a call that was not on record before. */
+  recorded?(): void;
 }
 
 /** Each try of a call that is known to have failed for the moment is a call of its own. */
@@ -95,7 +97,13 @@ function mismatchText({ nodeId, ordinal, method, fingerprint }: Invocation, befo
   );
 }
 
+/** Calls that were answered from a record. */
+const recalled = new WeakSet<Invocation>();
+
+export const isRecalled = (invocation: Invocation): boolean => recalled.has(invocation);
+
 export function assertSameCall(invocation: Invocation, before: Recorded): void {
+  recalled.add(invocation);
   if (before.method === invocation.method && before.fingerprint === invocation.fingerprint) return;
   throw new OpenwopError('idempotency_key_mismatch', { message: mismatchText(invocation, before) });
 }

@@ -13,6 +13,7 @@ import {
   type CallJournal,
   type CallRecord,
   invocationId,
+  isRecalled,
   placeOf,
   providerKeyOf,
   TRIES_MAX,
@@ -200,7 +201,12 @@ export class NodeCalls {
     });
     const act = (invocation: Invocation): unknown =>
       route.surface.act(route.name, input, { ...call, invocation });
-    if (journal === 'own') return act(invocationOf(0));
+    if (journal === 'own') {
+      const invocation = invocationOf(0);
+      const answer = await act(invocation);
+      if (!isRecalled(invocation)) this.#journal.recorded?.();
+      return answer;
+    }
     return this.#journaled(series, invocationOf, act, route.method.idempotent === true);
   }
 

@@ -1,14 +1,13 @@
 /** The host, or the process of a pack, dies in the middle of a node. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
-import { startHostProcess, TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
-import { packArchive } from './testing/pack-archive.ts';
-import { grantingSurfaces, packTest } from './testing/pack-test.ts';
+import { startHostProcess } from '../testing/host-process.ts';
+import { caller, hostPlaces, until } from './testing/host-lives.ts';
+import { packTest } from './testing/pack-test.ts';
 
 /** Says that it acts, and goes on until it is let go. */
 const body = `
@@ -44,62 +43,14 @@ const PACK_TIMEOUT_SECONDS = 250;
 
 const isActing = ({ payload }: RunEventDoc): boolean => payload.message === 'acting';
 
-/** Polls until something holds of the log. */
-async function until(
-  poll: (cursor: string) => Promise<{ events: RunEventDoc[]; lastEventSeq: number; isTerminal: boolean }>,
-  holds: (events: readonly RunEventDoc[], ended: boolean) => boolean,
-): Promise<RunEventDoc[]> {
-  const events: RunEventDoc[] = [];
-  for (let last = -1; ; ) {
-    const answer = await poll(last < 0 ? '' : `&lastSequence=${last}`);
-    events.push(...answer.events);
-    if (holds(events, answer.isTerminal)) return events;
-    assert.ok(answer.lastEventSeq > last && !answer.isTerminal, 'the run came to a standstill');
-    last = answer.lastEventSeq;
-  }
-}
-
-function caller(url: string) {
-  const headers = { authorization: `Bearer ${TEST_KEY}` };
-  const send = async (
-    path: string,
-    payload: string | Uint8Array<ArrayBuffer>,
-    type = 'application/json',
-  ): Promise<JsonObject> => {
-    const init = { method: 'POST', body: payload, headers: { ...headers, 'content-type': type } };
-    const response = await fetch(url + path, init);
-    assert.ok(response.ok, await response.clone().text());
-    return response.json() as Promise<JsonObject>;
-  };
-  return {
-    send,
-    poll: (runId: unknown) => async (cursor: string) => {
-      const response = await fetch(`${url}/v1/runs/${runId}/events/poll?timeout=60${cursor}`, { headers });
-      return response.json() as Promise<{ events: RunEventDoc[]; lastEventSeq: number; isTerminal: boolean }>;
-    },
-  };
-}
-
 async function killedHost(
   t: TestContext,
   id: string,
 ): Promise<{ events: RunEventDoc[]; children: number[] }> {
-  const folder = await temporaryFolder();
-  t.after(folder.remove);
-  await mkdir(`${folder.path}/workflows`);
-  const places = {
-    dataDir: `${folder.path}/data`,
-    workflowsDir: `${folder.path}/workflows`,
-    env: { GANTRY_PACK_TIMEOUT_SECONDS: String(PACK_TIMEOUT_SECONDS) },
-  };
+  const places = await hostPlaces(t, { GANTRY_PACK_TIMEOUT_SECONDS: String(PACK_TIMEOUT_SECONDS) });
   const first = await startHostProcess(places);
   const api = caller(first.url);
-  for (const pack of PACKS) {
-    const archive = new Uint8Array((await packArchive(pack)).bytes);
-    const query = await grantingSurfaces(archive, '?grant=net.outbound');
-    await api.send(`/v1/host/gantry/packs${query}`, archive, 'application/gzip');
-  }
-  for (const flow of flows) await api.send('/v1/host/gantry/workflows', JSON.stringify(flow));
+  await api.install(PACKS, flows);
   const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: id }));
   await until(api.poll(runId), (events) => events.some(isActing));
   const children = childrenOf(first.child.pid!);
@@ -136,36 +87,6 @@ test('kill -9 of the host: a node that acts through the host is run again, and c
   const { events } = await killedHost(t, 'count');
   assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 2]);
   assert.deepEqual(events.at(-1)?.payload.outputs, { done: true });
-});
-
-test('kill -9 of the host, again and again: what was in flight each time is not started any more', async (t) => {
-  const folder = await temporaryFolder();
-  t.after(folder.remove);
-  await mkdir(`${folder.path}/workflows`);
-  const env = { GANTRY_PACK_TIMEOUT_SECONDS: String(PACK_TIMEOUT_SECONDS), GANTRY_POISON_ENDS: '2' };
-  const places = { dataDir: `${folder.path}/data`, workflowsDir: `${folder.path}/workflows`, env };
-  let host = await startHostProcess(places);
-  let api = caller(host.url);
-  for (const pack of PACKS) {
-    const archive = new Uint8Array((await packArchive(pack)).bytes);
-    const query = await grantingSurfaces(archive, '?grant=net.outbound');
-    await api.send(`/v1/host/gantry/packs${query}`, archive, 'application/gzip');
-  }
-  for (const flow of flows) await api.send('/v1/host/gantry/workflows', JSON.stringify(flow));
-  const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: 'look' }));
-  for (let ends = 1; ends <= 2; ends++) {
-    await until(api.poll(runId), (events) => events.filter(isActing).length === ends);
-    await host.kill();
-    host = await startHostProcess(places);
-    api = caller(host.url);
-  }
-  t.after(() => host.stop());
-  const events = await until(api.poll(runId), (_, ended) => ended);
-  assert.deepEqual(outcomeOf(events), ['run.failed', 'invocation_poisoned', 2]);
-  await api.send('/v1/runs', JSON.stringify({ workflowId: 'go' }));
-  const again = await api.send('/v1/runs', JSON.stringify({ workflowId: 'look' }));
-  const retried = await until(api.poll(again.runId), (_, ended) => ended);
-  assert.equal(retried.at(-1)?.type, 'run.completed');
 });
 
 for (const [id, expected] of [

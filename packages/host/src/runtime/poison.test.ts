@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Invocation, Outcome } from '@gantry/engine';
-import { openSqlite, type Store } from '@gantry/store';
+import { openPostgres, openSqlite, type Store } from '@gantry/store';
+import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { PoisonGuard } from './poison.ts';
 import type { NodeWork } from './side-effect.ts';
@@ -18,6 +19,21 @@ async function openStore(t: TestContext): Promise<Store> {
     await folder.remove();
   });
   return store;
+}
+
+/** Of two processes on one database; none where there is no server. */
+async function openShared(t: TestContext): Promise<readonly Store[]> {
+  const database = await freshDatabase();
+  if ('skip' in database) {
+    t.skip(database.skip);
+    return [];
+  }
+  const stores = [await openPostgres(database), await openPostgres(database)];
+  t.after(async () => {
+    for (const store of stores) await store.close();
+    await database.drop();
+  });
+  return stores;
 }
 
 interface Begun {
@@ -59,7 +75,7 @@ function life(store: Store, runIds: readonly string[], endsMax = 3) {
   for (const end of ends.values()) end.catch(() => {});
   const until = async (holds: () => boolean): Promise<void> => {
     for (let turns = 0; !holds(); turns++) {
-      assert.ok(turns < 100_000, 'it never came to that');
+      assert.ok(turns < 5_000_000, 'it never came to that');
       await settled();
     }
   };
@@ -69,23 +85,34 @@ function life(store: Store, runIds: readonly string[], endsMax = 3) {
 const codeOf = (outcome: Outcome | undefined): string =>
   outcome && 'ok' in outcome && !outcome.ok ? outcome.error.code : 'ok';
 
-test('after three unclean ends an invocation fails, and only the guilty one', async (t) => {
-  const store = await openStore(t);
-  const second = life(store, ['guilty', 'other']);
+/** One life after the other, each on the store of its process. */
+async function threeEnds(first: Store, other = first): Promise<void> {
+  const runIds = ['a', 'b'];
+  const second = life(first, runIds);
   await second.until(() => second.begun.size === 2);
-  const third = life(store, ['other', 'guilty']);
+  const third = life(other, runIds);
   await third.until(() => third.begun.size === 1);
   await settled();
-  assert.deepEqual([...third.begun.keys()], ['other']);
-  third.begun.get('other')!.end(DONE);
-  assert.deepEqual(await third.ends.get('other'), DONE);
-  await third.until(() => third.begun.has('guilty'));
-  const fourth = life(store, ['guilty', 'new']);
-  assert.equal(codeOf(await fourth.ends.get('guilty')), 'invocation_poisoned');
+  const [innocent, ...more] = third.begun.keys();
+  assert.deepEqual(more, []);
+  const guilty = innocent === 'a' ? 'b' : 'a';
+  third.begun.get(innocent!)!.end(DONE);
+  assert.deepEqual(await third.ends.get(innocent!), DONE);
+  await third.until(() => third.begun.has(guilty));
+  const fourth = life(first, [guilty, 'new']);
+  assert.equal(codeOf(await fourth.ends.get(guilty)), 'invocation_poisoned');
   await fourth.until(() => fourth.begun.has('new'));
   // A retry of it is an invocation like any other
-  const retried = life(store, ['guilty']);
-  await retried.until(() => retried.begun.has('guilty'));
+  const retried = life(other, [guilty]);
+  await retried.until(() => retried.begun.has(guilty));
+}
+
+test('after three unclean ends an invocation fails, and only the guilty one', async (t) =>
+  threeEnds(await openStore(t)));
+
+test('processes that share a database count together', async (t) => {
+  const [first, second] = await openShared(t);
+  if (first) await threeEnds(first, second);
 });
 
 test('who only waited for its turn is not counted', async (t) => {

@@ -40,4 +40,5 @@ export const callJournal = (log: InvocationLog, recorded: () => void = () => {})
     return (await log.outcomeOf<Seen>(placeOf(place)))?.outputs.reads ?? null;
   },
   keep: (place, reads) => log.put<Seen>(placeOf(place), { ok: true, outputs: { reads: [...reads] } }),
+  recorded,
 });
