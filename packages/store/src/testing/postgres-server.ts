@@ -13,13 +13,17 @@ type Server = { adminUrl: string } | { skip: string };
 let server: Promise<Server> | null = null;
 
 /** With `CI=true` a missing server is an error, so that it cannot go unnoticed. */
-export async function freshDatabase(): Promise<FreshDatabase> {
+export async function postgresServer(): Promise<Server> {
   server ??= findServer();
   const found = await server;
-  if ('skip' in found) {
-    if (process.env.CI === 'true') throw new Error(`No PostgreSQL for the tests: ${found.skip}`);
-    return found;
-  }
+  if ('skip' in found && process.env.CI === 'true')
+    throw new Error(`No PostgreSQL for the tests: ${found.skip}`);
+  return found;
+}
+
+export async function freshDatabase(): Promise<FreshDatabase> {
+  const found = await postgresServer();
+  if ('skip' in found) return found;
   const name = `gantry_test_${randomBytes(6).toString('hex')}`;
   await administer(found.adminUrl, `create database ${name}`);
   const url = new URL(found.adminUrl);

@@ -1,19 +1,21 @@
-/** A PostgreSQL database for the tests of one file, or the reason why there is none. */
-import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
+/** PostgreSQL databases for tests, or the reason why there are none. */
+import { freshDatabase, postgresServer } from '../../../store/src/testing/postgres-server.ts';
 import { openPostgresDatabase, type PostgresDatabase } from '../postgres/connection.ts';
 
-const found = await freshDatabase();
+const server = await postgresServer();
 
-export const postgresSkip: string | false = 'skip' in found ? found.skip : false;
+export const postgresSkip: string | false = 'skip' in server ? server.skip : false;
 
 export interface OpenedPostgres {
   readonly database: PostgresDatabase;
   readonly url: string;
-  /** Drops it: once in a file, at its end. */
+  /** Drops it. */
   close(): Promise<void>;
 }
 
+/** A database of its own. */
 export async function openTestPostgres(): Promise<OpenedPostgres> {
+  const found = await freshDatabase();
   if ('skip' in found) throw new Error(found.skip);
   const database = openPostgresDatabase({ url: found.url });
   return {
