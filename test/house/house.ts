@@ -95,7 +95,6 @@ export const HOUSE: House = {
       '@gantry/http': 'the same doors as the host: keys, scopes, errors',
       '@gantry/packs': 'manifests, archives, trust',
       '@gantry/store': 'what is published, durably',
-      '@gantry/egress': 'mirrors read other registries through it',
       '@aws-sdk/client-s3': 'archives in an S3 bucket',
       fastify: 'HTTP',
       pino: 'the log',
@@ -103,7 +102,12 @@ export const HOUSE: House = {
       typebox: 'schemas of routes',
       'node:*': 'files, hashes, signals',
     },
-    tests: { ...everyTest, s3rver: 'an S3 server', 'playwright-core': 'pages in a real browser' },
+    tests: {
+      ...everyTest,
+      '@gantry/egress': 'the client of registries, over HTTP',
+      s3rver: 'an S3 server',
+      'playwright-core': 'pages in a real browser',
+    },
   },
   surfaces: {
     source: {

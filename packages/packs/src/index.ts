@@ -26,13 +26,13 @@ export { PACK_KINDS, type PackKind, type PackManifest } from './manifest/kinds.t
 export type { NodePackManifest } from './manifest/node.ts';
 export { readManifest } from './manifest/read-manifest.ts';
 export { covers, RUNTIME_REQUIREMENTS } from './manifest/runtime.ts';
-export { type Keychain, readDiscovery, readKeychain } from './registry/documents.ts';
+export { type Keychain, readDiscovery } from './registry/documents.ts';
 export { type FetchedPack, fetchPack, judgeFetched } from './registry/fetch-pack.ts';
 export { openFolderRegistry } from './registry/folder-registry.ts';
 export { openHttpRegistry } from './registry/http-registry.ts';
 export { isRegistryAddress, openRegistry, readRegistries } from './registry/open-registry.ts';
 export { Registries } from './registry/registries.ts';
-export type { CopyableRegistry, IndexedVersion, Registry } from './registry/registry.ts';
+export type { CopyableRegistry, Registry } from './registry/registry.ts';
 export { installOrder } from './resolve/install-order.ts';
 export {
   type Resolution,
@@ -49,7 +49,7 @@ export {
   surfaceAsks,
   surfaceGrant,
 } from './scan/called-surfaces.ts';
-export { exposures, readAdvisories, SecurityAdvisory } from './trust/advisory.ts';
+export { exposures, SecurityAdvisory } from './trust/advisory.ts';
 export { readPublicKey, signEd25519 } from './trust/ed25519.ts';
 export {
   detachedSigning,

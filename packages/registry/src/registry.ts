@@ -11,8 +11,6 @@ import { StoreCatalogue } from './catalogue/store-catalogue.ts';
 import { namedArchives } from './catalogue/version-entry.ts';
 import { Claims } from './keychain/claims.ts';
 import { createKeyDirectory } from './keychain/directory.ts';
-import { type MirrorOptions, type MirrorSummary, mirrorRegistry } from './mirror/mirror.ts';
-import { MirroredKeys } from './mirror/mirrored-keys.ts';
 import { HOME_SCOPES, PUBLIC_SCOPES } from './publish/address.ts';
 import { Publisher } from './publish/publish.ts';
 import { keychainRoutes } from './routes/keychain.ts';
@@ -60,8 +58,6 @@ export interface Registry {
   stop(): Promise<void>;
   /** Deletes archives that nothing names any more. Answers how many. */
   sweep(): Promise<number>;
-  /** Copies another registry into this one. */
-  mirror(options: MirrorOptions): Promise<MirrorSummary>;
 }
 
 /** The rules for every route of the registry. */
@@ -84,8 +80,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const scopes: readonly string[] = policy.acceptsPrivate
     ? [...PUBLIC_SCOPES, ...HOME_SCOPES]
     : PUBLIC_SCOPES;
-  const mirrored = new MirroredKeys({ store, changes: main.changes, now });
-  const claims = new Claims({ store, changes: main.changes, foreign: mirrored, scopes, now });
+  const claims = new Claims({ store, changes: main.changes, scopes, now });
   const publisher = new Publisher({
     storage,
     claims,
@@ -101,7 +96,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     catalogue: main.catalogue,
     store,
     now,
-    directory: createKeyDirectory(claims, mirrored, now),
+    directory: createKeyDirectory(claims, now),
     profile: profileOf(policy, scopes),
   });
   const sweep = (): Promise<number> =>
@@ -122,24 +117,8 @@ export function createRegistry(options: RegistryOptions): Registry {
       keychainRoutes(app, { claims, now });
     },
     site: (app) => siteRoutes(app, reads),
-    ...createLife({ store, storage, shelves, claims, mirrored, sweep, log }),
+    ...createLife({ store, storage, shelves, claims, sweep, log }),
     sweep,
-    mirror: (mirroring) =>
-      mirrorRegistry(
-        {
-          catalogue: main.catalogue,
-          storage,
-          claims,
-          limits,
-          scopes,
-          now,
-          keys: mirrored,
-          acceptsUnsigned: policy.acceptsUnsigned,
-          sigstore: policy.sigstore,
-          board: reads.advisories,
-        },
-        mirroring,
-      ),
   };
 }
 
@@ -170,7 +149,6 @@ interface Living {
   readonly storage: ArchiveStorage;
   readonly shelves: readonly Shelf[];
   readonly claims: Claims;
-  readonly mirrored: MirroredKeys;
   readonly sweep: () => Promise<number>;
   readonly log: Logger;
 }
@@ -180,7 +158,6 @@ function createLife({
   storage,
   shelves,
   claims,
-  mirrored,
   sweep,
   log,
 }: Living): Pick<Registry, 'start' | 'stop'> {
@@ -200,7 +177,6 @@ function createLife({
       for (const { changes } of shelves) await changes.start();
       for (const { catalogue } of shelves) await catalogue.load();
       await claims.load();
-      await mirrored.load();
       unwatch = await store.watch(({ kinds, missed }) => {
         if (missed !== true && !kinds.some(isChange)) return;
         catchUp().catch((error: unknown) =>

@@ -86,31 +86,21 @@ export class DocumentRegistry implements CopyableRegistry {
   async list(): Promise<readonly string[]> {
     const lying = await this.#source.packs?.();
     if (lying !== undefined) return lying;
-    const bytes = await this.#endpoint('registryIndex', {}, REGISTRY_INDEX_BYTES_MAX);
+    const bytes = await this.document({ of: 'registryIndex' });
     if (bytes === undefined) this.#notARegistry('it serves no index of its packs, /v1/index.json');
     return readPackNames(bytes) ?? this.#notARegistry('its index of packs is not readable');
   }
 
-  async document(document: RegistryDocument): Promise<unknown> {
-    const bytes = await this.#document(document);
-    return bytes === undefined ? undefined : jsonOf(bytes);
-  }
-
-  async publicKey(url: string): Promise<string | undefined> {
-    const bytes = await this.#publicKey(url);
-    return bytes === undefined ? undefined : Buffer.from(bytes).toString('utf8');
-  }
-
   async index(name: string): Promise<PackIndex | undefined> {
     checkAsked(name);
-    const bytes = await this.#document({ of: 'packMetadata', name });
+    const bytes = await this.document({ of: 'packMetadata', name });
     if (bytes === undefined) return this.#listed(name);
     return readPackIndex(name, bytes) ?? this.#notARegistry(`its index of ${name} is not readable`);
   }
 
   async manifest(name: string, version: string): ReturnType<Registry['manifest']> {
     checkAsked(name, version);
-    const bytes = await this.#document({ of: 'versionManifest', name, version });
+    const bytes = await this.document({ of: 'versionManifest', name, version });
     if (bytes === undefined) return undefined;
     const [path = ''] = await this.#paths('versionTarball', { name, version });
     return versionManifestOf({ name, version }, readServed(bytes), this.url + path);
@@ -131,7 +121,7 @@ export class DocumentRegistry implements CopyableRegistry {
     checkAsked(name);
     const [listed, bytes] = await Promise.all([
       this.#listedKeys(name, keyId),
-      this.#document({ of: 'keychain', name }),
+      this.document({ of: 'keychain', name }),
     ]);
     const keychain =
       bytes && (readKeychain(bytes) ?? this.#notARegistry(`its keychain of ${name} is not readable`));
@@ -146,7 +136,7 @@ export class DocumentRegistry implements CopyableRegistry {
   /** A feed that cannot be read in full is refused: to know less would look like being safe. */
   advisories(): Promise<readonly SecurityAdvisory[]> {
     return this.#remember('advisories', async () => {
-      const bytes = await this.#document({ of: 'advisories' });
+      const bytes = await this.document({ of: 'advisories' });
       if (bytes === undefined) return [];
       const { advisories, unreadable } = readAdvisories(jsonOf(bytes));
       if (unreadable > 0) this.#notARegistry(`${unreadable} of its security advisories are not readable`);
@@ -154,12 +144,18 @@ export class DocumentRegistry implements CopyableRegistry {
     });
   }
 
-  #document(document: RegistryDocument): Promise<Uint8Array | undefined> {
+  document(document: RegistryDocument): Promise<Uint8Array | undefined> {
     switch (document.of) {
       case 'discovery':
         return this.#firstOf(DISCOVERY, DOCUMENT_BYTES_MAX);
+      case 'registryIndex':
+        return this.#endpoint('registryIndex', {}, REGISTRY_INDEX_BYTES_MAX);
       case 'advisories':
         return this.#source.read(ADVISORIES, DOCUMENT_BYTES_MAX);
+      case 'publicKey': {
+        const { url } = document;
+        return this.#remember(`key ${url}`, () => this.#source.read(this.#source.pathOf(url), KEY_BYTES_MAX));
+      }
       case 'keychain':
         return this.#source.read(filled(KEYCHAIN, document), DOCUMENT_BYTES_MAX);
       case 'packMetadata':
@@ -183,7 +179,7 @@ export class DocumentRegistry implements CopyableRegistry {
 
   #discovery(): Promise<Discovery> {
     return this.#remember('discovery', async () => {
-      const bytes = await this.#document({ of: 'discovery' });
+      const bytes = await this.document({ of: 'discovery' });
       if (bytes === undefined) return {};
       return readDiscovery(bytes) ?? this.#notARegistry('its discovery document is not readable');
     });
@@ -197,15 +193,11 @@ export class DocumentRegistry implements CopyableRegistry {
       .filter((key) => key.keyId === keyId || permits(key.permittedNamespaces, name))
       .slice(0, KEYS_MAX);
     const keys = concerned.map(async ({ publicKeyUrl, ...key }) => {
-      const publicKey = await this.publicKey(publicKeyUrl);
+      const bytes = await this.document({ of: 'publicKey', url: publicKeyUrl });
       // A key without its bytes proves nothing; the other keys still do.
-      return publicKey === undefined ? [] : [{ ...key, publicKey }];
+      return bytes === undefined ? [] : [{ ...key, publicKey: Buffer.from(bytes).toString('utf8') }];
     });
     return (await Promise.all(keys)).flat();
-  }
-
-  #publicKey(url: string): Promise<Uint8Array | undefined> {
-    return this.#remember(`key ${url}`, () => this.#source.read(this.#source.pathOf(url), KEY_BYTES_MAX));
   }
 
   async #paths(endpoint: Endpoint, asked: Asked): Promise<readonly string[]> {

@@ -57,19 +57,18 @@ export interface Registry {
 
 /** What a registry says of itself and its packs, beside their archives. */
 export type RegistryDocument =
-  | { readonly of: 'discovery' }
-  | { readonly of: 'advisories' }
+  | { readonly of: 'discovery' | 'registryIndex' | 'advisories' }
+  /** In PEM, at the address that discovery gives for it. */
+  | { readonly of: 'publicKey'; readonly url: string }
   | { readonly of: 'packMetadata' | 'keychain'; readonly name: string }
   | { readonly of: 'versionManifest'; readonly name: string; readonly version: string };
 
-/** A registry that can be copied whole: it tells what it has, and its documents can be read as they are. */
+/** A registry that can be copied: it lists its packs and hands out its documents byte for byte. */
 export interface CopyableRegistry extends Registry {
   /** The names of all packs. */
   list(): Promise<readonly string[]>;
-  /** The parsed JSON, unchecked; undefined when there is no such document. */
-  document(document: RegistryDocument): Promise<unknown>;
-  /** A public key, in PEM, at the address that discovery gives for it. */
-  publicKey(url: string): Promise<string | undefined>;
+  /** The bytes as served, unchecked; undefined when there is no such document. */
+  document(document: RegistryDocument): Promise<Uint8Array | undefined>;
 }
 
 const NAME_LENGTH_MAX = 256;

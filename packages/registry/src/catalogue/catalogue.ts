@@ -28,8 +28,6 @@ export interface Provenance {
   readonly userAgent?: string;
   /** What the publisher says of its build environment. */
   readonly build?: JsonObject;
-  /** Set when the version was copied from another registry. */
-  readonly mirroredFrom?: string;
 }
 
 export interface PublishedVersion {

@@ -21,12 +21,11 @@ export type ChangeType =
   | 'yank-reverted'
   | 'claimed'
   | 'key-rotated'
-  | 'keys-mirrored'
   | 'reset';
 
 export interface Change {
   readonly type: ChangeType;
-  /** The pack, the namespace or the other registry that changed; `*` is all packs. */
+  /** The pack or the namespace that changed; `*` is all packs. */
   readonly name: string;
   readonly version?: string;
   /** Id of the key that did it. */

@@ -29,19 +29,9 @@ interface KnownClaim {
   readonly entryVersion: number;
 }
 
-/** Keys that came with packs of other registries. */
-export interface ForeignKeys {
-  key(keyId: string): TrustedKey | undefined;
-  keysFor(name: string): readonly TrustedKey[];
-  keychainOf(name: string): Keychain | undefined;
-  /** The registry whose keys sign for names that the namespace covers. */
-  sourceOf(namespace: string): string | undefined;
-}
-
 export interface ClaimsOptions {
   readonly store: Store;
   readonly changes: ChangeLog;
-  readonly foreign: ForeignKeys;
   readonly scopes: readonly string[];
   readonly now: () => number;
 }
@@ -92,24 +82,18 @@ export class Claims {
 
   trustedKeys(name: string): TrustedKey[] {
     const claim = this.claimOf(name);
-    const own = claim === undefined ? [] : claim.keys.map((key) => trustedKey(claim, key));
-    return [...own, ...this.#options.foreign.keysFor(name)];
+    return claim === undefined ? [] : claim.keys.map((key) => trustedKey(claim, key));
   }
 
   keychainOf(name: string): Keychain | undefined {
     const claim = this.claimOf(name);
-    return claim !== undefined && claim.keys.length > 0 ? claim : this.#options.foreign.keychainOf(name);
+    return claim !== undefined && claim.keys.length > 0 ? claim : undefined;
   }
 
-  /** The key itself, of whoever it is. */
   publicKey(kid: string): string | undefined {
-    return this.ownKey(kid)?.publicKey ?? this.#options.foreign.key(kid)?.publicKey;
-  }
-
-  ownKey(kid: string): KeychainKey | undefined {
     return this.all()
       .flatMap(({ keys }) => keys)
-      .find((key) => key.kid === kid);
+      .find((key) => key.kid === kid)?.publicKey;
   }
 
   refuseOutside(name: string, tenant: string): void {
@@ -131,7 +115,6 @@ export class Claims {
     return this.#options.changes.write<ClaimOutcome>(async () => {
       const known = this.#claims.get(request.namespace);
       this.#refuseTaken(request);
-      if (known === undefined && !by.isOperator) this.#refuseForeign(request.namespace);
       const claim = claimAfter(request, known?.claim, by, this.#options.now());
       if (JSON.stringify(claim) === JSON.stringify(known?.claim))
         return { kind: 'nothing', result: { outcome: 'unchanged', claim } };
@@ -162,16 +145,6 @@ export class Claims {
       });
     if (this.#claims.size >= CLAIMS_MAX)
       throw new OpenwopError('conflict', { message: `The registry has ${CLAIMS_MAX} claims, its limit.` });
-  }
-
-  /** Otherwise anybody could add a version to a pack of somebody else's. */
-  #refuseForeign(namespace: string): void {
-    const source = this.#options.foreign.sourceOf(namespace);
-    if (source !== undefined)
-      throw new OpenwopError('conflict', {
-        message: `Packs of ${namespace} are copied from ${source}. Publish there, or ask the operator of this registry.`,
-        details: { namespace, source },
-      });
   }
 
   #proposal<T>(

@@ -38,12 +38,11 @@ ${signingKey !== undefined && html`<p>The key may sign for ${signingKey.permitte
 
 export function provenanceSection({ version }: PackView): Html {
   const { provenance } = version;
-  const { publishedBy, userAgent, build, mirroredFrom } = provenance;
+  const { publishedBy, userAgent, build } = provenance;
   return html`<section aria-labelledby="provenance"><h2 id="provenance">Provenance</h2>
 <dl class="facts">
 <div><dt>Published</dt><dd>${day(provenance.publishedAt)} by ${publishedBy.name} <span class="quiet">(key <code>${publishedBy.keyId}</code>)</span></dd></div>
 ${userAgent !== undefined && html`<div><dt>With</dt><dd>${userAgent}</dd></div>`}
-${mirroredFrom !== undefined && html`<div><dt>Copied from</dt><dd>${mirroredFrom}</dd></div>`}
 <div><dt>Build</dt><dd>${build === undefined ? 'Its publisher says nothing about how it was built.' : html`As its publisher says; nobody checked it.<pre tabindex="0"><code>${JSON.stringify(build, null, 2).slice(0, 4_000)}</code></pre>`}</dd></div>
 </dl></section>`;
 }

@@ -1,9 +1,8 @@
-/** From a registry out there to a host that reaches nothing but the copy. */
+/** From a registry to a host that reaches nothing but a mirror of it. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { registryFolder } from '../../../../host/src/packs/testing/registry-folder.ts';
-import { startRegistryProcess } from '../../../../registry/src/testing/registry-process.ts';
 import { temporaryFolder } from '../../../../registry/src/testing/test-registry.ts';
 import { realHost } from '../../testing/real-host.ts';
 import { startCli } from '../../testing/test-host.ts';
@@ -29,15 +28,13 @@ test('a host installs from the copy, with what the pack needs, and the registry 
   );
   const made = await temporaryFolder();
   t.after(made.remove);
-  const data = path.join(made.path, 'registry');
-  const copied = await gantry('mirror', source.path, '--data', data).finished;
+  const mirror = path.join(made.path, 'mirror');
+  const copied = await gantry('mirror', source.path, mirror).finished;
   assert.equal(copied.code, 0, copied.stdout + copied.stderr);
   assert.match(copied.stdout, /3 versions of 2 packs: 3 copied/);
   await source.close();
 
-  const registry = await startRegistryProcess(data);
-  t.after(() => registry.kill());
-  const { client } = await realHost(t, [], { settings: { registries: [registry.url] } });
+  const { client } = await realHost(t, [], { settings: { registries: [mirror] } });
   const installed = await client.packs.installFromRegistry({ name: CRM, range: '^1.0.0' });
   assert.deepEqual([installed.version, installed.trust, installed.signedBy], ['1.0.0', 'signed', 'acme-1']);
   const names = (await client.packs.list()).map(({ name }) => name).sort();

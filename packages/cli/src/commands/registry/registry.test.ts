@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { fetchPack, judgeFetched, openFolderRegistry } from '@gantry/packs';
 import {
   type RegistryProcess,
   startRegistryProcess,
@@ -83,7 +84,7 @@ test('a version is yanked, deprecated and unpublished, and all of it taken back'
   assert.equal((await versionOf(name, '0.1.0')).error, 'not_found');
 });
 
-test('a key is rotated with the proof of the one before', async (t) => {
+test('a key is rotated with the proof of the one before, and a mirror keeps both', async (t) => {
   const here = await place(t);
   const name = await published(here, 'globex');
   await does(here, 'pack', 'keygen', 'globex-2');
@@ -106,6 +107,24 @@ test('a key is rotated with the proof of the one before', async (t) => {
   await edit(manifest, (text) => JSON.stringify({ ...JSON.parse(text), version: '0.2.0' }));
   await does(here, 'pack', 'publish', 'pack', '--signing-key', 'globex-2.pem');
   assert.equal((await versionOf(name, '0.2.0')).version, '0.2.0');
+
+  await does(here, 'registry', 'mirror', server.url, 'mirror', '--only', name);
+  const folder = path.join(here.place, 'mirror');
+  const keychain = await fetch(`${server.url}/v1/packs/${name}/-/keychain`);
+  assert.equal(
+    await readFile(path.join(folder, `v1/packs/${name}/-/keychain`), 'utf8'),
+    await keychain.text(),
+  );
+  const registry = await openFolderRegistry({ folder });
+  for (const [version, key] of [
+    ['0.1.0', 'globex-1'],
+    ['0.2.0', 'globex-2'],
+  ] as const) {
+    const fetched = await fetchPack({ registry, name, version });
+    const host = { policy: { mode: 'verified' }, isExact: false, now: Date.now() } as const;
+    const judged = await judgeFetched(fetched, host);
+    assert.equal(judged.trusted && judged.signedBy, key);
+  }
 });
 
 test('a namespace is claimed first, and given a key later', async (t) => {

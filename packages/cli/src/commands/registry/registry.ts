@@ -7,6 +7,7 @@ import { runServer } from '../start.ts';
 import { advisories } from './advisories.ts';
 import { claim, keys } from './keychain.ts';
 import { deprecate, undeprecate, unpublish, unyank, yank } from './lifecycle.ts';
+import { mirror } from './mirror.ts';
 
 /** What a registry that runs is asked to do. */
 const ACTIONS: Actions = {
@@ -21,7 +22,7 @@ const ACTIONS: Actions = {
 };
 
 const USAGE = [
-  'start [flags] | mirror <url or folder> [flags]',
+  'start [flags] | mirror <registry> <folder> [--only NAMES]',
   ...Object.entries(ACTIONS).map(([name, { takes = '' }]) => `${name} ${takes}`),
 ].join(' | ');
 
@@ -30,13 +31,14 @@ export const registry: Command = {
   summary: 'run, copy and look after a registry of packs',
   usage: `registry ${USAGE}`,
   details:
-    'start serves a registry here; --port, --data, --database, --storage and --public-url go to it. mirror copies\n' +
-    'another registry to the same --data, with --only for some names; it goes on where it was, and exits with 1\n' +
-    'when something was refused. The rest speaks to the registry at --registry, with the key in\n' +
+    'start serves a registry here; --port, --data, --database, --storage and --public-url go to it. mirror copies a\n' +
+    'registry, an address or a folder, into a folder that --registry reads; run it again to update or continue. It\n' +
+    'exits with 1 when something was refused. The rest speaks to the registry at --registry, with the key in\n' +
     'GANTRY_REGISTRY_KEY. <pack> is name@version. keys can ls, add and rotate; advisories can ls and add.',
   options: {
     registry: { type: 'string', value: 'URL', text: 'the registry (GANTRY_REGISTRY_URL)' },
     key: { type: 'string', value: 'KEY', text: 'API key (GANTRY_REGISTRY_KEY; better there)' },
+    only: { type: 'string', value: 'NAMES', text: 'mirror: names or namespaces, separated by commas' },
     reason: { type: 'string', value: 'TEXT', text: 'yank, deprecate: why, for whoever uses the version' },
     advisory: { type: 'string', value: 'URL', text: 'yank: where more is said' },
     'superseded-by': { type: 'string', value: 'PACK', text: 'deprecate: what to use instead' },
@@ -48,7 +50,7 @@ export const registry: Command = {
   },
   examples: [
     'gantry registry start --data /var/lib/gantry-registry',
-    "gantry registry mirror https://packs.example.org --only 'vendor.acme.*'",
+    "gantry registry mirror https://packs.example.org ./mirror --only 'vendor.acme.*'",
     "gantry registry claim 'vendor.acme.*' --public-key acme-2026.pub",
     'gantry registry yank vendor.acme.greeter@1.0.0 --reason "loses data"',
   ],
@@ -68,9 +70,9 @@ function registryMain(): string {
 async function runRegistry(call: Call): Promise<number> {
   const { name, rest } = splitCommand(call.args.words);
   if (name === 'start') return runServer(registryMain(), rest);
-  if (name === 'mirror') return runServer(registryMain(), ['mirror', ...rest]);
   if (name === undefined) throw new UsageError(`Usage: gantry ${registry.usage}`);
-  const asked = { ...registry, words: { min: 1, max: wordsMax(ACTIONS) } };
-  const args = readArgs(asked, call.args.words);
+  const words = name === 'mirror' ? { min: 3, max: 3 } : { min: 1, max: wordsMax(ACTIONS) };
+  const args = readArgs({ ...registry, words }, call.args.words);
+  if (name === 'mirror') return mirror({ ...call, args });
   return runAction('registry', ACTIONS, { ...call, args });
 }
