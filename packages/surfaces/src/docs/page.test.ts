@@ -5,21 +5,12 @@ import { SURFACE_NAMES, surfacesNamedBy } from '@gantry/protocol';
 import { SURFACES } from '../catalogue.ts';
 import type { ImplementedSurface } from '../define-surface.ts';
 import { createRoutes } from '../routes.ts';
-import { ctxTypes } from './ctx-types.ts';
-import { capabilityPage } from './page.ts';
-import { CAPABILITY_PAGE, CTX_TYPES } from './written.ts';
-
-/** Not `equal`: two whole pages tell nobody anything. */
-function holds(file: URL, made: string): void {
-  assert.ok(readFileSync(file, 'utf8') === made, 'renew it: node packages/surfaces/src/docs/write.ts');
-}
+import { CAPABILITY_PAGE, capabilityPage } from './page.ts';
 
 test('docs/capabilities.md is what the literals say', () => {
-  holds(CAPABILITY_PAGE, capabilityPage(SURFACES));
-});
-
-test('the types of ctx are what the literals say', () => {
-  holds(CTX_TYPES, ctxTypes(SURFACES));
+  // Not `equal`: the difference of two whole pages is hard to read.
+  const isCurrent = readFileSync(CAPABILITY_PAGE, 'utf8') === capabilityPage(SURFACES);
+  assert.ok(isCurrent, 'renew it: node packages/surfaces/src/docs/write.ts');
 });
 
 test('every surface that the protocol names has a literal', () => {

@@ -3,6 +3,8 @@ import type { TSchema } from 'typebox';
 import type { MethodLiteral, SurfaceLiteral } from '../define-surface.ts';
 import type { Spelling } from '../spelling.ts';
 
+export const CAPABILITY_PAGE = new URL('../../../../docs/capabilities.md', import.meta.url);
+
 const HEAD = `# Host capabilities
 
 What this host offers to the code of packs, beside its sandbox. A pack names what it needs under \`peerDependencies\`, as \`kvStorage\` or \`host.kvStorage\`; a pack that needs what the host lacks is not installed. One that names some of them may call those alone; one that names none is asked to be granted those that its code calls. The host says under the same names in \`/.well-known/openwop\` what it has.
