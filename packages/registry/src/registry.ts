@@ -4,7 +4,7 @@ import { ARCHIVE_LIMITS, type ArchiveLimits, type SigstoreTrust } from '@gantry/
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import Type from 'typebox';
-import { PACK_ACCESS } from './access/access.ts';
+import { PACK_ACCESS } from './access.ts';
 import type { Catalogue, CatalogueName } from './catalogue/catalogue.ts';
 import { ChangeLog, isChange } from './catalogue/change-log.ts';
 import { StoreCatalogue } from './catalogue/store-catalogue.ts';
@@ -19,12 +19,12 @@ import { packReadRoutes } from './routes/packs.ts';
 import { publishRoute } from './routes/publish.ts';
 import { createReads, READ_ACCESS, readRoutes, siteRoutes } from './routes/read-routes.ts';
 import type { ArchiveStorage } from './storage/storage.ts';
-import { sweepArchives } from './storage/sweep.ts';
+import { sweepArchives } from './storage/storage.ts';
 
 const SWEEP_EVERY_MS = 24 * 3_600_000;
 
 /** What an operator decides about a registry, wherever it runs. */
-export interface RegistryPolicy {
+interface RegistryPolicy {
   readonly name: string;
   /** Where clients reach it, without a slash at the end; asked once it serves. */
   readonly publicUrl: () => string;
@@ -37,7 +37,7 @@ export interface RegistryPolicy {
   readonly testNamespace: boolean;
 }
 
-export interface RegistryOptions {
+interface RegistryOptions {
   readonly store: Store;
   readonly storage: ArchiveStorage;
   readonly policy: RegistryPolicy;

@@ -10,10 +10,11 @@ import {
   randomBytes,
 } from '@gantry/http';
 import { type ArchiveLimits, readTrustFile, type SigstoreTrust, TrustFileError } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import { type Logger, pino } from 'pino';
+import Type from 'typebox';
 import { createRegistry, REGISTRY_ACCESS, type Registry } from './registry.ts';
-import { healthRoutes } from './routes/health.ts';
 import { type Settings, SettingsError } from './settings.ts';
 import { openStorage } from './storage/open-storage.ts';
 
@@ -30,7 +31,7 @@ const ACCESS: AccessRules = {
   'DELETE /v1/host/gantry/keys/{keyId}': ['keys:manage'],
 };
 
-export interface RegistryServerOptions {
+interface RegistryServerOptions {
   readonly settings: Settings;
   readonly now?: () => number;
   readonly log?: Logger;
@@ -134,6 +135,23 @@ function createApp(options: {
   registry.routes(app);
   registry.site(app);
   return app;
+}
+
+const Status = Type.Object({ status: Type.Literal('ok') });
+
+/** `healthz`: the process is up. `readyz`: what is published is loaded. */
+function healthRoutes(app: Api, isReady: () => boolean): void {
+  app.get('/healthz', { schema: { summary: 'The process is up', response: { 200: Status } } }, async () => ({
+    status: 'ok',
+  }));
+  app.get(
+    '/readyz',
+    { schema: { summary: 'The registry is serving', response: { 200: Status } } },
+    async () => {
+      if (!isReady()) throw new OpenwopError('service_unavailable', { headers: { 'retry-after': '1' } });
+      return { status: 'ok' };
+    },
+  );
 }
 
 const openStore = (settings: Settings): Promise<Store> =>

@@ -6,13 +6,14 @@
  */
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
 import type { CatalogueName } from './catalogue.ts';
+import { putEntry } from './entries.ts';
 
 const KIND = 'registry-change';
 const PAGE = 200;
 /** Only other processes can win in between, and each time one of them gets further. */
 const ATTEMPTS_MAX = 50;
 
-export type ChangeType =
+type ChangeType =
   | 'published'
   | 'unpublished'
   | 'deprecated'
@@ -46,7 +47,7 @@ export type Proposal<T> =
 
 type Listener = (changes: readonly Change[]) => Promise<void>;
 
-export interface ChangeLogOptions {
+interface ChangeLogOptions {
   readonly store: Pick<Store, 'commit' | 'entries'>;
   readonly catalogue: CatalogueName;
   readonly now: () => number;
@@ -113,19 +114,10 @@ export class ChangeLog {
   }
 
   #line(change: Omit<Change, 'at'>): Write {
-    const { catalogue, now } = this.#options;
-    const at = now();
-    const entry = {
-      kind: KIND,
-      tenant: catalogue,
-      id: idOf(this.#revision + 1),
-      ref: change.name,
-      dueAt: null,
-      expiresAt: null,
-      createdAt: at,
-      body: JSON.stringify({ ...change, at: new Date(at).toISOString() }),
-    };
-    return { kind: 'putEntry', entry, expectedVersion: null };
+    const now = this.#options.now();
+    const key = { kind: KIND, tenant: this.#options.catalogue, id: idOf(this.#revision + 1) };
+    const body: Change = { ...change, at: new Date(now).toISOString() };
+    return putEntry(key, body, { now, ref: change.name, expectedVersion: null });
   }
 
   async #catchUp(): Promise<void> {

@@ -7,10 +7,10 @@ import type { ArchiveStorage } from '../storage/storage.ts';
 import { fileIn } from './archive-file.ts';
 import type { Catalogue, CatalogueName, PackSummary, PublishedVersion } from './catalogue.ts';
 import type { Change, ChangeLog, Proposal } from './change-log.ts';
-import { readEntries } from './entry-pages.ts';
+import { putEntry, readEntries } from './entries.ts';
 import { newestFirst } from './order.ts';
+import { RevisionCache } from './revision-cache.ts';
 import { summaryOf } from './summary.ts';
-import { type Loaded, VersionCache } from './version-cache.ts';
 import {
   putVersion,
   readVersions,
@@ -33,7 +33,13 @@ interface KnownPack {
   readonly entryVersion: number;
 }
 
-export interface StoreCatalogueOptions {
+interface Loaded {
+  readonly versions: readonly PublishedVersion[];
+  /** Characters as they are stored. */
+  readonly size: number;
+}
+
+interface StoreCatalogueOptions {
   readonly name: CatalogueName;
   readonly store: Store;
   readonly storage: ArchiveStorage;
@@ -61,7 +67,7 @@ export class StoreCatalogue implements Catalogue {
   readonly name: CatalogueName;
   readonly #options: StoreCatalogueOptions;
   readonly #packs = new Map<string, KnownPack>();
-  readonly #cache = new VersionCache(CACHE_SIZE_MAX);
+  readonly #cache = new RevisionCache<Loaded>(CACHE_SIZE_MAX, ({ size }) => size);
   #sorted: { readonly revision: number; readonly summaries: readonly PackSummary[] } | undefined;
 
   constructor(options: StoreCatalogueOptions) {
@@ -96,7 +102,8 @@ export class StoreCatalogue implements Catalogue {
 
   async versions(name: string): Promise<readonly PublishedVersion[]> {
     const known = this.#packs.get(name);
-    return known === undefined ? [] : this.#cache.get(name, known.revision, () => this.#load(name));
+    if (known === undefined) return [];
+    return (await this.#cache.get(name, known.revision, () => this.#load(name))).versions;
   }
 
   async version(name: string, version: string): Promise<PublishedVersion | undefined> {
@@ -170,15 +177,8 @@ export class StoreCatalogue implements Catalogue {
     const known = this.#packs.get(name);
     const key: EntryKey = { kind: PACK_KIND, tenant: this.name, id: name };
     if (summary !== undefined) {
-      const entry = {
-        ...key,
-        ref: null,
-        dueAt: null,
-        expiresAt: null,
-        createdAt: this.#options.now(),
-        body: JSON.stringify({ summary, revision: this.revision + 1 }),
-      };
-      return [{ kind: 'putEntry', entry, expectedVersion: known?.entryVersion ?? null }];
+      const more = { now: this.#options.now(), expectedVersion: known?.entryVersion ?? null };
+      return [putEntry(key, { summary, revision: this.revision + 1 }, more)];
     }
     return known === undefined ? [] : [{ kind: 'deleteEntry', key, expectedVersion: known.entryVersion }];
   }

@@ -1,5 +1,6 @@
 import type { PackKind } from '@gantry/packs';
-import type { Json, JsonObject } from '@gantry/protocol';
+import type { JsonObject } from '@gantry/protocol';
+import { listAt, textAt } from '../json-values.ts';
 import type { PackSummary, PublishedVersion } from './catalogue.ts';
 import { latestOf } from './order.ts';
 
@@ -18,19 +19,11 @@ const IDS: Readonly<Record<PackKind, readonly (readonly [list: string, id: strin
   'form-content': [['templates', 'templateId']],
 };
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-
-/** The objects of a list; a single object counts as a list of one. */
-const objects = (value: Json | undefined): JsonObject[] =>
-  (Array.isArray(value) ? value : [value ?? null]).filter(isObject);
-
-const idsIn = (manifest: JsonObject, list: string, id: string): string[] =>
-  objects(manifest[list])
-    .map((item) => text(item[id]))
-    .filter((found) => found !== '');
+/** The ids of what a list holds; a single object counts as a list of one. */
+const idsIn = (manifest: JsonObject, list: string, id: string): string[] => {
+  const value = manifest[list];
+  return (Array.isArray(value) ? value : [value]).flatMap((item) => textAt(item, id) ?? []);
+};
 
 /** What a version brings: node types and agents, chains, templates, cards, artifact types, or the provider. */
 const typeIdsOf = ({ kind, manifest }: Pick<PublishedVersion, 'kind' | 'manifest'>): string[] =>
@@ -44,15 +37,14 @@ export function summaryOf(versions: readonly PublishedVersion[]): PackSummary | 
   const latest = latestOf(versions);
   if (latest === undefined) return undefined;
   const { manifest } = latest;
-  const tags = Array.isArray(manifest.keywords) ? manifest.keywords.map(text) : [];
   return {
     name: latest.name,
     kind: latest.kind,
     latest: latest.version,
-    description: text(manifest.description),
-    license: text(manifest.license),
-    author: text(manifest.author),
-    tags,
+    description: textAt(manifest, 'description') ?? '',
+    license: textAt(manifest, 'license') ?? '',
+    author: textAt(manifest, 'author') ?? '',
+    tags: listAt(manifest, 'keywords').map((tag) => (typeof tag === 'string' ? tag : '')),
     typeIds: typeIdsOf(latest),
     nodeCount: nodeTypeIdsOf(manifest).length,
     agentCount: agentIdsOf(manifest).length,

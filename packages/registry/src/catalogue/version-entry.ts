@@ -1,7 +1,7 @@
 /** A version as it is kept. What was unpublished stays known, so that its name never means other bytes. */
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
 import type { CatalogueName, PublishedVersion } from './catalogue.ts';
-import { readEntries } from './entry-pages.ts';
+import { putEntry, readEntries } from './entries.ts';
 
 export const VERSION_KIND = 'registry-version';
 const PAGE = 100;
@@ -23,12 +23,6 @@ export interface VersionRecord {
   /** Length of what is kept, as a measure of what remembering it costs. */
   readonly size: number;
 }
-
-const versionKey = (catalogue: CatalogueName, name: string, version: string): EntryKey => ({
-  kind: VERSION_KIND,
-  tenant: catalogue,
-  id: `${name}@${version}`,
-});
 
 const recordOf = (entry: Entry): VersionRecord => ({
   version: entry.id.slice(entry.id.indexOf('@') + 1),
@@ -56,18 +50,8 @@ export function putVersion(options: {
   readonly now: number;
 }): Write {
   const { catalogue, name, version, state, before, now } = options;
-  return {
-    kind: 'putEntry',
-    entry: {
-      ...versionKey(catalogue, name, version),
-      ref: name,
-      dueAt: null,
-      expiresAt: null,
-      createdAt: now,
-      body: JSON.stringify(state),
-    },
-    expectedVersion: before?.entryVersion ?? null,
-  };
+  const key = { kind: VERSION_KIND, tenant: catalogue, id: `${name}@${version}` };
+  return putEntry(key, state, { now, ref: name, expectedVersion: before?.entryVersion ?? null });
 }
 
 /** The archives that some published version of any catalogue is made of. */

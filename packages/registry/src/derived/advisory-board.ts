@@ -7,6 +7,7 @@
 import { OpenwopError } from '@gantry/protocol';
 import type { Entry, EntryKey, Store } from '@gantry/store';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
+import { putEntry, readEntries } from '../catalogue/entries.ts';
 import { affectedVersions, type PublishedAdvisory } from './advisory.ts';
 
 const KIND = 'registry-advisory';
@@ -16,7 +17,7 @@ const PAGE = 500;
 const REMEMBERED_MS = 5_000;
 const NAMED_MAX = 50;
 
-export interface AdvisoryBoardOptions {
+interface AdvisoryBoardOptions {
   readonly store: Pick<Store, 'entries' | 'commit'>;
   readonly catalogue: Catalogue;
   readonly now: () => number;
@@ -53,26 +54,11 @@ export class AdvisoryBoard {
     refuseUnlessYanked(await affectedVersions(catalogue, advisory));
     const key: EntryKey = { kind: KIND, tenant: catalogue.name, id: advisory.id };
     const entry = await store.entries.get(key);
-    const body = JSON.stringify(advisory);
-    if (entry?.body === body) return 'unchanged';
+    if (entry?.body === JSON.stringify(advisory)) return 'unchanged';
     if (entry === null) await this.#refuseTooMany();
     else refuseOtherDay(adviceOf(entry), advisory);
-    const [result] = await store.commit([
-      [
-        {
-          kind: 'putEntry',
-          entry: {
-            ...key,
-            ref: null,
-            dueAt: null,
-            expiresAt: null,
-            createdAt: entry?.createdAt ?? now(),
-            body,
-          },
-          expectedVersion: entry?.version ?? null,
-        },
-      ],
-    ]);
+    const more = { now: entry?.createdAt ?? now(), expectedVersion: entry?.version ?? null };
+    const [result] = await store.commit([[putEntry(key, advisory, more)]]);
     this.#remembered = undefined;
     if (result?.won !== true)
       throw new OpenwopError('conflict', {
@@ -83,17 +69,8 @@ export class AdvisoryBoard {
 
   async #load(): Promise<readonly PublishedAdvisory[]> {
     const { store, catalogue } = this.#options;
-    const advisories: PublishedAdvisory[] = [];
-    for (let beforeId: string | undefined; advisories.length < ADVISORIES_MAX; ) {
-      const page = await store.entries.list(KIND, catalogue.name, {
-        limit: PAGE,
-        ...(beforeId !== undefined && { beforeId }),
-      });
-      advisories.push(...page.map(adviceOf));
-      beforeId = page.at(-1)?.id;
-      if (page.length < PAGE) break;
-    }
-    return advisories.reverse();
+    const entries = await readEntries(store, { kind: KIND, tenant: catalogue.name, page: PAGE });
+    return entries.map(adviceOf).reverse();
   }
 
   async #refuseTooMany(): Promise<void> {

@@ -1,5 +1,6 @@
 /** How the registry describes itself, so that clients need not guess its addresses. */
-import { REGISTRY_VERSION } from './index-json.ts';
+
+export const REGISTRY_VERSION = '1.0.0';
 
 export interface RegistryProfile {
   readonly name: string;
@@ -24,7 +25,7 @@ export interface SigningKeyEntry {
   readonly validUntil?: string;
 }
 
-export interface NamespaceAssignment {
+interface NamespaceAssignment {
   readonly namespace: string;
   readonly owner: string;
   readonly signingKeyId?: string;

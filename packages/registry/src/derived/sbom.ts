@@ -1,6 +1,7 @@
 /** Bills of materials in CycloneDX 1.6: what a version is, what it hashes to, what it needs. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
+import { entriesAt } from '../json-values.ts';
 import { licensesOf } from './license.ts';
 
 const HEAD = { bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 } as const;
@@ -48,9 +49,7 @@ function componentOf(version: PublishedVersion): JsonObject {
 
 /** What the manifest asks for, by name. Which version that becomes is the lockfile's to say. */
 function dependenciesOf({ manifest }: PublishedVersion): [name: string, range: string][] {
-  const { dependencies } = manifest;
-  if (typeof dependencies !== 'object' || dependencies === null || Array.isArray(dependencies)) return [];
-  return Object.entries(dependencies)
+  return entriesAt(manifest, 'dependencies')
     .map(([name, range]): [string, string] => [name, String(range)])
     .sort(([left], [right]) => (left < right ? -1 : 1));
 }

@@ -1,9 +1,9 @@
 /** Every claim, in memory and in the store. Changes go through the log, so no two overlap. */
 import type { Keychain, KeychainKey, TrustedKey } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
-import type { EntryKey, Store, Write } from '@gantry/store';
+import type { Store, Write } from '@gantry/store';
 import type { ChangeLog } from '../catalogue/change-log.ts';
-import { readEntries } from '../catalogue/entry-pages.ts';
+import { putEntry, readEntries } from '../catalogue/entries.ts';
 import {
   type Claim,
   checkKey,
@@ -29,21 +29,21 @@ interface KnownClaim {
   readonly entryVersion: number;
 }
 
-export interface ClaimsOptions {
+interface ClaimsOptions {
   readonly store: Store;
   readonly changes: ChangeLog;
   readonly scopes: readonly string[];
   readonly now: () => number;
 }
 
-export type ClaimRequest = Omit<Claim, 'claimedAt' | 'keys'> & { readonly key?: KeychainKey };
+type ClaimRequest = Omit<Claim, 'claimedAt' | 'keys'> & { readonly key?: KeychainKey };
 
-export interface Claimant {
+interface Claimant {
   readonly keyId: string;
   readonly isOperator: boolean;
 }
 
-export interface ClaimOutcome {
+interface ClaimOutcome {
   readonly outcome: 'created' | 'changed' | 'unchanged';
   readonly claim: Claim;
 }
@@ -157,11 +157,9 @@ export class Claims {
     const { namespace } = claim;
     const entryVersion = this.#claims.get(namespace)?.entryVersion ?? 0;
     for (const { kid } of added) this.#refuseKnownKey(kid);
-    const put = (kind: string, id: string, body: unknown, expectedVersion: number | null): Write => ({
-      kind: 'putEntry',
-      entry: { ...this.#blank({ kind, tenant: TENANT, id }), body: JSON.stringify(body) },
-      expectedVersion,
-    });
+    const now = this.#options.now();
+    const put = (kind: string, id: string, body: object, expectedVersion: number | null): Write =>
+      putEntry({ kind, tenant: TENANT, id }, body, { now, expectedVersion });
     return {
       kind: 'change' as const,
       change: { type, name: namespace, by },
@@ -172,10 +170,6 @@ export class Claims {
       apply: () => void this.#claims.set(namespace, { claim, entryVersion: entryVersion + 1 }),
       result,
     };
-  }
-
-  #blank(key: EntryKey) {
-    return { ...key, ref: null, dueAt: null, expiresAt: null, createdAt: this.#options.now() };
   }
 
   #refuseKnownKey(kid: string): void {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@gantry/protocol';
+import { entriesAt, isTrueAt, member, objectsAt, textAt } from '../json-values.ts';
 import { type Html, html } from './html.ts';
 import { itemsSection, paragraph } from './items.ts';
 import { schemaTable } from './schema-table.ts';
-import { entriesAt, isTrueAt, member, objectsAt, textAt } from './values.ts';
 import { manifestOf, type PackView } from './view.ts';
 
 const STEPS_MAX = 50;

@@ -1,10 +1,10 @@
 /** The kinds that bring data and no code. */
 import type { JsonObject } from '@gantry/protocol';
+import { isTrueAt, member, objectsAt, shorten, textAt, textsAt, wordFor } from '../json-values.ts';
 import { schemaAt } from './content-node.ts';
 import { type Html, html, link } from './html.ts';
 import { itemHead, itemsSection, paragraph, traits } from './items.ts';
 import { schemaTable } from './schema-table.ts';
-import { isTrueAt, member, objectsAt, shorten, textAt, textsAt, wordFor } from './values.ts';
 import { manifestOf, type PackView } from './view.ts';
 
 const TEXT_CHARS_MAX = 8_000;

@@ -1,9 +1,9 @@
 import { normalizePath } from '@gantry/packs';
 import type { Json, JsonObject } from '@gantry/protocol';
+import { isTrueAt, member, shorten, textAt, textsAt, wordFor } from '../json-values.ts';
 import { type Html, html } from './html.ts';
 import { itemsSection, paragraph, traits } from './items.ts';
 import { schemaTable } from './schema-table.ts';
-import { isTrueAt, member, shorten, textAt, textsAt, wordFor } from './values.ts';
 import { manifestOf, type PackView } from './view.ts';
 
 const CAPABILITIES: Readonly<Record<string, string>> = {

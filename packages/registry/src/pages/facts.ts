@@ -1,7 +1,8 @@
 /** The column beside the page: licence, author, links, files. */
+
+import { entriesAt, member, shorten, textAt, textsAt } from '../json-values.ts';
 import { type Html, html, link, packPath } from './html.ts';
 import { day } from './marks.ts';
-import { entriesAt, member, shorten, textAt, textsAt } from './values.ts';
 import { manifestOf, type PackView } from './view.ts';
 
 const VERSIONS_MAX = 100;

@@ -1,14 +1,14 @@
 /** A list of things that a pack brings. */
 
 import type { JsonObject } from '@gantry/protocol';
+import { objectsAt } from '../json-values.ts';
 import { type Html, html } from './html.ts';
 import { codeSpans } from './markdown.ts';
-import { objectsAt } from './values.ts';
 
 /** Beyond this a page helps nobody; the manifest has the rest. */
 const ITEMS_MAX = 60;
 
-export interface ItemsOptions {
+interface ItemsOptions {
   readonly id: string;
   readonly title: string;
   readonly manifest: JsonObject;

@@ -1,5 +1,17 @@
+/** What all pages share: system fonts, one column of text, light and dark. */
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { RegistryProfile } from '../derived/discovery.ts';
+import { shorten } from '../json-values.ts';
 import { type Html, html } from './html.ts';
-import { STYLE_PATH } from './style.ts';
+
+const read = (file: string): string => readFileSync(new URL(file, import.meta.url), 'utf8');
+
+export const STYLE = read('./style.css');
+export const ICON = read('./icon.svg');
+
+/** The name contains the hash of the content, so that caches never combine a new page with an old style. */
+export const STYLE_PATH = `/assets/style-${hash('sha256', STYLE, 'hex').slice(0, 16)}.css`;
 
 export interface Page {
   readonly title: string;
@@ -52,3 +64,10 @@ const smallSearch = (): Html => html`<form class="find" role="search" action="/"
 <input id="find" name="q" type="search" placeholder="Search packs" maxlength="200" autocomplete="off">
 <button type="submit">Search</button>
 </form>`;
+
+export function missingPage(profile: RegistryProfile, what: string): Html {
+  const main = html`<div class="hero"><h1>Not found</h1>
+<p class="lead">There is no ${shorten(what, 200)} here. It may have been unpublished, or its name is spelled otherwise.</p>
+<p><a href="/?q=${encodeURIComponent(shorten(what, 100))}">Search for it</a> or <a href="/">look through all packs</a>.</p></div>`;
+  return layout(profile.name, { title: `Not found – ${profile.name}`, description: 'Not found.', main });
+}

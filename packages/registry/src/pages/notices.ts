@@ -1,7 +1,8 @@
 /** What somebody must know before anything else on the page. */
+
+import { shorten } from '../json-values.ts';
 import { type Html, html, link, packPath } from './html.ts';
 import { day } from './marks.ts';
-import { shorten } from './values.ts';
 import type { PackView } from './view.ts';
 
 export function notices(view: PackView): Html {

@@ -1,14 +1,13 @@
+import { listAt, shorten, textAt } from '../json-values.ts';
 import { contentsSection } from './contents.ts';
 import { dependenciesSection, facts, versionsSection } from './facts.ts';
 import { breakable, type Html, html } from './html.ts';
-import { installSection } from './install.ts';
 import { layout } from './layout.ts';
 import { codeSpans, markdown } from './markdown.ts';
 import { kindMark, stateMarks, trustMark } from './marks.ts';
 import { notices } from './notices.ts';
 import { permissionsSection } from './permissions.ts';
 import { provenanceSection, trustSection } from './trust.ts';
-import { listAt, shorten, textAt } from './values.ts';
 import { manifestOf, type PackView } from './view.ts';
 
 /** A description of this length is no longer a headline. */
@@ -47,3 +46,19 @@ const readme = ({ files }: PackView): Html =>
   files.readme === undefined
     ? html``
     : html`<section aria-labelledby="readme"><h2 id="readme">Read me</h2><div class="readme" dir="auto">${markdown(files.readme)}</div></section>`;
+
+function installSection({ version, profile }: PackView): Html {
+  const { name, version: number, integrity, yank } = version;
+  const pinned = `${name}@${number}`;
+  const pin = { packs: { [name]: { version: number, integrity } } };
+  return html`<section aria-labelledby="install" class="install"><h2 id="install">Install</h2>
+${yank !== undefined && html`<p>It is withdrawn. Only an exact version still installs it, with a warning.</p>`}
+<p class="step">Into a running host:</p>
+<pre tabindex="0"><code>gantry pack install ${pinned}</code></pre>
+<p class="step">Or in the settings of a host, so that it is there at every start:</p>
+<pre tabindex="0"><code>GANTRY_REGISTRY_URL=${profile.publicUrl}
+GANTRY_PACKS=${pinned}</code></pre>
+<details><summary>Pin exactly this archive in a workflow</summary>
+<pre tabindex="0"><code>${JSON.stringify(pin, null, 2)}</code></pre></details>
+</section>`;
+}

@@ -1,8 +1,8 @@
 /** What a pack asks for, in words that say what could go wrong. */
 import { describePermission } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
+import { entriesAt, isTrueAt, member, objectsAt, textAt, textsAt } from '../json-values.ts';
 import { type Html, html } from './html.ts';
-import { entriesAt, isTrueAt, member, objectsAt, textAt, textsAt } from './values.ts';
 import { manifestOf, type PackView } from './view.ts';
 
 const UNKNOWN_SHOWN_MAX = 5;

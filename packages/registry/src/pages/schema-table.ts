@@ -1,8 +1,8 @@
 import type { Json } from '@gantry/protocol';
+import { isObject, member, textAt } from '../json-values.ts';
 import { type Html, html } from './html.ts';
 import { codeSpans } from './markdown.ts';
 import { type SchemaRow, schemaRows, typeText } from './schema-type.ts';
-import { isObject, member, textAt } from './values.ts';
 
 const RAW_CHARS_MAX = 20_000;
 

@@ -1,6 +1,6 @@
 /** A JSON Schema in words: `list of string`, `one of "a", "b"`, `number from 0 to 1`. */
 import type { Json, JsonObject } from '@gantry/protocol';
-import { entriesAt, isObject, listAt, member, shorten, textAt } from './values.ts';
+import { entriesAt, isObject, listAt, member, shorten, textAt } from '../json-values.ts';
 
 const DEPTH_MAX = 3;
 const CHOICES_MAX = 8;

@@ -1,13 +1,13 @@
 import type { PackSummary, PublishedVersion } from '../catalogue/catalogue.ts';
 import type { RegistryProfile } from '../derived/discovery.ts';
 import type { SearchAnswer, SearchQuery } from '../derived/search.ts';
+import { shorten } from '../json-values.ts';
 import { breakable, type Html, html, packPath } from './html.ts';
 import { layout } from './layout.ts';
 import { codeSpans } from './markdown.ts';
 import { day, KIND_NAMES, kindMark, stateMarks, trustMark } from './marks.ts';
-import { shorten } from './values.ts';
 
-export interface SearchView {
+interface SearchView {
   readonly profile: RegistryProfile;
   readonly asked: Omit<SearchQuery, 'limit'>;
   readonly answer: SearchAnswer;

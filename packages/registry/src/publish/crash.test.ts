@@ -11,7 +11,7 @@ import { pino } from 'pino';
 import { ChangeLog, type Proposal } from '../catalogue/change-log.ts';
 import { createRegistry } from '../registry.ts';
 import { openFolderStorage } from '../storage/folder-storage.ts';
-import { UNNAMED_AGE_MS } from '../storage/sweep.ts';
+import { UNNAMED_AGE_MS } from '../storage/storage.ts';
 import { madePack } from '../testing/packs.ts';
 import { startRegistryProcess, upload } from '../testing/registry-process.ts';
 import { storedIn, temporaryFolder } from '../testing/test-registry.ts';

@@ -18,7 +18,7 @@ import type { PublishedVersion, SigningMethod } from '../catalogue/catalogue.ts'
 import type { SpooledArchive } from '../storage/storage.ts';
 import type { Inspection } from './inspect-archive.ts';
 
-export interface SigningQuestion {
+interface SigningQuestion {
   readonly manifest: PackManifest;
   readonly inspection: Inspection;
   readonly archive: Pick<SpooledArchive, 'read'>;
@@ -34,7 +34,7 @@ export interface SigningQuestion {
   readonly now: number;
 }
 
-export type JudgedSigning = Pick<PublishedVersion, 'signing' | 'signature'>;
+type JudgedSigning = Pick<PublishedVersion, 'signing' | 'signature'>;
 
 const SIGNATURE_BYTES_MAX = 256 * 1024;
 const SIGNATURE_FILES = { sigstore: 'pack.json.sigstore', other: 'pack.json.sig' } as const;

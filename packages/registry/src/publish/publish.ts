@@ -8,9 +8,10 @@
  * I3  The commit decides: of two publishes of the same bytes one creates, the other finds it there.
  */
 import { type Caller, HOST_ADMIN, liveTenant } from '@gantry/http';
+import { limiter } from '@gantry/limiter';
 import type { ArchiveLimits, SigstoreTrust } from '@gantry/packs';
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
-import { refuseMissingScope, refuseTestKey } from '../access/authorize.ts';
+import { refuseMissingScope, refuseTestKey } from '../access.ts';
 import type { Provenance, PublishedVersion } from '../catalogue/catalogue.ts';
 import type { StoreCatalogue, VersionAddress, VersionDecision } from '../catalogue/store-catalogue.ts';
 import type { VersionState } from '../catalogue/version-entry.ts';
@@ -21,7 +22,7 @@ import { type Inspection, inspectArchive } from './inspect-archive.ts';
 import { type JudgedManifest, judgeManifest } from './judge-manifest.ts';
 import { judgeSigning } from './judge-signing.ts';
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly storage: ArchiveStorage;
   readonly claims: Claims;
   readonly limits: ArchiveLimits;
@@ -44,7 +45,7 @@ export interface PublishRequest extends VersionAddress {
   readonly build: JsonObject | undefined;
 }
 
-export interface PublishOutcome {
+interface PublishOutcome {
   readonly outcome: 'created' | 'unchanged';
   readonly published: PublishedVersion;
 }
@@ -59,7 +60,7 @@ const RETRY_SECONDS = 2;
 
 export class Publisher {
   readonly #options: PublisherOptions;
-  #atOnce = 0;
+  readonly #slots = limiter({ max: AT_ONCE_MAX });
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -70,9 +71,9 @@ export class Publisher {
     refuseMissingScope(request.caller, 'packs:publish');
     refuseTestKey(catalogue.name, request.caller);
     if (request.body === undefined) throw new OpenwopError('invalid_body');
-    if (this.#atOnce >= AT_ONCE_MAX)
+    const release = this.#slots.tryAcquire('');
+    if (release === undefined)
       throw new OpenwopError('service_unavailable', { headers: { 'retry-after': String(RETRY_SECONDS) } });
-    this.#atOnce++;
     try {
       const { storage, limits } = this.#options;
       const archive = await storage.spool(request.body, limits.archiveBytesMax);
@@ -82,7 +83,7 @@ export class Publisher {
         await archive.discard();
       }
     } finally {
-      this.#atOnce--;
+      release();
     }
   }
 

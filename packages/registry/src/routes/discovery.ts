@@ -1,15 +1,45 @@
+/** How the registry describes itself, and the index of its packs. */
 import type { Api } from '@gantry/http';
-import { describeRegistry } from '../derived/discovery.ts';
+import type { PackSummary } from '../catalogue/catalogue.ts';
+import { byRevision } from '../derived/by-revision.ts';
+import { describeRegistry, REGISTRY_VERSION } from '../derived/discovery.ts';
 import { documented, documentOf, sendDocument } from '../derived/document.ts';
 import type { ReadDeps } from './read-deps.ts';
 
 const SCHEMA = documented('How the registry describes itself');
 
-/** Static registries serve a file, so clients ask for either name. */
-export function discoveryRoutes(app: Api, { profile, directory }: ReadDeps): void {
+export function discoveryRoutes(app: Api, { catalogue, profile, directory, now }: ReadDeps): void {
+  // Static registries serve a file, so clients ask for either name.
   for (const url of ['/.well-known/openwop-registry', '/.well-known/openwop-registry.json']) {
     app.get(url, { schema: SCHEMA }, async (request, reply) =>
       sendDocument(request, reply, documentOf(await describeRegistry(profile, directory))),
     );
   }
+  const index = byRevision(catalogue, () =>
+    documentOf(indexOf(catalogue.summaries(), new Date(now()).toISOString())),
+  );
+  app.get('/v1/index.json', { schema: documented('Every published pack') }, async (request, reply) =>
+    sendDocument(request, reply, await index()),
+  );
 }
+
+const indexOf = (packs: readonly PackSummary[], generatedAt: string) => ({
+  registryVersion: REGISTRY_VERSION,
+  generatedAt,
+  packCount: packs.length,
+  packs: packs.map(indexed),
+});
+
+const indexed = (pack: PackSummary) => ({
+  name: pack.name,
+  kind: pack.kind,
+  latestVersion: pack.latest,
+  description: pack.description,
+  license: pack.license,
+  tags: pack.tags,
+  typeIds: pack.typeIds,
+  nodeCount: pack.nodeCount,
+  agentCount: pack.agentCount,
+  deprecated: pack.deprecated,
+  yanked: pack.yanked,
+});

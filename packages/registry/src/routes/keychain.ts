@@ -3,7 +3,7 @@ import { type Api, type Caller, callerOf, HOST_ADMIN, liveTenant } from '@gantry
 import { type Keychain, readPublicKey } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { refuseTestKey } from '../access/authorize.ts';
+import { refuseTestKey } from '../access.ts';
 import { documentOf, sendDocument } from '../derived/document.ts';
 import type { Claim } from '../keychain/claim.ts';
 import type { Claims } from '../keychain/claims.ts';
@@ -54,7 +54,7 @@ const ClaimBody = Type.Object(
 );
 type ClaimBody = Static<typeof ClaimBody>;
 
-export interface KeychainDeps {
+interface KeychainDeps {
   readonly claims: Claims;
   readonly now: () => number;
 }

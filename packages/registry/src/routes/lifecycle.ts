@@ -1,7 +1,7 @@
 import { type Api, callerOf, HOST_ADMIN, liveTenant } from '@gantry/http';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { refuseTestKey } from '../access/authorize.ts';
+import { refuseTestKey } from '../access.ts';
 import type { PublishedVersion } from '../catalogue/catalogue.ts';
 import type { StoreCatalogue, VersionAddress, VersionDecision } from '../catalogue/store-catalogue.ts';
 import type { VersionState } from '../catalogue/version-entry.ts';
@@ -34,7 +34,7 @@ const YANK = {
   ),
 };
 
-export interface LifecycleDeps {
+interface LifecycleDeps {
   readonly catalogue: StoreCatalogue;
   readonly claims: Claims;
   readonly now: () => number;

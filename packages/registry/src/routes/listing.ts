@@ -1,9 +1,11 @@
 /** The optional endpoints that list everything at once. */
 import type { Api } from '@gantry/http';
-import { publishedAgents } from '../derived/agents.ts';
+import type { JsonObject } from '@gantry/protocol';
+import type { Catalogue } from '../catalogue/catalogue.ts';
 import { byRevision } from '../derived/by-revision.ts';
 import { documented, documentOf, sendDocument } from '../derived/document.ts';
 import { packEntry } from '../derived/pack-entry.ts';
+import { objectsAt } from '../json-values.ts';
 import type { ReadDeps } from './read-deps.ts';
 
 export function listingRoutes(app: Api, { catalogue }: ReadDeps): void {
@@ -31,3 +33,14 @@ export function listingRoutes(app: Api, { catalogue }: ReadDeps): void {
     sendDocument(request, reply, await manifests()),
   );
 }
+
+/** The agents of each pack's newest version that is not yanked, as their manifests declare them. */
+const publishedAgents = (catalogue: Catalogue): (() => Promise<ReadonlyMap<string, readonly JsonObject[]>>) =>
+  byRevision(catalogue, async () => {
+    const agents = new Map<string, readonly JsonObject[]>();
+    for (const { name, latest, agentCount, yanked } of catalogue.summaries()) {
+      if (agentCount === 0 || yanked) continue;
+      agents.set(name, objectsAt((await catalogue.version(name, latest))?.manifest, 'agents'));
+    }
+    return agents;
+  });

@@ -11,7 +11,7 @@ import { NameParams, publishedAt, VersionParams } from './version-address.ts';
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-export interface PackReadDeps {
+interface PackReadDeps {
   readonly catalogue: StoreCatalogue;
   readonly publicUrl: () => string;
 }

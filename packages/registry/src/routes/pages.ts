@@ -1,25 +1,28 @@
 /** The pages for people. */
 import { type Api, notModified, readPayload } from '@gantry/http';
+import { limiter } from '@gantry/limiter';
 import { exposures, PACK_KINDS, type PackKind } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { PackSummary, PublishedVersion } from '../catalogue/catalogue.ts';
+import { RevisionCache } from '../catalogue/revision-cache.ts';
+import type { PublishedAdvisory } from '../derived/advisory.ts';
 import { type Document, textDocument } from '../derived/document.ts';
 import { isCursor, type SearchQuery } from '../derived/search.ts';
 import type { Html } from '../pages/html.ts';
-import { CONTENT_SECURITY_POLICY } from '../pages/layout.ts';
-import { missingPage } from '../pages/missing-page.ts';
+import { CONTENT_SECURITY_POLICY, ICON, missingPage, STYLE, STYLE_PATH } from '../pages/layout.ts';
 import { readPackFiles } from '../pages/pack-files.ts';
 import { packPage } from '../pages/pack-page.ts';
-import { PageCache } from '../pages/page-cache.ts';
 import { searchPage } from '../pages/search-page.ts';
-import { ICON, STYLE, STYLE_PATH } from '../pages/style.ts';
 import type { ReadDeps } from './read-deps.ts';
-import { QUERY_CHARS_MAX } from './search-parameters.ts';
+import { QUERY_CHARS_MAX } from './search.ts';
 
 const RESULTS = 20;
 const PAGE_SECONDS = 60;
+const CACHE_CHARS_MAX = 32 * 1024 * 1024;
+/** Making a page unpacks an archive. */
+const MADE_AT_ONCE_MAX = 2;
 
 const SEARCH = {
   summary: 'Search packs, as a page',
@@ -94,7 +97,8 @@ async function searchView(
 
 function packRoutes(app: Api, deps: ReadDeps): void {
   const { catalogue, profile } = deps;
-  const cache = new PageCache();
+  const cache = new RevisionCache<Document>(CACHE_CHARS_MAX, ({ text }) => text.length);
+  const slots = limiter({ max: MADE_AT_ONCE_MAX });
   for (const url of ['/packs/:name', '/packs/:name/:version']) {
     app.get(url, { schema: PACK }, async (request, reply) => {
       const { name, version: wanted } = request.params;
@@ -108,27 +112,28 @@ function packRoutes(app: Api, deps: ReadDeps): void {
           pageOf(missingPage(profile, wanted === undefined ? name : `${name}@${wanted}`)),
         );
       }
-      return sendPage(request, reply, await packDocument(deps, cache, summary, version));
+      const advisories = (await deps.advisories.all()).filter(
+        (advisory) => exposures(version, [advisory]).length > 0,
+      );
+      const key = JSON.stringify([name, version.version, advisories]);
+      const make = () => slots.run('', () => packDocument(deps, summary, version, advisories));
+      return sendPage(request, reply, await cache.get(key, catalogue.revision, make));
     });
   }
 }
 
 async function packDocument(
-  { catalogue, profile, directory, advisories }: ReadDeps,
-  cache: PageCache,
+  { catalogue, profile, directory }: ReadDeps,
   summary: PackSummary,
   version: PublishedVersion,
+  advisories: readonly PublishedAdvisory[],
 ): Promise<Document> {
-  const about = (await advisories.all()).filter((advisory) => exposures(version, [advisory]).length > 0);
-  const key = JSON.stringify([version.name, version.version, about]);
-  return cache.get(catalogue.revision, key, async () => {
-    const [versions, files] = await Promise.all([
-      catalogue.versions(version.name),
-      readPackFiles(catalogue, version),
-    ]);
-    const signingKey = (await directory.signingKeys()).find(({ keyId }) => keyId === version.signing.keyId);
-    return pageOf(packPage({ profile, summary, version, versions, files, signingKey, advisories: about }));
-  });
+  const [versions, files] = await Promise.all([
+    catalogue.versions(version.name),
+    readPackFiles(catalogue, version),
+  ]);
+  const signingKey = (await directory.signingKeys()).find(({ keyId }) => keyId === version.signing.keyId);
+  return pageOf(packPage({ profile, summary, version, versions, files, signingKey, advisories }));
 }
 
 /** Their names change with their content, so caches may keep them for good. */

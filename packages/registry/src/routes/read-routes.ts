@@ -5,7 +5,6 @@ import { createSearch } from '../derived/search.ts';
 import { advisoryRoutes } from './advisories.ts';
 import { byTypeRoutes } from './by-type.ts';
 import { discoveryRoutes } from './discovery.ts';
-import { indexRoutes } from './index-json.ts';
 import { listingRoutes } from './listing.ts';
 import { pageRoutes } from './pages.ts';
 import type { ReadDeps, ReadOptions } from './read-deps.ts';
@@ -41,7 +40,6 @@ export function createReads(options: ReadOptions): ReadDeps {
 /** The API. A host that mounts the registry takes these. */
 export function readRoutes(app: Api, deps: ReadDeps): void {
   discoveryRoutes(app, deps);
-  indexRoutes(app, deps);
   listingRoutes(app, deps);
   searchRoutes(app, deps);
   byTypeRoutes(app, deps);

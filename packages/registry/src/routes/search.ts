@@ -1,17 +1,25 @@
 import type { Api } from '@gantry/http';
+import { PACK_KINDS, type PackKind } from '@gantry/packs';
 import Type from 'typebox';
 import { documentOf, sendDocument } from '../derived/document.ts';
 import { packEntry } from '../derived/pack-entry.ts';
 import type { ReadDeps } from './read-deps.ts';
-import { SearchParameters } from './search-parameters.ts';
 
 const LIMIT = 20;
 const LIMIT_MAX = 100;
 
+const KINDS = Object.keys(PACK_KINDS) as PackKind[];
+export const QUERY_CHARS_MAX = 200;
+
 const SEARCH = {
   summary: 'Search packs by words of their names, tags, types and descriptions',
   querystring: Type.Object(
-    { ...SearchParameters, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })) },
+    {
+      q: Type.Optional(Type.String({ maxLength: QUERY_CHARS_MAX })),
+      kind: Type.Optional(Type.Enum(KINDS)),
+      cursor: Type.Optional(Type.String({ maxLength: 1024 })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
+    },
     { additionalProperties: false },
   ),
 };

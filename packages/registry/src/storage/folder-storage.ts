@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Spool, type SpoolFile, storageError } from './spool.ts';
 import { type ArchiveStorage, integrityIn, nameOf, type StoredArchive } from './storage.ts';
 
-export interface FolderStorageOptions {
+interface FolderStorageOptions {
   readonly folder: string;
   readonly now: () => number;
 }

@@ -5,7 +5,7 @@ import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { Spool, type SpoolFile, storageError } from './spool.ts';
 import { type ArchiveStorage, integrityIn, nameOf, type StoredArchive } from './storage.ts';
 
-export interface S3StorageOptions {
+interface S3StorageOptions {
   readonly bucket: string;
   /** Ends with a slash unless it is empty. */
   readonly prefix: string;

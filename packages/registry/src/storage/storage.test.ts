@@ -3,11 +3,11 @@ import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import S3rver from 's3rver';
+import { storageContract } from '../testing/storage-contract.ts';
 import { temporaryFolder } from '../testing/test-registry.ts';
 import { openFolderStorage } from './folder-storage.ts';
 import { openStorage, readStorageSetting } from './open-storage.ts';
 import { Spool } from './spool.ts';
-import { storageContract } from './storage-contract.ts';
 
 const now = Date.now;
 

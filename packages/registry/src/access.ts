@@ -1,6 +1,7 @@
 /** Who may call what of the registry. */
-import type { AccessRules } from '@gantry/http';
-import type { CatalogueName } from '../catalogue/catalogue.ts';
+import { type AccessRules, type Caller, liveTenant } from '@gantry/http';
+import { OpenwopError, type Scope } from '@gantry/protocol';
+import type { CatalogueName } from './catalogue/catalogue.ts';
 
 /** The same for both namespaces: what is published under one behaves as under the other. */
 const packRules = (catalogue: CatalogueName): AccessRules => ({
@@ -28,3 +29,16 @@ export const PACK_ACCESS: AccessRules = {
   'GET /v1/host/gantry/registry/claims': ['packs:publish'],
   'POST /v1/host/gantry/registry/claims': ['packs:publish'],
 };
+
+/** For routes that look at their address before they look at scopes. */
+export function refuseMissingScope({ scopes }: Caller, scope: Scope): void {
+  if (!scopes.has(scope)) throw new OpenwopError('forbidden', { details: { scopeRequired: scope } });
+}
+
+/** What test keys do, nobody else ever sees. */
+export function refuseTestKey(catalogue: CatalogueName, { tenant }: Caller): void {
+  if (catalogue === 'packs-test' || liveTenant(tenant) === tenant) return;
+  throw new OpenwopError('forbidden', {
+    message: 'A test key works only in the test namespace. Use a live key.',
+  });
+}

@@ -6,10 +6,10 @@ import { describe, type TestContext, test } from 'node:test';
 import { integrityOf } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { StoreError } from '@gantry/store';
-import type { ArchiveStorage, StoredArchive } from './storage.ts';
-import { sweepArchives, UNNAMED_AGE_MS } from './sweep.ts';
+import type { ArchiveStorage, StoredArchive } from '../storage/storage.ts';
+import { sweepArchives, UNNAMED_AGE_MS } from '../storage/storage.ts';
 
-export interface StorageUnderTest {
+interface StorageUnderTest {
   readonly storage: ArchiveStorage;
   /** Names of temporary files. */
   spooled(): Promise<string[]>;

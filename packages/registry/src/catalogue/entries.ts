@@ -1,0 +1,38 @@
+/** Entries of the store, as the registry keeps them. */
+import type { Entry, EntryKey, Store, Write } from '@gantry/store';
+
+/** All entries of a kind, or those that hang on `ref`, read page by page. */
+export async function readEntries(
+  store: Pick<Store, 'entries'>,
+  { kind, tenant, ref, page }: { kind: string; tenant: string; ref?: string; page: number },
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (let beforeId: string | undefined; ; ) {
+    const found = await store.entries.list(kind, tenant, {
+      limit: page,
+      ...(ref !== undefined && { ref }),
+      ...(beforeId !== undefined && { beforeId }),
+    });
+    entries.push(...found);
+    beforeId = found.at(-1)?.id;
+    if (found.length < page) return entries;
+  }
+}
+
+/** Writes an entry that is never due and never expires; `expectedVersion` is null for one that is not there yet. */
+export const putEntry = (
+  key: EntryKey,
+  body: unknown,
+  more: { readonly now: number; readonly expectedVersion: number | null; readonly ref?: string },
+): Write => ({
+  kind: 'putEntry',
+  entry: {
+    ...key,
+    ref: more.ref ?? null,
+    dueAt: null,
+    expiresAt: null,
+    createdAt: more.now,
+    body: JSON.stringify(body),
+  },
+  expectedVersion: more.expectedVersion,
+});

@@ -1,0 +1,60 @@
+interface Remembered<T> {
+  readonly revision: number;
+  readonly value: Promise<T>;
+  size: number;
+}
+
+/**
+ * What is made of packs, kept until the pack or the catalogue has a newer revision. Keeps what was used last, up to
+ * a total size; those who ask at once wait for one making.
+ */
+export class RevisionCache<T> {
+  readonly #sizeMax: number;
+  readonly #sizeOf: (value: T) => number;
+  readonly #known = new Map<string, Remembered<T>>();
+  #size = 0;
+
+  constructor(sizeMax: number, sizeOf: (value: T) => number) {
+    this.#sizeMax = sizeMax;
+    this.#sizeOf = sizeOf;
+  }
+
+  get(key: string, revision: number, make: () => Promise<T>): Promise<T> {
+    const known = this.#known.get(key);
+    this.#forget(key);
+    if (known?.revision !== revision) return this.#make(key, revision, make);
+    this.#known.set(key, known);
+    this.#size += known.size;
+    return known.value;
+  }
+
+  #forget(key: string): void {
+    this.#size -= this.#known.get(key)?.size ?? 0;
+    this.#known.delete(key);
+  }
+
+  #make(key: string, revision: number, make: () => Promise<T>): Promise<T> {
+    const entry: Remembered<T> = { revision, value: make(), size: 0 };
+    this.#known.set(key, entry);
+    const isKept = (): boolean => this.#known.get(key) === entry;
+    entry.value.then(
+      (value) => {
+        if (!isKept()) return;
+        entry.size = this.#sizeOf(value);
+        this.#size += entry.size;
+        this.#makeRoom(key);
+      },
+      () => {
+        if (isKept()) this.#forget(key);
+      },
+    );
+    return entry.value;
+  }
+
+  #makeRoom(newest: string): void {
+    for (const key of this.#known.keys()) {
+      if (this.#size <= this.#sizeMax || key === newest) return;
+      this.#forget(key);
+    }
+  }
+}
