@@ -3,14 +3,14 @@ import { type AccessRules, type Caller, liveTenant } from '@gantry/http';
 import { OpenwopError, type Scope } from '@gantry/protocol';
 import type { CatalogueName } from './catalogue/catalogue.ts';
 
-/** The same for both namespaces: what is published under one behaves as under the other. */
+/** The same rules for both catalogues. */
 const packRules = (catalogue: CatalogueName): AccessRules => ({
   [`GET /v1/${catalogue}/{name}`]: 'public',
   [`GET /v1/${catalogue}/{name}/index.json`]: 'public',
   [`GET /v1/${catalogue}/{name}/-/{version}.tgz`]: 'public',
   [`GET /v1/${catalogue}/{name}/-/{version}.json`]: 'public',
   [`GET /v1/${catalogue}/{name}/-/{version}.sig`]: 'public',
-  // A key is needed; its scope is looked at after the address, as the protocol orders the checks.
+  // Any key: the route checks the scope itself, after the address, in the order the protocol gives.
   [`PUT /v1/${catalogue}/{name}/-/{version}.tgz`]: [],
   [`DELETE /v1/${catalogue}/{name}/-/{version}`]: ['packs:publish'],
   [`POST /v1/${catalogue}/{name}/-/{version}/deprecate`]: ['packs:publish'],
@@ -30,12 +30,12 @@ export const PACK_ACCESS: AccessRules = {
   'POST /v1/host/gantry/registry/claims': ['packs:publish'],
 };
 
-/** For routes that look at their address before they look at scopes. */
+/** For routes that check their address before the scope. */
 export function refuseMissingScope({ scopes }: Caller, scope: Scope): void {
   if (!scopes.has(scope)) throw new OpenwopError('forbidden', { details: { scopeRequired: scope } });
 }
 
-/** What test keys do, nobody else ever sees. */
+/** Test keys change only the test catalogue. */
 export function refuseTestKey(catalogue: CatalogueName, { tenant }: Caller): void {
   if (catalogue === 'packs-test' || liveTenant(tenant) === tenant) return;
   throw new OpenwopError('forbidden', {

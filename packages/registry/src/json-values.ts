@@ -1,4 +1,4 @@
-/** Looking into JSON that somebody else wrote: what is not as expected is not there. */
+/** Reads members of untrusted JSON. A value of another type counts as absent. */
 import type { Json, JsonObject } from '@gantry/protocol';
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
@@ -30,7 +30,7 @@ export const entriesAt = (value: Json | undefined, key: string): [string, Json][
 
 export const isTrueAt = (value: Json | undefined, key: string): boolean => member(value, key) === true;
 
-/** Own words for a name from outside; a name we have none for stands for itself. */
+/** The description of a name, or the name itself. */
 export const wordFor = (words: Readonly<Record<string, string>>, name: string | undefined): string =>
   name !== undefined && Object.hasOwn(words, name) ? (words[name] ?? name) : (name ?? '');
 

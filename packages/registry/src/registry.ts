@@ -1,4 +1,4 @@
-/** The one place that wires the registry. It stands alone (`main.ts`) or is mounted in a host. */
+/** Wires the registry, which runs standalone (`main.ts`) or mounted in a host. */
 import { type AccessRules, type Api, callerOf } from '@gantry/http';
 import { ARCHIVE_LIMITS, type ArchiveLimits, type SigstoreTrust } from '@gantry/packs';
 import type { Store } from '@gantry/store';
@@ -23,15 +23,15 @@ import { sweepArchives } from './storage/storage.ts';
 
 const SWEEP_EVERY_MS = 24 * 3_600_000;
 
-/** What an operator decides about a registry, wherever it runs. */
+/** Settings of a registry, standalone or mounted. */
 interface RegistryPolicy {
   readonly name: string;
-  /** Where clients reach it, without a slash at the end; asked once it serves. */
+  /** Where clients reach it, without a slash at the end. Called once it serves. */
   readonly publicUrl: () => string;
   readonly acceptsUnsigned: boolean;
-  /** Takes `private.` and `local.` names too, as no public registry does. */
+  /** Accepts `private.` and `local.` names too. */
   readonly acceptsPrivate: boolean;
-  /** Whose Sigstore bundles are believed; without it none is verified. */
+  /** Trusted Sigstore root and signers; without them no bundle is verified. */
   readonly sigstore?: SigstoreTrust;
   /** Serves `/v1/packs-test/`. */
   readonly testNamespace: boolean;
@@ -51,32 +51,32 @@ export interface Registry {
   readonly testCatalogue: Catalogue | undefined;
   /** The API. */
   routes(app: Api): void;
-  /** What stands at the root of a registry's own address: pages for people, schemas at their `$id`. */
+  /** What a standalone registry serves at its root: web pages, and schemas at their `$id`. */
   site(app: Api): void;
-  /** Loads what is published and follows what other processes publish. Routes answer from then on. */
+  /** Loads the catalogue and follows changes of other processes. Routes can be served from then on. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Deletes archives that nothing names any more. Answers how many. */
+  /** Deletes unreferenced archives and returns their number. */
   sweep(): Promise<number>;
 }
 
-/** The rules for every route of the registry. */
+/** Access rules for all routes of the registry. */
 export const REGISTRY_ACCESS: AccessRules = { ...READ_ACCESS, ...PACK_ACCESS };
 
-interface Shelf {
+interface OpenCatalogue {
   readonly changes: ChangeLog;
   readonly catalogue: StoreCatalogue;
 }
 
 export function createRegistry(options: RegistryOptions): Registry {
   const { store, storage, policy, now, log, limits = ARCHIVE_LIMITS } = options;
-  const shelf = (name: CatalogueName): Shelf => {
+  const open = (name: CatalogueName): OpenCatalogue => {
     const changes = new ChangeLog({ store, catalogue: name, now });
     return { changes, catalogue: new StoreCatalogue({ name, store, storage, changes, limits, now }) };
   };
-  const main = shelf('packs');
-  const test = policy.testNamespace ? shelf('packs-test') : undefined;
-  const shelves = test === undefined ? [main] : [main, test];
+  const main = open('packs');
+  const test = policy.testNamespace ? open('packs-test') : undefined;
+  const catalogues = test === undefined ? [main] : [main, test];
   const scopes: readonly string[] = policy.acceptsPrivate
     ? [...PUBLIC_SCOPES, ...HOME_SCOPES]
     : PUBLIC_SCOPES;
@@ -106,9 +106,9 @@ export function createRegistry(options: RegistryOptions): Registry {
     catalogue: main.catalogue,
     testCatalogue: test?.catalogue,
     routes(app) {
-      // First, since `1.0.0.sbom.json` also looks like the manifest of a version `1.0.0.sbom`.
+      // First: `1.0.0.sbom.json` also matches the route for the manifest of a version `1.0.0.sbom`.
       readRoutes(app, reads);
-      for (const { catalogue } of shelves) {
+      for (const { catalogue } of catalogues) {
         packReadRoutes(app, { catalogue, publicUrl: policy.publicUrl });
         publishRoute(app, catalogue, publisher);
         lifecycleRoutes(app, { catalogue, claims, now });
@@ -117,7 +117,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       keychainRoutes(app, { claims, now });
     },
     site: (app) => siteRoutes(app, reads),
-    ...createLife({ store, storage, shelves, claims, sweep, log }),
+    ...createRuntime({ store, storage, catalogues, claims, sweep, log }),
     sweep,
   };
 }
@@ -135,7 +135,7 @@ const profileOf = (policy: RegistryOptions['policy'], scopes: readonly string[])
 
 function resetRoute(app: Api, catalogue: StoreCatalogue): void {
   const schema = {
-    summary: 'Forget everything in the test namespace',
+    summary: 'Delete everything in the test namespace',
     response: { 200: Type.Object({ reset: Type.Literal(true) }) },
   };
   app.post('/v1/packs-test/-/reset', { schema }, async (request) => {
@@ -144,43 +144,43 @@ function resetRoute(app: Api, catalogue: StoreCatalogue): void {
   });
 }
 
-interface Living {
+interface RuntimeOptions {
   readonly store: Store;
   readonly storage: ArchiveStorage;
-  readonly shelves: readonly Shelf[];
+  readonly catalogues: readonly OpenCatalogue[];
   readonly claims: Claims;
   readonly sweep: () => Promise<number>;
   readonly log: Logger;
 }
 
-function createLife({
+function createRuntime({
   store,
   storage,
-  shelves,
+  catalogues,
   claims,
   sweep,
   log,
-}: Living): Pick<Registry, 'start' | 'stop'> {
+}: RuntimeOptions): Pick<Registry, 'start' | 'stop'> {
   let unwatch: (() => Promise<void>) | undefined;
   let timer: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> = Promise.resolve();
-  const catchUp = (): Promise<unknown> => Promise.all(shelves.map(({ changes }) => changes.catchUp()));
+  const catchUp = (): Promise<unknown> => Promise.all(catalogues.map(({ changes }) => changes.catchUp()));
   const sweepNow = (): void => {
     sweeping = sweep().then(
-      (count) => void (count > 0 && log.info({ count }, 'archives that nothing names were deleted')),
-      (error: unknown) => log.error({ err: error }, 'unnamed archives could not be looked for'),
+      (count) => void (count > 0 && log.info({ count }, 'deleted unreferenced archives')),
+      (error: unknown) => log.error({ err: error }, 'could not delete unreferenced archives'),
     );
   };
   return {
     async start() {
       await storage.start();
-      for (const { changes } of shelves) await changes.start();
-      for (const { catalogue } of shelves) await catalogue.load();
+      for (const { changes } of catalogues) await changes.start();
+      for (const { catalogue } of catalogues) await catalogue.load();
       await claims.load();
       unwatch = await store.watch(({ kinds, missed }) => {
         if (missed !== true && !kinds.some(isChange)) return;
         catchUp().catch((error: unknown) =>
-          log.error({ err: error }, 'what another process published is not known here yet'),
+          log.error({ err: error }, 'could not read changes of other processes'),
         );
       });
       await catchUp();

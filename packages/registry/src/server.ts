@@ -1,4 +1,4 @@
-/** A registry that stands alone: its own store, storage, keys and address. */
+/** The standalone registry, with its own store, storage, keys and address. */
 import { mkdir } from 'node:fs/promises';
 import {
   type AccessRules,
@@ -18,7 +18,7 @@ import { createRegistry, REGISTRY_ACCESS, type Registry } from './registry.ts';
 import { type Settings, SettingsError } from './settings.ts';
 import { openStorage } from './storage/open-storage.ts';
 
-/** Everything but archives, which are bounded apart. */
+/** For all bodies but archives, which have their own limit. */
 const BODY_BYTES_MAX = 1_048_576;
 
 const ACCESS: AccessRules = {
@@ -41,13 +41,13 @@ interface RegistryServerOptions {
 export interface RegistryServer {
   readonly app: Api;
   readonly registry: Registry;
-  /** Set when this start made the first admin key. It is shown once and kept nowhere. */
+  /** Set if this start created the first admin key. It is stored only as a hash. */
   readonly newAdminKey: string | undefined;
-  /** Loads what is published without a port, for whoever sends requests without one. */
+  /** Loads the catalogue without opening a port, for injected requests. */
   prepare(): Promise<void>;
-  /** Serves, and answers the address. */
+  /** Listens, and returns the address. */
   start(): Promise<string>;
-  /** Stops taking requests, lets those under way end, and closes the store. */
+  /** Stops accepting requests, waits for those in progress, and closes the store. */
   stop(): Promise<void>;
 }
 
@@ -139,7 +139,7 @@ function createApp(options: {
 
 const Status = Type.Object({ status: Type.Literal('ok') });
 
-/** `healthz`: the process is up. `readyz`: what is published is loaded. */
+/** `healthz`: the process is up. `readyz`: the catalogue is loaded. */
 function healthRoutes(app: Api, isReady: () => boolean): void {
   app.get('/healthz', { schema: { summary: 'The process is up', response: { 200: Status } } }, async () => ({
     status: 'ok',

@@ -1,4 +1,4 @@
-/** Settings of a registry that stands alone, from flags and environment. Flags win. */
+/** Settings of a standalone registry, from flags and environment. Flags win. */
 import path from 'node:path';
 import { type Environment, SettingReader, SettingsError, type SettingTable } from '@gantry/http';
 import { readStorageSetting, type StorageSetting } from './storage/open-storage.ts';
@@ -16,7 +16,7 @@ export interface Settings {
   /** Undefined means the address it listens on. */
   readonly publicUrl: string | undefined;
   readonly name: string;
-  /** A trust file; its Sigstore root and signers count here. */
+  /** A trust file with the Sigstore root and signers. */
   readonly trustFile: string | undefined;
   readonly acceptsUnsigned: boolean;
   readonly acceptsPrivate: boolean;
@@ -31,7 +31,7 @@ const SERVED = {
   dataDir: {
     env: 'GANTRY_REGISTRY_DATA_DIR',
     flag: 'data',
-    text: 'folder for everything durable (./.gantry-registry)',
+    text: 'data folder (./.gantry-registry)',
   },
   databaseUrl: {
     env: 'GANTRY_DATABASE_URL',
@@ -41,15 +41,15 @@ const SERVED = {
   storage: {
     env: 'GANTRY_REGISTRY_STORAGE',
     flag: 'storage',
-    text: 'where archives lie: a folder or s3://bucket/prefix (packs in the data folder)',
+    text: 'storage of archives: a folder or s3://bucket/prefix (packs in the data folder)',
   },
-  s3Endpoint: { env: 'GANTRY_S3_ENDPOINT', text: 'address of a server that speaks S3 (that of Amazon)' },
+  s3Endpoint: { env: 'GANTRY_S3_ENDPOINT', text: 'address of an S3-compatible server (Amazon S3)' },
   publicUrl: {
     env: 'GANTRY_REGISTRY_PUBLIC_URL',
     flag: 'public-url',
-    text: 'address under which clients reach it (the one it listens on)',
+    text: 'address that clients use (the one it listens on)',
   },
-  name: { env: 'GANTRY_REGISTRY_NAME', text: 'name that it tells clients (Gantry registry)' },
+  name: { env: 'GANTRY_REGISTRY_NAME', text: 'name of the registry (Gantry registry)' },
   trustFile: {
     env: 'GANTRY_REGISTRY_TRUST',
     flag: 'trust',
@@ -57,14 +57,14 @@ const SERVED = {
   },
   acceptsUnsigned: {
     env: 'GANTRY_REGISTRY_UNSIGNED',
-    text: '1 takes unsigned packs, flagged, where the namespace has no key (off)',
+    text: '1 accepts unsigned packs, marked as such, in namespaces without a key (off)',
   },
   acceptsPrivate: {
     env: 'GANTRY_REGISTRY_PRIVATE',
-    text: '1 takes private. and local. names, for a registry that is not public (off)',
+    text: '1 accepts private. and local. names, for a registry that is not public (off)',
   },
   testSeams: { env: 'GANTRY_TEST_SEAMS', text: '1 serves the test namespace /v1/packs-test/ (off)' },
-  apiKey: { env: 'GANTRY_API_KEY', text: 'admin key that exists from the start (else one is made)' },
+  apiKey: { env: 'GANTRY_API_KEY', text: 'admin key to use (one is generated otherwise)' },
   logLevel: { env: 'GANTRY_LOG', flag: 'log', text: 'debug, info, warn, error or silent (info)' },
 } as const satisfies SettingTable<string>;
 

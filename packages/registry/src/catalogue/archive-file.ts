@@ -1,6 +1,6 @@
 import { type ArchiveLimits, eachFile } from '@gantry/packs';
 
-/** The content of one file of an archive; undefined when there is none of that name. */
+/** The content of one file of an archive; undefined if there is no such file. */
 export async function fileIn(
   archive: AsyncIterable<Uint8Array>,
   limits: ArchiveLimits,

@@ -1,4 +1,4 @@
-/** What is published. One catalogue holds the packs; another, apart from it, the test namespace. */
+/** What is published. The packs and the test namespace are separate catalogues. */
 import type { PackKind, SignatureCovers } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 
@@ -20,13 +20,13 @@ export interface Yank {
   readonly yankedBy: string;
 }
 
-/** Who published, when, with what: kept for audits, whatever happens to the version. */
+/** Kept for audits, also when the version is yanked. */
 export interface Provenance {
   readonly publishedAt: string;
   /** The key's id and name; never its secret. */
   readonly publishedBy: { readonly keyId: string; readonly name: string };
   readonly userAgent?: string;
-  /** What the publisher says of its build environment. */
+  /** The build environment, as stated by the publisher. */
   readonly build?: JsonObject;
 }
 
@@ -36,29 +36,29 @@ export interface PublishedVersion {
   readonly kind: PackKind;
   readonly integrity: string;
   readonly archiveBytes: number;
-  /** pack.json as it stands in the archive. */
+  /** pack.json as in the archive. */
   readonly manifest: JsonObject;
   readonly signing: {
     readonly method: SigningMethod;
     readonly keyId?: string;
-    /** How the signature was judged at publish time, with the keys this registry knew then. */
+    /** Result of the check at publish time, with the keys known then. */
     readonly state: 'verified' | 'unverifiable' | 'unsigned';
-    /** What a verified signature proves, and whose it is. Absent in records of before. */
+    /** What a verified signature covers, and its signer. Set if the state is `verified`. */
     readonly covers?: SignatureCovers;
     readonly signedBy?: string;
   };
   /** Detached signature, base64, served as `.sig`. */
   readonly signature?: string;
-  /** Paths of files in the archive, sorted; at most as many as an archive may hold. */
+  /** Paths of the files in the archive, sorted. */
   readonly files: readonly string[];
   readonly deprecation?: Deprecation;
   readonly yank?: Yank;
-  /** Yanks that were taken back. */
+  /** Yanks that were reverted. */
   readonly revertedYanks: readonly (Yank & { readonly revertedAt: string; readonly revertedBy: string })[];
   readonly provenance: Provenance;
 }
 
-/** What lists and searches need of a pack, kept in memory: of its newest version that is not yanked, else its newest. */
+/** What lists and searches show of a pack, kept in memory. Describes the version that `latestOf` selects. */
 export interface PackSummary {
   readonly name: string;
   readonly kind: PackKind;
@@ -79,7 +79,7 @@ export interface PackSummary {
 
 export interface Catalogue {
   readonly name: CatalogueName;
-  /** Grows with every change; what is derived from the catalogue is cached by it. */
+  /** Grows with every change; derived documents are cached by it. */
   readonly revision: number;
   /** By name. */
   summaries(): readonly PackSummary[];
@@ -88,6 +88,6 @@ export interface Catalogue {
   versions(name: string): Promise<readonly PublishedVersion[]>;
   version(name: string, version: string): Promise<PublishedVersion | undefined>;
   archive(version: Pick<PublishedVersion, 'integrity'>): AsyncIterable<Uint8Array>;
-  /** One file of an archive, bounded in size; undefined when it is not there. */
+  /** One file of an archive, bounded in size; undefined if there is no such file. */
   file(version: Pick<PublishedVersion, 'integrity'>, path: string): Promise<Buffer | undefined>;
 }

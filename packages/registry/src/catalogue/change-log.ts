@@ -1,7 +1,7 @@
 /**
- * Everything that changes a catalogue is a line in its log, written in the same commit.
+ * The log of a catalogue: each change appends one line, in the same commit.
  *
- * I1  Lines are dense from 1, and each commit takes the next: of two that decide at once, one loses and decides anew.
+ * I1  Lines are dense from 1, and each commit takes the next one: of two concurrent commits one loses, and decides again.
  * I2  A process that knows line n has applied every line before it.
  */
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
@@ -10,7 +10,7 @@ import { putEntry } from './entries.ts';
 
 const KIND = 'registry-change';
 const PAGE = 200;
-/** Only other processes can win in between, and each time one of them gets further. */
+/** A commit is lost only to another process, which then has made progress. */
 const ATTEMPTS_MAX = 50;
 
 type ChangeType =
@@ -29,7 +29,7 @@ export interface Change {
   /** The pack or the namespace that changed; `*` is all packs. */
   readonly name: string;
   readonly version?: string;
-  /** Id of the key that did it. */
+  /** Id of the API key that made the change. */
   readonly by: string;
   readonly at: string;
 }
@@ -40,7 +40,7 @@ export type Proposal<T> =
       readonly kind: 'change';
       readonly change: Omit<Change, 'at'>;
       readonly writes: readonly Write[];
-      /** Called once the commit has won. */
+      /** Called after the commit succeeded. */
       readonly apply: (revision: number) => void;
       readonly result: T;
     };
@@ -65,29 +65,29 @@ export class ChangeLog {
     this.#options = options;
   }
 
-  /** The last line that is known here. */
+  /** The last line applied in this process. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** Hears of lines that other processes wrote. */
+  /** Called with lines that other processes wrote. */
   listen(listener: Listener): void {
     this.#listeners.push(listener);
   }
 
-  /** What is read from the store after this is at least as new as the revision. */
+  /** Everything read from the store after this is at least as new as the revision. */
   async start(): Promise<void> {
     const { store, catalogue } = this.#options;
     const [last] = await store.entries.list(KIND, catalogue, { limit: 1 });
     this.#revision = last === undefined ? 0 : Number(last.id);
   }
 
-  /** Decides on what is stored now, and writes it unless something else came first; then it decides again. */
+  /** Commits what `propose` returns. If another commit came first, `propose` is called again. */
   write<T>(propose: () => Promise<Proposal<T>>): Promise<T> {
     return this.#inTurn(() => this.#write(propose));
   }
 
-  /** Applies what other processes wrote. */
+  /** Applies the lines that other processes wrote. */
   catchUp(): Promise<void> {
     return this.#inTurn(() => this.#catchUp());
   }
@@ -110,7 +110,7 @@ export class ChangeLog {
       }
       await this.#catchUp();
     }
-    throw new Error(`the log of ${this.#options.catalogue} was lost to others ${ATTEMPTS_MAX} times`);
+    throw new Error(`${ATTEMPTS_MAX} commits to the log of ${this.#options.catalogue} were lost in a row`);
   }
 
   #line(change: Omit<Change, 'at'>): Write {

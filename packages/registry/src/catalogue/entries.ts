@@ -1,7 +1,7 @@
 /** Entries of the store, as the registry keeps them. */
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
 
-/** All entries of a kind, or those that hang on `ref`, read page by page. */
+/** All entries of a kind, or those with this `ref`, read page by page. */
 export async function readEntries(
   store: Pick<Store, 'entries'>,
   { kind, tenant, ref, page }: { kind: string; tenant: string; ref?: string; page: number },
@@ -19,7 +19,7 @@ export async function readEntries(
   }
 }
 
-/** Writes an entry that is never due and never expires; `expectedVersion` is null for one that is not there yet. */
+/** Writes an entry that is never due and never expires; `expectedVersion` is null for a new one. */
 export const putEntry = (
   key: EntryKey,
   body: unknown,

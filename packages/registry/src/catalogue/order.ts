@@ -1,13 +1,13 @@
 import semver from 'semver';
 import type { PublishedVersion } from './catalogue.ts';
 
-/** Newest first; versions that differ only in their build are ordered too, so that the order is always the same. */
+/** Newest first. Build metadata counts too, so that the order is total. */
 export const newestFirst = (versions: readonly PublishedVersion[]): PublishedVersion[] =>
   versions.toSorted((left, right) => semver.compareBuild(right.version, left.version));
 
 /**
- * The version to offer to whoever names none: released before prerelease, in good standing before deprecated.
- * A yanked one only when nothing else is left. Expects the newest first.
+ * The version to use when none is named: releases before prereleases, deprecated ones last, a yanked one only if
+ * there is no other. Expects the newest first.
  */
 export function latestOf(versions: readonly PublishedVersion[]): PublishedVersion | undefined {
   const offered = versions.filter(({ yank }) => yank === undefined);

@@ -5,8 +5,8 @@ interface Remembered<T> {
 }
 
 /**
- * What is made of packs, kept until the pack or the catalogue has a newer revision. Keeps what was used last, up to
- * a total size; those who ask at once wait for one making.
+ * Values derived from one revision of a pack or catalogue. Evicts the least recently used beyond a total size;
+ * concurrent callers share one computation.
  */
 export class RevisionCache<T> {
   readonly #sizeMax: number;

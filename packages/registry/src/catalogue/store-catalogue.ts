@@ -1,4 +1,4 @@
-/** The catalogue in the store: a summary of every pack in memory, versions read when they are asked for. */
+/** The catalogue in the store: summaries of all packs in memory, versions read on demand. */
 import type { Readable } from 'node:stream';
 import type { ArchiveLimits } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
@@ -21,21 +21,21 @@ import {
 
 const PACK_KIND = 'registry-pack';
 const PAGE = 500;
-/** Characters of manifests kept in memory: about the whole public registry ten times over. */
+/** Characters of manifests kept in memory: about ten times the whole public registry. */
 const CACHE_SIZE_MAX = 48 * 1024 * 1024;
-/** Readers load all versions of a pack at once. */
+/** All versions of a pack are loaded together. */
 const VERSIONS_MAX = 5_000;
 
 interface KnownPack {
   readonly summary: PackSummary;
-  /** Of the change that the pack last had. */
+  /** Of the last change to the pack. */
   readonly revision: number;
   readonly entryVersion: number;
 }
 
 interface Loaded {
   readonly versions: readonly PublishedVersion[];
-  /** Characters as they are stored. */
+  /** Characters as stored. */
   readonly size: number;
 }
 
@@ -53,7 +53,7 @@ export interface VersionAddress {
   readonly version: string;
 }
 
-/** What to do about a version, given what is stored of it. */
+/** What to do with a version, given its stored state. */
 export type VersionDecision<T> =
   | { readonly kind: 'keep'; readonly result: T }
   | {
@@ -80,7 +80,7 @@ export class StoreCatalogue implements Catalogue {
     return this.#options.changes.revision;
   }
 
-  /** Expects that the log has started. */
+  /** The log must have started. */
   async load(): Promise<void> {
     const entries = await this.#entries(PACK_KIND);
     this.#packs.clear();
@@ -110,7 +110,7 @@ export class StoreCatalogue implements Catalogue {
     return (await this.versions(name)).find((published) => published.version === version);
   }
 
-  /** The archive from its beginning; rejects when it cannot be read. */
+  /** The archive as a stream; rejects if it cannot be read. */
   openArchive({ integrity }: Pick<PublishedVersion, 'integrity'>): Promise<Readable> {
     return this.#options.storage.get(integrity);
   }
@@ -123,7 +123,7 @@ export class StoreCatalogue implements Catalogue {
     return fileIn(this.archive(version), this.#options.limits, path);
   }
 
-  /** Decides about a version on what is stored now; the version, its pack and the log change in one commit. */
+  /** Decides from the stored state of a version; the version, its pack and the log change in one commit. */
   change<T>(
     { name, version }: VersionAddress,
     by: string,
@@ -136,13 +136,13 @@ export class StoreCatalogue implements Catalogue {
       if (decision.kind === 'keep') return { kind: 'nothing', result: decision.result };
       if (before === undefined && records.length >= VERSIONS_MAX)
         throw new OpenwopError('conflict', {
-          message: `${name} has ${VERSIONS_MAX} versions, which is all that a pack may have.`,
+          message: `${name} has ${VERSIONS_MAX} versions, the maximum for a pack.`,
         });
       return this.#proposal({ name, version }, by, decision, { before, records });
     });
   }
 
-  /** Forgets everything. Meant for the test namespace. */
+  /** Deletes everything. Only for the test namespace. */
   reset(by: string): Promise<void> {
     return this.#options.changes.write<void>(async () => {
       const writes: Write[] = [];
@@ -197,7 +197,7 @@ export class StoreCatalogue implements Catalogue {
     };
   }
 
-  /** Another process changed these. */
+  /** Applies changes of other processes. */
   async #follow(changes: readonly Change[]): Promise<void> {
     if (changes.some(({ type }) => type === 'reset')) return this.load();
     for (const name of new Set(changes.map((change) => change.name))) {

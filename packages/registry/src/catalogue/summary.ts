@@ -4,7 +4,7 @@ import { listAt, textAt } from '../json-values.ts';
 import type { PackSummary, PublishedVersion } from './catalogue.ts';
 import { latestOf } from './order.ts';
 
-/** Where each kind keeps what it brings, and the member that names it. */
+/** By kind: the manifest members that list its contents, and the member with the id. */
 const IDS: Readonly<Record<PackKind, readonly (readonly [list: string, id: string])[]>> = {
   node: [
     ['nodes', 'typeId'],
@@ -19,20 +19,20 @@ const IDS: Readonly<Record<PackKind, readonly (readonly [list: string, id: strin
   'form-content': [['templates', 'templateId']],
 };
 
-/** The ids of what a list holds; a single object counts as a list of one. */
+/** The ids in a list; a single object counts as a list of one. */
 const idsIn = (manifest: JsonObject, list: string, id: string): string[] => {
   const value = manifest[list];
   return (Array.isArray(value) ? value : [value]).flatMap((item) => textAt(item, id) ?? []);
 };
 
-/** What a version brings: node types and agents, chains, templates, cards, artifact types, or the provider. */
+/** Ids of node types and agents, chains, templates, cards, artifact types, or of the provider. */
 const typeIdsOf = ({ kind, manifest }: Pick<PublishedVersion, 'kind' | 'manifest'>): string[] =>
   IDS[kind].flatMap(([list, id]) => idsIn(manifest, list, id));
 
 export const nodeTypeIdsOf = (manifest: JsonObject): string[] => idsIn(manifest, 'nodes', 'typeId');
 export const agentIdsOf = (manifest: JsonObject): string[] => idsIn(manifest, 'agents', 'agentId');
 
-/** Expects the newest first; undefined when nothing is published. */
+/** Expects the newest first; undefined if nothing is published. */
 export function summaryOf(versions: readonly PublishedVersion[]): PackSummary | undefined {
   const latest = latestOf(versions);
   if (latest === undefined) return undefined;

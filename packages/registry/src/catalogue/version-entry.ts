@@ -1,4 +1,4 @@
-/** A version as it is kept. What was unpublished stays known, so that its name never means other bytes. */
+/** A stored version. An unpublished one stays on record, so that it can never get other bytes. */
 import type { Entry, EntryKey, Store, Write } from '@gantry/store';
 import type { CatalogueName, PublishedVersion } from './catalogue.ts';
 import { putEntry, readEntries } from './entries.ts';
@@ -18,9 +18,9 @@ export type VersionState =
 export interface VersionRecord {
   readonly version: string;
   readonly state: VersionState;
-  /** Of the entry, for the next write. */
+  /** Version of the entry, for the next write. */
   readonly entryVersion: number;
-  /** Length of what is kept, as a measure of what remembering it costs. */
+  /** Characters of the entry: what caching it costs. */
   readonly size: number;
 }
 
@@ -54,7 +54,7 @@ export function putVersion(options: {
   return putEntry(key, state, { now, ref: name, expectedVersion: before?.entryVersion ?? null });
 }
 
-/** The archives that some published version of any catalogue is made of. */
+/** Integrities of all published versions in all catalogues. */
 export async function namedArchives(store: Pick<Store, 'entries'>): Promise<Set<string>> {
   const named = new Set<string>();
   for (let after: EntryKey | null = null; ; ) {

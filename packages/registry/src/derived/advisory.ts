@@ -1,4 +1,4 @@
-/** What an advisory must look like to be published here: the reader's shape, closed and with its ranges readable. */
+/** An advisory that this registry publishes: stricter than what readers accept. */
 import { exposures, SecurityAdvisory } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
@@ -44,7 +44,7 @@ const refused = (field: string, problem: string): OpenwopError =>
     details: { fields: [{ field: `body/${field}`, problem }] },
   });
 
-/** Every published version that the advisory is about. Throws when it is about something unknown. */
+/** The published versions that the advisory affects. Throws if it names an unknown pack or an invalid range. */
 export async function affectedVersions(
   catalogue: Pick<Catalogue, 'summary' | 'versions'>,
   advisory: PublishedAdvisory,

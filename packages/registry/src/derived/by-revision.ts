@@ -1,4 +1,4 @@
-/** What is derived from the catalogue is made once for each of its revisions, however many ask at the same time. */
+/** Derives a value once per revision of the catalogue; concurrent callers share it. */
 import type { Catalogue } from '../catalogue/catalogue.ts';
 
 export function byRevision<T>(
@@ -11,7 +11,7 @@ export function byRevision<T>(
     if (made?.revision === revision) return made.value;
     const current = { revision, value: Promise.resolve().then(derive) };
     made = current;
-    // A failure is told to those who wait for it; the next one to ask tries again.
+    // A failure reaches those who wait for it; the next call tries again.
     current.value.catch(() => {
       if (made === current) made = undefined;
     });

@@ -1,4 +1,4 @@
-/** How the registry describes itself, so that clients need not guess its addresses. */
+/** The discovery document: what the registry supports, and its addresses. */
 
 export const REGISTRY_VERSION = '1.0.0';
 
@@ -33,7 +33,7 @@ interface NamespaceAssignment {
   readonly contact?: string;
 }
 
-/** Who may sign what here. */
+/** Which keys may sign which names. */
 export interface KeyDirectory {
   signingKeys(): readonly SigningKeyEntry[] | Promise<readonly SigningKeyEntry[]>;
   namespaceAssignments(): readonly NamespaceAssignment[] | Promise<readonly NamespaceAssignment[]>;

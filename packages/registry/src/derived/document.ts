@@ -1,14 +1,14 @@
-/** Documents as they leave: with a validator, a lifetime for caches, and open to every origin. */
+/** Documents with an ETag, a cache lifetime, and access from every origin. */
 
 import { hash } from 'node:crypto';
 import { notModified, readPayload } from '@gantry/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 
-/** Everything that publishing changes; archives and signatures never change and live longer. */
+/** For everything that publishing can change. */
 const JSON_SECONDS = 300;
 
-/** What the OpenAPI document says of a route that takes nothing and answers an object. */
+/** Schema of a route without parameters that answers an object. */
 export const documented = (summary: string) => ({
   summary,
   response: { 200: Type.Record(Type.String(), Type.Unknown()) },

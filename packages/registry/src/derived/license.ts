@@ -1,7 +1,7 @@
 /** A licence as CycloneDX wants it: an SPDX identifier, an expression of such, or a plain name. */
 import type { JsonObject } from '@gantry/protocol';
 
-/** The identifiers that packs use in practice. A validator refuses an `id` outside SPDX, so others are names. */
+/** Identifiers that packs use in practice. Validators refuse an `id` that SPDX does not list; others become names. */
 const SPDX_IDS = new Set([
   '0BSD',
   'AGPL-3.0-only',

@@ -1,4 +1,4 @@
-/** Bills of materials in CycloneDX 1.6: what a version is, what it hashes to, what it needs. */
+/** Bills of materials in CycloneDX 1.6. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
 import { entriesAt } from '../json-values.ts';
@@ -7,7 +7,7 @@ import { licensesOf } from './license.ts';
 const HEAD = { bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 } as const;
 const TOOLS = { components: [{ type: 'application', name: 'gantry-registry' }] } as const;
 
-/** Scopes separate with dots, versions may hold `+`, which a package URL escapes. */
+/** A version may contain `+`, which a package URL escapes. */
 const packageUrl = (name: string, version?: string): string =>
   version === undefined ? `pkg:openwop/${name}` : `pkg:openwop/${name}@${encodeURIComponent(version)}`;
 
@@ -18,7 +18,7 @@ const hashesOf = ({ integrity }: PublishedVersion) => [
 
 const text = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Anything else than a web address would be an invitation to click on it. */
+/** Other schemes, such as `javascript:`, must not become links. */
 const webAddress = (value: Json | undefined): string | undefined => {
   const address = text(value);
   return address !== undefined && /^https?:\/\//i.test(address) ? address : undefined;
@@ -47,7 +47,7 @@ function componentOf(version: PublishedVersion): JsonObject {
   };
 }
 
-/** What the manifest asks for, by name. Which version that becomes is the lockfile's to say. */
+/** The dependencies in the manifest, as ranges. Lockfiles name the versions. */
 function dependenciesOf({ manifest }: PublishedVersion): [name: string, range: string][] {
   return entriesAt(manifest, 'dependencies')
     .map(([name, range]): [string, string] => [name, String(range)])
@@ -78,7 +78,7 @@ export function versionSbom(version: PublishedVersion): JsonObject {
   };
 }
 
-/** Every published version, each with the address of its own bill. */
+/** Every published version, each with the address of its own SBOM. */
 export async function registrySbom(
   catalogue: Pick<Catalogue, 'summaries' | 'versions'>,
   { name, publicUrl }: { readonly name: string; readonly publicUrl: string },

@@ -1,17 +1,17 @@
-/** Words of packs and of questions about them. */
+/** Words of packs and of queries. */
 import type { PackSummary } from '../catalogue/catalogue.ts';
 
 const QUERY_CHARS_MAX = 200;
 const QUERY_TERMS_MAX = 10;
-/** Of one pack; its name comes first, so what is dropped is the end of a long description. */
+/** Per pack. The name comes first; words at the end of a long description are dropped. */
 const WORDS_MAX = 1_000;
 const WORD_CHARS_MAX = 64;
-/** How many different words one term may stand for the beginning of. */
+/** How many words that begin with a term are compared. */
 const COMPLETIONS_MAX = 50;
 
 const WEIGHTS = { name: 8, tag: 6, typeId: 4, description: 2 } as const;
 
-/** `sendMessage` is found by `message` as well as by its whole. */
+/** `sendMessage` gives `sendmessage`, `send` and `message`. */
 function* wordsOf(text: string): Generator<string> {
   const plain = text.normalize('NFKC');
   for (const [word] of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
@@ -33,7 +33,7 @@ export const termsOf = (query: string): string[] =>
     ),
   ].slice(0, QUERY_TERMS_MAX);
 
-/** The words of a pack in order, each with the weight of the best place it stands in. */
+/** The words of a pack, sorted, each with the weight of the best field it appears in. */
 export interface PackWords {
   readonly words: readonly string[];
   readonly weights: readonly number[];
@@ -55,7 +55,7 @@ export function packWords(pack: PackSummary): PackWords {
   return { words, weights: words.map((word) => best.get(word) ?? 0) };
 }
 
-/** How well a term fits: a whole word counts twice as much as the beginning of one. 0 is not at all. */
+/** How well a term matches: a whole word counts twice as much as a prefix. 0 is no match. */
 export function fit({ words, weights }: PackWords, term: string): number {
   let from = 0;
   for (let to = words.length; from < to; ) {

@@ -1,6 +1,6 @@
 /**
- * Full text over names, tags, type ids and descriptions. Every term must be in the pack, as a word or as the
- * beginning of one. A search looks at each pack once, with a few comparisons for each term.
+ * Full-text search over names, tags, type ids and descriptions. Every term must match a word of the pack or the
+ * beginning of one. A search visits each pack once, with a few comparisons per term.
  */
 
 import type { PackKind } from '@gantry/packs';
@@ -10,7 +10,7 @@ import { fit, type PackWords, packWords, termsOf } from './search-terms.ts';
 
 const WHOLE_NAME = 1_000;
 const WHOLE_TYPE_ID = 500;
-/** A deprecated pack is found, after those that are as good a match. */
+/** Deprecated packs rank below equal matches. */
 const DEPRECATED_SHARE = 0.5;
 
 export interface SearchQuery {
@@ -26,7 +26,7 @@ export interface SearchAnswer {
   readonly nextCursor?: string;
 }
 
-/** The order of results: what can be installed, then the better match, then by name. */
+/** The order of results: yanked packs last, then by score, then by name. */
 interface Rank {
   readonly yanked: boolean;
   readonly score: number;
@@ -69,17 +69,17 @@ function match(pack: PackSummary, words: PackWords, terms: readonly string[], wh
   return pack.deprecated ? score * DEPRECATED_SHARE : score;
 }
 
-/** Without a question, what was published last comes first. */
+/** Without a query, the newest first. */
 const newness = (pack: PackSummary): number => Math.max(1, Date.parse(pack.publishedAt) || 1);
 
-/** By code units: the same order whatever the locale of the process. */
+/** By code units, so that the order does not depend on the locale. */
 function compareRanks(left: Rank, right: Rank): number {
   if (left.yanked !== right.yanked) return left.yanked ? 1 : -1;
   if (left.score !== right.score) return right.score - left.score;
   return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
 }
 
-/** For addresses that people may have cut short. */
+/** For page addresses, which may be edited by hand. */
 export const isCursor = (cursor: string): boolean => readCursor(cursor) !== undefined;
 
 function pageOf(
@@ -100,7 +100,7 @@ function pageOf(
   };
 }
 
-/** Names the last result, not a position: what is published meanwhile neither repeats nor hides a result. */
+/** Names the last result, not an offset, so that packs published meanwhile neither repeat nor hide a result. */
 const cursorOf = ({ yanked, score, name }: Rank): string =>
   Buffer.from(JSON.stringify([yanked, score, name])).toString('base64url');
 
@@ -119,6 +119,6 @@ function readCursor(cursor: string): Rank | undefined {
 
 const noCursor = (): OpenwopError =>
   new OpenwopError('validation_error', {
-    message: 'query/cursor is not one that a search gave out. Start again without it.',
+    message: 'query/cursor is not valid. Start again without it.',
     details: { fields: [{ field: 'query/cursor', problem: 'is not a cursor of this search' }] },
   });

@@ -1,4 +1,4 @@
-/** A claim says who publishes under a namespace, and with which keys. Pure. */
+/** A claim: which tenants publish under a namespace, and with which keys. Pure. */
 import {
   isRotationProved,
   isValidAt,
@@ -11,14 +11,14 @@ import {
 import { OpenwopError } from '@gantry/protocol';
 
 export interface Claim {
-  /** `a.b.*` is everything that begins with `a.b.`; anything else is one name. */
+  /** `a.b.*` is every name that begins with `a.b.`; without the star it is one name. */
   readonly namespace: string;
-  /** The tenant that claimed it, or was given it. */
+  /** The tenant that claimed it, or that the operator named. */
   readonly owner: string;
   /** Other tenants that may publish under it. */
   readonly publishers: readonly string[];
   readonly contact?: string;
-  /** Oldest first; each but the first follows the one before it. */
+  /** Oldest first. */
   readonly keys: readonly KeychainKey[];
   readonly claimedAt: string;
 }
@@ -37,7 +37,7 @@ export function checkNamespace(namespace: string, scopes: readonly string[]): vo
   if (!scopes.includes(scope)) throw new OpenwopError('invalid_pack_scope', { details: { scope } });
 }
 
-/** Whether some name could belong to both. */
+/** Whether a name could belong to both. */
 export function overlap(left: string, right: string): boolean {
   const [first, second] = [left, right].map((pattern) => pattern.replace(/\*$/, '')) as [string, string];
   if (left === right) return true;
@@ -60,34 +60,34 @@ export const trustedKey = ({ namespace }: Claim, key: KeychainKey): TrustedKey =
   ...(key.validUntil !== undefined && { validUntil: key.validUntil }),
 });
 
-/** What the registry asks of every key before it vouches for it. */
+/** Refuses a key that clients could not use. */
 export function checkKey(key: KeychainKey): void {
   const from = Date.parse(key.validFrom);
   const until = key.validUntil === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.validUntil);
   const problem =
     keyIdOf(key.kid) !== key.kid
-      ? `${key.kid} cannot name a key, since manifests would mean ${keyIdOf(key.kid)} by it`
+      ? `${key.kid} is not a valid key id: manifests would read it as ${keyIdOf(key.kid)}`
       : readPublicKey(key.publicKey) === undefined
         ? 'publicKey is not an Ed25519 key in SPKI form'
         : Number.isNaN(from) || Number.isNaN(until) || from >= until
-          ? 'validFrom and validUntil are not times in this order'
+          ? 'validFrom must be a time before validUntil'
           : undefined;
   if (problem !== undefined) throw new OpenwopError('validation_error', { message: `${problem}.` });
 }
 
-/** The key as it is once it ends; what it signed before stays good. */
+/** The key, valid until then at the latest. Earlier signatures stay valid. */
 function ended(key: KeychainKey, at: number): KeychainKey {
   const until = Math.min(at, key.validUntil === undefined ? at : Date.parse(key.validUntil));
   return { ...key, validUntil: new Date(until).toISOString() };
 }
 
-/** A keychain that goes on with a key which nothing but the operator vouches for. */
+/** The keychain with a new key that only the operator vouches for. */
 export function restarted(keys: readonly KeychainKey[], key: KeychainKey, now: number): KeychainKey[] {
   const last = keys.at(-1);
   return last === undefined ? [key] : [...keys.slice(0, -1), ended(last, now), key];
 }
 
-/** The keychain after a rotation: the old key ends where the new one begins, and never before now. */
+/** The claim after a rotation: the old key ends when the new one begins, and not before now. */
 export function rotated(claim: Claim, next: KeychainKey, now: number): Claim {
   const old = claim.keys.at(-1);
   if (old === undefined)
@@ -95,14 +95,14 @@ export function rotated(claim: Claim, next: KeychainKey, now: number): Claim {
       message: `${claim.namespace} has no key to rotate. Claim it with a signing key first.`,
     });
   const following: KeychainKey = { ...next, rotatedFrom: old.kid };
-  // The proof comes first: without it nothing else about the request is worth telling.
+  // The proof comes first: without it the caller learns nothing about the keychain.
   if (!isRotationProved(old, following))
     throw new OpenwopError('signature_invalid', {
       message: `rotationProof is not a signature of the key ${old.kid} over kid, publicKey and validFrom.`,
     });
   if (!isValidAt(trustedKey(claim, old), now))
     throw new OpenwopError('signature_invalid', {
-      message: `The key ${old.kid} is not valid now. Ask the operator of the registry for a new start.`,
+      message: `The key ${old.kid} is not valid now. Ask the operator of the registry to add a new one.`,
     });
   refuseUnfit(claim, old, following);
   const retired = ended(old, Math.max(Date.parse(following.validFrom), now));
@@ -116,7 +116,7 @@ function refuseUnfit({ keys }: Claim, old: KeychainKey, next: KeychainKey): void
   checkKey(next);
   if (Date.parse(next.validFrom) <= Date.parse(old.validFrom))
     throw new OpenwopError('validation_error', {
-      message: `validFrom must be later than ${old.validFrom}, from when the key ${old.kid} is valid.`,
+      message: `validFrom must be later than ${old.validFrom}, the validFrom of the key ${old.kid}.`,
     });
   if (keys.length >= KEYS_MAX)
     throw new OpenwopError('conflict', { message: `A keychain has at most ${KEYS_MAX} keys.` });

@@ -1,4 +1,4 @@
-/** Every claim, in memory and in the store. Changes go through the log, so no two overlap. */
+/** All claims, in memory and in the store. Changes go through the log, so that no two overlap. */
 import type { Keychain, KeychainKey, TrustedKey } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
@@ -17,9 +17,9 @@ import {
 } from './claim.ts';
 
 const CLAIM_KIND = 'registry-claim';
-/** One entry for each key id: ids are names of files, so no two namespaces share one. */
+/** One entry per key id, so that no two namespaces use the same id. */
 const KEY_KIND = 'registry-key';
-/** Claims are public and go by the production catalogue; the test namespace knows the same ones. */
+/** Both catalogues share the claims. */
 const TENANT = 'packs';
 const PAGE = 500;
 const CLAIMS_MAX = 10_000;
@@ -102,13 +102,13 @@ export class Claims {
     throw new OpenwopError('forbidden', {
       message:
         claim === undefined
-          ? `Nobody has claimed ${name}. Claim its namespace, then publish.`
-          : `${claim.namespace} is claimed by somebody else. Ask its owner, or publish under a name of yours.`,
+          ? `${name} is not claimed. Claim its namespace, then publish.`
+          : `${claim.namespace} is claimed by another tenant. Ask its owner, or publish under a namespace of your own.`,
       details: { name },
     });
   }
 
-  /** The same claim again changes nothing; what its owner says differently is corrected. */
+  /** Creates or changes a claim. The same claim again changes nothing. */
   claim(request: ClaimRequest, by: Claimant): Promise<ClaimOutcome> {
     checkNamespace(request.namespace, this.#options.scopes);
     if (request.key !== undefined) checkKey(request.key);
@@ -140,11 +140,11 @@ export class Claims {
     );
     if (other !== undefined)
       throw new OpenwopError('conflict', {
-        message: `${namespace} overlaps ${other.namespace}, which is claimed already.`,
+        message: `${namespace} overlaps ${other.namespace}, which is already claimed.`,
         details: { namespace: other.namespace },
       });
     if (this.#claims.size >= CLAIMS_MAX)
-      throw new OpenwopError('conflict', { message: `The registry has ${CLAIMS_MAX} claims, its limit.` });
+      throw new OpenwopError('conflict', { message: `The registry has ${CLAIMS_MAX} claims, the maximum.` });
   }
 
   #proposal<T>(
@@ -175,12 +175,12 @@ export class Claims {
   #refuseKnownKey(kid: string): void {
     if (this.publicKey(kid) !== undefined)
       throw new OpenwopError('conflict', {
-        message: `A key named ${kid} is known already. Choose another name.`,
+        message: `The key id ${kid} is already in use. Choose another one.`,
       });
   }
 }
 
-/** A first key starts the keychain. To start it anew, when the last key is lost, is left to the operator. */
+/** The first key starts the keychain. Only the operator can restart it, when the last key is lost. */
 function claimAfter(
   { key, ...request }: ClaimRequest,
   before: Claim | undefined,
@@ -193,7 +193,7 @@ function claimAfter(
   if (key === undefined || isKnown) return claim;
   if (keys.length > 0 && !by.isOperator)
     throw new OpenwopError('conflict', {
-      message: `${request.namespace} has a key already. Rotate it, with a proof of the key before.`,
+      message: `${request.namespace} already has a key. Rotate it, with a proof signed by that key.`,
     });
   return { ...claim, keys: restarted(keys, key, now) };
 }

@@ -3,7 +3,7 @@ import type { KeyDirectory, SigningKeyEntry } from '../derived/discovery.ts';
 import { trustedKey } from './claim.ts';
 import type { Claims } from './claims.ts';
 
-/** What the registry tells everybody about the keys and namespaces that it knows. */
+/** Keys and namespaces for the discovery document. */
 export function createKeyDirectory(claims: Claims, now: () => number): KeyDirectory {
   return {
     signingKeys() {

@@ -1,10 +1,10 @@
-/** What may happen to a version after it is published. Pure: the state before, and what becomes of it. */
+/** Changes to a version after it was published, as pure functions of its state. */
 import { OpenwopError } from '@gantry/protocol';
 import type { Deprecation, PublishedVersion, Yank } from '../catalogue/catalogue.ts';
 import type { VersionDecision } from '../catalogue/store-catalogue.ts';
 import type { VersionState } from '../catalogue/version-entry.ts';
 
-/** As long as hardly anybody can depend on it. */
+/** Short enough that few can depend on the version yet. */
 const UNPUBLISH_WINDOW_MS = 72 * 3_600_000;
 
 export interface Act {
@@ -18,7 +18,7 @@ type Marked = VersionDecision<PublishedVersion>;
 
 const publishedOf = (state: VersionState | undefined): PublishedVersion => {
   if (state?.state === 'published') return state.published;
-  throw new OpenwopError('not_found', { message: 'There is no such published version of the pack.' });
+  throw new OpenwopError('not_found', { message: 'The version is not published.' });
 };
 
 const timeOf = (now: number): string => new Date(now).toISOString();
@@ -35,7 +35,7 @@ const write = (
   result: published,
 });
 
-/** Other words replace the ones before; since when it is deprecated stays. */
+/** A repeated call replaces the reason; `deprecatedAt` stays. */
 export const deprecate =
   (
     { reason, supersededBy }: Pick<Deprecation, 'reason' | 'supersededBy'>,
@@ -79,7 +79,7 @@ export const yank =
     return write('yanked', { ...published, yank: mark });
   };
 
-/** The yank stays on record with its end. */
+/** The yank stays on record, with the time of its end. */
 export const revertYank =
   ({ by, now }: Act): Decide<PublishedVersion> =>
   (state) => {
@@ -90,7 +90,7 @@ export const revertYank =
     return write('yank-reverted', { ...rest, revertedYanks: [...published.revertedYanks, reverted] });
   };
 
-/** To unpublish again what is unpublished changes nothing. */
+/** Unpublishing again changes nothing. */
 export const unpublish =
   ({ by, now }: Act): Decide<void> =>
   (state) => {

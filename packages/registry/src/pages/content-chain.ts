@@ -17,7 +17,7 @@ export function chainsSection(view: PackView): Html {
     item: (chain) => {
       const parameters = member(chain, 'parameters');
       return html`${paragraph(textAt(chain, 'description'))}
-${isTrueAt(chain, 'internal') && html`<p class="quiet">Made for other chains of this pack.</p>`}
+${isTrueAt(chain, 'internal') && html`<p class="quiet">Internal: used by other chains of this pack.</p>`}
 ${parameters !== undefined && schemaTable('Parameters', parameters)}
 ${steps(chain)}
 ${outputs(chain)}`;

@@ -1,4 +1,4 @@
-/** The kinds that bring data and no code. */
+/** Kinds of packs with data and no code. */
 import type { JsonObject } from '@gantry/protocol';
 import { isTrueAt, member, objectsAt, shorten, textAt, textsAt, wordFor } from '../json-values.ts';
 import { schemaAt } from './content-node.ts';
@@ -110,7 +110,7 @@ export const pluginsSection = (view: PackView): Html =>
     item: (plugin) =>
       html`${traits({
         Does: wordFor(SURFACES, textAt(plugin, 'surface')),
-        'May call': textsAt(plugin, 'hostApi').join(', ') || 'nothing of the host',
+        'May call': textsAt(plugin, 'hostApi').join(', ') || 'no host API',
         'May connect to': textsAt(plugin, 'connectSrc').join(', ') || 'nothing',
       })}`,
   });
@@ -119,10 +119,10 @@ const SIGN_IN: Readonly<Record<string, string>> = {
   oauth2: 'with OAuth',
   api_key: 'with an API key',
   bearer: 'with a bearer token',
-  basic: 'with a name and a password',
+  basic: 'with a user name and password',
 };
 
-/** One provider, not a list of them. */
+/** A single provider, not a list. */
 export function providerSection(view: PackView): Html {
   const provider = member(manifestOf(view), 'provider');
   const auth = member(provider, 'auth');
@@ -138,7 +138,7 @@ ${traits({
   Category: textAt(provider, 'category'),
   'Signs in': wordFor(SIGN_IN, textAt(auth, 'kind')),
   'May read': groups('read'),
-  'May write, after consent of its own': groups('write'),
+  'May write, after separate consent': groups('write'),
   'Sends credentials only to': textsAt(provider, 'apiHosts').join(', '),
   'Used by': textsAt(provider, 'consumerNodes').join(', '),
 })}

@@ -7,10 +7,10 @@ import { schemaTable } from './schema-table.ts';
 import { manifestOf, type PackView } from './view.ts';
 
 const CAPABILITIES: Readonly<Record<string, string>> = {
-  streamable: 'shows its result while it works',
-  cacheable: 'its result may be kept and used again',
-  'side-effectful': 'changes something outside',
-  'mcp-exportable': 'can be offered as an MCP tool',
+  streamable: 'streams its result',
+  cacheable: 'its result may be cached',
+  'side-effectful': 'has side effects',
+  'mcp-exportable': 'can be exported as an MCP tool',
 };
 
 export function nodesSection(view: PackView): Html {
@@ -34,7 +34,7 @@ ${schemaAt(view, node, 'outputSchemaRef', 'Outputs')}`,
   });
 }
 
-/** The schema that an item refers to, as the archive has it. */
+/** The schema that an item refers to, from the archive. */
 export function schemaAt(view: PackView, item: Json | undefined, key: string, title: string): Html {
   const ref = textAt(item, key);
   if (ref === undefined) return html``;
@@ -47,7 +47,7 @@ export function schemaAt(view: PackView, item: Json | undefined, key: string, ti
 const MEMORY: Readonly<Record<string, string>> = {
   scratchpad: 'a scratchpad for one task',
   conversation: 'the conversation',
-  longTerm: 'what it learned before',
+  longTerm: 'long-term memory',
 };
 
 export function agentsSection(view: PackView): Html {
@@ -79,6 +79,6 @@ ${traits({
     .join(', '),
   Needs: textsAt(agent, 'requiresCapabilities').join(', '),
 })}
-${schemaAt(view, handoff, 'taskSchemaRef', 'Task it takes')}
-${schemaAt(view, handoff, 'returnSchemaRef', 'What it gives back')}`;
+${schemaAt(view, handoff, 'taskSchemaRef', 'Task')}
+${schemaAt(view, handoff, 'returnSchemaRef', 'Result')}`;
 }

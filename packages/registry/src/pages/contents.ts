@@ -1,4 +1,4 @@
-/** What a pack brings, by its kind. */
+/** The contents of a pack, by its kind. */
 import type { PackKind } from '@gantry/packs';
 import { chainsSection } from './content-chain.ts';
 import {

@@ -24,7 +24,7 @@ export function facts(view: PackView): Html {
   return html`<dl class="facts">
 ${row('Version', version.version)}
 ${row('Published', day(version.provenance.publishedAt))}
-${row('Licence', text('license') ?? 'not named')}
+${row('Licence', text('license') ?? 'not stated')}
 ${row('Author', text('author'))}
 ${row('Homepage', address('homepage'))}
 ${row('Source', address('repository'))}
@@ -73,7 +73,7 @@ export function versionsSection({ versions, version: current }: PackView): Html 
     return html`<tr${isCurrent && html` class="current"`}><th scope="row"><a href="${packPath(version.name, version.version)}"${isCurrent && html` aria-current="page"`}>${version.version}</a></th>
 <td>${day(version.provenance.publishedAt)}</td><td>${SIGNATURES[version.signing.state]}</td><td>${stateText(version)}</td></tr>`;
   })}</tbody></table></div>
-${rest > 0 && html`<p class="quiet">And ${rest} older ones.</p>`}</section>`;
+${rest > 0 && html`<p class="quiet">And ${rest} older versions.</p>`}</section>`;
 }
 
 const SIGNATURES = { verified: 'verified', unverifiable: 'not checked', unsigned: 'none' } as const;

@@ -1,4 +1,4 @@
-/** HTML that cannot be forgotten to escape: whatever goes into the template is text, unless it is HTML already. */
+/** HTML templates that escape every value unless it is `Html` already. */
 
 export class Html {
   readonly markup: string;
@@ -18,9 +18,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Signs that turn text around or hide in it, so that it reads as something else than it is. */
+/** Characters that reverse or hide text. */
 const DECEPTIVE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
-/** Line breaks, and the two joiners that some scripts cannot be written without. */
+/** Line breaks, and the two joiners that some scripts need. */
 const LAYOUT = new Set(['\n', '\t', '\u200c', '\u200d']);
 
 const plainText = (text: string): string =>
@@ -36,20 +36,20 @@ function render(value: Renderable): string {
   return escaped(String(value));
 }
 
-/** Attributes are always written in quotes, which this escapes as well. */
+/** Attributes must be written in quotes, which are escaped too. */
 export function html(parts: TemplateStringsArray, ...values: readonly Renderable[]): Html {
   let markup = parts[0] ?? '';
   for (const [index, value] of values.entries()) markup += render(value) + (parts[index + 1] ?? '');
   return new Html(markup);
 }
 
-/** Only addresses of the web become links; others, `javascript:` first of all, stay text. */
+/** Only http and https addresses become links; others, such as `javascript:`, stay text. */
 export function link(address: string, label: string | Html = address): Html {
   if (!/^https?:\/\/[^\s]+$/i.test(address) || !URL.canParse(address)) return html`${label}`;
   return html`<a href="${address}" rel="noopener noreferrer nofollow ugc">${label}</a>`;
 }
 
-/** A name that may break after its dots, and reads as one. */
+/** A name that may wrap after its dots. */
 export const breakable = (name: string): Html =>
   html`${name.split('.').map((part, index) => (index === 0 ? part : html`.<wbr>${part}`))}`;
 

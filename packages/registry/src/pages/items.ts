@@ -1,11 +1,11 @@
-/** A list of things that a pack brings. */
+/** Lists of the contents of a pack. */
 
 import type { JsonObject } from '@gantry/protocol';
 import { objectsAt } from '../json-values.ts';
 import { type Html, html } from './html.ts';
 import { codeSpans } from './markdown.ts';
 
-/** Beyond this a page helps nobody; the manifest has the rest. */
+/** The manifest has the rest. */
 const ITEMS_MAX = 60;
 
 interface ItemsOptions {
@@ -14,12 +14,12 @@ interface ItemsOptions {
   readonly manifest: JsonObject;
   /** The member of the manifest that lists them. */
   readonly member: string;
-  /** What it is called; `id` stands alone where there is no name for people. */
+  /** `id` is shown alone if there is no label. */
   readonly name: (item: JsonObject) => { readonly id: string; readonly label: string | undefined };
   readonly item: (item: JsonObject) => Html;
 }
 
-/** More than these are folded, so that a reader sees first what there is. */
+/** A longer list is folded, so that its headings fit on a screen. */
 const OPEN_MAX = 3;
 
 export function itemsSection({ id, title, manifest, member, name, item }: ItemsOptions): Html {
@@ -37,7 +37,7 @@ ${all
 ${rest > 0 && html`<p class="quiet">And ${rest} more, which the manifest lists.</p>`}</section>`;
 }
 
-/** The heading of an item: its name for people over its id. */
+/** The heading of an item: its label and its id. */
 export const itemHead = ({ id, label }: ReturnType<ItemsOptions['name']>): Html =>
   label === undefined || label === id
     ? html`<h3><code>${id}</code></h3>`
@@ -46,7 +46,7 @@ export const itemHead = ({ id, label }: ReturnType<ItemsOptions['name']>): Html 
 export const paragraph = (text: string | undefined): Html =>
   text === undefined ? html`` : html`<p dir="auto">${codeSpans(text)}</p>`;
 
-/** Names and values in one line each; what is not there is left out. */
+/** Names and values, one line each, without absent values. */
 export function traits(pairs: Readonly<Record<string, string | undefined>>): Html {
   const known = Object.entries(pairs).filter(([, value]) => value !== undefined && value !== '');
   if (known.length === 0) return html``;

@@ -17,11 +17,11 @@ export interface Page {
   readonly title: string;
   readonly description: string;
   readonly main: Html;
-  /** What was searched for; a page that is not about a search leaves it out. */
+  /** The query of a search page; absent on other pages. */
   readonly query?: string;
 }
 
-/** No script and nothing from elsewhere; even a hole in the escaping could load nothing. */
+/** No scripts and no other origins, so that even unescaped markup could load nothing. */
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -53,7 +53,7 @@ ${main}
 <li><a href="/security/advisories.json">Advisories</a></li>
 <li><a href="/v1/sbom.json">SBOM</a></li>
 </ul></nav>
-<p class="quiet">Packs come from their publishers. Read what a pack asks for before you install it.</p>
+<p class="quiet">Packs are made by their publishers. Check what a pack asks for before you install it.</p>
 </div></footer>
 </body>
 </html>`;
@@ -67,7 +67,7 @@ const smallSearch = (): Html => html`<form class="find" role="search" action="/"
 
 export function missingPage(profile: RegistryProfile, what: string): Html {
   const main = html`<div class="hero"><h1>Not found</h1>
-<p class="lead">There is no ${shorten(what, 200)} here. It may have been unpublished, or its name is spelled otherwise.</p>
-<p><a href="/?q=${encodeURIComponent(shorten(what, 100))}">Search for it</a> or <a href="/">look through all packs</a>.</p></div>`;
+<p class="lead">There is no ${shorten(what, 200)} here. It may have been unpublished, or its name is spelled differently.</p>
+<p><a href="/?q=${encodeURIComponent(shorten(what, 100))}">Search for it</a> or <a href="/">browse all packs</a>.</p></div>`;
   return layout(profile.name, { title: `Not found – ${profile.name}`, description: 'Not found.', main });
 }

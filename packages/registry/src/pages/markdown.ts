@@ -1,15 +1,15 @@
 /**
- * A README as people write it: headings, paragraphs, lists, tables, code, links. Nothing of it is taken as HTML,
- * and what is not understood is shown as it stands. Linear: each sign is looked at a bounded number of times.
+ * Markdown of READMEs: headings, paragraphs, lists, tables, code, links. HTML in it is escaped, and other syntax is
+ * shown as text. Takes linear time: each character is visited a bounded number of times.
  */
 import { type Html, html, link } from './html.ts';
 
 const CHARS_MAX = 64 * 1024;
 const LINES_MAX = 2_000;
-/** The page has headings of its own above these. */
+/** The page itself uses the levels above. */
 const HEADING_LEVEL_MIN = 3;
 
-/** Bounded classes: an opening sign without its partner costs no more than that. */
+/** Bounded repetitions, so that an unmatched opening character costs a bounded number of steps. */
 const INLINE =
   /`([^`\n]{1,500})`|\*\*([^*\n]{1,500})\*\*|\[([^\]\n]{1,300})\]\(([^)\s]{1,500})\)|<(https?:\/\/[^>\s]{1,500})>/g;
 
@@ -29,10 +29,10 @@ function inline(text: string): Html {
   return html`${parts}`;
 }
 
-/** Text that is not Markdown, though people put names of code into backticks everywhere. */
+/** Plain text in which backticks mark code. */
 export function codeSpans(text: string): Html {
   const parts = text.split('`');
-  // An odd one out has no partner, and is shown as it stands.
+  // An unmatched backtick is shown as text.
   const pairs = parts.length - (parts.length % 2 === 0 ? 1 : 0);
   const shown = parts
     .slice(0, pairs)

@@ -1,4 +1,4 @@
-/** Short marks that say at a glance what a pack is and whether to take it. Never by colour alone. */
+/** Short marks for kind, signature and state. Never by colour alone. */
 import type { PackKind } from '@gantry/packs';
 import type { PackSummary, PublishedVersion } from '../catalogue/catalogue.ts';
 import { type Html, html } from './html.ts';
@@ -18,7 +18,7 @@ type Tone = 'good' | 'plain' | 'warn' | 'bad';
 
 const mark = (tone: Tone, text: string): Html => html`<span class="mark ${tone}">${text}</span>`;
 
-/** A node pack is named after what it really has. */
+/** A node pack is called after its contents. */
 export function kindMark({ kind, nodeCount, agentCount }: Contents): Html {
   const name =
     kind !== 'node' || nodeCount * agentCount > 0 ? KIND_NAMES[kind] : agentCount > 0 ? 'Agents' : 'Nodes';
@@ -38,7 +38,7 @@ export function stateMarks(pack: { readonly isDeprecated: boolean; readonly isYa
   return html`${pack.isYanked && mark('bad', '✕ Withdrawn')} ${pack.isDeprecated && mark('warn', '! Deprecated')}`;
 }
 
-/** A day, for people; the exact moment for machines and as a hint. */
+/** A date; the exact time is in its attributes. */
 export function day(moment: string): Html {
   const at = new Date(moment);
   if (Number.isNaN(at.getTime())) return html`${moment}`;

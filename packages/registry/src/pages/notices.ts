@@ -1,4 +1,4 @@
-/** What somebody must know before anything else on the page. */
+/** Warnings at the top of the page. */
 
 import { shorten } from '../json-values.ts';
 import { type Html, html, link, packPath } from './html.ts';
@@ -29,10 +29,10 @@ function deprecated({ version: { deprecation } }: PackView): Html {
 ${supersededBy !== undefined && html`<p>Use <a href="${successor(supersededBy)}">${supersededBy}</a> instead.</p>`}</aside>`;
 }
 
-/** A pack, a version of this scheme (`name@version`), or words: only the name leads somewhere. */
+/** The text may be a name, `name@version` or prose; only the name is linked. */
 const successor = (text: string): string => packPath(text.split('@', 1)[0] ?? text);
 
 function older({ version, summary }: PackView): Html {
   if (version.version === summary.latest) return html``;
-  return html`<aside class="notice" aria-label="Another version"><p>You are looking at ${version.version}. The version to install is <a href="${packPath(version.name)}">${summary.latest}</a>.</p></aside>`;
+  return html`<aside class="notice" aria-label="Another version"><p>This is version ${version.version}. The version to install is <a href="${packPath(version.name)}">${summary.latest}</a>.</p></aside>`;
 }

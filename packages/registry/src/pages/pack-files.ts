@@ -1,21 +1,21 @@
-/** The files of an archive that a page shows, read in one go. */
+/** The files of an archive that a page shows. */
 import { ARCHIVE_LIMITS, readArchive, readManifest, type SurfaceAsks, surfaceAsks } from '@gantry/packs';
 import { type Json, OpenwopError } from '@gantry/protocol';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
 
 const MIB = 1024 * 1024;
-/** A page is not worth unpacking everything a publisher may send. */
+/** Stricter than the limits for publishing. */
 const LIMITS = { ...ARCHIVE_LIMITS, archiveBytesMax: 2 * MIB, totalBytesMax: 16 * MIB };
 const README_BYTES_MAX = 64 * 1024;
 const SCHEMA_BYTES_MAX = 256 * 1024;
 
 export interface PackFiles {
   readonly readme: string | undefined;
-  /** Undefined when the archive has no such JSON file. */
+  /** Undefined if the archive has no such JSON file. */
   json(path: string): Json | undefined;
-  /** What a host asks for whose owner installs a pack that names no surface. */
+  /** The grants that a host asks for when a pack names no surface. */
   readonly surfaces: SurfaceAsks;
-  /** The archive is larger than what is unpacked for a page. */
+  /** The archive exceeds the limits of a page. */
   readonly isTooLarge: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function readPackFiles(
       isTooLarge: false,
     };
   } catch (error) {
-    // It was accepted under wider limits; only these of the page refuse it.
+    // Within the limits for publishing, but not within those of a page.
     if (error instanceof OpenwopError && error.code === 'tarball_too_large') return NONE;
     throw error;
   }

@@ -10,12 +10,12 @@ import { permissionsSection } from './permissions.ts';
 import { provenanceSection, trustSection } from './trust.ts';
 import { manifestOf, type PackView } from './view.ts';
 
-/** A description of this length is no longer a headline. */
+/** Longer descriptions are shown in a smaller font. */
 const LONG_CHARS = 200;
 
 export function packPage(view: PackView): Html {
   const { version, profile } = view;
-  const description = textAt(manifestOf(view), 'description') ?? 'Its publisher has not described it.';
+  const description = textAt(manifestOf(view), 'description') ?? 'No description.';
   const main = html`<div class="packhead">
 <p class="marks">${kindMark({ kind: version.kind, nodeCount: listAt(version.manifest, 'nodes').length, agentCount: listAt(version.manifest, 'agents').length })} ${trustMark(version)} ${stateMarks({ isDeprecated: version.deprecation !== undefined, isYanked: version.yank !== undefined })}</p>
 <h1>${breakable(version.name)} <span class="version">${version.version}</span></h1>
@@ -52,10 +52,10 @@ function installSection({ version, profile }: PackView): Html {
   const pinned = `${name}@${number}`;
   const pin = { packs: { [name]: { version: number, integrity } } };
   return html`<section aria-labelledby="install" class="install"><h2 id="install">Install</h2>
-${yank !== undefined && html`<p>It is withdrawn. Only an exact version still installs it, with a warning.</p>`}
+${yank !== undefined && html`<p>This version is withdrawn. It installs only by its exact version, with a warning.</p>`}
 <p class="step">Into a running host:</p>
 <pre tabindex="0"><code>gantry pack install ${pinned}</code></pre>
-<p class="step">Or in the settings of a host, so that it is there at every start:</p>
+<p class="step">Or in the settings of a host, to install it at every start:</p>
 <pre tabindex="0"><code>GANTRY_REGISTRY_URL=${profile.publicUrl}
 GANTRY_PACKS=${pinned}</code></pre>
 <details><summary>Pin exactly this archive in a workflow</summary>

@@ -1,4 +1,4 @@
-/** What a pack asks for, in words that say what could go wrong. */
+/** What a pack asks for, and what that permits. */
 import { describePermission } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 import { entriesAt, isTrueAt, member, objectsAt, textAt, textsAt } from '../json-values.ts';
@@ -19,13 +19,13 @@ ${peers(manifest)}
 
 function asks({ version, files }: PackView, requires: readonly string[]): Html {
   if (version.kind !== 'node')
-    return html`<p>No platform access: packs of this kind bring data, not code.</p>`;
+    return html`<p>No platform access: packs of this kind contain data, not code.</p>`;
   const { asks: called, unknown } = files.surfaces;
   const all = [...requires, ...called];
   if (all.length + unknown.length === 0)
-    return html`<p>No platform access. Its code works on what it is given, inside its sandbox.</p>`;
+    return html`<p>No platform access. Its code only processes its inputs, in the sandbox.</p>`;
   return html`<ul class="asks">${all.map((name) => html`<li><code>${name}</code> ${describePermission(name)}</li>`)}
-${unknown.slice(0, UNKNOWN_SHOWN_MAX).map((what) => html`<li>Which surfaces it calls cannot be determined: ${what}. A host denies what it is not granted.</li>`)}</ul>`;
+${unknown.slice(0, UNKNOWN_SHOWN_MAX).map((what) => html`<li>Which surfaces it calls cannot be determined: ${what}. A host denies calls that were not granted.</li>`)}</ul>`;
 }
 
 function secrets(manifest: JsonObject): Html {
@@ -41,10 +41,7 @@ function secrets(manifest: JsonObject): Html {
     const auth = member(node, 'auth');
     const provider = textAt(auth, 'provider');
     if (provider !== undefined)
-      wanted.set(
-        provider,
-        `an account there, with the scopes: ${textsAt(auth, 'scopes').join(', ') || 'none'}`,
-      );
+      wanted.set(provider, `an account with the scopes: ${textsAt(auth, 'scopes').join(', ') || 'none'}`);
   }
   if (wanted.size === 0) return html``;
   return html`<h3>Secrets and accounts</h3><ul class="asks">${[...wanted].map(([id, what]) => html`<li><code>${id}</code> ${what}</li>`)}</ul>`;
@@ -54,10 +51,10 @@ function peers(manifest: JsonObject): Html {
   const wanted = entriesAt(manifest, 'peerDependencies');
   const meta = member(manifest, 'peerDependenciesMeta');
   if (wanted.length === 0) return html``;
-  return html`<h3>Needed of the host</h3><ul class="asks">${wanted.map(([name, range]) => {
+  return html`<h3>Host capabilities</h3><ul class="asks">${wanted.map(([name, range]) => {
     const isOptional = range === 'optional' || isTrueAt(member(meta, name), 'optional');
     const level = typeof range === 'string' && !PLAIN.has(range) ? ` ${range}` : '';
-    return html`<li><code>${name}${level}</code> ${isOptional ? 'Works without it, with less.' : 'Installs only where the host offers it.'}</li>`;
+    return html`<li><code>${name}${level}</code> ${isOptional ? 'Optional: works without it, with fewer features.' : 'Required: installs only on hosts that offer it.'}</li>`;
   })}</ul>`;
 }
 

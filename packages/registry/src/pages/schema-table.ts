@@ -6,13 +6,13 @@ import { type SchemaRow, schemaRows, typeText } from './schema-type.ts';
 
 const RAW_CHARS_MAX = 20_000;
 
-/** A schema for people, with the original folded under it. */
+/** A schema as a table, with the original folded below. */
 export function schemaTable(title: string, schema: Json): Html {
   const { rows, isCut } = schemaRows(schema);
   return html`<section class="schema"><h4>${title}</h4>
 ${about(schema, rows.length)}
 ${rows.length > 0 && table(title, rows)}
-${isCut && html`<p class="quiet">There are more members; the original below has them all.</p>`}
+${isCut && html`<p class="quiet">The original below lists all members.</p>`}
 ${original(schema)}</section>`;
 }
 

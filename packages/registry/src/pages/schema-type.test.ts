@@ -23,7 +23,7 @@ test('types in words', () => {
 test('bounds and defaults in words', () => {
   assert.equal(
     limitsText({ minLength: 1, maximum: 5, default: 'x', format: 'email' }),
-    'format "email", not empty, up to 5, otherwise "x"',
+    'format "email", not empty, up to 5, default "x"',
   );
 });
 

@@ -8,7 +8,7 @@ const VALUE_CHARS_MAX = 60;
 
 const valueText = (value: Json): string => shorten(JSON.stringify(value), VALUE_CHARS_MAX);
 
-/** What `#/$defs/x` stands for. A reference out of the file, or around in a circle, stands for nothing. */
+/** Resolves `#/$defs/x`. References to other files and circular ones are not resolved. */
 function resolveRef(schema: Json, root: Json): Json {
   let found = schema;
   for (let steps = 0; steps < DEPTH_MAX; steps++) {
@@ -56,7 +56,7 @@ function listText(shape: JsonObject, root: Json, depth: number): string {
   return items === undefined ? 'list' : `list of ${typeText(items, root, depth + 1)}`;
 }
 
-/** Bounds and defaults, in the order people ask for them. */
+/** Bounds and defaults. */
 export function limitsText(shape: Json): string {
   const at = (key: string): string | undefined => {
     const value = member(shape, key);
@@ -79,11 +79,11 @@ const LIMITS: readonly [key: string, words: (value: string) => string][] = [
   ['exclusiveMaximum', (value) => `below ${value}`],
   ['minItems', (value) => (value === '1' ? 'not empty' : `at least ${value} items`)],
   ['maxItems', (value) => `at most ${value} items`],
-  ['default', (value) => `otherwise ${value}`],
+  ['default', (value) => `default ${value}`],
 ];
 
 export interface SchemaRow {
-  /** Dotted where it is inside another member; `[]` stands for each item of a list. */
+  /** Dotted for nested members; `[]` is each item of a list. */
   readonly path: string;
   readonly type: string;
   readonly isRequired: boolean;
@@ -94,7 +94,7 @@ export interface SchemaRow {
 const ROWS_MAX = 100;
 const DESCRIPTION_CHARS_MAX = 600;
 
-/** The members of an object schema, and theirs in turn. */
+/** The members of an object schema, with nested ones. */
 export function schemaRows(schema: Json): { readonly rows: readonly SchemaRow[]; readonly isCut: boolean } {
   const rows: SchemaRow[] = [];
   let isCut = false;

@@ -11,7 +11,7 @@ interface SearchView {
   readonly profile: RegistryProfile;
   readonly asked: Omit<SearchQuery, 'limit'>;
   readonly answer: SearchAnswer;
-  /** The version that each result shows, where it could be read. */
+  /** The version shown for each result. */
   readonly versions: ReadonlyMap<string, PublishedVersion>;
 }
 
@@ -57,14 +57,14 @@ function countText({ asked: { q, kind }, answer }: SearchView): string {
 
 function nothing({ asked: { q, kind } }: SearchView): Html {
   if (q.trim() === '' && kind === undefined)
-    return html`<p class="empty">Nothing has been published here yet. <code>gantry pack publish</code> puts the first pack here.</p>`;
-  return html`<p class="empty">Every word must be in the name, the tags, the types or the description of a pack. Use fewer words, or <a href="/">look through all packs</a>.</p>`;
+    return html`<p class="empty">No packs yet. Publish the first one with <code>gantry pack publish</code>.</p>`;
+  return html`<p class="empty">All words must appear in the name, tags, types or description of a pack. Use fewer words, or <a href="/">browse all packs</a>.</p>`;
 }
 
 function card(pack: PackSummary, version: PublishedVersion | undefined): Html {
   return html`<li class="card">
 <div class="cardhead"><h3><a href="${packPath(pack.name)}">${breakable(pack.name)}</a></h3><span class="version">${pack.latest}</span></div>
-<p class="about" dir="auto">${pack.description === '' ? 'Its publisher has not described it.' : codeSpans(shorten(pack.description, 280))}</p>
+<p class="about" dir="auto">${pack.description === '' ? 'No description.' : codeSpans(shorten(pack.description, 280))}</p>
 <p class="marks">${kindMark(pack)} ${version !== undefined && trustMark(version)} ${stateMarks({ isDeprecated: pack.deprecated, isYanked: pack.yanked })}</p>
 <p class="quiet">${pack.author !== '' && html`${shorten(pack.author, 80)} · `}${pack.license !== '' && html`${shorten(pack.license, 40)} · `}${day(pack.publishedAt)}</p>
 </li>`;

@@ -1,4 +1,4 @@
-/** Signature and trust in words: who, with which key, checked when, and what that proves. */
+/** Signature and provenance of a version. */
 import { type Html, html } from './html.ts';
 import { day, trustMark } from './marks.ts';
 import type { PackView } from './view.ts';
@@ -24,11 +24,11 @@ function signed({ version, signingKey }: PackView): Html {
   const { method, keyId, state, covers, signedBy } = version.signing;
   const { publishedAt } = version.provenance;
   if (state === 'unsigned')
-    return html`<p>Nobody signed this version. Only the integrity value says that you get what was uploaded on ${day(publishedAt)}; nothing proves who made it.</p>`;
+    return html`<p>This version is not signed. The integrity value shows that you get what was uploaded on ${day(publishedAt)}; nothing proves who made it.</p>`;
   const who =
     method === 'sigstore' && signedBy !== undefined
       ? html`Sigstore by <code>${signedBy}</code>`
-      : html`${keyId === undefined ? 'a key without a name' : html`the key <code>${keyId}</code>`}${signingKey?.operator !== undefined && html` of ${signingKey.operator}`}`;
+      : html`${keyId === undefined ? 'an unnamed key' : html`the key <code>${keyId}</code>`}${signingKey?.operator !== undefined && html` of ${signingKey.operator}`}`;
   if (state === 'unverifiable')
     return html`<p>It carries a signature made with ${who}, which this registry could not check when it was published on ${day(publishedAt)}. Treat it as unsigned unless you trust that key yourself.</p>`;
   return html`<p>Signed with ${who}. The registry verified the signature when the version was published, on ${day(publishedAt)}.</p>
@@ -43,6 +43,6 @@ export function provenanceSection({ version }: PackView): Html {
 <dl class="facts">
 <div><dt>Published</dt><dd>${day(provenance.publishedAt)} by ${publishedBy.name} <span class="quiet">(key <code>${publishedBy.keyId}</code>)</span></dd></div>
 ${userAgent !== undefined && html`<div><dt>With</dt><dd>${userAgent}</dd></div>`}
-<div><dt>Build</dt><dd>${build === undefined ? 'Its publisher says nothing about how it was built.' : html`As its publisher says; nobody checked it.<pre tabindex="0"><code>${JSON.stringify(build, null, 2).slice(0, 4_000)}</code></pre>`}</dd></div>
+<div><dt>Build</dt><dd>${build === undefined ? 'No build information.' : html`As stated by the publisher, not verified.<pre tabindex="0"><code>${JSON.stringify(build, null, 2).slice(0, 4_000)}</code></pre>`}</dd></div>
 </dl></section>`;
 }

@@ -4,17 +4,17 @@ import type { PublishedAdvisory } from '../derived/advisory.ts';
 import type { RegistryProfile, SigningKeyEntry } from '../derived/discovery.ts';
 import type { PackFiles } from './pack-files.ts';
 
-/** All that the page of one version shows. */
+/** Everything that the page of a version shows. */
 export interface PackView {
   readonly profile: RegistryProfile;
   readonly summary: PackSummary;
   readonly version: PublishedVersion;
-  /** Newest first, this one among them. */
+  /** Newest first, including this one. */
   readonly versions: readonly PublishedVersion[];
   readonly files: PackFiles;
-  /** The key that signed, as the registry knows it. */
+  /** The key that signed the version. */
   readonly signingKey: SigningKeyEntry | undefined;
-  /** Those that are about this version. */
+  /** Advisories that affect this version. */
   readonly advisories: readonly PublishedAdvisory[];
 }
 

@@ -1,4 +1,4 @@
-/** The address of a version, before anything is read from the body. */
+/** Checks of the name and version in an address, before the body is read. */
 import { OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import type { VersionAddress } from '../catalogue/store-catalogue.ts';
@@ -15,7 +15,7 @@ export function checkName(name: string): void {
   throw new OpenwopError('invalid_pack_name', { details: { name: name.slice(0, NAME_LENGTH_MAX) } });
 }
 
-/** Only what `semver` writes the same way: `v1.0.0` and `01.0.0` are no names of versions. */
+/** Canonical semver only: not `v1.0.0` or `01.0.0`. */
 export function checkVersion(version: string): void {
   const build = version.indexOf('+');
   const plain = build === -1 ? version : version.slice(0, build);
@@ -23,13 +23,13 @@ export function checkVersion(version: string): void {
   throw new OpenwopError('invalid_version', { details: { version: version.slice(0, VERSION_LENGTH_MAX) } });
 }
 
-/** What may be published here: a good name, of a scope that this registry takes, and a version. */
+/** Whether this address may be published: name, accepted scope, version. */
 export function checkAddress({ name, version }: VersionAddress, scopes: readonly string[]): void {
   checkName(name);
   const scope = name.slice(0, name.indexOf('.'));
   if (!scopes.includes(scope))
     throw new OpenwopError('invalid_pack_scope', {
-      message: `Packs named ${scope}.* cannot be published here. This registry takes ${scopes.join(', ')}.`,
+      message: `Packs named ${scope}.* cannot be published here. This registry accepts ${scopes.join(', ')}.`,
       details: { scope, accepted: [...scopes] },
     });
   checkVersion(version);

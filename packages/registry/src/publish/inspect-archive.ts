@@ -1,10 +1,10 @@
-/** One pass over an archive, a file in memory at a time. */
+/** One pass over an archive, with one file in memory at a time. */
 import { isUtf8 } from 'node:buffer';
 import { type ArchiveLimits, digestOf, eachFile, FILE_LIST_FILES, type FileDigest } from '@gantry/packs';
 
 export interface Inspection {
   readonly manifestBytes: Buffer;
-  /** Every file by its path, reduced to what its references are checked for: see `traceOf`. */
+  /** Every file by path, reduced to a placeholder of the same kind: see `traceOf`. */
   readonly traces: ReadonlyMap<string, Uint8Array>;
   readonly digests: ReadonlyMap<string, FileDigest>;
   /** The list of files and its signature, where the archive has them. */
@@ -31,8 +31,8 @@ export async function inspectArchive(
 }
 
 /**
- * Files that the manifest refers to must be text, schemas also JSON. Which ones those are is known only after
- * pack.json, which may come last; so of each file there stays a small one of the same sort, not its content.
+ * Files that the manifest refers to must be text, schemas also JSON. pack.json may come last, so each file is
+ * replaced by a small placeholder of the same kind (JSON, text or bytes) until its references are known.
  */
 function traceOf(bytes: Buffer): Uint8Array {
   if (!isUtf8(bytes)) return BYTES;

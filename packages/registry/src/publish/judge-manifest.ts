@@ -1,4 +1,4 @@
-/** What the pack.json of a published archive must be. */
+/** Checks the pack.json of an archive to be published. */
 import { checkFiles, type ManifestIssue, type PackManifest, readManifest } from '@gantry/packs';
 import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { VersionAddress } from '../catalogue/store-catalogue.ts';
@@ -8,7 +8,7 @@ const ISSUES_SHOWN_MAX = 20;
 
 export interface JudgedManifest {
   readonly manifest: PackManifest;
-  /** pack.json as it stands in the archive. */
+  /** pack.json as in the archive. */
   readonly source: JsonObject;
 }
 
@@ -27,14 +27,15 @@ export function judgeManifest(
 function refusal(issues: readonly ManifestIssue[]): OpenwopError {
   const shown = issues.slice(0, ISSUES_SHOWN_MAX);
   const [first] = shown;
-  const told = first === undefined ? {} : { message: `pack.json ${first.path || '/'}: ${first.message}` };
+  const shownFirst =
+    first === undefined ? {} : { message: `pack.json ${first.path || '/'}: ${first.message}` };
   return new OpenwopError(codeOf(issues), {
-    ...told,
+    ...shownFirst,
     details: { issues: shown.map((issue) => ({ ...issue })) },
   });
 }
 
-/** Broken shape comes before what a readable manifest is refused for. */
+/** A manifest that does not fit its schema is reported before other problems. */
 function codeOf(issues: readonly ManifestIssue[]): ErrorCode {
   if (issues.length > 0 && issues.every(({ path }) => path === '/runtime/language'))
     return 'unsupported_runtime';
@@ -45,9 +46,9 @@ function codeOf(issues: readonly ManifestIssue[]): ErrorCode {
 function refuseMismatch(manifest: PackManifest, address: VersionAddress): void {
   const differing = (['name', 'version'] as const).filter((field) => manifest[field] !== address[field]);
   if (differing.length === 0) return;
-  const told = differing.map((field) => `${field} is ${manifest[field]}, the address says ${address[field]}`);
+  const problems = differing.map((field) => `${field} is ${manifest[field]}, not ${address[field]}`);
   throw new OpenwopError('manifest_mismatch', {
-    message: `In pack.json ${told.join('; ')}.`,
+    message: `pack.json does not match the address: ${problems.join('; ')}.`,
     details: Object.fromEntries(
       differing.map((field) => [field, { manifest: manifest[field], address: address[field] }]),
     ),
@@ -56,7 +57,7 @@ function refuseMismatch(manifest: PackManifest, address: VersionAddress): void {
 
 function refuseMissingFiles(manifest: PackManifest, traces: Inspection['traces']): void {
   const issues = checkFiles(manifest, traces);
-  // The code itself is asked for before the schemas of its nodes.
+  // A missing entry file is reported before missing schemas.
   const [first] = issues.toSorted((left, right) => Number(isReference(left)) - Number(isReference(right)));
   if (first === undefined) return;
   throw new OpenwopError(first.code, {

@@ -1,4 +1,4 @@
-/** Who signed what is published, judged with the keys that its namespace has here and now. */
+/** Checks the signature of an archive to be published, with the current keys of its namespace. */
 import { buffer } from 'node:stream/consumers';
 import {
   type ArchiveLimits,
@@ -24,7 +24,7 @@ interface SigningQuestion {
   readonly archive: Pick<SpooledArchive, 'read'>;
   /** `X-Pack-Signing-Method`, if it was sent. */
   readonly claimedMethod: string | undefined;
-  /** `X-Pack-Signature`: no archive can hold the signature over itself. */
+  /** `X-Pack-Signature`, for signatures over the whole archive. */
   readonly detached: Buffer | undefined;
   readonly keys: readonly TrustedKey[];
   /** Without it no bundle is verified. */
@@ -41,7 +41,7 @@ const SIGNATURE_FILES = { sigstore: 'pack.json.sigstore', other: 'pack.json.sig'
 
 const invalid = (message: string): OpenwopError =>
   new OpenwopError('signature_invalid', {
-    message: `${message} Sign with a key of the namespace's keychain, as pack.json declares it.`,
+    message: `${message} Sign with a key of the namespace, as declared in pack.json.`,
   });
 
 const methodOf = (signing: Signing | undefined): SigningMethod =>
@@ -64,14 +64,14 @@ export async function judgeSigning(question: SigningQuestion): Promise<JudgedSig
   };
 }
 
-/** The header knows no `ed25519`: both are signatures made with a key by hand. */
+/** The header has no value for `ed25519`; clients send `manual` for both. */
 function refuseOtherMethod(claimed: string | undefined, method: SigningMethod): void {
   if (claimed === undefined || claimed === method) return;
   if (claimed === 'manual' && method === 'ed25519') return;
   throw invalid(`X-Pack-Signing-Method is ${claimed.slice(0, 32)}, pack.json says ${method}.`);
 }
 
-/** A namespace that has a key gets nothing unsigned: a stolen API key alone must not be enough. */
+/** A namespace with a key accepts nothing unsigned, so that a stolen API key alone is not enough. */
 function refuseUnsigned({ acceptsUnsigned, keys, manifest }: SigningQuestion): void {
   if (!acceptsUnsigned || keys.length > 0 || manifest.name.startsWith('core.'))
     throw new OpenwopError('signature_required');
@@ -109,7 +109,7 @@ async function stateOf(
       signing,
       manifestBytes,
       digests,
-      // Ed25519 takes its message whole; only this dialect signs the archive, and archives are bounded.
+      // Ed25519 needs the whole message in memory. Only this method signs the archive, and archives are bounded.
       archive: signing.method === 'ed25519' ? await buffer(archive.read()) : new Uint8Array(),
       files: new Map([...listing, ...signatures]),
       ...(signature !== undefined && { detachedSignature: signature }),

@@ -1,11 +1,11 @@
 /**
- * Publishing a version. The first check that fails is the answer: address, scope, body, gzip, tar, manifest,
+ * Publishes a version. The first check that fails is reported: address, scope, body, gzip, tar, manifest,
  * integrity, namespace and signature, conflict.
  *
- * I1  Nothing is held in memory whole: the body goes to disk and is read from there.
- * I2  The archive is kept before the commit that names it. Whoever dies in between leaves an archive that nobody
- *     names, and the sweep removes it.
- * I3  The commit decides: of two publishes of the same bytes one creates, the other finds it there.
+ * I1  No archive is held in memory as a whole: the body is written to disk and read from there.
+ * I2  The archive is stored before the commit that refers to it. After a crash in between, the archive is
+ *     unreferenced, and the sweep deletes it.
+ * I3  The commit decides: of two publishes of the same bytes one creates the version, the other finds it.
  */
 import { type Caller, HOST_ADMIN, liveTenant } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
@@ -26,7 +26,7 @@ interface PublisherOptions {
   readonly storage: ArchiveStorage;
   readonly claims: Claims;
   readonly limits: ArchiveLimits;
-  /** First words of names that are taken, such as `vendor`. */
+  /** Accepted scopes, such as `vendor`. */
   readonly scopes: readonly string[];
   readonly acceptsUnsigned: boolean;
   readonly sigstore: SigstoreTrust | undefined;
@@ -36,7 +36,7 @@ interface PublisherOptions {
 
 export interface PublishRequest extends VersionAddress {
   readonly caller: Caller;
-  /** Undefined when what was sent cannot be an archive. */
+  /** Undefined if the body cannot be an archive. */
   readonly body: AsyncIterable<Uint8Array> | undefined;
   readonly claimedIntegrity: string | undefined;
   readonly claimedMethod: string | undefined;
@@ -54,7 +54,7 @@ interface Judged extends JudgedManifest {
   readonly inspection: Inspection;
 }
 
-/** Each one holds a file of an archive in memory, so there is an end to how many go at once. */
+/** Each publish holds one file of its archive in memory. */
 const AT_ONCE_MAX = 16;
 const RETRY_SECONDS = 2;
 
@@ -94,13 +94,13 @@ export class Publisher {
   ): Promise<PublishOutcome> {
     const judged = await this.#judge(request, archive);
     const known = await catalogue.version(request.name, request.version);
-    // Before the signature: a retry gets its answer also when the key has been rotated meanwhile.
+    // Before the signature, so that a retry succeeds even if the key was rotated meanwhile.
     if (known?.integrity === archive.integrity) {
       await this.#keepMissing(archive);
       return { outcome: 'unchanged', published: known };
     }
     const published = await this.#prove(request, archive, judged);
-    // What is known to conflict is not kept first.
+    // A known conflict is not stored first.
     if (known === undefined) await archive.keep();
     const outcome = await catalogue.change(request, request.caller.keyId, (state) =>
       decide(state, published),
@@ -109,7 +109,7 @@ export class Publisher {
     return outcome;
   }
 
-  /** The sweep may have looked for names just before this one was there; and what the storage lost comes back. */
+  /** Stores the archive again if a concurrent sweep deleted it or the storage lost it. */
   async #keepMissing(archive: SpooledArchive): Promise<void> {
     if (!(await this.#options.storage.has(archive.integrity))) await archive.keep();
   }
@@ -171,12 +171,12 @@ export class Publisher {
 function refuseOtherIntegrity(claimed: string | undefined, integrity: string): void {
   if (claimed === undefined || claimed === integrity) return;
   throw new OpenwopError('pack_integrity_failure', {
-    message: 'X-Pack-Sha256 is not the hash of what arrived. Send the archive again, unchanged.',
+    message: 'X-Pack-Sha256 does not match the received archive. Send it again.',
     details: { claimed: claimed.slice(0, 128), computed: integrity },
   });
 }
 
-/** I3. A version means the same bytes for ever, also after it was unpublished. */
+/** I3. A version never gets other bytes, even after it was unpublished. */
 function decide(
   state: VersionState | undefined,
   published: PublishedVersion,

@@ -6,7 +6,7 @@ import { documented, documentOf, sendDocument } from '../derived/document.ts';
 import type { ReadDeps } from './read-deps.ts';
 
 const PUBLISH = {
-  summary: 'Publish a security advisory, or correct one; the versions it is about must be yanked',
+  summary: 'Publish or correct a security advisory; affected versions must be yanked',
   params: Type.Object({ advisoryId: Type.String({ maxLength: 64 }) }),
   body: PublishedAdvisory,
 };
@@ -21,12 +21,12 @@ export function advisoryRoutes(app: Api, { advisories }: ReadDeps): void {
 
   app.put('/v1/host/gantry/registry/advisories/:advisoryId', { schema: PUBLISH }, async (request, reply) => {
     const { scopes } = callerOf(request);
-    // An advisory speaks for the registry, not for one publisher.
+    // Advisories are published by the registry, not by one publisher.
     if (!scopes.has(HOST_ADMIN))
       throw new OpenwopError('forbidden', { details: { scopeRequired: HOST_ADMIN } });
     const { body } = request;
     if (body.id !== request.params.advisoryId) {
-      throw new OpenwopError('validation_error', { message: 'body/id is not the id in the path.' });
+      throw new OpenwopError('validation_error', { message: 'body/id differs from the id in the path.' });
     }
     const outcome = await advisories.publish(body);
     return reply.code(outcome === 'created' ? 201 : 200).send({ outcome, advisory: body });

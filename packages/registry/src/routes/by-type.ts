@@ -8,7 +8,7 @@ import { packEntry } from '../derived/pack-entry.ts';
 import type { ReadDeps } from './read-deps.ts';
 
 const BY_TYPE = {
-  summary: 'Which packs bring a type: exactly this one, never one that begins like it',
+  summary: 'Packs that provide a type, by its exact id',
   params: Type.Object({ typeId: Type.String({ minLength: 1, maxLength: 256 }) }),
 };
 
@@ -19,14 +19,14 @@ export function byTypeRoutes(app: Api, { catalogue }: ReadDeps): void {
     const packs = (await packsByType()).get(typeId);
     if (packs === undefined) {
       throw new OpenwopError('not_found', {
-        message: 'No published pack brings this type. Search for a part of its name instead.',
+        message: 'No published pack provides this type. Search for a part of its name instead.',
       });
     }
     return sendDocument(request, reply, documentOf({ typeId, packs: packs.map(packEntry) }));
   });
 }
 
-/** A pack of which only withdrawn versions are left is not proposed. */
+/** Without packs whose versions are all yanked. */
 function byType(packs: readonly PackSummary[]): ReadonlyMap<string, readonly PackSummary[]> {
   const found = new Map<string, PackSummary[]>();
   for (const pack of packs) {

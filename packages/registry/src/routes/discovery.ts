@@ -1,4 +1,4 @@
-/** How the registry describes itself, and the index of its packs. */
+/** The discovery document and the index of packs. */
 import type { Api } from '@gantry/http';
 import type { PackSummary } from '../catalogue/catalogue.ts';
 import { byRevision } from '../derived/by-revision.ts';
@@ -6,10 +6,10 @@ import { describeRegistry, REGISTRY_VERSION } from '../derived/discovery.ts';
 import { documented, documentOf, sendDocument } from '../derived/document.ts';
 import type { ReadDeps } from './read-deps.ts';
 
-const SCHEMA = documented('How the registry describes itself');
+const SCHEMA = documented('What the registry supports, and its addresses');
 
 export function discoveryRoutes(app: Api, { catalogue, profile, directory, now }: ReadDeps): void {
-  // Static registries serve a file, so clients ask for either name.
+  // Static registries serve a file, so clients may request either name.
   for (const url of ['/.well-known/openwop-registry', '/.well-known/openwop-registry.json']) {
     app.get(url, { schema: SCHEMA }, async (request, reply) =>
       sendDocument(request, reply, documentOf(await describeRegistry(profile, directory))),

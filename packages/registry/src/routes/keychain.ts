@@ -1,4 +1,4 @@
-/** Whose keys sign which names. */
+/** Claims of namespaces, and their keys. */
 import { type Api, type Caller, callerOf, HOST_ADMIN, liveTenant } from '@gantry/http';
 import { type Keychain, readPublicKey } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
@@ -70,7 +70,7 @@ export function keychainRoutes(app: Api, deps: KeychainDeps): void {
   );
 
   const rotate = {
-    summary: 'Go on with a new key, proved by the one before',
+    summary: 'Rotate to a new key, with a proof signed by the current one',
     params: NameParams,
     body: Rotation,
   };
@@ -89,8 +89,7 @@ export function keychainRoutes(app: Api, deps: KeychainDeps): void {
   app.get('/keys/:keyId.pub', { schema: key }, async (request, reply) => {
     const found = claims.publicKey(request.params.keyId);
     const pem = found && readPublicKey(found)?.export({ type: 'spki', format: 'pem' });
-    if (pem === undefined)
-      throw new OpenwopError('not_found', { message: 'No key of that name is known here.' });
+    if (pem === undefined) throw new OpenwopError('not_found', { message: 'There is no key with this id.' });
     return reply
       .type('application/x-pem-file')
       .header('access-control-allow-origin', '*')
@@ -104,8 +103,7 @@ const isOperator = ({ scopes }: Caller): boolean => scopes.has(HOST_ADMIN);
 function keychainOf(claims: Claims, name: string): Keychain {
   checkName(name);
   const keychain = claims.keychainOf(name);
-  if (keychain === undefined)
-    throw new OpenwopError('not_found', { message: `No key signs for ${name} here.` });
+  if (keychain === undefined) throw new OpenwopError('not_found', { message: `${name} has no keychain.` });
   return { namespace: keychain.namespace, keys: keychain.keys };
 }
 
@@ -135,12 +133,12 @@ function claimRoutes(app: Api, deps: KeychainDeps): void {
   });
 }
 
-/** Who claims for others, or what everybody trusts, is the operator. */
+/** Only operators claim for other tenants, or names of the scope core. */
 function refuseForeign(caller: Caller, { namespace, owner }: ClaimBody): void {
   const isOwn = owner === undefined || owner === caller.tenant;
   if (isOperator(caller) || (isOwn && !namespace.startsWith('core.'))) return;
   throw new OpenwopError('forbidden', {
-    message: 'Only an operator of the registry claims core names, or a namespace for others.',
+    message: 'Only an operator of the registry may claim core names, or a namespace for another tenant.',
     details: { scopeRequired: HOST_ADMIN },
   });
 }

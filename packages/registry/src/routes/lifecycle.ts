@@ -23,7 +23,7 @@ const DEPRECATE = {
   ),
 };
 const YANK = {
-  summary: 'Withdraw a version: ranges no longer find it, exact pins do',
+  summary: 'Yank a version: ranges no longer select it, exact pins do',
   params: VersionParams,
   body: Type.Object(
     {
@@ -56,7 +56,7 @@ export function lifecycleRoutes(app: Api, deps: LifecycleDeps): void {
   );
   app.delete(
     `${url}/deprecate`,
-    { schema: { summary: 'Take a deprecation back', params: VersionParams } },
+    { schema: { summary: 'Revert a deprecation', params: VersionParams } },
     (request) => answer(request, request.params, undeprecate),
   );
   app.post(`${url}/yank`, { schema: YANK }, (request) =>
@@ -64,12 +64,12 @@ export function lifecycleRoutes(app: Api, deps: LifecycleDeps): void {
   );
   app.delete(
     `${url}/yank`,
-    { schema: { summary: 'Take a yank back; it stays on record', params: VersionParams } },
+    { schema: { summary: 'Revert a yank; it stays on record', params: VersionParams } },
     (request) => answer(request, request.params, revertYank),
   );
   app.delete(
     url,
-    { schema: { summary: 'Unpublish a version soon after it was published', params: VersionParams } },
+    { schema: { summary: 'Unpublish a version within 72 hours of publishing', params: VersionParams } },
     async (request, reply) => {
       await change(request, request.params, unpublish);
       return reply.code(200).send({ ...request.params, unpublished: true });
@@ -77,7 +77,7 @@ export function lifecycleRoutes(app: Api, deps: LifecycleDeps): void {
   );
 }
 
-/** Only those who may publish a name say what becomes of it. */
+/** Only tenants that may publish a name may change its versions. */
 function changeWith({ catalogue, claims, now }: LifecycleDeps) {
   return async <T>(
     request: FastifyRequest,

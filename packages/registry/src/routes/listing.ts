@@ -1,4 +1,4 @@
-/** The optional endpoints that list everything at once. */
+/** Optional endpoints that list everything at once. */
 import type { Api } from '@gantry/http';
 import type { JsonObject } from '@gantry/protocol';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -28,7 +28,7 @@ export function listingRoutes(app: Api, { catalogue }: ReadDeps): void {
       sendDocument(request, reply, await listing()),
     );
   }
-  const exported = documented('The manifests of every agent that published packs bring');
+  const exported = documented('The manifests of all agents in published packs');
   app.get('/v1/packs/export', { schema: exported }, async (request, reply) =>
     sendDocument(request, reply, await manifests()),
   );

@@ -1,10 +1,10 @@
-/** The documents about a pack and a version, made from what is published. */
+/** The documents about a pack and a version. */
 import type { JsonObject } from '@gantry/protocol';
 import type { CatalogueName, PublishedVersion } from '../catalogue/catalogue.ts';
 import { latestOf } from '../catalogue/order.ts';
 import { agentIdsOf, nodeTypeIdsOf, summaryOf } from '../catalogue/summary.ts';
 
-/** `.sig` is there for what is signed and not withdrawn. */
+/** `.sig` is served for signed versions that are not yanked. */
 export const hasSignature = ({ signature, yank }: PublishedVersion): boolean =>
   signature !== undefined && yank === undefined;
 
@@ -42,7 +42,7 @@ function versionEntry(catalogue: CatalogueName, publicUrl: string, published: Pu
   };
 }
 
-/** Links as the author gave them; a page decides for itself what it makes clickable. */
+/** Links as in the manifest, unchecked. */
 const linksOf = ({ manifest }: PublishedVersion) => ({
   ...(typeof manifest.homepage === 'string' && { homepage: manifest.homepage }),
   ...(typeof manifest.repository === 'string' && { repository: manifest.repository }),
@@ -71,7 +71,7 @@ export function packMetadata(
   };
 }
 
-/** pack.json with what the registry adds. Its shape is closed, so lifecycle is flat here. */
+/** pack.json with additions of the registry. Its schema is closed, so lifecycle members are flat. */
 export function versionManifest(catalogue: CatalogueName, published: PublishedVersion): JsonObject {
   const paths = pathsOf(catalogue, published);
   const { deprecation, yank } = published;
@@ -90,7 +90,7 @@ export function versionManifest(catalogue: CatalogueName, published: PublishedVe
   };
 }
 
-/** What a change of the lifecycle answers. */
+/** The response to a lifecycle change. */
 export const lifecycleAnswer = (published: PublishedVersion): object => ({
   name: published.name,
   version: published.version,

@@ -1,4 +1,4 @@
-/** Packs as they were published: metadata, manifests, archives, signatures. Open to everybody. */
+/** Published packs: metadata, manifests, archives, signatures. Public. */
 import { type Api, notModified } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -47,7 +47,7 @@ const openToAll = (reply: FastifyReply): void =>
     .header('access-control-allow-origin', '*')
     .header('access-control-expose-headers', 'ETag, Content-Length');
 
-/** Made once for each object it is made of; both go together. */
+/** One document per source object, kept as long as the object. */
 function remembered<K extends object>(make: (from: K) => Document): (from: K) => Document {
   const made = new WeakMap<K, Document>();
   return (from) => {
@@ -70,7 +70,7 @@ function metadataOf(catalogue: StoreCatalogue, publicUrl: () => string): (name: 
   };
 }
 
-/** Withdrawn versions are still served: pins are kept, and somebody has to look into them. */
+/** Yanked versions are still served, for exact pins and for analysis. */
 function archiveRoutes(app: Api, catalogue: StoreCatalogue): void {
   const url = `/v1/${catalogue.name}/:name/-/:version.tgz`;
   const schema = { summary: 'The archive of a version', params: VersionParams };
@@ -87,7 +87,7 @@ function archiveRoutes(app: Api, catalogue: StoreCatalogue): void {
   app.get(url, { schema }, async (request, reply) => {
     openToAll(reply);
     const published = await publishedAt(catalogue, request.params);
-    // Opened first: what cannot be read must not begin as an answer that it is there.
+    // Opened before the headers are set, so that a read error becomes an error response.
     const archive = await catalogue.openArchive(published);
     if (!headers(request, reply, published)) return reply.send(archive);
     archive.destroy();
@@ -100,7 +100,7 @@ function archiveRoutes(app: Api, catalogue: StoreCatalogue): void {
   });
 }
 
-/** Missing, unsigned and withdrawn look the same: nobody should verify against what is known to be bad. */
+/** Missing, unsigned and yanked give the same response: a yanked version must not verify. */
 function signatureRoute(app: Api, catalogue: StoreCatalogue): void {
   const schema = { summary: 'The detached signature of a version', params: VersionParams };
   app.get(`/v1/${catalogue.name}/:name/-/:version.sig`, { schema }, async (request, reply) => {

@@ -45,7 +45,7 @@ test('a page says what a pack does, asks for and needs', async (t) => {
   assert.match(check, /gantry pack install vendor\.gantry\.http-check@1\.0\.0/);
   assert.match(check, /GANTRY_PACKS=vendor\.gantry\.http-check@1\.0\.0/);
   const text = (await app.inject('/packs/vendor.gantry.text/1.0.0')).body;
-  assert.match(text, /No platform access\. Its code works on what it is given/);
+  assert.match(text, /No platform access\. Its code only processes its inputs/);
   assert.match(
     text,
     /<code>template<\/code><\/th><td data-label="Type">string<\/td><td data-label="Required">yes/,
@@ -59,7 +59,7 @@ test('a page says what a pack does, asks for and needs', async (t) => {
   assert.match(review, /core\.approvalGate/);
   assert.match(
     (await app.inject('/packs/vendor.gantry.editor')).body,
-    /Works without it, with less.*Copy editor/s,
+    /works without it, with fewer features.*Copy editor/s,
   );
 });
 
@@ -75,7 +75,7 @@ test('a page says who signed, and what that proves', async (t) => {
     ],
     [signed('ed25519', 'verified'), /covers the whole archive/],
     [signed('manual', 'unverifiable'), /could not check/],
-    [{}, /Nobody signed this version/],
+    [{}, /This version is not signed/],
   ];
   const app = await readServer(t, catalogue);
   for (const [index, [facts, words]] of cases.entries()) {

@@ -1,4 +1,4 @@
-/** The pages for people. */
+/** The web pages. */
 import { type Api, notModified, readPayload } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import { exposures, PACK_KINDS, type PackKind } from '@gantry/packs';
@@ -26,7 +26,7 @@ const MADE_AT_ONCE_MAX = 2;
 
 const SEARCH = {
   summary: 'Search packs, as a page',
-  // People change addresses by hand, and a form sends the kind even when none is chosen: what is wrong is ignored.
+  // Addresses are edited by hand, and the form sends an empty kind: invalid values are ignored.
   querystring: Type.Object({
     q: Type.Optional(Type.String()),
     kind: Type.Optional(Type.String()),
@@ -34,14 +34,14 @@ const SEARCH = {
   }),
 };
 const PACK = {
-  summary: 'What a pack brings and asks for, as a page',
+  summary: 'Contents and permissions of a pack, as a page',
   params: Type.Object({
     name: Type.String({ maxLength: 256 }),
     version: Type.Optional(Type.String({ maxLength: 128 })),
   }),
 };
 const ASSET = {
-  summary: 'What the pages need: their style and icon',
+  summary: 'Style and icon of the pages',
   params: Type.Object({ file: Type.String({ maxLength: 64 }) }),
 };
 
@@ -136,7 +136,7 @@ async function packDocument(
   return pageOf(packPage({ profile, summary, version, versions, files, signingKey, advisories }));
 }
 
-/** Their names change with their content, so caches may keep them for good. */
+/** The name of the style contains its hash, so caches may keep it. */
 function assetRoutes(app: Api): void {
   const files: Readonly<Record<string, { readonly type: string; readonly text: string }>> = {
     [STYLE_PATH]: { type: 'text/css; charset=utf-8', text: STYLE },

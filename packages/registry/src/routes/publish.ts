@@ -20,7 +20,7 @@ const SIGNATURE_LENGTH_MAX = 128;
 const PUBLISH = { summary: 'Publish a version of a pack', params: VersionParams };
 
 export function publishRoute(app: Api, catalogue: StoreCatalogue, publisher: Publisher): void {
-  // A scope of its own, where bodies stay streams.
+  // A Fastify scope in which bodies stay streams.
   app.register(async (scope: Api) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
@@ -35,7 +35,7 @@ export function publishRoute(app: Api, catalogue: StoreCatalogue, publisher: Pub
           .header('location', `/v1/${catalogue.name}/${published.name}/-/${published.version}.json`)
           .send(versionManifest(catalogue.name, published));
       } finally {
-        // What was refused early still arrives; unread, it would keep the client from reading the answer.
+        // A client that is still sending reads no response, so the rest of a refused body is discarded.
         request.raw.resume();
       }
     });
@@ -63,19 +63,19 @@ function publishRequest(
 const headerOf = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(',') : value;
 
-/** Undefined for what cannot be an archive, such as JSON. */
+/** Undefined if the content type cannot be an archive. */
 function archiveOf({ headers, body }: FastifyRequest): AsyncIterable<Uint8Array> | undefined {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (!ARCHIVE_TYPES.has(type)) return undefined;
   return body instanceof Readable ? chunksOf(body) : undefined;
 }
 
-/** The stream is left open when its reader stops, since the answer travels on the same connection. */
+/** Leaves the stream open when reading stops early: the response uses the same connection. */
 async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* body.iterator({ destroyOnReturn: false });
   } catch {
-    throw new OpenwopError('invalid_body', { message: 'The body ended before it was whole. Send it again.' });
+    throw new OpenwopError('invalid_body', { message: 'The body is incomplete. Send it again.' });
   }
 }
 
@@ -83,10 +83,10 @@ function signatureOf(text: string | undefined): Buffer | undefined {
   if (text === undefined) return undefined;
   if (text.length <= SIGNATURE_LENGTH_MAX && /^[A-Za-z0-9+/]+=*$/.test(text))
     return Buffer.from(text, 'base64');
-  throw new OpenwopError('signature_invalid', { message: 'X-Pack-Signature is not a signature in base64.' });
+  throw new OpenwopError('signature_invalid', { message: 'X-Pack-Signature must be a signature in base64.' });
 }
 
-/** What the publisher says of its build, for the record: `X-Pack-Build`, a small JSON object. */
+/** `X-Pack-Build`: a small JSON object about the build, kept with the version. */
 function buildOf(text: string | undefined): JsonObject | undefined {
   if (text === undefined) return undefined;
   const value = text.length > BUILD_LENGTH_MAX ? undefined : parseBody(Buffer.from(text, 'latin1'));

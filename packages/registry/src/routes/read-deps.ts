@@ -1,10 +1,10 @@
 import type { Store } from '@gantry/store';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import type { AdvisoryBoard } from '../derived/advisory-board.ts';
+import type { AdvisoryFeed } from '../derived/advisory-feed.ts';
 import type { KeyDirectory, RegistryProfile } from '../derived/discovery.ts';
 import type { Search } from '../derived/search.ts';
 
-/** What the registry hands over. */
+/** Dependencies of the read routes. */
 export interface ReadOptions {
   readonly catalogue: Catalogue;
   readonly profile: RegistryProfile;
@@ -13,8 +13,8 @@ export interface ReadOptions {
   readonly now: () => number;
 }
 
-/** What the routes that only read share: made once, so that each thing is derived once. */
+/** The same with what the routes share. */
 export interface ReadDeps extends ReadOptions {
   readonly search: Search;
-  readonly advisories: AdvisoryBoard;
+  readonly advisories: AdvisoryFeed;
 }

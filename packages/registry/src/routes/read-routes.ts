@@ -1,6 +1,6 @@
-/** What the registry answers about what is published, beside the archives themselves. */
+/** Read routes for everything but the packs themselves. */
 import type { AccessRules, Api } from '@gantry/http';
-import { AdvisoryBoard } from '../derived/advisory-board.ts';
+import { AdvisoryFeed } from '../derived/advisory-feed.ts';
 import { createSearch } from '../derived/search.ts';
 import { advisoryRoutes } from './advisories.ts';
 import { byTypeRoutes } from './by-type.ts';
@@ -12,7 +12,7 @@ import { sbomRoutes } from './sbom.ts';
 import { schemaRoutes } from './schemas.ts';
 import { searchRoutes } from './search.ts';
 
-/** The rules for every route below. */
+/** Access rules for the routes below. */
 export const READ_ACCESS: AccessRules = {
   'GET /.well-known/openwop-registry': 'public',
   'GET /.well-known/openwop-registry.json': 'public',
@@ -34,10 +34,10 @@ export const READ_ACCESS: AccessRules = {
 };
 
 export function createReads(options: ReadOptions): ReadDeps {
-  return { ...options, search: createSearch(options.catalogue), advisories: new AdvisoryBoard(options) };
+  return { ...options, search: createSearch(options.catalogue), advisories: new AdvisoryFeed(options) };
 }
 
-/** The API. A host that mounts the registry takes these. */
+/** The API, also for a host that mounts the registry. */
 export function readRoutes(app: Api, deps: ReadDeps): void {
   discoveryRoutes(app, deps);
   listingRoutes(app, deps);
@@ -47,7 +47,7 @@ export function readRoutes(app: Api, deps: ReadDeps): void {
   advisoryRoutes(app, deps);
 }
 
-/** What stands at the root of a registry's own address: the pages for people, and schemas at their `$id`. */
+/** What a standalone registry serves at its root: web pages, and schemas at their `$id`. */
 export function siteRoutes(app: Api, deps: ReadDeps): void {
   pageRoutes(app, deps);
   schemaRoutes(app, deps);

@@ -7,14 +7,14 @@ import { registrySbom, versionSbom } from '../derived/sbom.ts';
 import type { ReadDeps } from './read-deps.ts';
 
 const VERSION_SBOM = {
-  summary: 'What a version is made of, in CycloneDX 1.6',
+  summary: 'The SBOM of a version, in CycloneDX 1.6',
   params: Type.Object({
     name: Type.String({ maxLength: 256 }),
     version: Type.String({ maxLength: 128 }),
   }),
 };
 
-/** Withdrawn versions keep theirs: whoever runs one needs it most. */
+/** Yanked versions keep their SBOM. */
 export function sbomRoutes(app: Api, { catalogue, profile }: ReadDeps): void {
   const whole = byRevision(catalogue, async () => documentOf(await registrySbom(catalogue, profile)));
 
@@ -26,7 +26,7 @@ export function sbomRoutes(app: Api, { catalogue, profile }: ReadDeps): void {
   });
   app.get(
     '/v1/sbom.json',
-    { schema: documented('Every version, in CycloneDX 1.6') },
+    { schema: documented('The SBOM of all versions, in CycloneDX 1.6') },
     async (request, reply) => sendDocument(request, reply, await whole()),
   );
 }

@@ -4,8 +4,8 @@ import Type from 'typebox';
 import { sendDocument, textDocument } from '../derived/document.ts';
 import type { ReadDeps } from './read-deps.ts';
 
-const MIRROR = {
-  summary: 'A schema at the address that its `$id` gives, as it stands in the archive',
+const SCHEMA = {
+  summary: 'A schema of a pack, at the address in its `$id`',
   params: Type.Object({
     name: Type.String({ maxLength: 256 }),
     version: Type.String({ maxLength: 128 }),
@@ -14,11 +14,11 @@ const MIRROR = {
 };
 
 /**
- * The archive is the source, so the mirror cannot differ from it. What is withdrawn or was never published is
- * not shown; caches forget it in minutes.
+ * Read from the archive, so it cannot differ from it. Schemas of yanked versions are not served; caches drop them
+ * within minutes.
  */
 export function schemaRoutes(app: Api, { catalogue }: ReadDeps): void {
-  app.get('/:name/:version/:schema', { schema: MIRROR }, async (request, reply) => {
+  app.get('/:name/:version/:schema', { schema: SCHEMA }, async (request, reply) => {
     const { name, version, schema } = request.params;
     const path = `schemas/${schema}`;
     const published = await catalogue.version(name, version);

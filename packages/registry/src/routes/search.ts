@@ -12,7 +12,7 @@ const KINDS = Object.keys(PACK_KINDS) as PackKind[];
 export const QUERY_CHARS_MAX = 200;
 
 const SEARCH = {
-  summary: 'Search packs by words of their names, tags, types and descriptions',
+  summary: 'Search packs by name, tag, type and description',
   querystring: Type.Object(
     {
       q: Type.Optional(Type.String({ maxLength: QUERY_CHARS_MAX })),

@@ -4,11 +4,11 @@ import type { PublishedVersion } from '../catalogue/catalogue.ts';
 import type { StoreCatalogue, VersionAddress } from '../catalogue/store-catalogue.ts';
 import { checkName, checkVersion } from '../publish/address.ts';
 
-/** Open, so that a wrong name is told by its own code and not as a failed schema. */
+/** Unrestricted: a wrong name or version has an error code of its own. */
 export const VersionParams = Type.Object({ name: Type.String(), version: Type.String() });
 export const NameParams = Type.Object({ name: Type.String() });
 
-/** A version that is published; what cannot be one is told apart from what is not there. */
+/** The published version. An invalid name or version and an absent version are different errors. */
 export async function publishedAt(
   catalogue: StoreCatalogue,
   { name, version }: VersionAddress,
@@ -17,6 +17,6 @@ export async function publishedAt(
   checkVersion(version);
   const published = await catalogue.version(name, version);
   if (published === undefined)
-    throw new OpenwopError('not_found', { message: `${name}@${version} is not published here.` });
+    throw new OpenwopError('not_found', { message: `${name}@${version} is not published.` });
   return published;
 }

@@ -11,7 +11,7 @@ interface FolderStorageOptions {
 
 export function openFolderStorage({ folder, now }: FolderStorageOptions): ArchiveStorage {
   const archives = path.join(folder, 'archives');
-  // Beside them, so that keeping one is a rename.
+  // In the same file system, so that storing an archive is a rename.
   const spool = new Spool(path.join(folder, 'spool'));
   const place = (integrity: string): string => path.join(archives, nameOf(integrity));
   return {
@@ -32,8 +32,8 @@ export function openFolderStorage({ folder, now }: FolderStorageOptions): Archiv
 }
 
 /**
- * A second name of the spooled file is renamed over what may be there: the bytes are the same, the age is that of
- * now. The spooled file stays, so that it can be kept again.
+ * Renames a second link of the spooled file to its final name, over an older copy with the same bytes. The spooled
+ * file stays, so that it can be stored again.
  */
 async function keep(file: SpoolFile, place: string, now: number): Promise<void> {
   const second = `${file.path}.keep`;
@@ -45,12 +45,12 @@ async function keep(file: SpoolFile, place: string, now: number): Promise<void> 
   } catch (error) {
     throw storageError(`${path.dirname(place)} cannot be written.`, error);
   } finally {
-    // A rename between two names of one file does nothing.
+    // A rename between two links of one file does nothing.
     await rm(second, { force: true });
   }
 }
 
-/** A name is on disk once its folder is; Windows has no way to say so, and needs none. */
+/** Makes the rename durable. Windows cannot sync folders. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
@@ -74,7 +74,7 @@ async function ageOf(place: string): Promise<number | undefined> {
     return (await stat(place)).mtimeMs;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw storageError(`The archive ${path.basename(place)} cannot be looked at.`, error);
+    throw storageError(`The archive ${path.basename(place)} cannot be accessed.`, error);
   }
 }
 

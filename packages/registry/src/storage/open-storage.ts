@@ -9,7 +9,7 @@ export type StorageSetting =
 
 const S3 = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9!_.*'()/-]*))?$/;
 
-/** `s3://bucket/prefix`, or a folder. Undefined for what is neither. */
+/** `s3://bucket/prefix`, or a folder; undefined if it is neither. */
 export function readStorageSetting(text: string, endpoint: string | undefined): StorageSetting | undefined {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(text)) return { kind: 'folder', folder: text };
   const [, bucket, prefix = ''] = S3.exec(text) ?? [];
@@ -23,7 +23,7 @@ export function readStorageSetting(text: string, endpoint: string | undefined): 
   };
 }
 
-/** `dataDir` holds what is under way to a bucket. */
+/** Uploads to a bucket are spooled in `dataDir`. */
 export function openStorage(
   setting: StorageSetting,
   { dataDir, now }: { readonly dataDir: string; readonly now: () => number },

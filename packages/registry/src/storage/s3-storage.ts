@@ -1,4 +1,4 @@
-/** Archives in a bucket. They are spooled on this machine first: nothing half-sent is ever in the bucket. */
+/** Archives in an S3 bucket. They are spooled on local disk first, so the bucket has only complete ones. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
@@ -9,7 +9,7 @@ interface S3StorageOptions {
   readonly bucket: string;
   /** Ends with a slash unless it is empty. */
   readonly prefix: string;
-  /** A server that speaks S3; else Amazon's, by the usual names in the environment. */
+  /** An S3-compatible server; otherwise Amazon S3, with the usual environment variables. */
   readonly endpoint?: string;
   readonly spoolFolder: string;
   readonly now: () => number;
@@ -45,10 +45,10 @@ export function openS3Storage(options: S3StorageOptions): ArchiveStorage {
   };
 }
 
-/** Loaded when first needed: whoever keeps archives in a folder pays nothing for it. */
+/** Loaded on first use, since folder storage does not need it. */
 async function connect({ bucket, prefix, endpoint }: S3StorageOptions): Promise<Bucket> {
   const sdk = await import('@aws-sdk/client-s3');
-  // Other servers know neither names of buckets as host names nor the trailing checksums of newer clients.
+  // Other servers support neither bucket names as host names nor trailing checksums.
   const custom: S3ClientConfig =
     endpoint === undefined
       ? {}
@@ -67,7 +67,7 @@ async function asked<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw storageError(`The bucket of archives does not ${what}.`, error);
+    throw storageError(`Cannot ${what} in the archive bucket.`, error);
   }
 }
 
@@ -77,7 +77,7 @@ const keyOf = ({ bucket, prefix }: Bucket, integrity: string) => ({
 });
 
 function put(open: Open, file: SpoolFile): Promise<void> {
-  return asked('take an archive', async () => {
+  return asked('store an archive', async () => {
     const bucket = await open();
     const command = new bucket.sdk.PutObjectCommand({
       ...keyOf(bucket, file.integrity),
@@ -90,10 +90,10 @@ function put(open: Open, file: SpoolFile): Promise<void> {
 }
 
 function get(open: Open, integrity: string): Promise<Readable> {
-  return asked('give an archive', async () => {
+  return asked('read an archive', async () => {
     const bucket = await open();
     const { Body } = await bucket.client.send(new bucket.sdk.GetObjectCommand(keyOf(bucket, integrity)));
-    if (!(Body instanceof Readable)) throw new Error('an answer without a body');
+    if (!(Body instanceof Readable)) throw new Error('response without a body');
     return Body;
   });
 }

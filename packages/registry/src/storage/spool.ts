@@ -1,4 +1,4 @@
-/** Temporary files of archives under way. Their names say which process owns them. */
+/** Temporary files of archives being received. Their names identify the owning process. */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { OpenwopError } from '@gantry/protocol';
 import { StoreError } from '@gantry/store';
 
 const PARTIAL = /^([0-9a-f]+)-(\d+)-[0-9a-f-]+\.partial(\.keep)?$/;
-/** A process of another machine cannot be asked; nobody publishes for that long. */
+/** Processes on other machines cannot be checked; no publish takes this long. */
 const FOREIGN_AGE_MS = 3_600_000;
 
 export interface SpoolFile {
@@ -22,7 +22,7 @@ export interface SpoolFile {
 
 const machine = (): string => createHash('sha256').update(hostname()).digest('hex').slice(0, 12);
 
-/** What the operating system has against it, told so that an operator can act. */
+/** An error of the operating system, as a `StoreError`. */
 export const storageError = (happened: string, cause: unknown): StoreError =>
   new StoreError(
     cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC' ? 'disk_full' : 'io',
@@ -49,7 +49,7 @@ export class Spool {
     }
   }
 
-  /** Makes the folder, and removes what dead processes left in it. */
+  /** Creates the folder, and removes files of dead processes. */
   async clear(now: number): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {
@@ -72,7 +72,7 @@ async function writeTo(
       bytes += chunk.length;
       if (bytes > bytesMax)
         throw new OpenwopError('payload_too_large', {
-          message: `The archive is over ${bytesMax} bytes. Leave out what the pack does not need.`,
+          message: `The archive is larger than ${bytesMax} bytes. Remove files that the pack does not need.`,
           details: { maxBytes: bytesMax },
         });
       hash.update(chunk);

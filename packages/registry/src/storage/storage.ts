@@ -1,21 +1,21 @@
 /**
- * Where archives lie, by what they hash to.
+ * Storage of archives by their hash.
  *
- * I1  What `get` reads is whole, or it is not there: an archive appears under its hash only once all of it is on disk.
- * I2  A spooled archive is nobody's until it is kept. Those of dead processes are removed at the next start.
+ * I1  `get` never reads a partial archive: it appears under its hash only once all of it is on disk.
+ * I2  A spooled archive is temporary until `keep`. Those of dead processes are removed at the next start.
  */
 import type { Readable } from 'node:stream';
 
-/** An archive that arrived, under a temporary name. */
+/** A received archive, under a temporary name. */
 export interface SpooledArchive {
   /** SRI, as registries and lockfiles write it. */
   readonly integrity: string;
   readonly bytes: number;
-  /** From its beginning, as often as it is asked for. */
+  /** From the beginning; may be called repeatedly. */
   read(): Readable;
-  /** Puts it where `get` finds it. Keeping what is there already renews its age. */
+  /** Makes it available to `get`. Keeping it again renews its age. */
   keep(): Promise<void>;
-  /** Removes the temporary file; what was kept stays. */
+  /** Removes the temporary file; a kept archive stays. */
   discard(): Promise<void>;
 }
 
@@ -27,19 +27,19 @@ export interface StoredArchive {
 export interface ArchiveStorage {
   /** Reads a stream to its end, onto disk. Throws `payload_too_large` once it is longer than `bytesMax`. */
   spool(source: AsyncIterable<Uint8Array>, bytesMax: number): Promise<SpooledArchive>;
-  /** Rejects with a `StoreError` when it is not there or cannot be read. */
+  /** Rejects with a `StoreError` if it is absent or cannot be read. */
   get(integrity: string): Promise<Readable>;
   has(integrity: string): Promise<boolean>;
   delete(integrity: string): Promise<void>;
   list(): AsyncIterable<StoredArchive>;
-  /** Makes the place if need be, and removes what dead processes left under temporary names. */
+  /** Creates the storage if necessary, and removes temporary files of dead processes. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const ARCHIVE_NAME = /^([0-9a-f]{64})\.tgz$/;
 
-/** `sha256-<base64>` has signs that names of files cannot have. */
+/** `sha256-<base64>` contains characters that file names cannot have. */
 export const nameOf = (integrity: string): string =>
   `${Buffer.from(integrity.slice('sha256-'.length), 'base64').toString('hex')}.tgz`;
 
@@ -48,12 +48,12 @@ export function integrityIn(name: string): string | undefined {
   return hex === undefined ? undefined : `sha256-${Buffer.from(hex, 'hex').toString('base64')}`;
 }
 
-/** Longer than any publish takes: one under way, also in another process, has kept its archive but not named it. */
+/** Longer than any publish takes: between `keep` and its commit an archive is unreferenced. */
 export const UNNAMED_AGE_MS = 3_600_000;
 
 /**
- * Deletes the archives that nothing names any more: of publishes that died or lost, and of what was unpublished.
- * A publish looks again after its commit, so an archive that is named in this very moment is put back.
+ * Deletes unreferenced archives: of failed publishes and of unpublished versions. A publish checks again after its
+ * commit, so an archive that a concurrent sweep deleted is stored again.
  */
 export async function sweepArchives(options: {
   readonly storage: Pick<ArchiveStorage, 'list' | 'delete'>;

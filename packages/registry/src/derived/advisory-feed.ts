@@ -1,7 +1,7 @@
 /**
  * The feed of security advisories.
  *
- * I1  An advisory is accepted only when every version it is about has been withdrawn; the refusal names the others.
+ * I1  An advisory is accepted only when every affected version is yanked; the refusal names those that are not.
  * I2  The day of first publication never changes; everything else may be corrected.
  */
 import { OpenwopError } from '@gantry/protocol';
@@ -13,11 +13,11 @@ import { affectedVersions, type PublishedAdvisory } from './advisory.ts';
 const KIND = 'registry-advisory';
 const ADVISORIES_MAX = 10_000;
 const PAGE = 500;
-/** Another process may publish too: what it says is heard after this time. */
+/** Advisories published by other processes appear after this time. */
 const REMEMBERED_MS = 5_000;
 const NAMED_MAX = 50;
 
-interface AdvisoryBoardOptions {
+interface AdvisoryFeedOptions {
   readonly store: Pick<Store, 'entries' | 'commit'>;
   readonly catalogue: Catalogue;
   readonly now: () => number;
@@ -25,13 +25,13 @@ interface AdvisoryBoardOptions {
 
 const adviceOf = (entry: Entry): PublishedAdvisory => JSON.parse(entry.body);
 
-export class AdvisoryBoard {
-  readonly #options: AdvisoryBoardOptions;
+export class AdvisoryFeed {
+  readonly #options: AdvisoryFeedOptions;
   #remembered:
     | { readonly until: number; readonly advisories: Promise<readonly PublishedAdvisory[]> }
     | undefined;
 
-  constructor(options: AdvisoryBoardOptions) {
+  constructor(options: AdvisoryFeedOptions) {
     this.#options = options;
   }
 
@@ -48,7 +48,7 @@ export class AdvisoryBoard {
     return advisories;
   }
 
-  /** Publishes or corrects. Saying the same again changes nothing. */
+  /** Publishes or corrects an advisory. Publishing the same again changes nothing. */
   async publish(advisory: PublishedAdvisory): Promise<'created' | 'corrected' | 'unchanged'> {
     const { store, catalogue, now } = this.#options;
     refuseUnlessYanked(await affectedVersions(catalogue, advisory));
@@ -62,7 +62,7 @@ export class AdvisoryBoard {
     this.#remembered = undefined;
     if (result?.won !== true)
       throw new OpenwopError('conflict', {
-        message: `Somebody else changed ${advisory.id} at the same time. Read the feed, then send it again.`,
+        message: `${advisory.id} was changed at the same time. Read the feed, then send it again.`,
       });
     return entry === null ? 'created' : 'corrected';
   }
@@ -77,7 +77,7 @@ export class AdvisoryBoard {
     const { store, catalogue } = this.#options;
     if ((await store.entries.count(KIND, catalogue.name)) >= ADVISORIES_MAX)
       throw new OpenwopError('conflict', {
-        message: `The feed holds ${ADVISORIES_MAX} advisories, which is all that readers take.`,
+        message: `The feed has ${ADVISORIES_MAX} advisories, the maximum.`,
       });
   }
 }
@@ -89,7 +89,7 @@ function refuseUnlessYanked(versions: readonly PublishedVersion[]): void {
   if (served.length === 0) return;
   const named = served.slice(0, NAMED_MAX);
   throw new OpenwopError('conflict', {
-    message: `Versions that the advisory is about are still offered: ${named.join(', ')}. Yank them first.`,
+    message: `Affected versions are not yanked: ${named.join(', ')}. Yank them first.`,
     details: { notYanked: named, notYankedCount: served.length },
   });
 }
@@ -97,6 +97,6 @@ function refuseUnlessYanked(versions: readonly PublishedVersion[]): void {
 function refuseOtherDay(before: PublishedAdvisory, after: PublishedAdvisory): void {
   if (before.publishedAt === after.publishedAt) return;
   throw new OpenwopError('conflict', {
-    message: `${before.id} was published on ${before.publishedAt}, and that does not change. Use \`updatedAt\`.`,
+    message: `${before.id} was published on ${before.publishedAt}; \`publishedAt\` cannot change. Use \`updatedAt\`.`,
   });
 }
