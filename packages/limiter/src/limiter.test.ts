@@ -310,3 +310,15 @@ test('any order of asking, releasing, leaving and waiting keeps the limits and t
     { numRuns: 300 },
   );
 });
+
+test('what is held beyond the maximum of a tenant takes nothing from the others', () => {
+  const slots = limiter({ max: 200, perTenantMax: 100 });
+  const release = slots.hold('greedy', 1_000);
+  assert.equal(slots.tryAcquire('greedy', 1), undefined);
+  assert.ok(slots.tryAcquire('modest', 100));
+  assert.equal(slots.stats().held, 200);
+  release();
+  release();
+  assert.equal(slots.stats().held, 100);
+  assert.ok(slots.tryAcquire('greedy', 100));
+});

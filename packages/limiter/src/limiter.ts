@@ -1,7 +1,7 @@
 /**
  * Limits how much of something is in use at once, fairly between tenants. Pure but for its clock.
  *
- * I1 The total weight in use is at most `max`, that of one tenant at most `perTenantMax`.
+ * I1 The total weight in use is at most `max`, that of one tenant at most `perTenantMax`, but for what `hold` takes.
  * I2 The tenant that holds least is served first; tenants that hold the same take turns; within a tenant the order is
  *    that of arrival.
  * I3 A waiter whose tenant is at its own maximum holds up nobody else. Any other waiter at the front is not overtaken,
@@ -44,6 +44,8 @@ export interface Limiter {
   acquire(tenant: string, options?: AcquireOptions): Promise<Release>;
   /** Without waiting, or not at all. */
   tryAcquire(tenant: string, weight?: number): Release | undefined;
+  /** Whether there is room or not. What a tenant holds beyond its maximum takes nothing from the others. */
+  hold(tenant: string, weight: number): Release;
   /** Holds a slot while `work` runs. */
   run<T>(tenant: string, work: () => T | Promise<T>, options?: AcquireOptions): Promise<T>;
   stats(): LimiterStats;
@@ -52,6 +54,7 @@ export interface Limiter {
 }
 
 export interface LimiterStats {
+  /** Of each tenant at most its maximum. */
   readonly held: number;
   readonly waiting: number;
 }
@@ -132,6 +135,11 @@ class FairLimiter implements Limiter {
     if (isGranted) return this.#releaseOnce(waiter);
     this.#leave(waiter);
     return undefined;
+  }
+
+  hold(tenant: string, weight: number): Release {
+    this.#hold(tenant, weight);
+    return this.#releaseOnce({ tenant, weight });
   }
 
   async run<T>(tenant: string, work: () => T | Promise<T>, options?: AcquireOptions): Promise<T> {
@@ -235,14 +243,15 @@ class FairLimiter implements Limiter {
   }
 
   #hold(tenant: string, weight: number): void {
-    const held = (this.#heldBy.get(tenant) ?? 0) + weight;
+    const before = this.#heldBy.get(tenant) ?? 0;
+    const held = before + weight;
     if (held === 0) this.#heldBy.delete(tenant);
     else this.#heldBy.set(tenant, held);
-    this.#held += weight;
+    this.#held += Math.min(held, this.#perTenantMax) - Math.min(before, this.#perTenantMax);
   }
 
   /** I4. */
-  #releaseOnce({ tenant, weight }: Waiter): Release {
+  #releaseOnce({ tenant, weight }: Pick<Waiter, 'tenant' | 'weight'>): Release {
     let isHeld = true;
     return () => {
       if (!isHeld) return;

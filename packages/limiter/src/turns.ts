@@ -1,13 +1,19 @@
 /**
  * Turns of tenants on one thread: short pieces of synchronous work, of which any number may be wanted at once.
  *
- * I1 In one round of the event loop work is begun for at most `roundMs`; what is left waits for the next round, so that
- *    connections, timers and answers of threads get their share between two rounds.
- * I2 Tenants take turns: however much work of one tenant waits, a piece of another waits for one of it.
- * I3 While nobody waits and the round is young, work is done at once, without a promise.
+ * I1 In one round of the event loop work is begun for at most `roundMs` in all, and `tenantMs` for each tenant. The
+ *    rest waits for a later round, so that connections, timers and answers of threads get their share in between.
+ * I2 Tenants that wait take turns, one piece of work each.
+ * I3 While nothing of the tenant waits and the round has time left, work is done at once, without a promise.
+ * I4 One piece of work can take longer than its tenant has. With `restAfterMs`, a tenant that exceeded its time by more
+ *    than that waits `REST_FACTOR` times the excess: the thread is free for others most of the time.
  */
 export interface TurnsOptions {
   readonly roundMs?: number;
+  /** Default: all of the round. */
+  readonly tenantMs?: number;
+  /** Default: no tenant rests. */
+  readonly restAfterMs?: number;
   readonly clock?: TurnsClock;
 }
 
@@ -17,76 +23,129 @@ export interface TurnsClock {
   nextRound(run: () => void): void;
 }
 
-export interface Turns {
-  /** Does `work`, which is synchronous, now or when the tenant's turn comes. Its errors come out as usual. */
-  take<T>(tenant: string, work: () => T): T | Promise<T>;
+interface Account {
+  spentMs: number;
+  isResting: boolean;
+  readonly waiting: (() => void)[];
 }
 
 const ROUND_MS = 4;
+const REST_FACTOR = 4;
+const REST_MS_MAX = 2_000;
 
 const systemClock: TurnsClock = {
   nowMs: () => performance.now(),
   nextRound: (run) => void setImmediate(run),
 };
 
-export function createTurns({ roundMs = ROUND_MS, clock = systemClock }: TurnsOptions = {}): Turns {
-  /** What waits, by tenant, in the order of their turns. A tenant for which nothing waits has no line. */
-  const lines = new Map<string, (() => void)[]>();
-  let roundStartedAt: number | null = null;
-  let isWorking = false;
-  /** The time of this round is used up. */
-  let isOver = false;
+export const createTurns = (options: TurnsOptions = {}): Turns => new Turns(options);
 
-  function startRound(): number {
-    clock.nextRound(endRound);
-    return clock.nowMs();
+export class Turns {
+  readonly #roundMs: number;
+  readonly #tenantMs: number;
+  readonly #restAfterMs: number;
+  readonly #clock: TurnsClock;
+  /** Of tenants that spent something in this round, rest or wait; in the order of their turns. */
+  readonly #accounts = new Map<string, Account>();
+  #spentMs = 0;
+  #isRoundEnding = false;
+  #isWorking = false;
+
+  constructor({ roundMs = ROUND_MS, tenantMs = roundMs, restAfterMs, clock = systemClock }: TurnsOptions) {
+    this.#roundMs = roundMs;
+    this.#tenantMs = tenantMs;
+    this.#restAfterMs = restAfterMs ?? Number.POSITIVE_INFINITY;
+    this.#clock = clock;
   }
 
-  function endRound(): void {
-    roundStartedAt = null;
-    isOver = false;
-    while (lines.size > 0 && !isOver) run(takeNext());
-  }
-
-  function run<T>(work: () => T): T {
-    roundStartedAt ??= startRound();
-    isWorking = true;
-    try {
-      return work();
-    } finally {
-      isWorking = false;
-      isOver = clock.nowMs() - roundStartedAt >= roundMs;
-    }
-  }
-
-  /** I2. */
-  function takeNext(): () => void {
-    const [tenant, line] = lines.entries().next().value!;
-    const work = line.shift()!;
-    lines.delete(tenant);
-    if (line.length > 0) lines.set(tenant, line);
-    return work;
-  }
-
-  function wait<T>(tenant: string, work: () => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const line = lines.get(tenant) ?? [];
-      lines.set(tenant, line);
-      line.push(() => {
-        try {
-          resolve(work());
-        } catch (error) {
-          reject(error);
-        }
-      });
+  /** Does `work`, which is synchronous, now or when the tenant's turn comes. Its errors come out as usual. */
+  take<T>(tenant: string, work: () => T): T | Promise<T> {
+    // A turn within a turn is the same turn.
+    if (this.#isWorking) return work();
+    if (this.isFree(tenant)) return this.#perform(tenant, work);
+    return new Promise((resolve) => {
+      this.wait(tenant, () => resolve(new Promise((done) => done(this.#perform(tenant, work)))));
     });
   }
 
-  return {
-    take(tenant, work) {
-      // A turn within a turn is the same turn.
-      if (isWorking) return work();
-      return lines.size === 0 && !isOver ? run(work) : wait(tenant, work);
-    },
-  };
+  isFree(tenant: string): boolean {
+    const account = this.#accounts.get(tenant);
+    return !account?.isResting && !account?.waiting.length && this.#hasTime(account);
+  }
+
+  /** For work that `take` does not measure. */
+  spend(tenant: string, ms: number): void {
+    this.#account(tenant).spentMs += ms;
+    this.#spentMs += ms;
+    this.#endRoundLater();
+  }
+
+  /** `run` is called in a later round. */
+  wait(tenant: string, run: () => void): void {
+    this.#account(tenant).waiting.push(run);
+    this.#endRoundLater();
+  }
+
+  #perform<T>(tenant: string, work: () => T): T {
+    const startedAt = this.#clock.nowMs();
+    this.#isWorking = true;
+    try {
+      return work();
+    } finally {
+      this.#isWorking = false;
+      this.spend(tenant, this.#clock.nowMs() - startedAt);
+    }
+  }
+
+  #hasTime(account: Account | undefined): boolean {
+    return this.#spentMs < this.#roundMs && (account?.spentMs ?? 0) < this.#tenantMs;
+  }
+
+  #account(tenant: string): Account {
+    const account = this.#accounts.get(tenant) ?? { spentMs: 0, isResting: false, waiting: [] };
+    this.#accounts.set(tenant, account);
+    return account;
+  }
+
+  #endRoundLater(): void {
+    if (this.#isRoundEnding) return;
+    this.#isRoundEnding = true;
+    this.#clock.nextRound(() => this.#beginRound());
+  }
+
+  #beginRound(): void {
+    this.#isRoundEnding = false;
+    this.#spentMs = 0;
+    for (const [tenant, account] of this.#accounts) this.#settle(tenant, account);
+    // What is asked for meanwhile waits for the next round
+    const awake = [...this.#accounts].filter(([, { isResting }]) => !isResting);
+    const lines = awake.map(([tenant, account]) => ({ tenant, account, waiting: account.waiting.splice(0) }));
+    for (const line of lines) {
+      const { tenant, account, waiting } = line;
+      const run = this.#hasTime(account) ? waiting.shift() : undefined;
+      if (!run) continue;
+      // I2: behind the others, in this round and in the next
+      lines.push(line);
+      this.#accounts.delete(tenant);
+      this.#accounts.set(tenant, account);
+      run();
+    }
+    for (const { account, waiting } of lines) account.waiting.unshift(...waiting.splice(0));
+    if (awake.some(([, { waiting }]) => waiting.length > 0)) this.#endRoundLater();
+  }
+
+  /** I4. */
+  #settle(tenant: string, account: Account): void {
+    if (account.isResting) return;
+    const excessMs = account.spentMs - this.#tenantMs;
+    account.spentMs = 0;
+    if (excessMs > this.#restAfterMs) {
+      account.isResting = true;
+      const rested = (): void => {
+        account.isResting = false;
+        this.#endRoundLater();
+      };
+      setTimeout(rested, Math.min(excessMs * REST_FACTOR, REST_MS_MAX)).unref();
+    } else if (account.waiting.length === 0) this.#accounts.delete(tenant);
+  }
 }

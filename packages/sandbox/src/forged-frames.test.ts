@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { frameMemory } from './frame-reader.ts';
 import { Job } from './job.ts';
 import { PackProcess } from './pack-process.ts';
-import { frameRoom } from './room.ts';
 import { egress, invocationOf, MIB, packOf, scratchFolder } from './testing/sandbox.ts';
 
 const WIRE = new URL('./runner/wire.mjs', import.meta.url).href;
@@ -119,11 +119,11 @@ test('a frame that is announced and does not arrive gives its memory back', asyn
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const announced = 'raw(new Uint8Array([2, 0, 0, 0, 0, 0, 0, 2]));';
   const wait = async (): Promise<void> => {
-    while (frameRoom.held === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (frameMemory.stats().held === 0) await new Promise((resolve) => setImmediate(resolve));
     t.mock.timers.tick(9_999);
-    assert.equal(frameRoom.held, 0x2000000);
+    assert.equal(frameMemory.stats().held, 0x2000000);
     t.mock.timers.tick(1);
-    assert.equal(frameRoom.held, 0);
+    assert.equal(frameMemory.stats().held, 0);
   };
   let waited: Promise<void> | undefined;
   const end = await endOf(announced, () => {

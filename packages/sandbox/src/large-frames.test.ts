@@ -1,8 +1,8 @@
 /** Frames that are too large fail alone; large ones wait for room. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { frameMemory, LARGE_FRAME_BYTES } from './frame-reader.ts';
 import type { Data, Invocation, InvocationOutcome } from './invocation.ts';
-import { frameRoom, LARGE_FRAME_BYTES } from './room.ts';
 import { pythonPack, startPythonSandbox } from './testing/python.ts';
 import { invocationOf, MIB, nodePack, startSandbox } from './testing/sandbox.ts';
 
@@ -220,12 +220,12 @@ test('without room a large call waits, and what is small goes on', async (t) => 
     return sandbox.invoke({ ...invocation, key, ctx: { ...invocation.ctx, inputs: { size } } });
   };
   await send(1, 'large');
-  const others = ['a', 'b'].map((tenant) => frameRoom.open(tenant));
-  for (const share of others) share.hold(128 * MIB - LARGE_FRAME_BYTES / 2);
+  const bytes = 128 * MIB - LARGE_FRAME_BYTES / 2;
+  const others = ['a', 'b'].map((tenant) => frameMemory.hold(tenant, bytes));
   const large = send(2 * LARGE_FRAME_BYTES, 'large');
   for (let n = 0; n < 3; n++) await send(LARGE_FRAME_BYTES / 2, 'small');
   assert.deepEqual(arrived, [1, ...Array(3).fill(LARGE_FRAME_BYTES / 2)]);
-  for (const share of others) share.close();
+  for (const release of others) release();
   assert.deepEqual(outputsOf(await large), { size: 2 * LARGE_FRAME_BYTES });
-  assert.equal(frameRoom.held, 0);
+  assert.equal(frameMemory.stats().held, 0);
 });

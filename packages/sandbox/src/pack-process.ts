@@ -18,11 +18,11 @@ import {
   tooLarge,
   tooMuchMemory,
 } from './fault.ts';
+import { loopTurns } from './frame-reader.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Data, Inspection, NodeContext, NodeError } from './invocation.ts';
 import type { Command } from './isolation/launch.ts';
 import type { Job, JobEnd } from './job.ts';
-import { KEEP_MS_PER_BYTE, loopShares } from './loop-share.ts';
 import { type Measured, type Message, ProcessCalls } from './process-calls.ts';
 import { Usage } from './receipt.ts';
 import { endResult, isObject, nodeError, toNodeError } from './result.ts';
@@ -33,6 +33,8 @@ const TYPES_MAX = 10_000;
 const KIND_MAX = 64;
 /** What goes into the store. */
 const KEPT: ReadonlySet<unknown> = new Set(['result', 'log', 'emit']);
+/** What that costs the loop after it was read; measured. */
+const KEEP_MS_PER_BYTE = 40 / (1024 * 1024);
 const WATCH_MS = 50;
 /** Node with the runner and no pack; what a pack may use comes on top. */
 const BARE_PROCESS_BYTES = 96 * 1024 * 1024;
@@ -171,7 +173,7 @@ export class PackProcess {
   }
 
   #receiveForOne(message: Message, { size, cost }: Measured): Promise<void> | void {
-    if (KEPT.has(message.type)) loopShares.spend(this.#options.tenant, cost * KEEP_MS_PER_BYTE);
+    if (KEPT.has(message.type)) loopTurns.spend(this.#options.tenant, cost * KEEP_MS_PER_BYTE);
     const job = this.#jobOf(message);
     if (!job) this.#fail(escapeAttempt('a message for an invocation that it does not run'));
     else if (message.type === 'call') return this.#calls.called(job, message, cost);

@@ -2,21 +2,20 @@
  * What the code in one process asks of the host: calls and events.
  *
  * I1 A call that has begun ends once: when the child has its answer, or nobody waits for it any more. Then its signal
- *    is aborted and its credit and its place at the door are given back.
+ *    is aborted and its credit and its memory are given back.
  * I2 What may never have been asked for ends the process, at once: its result may stand right behind.
  */
 
 import { cutText } from './bounded.ts';
+import { CallGate, type Pass } from './call-gate.ts';
 import { answerCall, assertOffered, type CallContext, EscapeAttempt, failureForPack } from './calls.ts';
 import type { Child } from './child.ts';
 import { Credit } from './credit.ts';
-import { Door, type Pass } from './door.ts';
 import { ErrorForPack } from './error-for-pack.ts';
 import { escapeAttempt } from './fault.ts';
+import { loopTurns } from './frame-reader.ts';
 import type { CallIo, Data, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
-import { loopShares, SEND_MS_PER_BYTE } from './loop-share.ts';
-import { answerRoom, type Share } from './room.ts';
 import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
 import { unsentAnswer, unsentCall } from './unsent.ts';
 
@@ -34,6 +33,8 @@ export interface CallsHost {
 
 /** Longer than every path of a surface. */
 const METHOD_MAX = 256;
+/** What an answer costs the loop, beyond making it, until it is written. */
+const SEND_MS_PER_BYTE = 2 / (1024 * 1024);
 const REASON_MAX = 300;
 
 const isMethod = (method: unknown): method is string =>
@@ -52,9 +53,7 @@ export class ProcessCalls {
   readonly #child: Child;
   readonly #host: CallsHost;
   readonly #credit: Credit;
-  /** Of the room for answers. */
-  readonly #answers: Share;
-  readonly #door: Door;
+  readonly #gate: CallGate;
   /** A call that blocks the child; it can make no other. */
   #isBlocked = false;
 
@@ -62,8 +61,7 @@ export class ProcessCalls {
     this.#child = child;
     this.#host = host;
     this.#credit = new Credit((bytes) => child.send({ type: 'credit', bytes }));
-    this.#answers = answerRoom.open(host.tenant);
-    this.#door = new Door(this.#answers, child);
+    this.#gate = new CallGate(host.tenant, child);
   }
 
   /** Resolves when the host has done what was asked. */
@@ -78,9 +76,9 @@ export class ProcessCalls {
       return this.#escaped(job, error);
     }
     const call: Call = { number, method, message, args, cost };
-    if (mode === 'sync') return this.#perform(job, call, this.#door.pass());
+    if (mode === 'sync') return this.#perform(job, call, this.#gate.pass());
     return new Promise((resolve) => {
-      this.#door.enter(job.id, (pass) => {
+      this.#gate.enter(job.id, (pass) => {
         if (!pass) this.#credit.give(cost);
         resolve(pass && this.#perform(job, call, pass));
       });
@@ -114,12 +112,17 @@ export class ProcessCalls {
           ? { ok: false, error: unsentCall(method, message) }
           : await answerCall(job, { method, args }, io, this.#host.context);
       await job.closeWindow(number);
-      if (message.mode !== 'sync') await loopShares.turn(this.#host.tenant);
-      if (!this.#host.isRunning(job)) return over();
-      const startedAt = performance.now();
-      const size = this.#answer(job, call, answer, over);
-      pass.answered(size);
-      loopShares.spend(this.#host.tenant, performance.now() - startedAt + size * SEND_MS_PER_BYTE);
+      const send = (): void => {
+        if (!this.#host.isRunning(job)) {
+          over();
+          return;
+        }
+        const size = this.#answer(job, call, answer, over);
+        pass.answered(size);
+        loopTurns.spend(this.#host.tenant, size * SEND_MS_PER_BYTE);
+      };
+      if (message.mode === 'sync') send();
+      else await loopTurns.take(this.#host.tenant, send);
     } catch (error) {
       over();
       this.#escaped(job, error);
@@ -178,11 +181,11 @@ export class ProcessCalls {
 
   /** What had not begun when its invocation ended never does; says how many calls those are. */
   drop(job: Job): number {
-    return this.#door.drop(job.id);
+    return this.#gate.drop(job.id);
   }
 
   /** The process is gone. */
   close(): void {
-    this.#answers.close();
+    this.#gate.close();
   }
 }
