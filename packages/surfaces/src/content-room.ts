@@ -40,9 +40,9 @@ export class ContentRoom {
 
 const MIB = 1_048_576;
 
-/** Memory is the whole process's, whichever surface reads. */
+/** Memory is the whole process's, whichever surface reads. It takes about three times as much until it is collected. */
 export const contentRoom = new ContentRoom({
-  bytesMax: 256 * MIB,
+  bytesMax: 128 * MIB,
   smallBytes: MIB,
   heldMsMax: 60_000,
 });
