@@ -1,12 +1,11 @@
 /** Answers what a child calls: primitives here, surfaces by the invocation. */
 import { type Egress, EgressError } from '@gantry/egress';
 import { ERRORS, OpenwopError } from '@gantry/protocol';
-import { ErrorForPack } from './error-for-pack.ts';
 import type { CallIo, Data, Invocation, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
 import { fileOperation, filePrimitive, OutsideFolder } from './primitives/files.ts';
 import { guardedFetch, guardedLookup } from './primitives/network.ts';
-import { toNodeError } from './result.ts';
+import { ErrorForPack, toNodeError } from './result.ts';
 
 export interface CallContext {
   readonly egress: Egress;

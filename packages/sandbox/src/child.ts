@@ -1,16 +1,16 @@
-/** One isolated process: how it is started, spoken to, measured and ended. What is said is not its business. */
+/** One isolated process: how it is started, written to, measured and ended. What the frames mean is decided elsewhere. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { type FrameEvents, FrameReader } from './frame-reader.ts';
 import { type Command, LAUNCH_ENVIRONMENT } from './isolation/launch.ts';
-import { dataBytesOf, giveWay, innermost, killTree, residentBytesOf } from './isolation/process-tree.ts';
+import { giveWay, innermost, killTree, memoryOf } from './isolation/process-tree.ts';
 import { encode, sizeOf } from './runner/wire.mjs';
 
 const STDERR_BYTES_MAX = 16 * 1024;
 /** Nobody waits longer for a process that was killed, or whose launcher has ended. */
 const GONE_MS = 5_000;
-/** More than this unwritten, and the child leaves lying what it is told. */
+/** With more than this unwritten, the child does not read its input. */
 const UNWRITTEN_BYTES_MAX = 4 * 1024 * 1024;
 const HEAP_EXHAUSTED = /heap out of memory|Reached heap limit|Allocation failed|^MemoryError/m;
 
@@ -46,7 +46,7 @@ function write(pipe: Socket, pieces: readonly Uint8Array[], taken: () => void): 
     else pipe.write(piece);
 }
 
-function unsaid(taken: () => void): number {
+function unsent(taken: () => void): number {
   taken();
   return 0;
 }
@@ -91,11 +91,11 @@ export class Child {
   }
 
   /**
-   * All that is said in one turn of the loop leaves in one write. `taken` is called when the child has it, or never
+   * All that is sent in one turn of the loop leaves in one write. `taken` is called when the child has it, or never
    * will. Bytes in the message must not change before. Returns how many they are in all.
    */
   send(message: unknown, taken: () => void = () => {}): number {
-    if (this.#ended) return unsaid(taken);
+    if (this.#ended) return unsent(taken);
     const pieces = encode(message);
     if (this.#input.writableCorked === 0) {
       this.#input.cork();
@@ -107,7 +107,7 @@ export class Child {
 
   /** Wakes a child that blocks on a synchronous call. */
   answer(message: unknown, taken: () => void = () => {}): number {
-    if (this.#ended) return unsaid(taken);
+    if (this.#ended) return unsent(taken);
     const pieces = encode(message);
     write(this.#answers, pieces, taken);
     return sizeOf(pieces);
@@ -117,7 +117,7 @@ export class Child {
     return this.#ended || this.#input.writableLength <= UNWRITTEN_BYTES_MAX;
   }
 
-  /** Resolves when the child has taken all that it was told, or is gone; at once when it has taken most of it. */
+  /** Resolves when the child has read its input, or is gone; at once when it has read most of it. */
   async clear(): Promise<void> {
     if (this.isClear) return;
     await new Promise<void>((resolve) => {
@@ -143,16 +143,10 @@ export class Child {
     this.#goneTimer ??= setTimeout(() => this.#close({ kind: 'killed' }), GONE_MS);
   }
 
-  /** Resident bytes of Node itself, read from outside. */
-  residentBytes(): number | undefined {
+  /** Of the interpreter itself, read from outside. */
+  memory(): ReturnType<typeof memoryOf> {
     const pid = this.#pid();
-    return pid === undefined ? undefined : residentBytesOf(pid);
-  }
-
-  /** Private memory, as `RLIMIT_DATA` counts it. */
-  dataBytes(): number | undefined {
-    const pid = this.#pid();
-    return pid === undefined ? undefined : dataBytesOf(pid);
+    return pid === undefined ? undefined : memoryOf(pid);
   }
 
   /** An idle process is stopped, so that timers it left behind do nothing and cost nothing. */

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
-import { ErrorForPack } from './error-for-pack.ts';
 import type { Invocation, NodeResult } from './invocation.ts';
+import { ErrorForPack } from './result.ts';
 import { pythonPack, startPythonSandbox } from './testing/python.ts';
 import { invocationOf, packOf, startSandbox } from './testing/sandbox.ts';
 

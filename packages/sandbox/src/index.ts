@@ -1,5 +1,4 @@
 export { cutJson, cutText } from './bounded.ts';
-export { ErrorForPack } from './error-for-pack.ts';
 export type {
   CallIo,
   Data,
@@ -20,6 +19,7 @@ export type {
 export { SandboxUnavailable } from './isolation/choose.ts';
 export { DEFAULT_UIDS, type UidRange } from './isolation/uids.ts';
 export { RemotePacks } from './remote/remote-packs.ts';
+export { ErrorForPack } from './result.ts';
 export {
   createSandbox,
   type Sandbox,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { ErrorForPack } from './error-for-pack.ts';
 import type { Data, Invocation, NodeResult, SurfaceTable } from './invocation.ts';
+import { ErrorForPack } from './result.ts';
 import type { Sandbox } from './sandbox.ts';
 import { invocationOf, nodePack, packOf, startSandbox } from './testing/sandbox.ts';
 

@@ -9,7 +9,6 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { chooseIsolation, choosePython } from './isolation/choose.ts';
 import { INSIDE, LAUNCH_ENVIRONMENT, type Launcher } from './isolation/launch.ts';
-import { PYTHON_INSIDE } from './isolation/python.ts';
 import { KINDS, lacks } from './testing/isolations.ts';
 import { invocationOf, nodePack, packOf, scratchFolder, startSandbox } from './testing/sandbox.ts';
 
@@ -95,7 +94,7 @@ for (const kind of KINDS)
     const python = await choosePython(isolation);
     if (python.kind === 'missing') return t.diagnostic(python.reason);
     const script = ['-I', '-S', '-c', PYTHON_SCRIPT.replace('PORT', port)];
-    const pythonSaid = await report(python.launcher, PYTHON_INSIDE, script);
+    const pythonSaid = await report(python.launcher, INSIDE.python, script);
     assert.deepEqual(pythonSaid, { ...CONFINED, native: false, installed: [] });
   });
 

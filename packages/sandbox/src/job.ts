@@ -1,7 +1,6 @@
 /** One dispatch of one invocation to one process. */
 import { randomBytes } from 'node:crypto';
-import type { Invocation, NodeError, NodeResult } from './invocation.ts';
-import { Usage } from './receipt.ts';
+import type { Invocation, NodeError, NodeResult, Receipt } from './invocation.ts';
 
 export type JobEnd =
   | { readonly kind: 'settled'; readonly result: NodeResult; readonly variables: unknown }
@@ -17,40 +16,54 @@ const ANSWERED = new Error('The call was answered.');
 /** Events on their way to the pack for one call. */
 class EventWindow {
   #underWay = 0;
-  #drained: (() => void) | undefined;
-  #waiting: (() => void)[] = [];
   #isClosed = false;
+  #change = Promise.withResolvers<void>();
 
   async enter(): Promise<void> {
-    if (this.#underWay >= EVENTS_UNDER_WAY_MAX && !this.#isClosed)
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
+    while (this.#underWay >= EVENTS_UNDER_WAY_MAX && !this.#isClosed) await this.#change.promise;
     this.#underWay += 1;
   }
 
   leave(): boolean {
     if (this.#underWay === 0) return false;
     this.#underWay -= 1;
-    this.#waiting.shift()?.();
-    if (this.#underWay === 0) this.#drained?.();
+    this.#changed();
     return true;
   }
 
   /** The answer comes after the pack has taken every event. */
   async drain(): Promise<void> {
-    if (this.#underWay === 0 || this.#isClosed) return;
-    await new Promise<void>((resolve) => {
-      this.#drained = resolve;
-    });
+    while (this.#underWay > 0 && !this.#isClosed) await this.#change.promise;
   }
 
-  /** Nobody takes events any more: who waits goes on, and finds that out. */
+  /** Nothing takes events any more. */
   close(): void {
     this.#isClosed = true;
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting = [];
-    this.#drained?.();
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#change.resolve();
+    this.#change = Promise.withResolvers<void>();
+  }
+}
+
+/** Collects what the host saw used. */
+export class Usage {
+  readonly #primitives = new Set<string>();
+  readonly #surfaces = new Set<string>();
+
+  primitive(id: string): void {
+    this.#primitives.add(id);
+  }
+
+  surface(path: string): void {
+    this.#surfaces.add(path);
+  }
+
+  receipt(atLoad?: Usage): Receipt {
+    const primitives = new Set([...this.#primitives, ...(atLoad ? atLoad.#primitives : [])]);
+    return { primitives: [...primitives].sort(), surfaces: [...this.#surfaces].sort() };
   }
 }
 

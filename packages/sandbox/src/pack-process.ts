@@ -22,9 +22,8 @@ import { loopTurns } from './frame-reader.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Data, Inspection, NodeContext, NodeError } from './invocation.ts';
 import type { Command } from './isolation/launch.ts';
-import type { Job, JobEnd } from './job.ts';
+import { type Job, type JobEnd, Usage } from './job.ts';
 import { type Measured, type Message, ProcessCalls } from './process-calls.ts';
-import { Usage } from './receipt.ts';
 import { endResult, isObject, nodeError, toNodeError } from './result.ts';
 import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
 
@@ -44,6 +43,7 @@ const START_MS = 10_000;
 const COLLECT_MS = 2_000;
 const CANCEL_GRACE_MS = 1_000;
 const PAST_MAX = 100;
+const UNASKED = 'a message that nothing asked for';
 
 export interface PackProcessOptions {
   readonly command: Command;
@@ -62,6 +62,14 @@ export interface PackProcessOptions {
 
 export type NodeName = Pick<NodeContext, 'runId' | 'nodeId'>;
 
+/** `starting`: the interpreter; `opening`: the pack is loaded. The timer of both ends the process. */
+type State =
+  | { readonly kind: 'starting' | 'opening'; readonly timer: NodeJS.Timeout }
+  | { readonly kind: 'open' | 'asleep' }
+  /** Killed: with a reason for its jobs, and the job that is at fault if it is known. */
+  | { readonly kind: 'ending'; readonly error?: NodeError; readonly guilty?: Job }
+  | { readonly kind: 'ended' };
+
 export class PackProcess {
   readonly opened: Promise<Inspection>;
   /** Resolves when the process is gone. */
@@ -76,26 +84,17 @@ export class PackProcess {
   /** Jobs that ended last, by id, as long as nothing was heard of what they left behind. */
   readonly #past = new Map<string, NodeName>();
   readonly #opened: (inspection: Inspection) => void;
-  readonly #ended: () => void;
+  readonly #gone: () => void;
   readonly #watch: NodeJS.Timeout;
-  #loadTimer: NodeJS.Timeout;
-  #stage: 'starting' | 'opening' | 'open' = 'starting';
-  #fault: { readonly error: NodeError; readonly guilty?: Job } | undefined;
-  #isKilled = false;
-  #isAwake = true;
-  #isDead = false;
+  #state: State;
 
   constructor(options: PackProcessOptions) {
     this.#options = options;
-    const { promise, resolve } = Promise.withResolvers<Inspection>();
-    this.opened = promise;
-    this.#opened = resolve;
-    const end = Promise.withResolvers<void>();
-    this.ended = end.promise;
-    this.#ended = end.resolve;
+    ({ promise: this.opened, resolve: this.#opened } = Promise.withResolvers<Inspection>());
+    ({ promise: this.ended, resolve: this.#gone } = Promise.withResolvers<void>());
     this.#child = new Child(options.command, options.tenant, {
       message: (frame) => this.#receive(frame),
-      end: (end) => this.#end(end),
+      end: (end) => this.#ended(end),
     });
     const { tenant, context } = options;
     this.#calls = new ProcessCalls(this.#child, {
@@ -105,13 +104,13 @@ export class PackProcess {
       fail: (error, job) => this.#fail(error, job),
     });
     this.#watch = setInterval(() => this.#measure(), WATCH_MS);
-    this.#loadTimer = setTimeout(() => this.#fail(notLoaded()), START_MS);
+    this.#state = this.#loading('starting', START_MS);
     this.#child.send(options.open);
   }
 
   /** Gone or about to go: not for new work. */
   get isDead(): boolean {
-    return this.#isDead || this.#isKilled || this.#fault !== undefined;
+    return this.#state.kind === 'ending' || this.#state.kind === 'ended';
   }
 
   start(job: Job): void {
@@ -135,26 +134,37 @@ export class PackProcess {
   }
 
   kill(): void {
-    this.#isKilled = true;
-    this.#child.kill();
+    this.#end({});
   }
 
   /** The answer to a ping comes after the garbage is collected, since the child reads one message after another. */
   sleep(): void {
-    this.#isAwake = false;
+    const asleep = { kind: 'asleep' } as const;
+    if (!this.#enter(asleep, 'open')) return;
     this.#child.send({ type: 'collect' });
     void this.#heartbeat.isAlive(COLLECT_MS).then(() => {
-      if (!this.#isAwake) this.#child.signal('SIGSTOP');
+      if (this.#state === asleep) this.#child.signal('SIGSTOP');
     });
   }
 
   wake(): void {
-    this.#isAwake = true;
-    this.#child.signal('SIGCONT');
+    if (this.#enter({ kind: 'open' }, 'asleep')) this.#child.signal('SIGCONT');
+  }
+
+  #loading(kind: 'starting' | 'opening', ms: number): State {
+    return { kind, timer: setTimeout(() => this.#fail(notLoaded()), ms) };
+  }
+
+  /** False when the state is none of `from`. */
+  #enter(next: State, ...from: State['kind'][]): boolean {
+    if (!from.includes(this.#state.kind)) return false;
+    if ('timer' in this.#state) clearTimeout(this.#state.timer);
+    this.#state = next;
+    return true;
   }
 
   #receive({ message, ...frame }: Frame): Promise<void> | void {
-    if (this.#isDead || this.#fault) return;
+    if (this.isDead) return;
     if (!isObject(message)) this.#fail(escapeAttempt('a message that is no object'));
     else if (!this.#receiveForAll(message)) return this.#receiveForOne(message, frame);
   }
@@ -183,7 +193,7 @@ export class PackProcess {
     else if (message.type === 'log') this.#logged(job, message, size);
     else if (message.type === 'result') this.#settled(job, message, size);
     else if (message.type !== 'ack' || !job.acknowledge(message.call))
-      this.#fail(escapeAttempt('a message that nothing asked for'), job);
+      this.#fail(escapeAttempt(UNASKED), job);
   }
 
   #jobOf({ id }: Message): Job | undefined {
@@ -195,25 +205,19 @@ export class PackProcess {
     else if (job.takeLog(LOGS_MAX)) job.invocation.log(cutText(level), cutText(message), data as Data);
   }
 
-  /** A child that says twice where it stands is ended. */
-  #reaches(stage: 'opening' | 'open'): boolean {
-    const isNext = this.#stage === 'starting' || (this.#stage === 'opening' && stage === 'open');
-    if (isNext) this.#stage = stage;
-    else this.#fail(escapeAttempt('a message that nothing asked for'));
-    return isNext;
-  }
-
-  /** The runner is there and begins to load the pack. */
+  /** The runner is there and begins to load the pack. A child that says so twice is ended. */
   #opening(): void {
-    if (!this.#reaches('opening')) return;
-    this.#child.started();
-    clearTimeout(this.#loadTimer);
-    this.#loadTimer = setTimeout(() => this.#fail(notLoaded()), this.#options.loadMs);
+    if (this.#state.kind === 'starting') {
+      this.#child.started();
+      this.#enter(this.#loading('opening', this.#options.loadMs), 'starting');
+    } else this.#fail(escapeAttempt(UNASKED));
   }
 
   #loaded(message: Message): void {
-    if (!this.#reaches('open')) return;
-    clearTimeout(this.#loadTimer);
+    if (!this.#enter({ kind: 'open' }, 'starting', 'opening')) {
+      this.#fail(escapeAttempt(UNASKED));
+      return;
+    }
     const typeIds = Array.isArray(message.typeIds) ? message.typeIds : [];
     if (typeIds.length > TYPES_MAX) this.#fail(escapeAttempt('more nodes than a pack may have'));
     else if (message.type === 'ready')
@@ -279,10 +283,9 @@ export class PackProcess {
   }
 
   #measure(): void {
-    const bytes = this.#child.residentBytes();
-    const limit = BARE_PROCESS_BYTES + this.#options.memoryBytes;
-    if (bytes !== undefined && bytes > limit)
-      this.#fail(tooMuchMemory(this.#options.memoryBytes, bytes - BARE_PROCESS_BYTES));
+    const { memoryBytes } = this.#options;
+    const used = (this.#child.memory()?.resident ?? 0) - BARE_PROCESS_BYTES;
+    if (used > memoryBytes) this.#fail(tooMuchMemory(memoryBytes, used));
   }
 
   /** With neighbours, a process that does not even answer a ping may be held up by any of them. */
@@ -302,16 +305,18 @@ export class PackProcess {
 
   /** Ends the process. Without a known culprit every job is a suspect, unless there is only one. */
   #fail(error: NodeError, guilty?: Job): void {
-    if (this.#isDead || this.#fault) return;
-    this.#fault = { error, ...(guilty && this.#jobs.has(guilty.id) && { guilty }) };
-    this.#child.kill();
+    this.#end({ error, ...(guilty && this.#jobs.has(guilty.id) && { guilty }) });
   }
 
-  #end(end: ChildEnd): void {
-    this.#isDead = true;
+  #end(reason: { readonly error?: NodeError; readonly guilty?: Job }): void {
+    if (this.#enter({ kind: 'ending', ...reason }, 'starting', 'opening', 'open', 'asleep'))
+      this.#child.kill();
+  }
+
+  #ended(end: ChildEnd): void {
+    const { error = endedAlone(end), guilty } = this.#state.kind === 'ending' ? this.#state : {};
+    this.#enter({ kind: 'ended' }, this.#state.kind);
     clearInterval(this.#watch);
-    clearTimeout(this.#loadTimer);
-    const { error, guilty } = this.#fault ?? { error: endedAlone(end), guilty: undefined };
     this.#opened({ loaded: false, error });
     const culprit = guilty ?? (this.#jobs.size === 1 ? this.#jobs.values().next().value : undefined);
     for (const job of [...this.#jobs.values()]) {
@@ -322,6 +327,6 @@ export class PackProcess {
     }
     this.#calls.close();
     this.#options.onEnd();
-    this.#ended();
+    this.#gone();
   }
 }

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import type { Pooled, Use } from './pool.ts';
 import { Pool } from './pool.ts';
-import type { Pooled, Use } from './pool-entry.ts';
 
 /** Gone a turn after it was killed, as real ones are. */
 function processOf(onEnd: () => void): Pooled {

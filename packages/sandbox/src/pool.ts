@@ -9,24 +9,45 @@
  *    all that one of them has in mind.
  * I5 Few processes of one tenant start at once: starting takes a whole core for a moment.
  */
-import {
-  type Entry,
-  idleSince,
-  isIdle,
-  isOpen,
-  longestIdle,
-  type Pooled,
-  release,
-  take,
-  type Use,
-} from './pool-entry.ts';
-import { type Waiter, Waiting } from './waiting.ts';
-
+const INVOCATIONS_PER_PROCESS_MAX = 64;
 /** A process that was idle this long is stopped until it is used again. */
 const SLEEP_AFTER_MS = 1_000;
 const STARTING_MAX = 2;
 /** Newcomers may join a process in use while others wait for one, but not longer than this. */
 const OVERTAKEN_MS_MAX = 1_000;
+
+/** What the pool asks of a process. */
+export interface Pooled {
+  /** Gone or about to go: not for new work. */
+  readonly isDead: boolean;
+  /** Resolves when it can be used, or never will be. */
+  readonly opened: Promise<unknown>;
+  /** Resolves when it is gone. */
+  readonly ended: Promise<void>;
+  kill(): void;
+  /** Gives back memory that it does not need, then is stopped until it is woken. */
+  sleep(): void;
+  wake(): void;
+}
+
+/**
+ * `shared`: with others that share, in a warm process. `exclusive`: nobody else meanwhile, in a warm process.
+ * `alone`: in a process of its own, gone after use.
+ */
+export type Use = 'shared' | 'exclusive' | 'alone';
+
+type State =
+  | { readonly kind: 'idle'; readonly since: number; readonly isAsleep: boolean }
+  | { readonly kind: 'shared'; readonly by: number }
+  | { readonly kind: 'exclusive' };
+
+interface Entry<P extends Pooled = Pooled> {
+  readonly process: P;
+  /** `undefined` when it is gone after its first use. */
+  readonly key: string | undefined;
+  readonly tenant: string;
+  state: State;
+}
 
 export interface PoolOptions {
   readonly warmMax: number;
@@ -54,9 +75,33 @@ export interface Wanted<P extends Pooled> {
   start(onEnd: () => void): P;
 }
 
-interface Waits<P extends Pooled> extends Waiter {
+interface Waiter<P extends Pooled> {
+  readonly since: number;
   readonly wanted: Wanted<P>;
   readonly entry: PromiseWithResolvers<Entry<P>>;
+}
+
+const idleSince = (since: number): State => ({ kind: 'idle', since, isAsleep: false });
+
+const isIdle = ({ state, process }: Entry): boolean => state.kind === 'idle' && !process.isDead;
+
+/** In use, and open for one more. */
+const isOpen = ({ state, process }: Entry): boolean =>
+  state.kind === 'shared' && state.by < INVOCATIONS_PER_PROCESS_MAX && !process.isDead;
+
+function take<P extends Pooled>(entry: Entry<P>, use: Use): Entry<P> {
+  const { state, process } = entry;
+  if (state.kind === 'idle' && state.isAsleep) process.wake();
+  if (use === 'shared') entry.state = { kind: 'shared', by: state.kind === 'shared' ? state.by + 1 : 1 };
+  else entry.state = { kind: 'exclusive' };
+  return entry;
+}
+
+function release(entry: Entry, now: number): void {
+  const { state } = entry;
+  const isShared = state.kind === 'shared' && state.by > 1;
+  entry.state = isShared ? { kind: 'shared', by: state.by - 1 } : idleSince(now);
+  if (entry.key === undefined) entry.process.kill();
 }
 
 const stopped = (): Error => new Error('The sandbox is stopped.');
@@ -64,7 +109,8 @@ const stopped = (): Error => new Error('The sandbox is stopped.');
 export class Pool<P extends Pooled> {
   readonly #options: PoolOptions;
   readonly #entries = new Set<Entry<P>>();
-  readonly #waiting = new Waiting<Waits<P>>();
+  /** By tenant, in the order of their turns; within a tenant in that of arrival. A tenant without waiters is not here. */
+  readonly #waiting = new Map<string, Set<Waiter<P>>>();
   readonly #sweep: NodeJS.Timeout;
   readonly #starting = new Map<string, number>();
   #started = 0;
@@ -93,7 +139,7 @@ export class Pool<P extends Pooled> {
       warm: entries.length,
       busy: entries.filter(({ state }) => state.kind !== 'idle').length,
       asleep: entries.filter(({ state }) => state.kind === 'idle' && state.isAsleep).length,
-      waiting: this.#waiting.size,
+      waiting: this.#waiters().length,
       started: this.#started,
     };
   }
@@ -103,25 +149,39 @@ export class Pool<P extends Pooled> {
     clearInterval(this.#sweep);
     const gone = [...this.#entries].map(({ process }) => process.ended);
     for (const { process } of this.#entries) process.kill();
-    for (const { entry } of this.#waiting.clear()) entry.reject(stopped());
+    for (const { entry } of this.#waiters()) entry.reject(stopped());
+    this.#waiting.clear();
     await Promise.all(gone);
   }
 
   async #acquire(wanted: Wanted<P>): Promise<Entry<P>> {
-    const { tenant, signal } = wanted;
+    const { signal } = wanted;
     signal?.throwIfAborted();
     if (this.#isStopped) throw stopped();
     const entry = Promise.withResolvers<Entry<P>>();
-    const waiter: Waits<P> = { tenant, wanted, since: this.#options.now(), entry };
+    const waiter: Waiter<P> = { wanted, since: this.#options.now(), entry };
     const giveUp = (): void => {
-      if (!this.#waiting.remove(waiter)) return;
+      if (!this.#leave(waiter)) return;
       entry.reject(signal?.reason);
       this.#serve();
     };
     signal?.addEventListener('abort', giveUp, { once: true });
-    this.#waiting.add(waiter);
+    const own = this.#waiting.get(wanted.tenant) ?? new Set();
+    this.#waiting.set(wanted.tenant, own.add(waiter));
     this.#serve();
     return entry.promise.finally(() => signal?.removeEventListener('abort', giveUp));
+  }
+
+  #waiters(): Waiter<P>[] {
+    return [...this.#waiting.values()].flatMap((own) => [...own]);
+  }
+
+  /** False when it did not wait any more. */
+  #leave(waiter: Waiter<P>): boolean {
+    const { tenant } = waiter.wanted;
+    const own = this.#waiting.get(tenant);
+    if (own?.size === 1 && own.has(waiter)) this.#waiting.delete(tenant);
+    return own?.delete(waiter) ?? false;
   }
 
   /** Gives out what there is, one after another. */
@@ -132,7 +192,8 @@ export class Pool<P extends Pooled> {
   #serveNext(): boolean {
     const present = [...this.#entries].filter((entry) => isIdle(entry) || isOpen(entry));
     const keys = new Set(present.map(({ key }) => key));
-    for (const waiters of this.#waiting.inOrder((tenant) => this.#busy(tenant))) {
+    const tenants = [...this.#waiting].map(([tenant, waiters]) => ({ waiters, busy: this.#busy(tenant) }));
+    for (const { waiters } of tenants.sort((a, b) => a.busy - b.busy)) {
       const [first] = waiters;
       // What the first of a tenant could not have, those behind it can only have if it is there already
       for (const waiter of waiters)
@@ -141,19 +202,25 @@ export class Pool<P extends Pooled> {
     return false;
   }
 
-  #serveOne(waiter: Waits<P>): boolean {
+  #serveOne(waiter: Waiter<P>): boolean {
     const { wanted, entry } = waiter;
     try {
       const found = this.#joined(waiter) ?? this.#own(wanted);
       if (!found) return false;
-      this.#waiting.served(waiter);
+      this.#leave(waiter);
+      this.#moveToEnd(wanted.tenant);
       entry.resolve(take(found, wanted.use));
     } catch (error) {
       // It could not be started. Whoever gave up a process just now has nothing to do with it
-      this.#waiting.remove(waiter);
+      this.#leave(waiter);
       entry.reject(error);
     }
     return true;
+  }
+
+  #moveToEnd(tenant: string): void {
+    const own = this.#waiting.get(tenant);
+    if (own && this.#waiting.delete(tenant)) this.#waiting.set(tenant, own);
   }
 
   #busy(tenant: string): number {
@@ -163,7 +230,7 @@ export class Pool<P extends Pooled> {
   }
 
   /** A process in use with room for one more, unless that would keep it from others for ever: I3. */
-  #joined(waiter: Waits<P>): Entry<P> | undefined {
+  #joined(waiter: Waiter<P>): Entry<P> | undefined {
     const { key, use } = waiter.wanted;
     if (use !== 'shared') return undefined;
     const open = this.#entries.values().find((entry) => entry.key === key && isOpen(entry));
@@ -171,11 +238,11 @@ export class Pool<P extends Pooled> {
   }
 
   /** Whether somebody else has waited long for what this one would take. */
-  #isLate(waiter: Waits<P>): boolean {
+  #isLate(waiter: Waiter<P>): boolean {
     const before = this.#options.now() - OVERTAKEN_MS_MAX;
-    return this.#waiting.tenants().some(([tenant, [first]]) => {
+    return [...this.#waiting].some(([tenant, [first]]) => {
       if (!first || first === waiter || first.since > before) return false;
-      return tenant === waiter.tenant || this.#busy(tenant) < this.#options.shareMax;
+      return tenant === waiter.wanted.tenant || this.#busy(tenant) < this.#options.shareMax;
     });
   }
 
@@ -225,10 +292,13 @@ export class Pool<P extends Pooled> {
   #makeRoom(): void {
     const { shareMax } = this.#options;
     const leaving = [...this.#entries].filter(({ process }) => process.isDead).length;
-    const claims = this.#waiting
-      .tenants()
-      .map(([tenant, waiters]) => Math.min(waiters.size, shareMax - this.#busy(tenant)));
-    if (leaving < claims.reduce((sum, claim) => sum + claim, 0)) longestIdle(this.#entries)?.kill();
+    const claims = [...this.#waiting].map(([tenant, { size }]) =>
+      Math.min(size, shareMax - this.#busy(tenant)),
+    );
+    if (leaving >= claims.reduce((sum, claim) => sum + claim, 0)) return;
+    const since = ({ state }: Entry): number => (state.kind === 'idle' ? state.since : 0);
+    const [oldest] = [...this.#entries].filter(isIdle).sort((a, b) => since(a) - since(b));
+    oldest?.process.kill();
   }
 
   #evictIdle(): void {

@@ -11,11 +11,11 @@ import { CallGate, type Pass } from './call-gate.ts';
 import { answerCall, assertOffered, type CallContext, EscapeAttempt, failureForPack } from './calls.ts';
 import type { Child } from './child.ts';
 import { Credit } from './credit.ts';
-import { ErrorForPack } from './error-for-pack.ts';
 import { escapeAttempt } from './fault.ts';
 import { loopTurns } from './frame-reader.ts';
 import type { CallIo, Data, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
+import { ErrorForPack } from './result.ts';
 import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
 import { unsentAnswer, unsentCall } from './unsent.ts';
 

@@ -3,6 +3,25 @@ import { capabilityAt, type Json, type JsonObject } from '@gantry/protocol';
 import { cutJson, cutText } from './bounded.ts';
 import type { NodeError, NodeResult } from './invocation.ts';
 
+/** A failure that pack code sees as it is, under a code that the error catalogue need not have. */
+export class ErrorForPack extends Error {
+  readonly code: string;
+  readonly details: JsonObject | undefined;
+  readonly retryable: boolean;
+
+  constructor(
+    code: string,
+    message: string,
+    { details, retryable = false }: { readonly details?: JsonObject; readonly retryable?: boolean } = {},
+  ) {
+    super(message);
+    this.name = 'ErrorForPack';
+    this.code = code;
+    this.details = details;
+    this.retryable = retryable;
+  }
+}
+
 const FALLBACK_CODE = 'sandbox_invocation_error';
 const MESSAGE_MAX = 4096;
 const NAME_MAX = 256;

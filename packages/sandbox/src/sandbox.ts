@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import type { Egress } from '@gantry/egress';
+import { Seldom } from '@gantry/protocol';
 import type { CallContext } from './calls.ts';
 import { failed, neverStarted, told } from './fault.ts';
-import { FaultLog } from './fault-log.ts';
 import type {
   Inspection,
   Invocation,
@@ -16,19 +18,18 @@ import {
   chooseIsolation,
   choosePython,
   FILTER_HINT,
+  type Isolation,
   type IsolationChoice,
   type PythonFound,
 } from './isolation/choose.ts';
-import type { Isolation, Launcher } from './isolation/launch.ts';
+import type { Launcher } from './isolation/launch.ts';
 import type { UidRange } from './isolation/uids.ts';
-import { Job, type JobEnd } from './job.ts';
-import { environmentOf, filesFolder, flagsOf, MIB, type Need, shareKey, wasmPages } from './need.ts';
+import { Job, type JobEnd, Usage } from './job.ts';
 import { PackProcess } from './pack-process.ts';
-import { Pool, type PoolStats, type Wanted } from './pool.ts';
-import type { Use } from './pool-entry.ts';
-import { Usage } from './receipt.ts';
+import { Pool, type PoolStats, type Use, type Wanted } from './pool.ts';
 import { nodeError, toJsonObject } from './result.ts';
 
+const MIB = 1024 * 1024;
 /** After so many displacements an invocation runs alone, where nobody can displace it. */
 const SHARED_DISPATCHES_MAX = 3;
 const DISPATCHES_MAX = 6;
@@ -88,14 +89,14 @@ class PackSandbox implements Sandbox {
   readonly #isolation: Isolation;
   readonly #pool: Pool<PackProcess>;
   readonly #inspections: Pool<PackProcess>;
-  readonly #faults: FaultLog;
+  readonly #logFault: ReturnType<typeof faultLog>;
   #python: Promise<PythonFound> | undefined;
   #displaced = 0;
 
   constructor(options: SandboxOptions, isolation: Isolation) {
     this.#options = options;
     this.#isolation = isolation;
-    this.#faults = new FaultLog(options);
+    this.#logFault = faultLog(options);
     const { warmMax } = options;
     this.#pool = new Pool({ ...options, shareMax: Math.ceil(warmMax / 2) });
     this.#inspections = new Pool({ ...options, warmMax: INSPECTIONS_MAX, shareMax: INSPECTIONS_MAX });
@@ -209,7 +210,7 @@ class PackSandbox implements Sandbox {
     const { memoryBytes: dataBytes } = limits;
     const command = launcher.command({ folder: code.folder, flags: flagsOf(need), dataBytes });
     const who = { tenant: need.key.tenant, pack: `${code.name}@${code.version}` };
-    const fault = (method: string, error: unknown): void => this.#faults.tell({ ...who, method, error });
+    const fault = (method: string, error: unknown): void => this.#logFault({ ...who, method, error });
     const { tenant } = who;
     const context: CallContext = { egress, tenant, filesFolder: filesFolder(workDir, need), fault };
     const environment = environmentOf(need);
@@ -240,6 +241,64 @@ class PackSandbox implements Sandbox {
       reason,
     });
   }
+}
+
+/** What an invocation or inspection needs of a process. */
+type Need = Pick<Invocation, 'code' | 'key' | 'grants' | 'environment' | 'limits'>;
+
+const WASM_PAGE_BYTES = 65536;
+
+const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+const environmentOf = ({ grants, environment = {} }: Need): Readonly<Record<string, string>> =>
+  grants.includes('env.read') ? environment : {};
+
+/** Two invocations with the same key may share a process. */
+function shareKey(need: Need): string {
+  const { code, key, grants, limits } = need;
+  const { tenant, workspace, principal } = key;
+  const pack = [code.name, code.version, code.folder, code.entry, code.language];
+  const power = [[...grants].sort(), Object.entries(environmentOf(need)).sort(), limits.memoryBytes];
+  return digest([pack, tenant, workspace, principal, power]);
+}
+
+/** Files belong to a pack in a workspace; other principals there see the same ones. */
+const filesFolder = (workDir: string, { code, key }: Need): string =>
+  path.join(workDir, 'files', digest([code.name, key.tenant, key.workspace]).slice(0, 32));
+
+const wasmPages = ({ code, limits }: Need): number => {
+  const allowed = Math.floor(limits.memoryBytes / WASM_PAGE_BYTES);
+  return Math.max(1, Math.min(allowed, code.wasm?.memoryPagesMax ?? allowed));
+};
+
+function flagsOf(need: Need): string[] {
+  const heap = `--max-old-space-size=${Math.max(16, Math.floor(need.limits.memoryBytes / MIB))}`;
+  const flags = [heap, '--expose-gc'];
+  return need.code.language === 'wasm' ? [...flags, `--wasm-max-mem-pages=${wasmPages(need)}`] : flags;
+}
+
+/** A pack that calls in a loop must not fill the disk; each pack of a tenant counts by itself. */
+const LOGGED_EVERY_MS = 1_000;
+const REASON_MAX = 2_000;
+
+interface HostFault {
+  readonly tenant: string;
+  readonly pack: string;
+  readonly method: string;
+  readonly error: unknown;
+}
+
+const reasonOf = (error: unknown): string =>
+  String(error instanceof Error ? (error.stack ?? error.message) : error).slice(0, REASON_MAX);
+
+function faultLog({ log, now }: Pick<SandboxOptions, 'log' | 'now'>): (fault: HostFault) => void {
+  const seldom = new Seldom({ now, everyMs: LOGGED_EVERY_MS });
+  return ({ error, ...what }) => {
+    const untold = seldom.ask(`${what.tenant}\0${what.pack}`);
+    if (untold === null) return;
+    const data = { ...what, reason: reasonOf(error), ...(untold > 0 && { untold }) };
+    log('warn', 'The host could not do what a pack asked for.', data);
+  };
 }
 
 type Ended = Exclude<JobEnd, { readonly kind: 'stopped' }>;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { ErrorForPack } from './error-for-pack.ts';
 import type { Data, Invocation, NodeResult } from './invocation.ts';
+import { ErrorForPack } from './result.ts';
 import { invocationOf, MIB, nodePack, packOf, startSandbox, withInputs } from './testing/sandbox.ts';
 
 const surfaces = { 'kv.put': 'unary', 'kv.get': 'unary', hear: 'stream', terminate: 'terminate' } as const;

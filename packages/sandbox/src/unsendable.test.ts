@@ -1,8 +1,8 @@
 /** A value that cannot be sent is named by the call and argument, or the output, that holds it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ErrorForPack } from './error-for-pack.ts';
 import type { Invocation } from './invocation.ts';
+import { ErrorForPack } from './result.ts';
 import { invocationOf, MIB, nodePack, startSandbox } from './testing/sandbox.ts';
 
 const LIMITS = { memoryBytes: 512 * MIB, wallClockMs: 60_000, outputBytes: MIB };

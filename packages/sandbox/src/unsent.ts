@@ -1,8 +1,7 @@
 /** Calls and answers that no frame can carry, as errors of the one call that they belong to. */
 import type { NodeError } from './invocation.ts';
 import { nodeError } from './result.ts';
-import { VALUES_MAX } from './runner/head.mjs';
-import { BYTES_MAX, HEAD_BYTES_MAX, TooLarge } from './runner/wire.mjs';
+import { BYTES_MAX, HEAD_BYTES_MAX, TooLarge, VALUES_MAX } from './runner/wire.mjs';
 
 const REASON_MAX = 1_000;
 

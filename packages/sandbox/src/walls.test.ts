@@ -8,13 +8,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { chooseIsolation, choosePython } from './isolation/choose.ts';
-import { INSIDE, type Isolation } from './isolation/launch.ts';
-import { PYTHON_INSIDE } from './isolation/python.ts';
+import { chooseIsolation, choosePython, gatherMaterials, type Isolation } from './isolation/choose.ts';
+import { INSIDE, pythonView, type Wall } from './isolation/launch.ts';
 import { findTools } from './isolation/tools.ts';
 import { DEFAULT_UIDS } from './isolation/uids.ts';
-import { unshareIsolation } from './isolation/unshare.ts';
-import { prepareWall } from './isolation/wall.ts';
+import { unshareWall } from './isolation/unshare.ts';
 import { KINDS, type Kind, lacks } from './testing/isolations.ts';
 import { invocationOf, MIB, scratchFolder, startSandbox } from './testing/sandbox.ts';
 import type { Dialect, HostileModule, StayingModule } from './testing/walls/hostile-module.ts';
@@ -35,12 +33,12 @@ function foreignCalls(executable: string): readonly string[] {
   return words.filter((word) => word.startsWith('/') && word.includes('libffi'));
 }
 
-async function nativePython(isolation: Isolation): Promise<Interpreter | undefined> {
+async function nativePython(isolation: Wall): Promise<Interpreter | undefined> {
   const python = (await findTools()).pythons.filter(({ hasCtypes }) => hasCtypes).at(-1);
   if (!python) return undefined;
   const sharedLibraries = [...python.sharedLibraries, ...foreignCalls(python.executable)];
-  const launcher = isolation.forPython({ ...python, sharedLibraries });
-  return launcher && { launcher, program: PYTHON_INSIDE, flags: ['-I', '-S', '-c'] };
+  const launcher = isolation.launcherOf(pythonView({ ...python, sharedLibraries }));
+  return { launcher, program: INSIDE.python, flags: ['-I', '-S', '-c'] };
 }
 
 const node = (launcher: Isolation): Interpreter => ({ launcher, program: INSIDE.node, flags: ['-e'] });
@@ -141,9 +139,9 @@ for (const [index, kind] of KINDS.entries())
 test('without a filter, packs end with the host all the same', async (t) => {
   const reason = await lacks('unshare');
   if (reason) return t.skip(reason);
-  const wall = await prepareWall(await scratchFolder(), DEFAULT_UIDS);
+  const wall = await gatherMaterials(await scratchFolder(), DEFAULT_UIDS);
   const tools = { ...wall.tools, pythons: [] };
-  const isolation = unshareIsolation({ ...wall, filter: undefined, tools });
+  const isolation = unshareWall({ ...wall, filter: undefined, tools });
   assert.equal(isolation.isFiltered, false);
   assert.match(JSON.stringify(await choosePython(isolation)), /need a filter for system calls/);
   const interpreter = await nativePython(isolation);

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DEPTH_MAX, measure, VALUES_MAX } from './runner/head.mjs';
-import { BYTES_MAX, costOfPieces, Decoder, encode, HEAD_BYTES_MAX, TooLarge } from './runner/wire.mjs';
+import {
+  BYTES_MAX,
+  costOfPieces,
+  DEPTH_MAX,
+  Decoder,
+  encode,
+  HEAD_BYTES_MAX,
+  measure,
+  TooLarge,
+  VALUES_MAX,
+} from './runner/wire.mjs';
 
 const decodeAll = (chunks: readonly Uint8Array[]): unknown[] => {
   const decoder = new Decoder();

@@ -1,11 +1,22 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { Child } from '../child.ts';
-import { bwrapIsolation } from './bwrap.ts';
-import { type Isolation, isRoot, type Launcher, RUNNER_FOLDER } from './launch.ts';
-import { permissionOnlyIsolation } from './permission-only.ts';
+import { bwrapWall } from './bwrap.ts';
+import {
+  isRoot,
+  type Launcher,
+  type Materials,
+  NODE,
+  nodeArguments,
+  nodeView,
+  pythonView,
+  RUNNER_FOLDER,
+  type Wall,
+} from './launch.ts';
+import { seccompFilter } from './seccomp-filter.ts';
 import { findTools } from './tools.ts';
-import { DEFAULT_UIDS, type UidRange } from './uids.ts';
-import { unshareIsolation } from './unshare.ts';
-import { prepareWall, type Wall } from './wall.ts';
+import { DEFAULT_UIDS, type UidRange, Uids } from './uids.ts';
+import { unshareWall } from './unshare.ts';
 
 const PROBE_MS = 10_000;
 const COMPLAINT_MAX = 500;
@@ -29,11 +40,6 @@ export class SandboxUnavailable extends Error {
   }
 }
 
-/** A launcher as it was seen to work, which bounds the memory of what it starts. */
-type Probed =
-  | { readonly kind: 'works'; readonly launcher: Launcher }
-  | { readonly kind: 'fails'; readonly complaint: string };
-
 /** Private memory beside what the pack may have, for growth that is not its own. */
 const HEADROOM_BYTES = 64 * 1024 * 1024;
 
@@ -46,21 +52,23 @@ const bounded = (launcher: Launcher, idleBytes: number): Launcher => ({
     }),
 });
 
-/** Starts a real child without a pack. When it answers, all of its runner is there, and how much that takes is measured. */
-async function probe(launcher: Launcher): Promise<Probed> {
-  const { promise, resolve } = Promise.withResolvers<Probed>();
+/**
+ * Starts a real child without a pack. When it answers, all of its runner is there, and how much memory that takes is
+ * measured. Answers a launcher that bounds the memory of what it starts, or what does not work.
+ */
+async function probe(launcher: Launcher): Promise<Launcher | string> {
+  const { promise, resolve } = Promise.withResolvers<Launcher | string>();
   let idleBytes: number | undefined;
-  const fails = (reason: string) =>
-    resolve({ kind: 'fails', complaint: `${launcher.kind}: ${reason.slice(0, COMPLAINT_MAX)}` });
   const child = new Child(launcher.command({ folder: RUNNER_FOLDER, flags: [] }), '', {
     message() {
-      idleBytes = child.dataBytes();
+      idleBytes = child.memory()?.data;
       child.kill();
     },
     end(end) {
       clearTimeout(timer);
-      if (idleBytes !== undefined) resolve({ kind: 'works', launcher: bounded(launcher, idleBytes) });
-      else fails(end.kind === 'exited' ? end.reason : 'it did not start in time');
+      const reason = end.kind === 'exited' ? end.reason : 'it did not start in time';
+      if (idleBytes !== undefined) resolve(bounded(launcher, idleBytes));
+      else resolve(`${launcher.kind}: ${reason.slice(0, COMPLAINT_MAX)}`);
     },
   });
   const timer = setTimeout(() => child.kill(), PROBE_MS);
@@ -68,21 +76,37 @@ async function probe(launcher: Launcher): Promise<Probed> {
   return promise;
 }
 
-/** Where the sandbox may be told to stand; `os` is the better of the two that works. */
+/** Node's permission model alone: a fence against accidents, not a wall. Only when the operator asks for it. */
+const PERMISSION_ONLY: Launcher = {
+  kind: 'permission-only',
+  command: ({ folder, flags }) => ({
+    file: NODE,
+    args: nodeArguments({ runner: RUNNER_FOLDER, pack: folder }, flags),
+    folder,
+    release: () => {},
+  }),
+};
+
+/** A wall, and what starts Node behind it. */
+export interface Isolation extends Launcher, Wall {}
+
+/** `os` is the better of the two that works. */
 export type IsolationChoice = 'os' | Isolation['kind'];
 
+type Build = (materials: Materials) => Wall;
+
 /** Root mounts before it changes its uid, so with `unshare` packs may lie in folders that only root can enter. */
-function candidates(wanted: IsolationChoice): readonly ((wall: Wall) => Isolation)[] {
-  if (wanted === 'bwrap') return [bwrapIsolation];
-  if (wanted === 'unshare') return [unshareIsolation];
-  return isRoot() ? [unshareIsolation, bwrapIsolation] : [bwrapIsolation, unshareIsolation];
+function candidates(wanted: IsolationChoice): readonly Build[] {
+  if (wanted === 'bwrap') return [bwrapWall];
+  if (wanted === 'unshare') return [unshareWall];
+  return isRoot() ? [unshareWall, bwrapWall] : [bwrapWall, unshareWall];
 }
 
-async function tryOut(candidate: (wall: Wall) => Isolation, wall: Wall): Promise<Isolation | string> {
+async function tryOut(build: Build, materials: Materials): Promise<Isolation | string> {
   try {
-    const isolation = candidate(wall);
-    const probed = await probe(isolation);
-    return probed.kind === 'works' ? { ...isolation, ...probed.launcher } : probed.complaint;
+    const wall = build(materials);
+    const probed = await probe(wall.launcherOf(nodeView()));
+    return typeof probed === 'string' ? probed : { ...wall, ...probed };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -94,18 +118,38 @@ export interface IsolationOptions {
   readonly uids?: UidRange;
 }
 
+function writeFilter(workDir: string): string | undefined {
+  const filter = seccompFilter(process.arch);
+  if (!filter) return undefined;
+  const file = path.join(workDir, 'seccomp.bpf');
+  mkdirSync(workDir, { recursive: true });
+  writeFileSync(file, filter);
+  return file;
+}
+
+export async function gatherMaterials(workDir: string, range: UidRange): Promise<Materials> {
+  const uids = isRoot() ? new Uids(range) : undefined;
+  const takeUid: Materials['takeUid'] = () => {
+    if (!uids) return { release: () => {} };
+    const uid = uids.take();
+    return { uid, release: () => uids.release(uid) };
+  };
+  return { workDir, tools: await findTools(), filter: writeFilter(workDir), takeUid };
+}
+
 /** The first that works and filters system calls, else the first that works. */
 export async function chooseIsolation(options: IsolationOptions): Promise<Isolation> {
   const { isolation: wanted, workDir, uids = DEFAULT_UIDS } = options;
-  if (wanted === 'permission-only') return permissionOnlyIsolation();
+  if (wanted === 'permission-only')
+    return { ...PERMISSION_ONLY, isFiltered: false, launcherOf: () => PERMISSION_ONLY };
   if (process.platform !== 'linux') throw new SandboxUnavailable([`${process.platform} has neither`]);
-  const wall = await prepareWall(workDir, uids).catch((error: Error) => {
+  const materials = await gatherMaterials(workDir, uids).catch((error: Error) => {
     throw new SandboxUnavailable([error.message]);
   });
   const complaints: string[] = [];
   let unfiltered: Isolation | undefined;
   for (const candidate of candidates(wanted)) {
-    const found = await tryOut(candidate, wall);
+    const found = await tryOut(candidate, materials);
     if (typeof found === 'string') complaints.push(found);
     else if (found.isFiltered) return found;
     else unfiltered ??= found;
@@ -119,7 +163,7 @@ export type PythonFound =
   | { readonly kind: 'missing'; readonly reason: string };
 
 /** A Python that was seen to start behind this wall. Its code counts as native: without the filter there is none. */
-export async function choosePython(isolation: Isolation, mayBeUnfiltered = false): Promise<PythonFound> {
+export async function choosePython(isolation: Wall, mayBeUnfiltered = false): Promise<PythonFound> {
   if (isolation.kind === 'permission-only')
     return { kind: 'missing', reason: 'Python packs need an OS sandbox' };
   if (!isolation.isFiltered && !mayBeUnfiltered)
@@ -127,11 +171,9 @@ export async function choosePython(isolation: Isolation, mayBeUnfiltered = false
   const { pythons } = await findTools();
   let reason = 'no python3 of version 3.10 or later was found';
   for (const python of pythons) {
-    const launcher = isolation.forPython(python);
-    const probed = launcher && (await probe(launcher));
-    if (probed?.kind === 'works')
-      return { kind: 'found', version: python.version, launcher: probed.launcher };
-    if (probed) reason = probed.complaint;
+    const probed = await probe(isolation.launcherOf(pythonView(python)));
+    if (typeof probed !== 'string') return { kind: 'found', version: python.version, launcher: probed };
+    reason = probed;
   }
   return { kind: 'missing', reason };
 }

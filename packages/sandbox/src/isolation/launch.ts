@@ -1,14 +1,6 @@
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import {
-  PYTHON_INSIDE,
-  type Python,
-  pythonArguments,
-  pythonFiles,
-  pythonHidden,
-  pythonLibrary,
-} from './python.ts';
-import type { Tool } from './tools.ts';
+import type { Python, Tool, Tools } from './tools.ts';
 
 /** What every kind of isolation has to start: one interpreter, its runner and one pack. */
 export interface Launch {
@@ -37,11 +29,22 @@ export interface Launcher {
   command(launch: Launch): Command;
 }
 
-/** Starts Node; and Python, where there is a wall to put it behind. */
-export interface Isolation extends Launcher {
+/** A way to isolate processes. */
+export interface Wall {
+  readonly kind: Launcher['kind'];
   /** Whether system calls are filtered. */
   readonly isFiltered: boolean;
-  forPython(python: Python): Launcher | undefined;
+  launcherOf(view: View): Launcher;
+}
+
+/** What walls are built from. */
+export interface Materials {
+  readonly workDir: string;
+  readonly tools: Tools;
+  /** The file of the filter; `undefined` on a machine whose system calls are not known. */
+  readonly filter: string | undefined;
+  /** A uid for one child, where the host can give one away. */
+  takeUid(): Pick<Command, 'uid' | 'release'>;
 }
 
 /**
@@ -67,6 +70,7 @@ export const becomeUser = (uid: number): readonly string[] => [
 /** Where things lie in the child's own view of the file system. */
 export const INSIDE = {
   node: '/node',
+  python: '/python/bin/python3',
   runner: '/runner',
   pack: '/pack',
   prlimit: '/prlimit',
@@ -85,6 +89,7 @@ function sharedLibraries(): readonly string[] {
 
 /** Everything of the machine that a child sees, read-only, as pairs of outside and inside. */
 export interface View {
+  readonly kind: 'node' | 'python';
   readonly files: readonly (readonly [string, string])[];
   readonly folders: readonly (readonly [string, string])[];
   /** Covered by an empty folder. */
@@ -102,6 +107,11 @@ export function withTool(view: View, inside: string, { executable, sharedLibrari
   return { ...view, files: [...view.files, [executable, inside], ...linked] };
 }
 
+export function withPrlimit(view: View, { prlimit }: Tools): View {
+  if (!prlimit) throw new Error('prlimit was not found; install util-linux');
+  return withTool(view, INSIDE.prlimit, prlimit);
+}
+
 const DESCRIPTORS_MAX = 64;
 
 /** Runs what follows with limits; in the user view of the child, whose processes alone are counted. */
@@ -117,6 +127,7 @@ export const limited = ({ processesMax }: View, dataBytes: number | undefined): 
 const RUNNER = [RUNNER_FOLDER, INSIDE.runner] as const;
 
 export const nodeView = (): View => ({
+  kind: 'node',
   files: [[NODE, INSIDE.node], ...sharedLibraries().map((file) => [file, file] as const)],
   folders: [RUNNER],
   hidden: [],
@@ -125,13 +136,21 @@ export const nodeView = (): View => ({
   command: (flags) => [INSIDE.node, ...nodeArguments(INSIDE, flags)],
 });
 
-export const pythonView = (python: Python): View => ({
-  files: pythonFiles(python),
-  folders: [pythonLibrary(python), RUNNER],
-  hidden: pythonHidden(python),
-  processesMax: 1,
-  command: () => [PYTHON_INSIDE, ...pythonArguments(INSIDE.runner)],
-});
+/** Isolated from environment and user, without what is installed, writing no bytecode. */
+const PYTHON_ARGUMENTS = ['-I', '-S', '-B', '-X', 'utf8', `${INSIDE.runner}/python/main.py`];
+
+/** Python finds its library beside itself, whatever the machine calls the folder. */
+export function pythonView({ executable, library, installed, sharedLibraries }: Python): View {
+  const libraryInside = path.join('/python', path.basename(path.dirname(library)), path.basename(library));
+  return {
+    kind: 'python',
+    files: [[executable, INSIDE.python], ...sharedLibraries.map((file) => [file, file] as const)],
+    folders: [[library, libraryInside], RUNNER],
+    hidden: installed.map((folder) => path.join(libraryInside, path.basename(folder))),
+    processesMax: 1,
+    command: () => [INSIDE.python, ...PYTHON_ARGUMENTS],
+  };
+}
 
 /** A root host hands over to nobody, who must be able to read the pack; its files are no secret from it. */
 export function openFolder(folder: string): void {

@@ -36,15 +36,6 @@ export function killTree(pid: number): void {
     }
 }
 
-function tryWrite(file: string, text: string): boolean {
-  try {
-    writeFileSync(file, text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Best effort, for the first process of a session before it starts others. Where the kernel groups sessions, it is
  * the group that has to give way.
@@ -52,26 +43,18 @@ function tryWrite(file: string, text: string): boolean {
 export function giveWay(pid: number): void {
   try {
     setPriority(pid, NICENESS);
+    writeFileSync(`/proc/${pid}/oom_score_adj`, `${OOM_SCORE}`);
+    writeFileSync(`/proc/${pid}/autogroup`, `${NICENESS}`);
   } catch {
-    return;
-  }
-  tryWrite(`/proc/${pid}/oom_score_adj`, `${OOM_SCORE}`);
-  tryWrite(`/proc/${pid}/autogroup`, `${NICENESS}`);
-}
-
-export function residentBytesOf(pid: number): number | undefined {
-  try {
-    return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
-  } catch {
-    return undefined;
+    // The kernel has no such file, or the process has ended.
   }
 }
 
-/** What `RLIMIT_DATA` counts. */
-export function dataBytesOf(pid: number): number | undefined {
+/** `resident`: of the whole process. `data`: private memory, as `RLIMIT_DATA` counts it, and the stack. */
+export function memoryOf(pid: number): { readonly resident: number; readonly data: number } | undefined {
   try {
-    const [, kilobytes] = /^VmData:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+    const pages = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
+    return { resident: (pages[1] ?? 0) * PAGE_BYTES, data: (pages[5] ?? 0) * PAGE_BYTES };
   } catch {
     return undefined;
   }

@@ -5,19 +5,49 @@
  * I1 A call is allowed by its name here, or refused; nothing is refused by name.
  * I2 No call makes a second process or memory that neither `RLIMIT_DATA` nor the resident size counts.
  */
-import {
-  argument,
-  assemble,
-  CALL_NUMBER,
-  load,
-  MACHINE,
-  type Steps,
-  unlessEqual,
-  upperHalfOf,
-  verdict,
-  whenAnyBit,
-  whenEqual,
-} from './bpf.ts';
+/** One instruction of the kernel's filter language; jumps count the instructions that follow. */
+type Step = readonly [code: number, operand: number, whenTrue?: number, whenFalse?: number];
+type Steps = readonly Step[];
+
+const LOAD_WORD = 0x20;
+const JUMP_EQUAL = 0x15;
+const JUMP_ANY_BIT = 0x45;
+const RETURN = 0x06;
+const STEP_BYTES = 8;
+const JUMP_MAX = 255;
+
+/** Offsets in what the kernel says of a call: its number, the machine, eight bytes for each argument. */
+const CALL_NUMBER = 0;
+const MACHINE = 4;
+const argument = (index: number): number => 16 + 8 * index;
+const upperHalfOf = (offset: number): number => offset + 4;
+
+const load = (offset: number): Steps => [[LOAD_WORD, offset]];
+const verdict = (value: number): Steps => [[RETURN, value]];
+
+/** `then`, which ends in a verdict, follows if the question is answered so; else it is skipped. */
+function question(code: number, operand: number, then: Steps, isWhenFalse = false): Steps {
+  if (then.length > JUMP_MAX) throw new RangeError(`A jump over ${then.length} steps is too long.`);
+  const [whenTrue, whenFalse] = isWhenFalse ? [then.length, 0] : [0, then.length];
+  return [[code, operand, whenTrue, whenFalse], ...then];
+}
+
+const whenEqual = (value: number, then: Steps): Steps => question(JUMP_EQUAL, value, then);
+const unlessEqual = (value: number, then: Steps): Steps => question(JUMP_EQUAL, value, then, true);
+const whenAnyBit = (bits: number, then: Steps): Steps => question(JUMP_ANY_BIT, bits, then);
+
+/** As the kernel reads it; both machines that are served are little-endian. */
+function assemble(steps: Steps): Buffer {
+  const bytes = Buffer.alloc(steps.length * STEP_BYTES);
+  for (const [index, [code, operand, whenTrue = 0, whenFalse = 0]] of steps.entries()) {
+    const at = index * STEP_BYTES;
+    bytes.writeUInt16LE(code, at);
+    bytes.writeUInt8(whenTrue, at + 2);
+    bytes.writeUInt8(whenFalse, at + 3);
+    bytes.writeUInt32LE(operand, at + 4);
+  }
+  return bytes;
+}
 
 const ALLOW = 0x7fff0000;
 const refusal = (errno: number): number => 0x00050000 | errno;

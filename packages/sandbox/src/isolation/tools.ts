@@ -1,11 +1,12 @@
 /** Programs of this machine that launchers use, found once. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { isObject } from '../result.ts';
 import { LAUNCH_ENVIRONMENT } from './launch.ts';
-import { findPythons, type Python } from './python.ts';
 
 const PROBE_MS = 10_000;
-const run = promisify(execFile);
+const PROBE_BYTES_MAX = 256 * 1024;
+const OLDEST_PYTHON = [3, 10] as const;
 
 /** A program that is bound into the view of a child, with what it is linked to. */
 export interface Tool {
@@ -22,13 +23,21 @@ export interface Tools {
   readonly pythons: readonly Python[];
 }
 
-const said = async (file: string, args: readonly string[]): Promise<string> => {
+/** What a program prints; nothing if it cannot be run. */
+async function outputOf(
+  file: string,
+  args: readonly string[],
+  env?: Record<string, string>,
+): Promise<string> {
   try {
-    return (await run(file, args, { timeout: PROBE_MS, env: LAUNCH_ENVIRONMENT })).stdout;
+    const options = { timeout: PROBE_MS, maxBuffer: PROBE_BYTES_MAX, ...(env && { env }) };
+    return (await promisify(execFile)(file, args, options)).stdout;
   } catch {
     return '';
   }
-};
+}
+
+const said = (file: string, args: readonly string[]) => outputOf(file, args, LAUNCH_ENVIRONMENT);
 
 async function findTool(name: string): Promise<Tool | undefined> {
   const executable = (await said('sh', ['-c', 'command -v "$1"', 'sh', name])).trim();
@@ -40,6 +49,70 @@ async function findTool(name: string): Promise<Tool | undefined> {
 async function findFilteringSetpriv(): Promise<Tool | undefined> {
   const help = await said('setpriv', ['--help']);
   return help.includes('--seccomp-filter') ? findTool('setpriv') : undefined;
+}
+
+export interface Python {
+  readonly version: string;
+  readonly executable: string;
+  /** The standard library. */
+  readonly library: string;
+  /** Folders inside it with what was installed on this machine: no business of packs. */
+  readonly installed: readonly string[];
+  readonly sharedLibraries: readonly string[];
+  /** With `ctypes` it can start others filtered. */
+  readonly hasCtypes: boolean;
+}
+
+/** Only extension modules that compute: what they link to is bound, so `ctypes` and `ssl` do not even load. */
+const SCRIPT = `
+import glob, json, os, subprocess, sys
+library = os.path.dirname(os.__file__)
+executable = os.path.realpath(getattr(sys, '_base_executable', None) or sys.executable)
+names = ['zlib', '_bz2', '_lzma', '_hashlib', '_decimal', 'pyexpat', '_uuid']
+found = [file for name in names for file in glob.glob(os.path.join(library, 'lib-dynload', name + '.*.so'))]
+linked = subprocess.run(['ldd', executable, *found], capture_output=True, text=True).stdout
+try:
+    import ctypes
+except ImportError:
+    ctypes = None
+words = [word for line in linked.splitlines() if ' (0x' in line for word in line.split()]
+print(json.dumps({
+    'version': list(sys.version_info[:3]), 'executable': executable, 'library': library,
+    'installed': [f for f in (os.path.join(library, n) for n in ('site-packages', 'dist-packages')) if os.path.isdir(f)],
+    'hasCtypes': ctypes is not None,
+    'sharedLibraries': sorted({word for word in words if word.startswith('/')}),
+}))
+`;
+
+const strings = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+
+/** 3.10 or later, with all that its process needs to be bound into the sandbox. */
+async function findPython(name: string): Promise<Python | undefined> {
+  const found: unknown = JSON.parse((await outputOf(name, ['-I', '-S', '-c', SCRIPT])) || 'null');
+  if (!isObject(found) || !Array.isArray(found.version)) return undefined;
+  const [major = 0, minor = 0] = found.version.map(Number);
+  if (major !== OLDEST_PYTHON[0] || minor < OLDEST_PYTHON[1]) return undefined;
+  const { executable, library } = found;
+  if (typeof executable !== 'string' || typeof library !== 'string') return undefined;
+  return {
+    version: found.version.join('.'),
+    executable,
+    library,
+    installed: strings(found.installed),
+    sharedLibraries: strings(found.sharedLibraries),
+    hasCtypes: found.hasCtypes === true,
+  };
+}
+
+/**
+ * The `python3` of the operator's own path, which may be a version manager's (packs never see that path), and the
+ * system's: only that one lies where the uid of a pack can enter, should the other be in a home folder.
+ */
+async function findPythons(): Promise<readonly Python[]> {
+  const [own, system] = await Promise.all(['python3', '/usr/bin/python3'].map(findPython));
+  const isOther = own?.executable !== system?.executable;
+  return [own, ...(isOther ? [system] : [])].filter((python) => python !== undefined);
 }
 
 async function find(): Promise<Tools> {

@@ -18,12 +18,10 @@ export const DEFAULT_UIDS: UidRange = { first: 61_184, last: 65_519 };
 const taken = new Set<number>();
 
 /** A rootless container has few uids: `inside outside count` in each line. */
-function exists(id: number, map: string): boolean {
-  return map.split('\n').some((line) => {
-    const [inside = NaN, , count = NaN] = line.trim().split(/\s+/).map(Number);
-    return id >= inside && id < inside + count;
-  });
-}
+const exists = (id: number, map: string): boolean =>
+  [...map.matchAll(/^\s*(\d+)\s+\d+\s+(\d+)/gm)].some(
+    ([, inside, count]) => id >= Number(inside) && id < Number(inside) + Number(count),
+  );
 
 /** From its status: the folder of a process that has just changed its uid belongs to root. */
 function uidOf(pid: string): number | undefined {

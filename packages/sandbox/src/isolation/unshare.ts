@@ -16,18 +16,16 @@ import path from 'node:path';
 import {
   becomeUser,
   INSIDE,
-  type Isolation,
   isRoot,
-  type Launcher,
   limited,
-  nodeView,
+  type Materials,
   openFolder,
-  pythonView,
   type View,
+  type Wall,
+  withPrlimit,
   withTool,
 } from './launch.ts';
-import type { Python } from './python.ts';
-import type { Wall } from './wall.ts';
+import type { Python } from './tools.ts';
 
 /** What follows the command keeps the shell from becoming it. */
 const SCRIPT = `
@@ -53,18 +51,17 @@ type Entrance =
   | { readonly kind: 'python'; readonly python: Python; readonly filter: string }
   | { readonly kind: 'util-linux'; readonly isFiltered: boolean };
 
-function entranceOf({ filter, tools: { filteringSetpriv, pythons } }: Wall): Entrance {
+function entranceOf({ filter, tools: { filteringSetpriv, pythons } }: Materials): Entrance {
   const python = pythons.find(({ hasCtypes }) => hasCtypes);
   if (filter === undefined || filteringSetpriv || !python)
     return { kind: 'util-linux', isFiltered: filter !== undefined && filteringSetpriv !== undefined };
   return { kind: 'python', python, filter };
 }
 
-function viewFor(entrance: Entrance, plain: View, { tools, filter }: Wall): View {
+function viewFor(entrance: Entrance, plain: View, { tools, filter }: Materials): View {
   if (entrance.kind === 'python') return plain;
-  if (!tools.prlimit) throw new Error('prlimit was not found; install util-linux');
-  const view = withTool(plain, INSIDE.prlimit, tools.prlimit);
-  if (!entrance.isFiltered || !tools.filteringSetpriv || filter === undefined) return view;
+  const view = withPrlimit(plain, tools);
+  if (!tools.filteringSetpriv || filter === undefined) return view;
   const filtering = withTool(view, INSIDE.setpriv, tools.filteringSetpriv);
   return { ...filtering, files: [...filtering.files, [filter, INSIDE.filter]] };
 }
@@ -104,36 +101,25 @@ function prepareRoot(folder: string, { files, folders, hidden }: View): { root: 
   return { root, fstab };
 }
 
-export const unshareIsolation = (wall: Wall): Isolation => {
-  const entrance = entranceOf(wall);
-  return {
-    ...inView(wall, entrance, { plain: nodeView(), folder: wall.workDir }),
-    isFiltered: entrance.kind === 'python' || entrance.isFiltered,
-    forPython: (python) =>
-      inView(wall, entrance, { plain: pythonView(python), folder: path.join(wall.workDir, 'python') }),
-  };
-};
-
-function inView(
-  wall: Wall,
-  entrance: Entrance,
-  { plain, folder: made }: { plain: View; folder: string },
-): Launcher {
-  const view = viewFor(entrance, plain, wall);
-  const { root, fstab } = prepareRoot(made, view);
+export function unshareWall(materials: Materials): Wall {
+  const entrance = entranceOf(materials);
   const outer = isRoot() ? VIEWS : ['--user', '--map-root-user', ...VIEWS];
   return {
     kind: 'unshare',
-    command: ({ folder, flags, dataBytes }) => {
-      openFolder(folder);
-      const user = wall.takeUid();
-      const mounted = [...outer, 'sh', '-c', SCRIPT, 'sh', root, fstab, folder];
-      const inner = [...enter(entrance, view, user.uid, dataBytes), ...view.command(flags)];
+    isFiltered: entrance.kind === 'python' || entrance.isFiltered,
+    launcherOf(plain) {
+      const view = viewFor(entrance, plain, materials);
+      const { root, fstab } = prepareRoot(path.join(materials.workDir, view.kind), view);
       return {
-        file: 'setpriv',
-        args: ['--pdeathsig', 'KILL', 'unshare', ...mounted, ...inner],
-        folder: INSIDE.pack,
-        ...user,
+        kind: 'unshare',
+        command: ({ folder, flags, dataBytes }) => {
+          openFolder(folder);
+          const user = materials.takeUid();
+          const mounted = [...outer, 'sh', '-c', SCRIPT, 'sh', root, fstab, folder];
+          const inner = [...enter(entrance, view, user.uid, dataBytes), ...view.command(flags)];
+          const args = ['--pdeathsig', 'KILL', 'unshare', ...mounted, ...inner];
+          return { file: 'setpriv', args, folder: INSIDE.pack, ...user };
+        },
       };
     },
   };

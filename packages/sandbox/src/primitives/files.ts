@@ -6,9 +6,8 @@ import { constants } from 'node:fs';
 import { access, copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { limiter } from '@gantry/limiter';
-import { ErrorForPack } from '../error-for-pack.ts';
 import type { Data } from '../invocation.ts';
-import { isObject } from '../result.ts';
+import { ErrorForPack, isObject } from '../result.ts';
 import { type Change, ENTRIES_MAX, inTurn, tooLarge } from './folder-room.ts';
 
 export const FILE_BYTES_MAX = 8 * 1024 * 1024;

@@ -7,7 +7,8 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { ErrorForPack } from '../error-for-pack.ts';
+import { limiter } from '@gantry/limiter';
+import { ErrorForPack } from '../result.ts';
 
 export const ENTRIES_MAX = 10_000;
 const FOLDER_BYTES_MAX = 256 * 1024 * 1024;
@@ -27,23 +28,13 @@ export interface Change<T> {
 
 /** The longest unused first. */
 const held = new Map<string, Room>();
-const turns = new Map<string, Promise<void>>();
+const changes = limiter({ max: Number.POSITIVE_INFINITY, perTenantMax: 1 });
 
 export const tooLarge = (message: string): ErrorForPack => new ErrorForPack('file_too_large', message);
 
 /** `prepare` sees the folder as the changes before it left it. */
-export async function inTurn<T>(root: string, prepare: () => Promise<Change<T>>): Promise<T> {
-  const done = Promise.withResolvers<void>();
-  const before = turns.get(root);
-  turns.set(root, done.promise);
-  try {
-    await before;
-    return await perform(root, await prepare());
-  } finally {
-    done.resolve();
-    if (turns.get(root) === done.promise) turns.delete(root);
-  }
-}
+export const inTurn = <T>(root: string, prepare: () => Promise<Change<T>>): Promise<T> =>
+  changes.run(root, async () => perform(root, await prepare()));
 
 async function perform<T>(root: string, { growth, act }: Change<T>): Promise<T> {
   const after = growth && grown(held.get(root) ?? (await count(root)), growth);

@@ -1,9 +1,8 @@
 /** `fetch` and `dns` of pack code, done by the host through egress. */
 import { isIP } from 'node:net';
 import { type Egress, EgressError, type EgressTerms } from '@gantry/egress';
-import { ErrorForPack } from '../error-for-pack.ts';
 import type { Data } from '../invocation.ts';
-import { isObject } from '../result.ts';
+import { ErrorForPack, isObject } from '../result.ts';
 
 const REDIRECTS_MAX = 5;
 /** Set by egress itself; what a pack says about them is left out rather than refused. */

@@ -3,12 +3,32 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js';
 import { type CallTerms, callTerms, egressFetch, type RemoteEgress } from './egress-fetch.ts';
-import type { Mcp } from './mcp.ts';
 
 const CONNECT_MS = 10_000;
 const PAGES_MAX = 20;
 const TOOLS_MAX = 1_000;
 const CLIENT = { name: 'gantry', version: '1' };
+
+/** The MCP library, loaded with the first call: a host without remote packs pays nothing for it. */
+export async function loadMcp() {
+  const [{ Client }, { StreamableHTTPClientTransport, StreamableHTTPError }, types] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ]);
+  const { CallToolResultSchema, ErrorCode, ListToolsResultSchema, McpError } = types;
+  return {
+    Client,
+    StreamableHTTPClientTransport,
+    StreamableHTTPError,
+    CallToolResultSchema,
+    ErrorCode,
+    ListToolsResultSchema,
+    McpError,
+  };
+}
+
+export type Mcp = Awaited<ReturnType<typeof loadMcp>>;
 
 export interface ToolCall extends CallTerms {
   readonly tool: string;

@@ -3,8 +3,7 @@ import { EgressError, type EgressReason } from '@gantry/egress';
 import { noAnswer, timedOut } from '../fault.ts';
 import type { NodeError } from '../invocation.ts';
 import { nodeError } from '../result.ts';
-import { TimeOver } from './connection.ts';
-import type { Mcp } from './mcp.ts';
+import { type Mcp, TimeOver } from './connection.ts';
 import { FAILED } from './tool-result.ts';
 
 /** Whether the tool may already have acted. */

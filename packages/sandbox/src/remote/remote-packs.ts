@@ -8,11 +8,10 @@ import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { failed } from '../fault.ts';
 import type { Data, InvocationLimits, InvocationOutcome, NodeContext, NodeResult } from '../invocation.ts';
 import { nodeError } from '../result.ts';
-import { Connection } from './connection.ts';
+import { Connection, loadMcp, type Mcp } from './connection.ts';
 import { Connections } from './connections.ts';
 import type { RemoteEgress } from './egress-fetch.ts';
 import { failureOf, type Phase } from './failure.ts';
-import { loadMcp, type Mcp } from './mcp.ts';
 import { toolResult } from './tool-result.ts';
 
 const PROGRESS_TEXT_MAX = 1_024;

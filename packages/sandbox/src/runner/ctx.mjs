@@ -1,11 +1,12 @@
 /** The object that a node is called with: plain, with own members that need no `this`. */
+
 import { watched } from './absent.mjs';
 import { emitEvent } from './channel.mjs';
+import { needStack } from './frames.mjs';
 import { log } from './globals.mjs';
 import { suspend } from './invocation.mjs';
 import { callForResponse } from './network.mjs';
 import { call, callSync, listenTo, underWay } from './scope.mjs';
-import { needStack } from './stack.mjs';
 
 const forever = () => new Promise(() => {});
 
@@ -17,7 +18,7 @@ const variablesOf = (invocation) => ({
   },
 });
 
-/** What the host says before its answer, in order, as something to iterate over. */
+/** What the host sends before its answer, in order, as something to iterate over. */
 function stream(invocation, path, args) {
   const queue = [];
   let wake = () => {};
@@ -26,16 +27,11 @@ function stream(invocation, path, args) {
     queue.push(value);
     wake();
   };
-  listenTo(invocation, path, args, onEvent).then(
-    (value) => {
-      end = { value };
-      wake();
-    },
-    (error) => {
-      end = { error };
-      wake();
-    },
-  );
+  const onEnd = (name) => (value) => {
+    end = { [name]: value };
+    wake();
+  };
+  listenTo(invocation, path, args, onEvent).then(onEnd('value'), onEnd('error'));
   return (async function* items() {
     for (;;) {
       while (queue.length > 0) yield queue.shift();
@@ -49,29 +45,19 @@ function stream(invocation, path, args) {
 }
 
 const KINDS = {
-  unary:
-    (invocation, path) =>
-    (...args) =>
-      call(invocation, path, args),
-  sync:
-    (invocation, path) =>
-    (...args) => {
-      if (invocation.closed) throw new Error(`${path} was called after the node had ended.`);
-      return callSync(invocation, path, args);
-    },
-  callback:
-    (invocation, path) =>
-    (...args) => {
-      const onEvent = typeof args.at(-1) === 'function' ? args.pop() : () => {};
-      return listenTo(invocation, path, args, onEvent);
-    },
-  stream:
-    (invocation, path) =>
-    (...args) =>
-      stream(invocation, path, args),
-  response: (invocation, path) => (input, init) => callForResponse(invocation, path, input, init),
-  terminate: () => (request) => ({ status: 'terminate', request }),
-  directive: () => (request) => ({ status: 'directive', request }),
+  unary: (invocation, path, args) => call(invocation, path, args),
+  sync(invocation, path, args) {
+    if (invocation.closed) throw new Error(`${path} was called after the node had ended.`);
+    return callSync(invocation, path, args);
+  },
+  callback(invocation, path, args) {
+    const onEvent = typeof args.at(-1) === 'function' ? args.pop() : () => {};
+    return listenTo(invocation, path, args, onEvent);
+  },
+  stream,
+  response: (invocation, path, [input, init]) => callForResponse(invocation, path, input, init),
+  terminate: (_invocation, _path, [request]) => ({ status: 'terminate', request }),
+  directive: (_invocation, _path, [request]) => ({ status: 'directive', request }),
 };
 
 /** `storage.kv.get` becomes `ctx.storage.kv.get`; a function may have members too. */
@@ -112,6 +98,6 @@ export function makeCtx(invocation) {
     },
   };
   for (const [path, kind] of Object.entries(invocation.surfaces))
-    place(ctx, path, KINDS[kind](invocation, path), invocation.absences);
+    place(ctx, path, (...args) => KINDS[kind](invocation, path, args), invocation.absences);
   return watched(ctx, '', invocation.absences);
 }

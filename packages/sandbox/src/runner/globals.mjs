@@ -1,11 +1,12 @@
 /** Replaces what the global object would let pack code reach; the rest of it is plain JavaScript. */
+
 import { performance } from 'node:perf_hooks';
 import { format } from 'node:util';
 import { addBuiltins, builtin, webCrypto } from './builtins.mjs';
 import { send } from './channel.mjs';
+import { needStack } from './frames.mjs';
 import { fetch } from './network.mjs';
 import { callSync, current, violate } from './scope.mjs';
-import { needStack } from './stack.mjs';
 import { whyUnsendable } from './unsendable.mjs';
 
 const { hrtime, nextTick, uptime, version, versions, arch } = process;

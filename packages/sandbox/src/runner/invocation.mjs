@@ -6,11 +6,12 @@
  *    throws or suspends ends at once: a node that failed did not do its work, one that suspends runs again.
  * I3 What fails without being awaited fails the node; after its end, the operator's log says so, once.
  */
+
 import { newAbsences, withAbsence } from './absent.mjs';
 import { methodOf, send } from './channel.mjs';
+import { needStack } from './frames.mjs';
 import { log } from './globals.mjs';
 import { invocations } from './scope.mjs';
-import { needStack } from './stack.mjs';
 import { describe, withoutDetails } from './thrown.mjs';
 import { largestIn, whyUnsendable } from './unsendable.mjs';
 import { TooLarge } from './wire.mjs';

@@ -1,8 +1,7 @@
 /** Which invocation is running, and the three answers to what pack code reaches for: use, deny, stop. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { callAndBlock, failure, postCall, send } from './channel.mjs';
-import { here } from './frames.mjs';
-import { needStack } from './stack.mjs';
+import { here, needStack } from './frames.mjs';
 import { leftOut } from './unsendable.mjs';
 
 const storage = new AsyncLocalStorage();

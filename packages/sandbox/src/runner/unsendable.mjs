@@ -1,5 +1,5 @@
 /** What is wrong with a value that no frame can carry, in the words of who made it. Looked for only when one could not. */
-import { DEPTH_MAX } from './head.mjs';
+import { DEPTH_MAX } from './data.mjs';
 
 const LOOKS_MAX = 1_000_000;
 const PATH_LENGTH_MAX = 200;

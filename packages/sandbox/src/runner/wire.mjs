@@ -5,8 +5,9 @@
  * classes are bound here.
  */
 
-import { isPlain, lower, mayRaise, raise } from './data.mjs';
-import { measure, VALUES_MAX } from './head.mjs';
+import { isPlain, lower, mayRaise, measure, raise, VALUES_MAX } from './data.mjs';
+
+export { DEPTH_MAX, measure, VALUES_MAX } from './data.mjs';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });

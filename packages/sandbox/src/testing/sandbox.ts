@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { createEgress, type Egress, LOOPBACK_POLICY } from '@gantry/egress';
-import { ErrorForPack } from '../error-for-pack.ts';
 import type { Invocation, PackCode } from '../invocation.ts';
+import { ErrorForPack } from '../result.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.ts';
 
 export const MIB = 1024 * 1024;

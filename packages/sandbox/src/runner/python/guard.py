@@ -1,6 +1,7 @@
 """The inner layer: what Python itself reports of a pack that reaches for the world. The wall is the system's."""
 
 import os
+import re
 import sys
 
 from channel import send
@@ -10,29 +11,15 @@ PROCESS = 'host-process-escape'
 NETWORK = 'network-escape'
 FILES = 'host-fs-escape'
 
-_PREFIXES = (
-    ('socket.', NETWORK),
-    ('ctypes.', PROCESS),
-    ('subprocess.', PROCESS),
-    ('os.exec', PROCESS),
-    ('os.spawn', PROCESS),
-    ('os.posix_spawn', PROCESS),
-    ('os.fork', PROCESS),
-    ('os.kill', PROCESS),
-    ('pty.', PROCESS),
-    ('resource.', PROCESS),
-    ('signal.pthread_kill', PROCESS),
-    ('sqlite3.', FILES),
-    ('shutil.', FILES),
-    ('tempfile.', FILES),
-    ('syslog.', FILES),
-    ('fcntl.', FILES),
+# Beginnings of audit events; a dot or a dollar sign ends a name.
+_ESCAPES = (
+    (NETWORK, r'socket\.'),
+    (PROCESS, r'(ctypes|subprocess|pty|resource)\.|signal\.pthread_kill'),
+    (PROCESS, r'os\.(exec|spawn|posix_spawn|fork|kill|system$|chroot$)'),
+    (FILES, r'(sqlite3|shutil|tempfile|syslog|fcntl)\.'),
+    (FILES, r'os\.(chdir|chmod|chown|lchown|link|mkdir|remove|rename|rmdir|symlink|truncate|utime|setxattr|removexattr)$'),
 )
-_EXACT = {'os.system': PROCESS, 'os.chroot': PROCESS}
-for _name in (
-    'chdir chmod chown lchown link mkdir remove rename rmdir symlink truncate utime setxattr removexattr'.split()
-):
-    _EXACT[f'os.{_name}'] = FILES
+_ESCAPES = tuple((kind, re.compile(beginning).match) for kind, beginning in _ESCAPES)
 
 _PATHS = frozenset(('os.listdir', 'os.scandir', 'os.getxattr', 'os.listxattr'))
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -84,11 +71,9 @@ class Guard:
         elif event in _PATHS:
             if args[0] is None or not self._is_inside(args[0]):
                 violate(FILES, f'{event} of {str(args[0])[:200]}')
-        elif event in _EXACT:
-            violate(_EXACT[event], event)
         else:
-            for prefix, kind in _PREFIXES:
-                if event.startswith(prefix):
+            for kind, begins in _ESCAPES:
+                if begins(event):
                     violate(kind, event)
 
 

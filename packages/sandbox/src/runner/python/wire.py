@@ -62,7 +62,7 @@ class TooLarge(ValueError):
 
 
 def count(value):
-    """As head.mjs does: each element counts once, each member of an object ten times."""
+    """As data.mjs does: each element counts once, each member of an object ten times."""
     if isinstance(value, list):
         return max(len(value), 1) + sum(count(item) for item in value)
     if isinstance(value, dict):
