@@ -89,12 +89,13 @@ export class PackDesk {
   }
 
   /**
-   * What a workflow pins and nobody installed comes from the registry, where the mode is `pinned`: there the pins of a
-   * workflow are as good as the operator's. Nothing is granted by this.
+   * What a workflow pins and nobody installed comes from the registry where pins decide: in mode `pinned`, and where
+   * signatures have to cover files. There the pins of a workflow count like the operator's. Nothing is granted by this.
    */
   async installPinned(tenant: string, packs: WorkflowPacks, by: string): Promise<void> {
     const { registries } = await this.trustModes();
-    if (!registries.some(({ mode }) => mode === 'pinned')) return;
+    const { demands } = await this.#options.trust();
+    if (demands !== 'files' && !registries.some(({ mode }) => mode === 'pinned')) return;
     const pins = pinsIn(packs);
     for (const { name, version, integrity } of pins)
       if (!(await this.#has(tenant, { name, integrity })))
