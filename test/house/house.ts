@@ -57,6 +57,7 @@ export const HOUSE: House = {
       typebox: 'schemas of manifests',
       semver: 'version ranges with npm precedence',
       acorn: 'JavaScript of packs, parsed to find the surfaces it calls',
+      ignore: '.openwopignore, in linear time',
       'tar-stream': 'archives, entry by entry',
       '@sigstore/bundle': 'Sigstore bundles: their shape',
       '@sigstore/protobuf-specs': 'Sigstore trusted roots',

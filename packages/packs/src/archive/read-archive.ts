@@ -1,6 +1,6 @@
-import { type ArchiveFile, archiveFiles } from './entries.ts';
 import { type ByteSource, Gunzip } from './gunzip.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits, archiveError } from './limits.ts';
+import { type ArchiveFile, archiveFiles } from './tar.ts';
 
 export interface Archive {
   /** Paths as the manifest writes them, without a leading `./`. */
