@@ -1,9 +1,7 @@
 // Goes over a registry and says of every version and node type what would become of it here.
 // npm run sweep -- <registry folder or address> [--offer all|name,name,...]
-import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { createEgress, LOOPBACK_POLICY, PUBLIC_POLICY } from '@gantry/egress';
-import { openFolderRegistry, openHttpRegistry, PACK_KINDS, RUNTIME_REQUIREMENTS } from '@gantry/packs';
+import { openRegistry, PACK_KINDS, RUNTIME_REQUIREMENTS } from '@gantry/packs';
 import { SandboxUnavailable } from '@gantry/sandbox';
 import { summarize, sweepRegistry } from './sweep-registry.ts';
 import { openSandboxLoader } from './sweep-sandbox.mjs';
@@ -51,10 +49,7 @@ const loader = await openSandboxLoader().catch((error) => {
 });
 const rows = [];
 try {
-  const policy = named.startsWith('http:') ? LOOPBACK_POLICY : PUBLIC_POLICY;
-  const registry = /^https?:/.test(named)
-    ? openHttpRegistry({ url: named, egress: createEgress({ policy }) })
-    : await openFolderRegistry({ folder: path.resolve(named) });
+  const registry = await openRegistry(named);
   const { loadNodeType } = loader;
   const options = { offer, now: Date.now(), ...(loadNodeType ? { loadNodeType } : {}) };
   for await (const row of sweepRegistry(registry, options)) {

@@ -4,7 +4,7 @@ export { isFilePath, normalizePath } from './archive/path.ts';
 export { type Archive, eachFile, readArchive } from './archive/read-archive.ts';
 export { archiveOf, type WrittenArchive, writeArchive } from './archive/write-archive.ts';
 export { judgeInstall, refusalError, requiresOf } from './install/install-gate.ts';
-export type { HostOffer } from './install/offer.ts';
+export type { HostOffer } from './install/peer-dependencies.ts';
 export { describePermission, grantDifference, unmetRequirements } from './install/permission.ts';
 export { fetchLocked, installPlan } from './lock/install-plan.ts';
 export { lockOf } from './lock/lock-of.ts';
@@ -21,7 +21,7 @@ export type { ArtifactType, PromptTemplate } from './manifest/declarative.ts';
 export type { Signing } from './manifest/fields.ts';
 export { checkFiles } from './manifest/files.ts';
 export type { ManifestIssue } from './manifest/issue.ts';
-export { type JsonSource, readJsonSource } from './manifest/json-source.ts';
+export { readJsonSource } from './manifest/json-source.ts';
 export { PACK_KINDS, type PackKind, type PackManifest } from './manifest/kinds.ts';
 export type { NodePackManifest } from './manifest/node.ts';
 export { readManifest } from './manifest/read-manifest.ts';
@@ -34,6 +34,7 @@ export { isRegistryAddress, openRegistry, readRegistries } from './registry/open
 export { Registries } from './registry/registries.ts';
 export type { CopyableRegistry, Registry } from './registry/registry.ts';
 export { installOrder } from './resolve/install-order.ts';
+export { compareVersions } from './resolve/range.ts';
 export {
   type Resolution,
   type ResolvedPack,
@@ -42,9 +43,7 @@ export {
   resolvePacks,
 } from './resolve/resolve.ts';
 export {
-  type CalledSurfaces,
   calledSurfaces,
-  namesSurfaces,
   type SurfaceAsks,
   surfaceAsks,
   surfaceGrant,
@@ -84,7 +83,6 @@ export type { PackPin, TrustPolicy } from './trust/policy.ts';
 export { judgeSignature, type SignatureJudgement } from './trust/signature.ts';
 export type { SigstoreIdentity, SigstoreTrust } from './trust/sigstore.ts';
 export { readTrustFile, sameRegistry, type TrustFile, TrustFileError } from './trust/trust-file.ts';
-export { compareVersions } from './version-order.ts';
 export { readChain, WorkflowChain } from './workflow-chain/chain.ts';
 export { expandDeferred } from './workflow-chain/deferred.ts';
 export { type ChainExpansion, type ExpandOptions, expandChain } from './workflow-chain/expand.ts';

@@ -5,7 +5,7 @@ import { PACK_KINDS, type PackKind } from '../manifest/kinds.ts';
 import { RUNTIME_REQUIREMENTS } from '../manifest/runtime.ts';
 import { changed, manifestOf, manifests } from '../testing/manifests.ts';
 import { judgeInstall, refusalError } from './install-gate.ts';
-import type { HostOffer } from './offer.ts';
+import type { HostOffer } from './peer-dependencies.ts';
 import { describePermission, grantDifference } from './permission.ts';
 
 const everyKind = Object.keys(PACK_KINDS) as PackKind[];

@@ -1,7 +1,7 @@
 import { capabilityName, ERRORS, type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import type { PackManifest } from '../manifest/kinds.ts';
-import type { HostOffer } from './offer.ts';
+import type { HostOffer } from './peer-dependencies.ts';
 import { judgePeers, type PeerProblem, tellPeers } from './peer-dependencies.ts';
 import { describePermission, unmetRequirements } from './permission.ts';
 

@@ -1,5 +1,5 @@
 import { OpenwopError } from '@gantry/protocol';
-import type { HostOffer } from '../install/offer.ts';
+import type { HostOffer } from '../install/peer-dependencies.ts';
 import { judgePeers, tellPeers } from '../install/peer-dependencies.ts';
 import { type FetchedPack, fetchPack } from '../registry/fetch-pack.ts';
 import type { Registries } from '../registry/registries.ts';

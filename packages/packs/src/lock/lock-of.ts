@@ -1,10 +1,9 @@
-import type { Registries } from '../registry/registries.ts';
+import { inTurns, type Registries } from '../registry/registries.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Resolution, ResolvedPack } from '../resolve/resolve.ts';
 import { signatureToLock } from './lock-signature.ts';
 import { LOCKFILE_VERSION, type LockedPack, PackLock } from './lockfile.ts';
 
-const AT_ONCE_MAX = 16;
 const NOTHING_PUBLISHED = '1970-01-01T00:00:00.000Z';
 
 /**
@@ -19,11 +18,7 @@ export async function lockOf(
 ): Promise<PackLock> {
   const [primary, ...fallbacks] = registries.all;
   const byUrl = new Map(registries.all.map((registry) => [registry.url, registry]));
-  const packs: LockedPack[] = [];
-  for (let at = 0; at < resolution.packs.length; at += AT_ONCE_MAX) {
-    const some = resolution.packs.slice(at, at + AT_ONCE_MAX);
-    packs.push(...(await Promise.all(some.map((pack) => lockedPack(pack, byUrl.get(pack.registry))))));
-  }
+  const packs = await inTurns(resolution.packs, (pack) => lockedPack(pack, byUrl.get(pack.registry)));
   return {
     ...unknownOf(previous),
     lockfileVersion: LOCKFILE_VERSION,

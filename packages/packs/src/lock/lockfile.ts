@@ -1,7 +1,7 @@
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Check, Errors } from 'typebox/value';
-import { asJson, isObject } from '../json.ts';
+import { isObject } from '../json.ts';
 import { strict } from '../manifest/fields.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
 
@@ -96,45 +96,36 @@ const invalid = (path: string, line: number, column: number, why: string): Openw
  */
 export function writeLock(lock: PackLock): string {
   const { lockfileVersion, generatedAt, registry, fallbackRegistries, overrides, packs, ...unknown } = lock;
+  // Members that are undefined are left out of JSON.
   const document = {
     lockfileVersion,
     generatedAt,
-    ...(registry === undefined ? {} : { registry }),
-    ...(fallbackRegistries === undefined ? {} : { fallbackRegistries }),
-    ...(overrides === undefined ? {} : { overrides: sorted(overrides) }),
+    registry,
+    fallbackRegistries,
+    overrides: overrides && sorted(overrides),
     packs: packs.toSorted(byNameThenVersion).map(packEntry),
     ...sorted(unknown),
   };
-  return `${JSON.stringify(asJson(document), null, 2)}\n`;
+  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-function packEntry({ name, version, resolved, integrity, signature, ...maps }: LockedPack): LockedPack {
+function packEntry({ name, version, resolved, integrity, signature, ...maps }: LockedPack): object {
+  const { algorithm, publicKey, value } = signature ?? {};
   return {
     name,
     version,
-    ...(resolved === undefined ? {} : { resolved }),
+    resolved,
     integrity,
-    ...(signature === undefined
-      ? {}
-      : {
-          signature: {
-            algorithm: signature.algorithm,
-            publicKey: signature.publicKey,
-            value: signature.value,
-          },
-        }),
+    signature: signature && { algorithm, publicKey, value },
     dependencies: sorted(maps.dependencies ?? {}),
     peerDependencies: sorted(maps.peerDependencies ?? {}),
   };
 }
 
-function sorted<T>(map: Readonly<Record<string, T>>): Record<string, T> {
-  return Object.fromEntries(
-    Object.entries(map).sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0)),
-  );
-}
+const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 
-function byNameThenVersion(left: LockedPack, right: LockedPack): number {
-  if (left.name !== right.name) return left.name < right.name ? -1 : 1;
-  return left.version < right.version ? -1 : left.version > right.version ? 1 : 0;
-}
+const sorted = <T>(map: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(map).sort(([left], [right]) => compare(left, right)));
+
+const byNameThenVersion = (left: LockedPack, right: LockedPack): number =>
+  compare(left.name, right.name) || compare(left.version, right.version);

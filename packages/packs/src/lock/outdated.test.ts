@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { documentsOf, type Shelf } from '../registry/testing/memory-registry.ts';
 import { lockFrom, registriesOf, roots, SHARED, TOOLS } from '../testing/locks.ts';
-import { outdated, permissionDifference } from './outdated.ts';
+import { outdated } from './outdated.ts';
 
 const before: Shelf = {
   [TOOLS]: { '1.0.0': { dependencies: { [SHARED]: '~1.2.0' }, runtime: { requires: ['net.dns'] } } },
@@ -65,13 +65,4 @@ test('packs that nobody asks for stay as they are, and those that nobody knows a
   assert.equal(tools?.wanted, '1.0.0');
   assert.equal(shared?.wanted, '1.2.3');
   assert.deepEqual(await outdated(lock, roots, registriesOf(documentsOf({}))), []);
-});
-
-test('the difference between two versions', async () => {
-  const [registry] = registriesOf(documentsOf(after)).all;
-  const [one, other] = await Promise.all(
-    ['1.0.0', '1.1.0'].map((version) => registry?.manifest(TOOLS, version)),
-  );
-  assert.ok(one && other);
-  assert.deepEqual(permissionDifference(one, other).added, ['net.outbound']);
 });

@@ -1,5 +1,4 @@
-import type { GrantDifference } from '../install/permission.ts';
-import { grantDifference } from '../install/permission.ts';
+import { type GrantDifference, grantDifference } from '../install/permission.ts';
 import { inTurns, type Registries } from '../registry/registries.ts';
 import type { Registry, VersionManifest } from '../registry/registry.ts';
 import { type Candidate, candidatesOf, type Range, readRange, suits } from '../resolve/range.ts';
@@ -31,7 +30,7 @@ interface Listed {
   readonly entry: LockedPack;
   readonly registry: Registry;
   readonly candidates: readonly Candidate[];
-  readonly latest?: string;
+  readonly latest: string | undefined;
   readonly manifest: VersionManifest | undefined;
 }
 
@@ -47,17 +46,12 @@ export async function outdated(
   return inTurns(listed, (pack) => standingOf(pack, ranges.get(pack.entry.name) ?? [], advisories));
 }
 
-/** What changes for the operator between two versions of a pack. */
-export const permissionDifference = (before: VersionManifest, after: VersionManifest): GrantDifference =>
-  grantDifference(before.requires, after.requires);
-
 async function listedOf(entry: LockedPack, registries: Registries): Promise<Listed[]> {
   const found = await registries.index(entry.name);
   if (found === undefined) return [];
   const { registry, index } = found;
   const manifest = await registry.manifest(entry.name, entry.version);
-  const latest = index.latest === undefined ? {} : { latest: index.latest };
-  return [{ entry, registry, candidates: candidatesOf(index.versions), ...latest, manifest }];
+  return [{ entry, registry, candidates: candidatesOf(index.versions), latest: index.latest, manifest }];
 }
 
 /** Who asks for a pack: the roots, and the locked versions of other packs. */
@@ -96,13 +90,11 @@ async function standingOf(
     current,
     wanted,
     latest: latestOf(pack) ?? current,
-    ...(record?.yanked === undefined ? {} : { yanked: record.yanked }),
-    ...(record?.deprecated === undefined ? {} : { deprecated: record.deprecated }),
-    advisories: exposed.map(({ advisory: { id, severity }, fixedIn }) => ({
-      id,
-      severity,
-      ...(fixedIn === undefined ? {} : { fixedIn }),
-    })),
+    ...(record?.yanked && { yanked: record.yanked }),
+    ...(record?.deprecated && { deprecated: record.deprecated }),
+    advisories: exposed.map(({ advisory: { id, severity }, fixedIn }) =>
+      fixedIn === undefined ? { id, severity } : { id, severity, fixedIn },
+    ),
     permissions: grantDifference(manifest?.requires ?? [], next?.requires ?? []),
   };
 }

@@ -1,6 +1,4 @@
 import { OpenwopError } from '@gantry/protocol';
-import type { ByteSource } from '../archive/gunzip.ts';
-import { ARCHIVE_LIMITS, archiveError } from '../archive/limits.ts';
 import { type Archive, readArchive } from '../archive/read-archive.ts';
 import type { PackManifest } from '../manifest/kinds.ts';
 import { readManifest } from '../manifest/read-manifest.ts';
@@ -42,14 +40,13 @@ export async function fetchPack({
 }: FetchOptions): Promise<FetchedPack> {
   const served = await registry.manifest(name, version);
   if (served === undefined) throw gone(registry, name, version);
-  const [source, detachedSignature, keys, advisories] = await Promise.all([
+  const [bytes, detachedSignature, keys, advisories] = await Promise.all([
     registry.archive(name, version),
     registry.signature(name, version),
     registry.keys(name, signerOf(served)),
     registry.advisories(),
   ]);
-  if (source === undefined) throw gone(registry, name, version);
-  const bytes = await collected(source);
+  if (bytes === undefined) throw gone(registry, name, version);
   checkIntegrity(`${name}@${version}`, bytes, served, lockedIntegrity);
   const archive = await readArchive(bytes);
   return {
@@ -96,20 +93,6 @@ export function judgeFetched(
     isExact,
     ...(installed === undefined ? {} : { installed }),
   });
-}
-
-async function collected(source: ByteSource): Promise<Uint8Array> {
-  if (source instanceof Uint8Array) return source;
-  const { archiveBytesMax } = ARCHIVE_LIMITS;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of source) {
-    size += chunk.length;
-    if (size > archiveBytesMax)
-      throw archiveError('tarball_too_large', `The archive is over ${archiveBytesMax} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function checkIntegrity(

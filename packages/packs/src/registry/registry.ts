@@ -1,6 +1,5 @@
 import { OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
-import type { ByteSource } from '../archive/gunzip.ts';
 import { ReverseDns, type Signing } from '../manifest/fields.ts';
 import type { SecurityAdvisory } from '../trust/advisory.ts';
 import type { RegistryRecord } from '../trust/judge-trust.ts';
@@ -45,7 +44,7 @@ export interface Registry {
   readonly reach: 'local' | 'network';
   index(name: string): Promise<PackIndex | undefined>;
   manifest(name: string, version: string): Promise<VersionManifest | undefined>;
-  archive(name: string, version: string): Promise<ByteSource | undefined>;
+  archive(name: string, version: string): Promise<Uint8Array | undefined>;
   signature(name: string, version: string): Promise<Uint8Array | undefined>;
   /**
    * The keys that may sign for the pack by the word of this registry, with the proved ones of the pack's keychain;

@@ -35,7 +35,7 @@ export interface Candidate extends IndexedVersion {
 }
 
 /** Versions that differ in their build alone are ordered by it, so that the order never depends on the registry. */
-export const highestFirst = (left: Candidate, right: Candidate): number =>
+const highestFirst = (left: Candidate, right: Candidate): number =>
   right.semver.compare(left.semver) || right.semver.compareBuild(left.semver);
 
 export function candidatesOf(versions: readonly IndexedVersion[]): Candidate[] {
@@ -51,3 +51,6 @@ export function candidatesOf(versions: readonly IndexedVersion[]): Candidate[] {
  */
 export const suits = ({ range, exact }: Range, candidate: Candidate): boolean =>
   range.test(candidate.semver) && (candidate.yanked === undefined || exact !== undefined);
+
+/** Below zero when the left one comes first (SemVer, item 11). Build metadata counts for nothing. */
+export const compareVersions = (left: string, right: string): number => semver.compare(left, right);

@@ -71,7 +71,7 @@ function searchPython(sources: readonly { file: string; source: string }[]): Cal
 export const surfaceGrant = (capability: string): string => `host.${capability}`;
 
 /** Whether the manifest says which surfaces it calls, so that it is held to them. */
-export const namesSurfaces = ({ peerDependencies = {} }: PackManifest): boolean =>
+const namesSurfaces = ({ peerDependencies = {} }: PackManifest): boolean =>
   surfacesNamedBy(Object.keys(peerDependencies)).length > 0;
 
 export interface SurfaceAsks {

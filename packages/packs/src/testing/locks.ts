@@ -1,7 +1,7 @@
 /** What tests of lockfiles share. */
 import assert from 'node:assert/strict';
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
-import type { HostOffer } from '../install/offer.ts';
+import type { HostOffer } from '../install/peer-dependencies.ts';
 import { lockOf } from '../lock/lock-of.ts';
 import type { PackLock } from '../lock/lockfile.ts';
 import { PACK_KINDS, type PackKind } from '../manifest/kinds.ts';
