@@ -161,7 +161,7 @@ describe('upgrades and withdrawn versions', () => {
     assert.ok(judgement.trusted);
     assert.deepEqual(judgement.warnings, [
       'vendor.acme.tools@1.0.0: it is deprecated: old; superseded by 2.0.0.',
-      'vendor.acme.tools@1.0.0: its signature covers pack.json only; pin the integrity to hold the code.',
+      'vendor.acme.tools@1.0.0: its signature covers pack.json only; pin the integrity to protect the code.',
     ]);
     const alone = await judgeTrust(question(pack, { record: { ...record, deprecated: { reason: 'old' } } }));
     assert.equal(alone.trusted && alone.warnings[0], 'vendor.acme.tools@1.0.0: it is deprecated: old.');
