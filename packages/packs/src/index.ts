@@ -86,6 +86,6 @@ export { readTrustFile, sameRegistry, type TrustFile, TrustFileError } from './t
 export { readChain, WorkflowChain } from './workflow-chain/chain.ts';
 export { expandDeferred } from './workflow-chain/deferred.ts';
 export { type ChainExpansion, type ExpandOptions, expandChain } from './workflow-chain/expand.ts';
-export { instantiateChain } from './workflow-chain/instantiate.ts';
 export type { CompileSchema } from './workflow-chain/parameters.ts';
 export type { PackedChain } from './workflow-chain/sub-chains.ts';
+export { instantiateChain } from './workflow-chain/sub-chains.ts';

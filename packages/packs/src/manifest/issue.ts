@@ -69,3 +69,18 @@ export function refuseDuplicates(
     seen.add(id);
   }
 }
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message: string;
+}
+
+/** A validation error as a sentence; undefined where the members of the object have their own. */
+export function schemaSentence({ keyword, params, message }: SchemaError): string | undefined {
+  if (keyword === 'additionalProperties') return undefined;
+  if (keyword === 'boolean') return 'It does not belong here.';
+  const allowed = 'allowedValues' in params ? `: ${[params.allowedValues].flat().join(', ')}` : '';
+  return `It ${message}${allowed}.`;
+}

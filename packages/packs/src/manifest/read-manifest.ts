@@ -3,9 +3,8 @@ import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import { MANIFEST_BYTES_MAX } from '../archive/limits.ts';
 import { isObject } from '../json.ts';
-import { scanForCredentials } from './credential-scan.ts';
-import { type Finding, Findings, type ManifestIssue } from './issue.ts';
-import { type JsonSource, type Place, readJsonSource } from './json-source.ts';
+import { type Finding, Findings, type ManifestIssue, schemaSentence } from './issue.ts';
+import { type JsonSource, type Place, pointer, readJsonSource } from './json-source.ts';
 import { isPackKind, kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
 import { checkRules, declaredKind } from './rules.ts';
 
@@ -69,18 +68,14 @@ const isManifest = (value: JsonObject): value is JsonObject & PackManifest =>
 
 function schemaFindings(kind: PackKind, value: Json): Finding[] {
   if (schemaOf(kind).Check(value)) return [];
-  return allErrors(kind, value).flatMap(({ keyword, instancePath, params, message }) => {
-    // The object repeats what is said of each unknown member; for the content of another kind there is a rule.
-    const owner = kindOfContent(instancePath.slice(1)) ?? kind;
-    if (keyword === 'additionalProperties' || owner !== kind) return [];
-    return [
-      {
-        path: instancePath,
-        message: keyword === 'boolean' ? 'It does not belong here.' : sentence(message, params),
-        code: 'invalid_manifest',
-        severity: 'error',
-      } as const,
-    ];
+  return allErrors(kind, value).flatMap((error) => {
+    const { instancePath: path } = error;
+    const message = schemaSentence(error);
+    // For the content of another kind there is a rule.
+    const isForeign = (kindOfContent(path.slice(1)) ?? kind) !== kind;
+    return message === undefined || isForeign
+      ? []
+      : [{ path, message, code: 'invalid_manifest', severity: 'error' }];
   });
 }
 
@@ -93,11 +88,6 @@ function allErrors(kind: PackKind, value: Json): ReturnType<ReturnType<typeof Co
   } finally {
     Settings.Set({ maxErrors });
   }
-}
-
-function sentence(message: string, params: object): string {
-  const allowed = 'allowedValues' in params ? `: ${[params.allowedValues].flat().join(', ')}` : '';
-  return `It ${message}${allowed}.`;
 }
 
 function placed(findings: readonly Finding[], source: JsonSource & { kind: 'json' }): ManifestIssue[] {
@@ -116,5 +106,38 @@ function decode(bytes: Uint8Array): string | undefined {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;
+  }
+}
+
+const SECRET_NAMES = new Set(
+  [
+    'clientSecret',
+    'client_secret',
+    'apiKey',
+    'api_key',
+    'token',
+    'accessToken',
+    'refreshToken',
+    'password',
+    'privateKey',
+    'secret',
+  ].map((name) => name.toLowerCase()),
+);
+
+/** The address of an endpoint, the one member that is called so and is no secret. */
+const EXEMPT = '/provider/auth/endpoints/token';
+
+/** Finds members of a connection pack that are named like secrets, at any depth, before any schema looks. */
+function scanForCredentials(value: Json, findings: Findings, at = ''): void {
+  if (Array.isArray(value))
+    value.forEach((item, index) => {
+      scanForCredentials(item, findings, pointer(at, index));
+    });
+  if (!isObject(value)) return;
+  for (const [key, item] of Object.entries(value)) {
+    const path = pointer(at, key);
+    if (SECRET_NAMES.has(key.toLowerCase()) && path !== EXEMPT)
+      findings.refuse(path, 'Packs never carry secrets.', 'connection_pack_credential_material');
+    scanForCredentials(item, findings, path);
   }
 }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { strict } from '../manifest/fields.ts';
+import { schemaSentence } from '../manifest/issue.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
 import { RUNTIME_REQUIREMENTS } from '../manifest/runtime.ts';
 import { readPublicKey } from './ed25519.ts';
@@ -107,12 +108,9 @@ const reasonOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : String(error);
 
 function issuesOf(schema: Pick<ReturnType<typeof Compile>, 'Errors'>, value: unknown, at = ''): Issue[] {
-  return schema.Errors(value).flatMap(({ keyword, instancePath, params, message }) => {
-    // The object repeats what is said of each member that does not belong.
-    if (keyword === 'additionalProperties') return [];
-    const allowed = 'allowedValues' in params ? `: ${[params.allowedValues].flat().join(', ')}` : '';
-    const text = keyword === 'boolean' ? 'It does not belong here.' : `It ${message}${allowed}.`;
-    return [{ path: `${at}${instancePath}`, message: text }];
+  return schema.Errors(value).flatMap((error) => {
+    const message = schemaSentence(error);
+    return message === undefined ? [] : [{ path: `${at}${error.instancePath}`, message }];
   });
 }
 

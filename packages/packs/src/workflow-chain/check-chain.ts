@@ -1,8 +1,7 @@
-import { type Json, OpenwopError } from '@gantry/protocol';
+import { type Json, OpenwopError, type PortValue, type WorkflowVariable } from '@gantry/protocol';
 import { asJson, isObject } from '../json.ts';
 import type { FragmentEdge, FragmentNode, WorkflowChain } from './chain.ts';
-import { checkNodeIds } from './node-ids.ts';
-import { checkProducedVariables } from './produced-variables.ts';
+import { parameterProperties } from './parameters.ts';
 import { hasToken } from './substitute.ts';
 
 /** What a chain must keep on every host, whatever its parameters. */
@@ -54,4 +53,53 @@ export function checkTypes(chain: WorkflowChain, isKnownType: (typeId: string) =
           message: `The chain ${chain.chainId} uses the node type ${used}, which this host does not know.`,
           details: { chainId: chain.chainId, nodeId: id, typeId: used },
         });
+}
+
+/** What runs write has a producer, and a name that no parameter has. */
+function checkProducedVariables(chain: WorkflowChain): void {
+  const nodeIds = new Set(chain.dag.nodes.map(({ id }) => id));
+  const taken = new Set(parameterProperties(chain).keys());
+  for (const { name, producedBy } of chain.producedVariables ?? []) {
+    if (!nodeIds.has(producedBy))
+      throw new OpenwopError('produced_var_producer_unknown', {
+        details: { chainId: chain.chainId, variableName: name, producedBy },
+      });
+    if (taken.has(name)) throw undeclared(chain, name);
+    taken.add(name);
+  }
+}
+
+/** Name and type only: the value comes from the run. The name is the producer's, so it gets no prefix. */
+export const producedVariables = (chain: WorkflowChain): WorkflowVariable[] =>
+  (chain.producedVariables ?? []).map(({ name, type }) => ({
+    name,
+    type: type === 'integer' ? 'number' : type,
+  }));
+
+/** A closed world: an expansion reads no variable that it does not bring. */
+export function checkVariableReads(
+  chain: WorkflowChain,
+  ports: Iterable<PortValue>,
+  variables: readonly WorkflowVariable[],
+): void {
+  const declared = new Set(variables.map(({ name }) => name));
+  for (const port of ports)
+    if (port.type === 'variable' && !declared.has(port.variableName))
+      throw undeclared(chain, port.variableName);
+}
+
+const undeclared = ({ chainId }: WorkflowChain, variableName: string): OpenwopError =>
+  new OpenwopError('variable_undeclared', { details: { chainId, variableName } });
+
+/** An id names one node. */
+function checkNodeIds(chain: WorkflowChain): void {
+  const seen = new Set<string>();
+  chain.dag.nodes.forEach(({ id }, position) => {
+    if (seen.has(id))
+      throw new OpenwopError('validation_error', {
+        message: `The chain has two nodes with the id ${id}.`,
+        details: { path: `/dag/nodes/${position}/id` },
+      });
+    seen.add(id);
+  });
 }

@@ -7,12 +7,11 @@ import {
 } from '@gantry/protocol';
 import { asJson, isObject } from '../json.ts';
 import type { ChainCapability, WorkflowChain } from './chain.ts';
-import { checkChain, checkTypes } from './check-chain.ts';
+import { checkChain, checkTypes, checkVariableReads, producedVariables } from './check-chain.ts';
 import { type ExpandedFragmentEdge, type ExpandedFragmentNode, expandEdge, expandNode } from './fragment.ts';
 import { NodeIds } from './node-ids.ts';
 import { type CompileSchema, resolveParameters, substitutionRules } from './parameters.ts';
 import type { ParameterBinding } from './ports.ts';
-import { checkVariableReads, producedVariables } from './produced-variables.ts';
 import { type ChildIds, subChainsInNodes, unsupported } from './sub-chain-refs.ts';
 import { substitution } from './substitute.ts';
 

@@ -1,4 +1,4 @@
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { JsonObject } from '@gantry/protocol';
 import { mapObjectStrings } from '../json.ts';
 import type { WorkflowChain } from './chain.ts';
 
@@ -41,17 +41,4 @@ export class NodeIds {
       text.replace(NODE_REFERENCE, (_reference, id: string) => `nodes.${this.renamed(id)}`),
     );
   }
-}
-
-/** An id names one node. */
-export function checkNodeIds(chain: WorkflowChain): void {
-  const seen = new Set<string>();
-  chain.dag.nodes.forEach(({ id }, position) => {
-    if (seen.has(id))
-      throw new OpenwopError('validation_error', {
-        message: `The chain has two nodes with the id ${id}.`,
-        details: { path: `/dag/nodes/${position}/id` },
-      });
-    seen.add(id);
-  });
 }

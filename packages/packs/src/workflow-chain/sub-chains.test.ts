@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import { chainOf, node, options, refuses, sha256 } from '../testing/chains.ts';
 import type { SubChainRef, WorkflowChain } from './chain.ts';
 import { expandChain } from './expand.ts';
-import { type InstantiateOptions, instantiateChain } from './instantiate.ts';
+import { type InstantiateOptions, instantiateChain } from './sub-chains.ts';
 
 const schema = Compile(WorkflowDefinition);
 type Packs = Record<string, WorkflowChain[]>;

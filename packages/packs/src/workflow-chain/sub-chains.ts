@@ -1,7 +1,7 @@
 import { type JsonObject, OpenwopError, type WorkflowDefinition } from '@gantry/protocol';
 import type { SubChainRef, WorkflowChain } from './chain.ts';
-import { expandWithVariables } from './deferred.ts';
-import { checkExpandable, type ExpandOptions } from './expand.ts';
+import { expandDeferred, expandWithVariables } from './deferred.ts';
+import { checkExpandable, type ExpandOptions, expandChain } from './expand.ts';
 import { definitionFromChain } from './into-definition.ts';
 import { parameterDefaults } from './parameters.ts';
 import { type ChildIds, subChainsInNodes, unresolved } from './sub-chain-refs.ts';
@@ -15,7 +15,7 @@ export interface PackedChain {
   readonly chain: WorkflowChain;
 }
 
-export interface SubChainOptions extends Pick<ExpandOptions, 'isKnownType' | 'capabilities'> {
+interface SubChainOptions extends Pick<ExpandOptions, 'isKnownType' | 'capabilities'> {
   readonly tenantId: string;
   /** Finds a sibling in the pack, or a chain of another pack whose signature holds. */
   readonly resolve: (ref: SubChainRef, packName: string) => PackedChain | undefined;
@@ -23,7 +23,7 @@ export interface SubChainOptions extends Pick<ExpandOptions, 'isKnownType' | 'ca
   readonly sha256: (text: string) => string;
 }
 
-export interface Composition {
+interface Composition {
   /** The workflows of the chains that the root names. */
   readonly childIds: ChildIds;
   /** Every child to be registered, each once, those that others call first. */
@@ -42,7 +42,7 @@ interface Child {
  * it depends on nothing of theirs: its parameters are variables under their own names, with the defaults
  * of its schema, and parents set them with `inputMapping`.
  */
-export function composeSubChains(root: PackedChain, options: SubChainOptions): Composition {
+function composeSubChains(root: PackedChain, options: SubChainOptions): Composition {
   const done = new Map<string, Child>();
 
   const compose = (parent: PackedChain, path: readonly string[]): { ids: ChildIds; height: number } => {
@@ -144,3 +144,36 @@ const tooMany = (): OpenwopError =>
     message: `A chain composes at most ${CHILDREN_MAX} others.`,
     details: { max: CHILDREN_MAX },
   });
+
+export interface InstantiateOptions extends Omit<ExpandOptions, 'children'> {
+  /** Of the workflow to be made; it must differ when the parameters differ. */
+  readonly workflowId: string;
+  readonly parameters: 'written-down' | 'deferred';
+  /** How composed chains are found; undefined on a host that does not run child workflows. */
+  readonly subChains: Pick<SubChainOptions, 'tenantId' | 'resolve' | 'sha256'> | undefined;
+}
+
+export interface Instance {
+  readonly definition: WorkflowDefinition;
+  /** To be registered in the same commit, in this order, before the definition. */
+  readonly children: readonly WorkflowDefinition[];
+}
+
+/** A chain as a workflow of its own, with a workflow for each chain that it composes. */
+export function instantiateChain(
+  root: PackedChain,
+  parameters: JsonObject,
+  options: InstantiateOptions,
+): Instance {
+  const { workflowId, subChains, parameters: mode, ...expandOptions } = options;
+  const composition = subChains && composeSubChains(root, { ...expandOptions, ...subChains });
+  const expand = mode === 'deferred' ? expandDeferred : expandChain;
+  const expansion = expand(root.chain, parameters, {
+    ...expandOptions,
+    ...(composition && { children: composition.childIds }),
+  });
+  return {
+    definition: definitionFromChain(root.chain, expansion, workflowId),
+    children: composition?.children ?? [],
+  };
+}
