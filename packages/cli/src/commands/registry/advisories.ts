@@ -48,7 +48,7 @@ async function readAdvisory({ io }: Call, file: string): Promise<JsonObject> {
   } catch (error) {
     throw new UsageError(`Cannot read ${file} (${error instanceof Error ? error.message : error}).`);
   }
-  throw new UsageError(`${file} is no advisory: a JSON object with an "id" such as OPENWOP-2026-0001.`);
+  throw new UsageError(`${file} is not an advisory: a JSON object with an "id" such as OPENWOP-2026-0001.`);
 }
 
 export const advisories: Action = {

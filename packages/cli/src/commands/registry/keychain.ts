@@ -1,4 +1,4 @@
-/** Who publishes under which names, and whose signature counts. */
+/** Claims of namespaces, and their signing keys. */
 import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -31,16 +31,18 @@ async function readText({ io }: Call, file: string): Promise<string> {
 async function publicKeyIn(call: Call, file: string): Promise<PublicKey> {
   const text = await readText(call, file);
   if (text.includes('PRIVATE KEY'))
-    throw new UsageError(`${file} is a private key, which stays with you. Name the .pub file beside it.`);
+    throw new UsageError(
+      `${file} is a private key, which must not leave your machine. Name the .pub file instead.`,
+    );
   try {
     const der = createPublicKey(text).export({ type: 'spki', format: 'der' });
     return { keyId: keyIdOf(path.basename(file)), publicKey: der.toString('base64') };
   } catch {
-    throw new UsageError(`${file} is not a public key. Make a pair: gantry pack keygen acme-2026`);
+    throw new UsageError(`${file} is not a public key. Create a key pair: gantry pack keygen acme-2026`);
   }
 }
 
-/** What was given on the command line, over what the claim says already. */
+/** The options of the command line replace members of the claim before. */
 async function sendClaim(call: Call, namespace: string, before: JsonObject = {}): Promise<JsonObject> {
   const { args } = call;
   const file = args.text('public-key');
@@ -59,7 +61,7 @@ async function sendClaim(call: Call, namespace: string, before: JsonObject = {})
   });
 }
 
-/** Whose it is, who else publishes, and how to reach them: a claim that is sent again says all of it again. */
+/** The members of the current claim: a claim that is sent again replaces all of them. */
 async function claimedBefore(call: Call, namespace: string): Promise<JsonObject> {
   const { claims } = await askRegistry<{ claims: JsonObject[] }>(call, { method: 'GET', path: CLAIMS });
   const found = claims.find((one) => one.namespace === namespace);
@@ -119,13 +121,13 @@ async function list(call: Call): Promise<void> {
 
 async function add(call: Call, namespace: string): Promise<void> {
   const file = call.args.text('public-key');
-  if (file === undefined) throw new UsageError('Say with --public-key FILE which key signs from now on.');
+  if (file === undefined) throw new UsageError('Name the new key with --public-key FILE.');
   const claimed = await sendClaim(call, namespace, await claimedBefore(call, namespace));
   if (call.args.flag('json')) return printJson(call, claimed);
   call.io.stdout.write(`${keyIdOf(path.basename(file))} signs for ${printable(namespace)}\n`);
 }
 
-/** The old key signs the new one, so that whoever trusts the one trusts the other. */
+/** The old key signs the new one, so that clients that trust the old key trust the new one. */
 async function rotate(call: Call, namespace: string): Promise<void> {
   const { args, io } = call;
   const [old, next] = [args.text('signing-key'), args.text('public-key')];
@@ -144,7 +146,7 @@ async function rotate(call: Call, namespace: string): Promise<void> {
   });
   if (args.flag('json')) return printJson(call, keychain);
   io.stdout.write(
-    `${keyId} signs for ${printable(namespace)} from now on; what ${keyIdOf(path.basename(old))} signed stays good.\n`,
+    `${keyId} signs for ${printable(namespace)} from now on; what ${keyIdOf(path.basename(old))} signed stays valid.\n`,
   );
 }
 
@@ -152,11 +154,11 @@ function proofOf(pem: string, message: string, file: string): string {
   try {
     return Buffer.from(signEd25519(pem, Buffer.from(message))).toString('base64');
   } catch {
-    throw new UsageError(`${file} is not a private key that can sign. It is the .pem file of keygen.`);
+    throw new UsageError(`${file} is not a private signing key. Name the .pem file that keygen wrote.`);
   }
 }
 
-/** Keychains are asked for by the name of a pack; any name of the namespace leads to the same one. */
+/** Keychains are addressed by a pack name; any name of the namespace gives the same one. */
 const nameIn = (namespace: string): string => encodeURIComponent(namespace.replace(/\*$/, 'any'));
 
 const KEY_ACTIONS = { ls: list, add, rotate } as const;

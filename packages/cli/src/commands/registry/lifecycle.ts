@@ -1,4 +1,4 @@
-/** What becomes of a version after it was published. */
+/** Changes to a published version. */
 import type { JsonObject } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
@@ -19,10 +19,10 @@ function versionPath(word: string): string {
 function reasonOf({ args }: Call): string {
   const reason = args.text('reason');
   if (reason) return reason;
-  throw new UsageError('Say why with --reason TEXT: whoever uses the version reads it.');
+  throw new UsageError('Give a reason with --reason TEXT; users of the version see it.');
 }
 
-/** An option that is sent when it was given. */
+/** The option as a member of the body, if it was given. */
 const given = ({ args }: Call, option: string, field: string): JsonObject => {
   const value = args.text(option);
   return value === undefined ? {} : { [field]: value };
@@ -54,14 +54,14 @@ export const yank = changing({
   method: 'POST',
   path: '/yank',
   body: (call) => ({ reason: reasonOf(call), ...given(call, 'advisory', 'advisoryUrl') }),
-  done: 'is yanked: ranges no longer choose it, exact pins still do.',
+  done: 'is yanked: ranges no longer select it, exact pins still do.',
 });
 
 export const unyank = changing({
   takes: '<pack>',
   method: 'DELETE',
   path: '/yank',
-  done: 'is offered again.',
+  done: 'is no longer yanked.',
 });
 
 export const deprecate = changing({
@@ -76,12 +76,12 @@ export const undeprecate = changing({
   takes: '<pack>',
   method: 'DELETE',
   path: '/deprecate',
-  done: 'is not deprecated any more.',
+  done: 'is no longer deprecated.',
 });
 
 export const unpublish = changing({
   takes: '<pack>',
   method: 'DELETE',
   path: '',
-  done: 'is unpublished. Only the same bytes can take its place.',
+  done: 'is unpublished. It can be published again only with the same bytes.',
 });

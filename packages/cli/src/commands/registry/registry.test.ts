@@ -70,10 +70,10 @@ test('a version is yanked, deprecated and unpublished, and all of it taken back'
   const here = await place(t);
   const name = await published(here, 'acme');
   const version = `${name}@0.1.0`;
-  await refuses(here, /Say why with --reason/, 'registry', 'yank', version);
+  await refuses(here, /Give a reason with --reason/, 'registry', 'yank', version);
   assert.match(await does(here, 'registry', 'yank', version, '--reason', 'It burns.'), /is yanked/);
   assert.equal((await versionOf(name, '0.1.0')).yankedReason, 'It burns.');
-  assert.match(await does(here, 'registry', 'unyank', version), /is offered again/);
+  assert.match(await does(here, 'registry', 'unyank', version), /is no longer yanked/);
   const old = ['--reason', 'Old.', '--superseded-by', 'vendor.acme.hello'];
   await does(here, 'registry', 'deprecate', version, ...old);
   const deprecated = await versionOf(name, '0.1.0');
@@ -99,7 +99,7 @@ test('a key is rotated with the proof of the one before, and a mirror keeps both
     '--signing-key',
     'globex-1.pem',
   );
-  assert.match(await does(here, ...rotate, '--signing-key', 'globex-1.pem'), /globex-1 signed stays good/);
+  assert.match(await does(here, ...rotate, '--signing-key', 'globex-1.pem'), /globex-1 signed stays valid/);
   const listed = await does(here, 'registry', 'keys', 'ls');
   assert.match(listed, /globex-1 +retired +vendor\.globex\.\*/);
   assert.match(listed, /globex-2 +active +vendor\.globex\.\*/);
@@ -193,12 +193,12 @@ test('what cannot work says what to do', async (t) => {
   const nobody = await place(t, { GANTRY_REGISTRY_KEY: '' });
   await refuses(nobody, /Set GANTRY_REGISTRY_KEY/, ...yank);
   const stranger = await place(t, { GANTRY_REGISTRY_KEY: 'gk_wrong' });
-  await refuses(stranger, /unauthenticated.*A key of a host is another one/s, ...yank);
+  await refuses(stranger, /unauthenticated.*Keys of hosts do not work/s, ...yank);
   const nowhere = await place(t, { GANTRY_REGISTRY_URL: '' });
   await refuses(nowhere, /--registry http:\/\/127\.0\.0\.1:7071/, ...yank);
   await refuses(
     nowhere,
-    /is not reached.*gantry registry start/s,
+    /Cannot reach.*gantry registry start/s,
     ...yank,
     '--registry',
     'http://127.0.0.1:1',

@@ -9,7 +9,7 @@ import { claim, keys } from './keychain.ts';
 import { deprecate, undeprecate, unpublish, unyank, yank } from './lifecycle.ts';
 import { mirror } from './mirror.ts';
 
-/** What a registry that runs is asked to do. */
+/** Actions on a running registry. */
 const ACTIONS: Actions = {
   claim,
   keys,
@@ -28,7 +28,7 @@ const USAGE = [
 
 export const registry: Command = {
   name: 'registry',
-  summary: 'run, copy and look after a registry of packs',
+  summary: 'run, copy and manage a registry of packs',
   usage: `registry ${USAGE}`,
   details:
     'start serves a registry here; --port, --data, --database, --storage and --public-url go to it. mirror copies a\n' +
@@ -39,13 +39,17 @@ export const registry: Command = {
     registry: { type: 'string', value: 'URL', text: 'the registry (GANTRY_REGISTRY_URL)' },
     key: { type: 'string', value: 'KEY', text: 'API key (GANTRY_REGISTRY_KEY; better there)' },
     only: { type: 'string', value: 'NAMES', text: 'mirror: names or namespaces, separated by commas' },
-    reason: { type: 'string', value: 'TEXT', text: 'yank, deprecate: why, for whoever uses the version' },
-    advisory: { type: 'string', value: 'URL', text: 'yank: where more is said' },
+    reason: {
+      type: 'string',
+      value: 'TEXT',
+      text: 'yank, deprecate: the reason, shown to users of the version',
+    },
+    advisory: { type: 'string', value: 'URL', text: 'yank: address of the advisory' },
     'superseded-by': { type: 'string', value: 'PACK', text: 'deprecate: what to use instead' },
     'public-key': { type: 'string', value: 'FILE', text: 'claim, keys: the .pub file, named after the key' },
-    'signing-key': { type: 'string', value: 'FILE', text: 'keys rotate: the .pem file of the key before' },
-    owner: { type: 'string', value: 'TENANT', text: 'claim: for somebody else, as an operator' },
-    contact: { type: 'string', value: 'TEXT', text: 'claim: how others reach the owner' },
+    'signing-key': { type: 'string', value: 'FILE', text: 'keys rotate: the .pem file of the current key' },
+    owner: { type: 'string', value: 'TENANT', text: 'claim: another tenant, as an operator' },
+    contact: { type: 'string', value: 'TEXT', text: 'claim: how to reach the owner' },
     json: { type: 'boolean', text: 'print JSON' },
   },
   examples: [
@@ -58,12 +62,12 @@ export const registry: Command = {
   run: runRegistry,
 };
 
-/** The registry stands above the CLI: it is started, never imported. */
+/** The CLI starts the registry and never imports it. */
 function registryMain(): string {
   try {
     return fileURLToPath(new URL('../bin/registry.mjs', import.meta.resolve('@gantry/registry')));
   } catch {
-    throw new UsageError('The registry is not installed here. Install Gantry whole.');
+    throw new UsageError('The registry is not installed. Install all of Gantry.');
   }
 }
 

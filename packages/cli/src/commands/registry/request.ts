@@ -1,4 +1,4 @@
-/** Calls to a registry, and what each refusal means for whoever looks after it. */
+/** Requests to a registry, with the next step for each error. */
 import { EgressError, egressTo } from '@gantry/egress';
 import { isRegistryAddress } from '@gantry/packs';
 import { ERRORS, type Json, type JsonObject } from '@gantry/protocol';
@@ -13,13 +13,13 @@ export interface RegistryRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: JsonObject;
-  /** What everybody may read is asked for without a key. */
+  /** Public: sent without a key. */
   readonly isOpen?: true;
 }
 
 const NEXT: Readonly<Record<string, string>> = {
   unauthenticated:
-    'Set GANTRY_REGISTRY_KEY to a key of this registry; it printed one at its first start. A key of a host is another one.',
+    'Set GANTRY_REGISTRY_KEY to a key of this registry; it printed one at its first start. Keys of hosts do not work.',
   forbidden:
     'Use a key with the scope this needs, of the owner of the namespace: gantry keys create NAME --scopes packs:publish,packs:yank --url REGISTRY',
   unpublish_window_expired: 'Withdraw it instead: gantry registry yank NAME@VERSION --reason TEXT',
@@ -28,9 +28,9 @@ const NEXT: Readonly<Record<string, string>> = {
 function registryOf(call: Pick<Call, 'args' | 'io'>): string {
   const [first] = namedRegistries(call);
   if (first === undefined)
-    throw new UsageError('Say which registry: --registry http://127.0.0.1:7071 or GANTRY_REGISTRY_URL.');
+    throw new UsageError('Name the registry: --registry http://127.0.0.1:7071 or GANTRY_REGISTRY_URL.');
   if (isRegistryAddress(first)) return first.replace(/\/+$/, '').replace(/\/v1$/, '');
-  throw new UsageError(`This needs a registry that runs, at an address; ${first} is none.`);
+  throw new UsageError(`This command needs the address of a running registry; ${first} is a folder.`);
 }
 
 function keyOf({ args, io }: Call): string {
@@ -39,7 +39,7 @@ function keyOf({ args, io }: Call): string {
   throw new UsageError('Set GANTRY_REGISTRY_KEY to a key of the registry.');
 }
 
-/** The answer, which is JSON. All of what is sent may be sent twice. */
+/** The JSON of the response. All requests are idempotent. */
 export async function askRegistry<T extends Json>(call: Call, request: RegistryRequest): Promise<T> {
   const registry = registryOf(call);
   const { method, path, body, isOpen } = request;
@@ -59,7 +59,7 @@ export async function askRegistry<T extends Json>(call: Call, request: RegistryR
       call.io.signal.throwIfAborted();
       if (!(error instanceof EgressError)) throw error;
       throw new UsageError(
-        `The registry ${registry} is not reached: ${error.message}\nIs it running? gantry registry start`,
+        `Cannot reach the registry ${registry}: ${error.message}\nIs it running? gantry registry start`,
       );
     });
   const value = jsonIn(answer);
@@ -80,7 +80,7 @@ function refusal(registry: string, status: number, answer: Json | undefined): Us
     answer !== null && typeof answer === 'object' && !Array.isArray(answer) ? answer : {};
   if (typeof error !== 'string' || typeof message !== 'string')
     return new UsageError(
-      `${registry} answered ${status}, and not as a registry does. Check the address; a registry of plain files changes by its files alone.`,
+      `${registry} answered ${status}, with a body that is not from a Gantry registry. Check the address; a static registry has no write API.`,
     );
   const known = Object.entries(ERRORS).find(([code]) => code === error)?.[1].next ?? '';
   const happened = message.endsWith(known) ? message.slice(0, message.length - known.length).trim() : message;
