@@ -1,14 +1,14 @@
 /** Signature and provenance of a version. */
+import type { SignatureCovers } from '@gantry/packs';
 import { type Html, html } from './html.ts';
 import { day, trustMark } from './marks.ts';
 import type { PackView } from './view.ts';
 
-const MANIFEST_ONLY =
-  'The signature covers the manifest, pack.json. Code and schemas are covered by the integrity value below: pin it where you install.';
-const COVERS: Readonly<Record<string, string>> = {
+const COVERS: Readonly<Record<SignatureCovers, string>> = {
   archive: 'The signature covers the whole archive: manifest, code and schemas.',
   files: 'The signatures cover the manifest and every other file, through files.json.',
-  manifest: MANIFEST_ONLY,
+  manifest:
+    'The signature covers the manifest, pack.json. Code and schemas are covered by the integrity value below: pin it where you install.',
 };
 
 export function trustSection(view: PackView): Html {
@@ -33,7 +33,7 @@ function signed({ version, signingKey }: PackView): Html {
     return html`<p>It carries a signature made with ${who}, which this registry could not check when it was published on ${day(publishedAt)}. Treat it as unsigned unless you trust that key yourself.</p>`;
   return html`<p>Signed with ${who}. The registry verified the signature when the version was published, on ${day(publishedAt)}.</p>
 ${signingKey !== undefined && html`<p>The key may sign for ${signingKey.permittedNamespaces.map((name, index) => html`${index > 0 && ', '}<code>${name}</code>`)} and is ${signingKey.status}. <a href="${signingKey.publicKeyUrl}">Public key</a></p>`}
-<p>${COVERS[covers ?? (method === 'ed25519' ? 'archive' : 'manifest')]}</p>`;
+${covers !== undefined && html`<p>${COVERS[covers]}</p>`}`;
 }
 
 export function provenanceSection({ version }: PackView): Html {

@@ -66,7 +66,9 @@ test('a page says what a pack does, asks for and needs', async (t) => {
 test('a page says who signed, and what that proves', async (t) => {
   const catalogue = await sampleCatalogue([]);
   const signed = (method: 'manual' | 'ed25519', state: 'verified' | 'unverifiable') =>
-    ({ signing: { method, state, keyId: 'gantry-1' } }) as const;
+    ({
+      signing: { method, state, keyId: 'gantry-1', covers: method === 'manual' ? 'manifest' : 'archive' },
+    }) as const;
   const cases: readonly [facts: Facts, words: RegExp][] = [
     [signed('manual', 'verified'), /Signed with the key <code>gantry-1<\/code> of Gantry\./],
     [

@@ -31,7 +31,9 @@ const DIRECTORY: KeyDirectory = {
   ],
 };
 
-export const SIGNED = { signing: { method: 'manual', keyId: 'gantry-1', state: 'verified' } } as const;
+export const SIGNED = {
+  signing: { method: 'manual', keyId: 'gantry-1', state: 'verified', covers: 'manifest' },
+} as const;
 
 export const sampleArchive = async (folder: string): Promise<Buffer> =>
   (await writeArchive(path.join(SAMPLES, folder))).bytes;

@@ -196,11 +196,5 @@ test('what cannot work says what to do', async (t) => {
   await refuses(stranger, /unauthenticated.*Keys of hosts do not work/s, ...yank);
   const nowhere = await place(t, { GANTRY_REGISTRY_URL: '' });
   await refuses(nowhere, /--registry http:\/\/127\.0\.0\.1:7071/, ...yank);
-  await refuses(
-    nowhere,
-    /Cannot reach.*gantry registry start/s,
-    ...yank,
-    '--registry',
-    'http://127.0.0.1:1',
-  );
+  await refuses(nowhere, /Cannot reach.*gantry registry start/s, ...yank, '--registry', 'http://127.0.0.1:1');
 });
