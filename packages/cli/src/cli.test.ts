@@ -252,16 +252,16 @@ test('doctor: all well is exit 0, a missing host exit 1 with the next step', asy
 });
 
 test('doctor: storage that cannot be used says whether to start a server or to mend what is named', async (t) => {
-  const ill = (backend: string, state: 'away' | 'refused', problem: string) => ({
+  const ill = (backend: string, state: 'unreachable' | 'rejected', problem: string) => ({
     capability: 'kvStorage',
     backend,
     state,
     problem,
   });
   const backends = [
-    ill('postgres', 'away', 'PostgreSQL cannot be reached.'),
-    ill('postgres', 'refused', 'PostgreSQL is old.'),
-    ill('embedded', 'away', 'The thread ended.'),
+    ill('postgres', 'unreachable', 'PostgreSQL cannot be reached.'),
+    ill('postgres', 'rejected', 'PostgreSQL is old.'),
+    ill('embedded', 'unreachable', 'The thread ended.'),
     {
       capability: 'sql',
       datasource: 'crm',
@@ -276,7 +276,7 @@ test('doctor: storage that cannot be used says whether to start a server or to m
     stdout,
     /^fail +storage +kvStorage \(postgres\): PostgreSQL cannot be reached.*\n +Next: Start the server/m,
   );
-  assert.match(stdout, /PostgreSQL is old.*\n +Next: Mend what the line names/);
+  assert.match(stdout, /PostgreSQL is old.*\n +Next: Correct what the line names/);
   assert.match(stdout, /The thread ended.*\n +Next: Look at the disk/);
   assert.match(stdout, /^warn +storage +sql "crm" \(postgres\): Its user is a superuser/m);
   assert.doesNotMatch(stdout, /^ok +storage/m);

@@ -20,7 +20,7 @@ export const BackendHealth = Type.Union([
   Type.Object({
     ...About,
     /** Nobody answers, or not for now: it is used again when it does. `refused`: someone has to mend what is named. */
-    state: Type.Union([Type.Literal('away'), Type.Literal('refused')]),
+    state: Type.Union([Type.Literal('unreachable'), Type.Literal('rejected')]),
     problem: Type.String(),
   }),
 ]);

@@ -98,7 +98,7 @@ test('a server that comes back refusing is the problem, and the answer to each c
     await assert.rejects(call(nodeOf(world)), { code: 'storage_unavailable', message: problem });
     assert.deepEqual(world.reports.at(-1)?.server, 'refused', 'the operator’s log says so');
     const health = (await opened.health()).find((each) => each.capability === capability);
-    assert.ok(health?.state === 'refused', JSON.stringify(health));
+    assert.ok(health?.state === 'rejected', JSON.stringify(health));
     assert.match(health.problem, problem);
   }
 });
@@ -112,7 +112,7 @@ test('a data source that refuses stops no start, and health says that someone ha
   const line = /^GANTRY_DATASOURCES: Data source "crm": PostgreSQL refuses the user or the password/;
   assert.match(String(told), line);
   const health = (await opened.health()).find(({ state }) => state !== 'up');
-  assert.ok(health?.state === 'refused', JSON.stringify(health));
+  assert.ok(health?.state === 'rejected', JSON.stringify(health));
   assert.match(health.problem, line);
   const calls = { 'db.sql.query': 'select 1 as n', 'db.sql.execute': 'delete from t' };
   for (const [path, sql] of Object.entries(calls)) {

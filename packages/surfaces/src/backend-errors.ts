@@ -1,4 +1,4 @@
-/** A server that is not there, and one that is there and will not do: waiting mends the first alone. */
+/** Servers that are unreachable, which passes, and those that reject the host, which someone has to correct. */
 import { LimiterError, type LimiterReason } from '@gantry/limiter';
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 
@@ -6,14 +6,15 @@ export type UnavailableCode = Extract<ErrorCode, 'storage_unavailable' | 'queue_
 
 /** What is the matter with a server. */
 export type Trouble =
-  /** It is not there, or cannot for now: waiting mends it. */
-  | 'away'
-  /** It answers, and refuses as it and its setting are now, such as a wrong password: someone has to mend that. */
-  | 'refused'
+  /** It does not answer, or cannot for now: it is used again when it can. */
+  | 'unreachable'
+  /** It answers and rejects the host, such as for a wrong password: someone has to correct that. */
+  | 'rejected'
   /** The same, and it stops a start. What shows up only later is the health problem, and the answer to every call. */
-  | 'refused for good';
+  | 'misconfigured';
 
-export const stateOf = (trouble: Trouble): 'away' | 'refused' => (trouble === 'away' ? 'away' : 'refused');
+export const stateOf = (trouble: Trouble): 'unreachable' | 'rejected' =>
+  trouble === 'unreachable' ? 'unreachable' : 'rejected';
 
 export interface ServerErrorOptions {
   readonly trouble?: Trouble;
@@ -35,7 +36,7 @@ export class ServerError extends OpenwopError {
     code: UnavailableCode,
     server: string,
     rest: string,
-    { trouble = 'away', toWriter = '', cause }: ServerErrorOptions = {},
+    { trouble = 'unreachable', toWriter = '', cause }: ServerErrorOptions = {},
   ) {
     super(code, { message: textOf(server, rest, toWriter), cause });
     this.trouble = trouble;
@@ -66,7 +67,7 @@ export class ServerError extends OpenwopError {
 
   /** The same of a server that stops no start. */
   stoppingNothing(): ServerError {
-    return this.trouble === 'refused for good' ? this.#changed({ trouble: 'refused' }) : this;
+    return this.trouble === 'misconfigured' ? this.#changed({ trouble: 'rejected' }) : this;
   }
 
   #changed(to: {
@@ -92,7 +93,7 @@ export const unreachable = (server: string, reason: string): ServerError =>
   );
 
 export const refused = (server: string, why: string, cause?: unknown): ServerError =>
-  new ServerError('storage_unavailable', server, why, { trouble: 'refused for good', cause });
+  new ServerError('storage_unavailable', server, why, { trouble: 'misconfigured', cause });
 
 /** While a call was under way that is safe to repeat. */
 export const lost = (server: string, reason: string, cause: unknown): ServerError =>
@@ -166,7 +167,7 @@ const TLS_FAULTS: readonly TlsFault[] = [
   {
     codes: /^CERT_NOT_YET_VALID$/,
     says: /^certificate is not yet valid/,
-    why: 'has a certificate that is not valid yet (#). Look at the clocks of both machines.',
+    why: 'has a certificate that is not valid yet (#). Check that both system clocks are correct.',
   },
   {
     codes: /CERTIFICATE_REQUIRED$/,
@@ -180,7 +181,7 @@ const TLS_FAULTS: readonly TlsFault[] = [
   },
   {
     codes: /^(ERR_SSL_|ERR_TLS_|CERT_|CA_|EE_|INVALID_(CA|PURPOSE)|HANDSHAKE_SSL_ERROR)/,
-    why: 'does not come to terms over TLS (#). Look at its certificate, its TLS versions and its log.',
+    why: 'TLS handshake failed (#). Check its certificate, its TLS versions and its log.',
   },
 ];
 
@@ -201,15 +202,15 @@ const PERHAPS_TLS: readonly string[] = ['ETIMEDOUT', 'ECONNRESET'];
 export function unconnected(server: string, error: unknown, reason: string): ServerError {
   const fault = tlsFault(error);
   if (fault !== null)
-    return new ServerError('storage_unavailable', server, fault, { trouble: 'refused', cause: error });
+    return new ServerError('storage_unavailable', server, fault, { trouble: 'rejected', cause: error });
   return unreachable(server, perhapsTls(ofConnecting(error, reason)));
 }
 
 export const perhapsTls = (reason: string): string =>
   PERHAPS_TLS.includes(reason) ? `${reason}, which may also be because only one side speaks TLS` : reason;
 
-/** How much was deleted. A server that is away is swept another time, and keeps nothing else from being swept. */
-export const sweptUnlessAway = (sweeping: Promise<number>): Promise<number> =>
+/** How much was deleted. An unreachable server is swept another time, and keeps nothing else from being swept. */
+export const sweptIfReachable = (sweeping: Promise<number>): Promise<number> =>
   sweeping.catch((error: unknown) => {
     if (isUnavailable(error)) return 0;
     throw error;

@@ -96,7 +96,7 @@ const faultOf = ({ health }: Backend, ms: number): Promise<Fault | null> =>
 /** What nobody expected does not pass either. */
 function troubleOf(error: unknown): Trouble {
   if (error instanceof ServerError) return error.trouble;
-  return isUnavailable(error) ? 'away' : 'refused for good';
+  return isUnavailable(error) ? 'unreachable' : 'misconfigured';
 }
 
 /** Of a fault the first line: the rest is where in the code it happened. */
@@ -122,7 +122,7 @@ export async function absencesOf(served: readonly ServedBackend[]): Promise<Abse
     const fault = faults[index] ?? null;
     if (fault === null) continue;
     const { trouble, reason, error } = fault;
-    if (trouble === 'refused for good') throw new Error(`${name}: ${reason}`, { cause: error });
+    if (trouble === 'misconfigured') throw new Error(`${name}: ${reason}`, { cause: error });
     absences.set(reason, (absences.get(reason) ?? new Set()).add(name));
   }
   return [...absences].map(([reason, names]) => ({ reason, names: [...names] }));

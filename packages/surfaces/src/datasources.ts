@@ -171,7 +171,7 @@ function stopsNothing(error: unknown, kind: string): unknown {
   if (isUnavailable(error)) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new ServerError('storage_unavailable', `The database (${kind})`, `cannot be used: ${reason}`, {
-    trouble: 'refused',
+    trouble: 'rejected',
     cause: error,
   });
 }

@@ -47,7 +47,7 @@ async function lose(t: TestContext, target: { host: string; port: number }, lost
   await gate.shut();
   assert.doesNotMatch(await told(lost.read(node())), DOUBT);
   const reported = world.reports.at(-1);
-  assert.equal(reported?.server, 'away');
+  assert.equal(reported?.server, 'unreachable');
   assert.match(String(reported?.reason), lost.server);
   assert.doesNotMatch(String(reported?.reason), DOUBT);
   const [problem] = await problemsOf(lost.capability);

@@ -54,7 +54,7 @@ export interface CallReport {
   /** None when the node ended before its call: what the call did by then is not known here. */
   readonly code?: ErrorCode;
   /** Of the server behind the surface, when that is why. */
-  readonly server?: 'away' | 'refused';
+  readonly server?: 'unreachable' | 'rejected';
   /** With `server`: what is the matter with which server, for the operator alone. */
   readonly reason?: string;
   /** What lies behind a fault of the host; pack code hears none of it. */

@@ -28,7 +28,7 @@ const ROOM = { kv: 256 * MIB, cache: 64 * MIB, blobs: GIB, files: GIB };
 export type Ports = Awaited<ReturnType<typeof openPorts>>;
 
 /**
- * A server that is away is told, and used when it is there; one that refuses for good is an error. What is open
+ * An unreachable server is reported, and used when it answers; a misconfigured one is an error. What is open
  * already is closed then.
  */
 export async function openPorts(options: SurfacesOptions) {

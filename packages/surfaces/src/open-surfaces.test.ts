@@ -50,7 +50,7 @@ test('health names what cannot be read, and starts nothing to look', async (t) =
   const opened = await openTestSurfaces(folder.path, { now: () => clock.now });
   t.after(opened.close);
   const ill = async () =>
-    (await opened.health()).filter(({ state }) => state === 'refused').map(({ capability }) => capability);
+    (await opened.health()).filter(({ state }) => state === 'rejected').map(({ capability }) => capability);
   assert.deepEqual([await ill(), existsSync(path)], [[], false]);
   writeFileSync(path, 'no database');
   const query = { collection: 'c', embedding: [1], k: 1 };

@@ -1,6 +1,6 @@
 /** The surfaces of a host. Each needs nothing but a data folder, unless a setting names a server for it. */
 import type { BackendHealth } from '@gantry/protocol';
-import { sweptUnlessAway } from './backend-errors.ts';
+import { sweptIfReachable } from './backend-errors.ts';
 import { createHealth } from './backend-health.ts';
 import type { LinkOptions } from './blob/embedded-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './blob/serve-presigned.ts';
@@ -121,9 +121,9 @@ async function sweep(
   const urls = new Set(Object.values(backends).filter((url) => /^postgres(ql)?:/.test(url ?? '')));
   for (const url of urls)
     if (url !== undefined)
-      deleted += await sweptUnlessAway(sweepPostgres(pool.open(url), { now, recordedBefore }));
+      deleted += await sweptIfReachable(sweepPostgres(pool.open(url), { now, recordedBefore }));
   if (embedded.isInUse()) deleted += await ownBlobs.sweep(now);
   if (embedded.isInUse() || queue.kind !== 'embedded')
-    deleted += await sweptUnlessAway(queue.port.sweep(now));
+    deleted += await sweptIfReachable(queue.port.sweep(now));
   return deleted;
 }

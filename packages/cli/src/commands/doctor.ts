@@ -151,23 +151,23 @@ function findingOf(health: BackendHealth): Finding | null {
     case 'up':
       if (health.warning === undefined) return null;
       return { name: 'storage', level: 'warn', detail: `${about}: ${health.warning}` };
-    case 'away':
+    case 'unreachable':
       return {
         name: 'storage',
         level: 'fail',
         detail: `${about}: ${health.problem}`,
         next: backend === 'embedded' ? LOOK : START,
       };
-    case 'refused':
-      return { name: 'storage', level: 'fail', detail: `${about}: ${health.problem}`, next: MEND };
+    case 'rejected':
+      return { name: 'storage', level: 'fail', detail: `${about}: ${health.problem}`, next: CORRECT };
   }
 }
 
 const START = 'Start the server that the setting names, or look at its log; the host reconnects by itself.';
 const LOOK = 'Look at the disk of the data folder and at the log of the host; it tries again by itself.';
-const MEND =
-  'Mend what the line names. What is mended at the server counts at once; a setting or a file that the host reads ' +
-  'takes effect when it is started again.';
+const CORRECT =
+  'Correct what the line names. Changes at the server take effect at once; a setting or a file that the host reads ' +
+  'takes effect when the host is started again.';
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -66,10 +66,13 @@ test('a host starts without its PostgreSQL, says so, and uses it when it is ther
   const broken = backends.filter(({ state }: JsonObject) => state !== 'up');
   assert.deepEqual(
     broken.map(({ capability, backend, state }: JsonObject) => [capability, backend, state]),
-    [['kvStorage', 'postgres', 'away']],
+    [['kvStorage', 'postgres', 'unreachable']],
   );
   const { body: metrics } = await api.get('/v1/host/gantry/metrics');
-  assert.match(metrics, /^gantry_backends\{capability="kvStorage",backend="postgres",state="away"\} 1$/m);
+  assert.match(
+    metrics,
+    /^gantry_backends\{capability="kvStorage",backend="postgres",state="unreachable"\} 1$/m,
+  );
   const [finding] = await doctor(url);
   assert.equal(finding?.level, 'fail');
   assert.match(

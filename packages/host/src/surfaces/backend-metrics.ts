@@ -1,13 +1,13 @@
 /** How many backends of each capability are in which state now. A capability may have several: data sources. */
 import type { BackendHealth } from '@gantry/protocol';
 
-const STATES: readonly BackendHealth['state'][] = ['up', 'away', 'refused'];
+const STATES: readonly BackendHealth['state'][] = ['up', 'unreachable', 'rejected'];
 
 /** As Prometheus reads it. */
 export function backendMetrics(backends: readonly BackendHealth[]): string {
   const kinds = Map.groupBy(backends, labelsOf);
   return [
-    '# HELP gantry_backends Backends of surfaces by state: up, away (they come back by themselves), refused (mend them).',
+    '# HELP gantry_backends Backends of surfaces by state: up, unreachable (used again when it answers), rejected (needs a correction).',
     '# TYPE gantry_backends gauge',
     ...[...kinds].flatMap(([labels, alike]) =>
       STATES.map((state) => {

@@ -59,7 +59,7 @@ test('it hides nobody else, and faults are as seldom', () => {
     [
       ['surface call denied', 'acme'],
       ['surface call denied', 'other'],
-      ['a surface failed', 'acme'],
+      ['surface call failed', 'acme'],
     ],
   );
 });
@@ -67,24 +67,23 @@ test('it hides nobody else, and faults are as seldom', () => {
 test('an outage is a warning with the setting and the server, and without the stack of the driver', () => {
   const fault = new Error('Reached the max retries');
   const kv: CallReport = { ...DENIED, surface: 'kvStorage', code: 'storage_unavailable' };
-  const away: CallReport = { ...kv, server: 'away', reason: 'PostgreSQL at kv:5432 cannot be used', fault };
+  const away: CallReport = {
+    ...kv,
+    server: 'unreachable',
+    reason: 'PostgreSQL at kv:5432 cannot be used',
+    fault,
+  };
   const { lines, tell } = listen();
   for (let n = 0; n < 3; n++) tell(away);
-  tell({ ...kv, tenant: 'other', server: 'refused', reason: 'PostgreSQL at kv:5432 refuses' });
+  tell({ ...kv, tenant: 'other', server: 'rejected', reason: 'PostgreSQL at kv:5432 refuses' });
   tell({ ...DENIED, code: 'queue_backend_unavailable', fault: new Error('the disk is full') });
   const { warn, debug } = pino.levels.values;
   assert.deepEqual(
     lines.map(({ level, msg, setting, reason, err }) => [level, msg, setting, reason, err]),
     [
-      [
-        warn,
-        'the server of a surface is away',
-        'GANTRY_KV',
-        'PostgreSQL at kv:5432 cannot be used',
-        undefined,
-      ],
-      [warn, 'the server of a surface refuses', 'GANTRY_KV', 'PostgreSQL at kv:5432 refuses', undefined],
-      [warn, 'a surface cannot do it for now', undefined, 'the disk is full', undefined],
+      [warn, 'surface backend unreachable', 'GANTRY_KV', 'PostgreSQL at kv:5432 cannot be used', undefined],
+      [warn, 'surface backend rejected the host', 'GANTRY_KV', 'PostgreSQL at kv:5432 refuses', undefined],
+      [warn, 'surface backend unavailable', undefined, 'the disk is full', undefined],
     ],
   );
   const closely = listen('debug');

@@ -12,7 +12,7 @@ const DENIALS: ReadonlySet<ErrorCode> = new Set([
   'nosql_filter_rejected',
 ]);
 
-/** A server that is away or refuses, or no room: no fault of this program, and its stack tells an operator nothing. */
+/** A backend that is unreachable, rejects the host, or is full: no fault of this program, and its stack tells an operator nothing. */
 const OUTAGES: ReadonlySet<ErrorCode> = new Set(['storage_unavailable', 'queue_backend_unavailable']);
 
 /** A pack that asks in a loop must not fill the disk: all are counted in the metrics, few are told. */
@@ -30,23 +30,23 @@ export function callLog({ log, now, settings }: CallLogOptions): (report: CallRe
   return ({ fault, ...report }) => {
     const { code } = report;
     const denied = code !== undefined && DENIALS.has(code);
-    const away = code !== undefined && OUTAGES.has(code);
-    if (away && fault !== undefined) log.debug({ err: fault, ...report }, 'what lies behind an outage');
-    if (fault === undefined && !denied && !away) return log.debug(report, 'surface call');
+    const isOutage = code !== undefined && OUTAGES.has(code);
+    if (isOutage && fault !== undefined) log.debug({ err: fault, ...report }, 'cause of a surface outage');
+    if (fault === undefined && !denied && !isOutage) return log.debug(report, 'surface call');
     const untold = seldom.ask([report.tenant, report.pack.name, report.surface, report.code].join('\0'));
     if (untold === null) return;
     const told = { ...report, ...(untold > 0 && { untold }) };
-    if (away && report.server)
+    if (isOutage && report.server)
       log.warn({ ...told, setting: settings.get(report.surface) }, WHY[report.server]);
-    else if (away) log.warn({ ...told, ...saidBy(fault) }, 'a surface cannot do it for now');
+    else if (isOutage) log.warn({ ...told, ...saidBy(fault) }, 'surface backend unavailable');
     else if (fault === undefined) log.warn(told, 'surface call denied');
-    else log.error({ err: fault, ...told }, 'a surface failed');
+    else log.error({ err: fault, ...told }, 'surface call failed');
   };
 }
 
 const WHY = {
-  away: 'the server of a surface is away',
-  refused: 'the server of a surface refuses',
+  unreachable: 'surface backend unreachable',
+  rejected: 'surface backend rejected the host',
 } as const;
 
 const saidBy = (fault: unknown): { reason?: string } =>

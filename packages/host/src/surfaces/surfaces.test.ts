@@ -209,7 +209,7 @@ test('calls are counted by method and outcome, with how long they took', async (
   };
   assert.equal(counted('kvStorage.put', 'ok'), 2);
   assert.equal(counted('fs.read', 'path_outside_sandbox'), 1);
-  for (const [state, count] of Object.entries({ up: 1, away: 0, refused: 0 })) {
+  for (const [state, count] of Object.entries({ up: 1, unreachable: 0, rejected: 0 })) {
     const labels = `capability="kvStorage",backend="embedded",state="${state}"`;
     assert.ok(lines.includes(`gantry_backends{${labels}} ${count}`), state);
   }
@@ -232,7 +232,7 @@ test('a tenant of the host hears nothing of its servers and its other tenants', 
   assert.deepEqual(await kv(theirs), {
     capability: 'kvStorage',
     backend: 'postgres',
-    state: 'away',
+    state: 'unreachable',
     problem: 'It cannot be used now. Ask who runs this host.',
   });
 });

@@ -39,11 +39,11 @@ test('what a server reports later says whether to wait or to mend it, and what',
   const told = (code: string, more: object = { name: 'PostgresError' }) =>
     explain(Object.assign(new Error('said'), { code, ...more }), 'db:5432');
   const cases = [
-    ['53100', 'away', /^PostgreSQL at db:5432 cannot be used for now \(53100: its disk is full\)/],
-    ['57P01', 'away', /\(57P01: it is shutting down\)/],
-    ['08006', 'away', /\(08006\)/],
-    ['28P01', 'refused for good', /refuses the user or the password\. Correct them/],
-    ['42501', 'refused for good', /Grant it CREATE on the database/],
+    ['53100', 'unreachable', /^PostgreSQL at db:5432 cannot be used for now \(53100: its disk is full\)/],
+    ['57P01', 'unreachable', /\(57P01: it is shutting down\)/],
+    ['08006', 'unreachable', /\(08006\)/],
+    ['28P01', 'misconfigured', /refuses the user or the password\. Correct them/],
+    ['42501', 'misconfigured', /Grant it CREATE on the database/],
   ] as const;
   for (const [code, trouble, message] of cases) {
     const error = told(code);
@@ -54,9 +54,9 @@ test('what a server reports later says whether to wait or to mend it, and what',
   const noConnect = told('42501', { name: 'PostgresError', severity: 'FATAL' });
   assert.match(String(noConnect), /does not let the user connect to the database\. Grant it CONNECT/);
   for (const code of ['ECONNRESET', 'EPIPE', 'CONNECTION_CLOSED', 'CONNECT_TIMEOUT', 'ERR_STREAM_DESTROYED'])
-    assert.equal((told(code, {}) as ServerError).trouble, 'away', code);
+    assert.equal((told(code, {}) as ServerError).trouble, 'unreachable', code);
   for (const code of ['CERT_HAS_EXPIRED', 'SELF_SIGNED_CERT_IN_CHAIN', 'ERR_TLS_CERT_ALTNAME_INVALID'])
-    assert.equal((told(code, {}) as ServerError).trouble, 'refused', code);
+    assert.equal((told(code, {}) as ServerError).trouble, 'rejected', code);
   for (const code of ['UNDEFINED_VALUE', 'ERR_INVALID_ARG_TYPE'])
     assert.equal(told(code, {}) instanceof ServerError, false, `${code} is a bug`);
 });
@@ -86,7 +86,7 @@ describe('a parameter of the URL', { skip: postgresSkip }, () => {
       const url = new URL(opened.url);
       url.search = parameter;
       const error = await refusalOf(t, url.href);
-      assert.ok(error instanceof ServerError && error.trouble === 'refused for good');
+      assert.ok(error instanceof ServerError && error.trouble === 'misconfigured');
       assert.match(error.message, why);
       assert.doesNotMatch(error.message, /hush/);
     });

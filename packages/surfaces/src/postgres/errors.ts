@@ -37,7 +37,7 @@ export function explain(error: unknown, address: string): unknown {
   if (refusal !== null) return refusedForGood(server, refusal, error);
   const fault = isOfServer(error) ? null : tlsFault(error);
   if (fault !== null)
-    return new ServerError('storage_unavailable', server, fault, { trouble: 'refused', cause: error });
+    return new ServerError('storage_unavailable', server, fault, { trouble: 'rejected', cause: error });
   return isUnreachable(error, code) ? lost(server, postgresReason(code), error) : error;
 }
 

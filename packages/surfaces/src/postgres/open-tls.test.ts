@@ -21,7 +21,7 @@ async function gated(t: TestContext) {
   return { gate, at };
 }
 
-const away = { code: 'storage_unavailable', trouble: 'away' };
+const away = { code: 'storage_unavailable', trouble: 'unreachable' };
 
 test('both are used again when the server is back', { skip }, async (t) => {
   const { gate, at } = await gated(t);
@@ -51,7 +51,7 @@ test('a certificate that is not trusted, and TLS that is missing in the URL, are
     t.after(() => Promise.all([database.close(), source.close()]));
     for (const asked of [database.health, source.health])
       await assert.rejects(asked, (error) => {
-        assert.ok(error instanceof ServerError && error.trouble !== 'away', String(error));
+        assert.ok(error instanceof ServerError && error.trouble !== 'unreachable', String(error));
         assert.match(error.message, why);
         return true;
       });

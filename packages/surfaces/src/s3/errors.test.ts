@@ -61,9 +61,9 @@ test('a certificate that is refused is no outage, and says what to do', async ()
   const failed = (code: string) =>
     asked({ bucket: 'objects', prefix: '' }, () => Promise.reject(Object.assign(new Error('no'), { code })));
   await assert.rejects(failed('DEPTH_ZERO_SELF_SIGNED_CERT'), {
-    trouble: 'refused',
+    trouble: 'rejected',
     message: /^S3 at \S+ has a certificate of an authority .*NODE_EXTRA_CA_CERTS/,
   });
-  await assert.rejects(failed('EPROTO'), { trouble: 'refused', message: /does not speak TLS there/ });
-  await assert.rejects(failed('ECONNREFUSED'), { trouble: 'away' });
+  await assert.rejects(failed('EPROTO'), { trouble: 'rejected', message: /does not speak TLS there/ });
+  await assert.rejects(failed('ECONNREFUSED'), { trouble: 'unreachable' });
 });

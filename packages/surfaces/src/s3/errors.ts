@@ -56,11 +56,11 @@ function errorOf(server: string, cause: unknown): OpenwopError {
       server,
       'cannot be asked: no credentials were found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or let the host ' +
         'have them from where the AWS tools look for them.',
-      { trouble: 'refused', cause },
+      { trouble: 'rejected', cause },
     );
   const fault = tlsFault(cause);
   if (fault !== null)
-    return new ServerError('storage_unavailable', server, fault, { trouble: 'refused', cause });
+    return new ServerError('storage_unavailable', server, fault, { trouble: 'rejected', cause });
   return lost(server, reasonOf(cause), cause);
 }
 

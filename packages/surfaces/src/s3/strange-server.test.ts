@@ -143,10 +143,10 @@ test('who gives up waiting for room leaves no connection', async (t) => {
   await closed.promise;
 });
 
-const away503 = { code: 'storage_unavailable', trouble: 'away', message: /now \(SlowDown\)/ };
+const away503 = { code: 'storage_unavailable', trouble: 'unreachable', message: /now \(SlowDown\)/ };
 const refusedWith = (message: RegExp) => ({
   code: 'storage_unavailable',
-  trouble: 'refused for good',
+  trouble: 'misconfigured',
   message,
 });
 

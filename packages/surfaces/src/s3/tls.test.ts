@@ -28,7 +28,7 @@ const sign = (authority: typeof ours, name: string, days?: number): Certificate 
 const read = ({ cert, key }: Certificate) => ({ cert: readFileSync(cert), key: readFileSync(key) });
 
 const refusal = (why: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ServerError && error.trouble === 'refused', String(error));
+  assert.ok(error instanceof ServerError && error.trouble === 'rejected', String(error));
   assert.match(error.message, why);
   assert.doesNotMatch(error.forPack().message, /127\.0\.0\.1/);
   return true;
@@ -79,7 +79,7 @@ describe('S3 behind TLS', { skip: certificateSkip }, () => {
     use(sign(ours, NAMES.local));
     await assert.rejects((await open()).health(), refusal(OTHER_NAME));
     await (await open('https', 'localhost')).health();
-    await assert.rejects((await open('http')).health(), { trouble: 'away' });
+    await assert.rejects((await open('http')).health(), { trouble: 'unreachable' });
   });
 
   test('one that goes bad while the host runs is told, and heals when it is mended', async (t) => {

@@ -32,7 +32,7 @@ export const unavailable = (database: string, cause: unknown, code: string): Ser
 
 /** The database answers, and refuses as the operator has set it up. Others can start without: it may be one tenant's. */
 export const refused = (database: string, cause: unknown, why: string): ServerError =>
-  new ServerError('storage_unavailable', database, why, { trouble: 'refused', cause });
+  new ServerError('storage_unavailable', database, why, { trouble: 'rejected', cause });
 
 export const WRONG_LOGIN = 'refuses the user or the password. Correct them in the file of data sources.';
 export const NO_DATABASE = 'has no database of that name. Create it, or correct the file of data sources.';

@@ -27,7 +27,7 @@ async function openDesk(t: TestContext): Promise<TestDesk & { journal: MemoryJou
   const datasources = [
     { id: 'shop', tenants: ['acme'], driver: 'sqlite', file: 'shop.db' },
     { id: 'reports', tenants: '*', driver: 'sqlite', file: 'reports.db', readOnly: true, maxRows: 2 },
-    { id: 'away', tenants: ['acme'], driver: 'postgres', url: away, timeoutMs: 500 },
+    { id: 'unreachable', tenants: ['acme'], driver: 'postgres', url: away, timeoutMs: 500 },
     { id: 'gone', tenants: ['third'], driver: 'sqlite', file: 'gone.db' },
   ];
   const file = join(folder.path, 'datasources.json');
@@ -218,7 +218,7 @@ describe('data sources', () => {
 
   test('a server that is away is told apart from a wrong statement, without its address', async (t) => {
     const world = await openDesk(t);
-    await assert.rejects(caller(world)('query', { ...one, datasourceId: 'away' }), (error: Error) => {
+    await assert.rejects(caller(world)('query', { ...one, datasourceId: 'unreachable' }), (error: Error) => {
       assert.equal((error as Error & { code: string }).code, 'storage_unavailable');
       assert.doesNotMatch(error.message, new RegExp(SECRET));
       return true;
