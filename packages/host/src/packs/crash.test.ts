@@ -43,16 +43,18 @@ const PACK_TIMEOUT_SECONDS = 250;
 
 const isActing = ({ payload }: RunEventDoc): boolean => payload.message === 'acting';
 
-async function killedHost(
-  t: TestContext,
-  id: string,
-): Promise<{ events: RunEventDoc[]; children: number[] }> {
+/** One host is killed while a node of each kind acts; the next one lets them go on to their end. */
+async function killedHost(t: TestContext) {
   const places = await hostPlaces(t, { GANTRY_PACK_TIMEOUT_SECONDS: String(PACK_TIMEOUT_SECONDS) });
   const first = await startHostProcess(places);
   const api = caller(first.url);
   await api.install(PACKS, flows);
-  const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: id }));
-  await until(api.poll(runId), (events) => events.some(isActing));
+  const runIds = new Map<string, unknown>();
+  for (const id of ['act', 'look', 'count']) {
+    const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: id }));
+    runIds.set(id, runId);
+    await until(api.poll(runId), (events) => events.some(isActing));
+  }
   const children = childrenOf(first.child.pid!);
   assert.ok(children.length > 0);
   await first.kill();
@@ -60,8 +62,7 @@ async function killedHost(
   t.after(() => second.stop());
   const next = caller(second.url);
   await next.send('/v1/runs', JSON.stringify({ workflowId: 'go' }));
-  const events = await until(next.poll(runId), (_, ended) => ended);
-  return { events, children };
+  return { children, eventsOf: (id: string) => until(next.poll(runIds.get(id)), (_, ended) => ended) };
 }
 
 const outcomeOf = (events: readonly RunEventDoc[]): unknown[] => {
@@ -69,24 +70,23 @@ const outcomeOf = (events: readonly RunEventDoc[]): unknown[] => {
   return [last.type, (last.payload.error as JsonObject | undefined)?.code, events.filter(isActing).length];
 };
 
-test('kill -9 of the host: a node that acts is in doubt, and never run twice', async (t) => {
-  const { events, children } = await killedHost(t, 'act');
-  assert.deepEqual(outcomeOf(events), ['run.failed', 'effect_in_doubt', 1]);
-  for (let tries = 0; children.some(isAlive); tries++) {
-    assert.ok(tries < 1_000, 'a pack process outlived its host');
-    await delay(20);
-  }
-});
-
-test('kill -9 of the host: a node that only looks is run again', async (t) => {
-  const { events } = await killedHost(t, 'look');
-  assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 2]);
-});
-
-test('kill -9 of the host: a node that acts through the host is run again, and counts once', async (t) => {
-  const { events } = await killedHost(t, 'count');
-  assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 2]);
-  assert.deepEqual(events.at(-1)?.payload.outputs, { done: true });
+test('kill -9 of the host', async (t) => {
+  const { children, eventsOf } = await killedHost(t);
+  await t.test('a node that acts is in doubt, and never run twice', async () => {
+    assert.deepEqual(outcomeOf(await eventsOf('act')), ['run.failed', 'effect_in_doubt', 1]);
+    for (let tries = 0; children.some(isAlive); tries++) {
+      assert.ok(tries < 1_000, 'a pack process outlived its host');
+      await delay(20);
+    }
+  });
+  await t.test('a node that only looks is run again', async () => {
+    assert.deepEqual(outcomeOf(await eventsOf('look')), ['run.completed', undefined, 2]);
+  });
+  await t.test('a node that acts through the host is run again, and counts once', async () => {
+    const events = await eventsOf('count');
+    assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 2]);
+    assert.deepEqual(events.at(-1)?.payload.outputs, { done: true });
+  });
 });
 
 for (const [id, expected] of [
