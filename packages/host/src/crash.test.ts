@@ -9,7 +9,7 @@ import { freePort } from '../../surfaces/src/testing/servers.ts';
 import { node, workflow } from './testing/definitions.ts';
 import { startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-process.ts';
 
-const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 2);
 const SEED = Number(process.env.GANTRY_CRASH_SEED ?? Date.now() % 1_000_000);
 const CREATORS = 8;
 
