@@ -1,0 +1,91 @@
+// One process that runs one test file, or several. It leads a process group of its own, which is killed when the
+// process has ended or takes too long: what a test leaves behind cannot hold up the run.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const TEST_MS_MAX = 300_000;
+const FILE_MS_MAX = 10_000;
+/** For what is still in the pipes when the process has ended. */
+const DRAIN_MS = 2_000;
+/** The counts of one process; the runner prints the sums. */
+const COUNTS = /^ℹ (tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) .*\n/gm;
+const RESULTS = path.resolve(import.meta.dirname, 'test-results.mjs');
+
+/** One test may be slow, the others are not. */
+const limitOf = (files) => TEST_MS_MAX + files.length * FILE_MS_MAX;
+
+const groups = new Set();
+function killGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of it has ended
+  }
+}
+process.on('exit', () => {
+  for (const pid of groups) killGroup(pid);
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+
+/** `results`: a file that does not exist yet. Resolves with what it printed, the files that failed and the counts. */
+export async function runJob(files, { env, results, limitMs = limitOf(files) }) {
+  const started = performance.now();
+  const words = [
+    ...(files.length > 1 ? ['--test', '--test-isolation=none'] : []),
+    `--test-timeout=${TEST_MS_MAX}`,
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${RESULTS}`,
+    `--test-reporter-destination=${results}`,
+    ...files,
+  ];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'], env, detached: true });
+  const end = await endOf(child, limitMs);
+  const ms = performance.now() - started;
+  const { failures, counts } = readResults(results);
+  const isGreen = end.code === 0 && counts !== undefined;
+  const isReported = counts !== undefined && (isGreen || failures.length > 0);
+  const how = ms < limitMs ? `ended with ${end.signal ?? end.code}` : `killed after ${limitMs / 1_000} s`;
+  const report = [
+    '\n✖ failing tests:\n',
+    `✖ ${files.join(' ')}: ${how}`,
+    ...failures.map(({ failure }) => failure),
+  ];
+  const failedFiles = isGreen || failures.length > 0 ? failures.map(({ file }) => file) : files;
+  return {
+    files,
+    isGreen,
+    printed: end.printed.replace(COUNTS, '') + (isReported ? '' : `${report.join('\n')}\n`),
+    failedFiles: [...new Set(failedFiles)],
+    counts,
+  };
+}
+
+async function endOf(child, limitMs) {
+  groups.add(child.pid);
+  const streams = [child.stdout, child.stderr];
+  const parts = [];
+  for (const stream of streams) stream.on('data', (part) => parts.push(part));
+  const closed = once(child, 'close');
+  const limit = setTimeout(killGroup, limitMs, child.pid);
+  const [code, signal] = await once(child, 'exit');
+  clearTimeout(limit);
+  killGroup(child.pid);
+  groups.delete(child.pid);
+  await Promise.race([closed, sleep(DRAIN_MS)]);
+  for (const stream of streams) stream.destroy();
+  return { code, signal, printed: Buffer.concat(parts).toString() };
+}
+
+function readResults(file) {
+  // A process that was killed may have left half a line
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+  const results = lines.map((line) => JSON.parse(line));
+  return {
+    failures: results.filter(({ failure }) => failure !== undefined),
+    counts: results.find(({ counts }) => counts)?.counts,
+  };
+}
