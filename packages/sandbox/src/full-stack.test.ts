@@ -15,19 +15,24 @@ const CALLS = [
 ];
 
 /**
- * Compiled code has smaller frames, so the end may be far beyond where it was first found. At depths near it, one call;
- * then one with room, which the host takes only if it is the next in order.
+ * The end of the stack is found by halves, and again when it has moved: compiled code has smaller frames. At depths
+ * near it, one call; then one with room, which the host takes only if it is the next in order.
  */
 const overflowing = (call: string): Promise<PackCode> =>
   nodePack(`
     const at = (depth, last) => depth > 0 ? at(depth - 1, last) : last();
     const fits = (depth) => { try { at(depth, () => 0); return true; } catch { return false; } };
-    let most = 1000;
-    while (fits(most)) most += 1000;
+    const end = () => {
+      let [low, high] = [1000, 2000];
+      while (fits(high)) [low, high] = [high, 2 * high];
+      while (high - low > 1) fits((low + high) >> 1) ? (low = (low + high) >> 1) : (high = (low + high) >> 1);
+      return low;
+    };
     let thrown = 0;
     let fine = 0;
-    for (let depth = 4 * most; fine < 200 && depth > 0; depth -= depth > most ? 31 : 7)
-      try { at(depth, () => ${call}); fine += 1; } catch { thrown += 1; }
+    for (let round = 0; round < 10 && (thrown === 0 || fine < 200); round++)
+      for (let depth = end() + 500, tries = 0; tries < 300 && depth > 0; depth -= 7, tries++)
+        try { at(depth, () => ${call}); fine += 1; } catch { thrown += 1; }
     await ctx.echo('last');
     return { both: thrown > 0 && fine > 0 };`);
 
