@@ -1,12 +1,12 @@
 /** Full text over 100,000 documents in the embedded database, beside direct calls of FTS5. */
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openRetrievalDatabase } from '../packages/surfaces/src/embedded/database.ts';
+import { parseQuery } from '../packages/surfaces/src/capabilities/search/parse-query.ts';
+import { SEARCH_LIMITS } from '../packages/surfaces/src/capabilities/search/surface.ts';
 import { openSearch } from '../packages/surfaces/src/open-backends.ts';
 import type { SearchPort } from '../packages/surfaces/src/ports/search.ts';
 import { createPostgresPool } from '../packages/surfaces/src/postgres/connection.ts';
-import { parseQuery } from '../packages/surfaces/src/search/parse-query.ts';
-import { SEARCH_LIMITS } from '../packages/surfaces/src/search/surface.ts';
+import { openRetrievalDatabase } from '../packages/surfaces/src/sqlite/database.ts';
 import { read, write } from '../packages/surfaces/src/testing/calls.ts';
 import { type Random, seededRandom } from '../packages/surfaces/src/testing/random-vectors.ts';
 import { spreadOf } from './load/percentile.ts';

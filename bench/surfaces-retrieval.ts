@@ -1,12 +1,12 @@
 /** Nearest vectors and full text in the embedded database, and the libraries below it called directly. */
 
-import { openRetrievalDatabase } from '../packages/surfaces/src/embedded/database.ts';
+import { SEARCH_LIMITS } from '../packages/surfaces/src/capabilities/search/surface.ts';
+import { openVectors } from '../packages/surfaces/src/capabilities/vector/open-vectors.ts';
+import { VECTOR_LIMITS } from '../packages/surfaces/src/capabilities/vector/surface.ts';
 import { openSearch } from '../packages/surfaces/src/open-backends.ts';
 import { createPostgresPool } from '../packages/surfaces/src/postgres/connection.ts';
-import { SEARCH_LIMITS } from '../packages/surfaces/src/search/surface.ts';
+import { openRetrievalDatabase } from '../packages/surfaces/src/sqlite/database.ts';
 import { clusteredVectors, seededRandom } from '../packages/surfaces/src/testing/random-vectors.ts';
-import { openVectors } from '../packages/surfaces/src/vector/open-vectors.ts';
-import { VECTOR_LIMITS } from '../packages/surfaces/src/vector/surface.ts';
 import { fill as fillIndex, openDirect as openFts5, textsOf } from './full-text.ts';
 import { freshFolder } from './servers.ts';
 import type { OpenedBackend } from './surfaces-backends.ts';

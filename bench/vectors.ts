@@ -5,18 +5,18 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { getLoadablePath } from 'sqlite-vec';
-import { openRetrievalDatabase } from '../packages/surfaces/src/embedded/database.ts';
+import { best, scoring } from '../packages/surfaces/src/capabilities/vector/metric.ts';
+import { openVectors } from '../packages/surfaces/src/capabilities/vector/open-vectors.ts';
+import { VECTOR_LIMITS } from '../packages/surfaces/src/capabilities/vector/surface.ts';
 import type { VectorsPort } from '../packages/surfaces/src/ports/vectors.ts';
 import { createPostgresPool } from '../packages/surfaces/src/postgres/connection.ts';
+import { openRetrievalDatabase } from '../packages/surfaces/src/sqlite/database.ts';
 import { read, write } from '../packages/surfaces/src/testing/calls.ts';
 import {
   clusteredVectors,
   randomVectors,
   seededRandom,
 } from '../packages/surfaces/src/testing/random-vectors.ts';
-import { best, scoring } from '../packages/surfaces/src/vector/metric.ts';
-import { openVectors } from '../packages/surfaces/src/vector/open-vectors.ts';
-import { VECTOR_LIMITS } from '../packages/surfaces/src/vector/surface.ts';
 import { spreadOf } from './load/percentile.ts';
 import { type Report, type Row, round } from './report.ts';
 import { freshFolder } from './servers.ts';

@@ -7,9 +7,7 @@ const SURFACES = 'packages/surfaces/src/';
 
 /** Folders of `packages/surfaces/src` with one backend each, and the backends that they are built on. */
 const BACKENDS: Readonly<Record<string, readonly string[]>> = {
-  embedded: [],
-  /** Which changes are under way is noted in the embedded database. */
-  files: ['embedded'],
+  sqlite: [],
   postgres: [],
   s3: [],
   'sql-drivers': [],

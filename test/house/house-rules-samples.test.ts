@@ -81,14 +81,13 @@ describe('imports', () => {
     const inFolder = (folder: string, source: string) =>
       checkBackends(treesOf({ [`packages/surfaces/src/${folder}/a.ts`]: source }));
     assert.match(
-      inFolder('postgres', `import '../embedded/b.ts';`).join(),
+      inFolder('postgres', `import '../sqlite/b.ts';`).join(),
       /postgres imports from the backend embedded/,
     );
     assert.match(inFolder('s3', `const b = import('../postgres/b.ts');`).join(), /s3 imports/);
     assert.match(inFolder('embedded', `import '../files/b.ts';`).join(), /embedded imports/);
     assert.deepEqual(inFolder('postgres', `import './b.ts'; import '../text.ts'; import '../kv/b.ts';`), []);
-    assert.deepEqual(inFolder('files', `import '../embedded/b.ts';`), []);
-    assert.deepEqual(inFolder('kv', `import '../embedded/b.ts';`), []);
+    assert.deepEqual(inFolder('capabilities', `import '../sqlite/b.ts';`), []);
   });
 
   test('manifests and imports agree', () => {

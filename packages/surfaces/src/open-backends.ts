@@ -1,9 +1,6 @@
 /** Each port with the backend that its setting names: `postgres://` (blobs: `s3://`), or nothing for the data folder. */
-import { embeddedCache } from './embedded/cache.ts';
-import type { EmbeddedDatabase, RetrievalDatabase } from './embedded/database.ts';
-import { embeddedDocuments } from './embedded/documents.ts';
-import { embeddedKv } from './embedded/kv.ts';
-import { embeddedSearch } from './embedded/search.ts';
+
+import { embeddedQueue } from './capabilities/queue/embedded-queue.ts';
 import { type OpenedPort, openPort, SETTINGS } from './open-port.ts';
 import type { BlobPort } from './ports/blobs.ts';
 import type { CachePort } from './ports/cache.ts';
@@ -17,9 +14,13 @@ import { postgresDocuments } from './postgres/documents.ts';
 import { postgresKv } from './postgres/kv.ts';
 import { postgresQueue } from './postgres/queue.ts';
 import { postgresSearch } from './postgres/search.ts';
-import { embeddedQueue } from './queue/embedded-queue.ts';
 import { openS3Blobs } from './s3/blobs.ts';
 import { readS3Address } from './s3/connect.ts';
+import { embeddedCache } from './sqlite/cache.ts';
+import type { EmbeddedDatabase, RetrievalDatabase } from './sqlite/database.ts';
+import { embeddedDocuments } from './sqlite/documents.ts';
+import { embeddedKv } from './sqlite/kv.ts';
+import { embeddedSearch } from './sqlite/search.ts';
 
 interface Deps<Database> {
   readonly embedded: Database;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { databasePath } from './embedded/open-file.ts';
+import { databasePath } from './sqlite/open-file.ts';
 import { NOW } from './testing/calls.ts';
 import { freshFolder } from './testing/data-dir.ts';
 import { deskOf, nodeOf } from './testing/desk.ts';

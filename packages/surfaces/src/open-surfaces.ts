@@ -2,23 +2,23 @@
 import type { BackendHealth } from '@gantry/protocol';
 import { sweptIfReachable } from './backend-errors.ts';
 import { createHealth } from './backend-health.ts';
-import type { LinkOptions } from './blob/embedded-blobs.ts';
-import type { PresignedAnswer, PresignedRequest } from './blob/serve-presigned.ts';
-import { implementBlobs } from './blob/surface.ts';
-import { implementCache } from './cache/surface.ts';
-import { createCursors } from './cursor.ts';
-import type { ImplementedSurface } from './define-surface.ts';
-import { openConverter } from './fs/convert/converter.ts';
-import { implementFs } from './fs/surface.ts';
-import { implementKv } from './kv/surface.ts';
-import { implementNosql } from './nosql/surface.ts';
+import { createCursors } from './calls/cursor.ts';
+import type { ImplementedSurface } from './calls/define-surface.ts';
+import type { LinkOptions } from './capabilities/blob/embedded-blobs.ts';
+import type { PresignedAnswer, PresignedRequest } from './capabilities/blob/serve-presigned.ts';
+import { implementBlobs } from './capabilities/blob/surface.ts';
+import { implementCache } from './capabilities/cache/surface.ts';
+import { openConverter } from './capabilities/fs/convert/converter.ts';
+import { implementFs } from './capabilities/fs/surface.ts';
+import { implementKv } from './capabilities/kv/surface.ts';
+import { implementNosql } from './capabilities/nosql/surface.ts';
+import { implementQueue } from './capabilities/queue/surface.ts';
+import { implementSearch } from './capabilities/search/surface.ts';
+import { implementTable } from './capabilities/table/surface.ts';
+import { vectorSurfaces } from './capabilities/vector/open-vectors.ts';
 import { openPorts, type Ports } from './open-ports.ts';
 import type { QueuePort } from './ports/queue.ts';
 import { sweepPostgres } from './postgres/sweep.ts';
-import { implementQueue } from './queue/surface.ts';
-import { implementSearch } from './search/surface.ts';
-import { implementTable } from './table/surface.ts';
-import { vectorSurfaces } from './vector/open-vectors.ts';
 
 /** By port: a URL, or for `datasources` the path of a file. What is left out stays in the data folder. */
 export interface BackendSettings {

@@ -1,6 +1,6 @@
 /** Types of `ctx` for those who write packs: what every node has, and the surfaces from their literals. */
 import { readFileSync } from 'node:fs';
-import type { MethodLiteral, SurfaceLiteral } from '../define-surface.ts';
+import type { MethodLiteral, SurfaceLiteral } from '../calls/define-surface.ts';
 import { typeText } from './type-text.ts';
 
 /** Written by hand, and read as text: declarations leave nothing to import. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { SURFACE_NAMES, surfacesNamedBy } from '@gantry/protocol';
-import { SURFACES } from '../catalogue.ts';
-import type { ImplementedSurface } from '../define-surface.ts';
-import { createRoutes } from '../routes.ts';
+import { SURFACES } from '../calls/catalogue.ts';
+import type { ImplementedSurface } from '../calls/define-surface.ts';
+import { createRoutes } from '../calls/routes.ts';
 import { CAPABILITY_PAGE, capabilityPage } from './page.ts';
 
 test('docs/capabilities.md is what the literals say', () => {

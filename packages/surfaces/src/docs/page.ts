@@ -1,7 +1,7 @@
 /** The capability page, made from the literals. */
 import type { TSchema } from 'typebox';
-import type { MethodLiteral, SurfaceLiteral } from '../define-surface.ts';
-import type { Spelling } from '../spelling.ts';
+import type { MethodLiteral, SurfaceLiteral } from '../calls/define-surface.ts';
+import type { Spelling } from '../calls/spelling.ts';
 
 export const CAPABILITY_PAGE = new URL('../../../../docs/capabilities.md', import.meta.url);
 

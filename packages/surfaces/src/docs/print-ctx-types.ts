@@ -1,5 +1,5 @@
 /** Prints the types of `ctx`: `gantry pack new` puts them beside the code. */
-import { SURFACES } from '../catalogue.ts';
+import { SURFACES } from '../calls/catalogue.ts';
 import { ctxTypes } from './ctx-types.ts';
 
 process.stdout.write(ctxTypes(SURFACES));

@@ -7,8 +7,8 @@
  *     answer and changes nothing, and another call with its id is refused with `idempotency_key_mismatch`.
  * I4  A link is good for one method on one object until its time, and for nothing else.
  */
-import type { MakeRoom } from '../content-room.ts';
-import type { PortRead, PortWrite } from '../surface-call.ts';
+import type { MakeRoom } from '../calls/content-room.ts';
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
 export interface BlobPlace {
   readonly bucket: string;

@@ -1,7 +1,7 @@
 /** What every backend of the cache port must do: I1 to I4. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ENTRY_OVERHEAD_BYTES } from '../kv/entry-bytes.ts';
+import { ENTRY_OVERHEAD_BYTES } from '../capabilities/kv/entry-bytes.ts';
 import { freshTenant, NOW, read, write } from '../testing/calls.ts';
 import type { CachePort } from './cache.ts';
 import { cacheSurfaceTests } from './cache-surface-contract.ts';

@@ -1,8 +1,8 @@
 /** `ctx.storage.cache` over a backend: what the surface promises whatever stands behind it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { implementCache } from '../cache/surface.ts';
-import type { Data } from '../data.ts';
+import type { Data } from '../calls/data.ts';
+import { implementCache } from '../capabilities/cache/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
 import { deskOf, nodeOf } from '../testing/desk.ts';
 import { HOSTILE_TEXTS } from '../testing/hostile-texts.ts';

@@ -8,7 +8,7 @@
  * I4  As I3 of the kv port: a write is answered once for each invocation.
  */
 import type { Json } from '@gantry/protocol';
-import type { PortRead, PortWrite } from '../surface-call.ts';
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
 export interface CacheKey {
   readonly namespace: string;

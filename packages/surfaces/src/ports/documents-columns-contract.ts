@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '@gantry/protocol';
-import type { ColumnType } from '../documents/columns.ts';
-import { EVERYTHING, type Filter, isEqual } from '../documents/filter.ts';
+import type { ColumnType } from '../capabilities/documents/columns.ts';
+import { EVERYTHING, type Filter, isEqual } from '../capabilities/documents/filter.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import { type DocumentsPort, INDEXES_MAX } from './documents.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
-import { EVERYTHING, type Filter, isEqual } from '../documents/filter.ts';
+import { EVERYTHING, type Filter, isEqual } from '../capabilities/documents/filter.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import type { DocumentLimits, DocumentsPort, WhenNone } from './documents.ts';
 import { columnTests } from './documents-columns-contract.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import fc from 'fast-check';
-import { EVERYTHING } from '../documents/filter.ts';
+import { EVERYTHING } from '../capabilities/documents/filter.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import type { DocumentsPort } from './documents.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
-import { EVERYTHING, isEqual } from '../documents/filter.ts';
+import { EVERYTHING, isEqual } from '../capabilities/documents/filter.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import type { DocumentLimits, DocumentsPort, WhenNone } from './documents.ts';
 

@@ -1,9 +1,9 @@
 /** `ctx.storage.table` over a backend: what the surface promises whatever stands behind it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCursors } from '../cursor.ts';
-import type { Data } from '../data.ts';
-import { implementTable, TABLE_LIMITS } from '../table/surface.ts';
+import { createCursors } from '../calls/cursor.ts';
+import type { Data } from '../calls/data.ts';
+import { implementTable, TABLE_LIMITS } from '../capabilities/table/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
 import { deskOf, nodeOf } from '../testing/desk.ts';
 import { HOSTILE_TEXTS } from '../testing/hostile-texts.ts';

@@ -10,9 +10,9 @@
  * I5  Members of a document are in the order of their names, inner ones too, whatever order they were written in.
  */
 import type { JsonObject } from '@gantry/protocol';
-import type { Columns } from '../documents/columns.ts';
-import type { Filter, SortField } from '../documents/filter.ts';
-import type { PortRead, PortWrite } from '../surface-call.ts';
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
+import type { Columns } from '../capabilities/documents/columns.ts';
+import type { Filter, SortField } from '../capabilities/documents/filter.ts';
 
 export interface CollectionName {
   /** Keeps collections of different surfaces apart. */

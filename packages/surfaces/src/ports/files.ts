@@ -7,8 +7,8 @@
  * I3  A change is durable when it is answered. The same invocation again gets the first answer and changes nothing;
  *     another call with its id is refused with `idempotency_key_mismatch`.
  */
-import type { MakeRoom } from '../content-room.ts';
-import type { PortRead, PortWrite } from '../surface-call.ts';
+import type { MakeRoom } from '../calls/content-room.ts';
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
 export interface FilePlace {
   readonly workspace: string;

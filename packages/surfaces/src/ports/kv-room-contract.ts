@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ENTRY_OVERHEAD_BYTES } from '../kv/entry-bytes.ts';
+import { ENTRY_OVERHEAD_BYTES } from '../capabilities/kv/entry-bytes.ts';
 import { freshTenant, NOW, read, write } from '../testing/calls.ts';
 import type { KvPort } from './kv.ts';
 

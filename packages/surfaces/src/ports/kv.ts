@@ -8,7 +8,7 @@
  * I4  Every write is atomic beside all others.
  */
 import type { Json } from '@gantry/protocol';
-import type { PortRead, PortWrite } from '../surface-call.ts';
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
 export interface KvKey {
   readonly namespace: string;

@@ -1,7 +1,7 @@
 /** I8 of the queue port. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LEASE_BYTES_MAX } from '../queue/queue-store.ts';
+import { LEASE_BYTES_MAX } from '../capabilities/queue/queue-store.ts';
 import { freshTenant } from '../testing/calls.ts';
 import type { QueueBounds, QueueMessage, QueuePort } from './queue.ts';
 import { QUEUE_CONTRACT_BOUNDS, userOf } from './queue-user-contract.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
-import { createCursors } from '../cursor.ts';
-import { implementQueue } from '../queue/surface.ts';
+import { createCursors } from '../calls/cursor.ts';
+import { implementQueue } from '../capabilities/queue/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
 import { deskOf, nodeOf } from '../testing/desk.ts';
 import { openGate } from '../testing/gate.ts';

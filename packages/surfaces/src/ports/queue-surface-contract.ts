@@ -1,9 +1,9 @@
 /** What packs may count on whatever the backend: `ctx.queueBus` over the port. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCursors } from '../cursor.ts';
-import type { Data } from '../data.ts';
-import { implementQueue } from '../queue/surface.ts';
+import { createCursors } from '../calls/cursor.ts';
+import type { Data } from '../calls/data.ts';
+import { implementQueue } from '../capabilities/queue/surface.ts';
 import { freshTenant } from '../testing/calls.ts';
 import { callsOf, deskOf, factsOf } from '../testing/desk.ts';
 import type { QueuePort } from './queue.ts';

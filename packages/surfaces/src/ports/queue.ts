@@ -20,7 +20,7 @@
  * I8  What is consumed at once has at most 4 MiB (`LEASE_BYTES_MAX`).
  */
 import type { Json } from '@gantry/protocol';
-import type { PortRead, PortWrite } from '../surface-call.ts';
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
 export interface QueueBounds {
   readonly retentionMs: number;

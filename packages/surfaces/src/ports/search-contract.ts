@@ -1,8 +1,8 @@
 /** What every backend of the search port must do, through the port: I1 to I4. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { EVERYTHING, type Filter, isEqual } from '../documents/filter.ts';
-import { parseQuery } from '../search/parse-query.ts';
+import { EVERYTHING, type Filter, isEqual } from '../capabilities/documents/filter.ts';
+import { parseQuery } from '../capabilities/search/parse-query.ts';
 import { freshTenant, NOW, read, write } from '../testing/calls.ts';
 import { HOSTILE_TEXTS } from '../testing/hostile-texts.ts';
 import type { Fields, SearchLimits, SearchPort } from './search.ts';

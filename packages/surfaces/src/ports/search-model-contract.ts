@@ -1,9 +1,9 @@
 /** The search port beside BM25 computed from all documents. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { EVERYTHING } from '../documents/filter.ts';
-import { parseQuery } from '../search/parse-query.ts';
-import { fold, wordsOf, wordsOfFields } from '../search/words.ts';
+import { EVERYTHING } from '../capabilities/documents/filter.ts';
+import { parseQuery } from '../capabilities/search/parse-query.ts';
+import { fold, wordsOf, wordsOfFields } from '../capabilities/search/words.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import type { SearchDocument, SearchPort } from './search.ts';
 

@@ -1,7 +1,7 @@
 /** What every SQL backend must do, through the port: I1 to I4 and I6. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { SqlParams } from '../sql/template.ts';
+import type { SqlParams } from '../capabilities/sql/template.ts';
 import { type WriteOptions, write } from '../testing/calls.ts';
 import { freshTable, numbers, type Sql, talk } from '../testing/sql-talk.ts';
 import type { SqlBackend, SqlLimits } from './sql.ts';

@@ -1,7 +1,7 @@
 /** What every SQL backend must make of parameters, wherever they stand: I4. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SqlParams } from '../sql/template.ts';
+import type { SqlParams } from '../capabilities/sql/template.ts';
 import { freshTable, type Sql } from '../testing/sql-talk.ts';
 
 export function sqlParameters(sql: () => Sql): void {

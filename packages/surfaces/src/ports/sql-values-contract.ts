@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Data } from '../data.ts';
+import type { Data } from '../calls/data.ts';
 import { freshTable, type Sql } from '../testing/sql-talk.ts';
 
 /** Words of a dialect for the same things. */

@@ -9,8 +9,8 @@
  *     the answer to a commit was lost, and nothing remembers it, the code is `effect_in_doubt`.
  * I6  With `journal: 'own'`, one invocation acts once and is answered alike; another call with its id is refused.
  */
-import type { DataObject } from '../data.ts';
-import type { PortRead, PortWrite } from '../surface-call.ts';
+import type { DataObject } from '../calls/data.ts';
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
 export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
 

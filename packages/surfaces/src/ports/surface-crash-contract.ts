@@ -14,7 +14,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
-import type { Data } from '../data.ts';
+import type { Data } from '../calls/data.ts';
 import type { BackendSettings } from '../open-surfaces.ts';
 import { type CrashDesk, type CrashDeskOptions, openCrashDesk } from '../testing/crash-desk.ts';
 import type { FoundServer } from '../testing/crash-servers.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
-import { EVERYTHING, type Filter, isEqual } from '../documents/filter.ts';
+import { EVERYTHING, type Filter, isEqual } from '../capabilities/documents/filter.ts';
+import type { Metric } from '../capabilities/vector/metric.ts';
 import { freshTenant, NOW, read, write } from '../testing/calls.ts';
 import { HOSTILE_TEXTS } from '../testing/hostile-texts.ts';
-import type { Metric } from '../vector/metric.ts';
 import type { NewVector, VectorLimits, VectorsPort } from './vectors.ts';
 import { vectorsModelProperty, vectorsPrecision } from './vectors-model-contract.ts';
 

@@ -1,11 +1,11 @@
 /** The vectors port beside a look at every vector. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { EVERYTHING, type Filter, isEqual } from '../documents/filter.ts';
+import { EVERYTHING, type Filter, isEqual } from '../capabilities/documents/filter.ts';
+import { best, METRICS, type Metric, scoring } from '../capabilities/vector/metric.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import { matches } from '../testing/filter-model.ts';
 import { clusteredVectors, randomVectors, seededRandom } from '../testing/random-vectors.ts';
-import { best, METRICS, type Metric, scoring } from '../vector/metric.ts';
 import type { NewVector, VectorsPort } from './vectors.ts';
 
 interface Case {

@@ -10,9 +10,9 @@
  *     only for another that is as near within the recall that it promises.
  */
 import type { JsonObject } from '@gantry/protocol';
-import type { Filter } from '../documents/filter.ts';
-import type { PortRead, PortWrite } from '../surface-call.ts';
-import type { Metric } from '../vector/metric.ts';
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
+import type { Filter } from '../capabilities/documents/filter.ts';
+import type { Metric } from '../capabilities/vector/metric.ts';
 
 export interface NewVector {
   readonly id: string;

@@ -4,9 +4,10 @@
  * I1  Writers of one tenant take turns: none evicts what another is noting as used. Only who deletes
  *     in masses does not: the sweeper of expired values, and eviction of a large namespace but for its last step.
  */
-import { entryBytes } from '../kv/entry-bytes.ts';
+
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
+import { entryBytes } from '../capabilities/kv/entry-bytes.ts';
 import type { CacheKey, CachePort } from '../ports/cache.ts';
-import type { PortRead, PortWrite } from '../surface-call.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
 import { type Act, Alone, type Area, column } from './together.ts';
 import { usedBytes } from './usage.ts';

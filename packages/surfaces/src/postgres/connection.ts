@@ -13,9 +13,9 @@
  * await database.write(call, async (tx) => { await tx`insert ...`; return { ok: true }; });
  */
 import { addressOf, openPostgres, readServer, type Sql, type Tx } from '@gantry/postgres';
-import { assertSameCall } from '../call-journal.ts';
+import { assertSameCall } from '../calls/call-journal.ts';
+import type { PortWrite } from '../calls/surface-call.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
-import type { PortWrite } from '../surface-call.ts';
 import { createSchema } from './create-schema.ts';
 import { explain, explainOpening, explainRead, isTransient, operation } from './errors.ts';
 import { type Act, type Area, type Caller, together } from './together.ts';

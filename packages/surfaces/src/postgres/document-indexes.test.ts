@@ -1,9 +1,9 @@
 /** Indexes are filled in steps, each a transaction of its own. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { isEqual } from '../documents/filter.ts';
+import { isEqual } from '../capabilities/documents/filter.ts';
+import { TABLE_LIMITS } from '../capabilities/table/surface.ts';
 import type { DocumentsPort, WhenNone } from '../ports/documents.ts';
-import { TABLE_LIMITS } from '../table/surface.ts';
 import { read, write } from '../testing/calls.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import type { Tx } from './connection.ts';

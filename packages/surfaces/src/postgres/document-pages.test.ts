@@ -1,8 +1,8 @@
 /** What a page of an indexed value costs: its own documents, however many others have the value. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Filter, isEqual } from '../documents/filter.ts';
-import { QueryText, type Scope } from '../documents/query-sql.ts';
+import { type Filter, isEqual } from '../capabilities/documents/filter.ts';
+import { QueryText, type Scope } from '../capabilities/documents/query-sql.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import { byRarest, POSTGRES } from './document-sql.ts';
 

@@ -3,10 +3,15 @@
  * backend, while the text of jsonb has spaces and long numbers of its own.
  */
 import type { JsonObject } from '@gantry/protocol';
-import { checkWidth, fit } from '../documents/columns.ts';
-import { patched } from '../documents/patch.ts';
-import { QueryText } from '../documents/query-sql.ts';
-import { PATCHED_BYTES_MAX, tooLarge, tooManyMatch, tooMuchMatches } from '../documents/refusals.ts';
+import { checkWidth, fit } from '../capabilities/documents/columns.ts';
+import { patched } from '../capabilities/documents/patch.ts';
+import { QueryText } from '../capabilities/documents/query-sql.ts';
+import {
+  PATCHED_BYTES_MAX,
+  tooLarge,
+  tooManyMatch,
+  tooMuchMatches,
+} from '../capabilities/documents/refusals.ts';
 import type { Change, DocumentLimits, Patched } from '../ports/documents.ts';
 import { sameJson } from '../same-json.ts';
 import { bytesOf } from '../text.ts';

@@ -1,14 +1,14 @@
 /** Documents are jsonb. Every parameter is text that says what it is cast to, so the driver guesses nothing. */
 
 import type { Json, JsonObject } from '@gantry/protocol';
-import type { Filter, Path } from '../documents/filter.ts';
+import type { Filter, Path } from '../capabilities/documents/filter.ts';
 import {
   type Bind,
   cellCounts,
   type Dialect,
   type Scope,
   SORTED_CHARACTERS,
-} from '../documents/query-sql.ts';
+} from '../capabilities/documents/query-sql.ts';
 import type { Sql, Tx } from './connection.ts';
 import { runText } from './run-text.ts';
 

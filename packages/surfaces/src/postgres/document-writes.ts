@@ -1,6 +1,6 @@
 /** Writes to collections. Each holds the row of its collection, so writers of one take turns. */
-import { type Columns, declared, fit, misfits, UNDECLARED } from '../documents/columns.ts';
-import { QueryText } from '../documents/query-sql.ts';
+import { type Columns, declared, fit, misfits, UNDECLARED } from '../capabilities/documents/columns.ts';
+import { QueryText } from '../capabilities/documents/query-sql.ts';
 import {
   alreadyThere,
   misfitThere,
@@ -11,7 +11,7 @@ import {
   tooManyCollections,
   tooManyDocuments,
   tooManyMatch,
-} from '../documents/refusals.ts';
+} from '../capabilities/documents/refusals.ts';
 import type { Change, DocumentLimits, NewDocument, Patched, WhenNone } from '../ports/documents.ts';
 import type { Tx } from './connection.ts';
 import { fillStep, index } from './document-indexes.ts';

@@ -1,8 +1,15 @@
 /** The documents port in PostgreSQL. */
 import type { JsonObject } from '@gantry/protocol';
-import type { Columns } from '../documents/columns.ts';
-import { cut, orderBy, type PageRow, positionOf, QueryText, type Scope } from '../documents/query-sql.ts';
-import { orAbsent } from '../documents/refusals.ts';
+import type { Columns } from '../capabilities/documents/columns.ts';
+import {
+  cut,
+  orderBy,
+  type PageRow,
+  positionOf,
+  QueryText,
+  type Scope,
+} from '../capabilities/documents/query-sql.ts';
+import { orAbsent } from '../capabilities/documents/refusals.ts';
 import {
   type CollectionFacts,
   type CollectionName,

@@ -1,6 +1,6 @@
 /** The entries that a turn of the kv port holds, and what becomes of them. */
 import type { Statement } from '@gantry/postgres';
-import { ENTRY_OVERHEAD_BYTES, entryBytes } from '../kv/entry-bytes.ts';
+import { ENTRY_OVERHEAD_BYTES, entryBytes } from '../capabilities/kv/entry-bytes.ts';
 import type { KvEntry, KvKey } from '../ports/kv.ts';
 import { Refusal } from '../refusal.ts';
 import type { Tx } from './connection.ts';

@@ -1,7 +1,7 @@
 /** What a page of keys costs: its own keys, whatever lies before and behind it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { boundsOf, LOOKED_AT_MAX } from '../kv/key-range.ts';
+import { boundsOf, LOOKED_AT_MAX } from '../capabilities/kv/key-range.ts';
 import { NOW, read } from '../testing/calls.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import { listText, postgresKv } from './kv.ts';

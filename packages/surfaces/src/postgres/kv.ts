@@ -1,6 +1,6 @@
 /** The kv port in PostgreSQL. */
 import type { Json } from '@gantry/protocol';
-import { boundsOf, type KeyBounds, listStretches, type Stretch } from '../kv/key-range.ts';
+import { boundsOf, type KeyBounds, listStretches, type Stretch } from '../capabilities/kv/key-range.ts';
 import {
   KV_ACTUAL_BYTES_MAX,
   type KvEntry,

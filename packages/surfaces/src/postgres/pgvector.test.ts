@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { EVERYTHING, isEqual } from '../documents/filter.ts';
+import { EVERYTHING, isEqual } from '../capabilities/documents/filter.ts';
+import { best, scoring } from '../capabilities/vector/metric.ts';
+import { VECTOR_LIMITS } from '../capabilities/vector/surface.ts';
 import type { VectorsPort } from '../ports/vectors.ts';
 import { VECTORS_CONTRACT_LIMITS, vectorsContract } from '../ports/vectors-contract.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import { openTestPgvector, type TestPgvector } from '../testing/pgvector.ts';
 import { clusteredVectors, seededRandom } from '../testing/random-vectors.ts';
-import { best, scoring } from '../vector/metric.ts';
-import { VECTOR_LIMITS } from '../vector/surface.ts';
 import { openPostgresDatabase, type PostgresDatabase } from './connection.ts';
 import { openPostgresVectors } from './vectors.ts';
 

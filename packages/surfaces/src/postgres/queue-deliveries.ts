@@ -1,11 +1,17 @@
 /** Deliveries of the queues in PostgreSQL: leased to a consumer, then settled or delivered again. */
 import { OpenwopError } from '@gantry/protocol';
+import { chooseDue, chooseFresh, effective, type Found, type Room } from '../capabilities/queue/choose.ts';
+import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../capabilities/queue/dead-letter.ts';
+import { tokenExpired, tooManyGroups } from '../capabilities/queue/errors.ts';
+import { nothingThere } from '../capabilities/queue/nothing.ts';
+import {
+  type Granted,
+  handleOf,
+  type QueueLease,
+  readHandle,
+  WAY_LIMIT,
+} from '../capabilities/queue/queue-store.ts';
 import type { QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
-import { chooseDue, chooseFresh, effective, type Found, type Room } from '../queue/choose.ts';
-import { ALREADY_DEAD, DELIVERY_LIMIT_REASON, isDeadLetterTopic } from '../queue/dead-letter.ts';
-import { tokenExpired, tooManyGroups } from '../queue/errors.ts';
-import { nothingThere } from '../queue/nothing.ts';
-import { type Granted, handleOf, type QueueLease, readHandle, WAY_LIMIT } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
 import { type Asked, groupKey, loadFurther, loadGroups, type OpenGroup } from './queue-groups.ts';
 import { bury } from './queue-messages.ts';

@@ -1,6 +1,6 @@
 /** What the queues in PostgreSQL have for consumers: their groups, with messages to deliver, and what they hold. */
-import { type Found, FURTHER_LIMIT, freshLimit } from '../queue/choose.ts';
-import type { HandleParts, QueueLease } from '../queue/queue-store.ts';
+import { type Found, FURTHER_LIMIT, freshLimit } from '../capabilities/queue/choose.ts';
+import type { HandleParts, QueueLease } from '../capabilities/queue/queue-store.ts';
 import type { Tx } from './connection.ts';
 import { byNumber, fromNumber, lastFirst } from './queue-range.ts';
 import { column } from './together.ts';

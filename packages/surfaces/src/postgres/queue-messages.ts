@@ -1,9 +1,9 @@
 /** Messages of the queues in PostgreSQL: how they come in, and go to the dead letters. */
 import type { Statement } from '@gantry/postgres';
+import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../capabilities/queue/dead-letter.ts';
+import { tenantFull } from '../capabilities/queue/errors.ts';
+import { type Burial, MESSAGE_OVERHEAD_BYTES } from '../capabilities/queue/queue-store.ts';
 import type { QueueDraft } from '../ports/queue.ts';
-import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../queue/dead-letter.ts';
-import { tenantFull } from '../queue/errors.ts';
-import { type Burial, MESSAGE_OVERHEAD_BYTES } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
 import { byNumber } from './queue-range.ts';
 import type { QueueAct, QueueTurn } from './queue-turn.ts';

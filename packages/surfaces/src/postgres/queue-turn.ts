@@ -1,7 +1,7 @@
 /** What a turn of the queues of a tenant has read, and is going to write in as many statements as there are kinds. */
 import type { Statement } from '@gantry/postgres';
+import { type HandleParts, handleOf } from '../capabilities/queue/queue-store.ts';
 import type { QueueBounds } from '../ports/queue.ts';
-import { type HandleParts, handleOf } from '../queue/queue-store.ts';
 import type { Tx } from './connection.ts';
 import { type Asked, type Held, loadGroups, loadHeld, type OpenGroup } from './queue-groups.ts';
 import { addMessages, announce, type NewMessage, stayInQuota, usedByMessages } from './queue-messages.ts';

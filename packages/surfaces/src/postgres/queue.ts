@@ -1,4 +1,16 @@
 /** Queues in PostgreSQL, for several processes: who waits is woken by NOTIFY. */
+
+import { Arrivals } from '../capabilities/queue/arrivals.ts';
+import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../capabilities/queue/choose.ts';
+import { databaseQueue } from '../capabilities/queue/database-queue.ts';
+import {
+  boundsFor,
+  type Logged,
+  type QueueCall,
+  type QueueStore,
+  READ_LIMIT,
+  SWEEP_BATCH,
+} from '../capabilities/queue/queue-store.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import {
   QUEUE_BOUNDS,
@@ -7,17 +19,6 @@ import {
   type QueuePlace,
   type QueuePort,
 } from '../ports/queue.ts';
-import { Arrivals } from '../queue/arrivals.ts';
-import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../queue/choose.ts';
-import { databaseQueue } from '../queue/database-queue.ts';
-import {
-  boundsFor,
-  type Logged,
-  type QueueCall,
-  type QueueStore,
-  READ_LIMIT,
-  SWEEP_BATCH,
-} from '../queue/queue-store.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
 import { lease, makeWay, settle } from './queue-deliveries.ts';
 import { publish, QUEUE_CHANNEL } from './queue-messages.ts';

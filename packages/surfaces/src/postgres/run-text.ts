@@ -1,4 +1,4 @@
-import type { Value } from '../documents/query-sql.ts';
+import type { Value } from '../capabilities/documents/query-sql.ts';
 import type { Sql, Tx } from './connection.ts';
 
 /** Each connection keeps what is prepared on it; the shapes of filters in use are few. */

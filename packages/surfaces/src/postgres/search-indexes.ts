@@ -1,4 +1,4 @@
-import type { Term } from '../search/parse-query.ts';
+import type { Term } from '../capabilities/search/parse-query.ts';
 import type { Sql, Tx } from './connection.ts';
 
 export interface SearchIndex {

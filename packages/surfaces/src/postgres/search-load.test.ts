@@ -1,10 +1,10 @@
 /** The largest call, and calls that make an index at once. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { EVERYTHING } from '../documents/filter.ts';
+import { EVERYTHING } from '../capabilities/documents/filter.ts';
+import { parseQuery } from '../capabilities/search/parse-query.ts';
+import { CALL_BYTES_MAX, SEARCH_LIMITS } from '../capabilities/search/surface.ts';
 import type { SearchPort } from '../ports/search.ts';
-import { parseQuery } from '../search/parse-query.ts';
-import { CALL_BYTES_MAX, SEARCH_LIMITS } from '../search/surface.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import { postgresSearch } from './search.ts';

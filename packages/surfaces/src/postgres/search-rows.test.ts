@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { foldedFields } from '../search/words.ts';
+import { foldedFields } from '../capabilities/search/words.ts';
 import { gramHashes, lexemesOf } from './search-indexes.ts';
 import { batchesOf, searchRows } from './search-rows.ts';
 

@@ -1,8 +1,8 @@
 /** Documents as rows of PostgreSQL, made before their transaction: it is not to wait for words and grams. */
 import { setImmediate } from 'node:timers/promises';
+import { foldedFields, wordsOfFields } from '../capabilities/search/words.ts';
 import { stopwatch } from '../deadline.ts';
 import type { SearchDocument } from '../ports/search.ts';
-import { foldedFields, wordsOfFields } from '../search/words.ts';
 import { gramHashes, lexemesOf, type SearchIndex } from './search-indexes.ts';
 
 export interface SearchRow {

@@ -1,6 +1,7 @@
 /** Writes of the search port in PostgreSQL. Each holds the row of its index, so writers of one take turns. */
+
+import { checkRoom, noIndex, tooManyIndexes } from '../capabilities/search/refusals.ts';
 import type { SearchDocument, SearchLimits } from '../ports/search.ts';
-import { checkRoom, noIndex, tooManyIndexes } from '../search/refusals.ts';
 import type { Tx } from './connection.ts';
 import { holdSearchIndex, type Place, type SearchIndex } from './search-indexes.ts';
 import { batchesOf, type SearchRow, searchRows } from './search-rows.ts';

@@ -2,11 +2,11 @@
  * The search port in PostgreSQL: a GIN index over words finds, and BM25 ranks what it found. `ts_rank` knows neither
  * rare words from common ones nor long documents from short ones, and a table of postings takes ten times the room.
  */
-import { QueryText } from '../documents/query-sql.ts';
+import { QueryText } from '../capabilities/documents/query-sql.ts';
+import type { ParsedQuery } from '../capabilities/search/parse-query.ts';
+import { noIndex } from '../capabilities/search/refusals.ts';
+import { fewGramsOf, partScore } from '../capabilities/search/words.ts';
 import type { SearchHit, SearchLimits, SearchPort, SearchQuery } from '../ports/search.ts';
-import type { ParsedQuery } from '../search/parse-query.ts';
-import { noIndex } from '../search/refusals.ts';
-import { fewGramsOf, partScore } from '../search/words.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { documentOf, POSTGRES } from './document-sql.ts';
 import { runText } from './run-text.ts';

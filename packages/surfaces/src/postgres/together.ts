@@ -16,9 +16,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Sql, Statement, Tx } from '@gantry/postgres';
 import { OpenwopError } from '@gantry/protocol';
 import { codeOf } from '../backend-errors.ts';
-import { assertSameCall } from '../call-journal.ts';
+import { assertSameCall } from '../calls/call-journal.ts';
+import type { Invocation, PortRead, PortWrite } from '../calls/surface-call.ts';
 import { Refusal } from '../refusal.ts';
-import type { Invocation, PortRead, PortWrite } from '../surface-call.ts';
 import { isTransient, operation } from './errors.ts';
 import { takeTurn } from './usage.ts';
 

@@ -1,5 +1,5 @@
-import type { Metric } from '../vector/metric.ts';
-import type { CollectionShape } from '../vector/refusals.ts';
+import type { Metric } from '../capabilities/vector/metric.ts';
+import type { CollectionShape } from '../capabilities/vector/refusals.ts';
 import type { Sql, Tx } from './connection.ts';
 
 export interface VectorCollection extends CollectionShape {

@@ -1,6 +1,5 @@
 /** Writes of the vectors port in PostgreSQL. Each holds the row of its collection, so writers of one take turns. */
-import { QueryText } from '../documents/query-sql.ts';
-import type { NewVector, VectorDeletion, VectorLimits, VectorUpsert } from '../ports/vectors.ts';
+import { QueryText } from '../capabilities/documents/query-sql.ts';
 import {
   type CollectionShape,
   checkDimensions,
@@ -8,7 +7,8 @@ import {
   checkRoom,
   noCollection,
   tooManyCollections,
-} from '../vector/refusals.ts';
+} from '../capabilities/vector/refusals.ts';
+import type { NewVector, VectorDeletion, VectorLimits, VectorUpsert } from '../ports/vectors.ts';
 import type { Tx } from './connection.ts';
 import { POSTGRES } from './document-sql.ts';
 import { runText } from './run-text.ts';

@@ -8,10 +8,10 @@
  * hundredth, it is 0.04, and with an iterative scan 0.87 in 75 ms for 125. And each vector takes 0.5 ms more to write.
  */
 import type { JsonObject } from '@gantry/protocol';
-import { QueryText } from '../documents/query-sql.ts';
+import { QueryText } from '../capabilities/documents/query-sql.ts';
+import { best, type Metric, type Scored, SLACK, scoring } from '../capabilities/vector/metric.ts';
+import { checkDimensions, noCollection } from '../capabilities/vector/refusals.ts';
 import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../ports/vectors.ts';
-import { best, type Metric, type Scored, SLACK, scoring } from '../vector/metric.ts';
-import { checkDimensions, noCollection } from '../vector/refusals.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { documentOf, POSTGRES } from './document-sql.ts';
 import { runText } from './run-text.ts';

@@ -1,9 +1,9 @@
 /** `ctx.storage.blob` on S3: what packs name, what others must not see, and what links let in. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { implementBlobs } from '../blob/surface.ts';
-import { createCursors } from '../cursor.ts';
-import type { Data } from '../data.ts';
+import { createCursors } from '../calls/cursor.ts';
+import type { Data } from '../calls/data.ts';
+import { implementBlobs } from '../capabilities/blob/surface.ts';
 import { type BlobPort, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { bytesOf } from '../ports/blobs-contract.ts';
 import { freshTenant } from '../testing/calls.ts';

@@ -1,7 +1,7 @@
 /** One session with MySQL or MariaDB. */
 import { connect, type Socket } from 'node:net';
 import { type Connection, createConnection } from 'mysql2';
-import type { DataObject } from '../data.ts';
+import type { DataObject } from '../calls/data.ts';
 import { inTime } from '../deadline.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 import { silent, tooMany } from './errors.ts';

@@ -1,6 +1,6 @@
 /** Values of MySQL and MariaDB, both ways. */
 import mysql, { type FieldPacket } from 'mysql2';
-import type { Data } from '../data.ts';
+import type { Data } from '../calls/data.ts';
 import type { SqlValue } from '../ports/sql.ts';
 import { decimalOf } from './decimals.ts';
 import { isoTime } from './times.ts';

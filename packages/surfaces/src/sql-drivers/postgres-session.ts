@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import { loginOptions, type PostgresServer, Wire } from '@gantry/postgres';
 import postgres from 'postgres';
-import type { DataObject } from '../data.ts';
+import type { DataObject } from '../calls/data.ts';
 import { inTime } from '../deadline.ts';
 import type { SqlLimits, SqlStatement } from '../ports/sql.ts';
 import { silent, tooMany } from './errors.ts';

@@ -1,5 +1,5 @@
 /** Values in the text form of PostgreSQL, both ways. */
-import type { Data } from '../data.ts';
+import type { Data } from '../calls/data.ts';
 import type { SqlValue } from '../ports/sql.ts';
 import { decimalOf } from './decimals.ts';
 import { isoTime } from './times.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import postgres from 'postgres';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
+import { statementOf } from '../capabilities/sql/template.ts';
 import { HASTY_LIMITS, SQL_CONTRACT_LIMITS, sqlContract } from '../ports/sql-contract.ts';
 import { SQL_SERVER_TIMEOUT_MS, sqlServerContract } from '../ports/sql-server-contract.ts';
-import { statementOf } from '../sql/template.ts';
 import { postgresBackend } from './postgres.ts';
 
 /**

@@ -2,7 +2,7 @@
  * A server as a data source. Each query is a read-only transaction of its own that is rolled back; reads and writes
  * have sessions of their own, so that neither keeps the other waiting.
  */
-import type { DataObject } from '../data.ts';
+import type { DataObject } from '../calls/data.ts';
 import type { SqlBackend, SqlDialect, SqlLimits, SqlStatement } from '../ports/sql.ts';
 import { type Access, type Session, Sessions } from './sessions.ts';
 import { inOrder, tried, watched } from './transaction.ts';

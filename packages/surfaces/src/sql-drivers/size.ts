@@ -1,5 +1,5 @@
 /** How large an answer may be. Loads nothing, since the processes of SQLite use it too. */
-import type { Data } from '../data.ts';
+import type { Data } from '../calls/data.ts';
 import type { SqlLimits } from '../ports/sql.ts';
 
 const PLAIN_BYTES = 8;

@@ -1,6 +1,6 @@
 /** What the process does: queries and transactions on guarded connections. */
 import { DatabaseSync } from 'node:sqlite';
-import type { Data, DataObject } from '../data.ts';
+import type { Data, DataObject } from '../calls/data.ts';
 import type { Answer } from '../database-answer.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 import { Refusal } from '../refusal.ts';

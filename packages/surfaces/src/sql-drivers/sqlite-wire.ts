@@ -1,6 +1,7 @@
 /** What travels between the host and the processes that run SQLite. Loads nothing: processes start fast. */
+
+import type { Invocation } from '../calls/surface-call.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
-import type { Invocation } from '../surface-call.ts';
 
 export type SqliteFile =
   /** Ours: made when first used, bounded in size, with a journal inside. */

@@ -1,7 +1,7 @@
 /** Calls as ports get them. */
 import { randomUUID } from 'node:crypto';
-import { fingerprintOf } from '../data.ts';
-import type { PortRead, PortWrite } from '../surface-call.ts';
+import { fingerprintOf } from '../calls/data.ts';
+import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
 export const NOW = 1_800_000_000_000;
 

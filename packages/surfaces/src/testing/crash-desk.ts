@@ -1,8 +1,8 @@
 /** A desk whose calls are remembered through a crash, and the nodes that work at it. */
 import { join } from 'node:path';
-import type { Data } from '../data.ts';
+import type { Data } from '../calls/data.ts';
+import { createSurfaceDesk } from '../calls/surface-desk.ts';
 import type { BackendSettings } from '../open-surfaces.ts';
-import { createSurfaceDesk } from '../surface-desk.ts';
 import { CrashJournal } from './crash-journal.ts';
 import { type Call, callsOf, factsOf } from './desk.ts';
 import { openTestSurfaces } from './surfaces.ts';

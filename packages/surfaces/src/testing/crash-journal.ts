@@ -1,7 +1,7 @@
 /** What the host's invocation log does, in a file: claims and records of calls that outlive the process. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { OpenwopError } from '@gantry/protocol';
-import type { CallJournal, CallRecord, JournaledCall, ReadsPlace, SeenRead } from '../call-journal.ts';
+import type { CallJournal, CallRecord, JournaledCall, ReadsPlace, SeenRead } from '../calls/call-journal.ts';
 
 /** Without a record: claimed. */
 interface Line {

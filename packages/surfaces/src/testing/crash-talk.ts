@@ -1,5 +1,5 @@
 /** What the process that is killed and the one that kills say to each other. */
-import type { Data } from '../data.ts';
+import type { Data } from '../calls/data.ts';
 import type { CrashDeskOptions } from './crash-desk.ts';
 import type { WorkName } from './crash-works.ts';
 

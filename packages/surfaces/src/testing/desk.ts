@@ -1,11 +1,11 @@
 /** A desk over real embedded surfaces, and nodes that call it. */
 import type { TestContext } from 'node:test';
-import type { CallJournal, CallRecord, ReadsPlace, SeenRead } from '../call-journal.ts';
-import type { Data } from '../data.ts';
-import type { ImplementedSurface } from '../define-surface.ts';
-import type { CallReport, NodeCalls } from '../node-calls.ts';
-import type { NodeFacts } from '../surface-call.ts';
-import { createSurfaceDesk, type SurfaceDesk } from '../surface-desk.ts';
+import type { CallJournal, CallRecord, ReadsPlace, SeenRead } from '../calls/call-journal.ts';
+import type { Data } from '../calls/data.ts';
+import type { ImplementedSurface } from '../calls/define-surface.ts';
+import type { CallReport, NodeCalls } from '../calls/node-calls.ts';
+import type { NodeFacts } from '../calls/surface-call.ts';
+import { createSurfaceDesk, type SurfaceDesk } from '../calls/surface-desk.ts';
 import { NOW } from './calls.ts';
 import { freshFolder } from './data-dir.ts';
 import { openTestSurfaces } from './surfaces.ts';

@@ -1,8 +1,8 @@
 /** What filters and orders mean, in plain JavaScript. The databases are held to it. */
 import type { Json, JsonObject } from '@gantry/protocol';
-import { isObject } from '../data.ts';
-import type { Comparison, Filter, Path, SortField } from '../documents/filter.ts';
-import { SORTED_CHARACTERS } from '../documents/query-sql.ts';
+import { isObject } from '../calls/data.ts';
+import type { Comparison, Filter, Path, SortField } from '../capabilities/documents/filter.ts';
+import { SORTED_CHARACTERS } from '../capabilities/documents/query-sql.ts';
 import { sameJson } from '../same-json.ts';
 
 export function matches(document: JsonObject, filter: Filter): boolean {

@@ -1,6 +1,6 @@
 /** A process that increments one counter, many times at once, and says which calls were acknowledged. */
-import { openEmbeddedDatabase } from '../embedded/database.ts';
-import { embeddedKv } from '../embedded/kv.ts';
+import { openEmbeddedDatabase } from '../sqlite/database.ts';
+import { embeddedKv } from '../sqlite/kv.ts';
 import { write } from './calls.ts';
 
 const LANES = 8;

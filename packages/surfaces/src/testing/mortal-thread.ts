@@ -1,5 +1,5 @@
 /** A thread that echoes, and dies when it is told to. */
-import { serve } from '../embedded/serve.ts';
+import { serve } from '../sqlite/serve.ts';
 
 serve(() => ({
   answer: (requests) =>

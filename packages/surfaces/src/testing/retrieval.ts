@@ -1,9 +1,10 @@
 /** A desk with vectors and full text in a folder of its own. */
-import { openRetrievalDatabase } from '../embedded/database.ts';
-import { embeddedSearch } from '../embedded/search.ts';
-import { embeddedVectors } from '../embedded/vectors.ts';
-import { implementSearch, SEARCH_LIMITS } from '../search/surface.ts';
-import { implementVectors, VECTOR_LIMITS } from '../vector/surface.ts';
+
+import { implementSearch, SEARCH_LIMITS } from '../capabilities/search/surface.ts';
+import { implementVectors, VECTOR_LIMITS } from '../capabilities/vector/surface.ts';
+import { openRetrievalDatabase } from '../sqlite/database.ts';
+import { embeddedSearch } from '../sqlite/search.ts';
+import { embeddedVectors } from '../sqlite/vectors.ts';
 import { freshFolder } from './data-dir.ts';
 import { deskOf, type TestDesk } from './desk.ts';
 

@@ -1,9 +1,9 @@
 /** A process whose scan takes as long as it may. */
-import { EVERYTHING } from '../documents/filter.ts';
-import { openRetrievalDatabase } from '../embedded/database.ts';
-import { embeddedSearch } from '../embedded/search.ts';
-import { parseQuery } from '../search/parse-query.ts';
-import { SEARCH_LIMITS } from '../search/surface.ts';
+import { EVERYTHING } from '../capabilities/documents/filter.ts';
+import { parseQuery } from '../capabilities/search/parse-query.ts';
+import { SEARCH_LIMITS } from '../capabilities/search/surface.ts';
+import { openRetrievalDatabase } from '../sqlite/database.ts';
+import { embeddedSearch } from '../sqlite/search.ts';
 import { read, write } from './calls.ts';
 
 const [dataDir = ''] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 /** A SQL backend as the tests of its contract speak to it. */
 import assert from 'node:assert/strict';
-import type { DataObject } from '../data.ts';
+import type { DataObject } from '../calls/data.ts';
+import { type SqlParams, statementOf } from '../capabilities/sql/template.ts';
 import type { SqlBackend } from '../ports/sql.ts';
-import { type SqlParams, statementOf } from '../sql/template.ts';
 import { freshTenant, read, type WriteOptions, write } from './calls.ts';
 
 export type Sql = ReturnType<typeof talk>;

@@ -1,6 +1,6 @@
 /** A process that takes an upload by link, of which the end never comes. Tells when some of it is on the disk. */
-import { openEmbeddedBlobs } from '../blob/embedded-blobs.ts';
-import { openEmbeddedDatabase } from '../embedded/database.ts';
+import { openEmbeddedBlobs } from '../capabilities/blob/embedded-blobs.ts';
+import { openEmbeddedDatabase } from '../sqlite/database.ts';
 import { read } from './calls.ts';
 
 const [, , dataDir = '', bucket = '', key = ''] = process.argv;

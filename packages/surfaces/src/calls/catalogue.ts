@@ -1,0 +1,28 @@
+/** Every surface that this host can have. A new one adds its line here. */
+import { blobSurface } from '../capabilities/blob/surface.ts';
+import { cacheSurface } from '../capabilities/cache/surface.ts';
+import { fsSurface } from '../capabilities/fs/surface.ts';
+import { kvSurface } from '../capabilities/kv/surface.ts';
+import { nosqlSurface } from '../capabilities/nosql/surface.ts';
+import { queueSurface } from '../capabilities/queue/surface.ts';
+import { searchSurface } from '../capabilities/search/surface.ts';
+import { sqlSurface } from '../capabilities/sql/surface.ts';
+import { tableSurface } from '../capabilities/table/surface.ts';
+import { vectorSurface } from '../capabilities/vector/surface.ts';
+import type { SurfaceLiteral } from './define-surface.ts';
+import type { Spelling } from './spelling.ts';
+
+export const SURFACES: readonly SurfaceLiteral[] = [
+  kvSurface.literal,
+  cacheSurface.literal,
+  tableSurface.literal,
+  nosqlSurface.literal,
+  sqlSurface.literal,
+  vectorSurface.literal,
+  searchSurface.literal,
+  queueSurface.literal,
+  blobSurface.literal,
+  fsSurface.literal,
+];
+
+export const SPELLINGS: readonly Spelling[] = SURFACES.flatMap(({ spellings = [] }) => spellings);

@@ -1,0 +1,284 @@
+/**
+ * The calls of one node at work.
+ *
+ * I1  Who calls comes from the run. Nothing in an argument names a tenant.
+ * I2  Writes and effects are numbered in the order in which they arrive, before anything is awaited: those of each
+ *     series by themselves, since a series has one journal, and no journal could see that two of them changed places.
+ * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
+ */
+import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
+import { ServerError, stateOf, toReader } from '../backend-errors.ts';
+import {
+  assertSameCall,
+  type CallJournal,
+  type CallRecord,
+  invocationId,
+  isRecalled,
+  placeOf,
+  providerKeyOf,
+  TRIES_MAX,
+} from './call-journal.ts';
+import { type Data, type DataObject, fingerprintOf, isJson, isObject } from './data.ts';
+import type { ImplementedSurface, Journal } from './define-surface.ts';
+import type { Route, Routes } from './routes.ts';
+import { SeenReads } from './seen-reads.ts';
+import { through } from './spelling.ts';
+import {
+  type Invocation,
+  type NodeFacts,
+  notAllowed,
+  notPure,
+  type PackRef,
+  type ReadCall,
+} from './surface-call.ts';
+
+/** What a call may use of the channel that it came by. */
+export interface CallIo {
+  /** One more each time the node was dispatched again: its calls begin anew. */
+  readonly dispatch: number;
+  readonly signal: AbortSignal;
+  /** For streams: resolves when pack code has taken the value. */
+  send(value: Data): Promise<void>;
+}
+
+/** For the log, metrics and audit. No arguments and no answers. */
+export interface CallReport {
+  readonly surface: string;
+  readonly method: string;
+  readonly tenant: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly pack: PackRef;
+  readonly ms: number;
+  readonly ok: boolean;
+  /** None when the node ended before its call: what the call did by then is not known here. */
+  readonly code?: ErrorCode;
+  /** Of the server behind the surface, when that is why. */
+  readonly server?: 'unreachable' | 'rejected';
+  /** With `server`: what is the matter with which server, for the operator alone. */
+  readonly reason?: string;
+  /** What lies behind a fault of the host; pack code hears none of it. */
+  readonly fault?: unknown;
+}
+
+export interface CallDeps {
+  readonly now: () => number;
+  /** Must not throw. */
+  readonly onCall: (report: CallReport) => void;
+}
+
+interface Admitted {
+  readonly route: Route;
+  readonly sent: DataObject;
+  readonly input: DataObject;
+  readonly call: ReadCall;
+  readonly write: NumberedWrite | null;
+}
+
+interface NumberedWrite {
+  readonly journal: Journal;
+  readonly series: string;
+  readonly ordinal: number;
+  /** Until what the node has read is on record. */
+  readonly seen: Promise<void> | undefined;
+}
+
+/** In one series of one visit: under the distance between visits, and a bound to what a journal has to keep. */
+const WRITES_MAX = 100_000;
+
+export class NodeCalls {
+  readonly #routes: Routes;
+  readonly #deps: CallDeps;
+  readonly #facts: NodeFacts;
+  readonly #journal: CallJournal;
+  #dispatch = 0;
+  #reads: SeenReads;
+  readonly #writes = new Map<string, number>();
+  /** Those that the manifest names; where it names none, what is granted counts, or all where nobody grants. */
+  readonly #declared: ReadonlySet<ImplementedSurface>;
+  readonly #granted: ReadonlySet<ImplementedSurface> | undefined;
+
+  constructor(routes: Routes, deps: CallDeps, facts: NodeFacts, journal: CallJournal) {
+    this.#routes = routes;
+    this.#deps = deps;
+    this.#facts = facts;
+    this.#journal = journal;
+    this.#reads = new SeenReads(journal, facts);
+    this.#declared = routes.namedBy(facts.peers);
+    this.#granted = facts.granted && routes.namedBy(facts.granted);
+  }
+
+  /** Rejects with `OpenwopError` only, or with the reason of the signal. */
+  async call(path: string, args: readonly Data[], io: CallIo): Promise<Data | undefined> {
+    const startedAt = this.#deps.now();
+    let route: Route | undefined;
+    const report = (ended: Pick<CallReport, 'ok' | 'code' | 'server' | 'reason' | 'fault'>): void =>
+      this.#deps.onCall({ ...this.#reportOf(path, route), ms: this.#deps.now() - startedAt, ...ended });
+    try {
+      const sent = argumentOf(path, args);
+      route = this.#routes.find(path, sent);
+      const admitted = this.#admit(route, sent, io, startedAt);
+      const answer = await this.#answer(admitted, io);
+      report({ ok: true });
+      return answer;
+    } catch (thrown) {
+      if (io.signal.aborted) report({ ok: false });
+      io.signal.throwIfAborted();
+      const error = route?.method.effect === 'read' ? toReader(thrown) : thrown;
+      const expected = error instanceof OpenwopError;
+      const refusal = expected ? forPack(error) : new OpenwopError('internal_error');
+      const fault = expected ? error.cause : error;
+      report({ ok: false, code: refusal.code, ...serverOf(error), ...(fault !== undefined && { fault }) });
+      throw refusal;
+    }
+  }
+
+  #reportOf(path: string, route: Route | undefined): Omit<CallReport, 'ms' | 'ok'> {
+    const { tenant, runId, nodeId, pack } = this.#facts;
+    const [surface, method] = route ? [route.surface.literal.capability, route.name] : [path, ''];
+    return { surface, method, tenant, runId, nodeId, pack };
+  }
+
+  /** Everything that can be refused is, before anything happens. */
+  #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
+    io.signal.throwIfAborted();
+    if (io.dispatch !== this.#dispatch) this.#beginAnew(io.dispatch);
+    const { ordinalBase: _, peers: __, granted: ___, ...who } = this.#facts;
+    const declares = this.#declared.size > 0;
+    const allowed = declares ? this.#declared : this.#granted;
+    if (allowed && !allowed.has(route.surface)) throw notAllowed(who, route, declares);
+    const writes = route.method.effect !== 'read';
+    if (writes && who.effect === 'pure') throw notPure(who, { ...route, what: route.method.effect });
+    const input = through(route.takes, sent, { input: sent, now });
+    route.checkInput(input);
+    const call = { ...who, signal: io.signal, now };
+    return { route, sent, input, call, write: writes ? this.#number(route, input, call) : null };
+  }
+
+  #beginAnew(dispatch: number): void {
+    this.#dispatch = dispatch;
+    this.#writes.clear();
+    this.#reads = new SeenReads(this.#journal, this.#facts);
+  }
+
+  /** I2. */
+  #number({ surface }: Route, input: DataObject, call: ReadCall): NumberedWrite {
+    const journal = surface.journalOf(input, call);
+    const series = `${surface.literal.capability}.${journal}`;
+    const number = this.#writes.get(series) ?? 0;
+    if (number === WRITES_MAX) throw tooManyWrites(surface.literal.capability);
+    this.#writes.set(series, number + 1);
+    return { journal, series, ordinal: this.#facts.ordinalBase + number, seen: this.#reads.keep() };
+  }
+
+  async #answer(admitted: Admitted, io: CallIo): Promise<Data | undefined> {
+    const { route, sent, call } = admitted;
+    const spell = (value: Data): Data =>
+      route.gives && isObject(value) ? through(route.gives, value, { input: sent, now: call.now }) : value;
+    if (route.method.kind === 'stream') {
+      const items = route.surface.act(route.name, admitted.input, call) as AsyncIterable<unknown>;
+      for await (const item of items) await io.send(spell(route.checkOutput(item)));
+      return undefined;
+    }
+    return spell(route.checkOutput(await this.#perform(admitted)));
+  }
+
+  async #perform({ route, input, call, write }: Admitted): Promise<unknown> {
+    const read = (): unknown => route.surface.act(route.name, input, call);
+    if (write === null && call.effect === 'pure') return read();
+    const method = `${route.surface.literal.capability}.${route.name}`;
+    const fingerprint = fingerprintOf(method, input);
+    if (write === null) return this.#reads.answer(fingerprint, read);
+    await write.seen;
+    const { journal, series, ordinal } = write;
+    const place = { tenant: call.tenant, runId: call.runId, nodeId: call.nodeId, ordinal };
+    const invocationOf = (tried: number): Invocation => ({
+      ...place,
+      method,
+      fingerprint,
+      id: invocationId({ ...place, providerKey: providerKeyOf(series, tried) }),
+      place: placeOf(place, series),
+    });
+    const act = (invocation: Invocation): unknown =>
+      route.surface.act(route.name, input, { ...call, invocation });
+    if (journal === 'own') {
+      const invocation = invocationOf(0);
+      const answer = await act(invocation);
+      if (!isRecalled(invocation)) this.#journal.recorded?.();
+      return answer;
+    }
+    return this.#journaled(series, invocationOf, act, route.method.idempotent === true);
+  }
+
+  /** Around backends without a memory. A recorded failure that may pass is tried anew, under an id of its own. */
+  async #journaled(
+    series: string,
+    invocationOf: (tried: number) => Invocation,
+    act: (invocation: Invocation) => unknown,
+    idempotent: boolean,
+  ): Promise<unknown> {
+    for (let tried = 0; ; tried++) {
+      const invocation = invocationOf(tried);
+      // Knows the server and the cause, which no record has
+      let failure = null as OpenwopError | null;
+      const { tenant, runId, nodeId, ordinal, method } = invocation;
+      const record = await this.#journal.perform(
+        { tenant, runId, nodeId, ordinal, method, providerKey: providerKeyOf(series, tried), idempotent },
+        () =>
+          recordOf(invocation, idempotent, act, (error) => {
+            failure = error;
+          }),
+      );
+      assertSameCall(invocation, record);
+      if (record.ok) return record.value;
+      if (failure) throw failure;
+      if (!record.retriable || tried + 1 === TRIES_MAX) {
+        const { code, ...rest } = record.error;
+        throw new OpenwopError(code, rest);
+      }
+    }
+  }
+}
+
+/**
+ * Expected failures are recorded like answers; after any other nobody knows what happened. Nor after one that may
+ * pass: what is idempotent is then done again under the same id, so that a receiver knows it for the same.
+ */
+async function recordOf(
+  invocation: Invocation,
+  idempotent: boolean,
+  act: (invocation: Invocation) => unknown,
+  onFailure: (failure: OpenwopError) => void,
+): Promise<CallRecord> {
+  const { method, fingerprint } = invocation;
+  const about = { method, fingerprint };
+  try {
+    const value = (await act(invocation)) ?? null;
+    if (!isJson(value)) throw new Error(`${method} answered what the journal cannot keep`);
+    return { ...about, ok: true, value };
+  } catch (error) {
+    if (!(error instanceof OpenwopError)) throw error;
+    const { code, message, details } = forPack(error);
+    const { retriable } = ERRORS[code];
+    if (retriable && idempotent) throw error;
+    onFailure(error);
+    return { ...about, ok: false, retriable, error: { code, message, ...(details && { details }) } };
+  }
+}
+
+const tooManyWrites = (capability: string): OpenwopError =>
+  new OpenwopError('validation_error', {
+    message: `A node may write to ${capability} ${WRITES_MAX.toLocaleString('en-GB')} times. Write more in one call, or spread the work over several nodes.`,
+  });
+
+const serverOf = (error: unknown): Pick<CallReport, 'server' | 'reason'> =>
+  error instanceof ServerError ? { server: stateOf(error.trouble), reason: error.message } : {};
+
+const forPack = (error: OpenwopError): OpenwopError =>
+  error instanceof ServerError ? error.forPack() : error;
+
+function argumentOf(path: string, args: readonly Data[]): DataObject {
+  const [first = {}] = args;
+  if (args.length <= 1 && isObject(first)) return first;
+  throw new OpenwopError('validation_error', { message: `ctx.${path} takes one object.` });
+}

@@ -1,0 +1,104 @@
+/**
+ * Files that hold the content of objects.
+ *
+ * I1  A name is used once, so content never changes and a reader never sees two puts mixed.
+ * I2  Content is on the disk, in `incoming/`, before a row names it. Moving it to its folder comes after; until then,
+ *     and after a crash in between, it is found where it is.
+ * I3  What lies in `incoming/` at the start and has no row was never answered for.
+ */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf } from '../../backend-errors.ts';
+import { syncFolder } from '../../sync-folder.ts';
+
+export class ContentFiles {
+  readonly #incoming: string;
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#incoming = join(folder, 'incoming');
+  }
+
+  /** I3. */
+  async open(isNamed: (file: string) => Promise<boolean>): Promise<void> {
+    await mkdir(this.#incoming, { recursive: true, mode: 0o700 });
+    for (const file of await readdir(this.#incoming)) {
+      if (await isNamed(file)) await this.settle(file);
+      else await rm(join(this.#incoming, file), { force: true });
+    }
+  }
+
+  /** Answers the name of the file, which is on the disk, and its size. */
+  async add(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<{ file: string; bytes: number }> {
+    const file = randomUUID();
+    const handle = await open(join(this.#incoming, file), 'wx', 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+      const { size: bytes } = await handle.stat();
+      await syncFolder(this.#incoming);
+      return { file, bytes };
+    } catch (error) {
+      await rm(join(this.#incoming, file), { force: true });
+      throw error;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Out of `incoming/`, once a row names it. Another may have replaced and removed it by then. */
+  async settle(file: string): Promise<void> {
+    const place = this.#placeOf(file);
+    const from = join(this.#incoming, file);
+    try {
+      await rename(from, place);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await mkdir(join(place, '..'), { recursive: true, mode: 0o700 });
+      await syncFolder(this.#folder);
+      await rename(from, place).catch((again: unknown) => {
+        if (!isMissing(again)) throw again;
+      });
+    }
+  }
+
+  /** Null when there is no such file. The caller closes it. */
+  async find(file: string): Promise<FileHandle | null> {
+    for (const place of [this.#placeOf(file), join(this.#incoming, file), this.#placeOf(file)]) {
+      try {
+        return await open(place, 'r');
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    }
+    return null;
+  }
+
+  async read(file: string): Promise<Uint8Array | null> {
+    const handle = await this.find(file);
+    if (handle === null) return null;
+    try {
+      const { size } = await handle.stat();
+      const bytes = new Uint8Array(size);
+      const { bytesRead } = await handle.read(bytes, 0, size, 0);
+      if (bytesRead !== size) throw new Error(`The content ${file} of an object is shorter than it was`);
+      return bytes;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async remove(file: string): Promise<void> {
+    await rm(join(this.#incoming, file), { force: true });
+    await rm(this.#placeOf(file), { force: true });
+  }
+
+  /** Folders of two letters, so that none holds too many. */
+  #placeOf(file: string): string {
+    return join(this.#folder, file.slice(0, 2), file);
+  }
+}
+
+const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';

@@ -1,0 +1,181 @@
+/** Objects in the data folder: content in files, the rest in the embedded database. */
+import { join } from 'node:path';
+import { OpenwopError } from '@gantry/protocol';
+import type { MakeRoom } from '../../calls/content-room.ts';
+import { type BlobContent, type BlobPlace, type BlobPort, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
+import type { NamedBlob, PlacedBlob, StoredBlob } from '../../sqlite/blobs.ts';
+import type { EmbeddedDatabase } from '../../sqlite/database.ts';
+import { ContentFiles } from './content-files.ts';
+import { objectPath, signLink } from './link.ts';
+import {
+  type LinkTarget,
+  type PresignedAnswer,
+  type PresignedRequest,
+  type StreamedBlob,
+  servePresigned,
+} from './serve-presigned.ts';
+
+export interface LinkOptions {
+  /** Signs links; the same after a restart, or links die with the process. */
+  readonly key: Uint8Array;
+  /** Where clients reach this host, without a slash at the end; asked each time, since a port may be chosen late. */
+  readonly publicUrl: () => string | Promise<string>;
+}
+
+export interface EmbeddedBlobsOptions {
+  readonly database: EmbeddedDatabase;
+  readonly dataDir: string;
+  /** For each tenant. */
+  readonly quotaBytes: number;
+  readonly links: LinkOptions;
+}
+
+export interface EmbeddedBlobs extends BlobPort {
+  /** Answers a request to a link. Refuses with `OpenwopError`. */
+  servePresigned(request: PresignedRequest): Promise<PresignedAnswer>;
+}
+
+/** What nobody names is removed at once, so that replacing fills no disk. What a crash left is found by this time. */
+const GARBAGE_MS = 600_000;
+const GARBAGE_BATCH = 200;
+
+export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<EmbeddedBlobs> {
+  const { database, links } = options;
+  const files = new ContentFiles(join(options.dataDir, 'blobs'));
+  await files.open((file) => database.read('blobs', 'isNamed', file));
+  const port: BlobPort = {
+    journal: 'own',
+    addressOf: async (place) => `${await links.publicUrl()}${objectPath(place)}`,
+    put: ({ bytes: content, contentType, ...object }, call) =>
+      store(files, { content, contentType }, (blob) =>
+        database.write(
+          'blobs',
+          'put',
+          call,
+          placeOf(object, call.tenant),
+          blob,
+          call.now,
+          options.quotaBytes,
+        ),
+      ),
+    get: (place, { tenant }, makeRoom) => load(database, files, placeOf(place, tenant), makeRoom),
+    async delete(place, call) {
+      const file = await database.write('blobs', 'delete', call, placeOf(place, call.tenant), call.now);
+      if (file !== null) await discard(files, file);
+      return { deleted: file !== null };
+    },
+    list: (range, { tenant }) => database.read('blobs', 'list', tenant, range),
+    async presign({ method, seconds, ...place }, { tenant, now }) {
+      const expiresAt = now + seconds * 1_000;
+      const bytesMax = method === 'PUT' ? OBJECT_BYTES_MAX : 0;
+      const link = signLink(links.key, { ...place, tenant, method, expiresAt, bytesMax });
+      return `${await links.publicUrl()}${link}`;
+    },
+    health: async () => void (await database.read('blobs', 'isNamed', '')),
+    sweep: (now) => sweep(database, files, now),
+    close: async () => {},
+  };
+  const upload: LinkTarget['upload'] = (place, { body: content, contentType }, now) =>
+    store(files, { content, contentType }, (blob) =>
+      database.upkeep('blobs', 'put', place, blob, now, options.quotaBytes),
+    );
+  const stream: LinkTarget['stream'] = (place) => open(database, files, place);
+  return {
+    ...port,
+    servePresigned: (request) => servePresigned({ key: links.key, stream, upload }, request),
+  };
+}
+
+const placeOf = ({ bucket, key }: BlobPlace, tenant: string): PlacedBlob => ({ tenant, bucket, key });
+
+interface Incoming {
+  readonly content: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly contentType: string | null;
+}
+
+/** `name` answers which file the object has: another one when the call is on record. */
+async function store(
+  files: ContentFiles,
+  { content, contentType }: Incoming,
+  name: (blob: StoredBlob) => Promise<NamedBlob>,
+): Promise<{ sizeBytes: number }> {
+  const { file, bytes } = await files.add(content).catch(unavailable);
+  try {
+    const named = await name({ file, bytes, contentType });
+    if (named.file === file) await files.settle(file).catch(unavailable);
+    else await files.remove(file);
+    if (named.replaced !== undefined) await discard(files, named.replaced);
+  } catch (error) {
+    // The database may have kept the row and lost its voice: then the next start decides
+    if (!(error instanceof OpenwopError && error.code === 'storage_unavailable')) await files.remove(file);
+    throw error;
+  }
+  return { sizeBytes: bytes };
+}
+
+/** Its row of garbage stays for the sweep, which also comes for what cannot be removed now. */
+const discard = (files: ContentFiles, file: string): Promise<void> => files.remove(file).catch(() => {});
+
+/** Between the row and its file a put may come; then there is a newer row. */
+async function found<T>(
+  database: EmbeddedDatabase,
+  place: PlacedBlob,
+  contentOf: (blob: StoredBlob) => Promise<T | null>,
+): Promise<{ content: T; blob: StoredBlob } | null> {
+  for (let last = ''; ; ) {
+    const blob = await database.read('blobs', 'get', place);
+    if (blob === null) return null;
+    const content = await contentOf(blob).catch(unavailable);
+    if (content !== null) return { content, blob };
+    if (blob.file === last) throw new Error(`The content ${blob.file} of an object is missing`);
+    last = blob.file;
+  }
+}
+
+async function load(
+  database: EmbeddedDatabase,
+  files: ContentFiles,
+  place: PlacedBlob,
+  makeRoom?: MakeRoom,
+): Promise<BlobContent | null> {
+  const object = await found(database, place, async ({ file, bytes }) => {
+    await makeRoom?.(bytes);
+    return files.read(file);
+  });
+  return object && { bytes: object.content, contentType: object.blob.contentType };
+}
+
+async function open(
+  database: EmbeddedDatabase,
+  files: ContentFiles,
+  place: PlacedBlob,
+): Promise<StreamedBlob | null> {
+  const object = await found(database, place, ({ file }) => files.find(file));
+  if (object === null) return null;
+  const { content, blob } = object;
+  return {
+    body: content.createReadStream(),
+    sizeBytes: blob.bytes,
+    contentType: blob.contentType,
+  };
+}
+
+async function sweep(database: EmbeddedDatabase, files: ContentFiles, now: number): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const garbage = await database.read('blobs', 'garbage', now - GARBAGE_MS, GARBAGE_BATCH);
+    for (const file of garbage) await files.remove(file);
+    if (garbage.length > 0) await database.upkeep('blobs', 'forget', garbage);
+    removed += garbage.length;
+    if (garbage.length < GARBAGE_BATCH) return removed;
+  }
+}
+
+function unavailable(cause: unknown): never {
+  if (cause instanceof OpenwopError) throw cause;
+  throw new OpenwopError('storage_unavailable', {
+    message:
+      'The folder of the objects cannot be used for now. Try again later; the operator has to look at the disk.',
+    cause,
+  });
+}

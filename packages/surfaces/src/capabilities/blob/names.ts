@@ -1,0 +1,34 @@
+/** What keys and content types may be, the same for every backend. */
+import { OpenwopError } from '@gantry/protocol';
+import { KEY_BYTES_MAX } from '../../ports/blobs.ts';
+
+/** Names between single slashes: stores that keep objects as files, and clients that tidy paths, agree on them. */
+export function checkKey(key: string): void {
+  const problem = problemOf(key);
+  if (problem === undefined) return;
+  throw new OpenwopError('validation_error', { message: `The key of an object ${problem}.` });
+}
+
+function problemOf(key: string): string | undefined {
+  if (Buffer.byteLength(key) > KEY_BYTES_MAX) return `may have ${KEY_BYTES_MAX} bytes at most`;
+  if (!key.isWellFormed() || /\p{Cc}/u.test(key)) return 'must be text without control characters';
+  const names = key.split('/');
+  if (names.includes('')) return 'must be names with single slashes between them';
+  return names.some((name) => /^\.{1,2}$/.test(name)) ? 'must not have "." or ".." as a name' : undefined;
+}
+
+const CONTENT_TYPE =
+  /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(; ?[\w-]{1,32}=("[\w ./:+-]{1,64}"|[\w./:+-]{1,64})){0,4}$/;
+
+/** Of what came by a link: its sender is no caller who could mend it, and what is no type is none. */
+export const knownType = (given: string | undefined): string | null =>
+  given !== undefined && CONTENT_TYPE.test(given) ? given : null;
+
+/** It becomes a header: anything else could add headers of its own. */
+export function contentTypeOf(given: string | undefined): string | null {
+  const known = knownType(given);
+  if (given === undefined || known !== null) return known;
+  throw new OpenwopError('validation_error', {
+    message: 'The content type must look like `text/plain; charset=utf-8`.',
+  });
+}

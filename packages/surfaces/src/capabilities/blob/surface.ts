@@ -1,0 +1,173 @@
+/** `ctx.storage.blob`: objects in named buckets, and links to them. */
+
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import { contentRoom } from '../../calls/content-room.ts';
+import { type Cursors, pageByKey } from '../../calls/cursor.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/schema.ts';
+import { notPure, type ReadCall } from '../../calls/surface-call.ts';
+import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
+import { checkKey, contentTypeOf } from './names.ts';
+import { BLOB } from './spellings.ts';
+
+const optional = Type.Optional;
+/** The first one unless given. */
+const Bucket = optional(Name);
+const Place = { bucket: Bucket, key: Name };
+
+export const blobSurface = defineSurface({
+  ...namesOf('blobStorage'),
+  spellings: BLOB,
+  summary:
+    'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only. Without ' +
+    '`bucket`, the first that is advertised is meant. Bytes are a `Uint8Array`.',
+  journal: 'backend',
+  limits: { maxObjectBytes: OBJECT_BYTES_MAX },
+  exceeded: { maxObjectBytes: 'blob_object_too_large' },
+  options: { presign: { summary: 'Links that work without a key.', advertises: { presignSupported: true } } },
+  errors: [
+    'blob_bucket_not_found',
+    'blob_object_not_found',
+    'blob_object_too_large',
+    'blob_presign_expired',
+    'blob_quota_exhausted',
+  ],
+  methods: {
+    put: {
+      effect: 'write',
+      idempotent: true,
+      summary:
+        'Keeps an object, in place of the one with the same key. `url` says where it is; it takes a link to get there.',
+      input: Type.Object({ ...Place, bytes: Bytes, contentType: optional(Type.String()) }),
+      output: Type.Object({ url: Type.String(), sizeBytes: Type.Integer() }),
+    },
+    get: {
+      effect: 'read',
+      summary:
+        'The object; a missing one is `blob_object_not_found`. Without `bucket` it is `find`: the object in the first ' +
+        'bucket, and for a missing one `{ found: false }`.',
+      input: Type.Object(Place),
+      output: Type.Object({ bytes: Bytes, contentType: optional(Type.String()) }),
+    },
+    find: {
+      effect: 'read',
+      summary: 'The object, or that there is none.',
+      input: Type.Object(Place),
+      output: Type.Object({
+        found: Type.Boolean(),
+        bytes: optional(Bytes),
+        contentType: optional(Type.String()),
+      }),
+    },
+    delete: {
+      effect: 'write',
+      idempotent: true,
+      summary: 'Removes an object.',
+      input: Type.Object(Place),
+      output: Type.Object({ deleted: Type.Boolean() }),
+    },
+    list: {
+      effect: 'read',
+      summary: `Keys in byte order, page by page. ${PAGES}`,
+      input: Type.Object({
+        bucket: Bucket,
+        prefix: optional(Prefix),
+        cursor: optional(Cursor),
+        limit: optional(PageLimit),
+      }),
+      output: Type.Object({
+        entries: Type.Array(Type.Object({ key: Type.String(), sizeBytes: Type.Integer() })),
+        nextCursor: optional(Type.String()),
+      }),
+    },
+    presign: {
+      effect: 'read',
+      needs: 'presign',
+      summary:
+        'A link that gets the object, or puts it, without a key, until it expires. A week is the longest. A node that ' +
+        'is declared pure gets no link that puts.',
+      input: Type.Object({
+        ...Place,
+        expiresInSeconds: Type.Integer({ minimum: 1, maximum: LINK_SECONDS_MAX }),
+        method: Type.Union([Type.Literal('GET'), Type.Literal('PUT')]),
+      }),
+      output: Type.Object({ url: Type.String(), expiresAt: Timestamp }),
+    },
+  },
+});
+
+interface GivenPlace {
+  readonly bucket?: string;
+  readonly key: string;
+}
+
+export interface BlobOptions {
+  readonly port: BlobPort;
+  readonly cursors: Cursors;
+  /** The first is the one that packs mean when they name none. */
+  readonly buckets: readonly string[];
+}
+
+/** Making a link changes nothing, but whoever has it may write. */
+const PUT_LINK = {
+  path: 'storage.blob.presign',
+  capability: 'host.blobStorage.presign',
+  what: 'write by link',
+};
+
+export function implementBlobs({ port, cursors, buckets }: BlobOptions): ImplementedSurface {
+  const bucketOf = (bucket = buckets[0]): string => {
+    if (bucket !== undefined && buckets.includes(bucket)) return bucket;
+    throw new OpenwopError('blob_bucket_not_found', { details: { buckets: [...buckets] } });
+  };
+  const placeOf = ({ bucket, key }: GivenPlace): BlobPlace => {
+    const place = { bucket: bucketOf(bucket), key };
+    checkKey(key);
+    return place;
+  };
+  const find = async (input: GivenPlace, call: ReadCall) => {
+    const found = await port.get(placeOf(input), call, contentRoom.for(call));
+    return (
+      found && { bytes: found.bytes, ...(found.contentType !== null && { contentType: found.contentType }) }
+    );
+  };
+  return blobSurface.implement(
+    {
+      async put({ bytes, contentType, ...place }, call) {
+        const object = { ...placeOf(place), bytes, contentType: contentTypeOf(contentType) };
+        blobSurface.check('maxObjectBytes', bytes.byteLength);
+        const { sizeBytes } = await port.put(object, call);
+        return { url: await port.addressOf(object, call.tenant), sizeBytes };
+      },
+      async get(input, call) {
+        const found = await find(input, call);
+        if (found === null) throw new OpenwopError('blob_object_not_found');
+        return found;
+      },
+      async find(input, call) {
+        const found = await find(input, call);
+        return { found: found !== null, ...found };
+      },
+      delete: async (input, call) => port.delete(placeOf(input), call),
+      async list({ bucket: given, prefix = '', ...asked }, call) {
+        const bucket = bucketOf(given);
+        const { page, ...next } = await pageByKey(cursors, asked, {
+          scope: [call.tenant, 'blob.list', bucket, prefix],
+          list: (range) => port.list({ bucket, prefix, ...range }, call),
+          keyOf: ({ key }) => key,
+        });
+        return { entries: [...page], ...next };
+      },
+      async presign({ expiresInSeconds: seconds, method, ...input }, call) {
+        if (method === 'PUT' && call.effect === 'pure') throw notPure(call, PUT_LINK);
+        const url = await port.presign({ ...placeOf(input), method, seconds }, call);
+        return { url, expiresAt: new Date(call.now + seconds * 1_000).toISOString() };
+      },
+    },
+    {
+      journalOf: () => port.journal,
+      advertises: { buckets: buckets.map((name) => ({ name })) },
+    },
+  );
+}

@@ -1,0 +1,109 @@
+/** `ctx.storage.cache`: values that may be gone at any time. */
+
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import { Json, NAMESPACES, Name, Namespace, Seconds, Timestamp } from '../../calls/schema.ts';
+import { fill, member, type Spelling } from '../../calls/spelling.ts';
+import type { CachePort } from '../../ports/cache.ts';
+
+const optional = Type.Optional;
+const Place = { key: Name, namespace: optional(Namespace) };
+
+const SPELLINGS: readonly Spelling[] = [
+  {
+    path: 'storage.cache.get',
+    to: 'cache.get',
+    gives: [
+      member('hit', 'whether there is a value', (value) => 'value' in value),
+      member('ageMs', 'since it was put', ({ storedAt }, { now }) =>
+        typeof storedAt === 'string' ? Math.max(0, now - Date.parse(storedAt)) : undefined,
+      ),
+    ],
+  },
+  { path: 'storage.cache.put', to: 'cache.put', takes: [fill({ ttlSeconds: 3_600 })] },
+];
+
+export const cacheSurface = defineSurface({
+  ...namesOf('cache'),
+  spellings: SPELLINGS,
+  summary:
+    'A cache with time to live. Each tenant sees its own values only and has its own room; what was used longest ' +
+    `ago leaves first. ${NAMESPACES}`,
+  journal: 'own',
+  limits: { maxValueBytes: 1_048_576, maxTtlSeconds: 86_400 },
+  exceeded: { maxValueBytes: 'cache_value_too_large', maxTtlSeconds: 'cache_ttl_exceeds_max' },
+  errors: ['cache_value_too_large', 'cache_ttl_exceeds_max'],
+  methods: {
+    get: {
+      effect: 'read',
+      summary: 'The value, or nothing.',
+      input: Type.Object(Place),
+      output: Type.Object({
+        value: optional(Json),
+        storedAt: optional(Timestamp),
+        expiresAt: optional(Timestamp),
+      }),
+    },
+    put: {
+      effect: 'write',
+      summary: 'Keeps a value for at most `ttlSeconds`.',
+      input: Type.Object({ ...Place, value: Json, ttlSeconds: Seconds }),
+      output: Type.Object({ ok: Type.Literal(true) }),
+    },
+    delete: {
+      effect: 'write',
+      summary: 'Removes a value.',
+      input: Type.Object(Place),
+      output: Type.Object({ deleted: Type.Boolean() }),
+    },
+    evict: {
+      effect: 'write',
+      summary: 'Removes a value, or without a key every value of the namespace.',
+      input: Type.Object({ key: optional(Name), namespace: optional(Namespace) }),
+      output: Type.Object({ evicted: Type.Integer() }),
+    },
+  },
+});
+
+export function implementCache({ port }: { readonly port: CachePort }): ImplementedSurface {
+  return cacheSurface.implement({
+    async get(input, call) {
+      const entry = await port.get(placeOf(input), call);
+      if (entry === null) return {};
+      const { value, storedAt, expiresAt } = entry;
+      return { value, storedAt: timestamp(storedAt), expiresAt: timestamp(expiresAt) };
+    },
+    async put({ value, ttlSeconds, ...place }, call) {
+      const expiresAt = call.now + lifetimeMs(ttlSeconds);
+      checkSize(value);
+      await port.put({ ...placeOf(place), value, expiresAt }, call);
+      return { ok: true };
+    },
+    async delete(input, call) {
+      const { evicted } = await port.evict(placeOf(input), call);
+      return { deleted: evicted > 0 };
+    },
+    evict: ({ key = null, namespace = '' }, call) => port.evict({ key, namespace }, call),
+  });
+}
+
+/** The protocol bounds no key of the cache; no backend takes endless ones. */
+const KEY_BYTES_MAX = 1_024;
+
+const timestamp = (ms: number): string => new Date(ms).toISOString();
+
+function placeOf({ key, namespace = '' }: { key: string; namespace?: string }) {
+  if (Buffer.byteLength(key) <= KEY_BYTES_MAX) return { key, namespace };
+  throw new OpenwopError('validation_error', {
+    message: `A cache key has at most ${KEY_BYTES_MAX} bytes; hash longer ones.`,
+  });
+}
+
+const checkSize = (value: unknown): void =>
+  cacheSurface.check('maxValueBytes', Buffer.byteLength(JSON.stringify(value)));
+
+function lifetimeMs(ttlSeconds: number): number {
+  cacheSurface.check('maxTtlSeconds', ttlSeconds);
+  return Math.ceil(ttlSeconds * 1_000);
+}

@@ -1,0 +1,75 @@
+/** What tables and collections share above the port: ids, pages, sizes. */
+import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { Cursors } from '../../calls/cursor.ts';
+import { fingerprintOf } from '../../calls/data.ts';
+import { pageSize } from '../../calls/schema.ts';
+import type { Invocation, PortRead } from '../../calls/surface-call.ts';
+import type { CollectionName, DocumentLimits, DocumentsPort, NewDocument } from '../../ports/documents.ts';
+import type { Filter, SortField } from './filter.ts';
+
+export const MATCHES_MAX = 10_000;
+const ID_BYTES_MAX = 256;
+
+const DOCUMENT_BYTES_MAX = 1_048_576;
+
+export const LIMITS: Omit<DocumentLimits, 'full'> = {
+  documentsMax: 250_000,
+  documentBytesMax: DOCUMENT_BYTES_MAX,
+  collectionsMax: 1_000,
+  quotaBytes: 1_073_741_824,
+  absent: null,
+};
+
+const refusal = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
+
+/** A document without an `id` gets one from its call, so that a node that runs again makes no other. */
+export function withId(document: JsonObject, { id: invocation }: Invocation, position = 0): NewDocument {
+  checkSize(document);
+  const given: Json | undefined = Object.hasOwn(document, 'id') ? document.id : undefined;
+  if (given === undefined || given === null) {
+    const id = position === 0 ? invocation : `${invocation}.${position}`;
+    return { id, document: { ...document, id } };
+  }
+  if ((typeof given !== 'string' && typeof given !== 'number') || given === '')
+    throw refusal('The member `id` is a text or a number. Leave it out to get a new one.');
+  const id = String(given);
+  if (Buffer.byteLength(id) > ID_BYTES_MAX) throw refusal(`An id has at most ${ID_BYTES_MAX} bytes.`);
+  return { id, document };
+}
+
+function checkSize(document: JsonObject): void {
+  if (Buffer.byteLength(JSON.stringify(document)) > DOCUMENT_BYTES_MAX)
+    throw refusal(
+      `A row or document has at most ${DOCUMENT_BYTES_MAX} bytes. Put large values into blob storage.`,
+    );
+}
+
+/** An id stays what it is; one in a patch may only repeat it. */
+export function patchOf(patch: JsonObject, id?: string): JsonObject {
+  checkSize(patch);
+  if (!Object.hasOwn(patch, 'id')) return patch;
+  const { id: given, ...rest } = patch;
+  if (id !== undefined && String(given) === id) return rest;
+  throw refusal('The member `id` never changes. Leave it out of the patch.');
+}
+
+export interface PageRequest {
+  readonly filter: Filter;
+  readonly sort: readonly SortField[];
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export async function findPage(
+  { port, cursors }: { readonly port: DocumentsPort; readonly cursors: Cursors },
+  name: CollectionName,
+  { filter, sort, cursor, limit: asked }: PageRequest,
+  call: PortRead,
+): Promise<{ documents: JsonObject[]; next: string | null }> {
+  const query = fingerprintOf('find', { filter, sort });
+  const scope = [call.tenant, 'documents', name.space, name.collection, query] as const;
+  const limit = pageSize(asked);
+  const after = cursor === undefined ? null : cursors.open(scope, cursor);
+  const { documents, next } = await port.find({ ...name, filter, sort, after, limit }, call);
+  return { documents: [...documents], next: next === null ? null : cursors.seal(scope, next) };
+}

@@ -1,0 +1,38 @@
+/** How much is taken of an archive, whoever made it. What is written here stays within the same. */
+
+import type { ZlibOptions } from 'node:zlib';
+import { FILE_BYTES_MAX } from '../../../ports/files.ts';
+
+/** Of the archive, of the tar file inside of gzip, and of all files in it together. */
+export const ARCHIVE_BYTES_MAX = FILE_BYTES_MAX;
+/** Files and folders. */
+export const ENTRIES_MAX = 2_000;
+/** As paths of files have it. */
+export const NAME_BYTES_MAX = 1_024;
+
+/** Deflate makes a thousand bytes of one at most; what people keep is far from that. */
+export const RATIO_MAX = 200;
+const RATIO_FLOOR_BYTES = 1_048_576;
+
+/** What so many bytes may unpack to. */
+export const unpackedBytesMax = (packedBytes: number): number =>
+  Math.min(ARCHIVE_BYTES_MAX, Math.max(RATIO_FLOOR_BYTES, packedBytes * RATIO_MAX));
+
+export type Unpacked =
+  | { readonly outcome: 'whole'; readonly bytes: Buffer }
+  | { readonly outcome: 'too large' | 'damaged' | 'goes on' };
+
+type Unpack = (data: Buffer, options: ZlibOptions) => unknown;
+
+/** All of the data, in no more than so many bytes. Libraries ignore what follows the end of a stream. */
+export function unpack(by: Unpack, data: Buffer, bytesMax: number): Unpacked {
+  try {
+    const made: unknown = by(data, { maxOutputLength: Math.max(bytesMax, 1), info: true });
+    const { buffer, engine } = made as { buffer: Buffer; engine: { bytesWritten: number } };
+    if (engine.bytesWritten < data.byteLength) return { outcome: 'goes on' };
+    return { outcome: 'whole', bytes: buffer };
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    return { outcome: isTooLarge ? 'too large' : 'damaged' };
+  }
+}

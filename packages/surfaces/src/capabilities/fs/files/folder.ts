@@ -1,0 +1,85 @@
+/**
+ * A folder that is held open, so that what its name means cannot change under whoever works in it.
+ *
+ * On Linux a name is looked up below the open folder itself, by `/proc/self/fd`: however folders and links are swapped
+ * meanwhile, a path is walked name by name and no link is followed. Elsewhere the folder is compared with what its
+ * path means after it was opened, which leaves a moment between look and use.
+ */
+
+import { constants, existsSync } from 'node:fs';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf } from '../../../backend-errors.ts';
+
+const HOLDS = process.platform === 'linux' && existsSync('/proc/self/fd');
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** A link where a folder or a file was expected. */
+export class LinkFound extends Error {}
+
+export class Folder {
+  readonly #handle: FileHandle;
+  readonly #path: string;
+
+  private constructor(handle: FileHandle, path: string) {
+    this.#handle = handle;
+    this.#path = path;
+  }
+
+  /** Of the operator: links on the way to it are theirs. */
+  static async open(path: string): Promise<Folder> {
+    return new Folder(await open(path, O_RDONLY | O_DIRECTORY), path);
+  }
+
+  /** The folder, or something in it, as the operating system takes it. */
+  at(name?: string): string {
+    const folder = HOLDS ? `/proc/self/fd/${this.#handle.fd}` : this.#path;
+    return name === undefined ? folder : join(folder, name);
+  }
+
+  /** Throws `LinkFound`, or what the system says. */
+  async enter(name: string): Promise<Folder> {
+    const path = this.at(name);
+    const seen = await lstat(path);
+    if (seen.isSymbolicLink()) throw new LinkFound();
+    if (!seen.isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' });
+    const handle = await opened(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    return this.#same(new Folder(handle, join(this.#path, name)), handle, seen);
+  }
+
+  /** A file to read. A special file is not opened: that alone could have an effect. */
+  async openFile(name: string): Promise<FileHandle> {
+    const path = this.at(name);
+    const seen = await lstat(path);
+    if (seen.isSymbolicLink()) throw new LinkFound();
+    if (!seen.isFile()) throw Object.assign(new Error('not a file'), { code: 'EISDIR' });
+    const handle = await opened(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return this.#same(handle, handle, seen);
+  }
+
+  /** Makes the renames and removals in it last. */
+  async sync(): Promise<void> {
+    await this.#handle.sync();
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  async #same<T>(thing: T, handle: FileHandle, seen: { dev: number; ino: number }): Promise<T> {
+    const { dev, ino } = await handle.stat();
+    if (dev === seen.dev && ino === seen.ino) return thing;
+    await handle.close();
+    throw new LinkFound();
+  }
+}
+
+/** Of something that was seen to be what is opened: if it is a link by now, it was swapped. */
+async function opened(path: string, flags: number): Promise<FileHandle> {
+  try {
+    return await open(path, flags);
+  } catch (error) {
+    const code = codeOf(error);
+    throw code === 'ELOOP' || code === 'ENOTDIR' ? new LinkFound() : error;
+  }
+}

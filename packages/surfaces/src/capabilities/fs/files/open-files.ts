@@ -1,0 +1,257 @@
+/**
+ * Files in the data folder: `files/roots/` has one folder for each workspace, `files/staged/` what is on its way.
+ *
+ * A change is decided and noted in the database, then made by one rename, then recorded with its answer. After a
+ * crash the note and the staged file tell whether the rename happened; it is made up for before anything else is
+ * served. Changes in a workspace happen one after the other.
+ */
+import { hash } from 'node:crypto';
+import { access, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { limiter } from '@gantry/limiter';
+import { codeOf } from '../../../backend-errors.ts';
+import { assertSameCall } from '../../../calls/call-journal.ts';
+import type { MakeRoom } from '../../../calls/content-room.ts';
+import type { PortWrite } from '../../../calls/surface-call.ts';
+import {
+  FILE_BYTES_MAX,
+  FILES_MAX,
+  type FileContent,
+  type FileFacts,
+  type FilePlace,
+  type FilesPort,
+  type WriteMode,
+} from '../../../ports/files.ts';
+import type { EmbeddedDatabase } from '../../../sqlite/database.ts';
+import type { FileChange } from '../../../sqlite/files.ts';
+import { changeOf, contentFor, stage, type Target } from './change.ts';
+import { denied, explain, explainRead, isAbsent } from './errors.ts';
+import { listFiles } from './list.ts';
+import { plainPath, plainPathOrRoot } from './path.ts';
+import { inFolder, look, prune, readWhole, tooLarge } from './root.ts';
+
+export interface FilesOptions {
+  readonly database: EmbeddedDatabase;
+  readonly dataDir: string;
+  /** For each tenant, of what was written here. */
+  readonly quotaBytes: number;
+  /** For each tenant. A test's door: a host has `FILES_MAX`. */
+  readonly filesMax?: number;
+  readonly now: () => number;
+}
+
+export async function openFiles(options: FilesOptions): Promise<FilesPort> {
+  const files = new Files(options);
+  await files.open();
+  return files;
+}
+
+const CHANGES_BATCH = 100;
+
+class Files implements FilesPort {
+  readonly #options: FilesOptions;
+  readonly #folder: string;
+  readonly #staged: string;
+  /** Of changes: one at a time in each workspace. */
+  readonly #turns = limiter({ max: Number.POSITIVE_INFINITY, perTenantMax: 1 });
+
+  constructor(options: FilesOptions) {
+    this.#options = options;
+    this.#folder = join(options.dataDir, 'files');
+    this.#staged = join(this.#folder, 'staged');
+  }
+
+  async open(): Promise<void> {
+    const { database, now } = this.#options;
+    while (database.isInUse()) {
+      const changes = await database.read('files', 'changes', CHANGES_BATCH);
+      for (const change of changes) {
+        try {
+          await this.#make(change, 'again');
+          await database.upkeep('files', 'recover', change, now());
+        } catch {
+          // Nobody was told of it, and it cannot be done any more: whoever comes again is told why
+          await database.upkeep('files', 'abandon', change.tenant, change.invocation);
+        }
+      }
+      if (changes.length < CHANGES_BATCH) break;
+    }
+    await rm(this.#staged, { recursive: true, force: true });
+    await mkdir(this.#staged, { recursive: true, mode: 0o700 });
+  }
+
+  async read(place: FilePlace, { tenant }: { tenant: string }, makeRoom?: MakeRoom) {
+    const { root, names, path } = this.#target(place, tenant);
+    const bytes = await readWhole(root, names, makeRoom).catch(explained(path, explainRead));
+    return { bytes, contentType: await this.#typeOf(tenant, place.workspace, path) };
+  }
+
+  async stat(place: FilePlace, { tenant }: { tenant: string }) {
+    if (plainPathOrRoot(place.path).length === 0) return factsOfRoot(this.#rootOf(tenant, place.workspace));
+    const { root, names, path } = this.#target(place, tenant);
+    const seen = await look(root, names).catch(explained(path, explainRead));
+    const isDirectory = seen.isDirectory();
+    return {
+      sizeBytes: isDirectory ? 0 : seen.size,
+      modifiedAt: seen.mtimeMs,
+      isDirectory,
+      contentType: isDirectory ? null : await this.#typeOf(tenant, place.workspace, path),
+    };
+  }
+
+  async list(range: Parameters<FilesPort['list']>[0], { tenant }: { tenant: string }) {
+    return listFiles(this.#rootOf(tenant, range.workspace), range).catch(explained(range.prefix));
+  }
+
+  async write(file: FilePlace & FileContent & { readonly mode: WriteMode }, call: PortWrite) {
+    const target = this.#target(file, call.tenant);
+    return this.#turns.run(target.root, async () => {
+      const change = changeOf(file.workspace, target, call, 'write');
+      const content = { bytes: file.bytes.byteLength, contentType: file.contentType };
+      const made = await this.#once(change, call, async () => {
+        const bytes = await contentFor(target, file);
+        if (bytes.byteLength > FILE_BYTES_MAX) throw tooLarge();
+        await stage(join(this.#staged, change.staged), bytes);
+        return { ...change, ...content, bytes: bytes.byteLength };
+      });
+      return this.#options.database.write('files', 'wrote', call, made ?? { ...change, ...content });
+    });
+  }
+
+  async delete(place: FilePlace, call: PortWrite) {
+    const target = this.#target(place, call.tenant);
+    return this.#turns.run(target.root, async () => {
+      const change = changeOf(place.workspace, target, call, 'delete');
+      const made = await this.#once(change, call, async () => {
+        const seen = await look(target.root, target.names).catch(nothing);
+        if (seen?.isDirectory()) throw denied(target.path, 'is a folder; delete the files in it');
+        return seen && change;
+      });
+      const answer = await this.#options.database.write('files', 'deleted', call, made);
+      if (made) await rm(join(this.#staged, made.staged), { force: true });
+      return answer;
+    });
+  }
+
+  /** Makes the change unless that was done. Null: nothing was to be changed, or the answer is on record. */
+  async #once(
+    { tenant, invocation, path }: FileChange,
+    call: PortWrite,
+    decide: () => Promise<FileChange | null>,
+  ): Promise<FileChange | null> {
+    const { database, quotaBytes: bytesMax, filesMax = FILES_MAX } = this.#options;
+    const before = await database.read('files', 'progress', tenant, invocation);
+    if (before === 'recorded') return null;
+    if (before) {
+      assertSameCall(call.invocation, before);
+      await this.#make(before, 'again').catch(explained(path));
+      return before;
+    }
+    const change = await decide().catch(explained(path));
+    if (change === null) return null;
+    try {
+      await database.upkeep('files', 'begin', change, { bytesMax, filesMax });
+      await this.#make(change, 'first');
+    } catch (error) {
+      await database.upkeep('files', 'abandon', tenant, invocation);
+      if (change.kind === 'write') await rm(join(this.#staged, change.staged), { force: true });
+      throw explain(error, path);
+    }
+    return change;
+  }
+
+  /** Again: the rename may have happened. Then the staged file of a write is gone, and that of a deletion is there. */
+  async #make({ tenant, workspace, path, kind, staged }: FileChange, time: 'first' | 'again'): Promise<void> {
+    const root = this.#rootOf(tenant, workspace);
+    const names = path.split('/');
+    const from = join(this.#staged, staged);
+    if (time === 'again' && (kind === 'delete') === (await isThere(from))) return;
+    const move = async (source: string, to: string): Promise<void> => {
+      try {
+        await rename(source, to);
+      } catch (error) {
+        if (time === 'first' || codeOf(error) !== 'ENOENT') throw error;
+      }
+    };
+    await inFolder(
+      root,
+      names,
+      async (folder, name) => {
+        await (kind === 'write' ? move(from, folder.at(name)) : move(folder.at(name), from));
+        await folder.sync();
+      },
+      kind === 'write',
+    );
+    if (kind === 'delete') await prune(root, names.slice(0, -1));
+  }
+
+  #target({ workspace, path }: FilePlace, tenant: string): Target {
+    const names = plainPath(path);
+    return { root: this.#rootOf(tenant, workspace), names, path: names.join('/') };
+  }
+
+  /** A digest has no characters that mean something, and no two workspaces share one. */
+  #rootOf(tenant: string, workspace: string): string {
+    return join(
+      this.#folder,
+      'roots',
+      hash('sha256', JSON.stringify([tenant, workspace]), 'hex').slice(0, 40),
+    );
+  }
+
+  async #typeOf(tenant: string, workspace: string, path: string): Promise<string | null> {
+    const known = await this.#options.database.read('files', 'contentType', { tenant, workspace, path });
+    return known ?? typeByName(path);
+  }
+}
+
+/** It is there for everyone, though it is made with the first file. */
+async function factsOfRoot(root: string): Promise<FileFacts> {
+  const seen = await stat(root).catch(nothing).catch(explained('.'));
+  return { sizeBytes: 0, modifiedAt: seen?.mtimeMs ?? 0, contentType: null, isDirectory: true };
+}
+
+function nothing(error: unknown): null {
+  if (isAbsent(error)) return null;
+  throw error;
+}
+
+const explained =
+  (path: string, say = explain) =>
+  (error: unknown): never => {
+    throw say(error, path);
+  };
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** For files that nobody gave a type. */
+const BY_EXTENSION: Readonly<Record<string, string>> = {
+  avif: 'image/avif',
+  csv: 'text/csv',
+  gif: 'image/gif',
+  gz: 'application/gzip',
+  htm: 'text/html',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  md: 'text/markdown',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  txt: 'text/plain',
+  webp: 'image/webp',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+  zip: 'application/zip',
+};
+
+export function typeByName(path: string): string | null {
+  const extension = /\.([a-z0-9]{1,8})$/i.exec(path)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension]! : null;
+}

@@ -1,0 +1,103 @@
+/** The folder of one workspace: reading, looking and walking in it. */
+import type { Stats } from 'node:fs';
+import { lstat, mkdir, rmdir } from 'node:fs/promises';
+import { OpenwopError } from '@gantry/protocol';
+import { codeOf } from '../../../backend-errors.ts';
+import type { MakeRoom } from '../../../calls/content-room.ts';
+import { FILE_BYTES_MAX } from '../../../ports/files.ts';
+import { shared } from './errors.ts';
+import { Folder, LinkFound } from './folder.ts';
+
+/** Opens the folder of these names. The caller closes it. */
+export async function walk(root: string, names: readonly string[], make = false): Promise<Folder> {
+  if (make) await mkdir(root, { recursive: true, mode: 0o700 });
+  let folder = await Folder.open(root);
+  for (const name of names) {
+    try {
+      if (make) await makeFolder(folder, name);
+      const next = await folder.enter(name);
+      await folder.close();
+      folder = next;
+    } catch (error) {
+      await folder.close();
+      throw error;
+    }
+  }
+  return folder;
+}
+
+async function makeFolder(folder: Folder, name: string): Promise<void> {
+  try {
+    await mkdir(folder.at(name), { mode: 0o700 });
+    await folder.sync();
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+export async function within<T>(folder: Folder, work: (folder: Folder) => Promise<T>): Promise<T> {
+  try {
+    return await work(folder);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** The folder of a file, and its name in it. */
+const split = (names: readonly string[]): [string[], string] => [names.slice(0, -1), names.at(-1)!];
+
+export async function inFolder<T>(
+  root: string,
+  names: readonly string[],
+  work: (folder: Folder, name: string) => Promise<T>,
+  make = false,
+): Promise<T> {
+  const [folders, name] = split(names);
+  return within(await walk(root, folders, make), (folder) => work(folder, name));
+}
+
+/** A plain file with one name, or a folder. */
+export async function look(root: string, names: readonly string[]): Promise<Stats> {
+  const seen = await inFolder(root, names, (folder, name) => lstat(folder.at(name)));
+  if (seen.isSymbolicLink()) throw new LinkFound();
+  if (seen.isDirectory()) return seen;
+  checkFile(seen, names);
+  return seen;
+}
+
+/** A file with several names may have one outside: what is written here would be read there. */
+function checkFile(seen: Stats, names: readonly string[]): void {
+  if (!seen.isFile()) throw Object.assign(new Error('not a file'), { code: 'EISDIR' });
+  if (seen.nlink > 1) throw shared(names.join('/'));
+}
+
+export function readWhole(root: string, names: readonly string[], makeRoom?: MakeRoom): Promise<Uint8Array> {
+  return inFolder(root, names, async (folder, name) => {
+    const handle = await folder.openFile(name);
+    try {
+      const seen = await handle.stat();
+      checkFile(seen, names);
+      if (seen.size > FILE_BYTES_MAX) throw tooLarge();
+      await makeRoom?.(seen.size);
+      const bytes = new Uint8Array(seen.size);
+      const { bytesRead } = await handle.read(bytes, 0, seen.size, 0);
+      return bytes.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+export const tooLarge = (): OpenwopError =>
+  new OpenwopError('file_too_large', { details: { maxFileSizeBytes: FILE_BYTES_MAX } });
+
+/** Folders that a deletion has left empty; the first that is not ends it. */
+export async function prune(root: string, folders: readonly string[]): Promise<void> {
+  for (let depth = folders.length; depth > 0; depth--) {
+    try {
+      await inFolder(root, folders.slice(0, depth), (folder, name) => rmdir(folder.at(name)));
+    } catch {
+      return;
+    }
+  }
+}

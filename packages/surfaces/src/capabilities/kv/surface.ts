@@ -1,0 +1,172 @@
+/** `ctx.storage.kv`: keys and values with time to live, counters and compare-and-swap. */
+
+import Type from 'typebox';
+import { type Cursors, pageByKey } from '../../calls/cursor.ts';
+import type { DataObject } from '../../calls/data.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  Cursor,
+  Json,
+  Key,
+  NAMESPACES,
+  Namespace,
+  PAGES,
+  PageLimit,
+  Prefix,
+  Seconds,
+  Timestamp,
+} from '../../calls/schema.ts';
+import { isList, member, rename, type Spelling } from '../../calls/spelling.ts';
+import type { KvPort } from '../../ports/kv.ts';
+
+const optional = Type.Optional;
+const Place = { key: Key, namespace: optional(Namespace) };
+
+const remainingMs = ({ expiresAt }: DataObject, now: number): number | null =>
+  typeof expiresAt === 'string' ? Math.max(0, Date.parse(expiresAt) - now) : null;
+
+const SPELLINGS: readonly Spelling[] = [
+  {
+    path: 'storage.kv.get',
+    to: 'kvStorage.get',
+    gives: [
+      member('found', 'whether there is a value', (value) => 'value' in value),
+      member('ttlRemainingMs', 'null for one that stays', (value, { now }) => remainingMs(value, now)),
+    ],
+  },
+  { path: 'storage.kv.set', to: 'kvStorage.put' },
+  {
+    path: 'storage.kv.cas',
+    to: 'kvStorage.compareAndSwap',
+    takes: [rename({ expect: 'expectedValue', set: 'newValue' })],
+  },
+  {
+    path: 'storage.kv.list',
+    to: 'kvStorage.list',
+    gives: [
+      member('keys', 'the keys alone', ({ entries }) =>
+        isList(entries) ? entries.map((entry) => (entry as { key: string }).key) : undefined,
+      ),
+    ],
+  },
+];
+
+export const kvSurface = defineSurface({
+  ...namesOf('kvStorage'),
+  spellings: SPELLINGS,
+  summary: `A key-value store with time to live and atomic operations. Each tenant sees its own keys only. ${NAMESPACES} A node may write to it 100,000 times, as to every capability.`,
+  journal: 'own',
+  limits: { maxKeyBytes: 256, maxValueBytes: 1_048_576, maxTtlSeconds: 2_592_000 },
+  exceeded: {
+    maxKeyBytes: 'kv_key_too_large',
+    maxValueBytes: 'kv_value_too_large',
+    maxTtlSeconds: 'kv_ttl_exceeds_max',
+  },
+  options: {
+    atomicIncrement: { summary: 'Counters.', advertises: { atomicIncrement: true } },
+    compareAndSwap: { summary: 'Writes that depend on what is there.', advertises: { compareAndSwap: true } },
+  },
+  errors: ['kv_key_too_large', 'kv_value_too_large', 'kv_ttl_exceeds_max', 'kv_quota_exhausted'],
+  methods: {
+    get: {
+      effect: 'read',
+      summary: 'The value, or nothing when there is none or its time is over.',
+      input: Type.Object(Place),
+      output: Type.Object({ value: optional(Json), expiresAt: optional(Timestamp) }),
+    },
+    put: {
+      effect: 'write',
+      summary: 'Keeps a value, for `ttlSeconds` or for good.',
+      input: Type.Object({ ...Place, value: Json, ttlSeconds: optional(Seconds) }),
+      output: Type.Object({ ok: Type.Literal(true), replaced: Type.Boolean() }),
+    },
+    delete: {
+      effect: 'write',
+      summary: 'Removes a key.',
+      input: Type.Object(Place),
+      output: Type.Object({ deleted: Type.Boolean() }),
+    },
+    list: {
+      effect: 'read',
+      summary: `Keys in byte order, page by page. ${PAGES}`,
+      input: Type.Object({
+        namespace: optional(Namespace),
+        prefix: optional(Prefix),
+        cursor: optional(Cursor),
+        limit: optional(PageLimit),
+      }),
+      output: Type.Object({
+        entries: Type.Array(Type.Object({ key: Type.String() })),
+        nextCursor: optional(Type.String()),
+      }),
+    },
+    atomicIncrement: {
+      effect: 'write',
+      needs: 'atomicIncrement',
+      summary: 'Adds `delta` (1) to a number, from 0 where there is none. The time to live stays.',
+      input: Type.Object({ ...Place, delta: optional(Type.Number()) }),
+      output: Type.Object({ value: Type.Number(), previous: Type.Number() }),
+    },
+    compareAndSwap: {
+      effect: 'write',
+      needs: 'compareAndSwap',
+      summary:
+        'Writes `newValue` if the value equals `expectedValue` as JSON; none or null also stands for no value. ' +
+        'The time to live stays.',
+      input: Type.Object({ ...Place, expectedValue: optional(Json), newValue: Json }),
+      output: Type.Object({ swapped: Type.Boolean(), actual: optional(Json) }),
+    },
+  },
+});
+
+export interface KvOptions {
+  readonly port: KvPort;
+  readonly cursors: Cursors;
+}
+
+export function implementKv({ port, cursors }: KvOptions): ImplementedSurface {
+  return kvSurface.implement({
+    async get(input, call) {
+      const entry = await port.get(placeOf(input), call);
+      if (entry === null) return {};
+      return {
+        value: entry.value,
+        ...(entry.expiresAt !== null && { expiresAt: timestamp(entry.expiresAt) }),
+      };
+    },
+    async put({ value, ttlSeconds, ...place }, call) {
+      const expiresAt = ttlSeconds === undefined ? null : call.now + lifetimeMs(ttlSeconds);
+      checkValue(value);
+      return { ok: true, ...(await port.put({ ...placeOf(place), value, expiresAt }, call)) };
+    },
+    delete: (input, call) => port.delete(placeOf(input), call),
+    async list({ namespace = '', prefix = '', ...asked }, call) {
+      const { page, ...next } = await pageByKey(cursors, asked, {
+        scope: [call.tenant, 'kv.list', namespace, prefix],
+        list: (range) => port.list({ namespace, prefix, ...range }, call),
+        keyOf: (key) => key,
+      });
+      return { entries: page.map((key) => ({ key })), ...next };
+    },
+    atomicIncrement: ({ delta = 1, ...place }, call) => port.increment({ ...placeOf(place), delta }, call),
+    async compareAndSwap({ expectedValue: expected = null, newValue: value, ...place }, call) {
+      checkValue(value);
+      return port.compareAndSwap({ ...placeOf(place), expected, value }, call);
+    },
+  });
+}
+
+const timestamp = (ms: number): string => new Date(ms).toISOString();
+
+function placeOf({ key, namespace = '' }: { key: string; namespace?: string }) {
+  kvSurface.check('maxKeyBytes', Buffer.byteLength(key));
+  return { key, namespace };
+}
+
+const checkValue = (value: unknown): void =>
+  kvSurface.check('maxValueBytes', Buffer.byteLength(JSON.stringify(value)));
+
+function lifetimeMs(ttlSeconds: number): number {
+  kvSurface.check('maxTtlSeconds', ttlSeconds);
+  return Math.ceil(ttlSeconds * 1_000);
+}

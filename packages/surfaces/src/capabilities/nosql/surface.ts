@@ -1,0 +1,268 @@
+/** `ctx.db.nosql`: JSON documents in collections. */
+
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import type { Cursors } from '../../calls/cursor.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import { Cursor, DatasourceId, Name, PAGES, PageLimit } from '../../calls/schema.ts';
+import { datasource, either, fill, type Spelling } from '../../calls/spelling.ts';
+import type { Invocation } from '../../calls/surface-call.ts';
+import { SCAN_MS_MAX } from '../../deadline.ts';
+import type { DocumentLimits, DocumentsPort, NewDocument, WhenNone } from '../../ports/documents.ts';
+import { comparingIds, type Filter } from '../documents/filter.ts';
+import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
+import { parseFilter, parseSort } from '../documents/parse-filter.ts';
+import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
+import { noDatasource } from '../sql/no-datasource.ts';
+import { parseUpdate, upserted } from './update.ts';
+
+const optional = Type.Optional;
+const DATASOURCE = 'primary';
+const Place = { datasourceId: optional(DatasourceId), collection: CollectionText };
+const Document = Type.Record(Type.String(), Type.Unknown());
+const Count = Type.Integer({ minimum: 0 });
+const REJECTED = 'nosql_filter_rejected';
+
+export const NOSQL_LIMITS: DocumentLimits = { ...LIMITS, full: 'conflict' };
+
+const SPELLINGS: readonly Spelling[] = [
+  { path: 'db.nosql.find', to: 'nosql.query', takes: [datasource, fill({ filter: {} })] },
+  {
+    path: 'db.nosql.insert',
+    when: 'docs',
+    to: 'nosql.insertMany',
+    takes: [either('doc', 'docs'), datasource],
+  },
+  ...(['update', 'delete'] as const).map(
+    (verb): Spelling => ({
+      path: `db.nosql.${verb}`,
+      when: 'filter',
+      to: `nosql.${verb}Where`,
+      takes: [either('id', 'filter'), datasource],
+    }),
+  ),
+  ...['insert', 'insertMany', 'get', 'query', 'update', 'updateWhere', 'delete', 'deleteWhere'].map(
+    (name): Spelling => ({ path: `db.nosql.${name}`, to: `nosql.${name}`, takes: [datasource] }),
+  ),
+];
+
+export const nosqlSurface = defineSurface({
+  ...namesOf('nosql'),
+  spellings: SPELLINGS,
+  summary:
+    'Collections of JSON documents in a data source, `primary` unless said otherwise. Each tenant sees its own only. ' +
+    'A document has an `id`, which is a text: one that is a number is kept as text, one without gets a new one. Filters are `{ field: value }` or ' +
+    '`{ "field.inner": { $gt: 1 } }` with `$eq $ne $gt $gte $lt $lte $in $nin $exists $and $or $not`; a ' +
+    'field that is not there equals null, lists are compared whole, and only numbers with numbers and texts with ' +
+    'texts are greater or less. Anything else is refused.',
+  journal: 'own',
+  // The protocol closes this advertisement, and its list of drivers holds none of ours
+  limits: {},
+  errors: ['datasource_not_found', 'datasource_access_denied', REJECTED, 'not_found', 'conflict'],
+  methods: {
+    insert: {
+      effect: 'write',
+      summary: 'Adds a document.',
+      input: Type.Object({ ...Place, doc: PlainObject }),
+      output: Type.Object({ id: Type.String() }),
+    },
+    insertMany: {
+      effect: 'write',
+      summary: 'Adds documents, all or none.',
+      input: Type.Object({ ...Place, docs: Type.Array(PlainObject, { maxItems: 1_000 }) }),
+      output: Type.Object({ inserted: Count, ids: Type.Array(Type.String()) }),
+    },
+    get: {
+      effect: 'read',
+      summary: 'The document, or nothing.',
+      input: Type.Object({ ...Place, id: Name }),
+      output: Type.Object({ doc: optional(Document) }),
+    },
+    query: {
+      effect: 'read',
+      summary:
+        `Documents that match, in the order of insertion or by \`sort\` (\`{ name: 1, age: -1 }\`), page by page. ${PAGES} ` +
+        '`projection` names the members to give (`1`) or to leave out (`0`). ' +
+        `What takes longer than ${SCAN_MS_MAX / 1_000} s is ended.`,
+      input: Type.Object({
+        ...Place,
+        filter: FilterObject,
+        sort: optional(FilterObject),
+        projection: optional(FilterObject),
+        cursor: optional(Cursor),
+        limit: optional(PageLimit),
+      }),
+      output: Type.Object({ docs: Type.Array(Document), nextCursor: optional(Type.String()) }),
+    },
+    update: {
+      effect: 'write',
+      summary: 'Replaces the members of `patch` in one document; `x.y` is the member `y` of the object `x`.',
+      input: Type.Object({ ...Place, id: Name, patch: PlainObject }),
+      output: Type.Object({ ok: Type.Literal(true) }),
+    },
+    updateWhere: {
+      effect: 'write',
+      summary:
+        'Replaces the members of `update`, or of its `$set`, in all documents that match, inner ones by `x.y`. With ' +
+        '`upsert`, where none does, one is inserted from the equalities of the filter and the update.',
+      input: Type.Object({
+        ...Place,
+        filter: FilterObject,
+        update: PlainObject,
+        upsert: optional(Type.Boolean()),
+      }),
+      output: Type.Object({ matched: Count, modified: Count }),
+    },
+    delete: {
+      effect: 'write',
+      summary: 'Removes a document.',
+      input: Type.Object({ ...Place, id: Name }),
+      output: Type.Object({ deleted: Type.Boolean() }),
+    },
+    deleteWhere: {
+      effect: 'write',
+      summary: 'Removes all documents that match.',
+      input: Type.Object({ ...Place, filter: FilterObject }),
+      output: Type.Object({ deleted: Count }),
+    },
+  },
+});
+
+export interface NosqlDatasource {
+  readonly id: string;
+  /** As discovery names it: `sqlite`, `postgres`. */
+  readonly driver: string;
+  readonly tenants: '*' | readonly string[];
+  /** With `NOSQL_LIMITS`. */
+  readonly port: DocumentsPort;
+}
+
+export interface NosqlOptions {
+  readonly datasources: readonly NosqlDatasource[];
+  readonly cursors: Cursors;
+}
+
+interface At {
+  readonly datasourceId?: string | undefined;
+  readonly collection: string;
+}
+
+const placeOf = ({ datasourceId = DATASOURCE, collection }: At) => ({
+  space: `nosql:${datasourceId}`,
+  collection,
+});
+const oneOf = (at: At, id: string) => ({
+  ...placeOf(at),
+  filter: { kind: 'id', ids: [id] } as const,
+  matchesMax: 1,
+});
+
+const filterOf = (filter: JsonObject): Filter => comparingIds(parseFilter(filter, REJECTED));
+
+/** By its id a document is found whatever its member was, so that member says the same. */
+function newDocument(doc: JsonObject, invocation: Invocation, position?: number): NewDocument {
+  const { id, document } = withId(doc, invocation, position);
+  return { id, document: { ...document, id } };
+}
+
+export function implementNosql({ datasources, cursors }: NosqlOptions): ImplementedSurface {
+  const portOf = finding(datasources);
+  return nosqlSurface.implement(
+    {
+      async insert({ doc, ...at }, call) {
+        const added = newDocument(doc, call.invocation);
+        await portOf(at, call).insert({ ...placeOf(at), documents: [added], typed: false }, call);
+        return { id: added.id };
+      },
+      async insertMany({ docs, ...at }, call) {
+        const documents = docs.map((doc, position) => newDocument(doc, call.invocation, position));
+        const port = portOf(at, call);
+        if (documents.length > 0) await port.insert({ ...placeOf(at), documents, typed: false }, call);
+        return { inserted: documents.length, ids: documents.map(({ id }) => id) };
+      },
+      async get({ id, ...at }, call) {
+        const doc = await portOf(at, call).get({ ...placeOf(at), id }, call);
+        return doc === null ? {} : { doc };
+      },
+      async query({ filter, sort = {}, projection = {}, cursor, limit, ...at }, call) {
+        const port = portOf(at, call);
+        const project = projected(projection);
+        const request = {
+          filter: filterOf(filter),
+          sort: parseSort(sort, REJECTED),
+          cursor,
+          limit,
+        };
+        const { documents, next } = await findPage({ port, cursors }, placeOf(at), request, call);
+        return { docs: documents.map(project), ...(next !== null && { nextCursor: next }) };
+      },
+      async update({ id, patch, ...at }, call) {
+        const change = { ...oneOf(at, id), patch: patchOf(parseUpdate(patch), id) };
+        await portOf(at, call).patch({ ...change, whenNone: { do: 'refuse' } }, call);
+        return { ok: true };
+      },
+      async updateWhere({ filter: asked, update, upsert = false, ...at }, call) {
+        const filter = filterOf(asked);
+        const set = parseUpdate(update);
+        const whenNone: WhenNone = upsert
+          ? {
+              do: 'insert',
+              ...newDocument(upserted(filter, set), call.invocation),
+              typed: false,
+              indexes: [],
+            }
+          : { do: 'answer' };
+        const change = { ...placeOf(at), filter, matchesMax: MATCHES_MAX, patch: patchOf(set), whenNone };
+        const { matched, modified } = await portOf(at, call).patch(change, call);
+        return { matched, modified };
+      },
+      async delete({ id, ...at }, call) {
+        return { deleted: (await portOf(at, call).delete(oneOf(at, id), call)).deleted > 0 };
+      },
+      async deleteWhere({ filter, ...at }, call) {
+        const change = { filter: filterOf(filter), matchesMax: MATCHES_MAX };
+        return portOf(at, call).delete({ ...placeOf(at), ...change }, call);
+      },
+    },
+    {
+      advertises: {
+        datasources: datasources
+          .filter(({ tenants }) => tenants === '*')
+          .map(({ id, driver }) => ({ id, driver })),
+      },
+    },
+  );
+}
+
+function finding(datasources: readonly NosqlDatasource[]) {
+  return ({ datasourceId = DATASOURCE }: At, { tenant }: { readonly tenant: string }): DocumentsPort => {
+    const found = datasources.find(({ id }) => id === datasourceId);
+    const isFor = ({ tenants }: NosqlDatasource): boolean => tenants === '*' || tenants.includes(tenant);
+    if (!found)
+      throw noDatasource(
+        datasourceId,
+        datasources.filter(isFor).map(({ id }) => id),
+      );
+    if (!isFor(found)) throw new OpenwopError('datasource_access_denied');
+    return found.port;
+  };
+}
+
+/** `{ name: 1 }` gives the named members and the `id`, `{ name: 0 }` leaves them out. */
+export function projected(projection: JsonObject): (document: JsonObject) => JsonObject {
+  const names = Object.keys(projection);
+  if (names.length === 0) return (document) => document;
+  const kinds = new Set(Object.values(projection).map((kind) => kind === 1 || kind === true));
+  const isOdd = Object.values(projection).some(
+    (kind) => ![0, 1, true, false].includes(kind as number | boolean),
+  );
+  if (isOdd || kinds.size > 1 || names.some((name) => name.startsWith('$') || name.includes('.')))
+    throw new OpenwopError('nosql_filter_rejected', {
+      message: 'A projection names members of a document, all with 1 or all with 0.',
+    });
+  const given = kinds.has(true) ? new Set([...names, 'id']) : null;
+  return (document) =>
+    Object.fromEntries(
+      Object.entries(document).filter(([name]) => (given ? given.has(name) : !names.includes(name))),
+    );
+}

@@ -1,0 +1,65 @@
+/** Who waits for messages, in this process. */
+import type { QueuePlace } from '../../ports/queue.ts';
+
+export interface Bell {
+  /** Resolves when something may have arrived since the bell was taken. */
+  readonly rung: Promise<void>;
+  stop(): void;
+}
+
+export interface Turn {
+  /** Resolves for the first in the line. */
+  readonly come: Promise<void>;
+  /** The next one is first then. */
+  leave(): void;
+}
+
+export class Arrivals {
+  /** Of topics. */
+  readonly #bells = new Map<string, Set<() => void>>();
+  /** Of groups; those who came first are first. */
+  readonly #lines = new Map<string, Set<() => void>>();
+
+  /** Take it before looking, so that nothing arrives unheard in between. */
+  bell(tenant: string, topic: string): Bell {
+    const { promise: rung, leave: stop } = join(this.#bells, keyOf(tenant, topic));
+    return { rung, stop };
+  }
+
+  /** To wait for messages of a group. */
+  turn(tenant: string, { topic, group }: QueuePlace): Turn {
+    const { promise: come, others, leave } = join(this.#lines, keyOf(tenant, topic, group));
+    const callFirst = (): void => others.values().next().value?.();
+    callFirst();
+    return {
+      come,
+      leave() {
+        leave();
+        callFirst();
+      },
+    };
+  }
+
+  ring(tenant: string, topic: string): void {
+    for (const wake of this.#bells.get(keyOf(tenant, topic)) ?? []) wake();
+  }
+
+  /** After an outage nobody knows what was missed. */
+  ringAll(): void {
+    for (const waiting of this.#bells.values()) for (const wake of waiting) wake();
+  }
+}
+
+function join(places: Map<string, Set<() => void>>, key: string) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = (): void => resolve();
+  const others = places.get(key) ?? new Set();
+  places.set(key, others.add(wake));
+  const leave = (): void => {
+    others.delete(wake);
+    if (others.size === 0 && places.get(key) === others) places.delete(key);
+  };
+  return { promise, others, leave };
+}
+
+const keyOf = (...names: readonly string[]): string => JSON.stringify(names);

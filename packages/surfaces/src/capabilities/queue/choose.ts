@@ -1,0 +1,111 @@
+/** Which of the messages that a database found are delivered now. Pure; threads load this file. */
+import type { QueueOutcome } from '../../ports/queue.ts';
+import { DELIVERY_LIMIT_REASON, isDeadLetterTopic } from './dead-letter.ts';
+import { LEASE_BYTES_MAX } from './queue-store.ts';
+
+export interface Found {
+  readonly seq: number;
+  /** Deliveries so far. */
+  readonly count: number;
+  readonly bytes: number;
+}
+
+export interface Room {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+export interface DueChoice<Row> {
+  /** To the dead letters: I4 of the port. */
+  readonly spent: readonly Row[];
+  readonly leased: readonly Row[];
+  /** For messages that were never delivered. */
+  readonly room: Room;
+}
+
+export function chooseDue<Row extends Found>(
+  rows: readonly Row[],
+  about: { readonly topic: string; readonly messagesMax: number; readonly deliveriesMax: number },
+): DueChoice<Row> {
+  const isSpent = ({ count }: Row): boolean =>
+    count >= about.deliveriesMax && !isDeadLetterTopic(about.topic);
+  const alive = rows.filter((row) => !isSpent(row));
+  const leased = fitting(alive, LEASE_BYTES_MAX).map((row) => ({ ...row, count: row.count + 1 }));
+  const bytes = LEASE_BYTES_MAX - sum(leased);
+  const messages = leased.length < alive.length || bytes <= 0 ? 0 : about.messagesMax - leased.length;
+  return { spent: rows.filter(isSpent), leased, room: { messages, bytes } };
+}
+
+export interface FreshChoice<Row> {
+  readonly delayed: readonly Row[];
+  readonly leased: readonly Row[];
+  /** Where the group goes on. */
+  readonly next: number;
+}
+
+const LOOK_AHEAD = 20;
+
+/** How many to look at first: what is delayed is passed over, and what is read ahead for it is paid for with every lease. */
+export const freshLimit = ({ messages }: Room): number => messages + LOOK_AHEAD;
+
+/** When all of those are delayed, there may be many. */
+export const FURTHER_LIMIT = 1_000;
+
+export interface FreshAbout {
+  readonly now: number;
+  readonly from: number;
+  readonly room: Room;
+  /** After the last of the topic, when the rows are all that can be delivered: what has expired is not looked at again. */
+  readonly end: number | null;
+}
+
+export function chooseFresh<Row extends Found & { readonly available_at: number }>(
+  rows: readonly Row[],
+  about: FreshAbout,
+): FreshChoice<Row> {
+  const isDelayed = ({ available_at }: Row): boolean => available_at > about.now;
+  const ready = rows.filter((row) => !isDelayed(row)).slice(0, about.room.messages);
+  const leased = fitting(ready, about.room.bytes).map((row) => ({ ...row, count: 1 }));
+  const refused = rows.find((row) => !isDelayed(row) && !leased.some(({ seq }) => seq === row.seq));
+  const passed = rows.filter(({ seq }) => refused === undefined || seq < refused.seq);
+  const after = (passed.at(-1)?.seq ?? about.from - 1) + 1;
+  const next = refused === undefined ? Math.max(after, about.end ?? 0) : after;
+  return { delayed: passed.filter(isDelayed), leased, next };
+}
+
+/** The first always fits, so that a group cannot get stuck. */
+function fitting<Row extends Found>(rows: readonly Row[], room: number): Row[] {
+  let bytes = 0;
+  return rows.filter((row, index) => {
+    bytes += row.bytes;
+    return index === 0 || bytes <= room;
+  });
+}
+
+const sum = (rows: readonly Found[]): number => rows.reduce((total, { bytes }) => total + bytes, 0);
+
+/** Giving a message back once too often is its end: I4 of the port. */
+export function effective(
+  outcome: QueueOutcome,
+  about: { readonly topic: string; readonly count: number; readonly deliveriesMax: number },
+): QueueOutcome {
+  const isSpent = about.count >= about.deliveriesMax && !isDeadLetterTopic(about.topic);
+  return outcome.kind === 'again' && isSpent ? { kind: 'dead', reason: DELIVERY_LIMIT_REASON } : outcome;
+}
+
+/** So many of the messages that a group has not seen are looked at to know when it should look again. */
+export const UNSEEN_LOOKED = 256;
+
+export interface Unseen {
+  /** Also of what has expired: a lease passes over it. */
+  readonly count: number;
+  /** When the first of them is available that has not. */
+  readonly firstAt: number | null;
+}
+
+/** Null when only a new message can change anything. What is delayed or has expired is put aside, so that others are looked at. */
+export function readyAtOf({ count, firstAt }: Unseen, dueAt: number | null, now: number): number | null {
+  if (count === UNSEEN_LOOKED) return now;
+  const times = [firstAt, dueAt].filter((at) => at !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}

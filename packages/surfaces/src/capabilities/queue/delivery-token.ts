@@ -1,0 +1,37 @@
+/** What pack code gets for a delivery: sealed for its tenant, so that none can be made up or carried over. */
+import { OpenwopError } from '@gantry/protocol';
+import type { Cursors } from '../../calls/cursor.ts';
+import { tokenExpired } from './errors.ts';
+
+export interface DeliveryTokens {
+  seal(tenant: string, handle: string): string;
+  /** Throws `queue_delivery_token_expired`; who made it up learns nothing else. */
+  open(tenant: string, token: string): OpenedToken;
+  /** For a message that started a run and is acknowledged: packs may acknowledge it once more. */
+  receipt(tenant: string, messageId: string): string;
+}
+
+export type OpenedToken =
+  | { readonly kind: 'delivery'; readonly handle: string }
+  | { readonly kind: 'receipt' };
+
+export function deliveryTokens(cursors: Cursors): DeliveryTokens {
+  const read = (kind: string, tenant: string, token: string): string | null => {
+    try {
+      return cursors.open([tenant, kind], token);
+    } catch (error) {
+      if (error instanceof OpenwopError) return null;
+      throw error;
+    }
+  };
+  return {
+    seal: (tenant, handle) => cursors.seal([tenant, 'queue.delivery'], handle),
+    open(tenant, token) {
+      const handle = read('queue.delivery', tenant, token);
+      if (handle !== null) return { kind: 'delivery', handle };
+      if (read('queue.receipt', tenant, token) === null) throw tokenExpired();
+      return { kind: 'receipt' };
+    },
+    receipt: (tenant, messageId) => cursors.seal([tenant, 'queue.receipt'], messageId),
+  };
+}

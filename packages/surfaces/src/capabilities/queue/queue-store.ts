@@ -1,0 +1,100 @@
+/** What a database does for queues. `database-queue.ts` makes a port of it. Threads load this file. */
+
+import type { PortWrite } from '../../calls/surface-call.ts';
+import {
+  type QueueBounds,
+  type QueueDraft,
+  type QueueMessage,
+  type QueueOutcome,
+  type QueuePlace,
+  type QueueSettled,
+  withoutLimit,
+} from '../../ports/queue.ts';
+
+export interface QueueLease extends QueuePlace {
+  readonly messagesMax: number;
+  readonly visibilityMs: number;
+  /** To refuse (`nothing.ts`) leaves nothing behind, and nothing on record. */
+  readonly ifEmpty: 'answer' | 'refuse';
+}
+
+/** A message that becomes a dead letter for a group. */
+export interface Burial extends QueuePlace {
+  readonly seq: number;
+  readonly deliveryCount: number;
+  readonly reason: string;
+}
+
+export interface Logged extends QueueMessage {
+  readonly seq: number;
+}
+
+/** What is on record of a lease. Payloads are not: they would be kept once more for every group. */
+export interface Granted {
+  readonly handles: readonly string[];
+  /** Whether messages went to the dead letters of the topic meanwhile. */
+  readonly buried: boolean;
+  /** Those of the handles, from who has them at hand. Never on record. */
+  readonly messages?: readonly Logged[];
+}
+
+/** Someone's call, which is journaled, or the host's own act. */
+export type QueueCall = PortWrite | { readonly tenant: string; readonly now: number };
+
+/** I4 of the port: what the host takes for itself is without limit. */
+export const boundsFor = (call: QueueCall, bounds: QueueBounds): QueueBounds =>
+  'invocation' in call ? bounds : withoutLimit(bounds);
+
+export interface QueueStore {
+  publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
+  lease(lease: QueueLease, call: QueueCall): Promise<Granted>;
+  /**
+   * For a group that should look, and then finds nothing: puts aside what is delayed, passes over what has expired, and
+   * buries what was delivered too often. Answers whether it did.
+   */
+  makeWay(place: QueuePlace, call: QueueCall): Promise<{ readonly buried: boolean }>;
+  /** By their numbers, those that are still there. */
+  messages(seqs: readonly number[], tenant: string): Promise<readonly Logged[]>;
+  settle(handle: string, outcome: QueueOutcome, call: QueueCall): Promise<QueueSettled>;
+  /** When a group should look again: null when only a new message can change anything. */
+  readyAt(place: QueuePlace, tenant: string, now: number): Promise<number | null>;
+  /** In order, from after a sequence number. */
+  read(topic: string, after: number, tenant: string, now: number): Promise<readonly Logged[]>;
+  lastSeq(topic: string, tenant: string): Promise<number>;
+  /** At most `SWEEP_BATCH`. */
+  sweep(now: number): Promise<number>;
+  health(): Promise<void>;
+}
+
+/** A lease ends with the message that exceeds it, so that an answer stays far below what a channel carries. */
+export const LEASE_BYTES_MAX = 4_194_304;
+export const READ_LIMIT = 50;
+/** Small, so that a sweep never holds up live writes for long. */
+export const SWEEP_BATCH = 500;
+/** What a message costs beside its text, so that many small ones count too. */
+export const MESSAGE_OVERHEAD_BYTES = 256;
+
+/** Deliveries that are looked at to make way. */
+export const WAY_LIMIT = 100;
+
+export interface HandleParts {
+  readonly groupId: number;
+  readonly seq: number;
+  readonly count: number;
+}
+
+export const handleOf = ({ groupId, seq, count }: HandleParts): string => `${groupId}.${seq}.${count}`;
+
+/** Null for what was never a handle. */
+export function readHandle(handle: string): HandleParts | null {
+  const [groupId, seq, count, ...rest] = handle.split('.').map(Number);
+  if (rest.length > 0 || ![groupId, seq, count].every(Number.isSafeInteger)) return null;
+  return { groupId: groupId!, seq: seq!, count: count! };
+}
+
+export const TENANT_FULL =
+  'The queues of this tenant are full. Acknowledge messages in every group of their topic, or wait until they expire, ' +
+  'or ask the operator for a larger quota.';
+
+export const tooManyGroupsText = (groupsMax: number): string =>
+  `The topic has ${groupsMax} consumer groups, and may have no more. Consume with one of them, or use another topic.`;

@@ -1,0 +1,83 @@
+/** Hands messages to the host, one call for each. The same for every backend. */
+import { OpenwopError } from '@gantry/protocol';
+import type { QueueDelivery, QueueOutcome, QueueSubscription } from '../../ports/queue.ts';
+import { pause } from './waiting.ts';
+
+/** How a subscription takes messages. */
+export const TAKING = {
+  messagesMax: 16,
+  /** Longer than the host needs to create a run; what takes longer is handed over again. */
+  visibilityMs: 60_000,
+  waitMs: 30_000,
+} as const;
+const RETRY_MS = { first: 250, max: 30_000 };
+/** When nothing is taken any more, so that few messages are on their way and the others wait in their topic. */
+const ROUND_MS_MAX = 5_000;
+
+export interface SubscriptionSource {
+  /** Waits for messages; may answer none. */
+  lease(signal: AbortSignal): Promise<readonly QueueDelivery[]>;
+  settle(handle: string, outcome: QueueOutcome): Promise<unknown>;
+  /** For the log: what `onMessage` or the backend failed with. */
+  report(fault: unknown): void;
+  /** Of the port: no subscription outlives it. */
+  readonly closing: AbortSignal;
+}
+
+export function startSubscription(
+  source: SubscriptionSource,
+  onMessage: (message: QueueDelivery) => Promise<void>,
+): QueueSubscription {
+  const ending = new AbortController();
+  const ended = takeTurns(source, onMessage, AbortSignal.any([ending.signal, source.closing]));
+  return {
+    async close() {
+      ending.abort();
+      await ended;
+    },
+  };
+}
+
+async function takeTurns(
+  source: SubscriptionSource,
+  onMessage: (message: QueueDelivery) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      const deliveries = await source.lease(signal);
+      const taken = await Promise.all(deliveries.map((delivery) => handOver(source, onMessage, delivery)));
+      if (taken.length === 0 || taken.includes(true)) failures = 0;
+      else await pause(Math.min(delayAfter(++failures), ROUND_MS_MAX), signal);
+    } catch (fault) {
+      if (signal.aborted) return;
+      source.report(fault);
+      await pause(delayAfter(++failures), signal);
+    }
+  }
+}
+
+/** Answers whether it was taken. */
+async function handOver(
+  { settle, report }: SubscriptionSource,
+  onMessage: (message: QueueDelivery) => Promise<void>,
+  delivery: QueueDelivery,
+): Promise<boolean> {
+  const outcome = await onMessage(delivery).then(
+    (): QueueOutcome => ({ kind: 'done' }),
+    (fault: unknown): QueueOutcome => {
+      report(fault);
+      return { kind: 'again', delayMs: delayAfter(delivery.deliveryCount) };
+    },
+  );
+  try {
+    await settle(delivery.handle, outcome);
+  } catch (fault) {
+    // It took too long and is, or will be, handed over again
+    if (!(fault instanceof OpenwopError && fault.code === 'queue_delivery_token_expired')) report(fault);
+  }
+  return outcome.kind === 'done';
+}
+
+const delayAfter = (failures: number): number =>
+  Math.min(RETRY_MS.first * 2 ** Math.min(failures - 1, 20), RETRY_MS.max);

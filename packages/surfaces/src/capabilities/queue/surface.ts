@@ -1,0 +1,206 @@
+/** `ctx.queueBus`: topics with consumer groups, dead letters and streams. */
+
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import type { Cursors } from '../../calls/cursor.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import { Json, Name } from '../../calls/schema.ts';
+import type { WriteCall } from '../../calls/surface-call.ts';
+import type { QueueDelivery, QueueOutcome, QueuePort, QueueSettled } from '../../ports/queue.ts';
+import { deadLetterTopicOf } from './dead-letter.ts';
+import { type DeliveryTokens, deliveryTokens } from './delivery-token.ts';
+import { checkDraft, checkPlace, isPlainText } from './limits.ts';
+import { QUEUE } from './spellings.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+const isHeader = ([name, value]: readonly [string, unknown]): boolean =>
+  isPlainText(name) && typeof value === 'string';
+
+/** TypeBox passes over names with a line break, whatever their value: the pattern of its records ends at one. */
+export const Headers = Type.Refine(
+  Type.Record(Type.String(), Type.String()),
+  (headers) => Object.entries(headers).every(isHeader),
+  (headers) => {
+    const [name = ''] = Object.entries(headers).find((each) => !isHeader(each)) ?? [];
+    return `has the header ${JSON.stringify(name)}: names are text without control characters, values are text`;
+  },
+);
+
+/** What packs can be shown of a message that somebody else, or an older host, has put there. */
+export const plainHeaders = (headers: Texts): Texts =>
+  Object.fromEntries(Object.entries(headers).filter(isHeader));
+
+const optional = Type.Optional;
+const Settled = { ok: Type.Literal(true) };
+const Token = { deliveryToken: Type.String({ minLength: 1, maxLength: 2_048 }) };
+const Message = { messageId: Type.String(), payload: Json, headers: optional(Headers) };
+
+const VISIBILITY_MS = 30_000;
+const VISIBILITY_MS_MAX = 900_000;
+const MESSAGES = 10;
+const MESSAGES_MAX = 100;
+const WAIT_MS_MAX = 20_000;
+
+export const queueSurface = defineSurface({
+  ...namesOf('queueBus'),
+  spellings: QUEUE,
+  summary:
+    'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
+    'that nobody has published to is empty.',
+  journal: 'own',
+  limits: {},
+  options: {
+    deadLetter: { summary: 'Dead letters.', advertises: { deadLetterSupported: true } },
+    stream: {
+      summary: 'Reading a topic as a stream.',
+      advertises: { stream: { supported: true, fromBeginning: true } },
+    },
+    delay: {
+      summary:
+        'Messages that are delivered later: `delaySeconds`. Always there; packs may ask for it by this name.',
+      advertises: {},
+    },
+  },
+  errors: ['queue_delivery_token_expired', 'queue_backend_unavailable'],
+  methods: {
+    publish: {
+      effect: 'write',
+      summary: 'Sends a message; with `delaySeconds` it is delivered no sooner.',
+      input: Type.Object({
+        topic: Name,
+        payload: Json,
+        headers: optional(Headers),
+        delaySeconds: optional(Type.Number({ minimum: 0, maximum: 86_400 })),
+      }),
+      output: Type.Object({ messageId: Type.String() }),
+    },
+    consume: {
+      effect: 'write',
+      summary:
+        `Takes up to \`maxMessages\` (${MESSAGES}, at most ${MESSAGES_MAX}) that are there, for \`visibilityMs\` ` +
+        `(${VISIBILITY_MS}), and no more than 4 MiB; waits for a first one for \`waitMs\` (0, at most ${WAIT_MS_MAX}). ` +
+        'A new `consumerGroup` starts with the oldest message kept.',
+      input: Type.Object({
+        topic: Name,
+        consumerGroup: optional(Name),
+        maxMessages: optional(Type.Integer({ minimum: 1 })),
+        visibilityMs: optional(Type.Integer({ minimum: 1, maximum: VISIBILITY_MS_MAX })),
+        waitMs: optional(Type.Integer({ minimum: 0 })),
+      }),
+      output: Type.Object({
+        messages: Type.Array(
+          Type.Object({ ...Message, deliveryToken: Type.String(), deliveryCount: Type.Integer() }),
+        ),
+      }),
+    },
+    ack: {
+      effect: 'write',
+      summary: 'Says that a message is done with: its group does not get it again.',
+      input: Type.Object(Token),
+      output: Type.Object(Settled),
+    },
+    nack: {
+      effect: 'write',
+      summary:
+        'Gives a message back for another delivery, or with `requeue: false`, or once too often, to the dead letters.',
+      input: Type.Object({ ...Token, requeue: optional(Type.Boolean()) }),
+      output: Type.Object({ ...Settled, requeued: Type.Boolean() }),
+    },
+    deadLetter: {
+      effect: 'write',
+      needs: 'deadLetter',
+      summary: 'Puts a message into `<topic>.dlq`, as `original` beside `deadLetterReason`.',
+      input: Type.Object({ ...Token, reason: Type.String({ maxLength: 1_024 }) }),
+      output: Type.Object({ ...Settled, deadLetterTopic: Type.String() }),
+    },
+    streamSubscribe: {
+      effect: 'read',
+      kind: 'stream',
+      needs: 'stream',
+      summary:
+        'Messages as they come, first those that are kept with `fromBeginning`; nobody else gets fewer for it. ' +
+        'With `follow: false` it ends with what is there.',
+      input: Type.Object({
+        topic: Name,
+        fromBeginning: optional(Type.Boolean()),
+        follow: optional(Type.Boolean()),
+      }),
+      output: Type.Object(Message),
+    },
+  },
+});
+
+export interface QueueOptions {
+  readonly port: QueuePort;
+  /** Seals delivery tokens. */
+  readonly cursors: Cursors;
+}
+
+export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurface {
+  const tokens = deliveryTokens(cursors);
+  const settle = settling(port, tokens);
+  return queueSurface.implement({
+    async publish({ topic, payload, headers = {}, delaySeconds = 0 }, call) {
+      const draft = { topic, payload, headers, delayMs: Math.ceil(delaySeconds * 1_000) };
+      checkDraft(draft);
+      return port.publish(draft, call);
+    },
+    async consume({ topic, consumerGroup: group = '', ...asked }, call) {
+      checkPlace({ topic, group });
+      const { maxMessages = MESSAGES, visibilityMs = VISIBILITY_MS, waitMs: asMuch = 0 } = asked;
+      const [messagesMax, waitMs] = [Math.min(maxMessages, MESSAGES_MAX), Math.min(asMuch, WAIT_MS_MAX)];
+      const request = { topic, group, messagesMax, visibilityMs, waitMs, signal: call.signal };
+      const deliveries = await port.consume(request, call);
+      return { messages: deliveries.map((delivery) => shown(tokens, call.tenant, delivery)) };
+    },
+    async ack({ deliveryToken }, call) {
+      const token = tokens.open(call.tenant, deliveryToken);
+      if (token.kind === 'delivery') await port.settle(token.handle, { kind: 'done' }, call);
+      return { ok: true };
+    },
+    async nack({ deliveryToken, requeue = true }, call) {
+      const outcome: QueueOutcome = requeue
+        ? { kind: 'again', delayMs: 0 }
+        : { kind: 'dead', reason: 'rejected' };
+      const { dead } = await settle(deliveryToken, outcome, call);
+      return { ok: true, requeued: !dead };
+    },
+    async deadLetter({ deliveryToken, reason }, call) {
+      const { topic } = await settle(deliveryToken, { kind: 'dead', reason }, call);
+      return { ok: true, deadLetterTopic: deadLetterTopicOf(topic) };
+    },
+    async *streamSubscribe({ topic, fromBeginning = false, follow = true }, call) {
+      checkPlace({ topic, group: '' });
+      const { signal } = call;
+      for await (const { messageId, payload, headers } of port.stream(
+        { topic, fromBeginning, follow, signal },
+        call,
+      ))
+        yield { messageId, payload, headers: plainHeaders(headers) };
+    },
+  });
+}
+
+function settling(port: QueuePort, tokens: DeliveryTokens) {
+  return async (token: string, outcome: QueueOutcome, call: WriteCall): Promise<QueueSettled> => {
+    const opened = tokens.open(call.tenant, token);
+    if (opened.kind === 'receipt') throw alreadyAccepted();
+    return port.settle(opened.handle, outcome, call);
+  };
+}
+
+const shown = (tokens: DeliveryTokens, tenant: string, { handle, ...delivery }: QueueDelivery) => ({
+  messageId: delivery.messageId,
+  payload: delivery.payload,
+  headers: plainHeaders(delivery.headers),
+  deliveryCount: delivery.deliveryCount,
+  deliveryToken: tokens.seal(tenant, handle),
+});
+
+const alreadyAccepted = (): OpenwopError =>
+  new OpenwopError('queue_delivery_token_expired', {
+    message:
+      'This message was acknowledged when it started the run. Publish its payload again, to the topic or to its ' +
+      'dead letters, instead of giving it back.',
+  });

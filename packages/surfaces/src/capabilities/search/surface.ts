@@ -1,0 +1,131 @@
+/** `ctx.db.search`: full text in indexes, ranked by BM25. */
+
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import { isObject } from '../../calls/data.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import { SCAN_MS_MAX } from '../../deadline.ts';
+import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../../ports/search.ts';
+import { EVERYTHING } from '../documents/filter.ts';
+import { parseFilter } from '../documents/parse-filter.ts';
+import { CollectionText, FilterObject, isPlainText } from '../documents/plain.ts';
+import { parseQuery, WORDS_MAX } from './parse-query.ts';
+import { SEARCH } from './spellings.ts';
+
+const GIB = 1_073_741_824;
+const DOCUMENTS_IN_CALL_MAX = 1_000;
+const DOCUMENT_BYTES_MAX = 65_536;
+/** [m] PostgreSQL takes up to a second for it on two idle cores, and 4 s on busy ones; writers of the index wait. */
+export const CALL_BYTES_MAX = 524_288;
+const FIELDS_MAX = 256;
+const K_MAX = 100;
+const QUERY_CHARACTERS_MAX = 32_768;
+const K_DEFAULT = 10;
+
+export const SEARCH_LIMITS: SearchLimits = { documentsMax: 1_000_000, indexesMax: 100, quotaBytes: 4 * GIB };
+
+const optional = Type.Optional;
+const Id = CollectionText;
+const Count = Type.Integer({ minimum: 0 });
+
+const isField = ([name, value]: [string, unknown]): boolean =>
+  isPlainText(name) &&
+  (typeof value === 'string' ? isPlainText(value) : typeof value === 'boolean' || Number.isFinite(value));
+
+const FieldsObject = Type.Refine(
+  Type.Unsafe<Fields>({ type: 'object', description: 'an object of texts, numbers and booleans' }),
+  (value) =>
+    isObject(value) && Object.keys(value).length <= FIELDS_MAX && Object.entries(value).every(isField),
+  () =>
+    `must be an object of at most ${FIELDS_MAX} texts, numbers and booleans, texts without NUL and without half ` +
+    'surrogate pairs',
+);
+
+const QueryText = Type.Refine(
+  Type.String({ maxLength: QUERY_CHARACTERS_MAX }),
+  isPlainText,
+  () => 'must be text without NUL and without half surrogate pairs',
+);
+
+export const searchSurface = defineSurface({
+  ...namesOf('searchIndex'),
+  spellings: SEARCH,
+  summary:
+    'Full text, ranked by BM25. Each tenant sees its own indexes only. A query is words: a document needs one of ' +
+    'them, and the more and the rarer the better. `"some words"` stand beside each other, `-word` must not be there, ' +
+    '`wor*` is a beginning. Case and accents do not count. When the words find fewer than `k`, documents follow that ' +
+    'hold the query as it stands, be it a part of a word. Filters choose by fields, as those of `nosql` do.',
+  journal: 'own',
+  // The protocol closes this advertisement, and its list of backends holds none of ours
+  limits: {},
+  errors: ['search_index_not_found', 'search_query_syntax_error', 'conflict'],
+  methods: {
+    index: {
+      effect: 'write',
+      summary:
+        `Adds documents, or replaces those with the same ids, all or none: at most ${DOCUMENTS_IN_CALL_MAX}, each ` +
+        `of at most ${DOCUMENT_BYTES_MAX} bytes, together ${CALL_BYTES_MAX}. The first makes the index.`,
+      input: Type.Object({
+        index: CollectionText,
+        docs: Type.Array(Type.Object({ id: Id, fields: FieldsObject }), { maxItems: DOCUMENTS_IN_CALL_MAX }),
+      }),
+      output: Type.Object({ indexed: Count }),
+    },
+    query: {
+      effect: 'read',
+      summary:
+        `The \`k\` (${K_DEFAULT}, up to ${K_MAX}) best documents, equal ones by their ids. A query of more than ` +
+        `${WORDS_MAX} words, those of phrases counted, finds documents that hold it as it stands. What takes longer than ` +
+        `${SCAN_MS_MAX / 1_000} s is ended.`,
+      input: Type.Object({
+        index: CollectionText,
+        q: QueryText,
+        k: optional(Type.Integer({ minimum: 1, maximum: K_MAX })),
+        filter: optional(FilterObject),
+      }),
+      output: Type.Object({
+        hits: Type.Array(Type.Object({ id: Type.String(), score: Type.Number(), fields: FieldsObject })),
+      }),
+    },
+    delete: {
+      effect: 'write',
+      summary: 'Removes documents by id.',
+      input: Type.Object({ index: CollectionText, ids: Type.Array(Id, { maxItems: 10_000 }) }),
+      output: Type.Object({ deleted: Count }),
+    },
+  },
+});
+
+export function implementSearch({ port }: { readonly port: SearchPort }): ImplementedSurface {
+  return searchSurface.implement({
+    async index({ index, docs }, call) {
+      if (docs.length === 0) return { indexed: 0 };
+      checkSizes(docs);
+      return port.index({ index, documents: docs }, call);
+    },
+    async query({ index, q, k = K_DEFAULT, filter }, call) {
+      const chosen = filter === undefined ? EVERYTHING : parseFilter(filter, 'validation_error');
+      const hits = await port.query({ index, query: parseQuery(q), k, filter: chosen }, call);
+      return { hits: [...hits] };
+    },
+    delete: ({ index, ids }, call) => port.delete({ index, ids }, call),
+  });
+}
+
+function checkSizes(docs: readonly SearchDocument[]): void {
+  let total = 0;
+  for (const { id, fields } of docs) {
+    const bytes = Buffer.byteLength(JSON.stringify(fields));
+    if (bytes > DOCUMENT_BYTES_MAX)
+      throw new OpenwopError('validation_error', {
+        message: `The document "${id}" has more than ${DOCUMENT_BYTES_MAX} bytes. Index it in parts.`,
+        details: { documentBytesMax: DOCUMENT_BYTES_MAX },
+      });
+    total += bytes;
+  }
+  if (total > CALL_BYTES_MAX)
+    throw new OpenwopError('validation_error', {
+      message: `The documents have more than ${CALL_BYTES_MAX} bytes together. Index them in several calls.`,
+      details: { callBytesMax: CALL_BYTES_MAX },
+    });
+}

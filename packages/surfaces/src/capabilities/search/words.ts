@@ -1,0 +1,62 @@
+/**
+ * What a text is found by, the same in every backend. Threads load this file.
+ *
+ * A word is a run of letters and digits, without case and accents. Scripts that write no spaces are taken character
+ * by character; what belongs together is then a phrase.
+ */
+import type { Fields } from '../../ports/search.ts';
+
+const WORDS =
+  /[[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]&&[\p{L}\p{N}\p{M}]]\p{M}*|[[\p{L}\p{N}\p{M}\p{Co}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]+/gv;
+const UNSPACED =
+  /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/v;
+const ACCENTS = /[\u0300-\u036f]/g;
+
+/** PostgreSQL keeps none above 2 KB, and nobody looks for one. */
+const WORD_CHARACTERS_MAX = 100;
+
+/** No phrase reaches from one field into the next. */
+const BETWEEN_FIELDS = '\ue000';
+
+export function wordsOf(text: string): string[] {
+  const plain = text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC').toLowerCase();
+  return (plain.match(WORDS) ?? []).map((word) =>
+    word.length <= WORD_CHARACTERS_MAX ? word : Array.from(word).slice(0, WORD_CHARACTERS_MAX).join(''),
+  );
+}
+
+export const isUnspaced = (word: string): boolean => UNSPACED.test(word);
+
+export const wordsOfFields = (fields: Fields): string[] =>
+  Object.values(fields).flatMap((value, index) => [
+    ...(index === 0 ? [] : [BETWEEN_FIELDS]),
+    ...wordsOf(String(value)),
+  ]);
+
+/**
+ * Text for finding parts of words. What is part of a text stays part of it when both are folded: lower case depends
+ * on neighbours for one letter only, the sigma at the end of a word.
+ */
+export const fold = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ');
+
+export const foldedFields = (fields: Fields): string =>
+  Object.values(fields)
+    .map((value) => fold(String(value)))
+    .join(BETWEEN_FIELDS);
+
+const GRAM = 3;
+/** Enough to leave few documents to look through. */
+const GRAMS_MAX = 12;
+
+/** Runs of three characters that a text with this part has to have; none for a shorter part. */
+export function fewGramsOf(folded: string): string[] {
+  const characters = Array.from(folded);
+  const grams = new Set<string>();
+  for (let end = GRAM; end <= characters.length && grams.size < GRAMS_MAX; end++)
+    grams.add(characters.slice(end - GRAM, end).join(''));
+  return [...grams];
+}
+
+/** Below any score by words; documents in which the part is more of the whole come first. */
+export const partScore = (partLength: number, textLength: number): number =>
+  (1e-12 * partLength) / Math.max(1, textLength);

@@ -1,0 +1,63 @@
+/**
+ * Parameters that are columns by themselves, as in `select ? as v`. PostgreSQL gives a parameter the type of what it
+ * stands beside; these stand beside nothing and would be text, a number too. Their type matters to nothing but the
+ * answer: so not in a part of a UNION, in a statement inside, or when the parameter stands elsewhere as well. A
+ * column without AS stays too: it would get the name of the type.
+ */
+import type { SqlStatement, SqlValue } from '../../ports/sql.ts';
+import type { Token } from './tokens.ts';
+
+const SELECTS = new Set(['select', 'union', 'intersect', 'except']);
+const BEFORE = new Set(['select', 'distinct', ',']);
+const BEHIND = new Set(['as']);
+const CLAUSES = new Set(['from', 'where', 'group', 'having', 'window', 'order', 'limit', 'offset', 'fetch']);
+const OPENS = new Set(['(', '[']);
+const CLOSES = new Set([')', ']']);
+
+/** With the types of such parameters written behind them. */
+export function withTypedColumns(tokens: readonly Token[], statement: SqlStatement): SqlStatement {
+  const { pieces, gaps, values } = statement;
+  const uses = new Map<number, number>();
+  for (const gap of gaps) uses.set(gap, (uses.get(gap) ?? 0) + 1);
+  const typed = [...pieces];
+  for (const place of bareColumns(tokens)) {
+    const gap = gaps[place]!;
+    if (uses.get(gap) === 1) typed[place + 1] = `${typeOf(values[gap]!)}${pieces[place + 1]}`;
+  }
+  return { ...statement, pieces: typed };
+}
+
+function typeOf(value: SqlValue): '' | '::bigint' | '::float8' | '::boolean' | '::bytea' {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? '::bigint' : '::float8';
+  if (typeof value === 'boolean') return '::boolean';
+  return value instanceof Uint8Array ? '::bytea' : '';
+}
+
+/** Which of the parameters they are, counted from the first. */
+function bareColumns(tokens: readonly Token[]): readonly number[] {
+  const outer = outerTokens(tokens);
+  if (outer.filter((token) => is(token, SELECTS)).length !== 1) return [];
+  const columns = outer.slice(outer.findIndex((token) => is(token, SELECTS)));
+  const end = columns.findIndex((token) => is(token, CLAUSES));
+  const places = new Map(
+    tokens.filter(({ kind }) => kind === 'parameter').map((token, place) => [token, place]),
+  );
+  return columns.slice(0, end === -1 ? columns.length : end).flatMap((token, at) => {
+    const isBare = is(columns[at - 1], BEFORE) && is(columns[at + 1], BEHIND);
+    return isBare && token.kind === 'parameter' ? [places.get(token)!] : [];
+  });
+}
+
+const is = (token: Token | undefined, words: ReadonlySet<string>): boolean =>
+  (token?.kind === 'word' || token?.kind === 'punctuation') && words.has(token.text);
+
+/** Outside of all parentheses, which stay themselves. */
+function outerTokens(tokens: readonly Token[]): readonly Token[] {
+  let depth = 0;
+  return tokens.filter((token) => {
+    if (is(token, CLOSES)) depth--;
+    const isOuter = depth === 0;
+    if (is(token, OPENS)) depth++;
+    return isOuter;
+  });
+}

@@ -1,0 +1,177 @@
+/**
+ * Which SQL databases the nodes of which tenant may use. The operator lists them in a file; `primary` is a database
+ * of our own for each tenant that the file gives no other.
+ *
+ * @example
+ * const datasources = await openDatasources('/etc/gantry/datasources.json', { pool, dataDir, invocationRetentionMs });
+ * const { backend } = datasources.find('crm', 'acme');
+ */
+import { OpenwopError } from '@gantry/protocol';
+import { isUnavailable, ServerError } from '../../backend-errors.ts';
+import { named as inSetting } from '../../open-port.ts';
+import { SQL_LIMITS, type SqlBackend, type SqlDialect, type SqlLimits } from '../../ports/sql.ts';
+import { operatorFile, type SqlitePool, tenantFiles } from '../../sql-drivers/sqlite.ts';
+import { type DatasourceConfig, readDatasources } from './datasources-file.ts';
+import { noDatasource } from './no-datasource.ts';
+
+const PRIMARY = 'primary';
+/** Of each tenant. */
+const PRIMARY_BYTES_MAX = 268_435_456;
+
+export interface Datasource {
+  readonly backend: SqlBackend;
+  readonly isReadOnly: boolean;
+}
+
+export interface Datasources {
+  /** Throws `datasource_not_found`, or `datasource_access_denied` for one of another tenant. */
+  find(id: string, tenant: string): Datasource;
+  /** Those that every tenant may use: who has others is nobody else's business. */
+  readonly advertised: { readonly id: string; readonly driver: SqlDialect }[];
+  readonly drivers: SqlDialect[];
+  /** Of all tenants, for the operator. */
+  readonly backends: readonly DatasourceBackend[];
+  close(): Promise<void>;
+}
+
+export interface DatasourceBackend {
+  readonly id: string;
+  /** `embedded` for those in the data folder, else the driver. */
+  readonly kind: string;
+  /** Rejects with `storage_unavailable`. */
+  health(): Promise<void>;
+  /** What the operator should mend, though it can be used. */
+  warning(): Promise<string | null>;
+}
+
+export interface DatasourcesDeps {
+  readonly pool: SqlitePool;
+  readonly dataDir: string;
+  readonly invocationRetentionMs: number;
+}
+
+interface Entry extends Datasource {
+  readonly id: string;
+  readonly kind: string;
+  readonly tenants: '*' | ReadonlySet<string>;
+}
+
+/** Opens no connection: a server that is down keeps no host from starting. Rejects when the file is not valid. */
+export async function openDatasources(file: string | undefined, deps: DatasourcesDeps): Promise<Datasources> {
+  const listed = file === undefined ? [] : readDatasources(file);
+  const configured = await Promise.all(listed.map((each) => entryOf(each, deps)));
+  const isReplaced = configured.some(({ id, tenants }) => id === PRIMARY && tenants === '*');
+  const entries = isReplaced ? configured : [primaryOf(deps), ...configured];
+  return {
+    find: (id, tenant) => find(entries, id, tenant),
+    advertised: entries
+      .filter(({ tenants }) => tenants === '*')
+      .map(({ id, backend }) => ({ id, driver: backend.dialect })),
+    drivers: ['sqlite', 'postgres', 'mysql'],
+    backends: entries.map(backendOf),
+    close: async () => void (await Promise.all(entries.map(({ backend }) => backend.close()))),
+  };
+}
+
+function primaryOf({ pool, dataDir, invocationRetentionMs }: DatasourcesDeps): Entry {
+  const limits = SQL_LIMITS;
+  const backend = tenantFiles(pool, { dataDir, limits, bytesMax: PRIMARY_BYTES_MAX, invocationRetentionMs });
+  return { id: PRIMARY, kind: 'embedded', tenants: '*', backend, isReadOnly: false };
+}
+
+async function entryOf(
+  { id, tenants, readOnly, place, ...limits }: DatasourceConfig,
+  { pool }: DatasourcesDeps,
+): Promise<Entry> {
+  const bounds = {
+    ...SQL_LIMITS,
+    ...(limits.maxRows !== undefined && { rowsMax: limits.maxRows }),
+    ...(limits.timeoutMs !== undefined && { timeoutMs: limits.timeoutMs }),
+  };
+  return {
+    id,
+    tenants: tenants === '*' ? tenants : new Set(tenants),
+    isReadOnly: readOnly,
+    kind: place.driver,
+    // An address may have settings that can never work: the message says whose it is
+    backend: named(await inSetting(`Data source "${id}"`, openBackend(place, bounds, pool)), id, place),
+  };
+}
+
+/** Drivers are loaded when one is configured: each costs a start some 50 ms. */
+async function openBackend(
+  place: DatasourceConfig['place'],
+  limits: SqlLimits,
+  pool: SqlitePool,
+): Promise<SqlBackend> {
+  switch (place.driver) {
+    case 'sqlite':
+      return operatorFile(pool, { file: place.file, limits });
+    case 'postgres':
+      return (await import('../../sql-drivers/postgres.ts')).postgresBackend({ url: place.url, limits });
+    case 'mysql':
+      return (await import('../../sql-drivers/mysql.ts')).mysqlBackend({ url: place.url, limits });
+  }
+}
+
+/**
+ * A call that fails tells the operator's log which data source it was, and of a file where it was looked for: its path
+ * is relative to the list of data sources, which may be another folder than was meant.
+ */
+function named(backend: SqlBackend, id: string, place: DatasourceConfig['place']): SqlBackend {
+  const at =
+    (where: string) =>
+    (error: unknown): never => {
+      throw error instanceof ServerError ? error.at(where) : error;
+    };
+  const file = place.driver === 'sqlite' ? place.file : null;
+  const tell = at(file === null ? `data source "${id}"` : `data source "${id}" (${file})`);
+  return {
+    ...backend,
+    query: (...asked) => backend.query(...asked).catch(tell),
+    execute: (...asked) => backend.execute(...asked).catch(tell),
+    ...(file !== null && { health: () => backend.health().catch(at(file)) }),
+  };
+}
+
+function find(entries: readonly Entry[], id: string, tenant: string): Datasource {
+  const named = entries.filter((entry) => entry.id === id);
+  // One for this tenant comes before our own for all
+  const found =
+    named.find(({ tenants }) => tenants !== '*' && tenants.has(tenant)) ??
+    named.find(({ tenants }) => tenants === '*');
+  if (found) return found;
+  throw named.length > 0
+    ? new OpenwopError('datasource_access_denied', {
+        message: `The data source "${id}" is not for this tenant.`,
+      })
+    : noDatasource(
+        id,
+        entries.filter(({ tenants }) => tenants === '*' || tenants.has(tenant)).map((entry) => entry.id),
+      );
+}
+
+const backendOf = ({ id, kind, backend }: Entry): DatasourceBackend => ({
+  id,
+  kind,
+  health: () => backend.health().catch((error: unknown) => Promise.reject(stopsNothing(error, kind))),
+  async warning() {
+    const rights = await backend.dangerousRights();
+    if (rights.length === 0) return null;
+    return (
+      `its user ${rights.join(', ')}, so that a node could reach beyond the database. Give it ` +
+      'a user that may do what nodes should and nothing else.'
+    );
+  },
+});
+
+/** It may be one tenant's alone, so whatever is wrong with it, the host serves the others. */
+function stopsNothing(error: unknown, kind: string): unknown {
+  if (error instanceof ServerError) return error.stoppingNothing();
+  if (isUnavailable(error)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ServerError('storage_unavailable', `The database (${kind})`, `cannot be used: ${reason}`, {
+    trouble: 'rejected',
+    cause: error,
+  });
+}

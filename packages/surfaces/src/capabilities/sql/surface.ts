@@ -1,0 +1,188 @@
+/** `ctx.db.sql`: SQL on data sources, and on the rows that a node has in hand. */
+
+import { OpenwopError } from '@gantry/protocol';
+import Type from 'typebox';
+import { ServerError } from '../../backend-errors.ts';
+import { type Data, type DataObject, isObject } from '../../calls/data.ts';
+import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import { Name } from '../../calls/schema.ts';
+import {
+  also,
+  datasource,
+  either,
+  fill,
+  isList,
+  member,
+  rename,
+  type Spelling,
+} from '../../calls/spelling.ts';
+import type { MemoryTables } from '../../sql-drivers/sqlite.ts';
+import type { Datasources } from './datasources.ts';
+import { tablesOf } from './tables.ts';
+import { type SqlParams, statementOf } from './template.ts';
+
+const PARAMS_MAX = 10_000;
+const OPERATIONS_MAX = 200;
+const DATASOURCE = 'primary';
+
+const Params = Type.Refine(
+  Type.Unsafe<SqlParams>({ description: 'values in order, or by name' }),
+  (value) => (Array.isArray(value) || isObject(value)) && Object.keys(value as object).length <= PARAMS_MAX,
+  () => `must be an array, or an object for :name parameters, of at most ${PARAMS_MAX} values`,
+);
+const Statement = { sql: Type.String({ minLength: 1 }), params: Type.Optional(Params) };
+const Source = { datasourceId: Type.Optional(Name) };
+const Rows = Type.Object({
+  rows: Type.Array(Type.Unsafe<DataObject>({ description: 'a row by its columns' })),
+  rowCount: Type.Integer(),
+});
+const Affected = Type.Object({ rowsAffected: Type.Integer() });
+
+const noParams = fill({ params: [] });
+
+const SPELLINGS: readonly Spelling[] = [
+  { path: 'db.sql.query', when: 'tables', to: 'sql.queryTables', takes: [noParams] },
+  { path: 'db.sql.query', to: 'sql.query', takes: [datasource, noParams] },
+  {
+    path: 'db.sql.execute',
+    to: 'sql.execute',
+    takes: [datasource, noParams],
+    gives: [also({ affected: 'rowsAffected' })],
+  },
+  {
+    path: 'db.sql.transaction',
+    to: 'sql.transaction',
+    takes: [
+      datasource,
+      either('statements', 'operations'),
+      rename({ statements: 'operations' }),
+      member('operations', 'each with `params`, empty unless given', ({ operations }) =>
+        isList(operations)
+          ? operations.map((each) => (isObject(each) ? { params: [], ...each } : each))
+          : undefined,
+      ),
+    ],
+  },
+];
+
+export const sqlSurface = defineSurface({
+  ...namesOf('sql'),
+  spellings: SPELLINGS,
+  summary:
+    'SQL on data sources of the tenant; `primary` is there unless the operator says otherwise. Values go through ' +
+    '`params` only: text in a statement, or a number where rows are chosen or written, is refused. A list or an object ' +
+    'in `params` is kept and compared as its JSON text, but not inside `in (...)`: that takes a mark for each value.',
+  journal: 'backend',
+  limits: {},
+  options: {
+    transactions: { summary: 'Several statements, all or none.', advertises: { transactions: true } },
+  },
+  errors: [
+    ...([
+      'sql_non_parametric',
+      'datasource_not_found',
+      'datasource_access_denied',
+      'sql_syntax_error',
+    ] as const),
+    ...(['sql_transaction_aborted', 'storage_unavailable', 'effect_in_doubt'] as const),
+  ],
+  methods: {
+    query: {
+      effect: 'read',
+      summary: 'Rows of one SELECT, WITH or VALUES. Parameters are ?, $1 or :name, on every driver.',
+      input: Type.Object({ ...Source, ...Statement }),
+      output: Rows,
+    },
+    queryTables: {
+      effect: 'read',
+      summary:
+        'Rows of one SELECT over `tables`: rows by the name of their table, in memory, for this call alone.',
+      input: Type.Object({ ...Statement, tables: Type.Record(Type.String(), Type.Array(Type.Unknown())) }),
+      output: Rows,
+    },
+    execute: {
+      effect: 'write',
+      summary: 'One INSERT, UPDATE, DELETE, or a definition of a table, index or view.',
+      input: Type.Object({ ...Source, ...Statement }),
+      output: Affected,
+    },
+    transaction: {
+      effect: 'write',
+      needs: 'transactions',
+      summary: 'Statements as of `execute`, all or none. MySQL takes no definitions here.',
+      input: Type.Object({
+        ...Source,
+        operations: Type.Array(Type.Object(Statement), { minItems: 1, maxItems: OPERATIONS_MAX }),
+      }),
+      output: Type.Object({ committed: Type.Literal(true), results: Type.Array(Affected) }),
+    },
+  },
+});
+
+export interface SqlOptions {
+  readonly datasources: Datasources;
+  readonly tables: MemoryTables;
+}
+
+export function implementSql({ datasources, tables }: SqlOptions): ImplementedSurface {
+  return sqlSurface.implement(
+    {
+      async query({ datasourceId = DATASOURCE, ...asked }, call) {
+        const { backend } = datasources.find(datasourceId, call.tenant);
+        return counted(await backend.query(statementOf(asked, 'query', backend.dialect), call));
+      },
+      async queryTables({ tables: given, ...asked }, call) {
+        const statement = statementOf(asked, 'query', 'sqlite');
+        return counted(await tables.query(tablesOf(given as Record<string, Data[]>), statement, call));
+      },
+      async execute({ datasourceId = DATASOURCE, ...asked }, call) {
+        const backend = writable(datasources, datasourceId, call.tenant);
+        const [rowsAffected = 0] = await backend.execute(
+          [statementOf(asked, 'execute', backend.dialect)],
+          call,
+        );
+        return { rowsAffected };
+      },
+      async transaction({ datasourceId = DATASOURCE, operations }, call) {
+        const backend = writable(datasources, datasourceId, call.tenant);
+        const statements = operations.map((each, index) => {
+          try {
+            return statementOf(each, 'execute', backend.dialect);
+          } catch (error) {
+            return failedAt(error, index);
+          }
+        });
+        const affected = await backend.execute(statements, call).catch(failedAt);
+        return { committed: true, results: affected.map((rowsAffected) => ({ rowsAffected })) };
+      },
+    },
+    {
+      advertises: { datasources: datasources.advertised, drivers: datasources.drivers },
+      journalOf: ({ datasourceId = DATASOURCE }, { tenant }) =>
+        datasources.find(String(datasourceId), tenant).backend.journal,
+    },
+  );
+}
+
+const counted = (rows: DataObject[]) => ({ rows, rowCount: rows.length });
+
+function writable(datasources: Datasources, id: string, tenant: string) {
+  const { backend, isReadOnly } = datasources.find(id, tenant);
+  if (!isReadOnly) return backend;
+  throw new OpenwopError('datasource_access_denied', {
+    message: `The data source "${id}" is read-only. Only the operator can change that.`,
+  });
+}
+
+/** Says which of the operations it is about. Drivers tell it in `details`, where it is known. */
+function failedAt(error: unknown, at?: number): never {
+  if (!(error instanceof OpenwopError) || error instanceof ServerError) throw error;
+  const { code, message, details, cause } = error;
+  const operation = at ?? details?.operation;
+  if (typeof operation !== 'number') throw error;
+  throw new OpenwopError(code, {
+    message: `operations[${operation}]: ${message}`,
+    details: { ...details, operation },
+    ...(cause !== undefined && { cause }),
+  });
+}

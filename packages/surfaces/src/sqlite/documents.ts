@@ -1,0 +1,143 @@
+/** The documents port in the embedded database. */
+import type { StatementSync } from 'node:sqlite';
+import type { JsonObject } from '@gantry/protocol';
+import type { Filter } from '../capabilities/documents/filter.ts';
+import {
+  cut,
+  type Page,
+  type PageRow,
+  positionOf,
+  QueryText,
+  type Scope,
+} from '../capabilities/documents/query-sql.ts';
+import { orAbsent, PATCHED_BYTES_MAX } from '../capabilities/documents/refusals.ts';
+import {
+  type CollectionFacts,
+  type CollectionName,
+  type DocumentLimits,
+  type DocumentsPort,
+  type FindQuery,
+  type FoundPage,
+  PAGE_BYTES_MAX,
+} from '../ports/documents.ts';
+import { defineArea } from './area.ts';
+import { findingCollection, type Place } from './collections.ts';
+import type { EmbeddedDatabase } from './database.ts';
+import { fillIndexes } from './document-indexes.ts';
+import { matchReads, scanFor } from './document-matches.ts';
+import { dropCells } from './document-removal.ts';
+import { byRarest, SQLITE } from './document-sql.ts';
+import { documentWrites } from './document-writes.ts';
+import { inSnapshot, preparing } from './statements.ts';
+
+export const documentsArea = defineArea({
+  reads: (database) => {
+    const collectionOf = findingCollection(database);
+    const prepare = preparing(database);
+    const get = database.prepare('select json(doc) as doc from documents where collection = ? and id = ?');
+    const bySeq = database.prepare('select json(doc) as doc from documents where seq = ?');
+    return {
+      ...matchReads(database),
+      get(place: Place, id: string, limits: DocumentLimits): JsonObject | null {
+        const collection = orAbsent(collectionOf(place), place, limits);
+        const row = collection && get.get(collection.collection, id);
+        return row ? JSON.parse(String(row.doc)) : null;
+      },
+      find: (place: Place, query: FindQuery, limits: DocumentLimits): FoundPage =>
+        inSnapshot(database, () => {
+          const collection = orAbsent(collectionOf(place), place, limits);
+          return collection ? readPage(collection, query, { prepare, bySeq }) : { documents: [], next: null };
+        }),
+      count(place: Place, filter: Filter, limits: DocumentLimits): number {
+        const collection = orAbsent(collectionOf(place), place, limits);
+        if (!collection) return 0;
+        if (filter.kind === 'all' && filter.of.length === 0) return collection.documents;
+        const text = new QueryText(SQLITE);
+        const sql = `select count(*) as many from documents where ${text.where(byRarest(prepare, collection, filter), filter)}`;
+        return Number(prepare(sql).get(...text.params)?.many);
+      },
+      describe(place: Place): CollectionFacts | null {
+        const collection = collectionOf(place);
+        if (!collection) return null;
+        const { columns, indexes, documents } = collection;
+        return { columns, indexes, documents };
+      },
+    };
+  },
+  writes: documentWrites,
+});
+
+interface PageStatements {
+  prepare(sql: string): StatementSync;
+  readonly bySeq: StatementSync;
+}
+
+/** As `QueryText.page` names its columns. */
+const pageRows = (rows: unknown): PageRow[] => rows as PageRow[];
+
+function readPage(
+  scope: Scope,
+  { after, ...query }: FindQuery,
+  { prepare, bySeq }: PageStatements,
+): FoundPage {
+  const { limit, sort } = query;
+  const page: Page = { ...query, after: after === null ? null : JSON.parse(after), limit: limit + 1 };
+  const text = new QueryText(SQLITE);
+  const sql = text.page(byRarest(prepare, scope, query.filter), page);
+  const rows = pageRows(prepare(sql).all(...text.params));
+  const { kept, isMore } = cut(rows, { limit, bytesMax: PAGE_BYTES_MAX });
+  const last = kept.at(-1);
+  return {
+    documents: kept.map(({ seq }) => JSON.parse(String(bySeq.get(seq)?.doc))),
+    next: isMore && last ? JSON.stringify(positionOf(last, sort)) : null,
+  };
+}
+
+export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLimits): DocumentsPort {
+  const placeOf = (tenant: string, { space, collection }: CollectionName): Place => ({
+    tenant,
+    space,
+    collection,
+  });
+  return {
+    get: ({ id, ...name }, { tenant }) =>
+      database.read('documents', 'get', placeOf(tenant, name), id, limits),
+    find: ({ space, collection, ...query }, { tenant }) =>
+      database.read('documents', 'find', { tenant, space, collection }, query, limits),
+    count: ({ filter, ...name }, { tenant }) =>
+      database.read('documents', 'count', placeOf(tenant, name), filter, limits),
+    describe: (name, { tenant }) => database.read('documents', 'describe', placeOf(tenant, name)),
+    async declare({ columns, indexes, ...name }, call) {
+      const place = placeOf(call.tenant, name);
+      await database.write('documents', 'declare', call, place, { columns, indexes }, limits);
+      await fillIndexes(database, place);
+      return null;
+    },
+    insert: ({ documents, typed, ...name }, call) =>
+      database.write('documents', 'insert', call, placeOf(call.tenant, name), { documents, typed }, limits),
+    async patch({ space, collection, ...change }, call) {
+      const place = { tenant: call.tenant, space, collection };
+      const { filter, matchesMax } = change;
+      const asked = { filter, matchesMax, bytesMax: PATCHED_BYTES_MAX };
+      const scanned = await scanFor(database, place, asked, call);
+      const patched = await database.write('documents', 'patch', call, place, change, scanned, limits);
+      // Where nothing had to be scanned, what it would index is there or small
+      if (scanned && patched.matched === 0 && change.whenNone.do === 'insert')
+        await fillIndexes(database, place);
+      return patched;
+    },
+    async delete({ filter, matchesMax, ...name }, call) {
+      const place = placeOf(call.tenant, name);
+      const scanned = await scanFor(
+        database,
+        place,
+        { filter, matchesMax, bytesMax: limits.quotaBytes },
+        call,
+      );
+      const change = { filter, matchesMax };
+      const answer = await database.write('documents', 'delete', call, place, change, scanned, limits);
+      await dropCells(database, answer.deleted);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * A process that looks through a database file. A process rather than a thread: SQLite inside a query cannot be
+ * interrupted by `node:sqlite` (it has neither an interrupt nor a progress handler, and FTS5 calls nobody while it
+ * matches a phrase), and a thread inside it cannot be terminated, but a process can be killed at any moment.
+ */
+
+import { existsSync } from 'node:fs';
+import { noIndex } from '../capabilities/search/refusals.ts';
+import type { Answer } from '../database-answer.ts';
+import { serveJobs } from '../jobs/serve-jobs.ts';
+import { factsOf, type OpenFile } from './database-files.ts';
+import { openForReading, versionOf } from './open-file.ts';
+import { openReads, readsOf } from './reads.ts';
+import { TenantFiles } from './search-files.ts';
+import { failure, type Server } from './serve.ts';
+import type { Asked } from './wire.ts';
+
+serveJobs<Asked, Answer>({
+  open() {
+    const file = JSON.parse(process.argv[2]!) as OpenFile;
+    const server = file.file === 'search' ? openSearchReads(file) : openReads(file);
+    return { answer: (asked) => server.answer([asked])[0]!, close: () => server.close() };
+  },
+  failure,
+  limitsMemory: false,
+});
+
+export function openSearchReads(file: OpenFile): Server {
+  const files = new TenantFiles((tenant) => openTenant(file, tenant));
+  const answer = (request: Asked): Answer => {
+    const [tenant, index] = request.args;
+    if (request.name === 'ping') return { kind: 'done', value: null };
+    try {
+      const reads = files.get(String(tenant));
+      return reads ? reads.answer([request])[0]! : failure(noIndex(String(index)));
+    } catch (error) {
+      return failure(error);
+    }
+  };
+  return { answer: (requests) => requests.map(answer), close: () => files.close() };
+}
+
+/** Null for a tenant that never indexed anything: to look makes no file. */
+function openTenant(file: OpenFile, tenant: string): Server | null {
+  const facts = factsOf(file, tenant);
+  if (!existsSync(facts.path)) return null;
+  const database = openForReading(facts);
+  // The writer is about to make it
+  if (versionOf(database) === 0) {
+    database.close();
+    return null;
+  }
+  return readsOf(database, file);
+}

@@ -1,0 +1,151 @@
+/** A thread that owns a connection. One that dies is started anew by the next request. */
+import { Worker } from 'node:worker_threads';
+import { OpenwopError } from '@gantry/protocol';
+import { unavailable } from '../backend-errors.ts';
+import { assertSameCall } from '../calls/call-journal.ts';
+import type { Answer } from '../database-answer.ts';
+import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
+
+interface Waiting {
+  readonly request: Request | null;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+interface Running {
+  readonly worker: Worker;
+  readonly waiting: Map<number, Waiting>;
+  readonly opened: Promise<unknown>;
+  readonly gone: Promise<void>;
+}
+
+/** Beyond so many that wait, the disk does not keep up and more would only wait longer. */
+const WAITING_MAX = 10_000;
+
+type State =
+  | { readonly kind: 'idle' }
+  | ({ readonly kind: 'running' } & Running)
+  | { readonly kind: 'closed' };
+
+export class DatabaseThread {
+  readonly #entry: URL;
+  readonly #workerData: object;
+  #state: State = { kind: 'idle' };
+  #lastId = OPENED;
+  #outbox: Request[] = [];
+
+  constructor(entry: URL, workerData: object) {
+    this.#entry = entry;
+    this.#workerData = workerData;
+  }
+
+  /** Rejects with what opening the database failed with. */
+  async open(): Promise<void> {
+    await this.#running().opened;
+  }
+
+  request(request: Asked): Promise<unknown> {
+    if (this.#state.kind === 'closed') return Promise.reject(unavailable('The host is stopping.'));
+    const { waiting } = this.#running();
+    if (waiting.size >= WAITING_MAX)
+      return Promise.reject(unavailable('Too many requests wait for the disk.'));
+    const numbered = { ...request, id: ++this.#lastId };
+    // All that is asked in one turn of the loop travels, and is committed, together
+    if (this.#outbox.length === 0) setImmediate(() => this.#flush());
+    this.#outbox.push(numbered);
+    return new Promise((resolve, reject) => {
+      waiting.set(numbered.id, { request: numbered, resolve, reject });
+    });
+  }
+
+  /** Lets what was asked reach the disk. */
+  async close(): Promise<void> {
+    const state = this.#state;
+    if (state.kind === 'running') {
+      this.#flush();
+      state.worker.postMessage(null);
+      this.#state = { kind: 'closed' };
+      await state.gone;
+    }
+    this.#state = { kind: 'closed' };
+  }
+
+  #flush(): void {
+    const requests = this.#outbox;
+    this.#outbox = [];
+    if (this.#state.kind === 'running' && requests.length > 0) this.#state.worker.postMessage(requests);
+  }
+
+  #running(): Running {
+    if (this.#state.kind === 'running') return this.#state;
+    const running = start(this.#entry, this.#workerData);
+    this.#state = { kind: 'running', ...running };
+    void running.gone.then(() => {
+      if (this.#state.kind !== 'running' || this.#state.worker !== running.worker) return;
+      this.#outbox = [];
+      this.#state = { kind: 'idle' };
+    });
+    return running;
+  }
+}
+
+const IN_DOUBT = 'Whether the last writes were kept is not known.';
+
+function start(entry: URL, workerData: object): Running {
+  const worker = new Worker(entry, { workerData });
+  const waiting = new Map<number, Waiting>();
+  worker.on('message', (replies: readonly Reply[]) => {
+    for (const [id, answer] of replies) {
+      const asked = waiting.get(id);
+      waiting.delete(id);
+      if (asked) settle(asked, answer);
+    }
+  });
+  let cause: unknown;
+  worker.on('error', (error) => {
+    cause = error;
+  });
+  const gone = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      for (const { request, reject } of waiting.values()) {
+        const error = unavailable('The thread of the database ended.', request?.invocation ? IN_DOUBT : '');
+        error.cause = cause;
+        reject(error);
+      }
+      waiting.clear();
+      resolve();
+    });
+  });
+  const opened = new Promise((resolve, reject) => {
+    waiting.set(OPENED, { request: null, resolve, reject });
+  });
+  opened.catch(() => {});
+  return { worker, waiting, opened, gone };
+}
+
+function settle({ request, resolve, reject }: Waiting, answer: Answer): void {
+  try {
+    resolve(readAnswer(request, answer));
+  } catch (error) {
+    reject(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+/** The value, or throws. `request` is null for opening. */
+export function readAnswer(request: Pick<Asked, 'invocation'> | null, answer: Answer): unknown {
+  switch (answer.kind) {
+    case 'done':
+      return answer.value;
+    case 'recorded':
+      if (request?.invocation) assertSameCall(request.invocation.call, answer);
+      return answer.value;
+    case 'refused': {
+      const { code, message, details } = answer;
+      throw new OpenwopError(code, { details, ...(message !== undefined && { message }) });
+    }
+    case 'unavailable':
+      throw unavailable(`The database answered: ${answer.reason}.`);
+    case 'fault':
+      throw new Error(answer.stack);
+  }
+}

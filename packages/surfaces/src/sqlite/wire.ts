@@ -1,0 +1,35 @@
+/** What travels between the main thread and the threads that own the database. Loads nothing: threads start fast. */
+
+import type { Invocation } from '../calls/surface-call.ts';
+import type { Answer } from '../database-answer.ts';
+
+export interface Asked {
+  readonly area: string;
+  readonly name: string;
+  readonly args: readonly unknown[];
+  /** Null for reads and for the upkeep of the database itself. */
+  readonly invocation: { readonly call: Invocation; readonly now: number } | null;
+}
+
+export interface Request extends Asked {
+  readonly id: number;
+}
+
+export type Reply = readonly [id: number, answer: Answer];
+
+/** The reply to opening. */
+export const OPENED = 0;
+
+/** The log goes into the database, and the space that it took is free. Readers must have ended to let it. */
+export const CHECKPOINT = { area: 'log', name: 'checkpoint' } as const;
+
+/** Journals of all tenants. */
+export const FORGET = { area: 'invocations', name: 'forget' } as const;
+
+interface Named {
+  readonly area: string;
+  readonly name: string;
+}
+
+export const isAsked = (request: Named, { area, name }: Named): boolean =>
+  request.area === area && request.name === name;
