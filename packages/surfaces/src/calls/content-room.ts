@@ -27,6 +27,10 @@ export class ContentRoom {
     this.#limiter = limiter({ max: options.bytesMax, perTenantMax: options.bytesMax / 2 });
   }
 
+  get held(): number {
+    return this.#limiter.stats().held;
+  }
+
   for({ tenant, signal }: { readonly tenant: string; readonly signal: AbortSignal }): MakeRoom {
     return async (bytes) => {
       if (bytes <= this.#options.smallBytes) return;
