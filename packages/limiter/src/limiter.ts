@@ -4,7 +4,7 @@
  * I1 The total weight in use is at most `max`, that of one tenant at most `perTenantMax`, but for what `hold` takes.
  * I2 The tenant that holds least is served first; tenants that hold the same take turns; within a tenant the order is
  *    that of arrival.
- * I3 A waiter whose tenant is at its own maximum holds up nobody else. Any other waiter at the front is not overtaken,
+ * I3 A waiter whose tenant is at its own maximum holds up no other. Any other waiter at the front is not overtaken,
  *    so a heavy one gets its turn.
  * I4 A slot that was released, abandoned or refused leaves nothing behind.
  *

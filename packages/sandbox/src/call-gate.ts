@@ -1,7 +1,7 @@
 /**
  * Where the calls of one process wait for their turn.
  *
- * A call is small and its answer may be large, and nobody knows before it is there: 8,000 calls for values of 1 MB
+ * A call is small and its answer may be large, which is not known before it is there: 8,000 calls for values of 1 MB
  * took 3 GB of the host. So few are under way at once, from their beginning until the child has the answer, and none
  * begins while the child does not read its input.
  *

@@ -12,7 +12,7 @@ export interface CallContext {
   readonly tenant: string;
   /** The folder that `fs.read` and `fs.write` mean for this process. */
   readonly filesFolder: string;
-  /** What the host could not do and the pack is not told. */
+  /** What the host could not do, for the log: the pack does not see why. */
   fault(method: string, error: unknown): void;
 }
 
@@ -35,11 +35,17 @@ const SELF_SEEN: ReadonlySet<string> = new Set(['crypto', 'env.read']);
 const FILE = 'file.';
 const NETWORK: Readonly<Record<string, string>> = { 'net.fetch': 'net.outbound', 'net.dns': 'net.dns' };
 
-/** Which grant a method needs; `undefined` for surfaces. */
-export function primitiveOf(method: string, args: readonly Data[]): string | undefined {
+/** Which grant a method needs; `undefined` for what is offered, or not known. */
+function grantFor({ surfaces, code }: Invocation, method: string, args: readonly Data[]): string | undefined {
+  if (Object.hasOwn(surfaces, method) || (code.language === 'wasm' && WASM_CALLS.has(method)))
+    return undefined;
   if (method === 'primitive.use') return SELF_SEEN.has(String(args[0])) ? String(args[0]) : 'unknown';
   if (method === 'env.read') return 'env.read';
-  return NETWORK[method] ?? (method.startsWith(FILE) ? filePrimitive(method.slice(FILE.length)) : undefined);
+  return (
+    NETWORK[method] ??
+    (method.startsWith(FILE) ? filePrimitive(method.slice(FILE.length)) : undefined) ??
+    'unknown'
+  );
 }
 
 async function primitive(
@@ -60,22 +66,19 @@ async function primitive(
   });
 }
 
-const isOffered = ({ surfaces, code }: Invocation, method: string): boolean =>
-  Object.hasOwn(surfaces, method) || (code.language === 'wasm' && WASM_CALLS.has(method));
-
-/** At once, not a turn later: the result of the pack may stand right behind the call. */
+/** Synchronous: the result of the pack may be the next frame. */
 export function assertOffered(invocation: Invocation, method: string, args: readonly Data[]): void {
-  if (isOffered(invocation, method)) return;
-  const needed = primitiveOf(method, args);
-  if (needed === undefined)
-    throw new EscapeAttempt('host-process-escape', `The method ${method} was never offered.`);
-  if (!invocation.grants.includes(needed))
-    throw new EscapeAttempt('host-process-escape', `The pack was not granted ${needed}.`);
+  const needed = grantFor(invocation, method, args);
+  if (needed === undefined || invocation.grants.includes(needed)) return;
+  throw new EscapeAttempt(
+    'host-process-escape',
+    needed === 'unknown' ? `The method ${method} was never offered.` : `The pack was not granted ${needed}.`,
+  );
 }
 
 async function perform(job: Job, method: string, args: readonly Data[], io: CallIo, context: CallContext) {
   const { invocation, usage } = job;
-  const needed = isOffered(invocation, method) ? undefined : primitiveOf(method, args);
+  const needed = grantFor(invocation, method, args);
   if (needed === undefined) {
     usage.surface(method);
     return invocation.call(method, args, io);
@@ -103,12 +106,12 @@ export async function answerCall(
 
 /** What is not meant for the pack goes to `fault`. */
 export function failureForPack(method: string, error: unknown, fault: CallContext['fault']): NodeError {
-  const told = toldOf(error);
-  if (told === undefined) fault(method, error);
-  return toNodeError(told ?? UNTOLD);
+  const shown = shownOf(error);
+  if (shown === undefined) fault(method, error);
+  return toNodeError(shown ?? HIDDEN);
 }
 
-const UNTOLD = { code: 'internal_error', message: 'The host could not do that. Its log says why.' };
+const HIDDEN = { code: 'internal_error', message: 'The host could not do that. Its log says why.' };
 
 const of = ({ message, code, details }: ErrorForPack | OpenwopError, retryable: boolean) => ({
   message,
@@ -118,7 +121,7 @@ const of = ({ message, code, details }: ErrorForPack | OpenwopError, retryable: 
 });
 
 /** What the pack may know of an error of the host: only what was written for it. */
-function toldOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
+function shownOf(error: unknown): Readonly<Record<string, unknown>> | undefined {
   if (error instanceof ErrorForPack) return of(error, error.retryable);
   if (error instanceof OpenwopError) return of(error, ERRORS[error.code].retriable);
   if (error instanceof EgressError) return { message: error.message, code: error.code ?? error.reason };

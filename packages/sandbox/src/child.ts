@@ -8,7 +8,7 @@ import { giveWay, innermost, killTree, memoryOf } from './isolation/process-tree
 import { encode, sizeOf } from './runner/wire.mjs';
 
 const STDERR_BYTES_MAX = 16 * 1024;
-/** Nobody waits longer for a process that was killed, or whose launcher has ended. */
+/** The longest wait for a process that was killed, or whose launcher has ended. */
 const GONE_MS = 5_000;
 /** With more than this unwritten, the child does not read its input. */
 const UNWRITTEN_BYTES_MAX = 4 * 1024 * 1024;
@@ -27,7 +27,7 @@ export interface ChildEvents extends Pick<FrameEvents, 'message'> {
 
 const PIPES = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
 
-/** In a session of its own: a pack that signals its group reaches its own launchers and nobody else. */
+/** In a session of its own: a pack that signals its group reaches its own launchers only. */
 function start({ file, args, attached }: Command): ChildProcess {
   const descriptors = attached === undefined ? [] : [openSync(attached, 'r')];
   try {
@@ -79,7 +79,7 @@ export class Child {
     const [, stdout, stderr, input, output, answers] = streams;
     this.#input = asPipe(input);
     this.#answers = asPipe(answers);
-    for (const stream of [stdout, stderr]) asPipe(stream).on('data', (chunk: Buffer) => this.#hear(chunk));
+    for (const stream of [stdout, stderr]) asPipe(stream).on('data', (chunk: Buffer) => this.#collect(chunk));
     this.#input.on('drain', () => this.#cleared());
     this.#reader = new FrameReader(asPipe(output), tenant, {
       message: (frame) => events.message(frame),
@@ -171,7 +171,7 @@ export class Child {
     if (pid !== undefined) this.#nodePid = innermost(pid);
   }
 
-  #hear(chunk: Buffer): void {
+  #collect(chunk: Buffer): void {
     if (this.#stderr.length < STDERR_BYTES_MAX)
       this.#stderr += chunk.toString('utf8', 0, STDERR_BYTES_MAX - this.#stderr.length);
   }

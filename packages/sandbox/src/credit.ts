@@ -1,14 +1,14 @@
-/** How much a child may have under way. The runner counts the same; a child that sends more is not ours. */
+/** How much a child may have under way. The runner counts the same; a child that sends more is ended. */
 import { FRAME_BYTES_MAX } from './runner/wire.mjs';
 
 const CREDIT_BYTES = 8 * 1024 * 1024;
-/** Told in portions: a frame for each call would double what is sent. So little that the child never waits for it. */
+/** Given in portions: a frame for each call would double what is sent. Small enough that the child never waits for one. */
 const PORTION_BYTES = CREDIT_BYTES / 8;
 
 export class Credit {
   readonly #give: (bytes: number) => void;
   #underWay = 0;
-  #untold = 0;
+  #ungiven = 0;
 
   constructor(give: (bytes: number) => void) {
     this.#give = give;
@@ -22,9 +22,9 @@ export class Credit {
 
   give(cost: number): void {
     this.#underWay -= cost;
-    this.#untold += cost;
-    if (this.#untold < PORTION_BYTES) return;
-    this.#give(this.#untold);
-    this.#untold = 0;
+    this.#ungiven += cost;
+    if (this.#ungiven < PORTION_BYTES) return;
+    this.#give(this.#ungiven);
+    this.#ungiven = 0;
   }
 }

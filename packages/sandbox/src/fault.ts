@@ -3,6 +3,7 @@ import type { JsonObject } from '@gantry/protocol';
 import type { ChildEnd } from './child.ts';
 import type { ErrorOrigin, NodeError, NodeResult } from './invocation.ts';
 import { nodeError } from './result.ts';
+import { BYTES_MAX, HEAD_BYTES_MAX, TooLarge, VALUES_MAX } from './runner/wire.mjs';
 
 /** An error of the host's making. What packs say of themselves has no origin. */
 export interface Fault extends NodeError {
@@ -17,8 +18,8 @@ const fault = (origin: ErrorOrigin, code: string, message: string, details?: Jso
 const originOf = (error: NodeError | Fault): ErrorOrigin | undefined =>
   'origin' in error ? error.origin : undefined;
 
-/** As packs and runs hear of it. */
-export function told({ code, message, retryable, details }: NodeError | Fault): NodeError {
+/** As packs and runs see it. */
+export function withoutOrigin({ code, message, retryable, details }: NodeError | Fault): NodeError {
   return { code, message, retryable, ...(details && { details }) };
 }
 
@@ -26,7 +27,7 @@ export function told({ code, message, retryable, details }: NodeError | Fault): 
 export const failed = (error: NodeError | Fault, otherwise: ErrorOrigin): NodeResult => ({
   status: 'error',
   origin: originOf(error) ?? otherwise,
-  error: told(error),
+  error: withoutOrigin(error),
 });
 
 export const escapeAttempt = (reason: string, escapeKind = 'host-process-escape'): Fault =>
@@ -74,6 +75,40 @@ export const neverStarted = (dispatches: number): Fault =>
     `The process of the pack went down ${dispatches} times before the node could run; see what its module does when it loads.`,
   );
 
-/** Of a remote pack, after it was asked: nobody knows how far it got. */
+/** Of a remote pack, after the call was sent: how far it got is not known. */
 export const noAnswer = (happened: string): Fault =>
   fault('process', 'sandbox_invocation_error', `The remote pack did not answer. ${happened}`);
+
+const REASON_MAX = 1_000;
+
+/** What members that carry content say of too much of it; the protocol has these codes. */
+const CONTENT_CODES: readonly (readonly [string, string])[] = [
+  ['fs.', 'file_too_large'],
+  ['file.', 'file_too_large'],
+  ['storage.blob.', 'blob_object_too_large'],
+  ['storage.cache.', 'cache_value_too_large'],
+  ['storage.kv.', 'kv_value_too_large'],
+];
+
+function contentTooLarge(method: string, reason: string): NodeError {
+  const code = CONTENT_CODES.find(([path]) => method.startsWith(path))?.[1] ?? 'sandbox_invocation_error';
+  const details = { maxJsonBytes: HEAD_BYTES_MAX, maxBytes: BYTES_MAX, maxValues: VALUES_MAX };
+  return nodeError(code, `${method}: ${reason}`, details);
+}
+
+/** What the runner says of a call that it could not send. */
+export function unsentCall(
+  method: string,
+  { reason, isTooLarge }: Readonly<Record<string, unknown>>,
+): NodeError {
+  const text = typeof reason === 'string' ? reason.slice(0, REASON_MAX) : 'the call cannot be sent.';
+  return isTooLarge === true
+    ? contentTooLarge(method, `${text} Send bytes instead of base64, or make several calls.`)
+    : nodeError('sandbox_invocation_error', `${method}: ${text}`);
+}
+
+/** Of the host, to a call that it did. */
+export const unsentAnswer = (method: string, error: unknown): NodeError =>
+  error instanceof TooLarge
+    ? contentTooLarge(method, `the answer is too large. ${error.message} Ask for less at once.`)
+    : nodeError('sandbox_invocation_error', `${method}: the answer of the host cannot be sent.`);

@@ -1,4 +1,3 @@
-export { cutJson, cutText } from './bounded.ts';
 export type {
   CallIo,
   Data,
@@ -19,7 +18,7 @@ export type {
 export { SandboxUnavailable } from './isolation/choose.ts';
 export { DEFAULT_UIDS, type UidRange } from './isolation/uids.ts';
 export { RemotePacks } from './remote/remote-packs.ts';
-export { ErrorForPack } from './result.ts';
+export { cutJson, cutText, ErrorForPack } from './result.ts';
 export {
   createSandbox,
   type Sandbox,

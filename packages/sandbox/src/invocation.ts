@@ -14,7 +14,7 @@ export interface PackCode {
   readonly wasm?: { readonly memoryPagesMax?: number };
 }
 
-/** Who the code works for. Nothing is ever shared between two different keys. */
+/** The owner of an invocation. Nothing is ever shared between two different keys. */
 export interface PrincipalKey {
   readonly tenant: string;
   readonly workspace: string;
@@ -65,7 +65,7 @@ export interface CallIo {
   readonly ordinal: number;
   /** 0, then 1 more each time the invocation was dispatched again because a neighbour was killed. */
   readonly dispatch: number;
-  /** Aborted when the pack has its answer, or nobody waits for it any more. */
+  /** Aborted when the pack has its answer, or its invocation has ended. */
   readonly signal: AbortSignal;
   /** The child waits for this answer and takes no other. */
   readonly isBlocking?: boolean;
@@ -107,9 +107,9 @@ export interface NodeError {
 }
 
 /**
- * Who says that a node failed. Codes tell nothing of it: a pack may throw whatever it likes.
+ * Where a failure comes from. Not known from its code: a pack may throw any code.
  * `pack`: its code, which has ended by itself or never began. `host`: the host, which cut it off for breaking a bound.
- * `process`: nobody; its process, or the connection to it, went away under it.
+ * `process`: its process, or the connection to it, ended meanwhile.
  */
 export type ErrorOrigin = 'pack' | 'host' | 'process';
 

@@ -76,7 +76,7 @@ export class Job {
   readonly ended: Promise<JobEnd>;
   readonly #settle: (end: JobEnd) => void;
   readonly #windows = new Map<number, EventWindow>();
-  /** What is said to whoever works on a call; listeners on one signal of the job would be looked through by each. */
+  /** One for each call: with one signal for the job, each removal of a listener would search all of them. */
   readonly #calls = new Set<AbortController>();
   #ordinal = 0;
   #logs = 0;

@@ -6,7 +6,6 @@
  * I3 After a process has ended, none of its jobs is left.
  * I4 A job that is not repeatable is never displaced once it was started.
  */
-import { cutText } from './bounded.ts';
 import type { CallContext } from './calls.ts';
 import { Child, type ChildEnd } from './child.ts';
 import {
@@ -24,7 +23,7 @@ import type { Data, Inspection, NodeContext, NodeError } from './invocation.ts';
 import type { Command } from './isolation/launch.ts';
 import { type Job, type JobEnd, Usage } from './job.ts';
 import { type Measured, type Message, ProcessCalls } from './process-calls.ts';
-import { endResult, isObject, nodeError, toNodeError } from './result.ts';
+import { cutText, endResult, isObject, nodeError, toNodeError } from './result.ts';
 import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
 
 const LOGS_MAX = 1000;
@@ -47,7 +46,7 @@ const UNASKED = 'a message that nothing asked for';
 
 export interface PackProcessOptions {
   readonly command: Command;
-  /** Whom it works for, and whose memory of the host it uses. */
+  /** Its memory in the host counts for this tenant. */
   readonly tenant: string;
   readonly open: Readonly<Record<string, unknown>>;
   readonly memoryBytes: number;
@@ -81,7 +80,7 @@ export class PackProcess {
   readonly #calls: ProcessCalls;
   readonly #heartbeat = new Heartbeat((token) => this.#child.send({ type: 'ping', token }));
   readonly #jobs = new Map<string, Job>();
-  /** Jobs that ended last, by id, as long as nothing was heard of what they left behind. */
+  /** Jobs that ended last, by id, until something that they left running fails. */
   readonly #past = new Map<string, NodeName>();
   readonly #opened: (inspection: Inspection) => void;
   readonly #gone: () => void;
@@ -155,7 +154,7 @@ export class PackProcess {
     return { kind, timer: setTimeout(() => this.#fail(notLoaded()), ms) };
   }
 
-  /** False when the state is none of `from`. */
+  /** False when the state is not one of `from`. */
   #enter(next: State, ...from: State['kind'][]): boolean {
     if (!from.includes(this.#state.kind)) return false;
     if ('timer' in this.#state) clearTimeout(this.#state.timer);
@@ -178,7 +177,7 @@ export class PackProcess {
     else if (message.type === 'violation') this.#violated(message);
     else if (message.type === 'late') this.#late(message);
     else if (message.type !== 'pong') return false;
-    else if (!this.#heartbeat.heard(message.token)) this.#fail(escapeAttempt('an answer to nothing'));
+    else if (!this.#heartbeat.heard(message.token)) this.#fail(escapeAttempt('a pong without a ping'));
     return true;
   }
 
@@ -235,7 +234,7 @@ export class PackProcess {
     );
   }
 
-  /** Once for a node; of whom nothing is known any more, nothing is said. */
+  /** Once for a node, of those that ended last. */
   #late({ id, error }: Message): void {
     const node = typeof id === 'string' ? this.#past.get(id) : undefined;
     if (typeof id !== 'string' || !node) return;
@@ -295,7 +294,7 @@ export class PackProcess {
     if (this.#jobs.has(job.id)) this.#fail(error, isSure ? job : undefined);
   }
 
-  /** The caller gave up: the pack may tidy up for a moment, then it is stopped. */
+  /** The caller gave up: the pack has a moment to clean up, then it is stopped. */
   #cancel(job: Job): void {
     this.#child.send({ type: 'cancel', id: job.id });
     const error = nodeError('sandbox_invocation_error', 'The invocation was cancelled.');

@@ -3,17 +3,17 @@
  *
  * I1 There are never more than `warmMax`, those on their way out included.
  * I2 An exclusive use has its process for itself from the first to the last moment.
- * I3 Nobody waits for ever while others come and go: who has waited long is not overtaken.
+ * I3 No waiter waits for ever: one that has waited long is not overtaken.
  * I4 One tenant never has more than `shareMax` processes at work. Where they are short, the tenant that has the
- *    fewest is served first, and those that have the same take turns: a stranger waits for others to end, not for
- *    all that one of them has in mind.
+ *    fewest is served first, and those that have the same take turns: a newcomer waits for others to end, not for
+ *    all that one of them has waiting.
  * I5 Few processes of one tenant start at once: starting takes a whole core for a moment.
  */
 const INVOCATIONS_PER_PROCESS_MAX = 64;
 /** A process that was idle this long is stopped until it is used again. */
 const SLEEP_AFTER_MS = 1_000;
 const STARTING_MAX = 2;
-/** Newcomers may join a process in use while others wait for one, but not longer than this. */
+/** A newcomer may join a process in use while others wait for one, but not longer than this. */
 const OVERTAKEN_MS_MAX = 1_000;
 
 /** What the pool asks of a process. */
@@ -31,7 +31,7 @@ export interface Pooled {
 }
 
 /**
- * `shared`: with others that share, in a warm process. `exclusive`: nobody else meanwhile, in a warm process.
+ * `shared`: with others that share, in a warm process. `exclusive`: alone in a warm process meanwhile.
  * `alone`: in a process of its own, gone after use.
  */
 export type Use = 'shared' | 'exclusive' | 'alone';
@@ -211,7 +211,7 @@ export class Pool<P extends Pooled> {
       this.#moveToEnd(wanted.tenant);
       entry.resolve(take(found, wanted.use));
     } catch (error) {
-      // It could not be started. Whoever gave up a process just now has nothing to do with it
+      // It could not be started: the failure belongs to the waiter, not to the caller that released a process
       this.#leave(waiter);
       entry.reject(error);
     }
@@ -246,7 +246,7 @@ export class Pool<P extends Pooled> {
     });
   }
 
-  /** A process that nobody uses: I4. */
+  /** An idle or new process: I4. */
   #own(wanted: Wanted<P>): Entry<P> | undefined {
     const { key, tenant, use } = wanted;
     if (this.#busy(tenant) >= this.#options.shareMax) return undefined;
@@ -288,7 +288,7 @@ export class Pool<P extends Pooled> {
     this.#serve();
   }
 
-  /** The longest idle process leaves; its place is free when it is really gone. One for each who may have it. */
+  /** The longest idle process leaves; it counts until it is gone. One for each waiter that may have it. */
   #makeRoom(): void {
     const { shareMax } = this.#options;
     const leaving = [...this.#entries].filter(({ process }) => process.isDead).length;

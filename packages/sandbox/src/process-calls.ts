@@ -1,23 +1,21 @@
 /**
  * What the code in one process asks of the host: calls and events.
  *
- * I1 A call that has begun ends once: when the child has its answer, or nobody waits for it any more. Then its signal
+ * I1 A call that has begun ends once: when the child has its answer, or its invocation has ended. Then its signal
  *    is aborted and its credit and its memory are given back.
- * I2 What may never have been asked for ends the process, at once: its result may stand right behind.
+ * I2 A call that the runner would never make ends the process at once: the result may be the next frame.
  */
 
-import { cutText } from './bounded.ts';
 import { CallGate, type Pass } from './call-gate.ts';
 import { answerCall, assertOffered, type CallContext, EscapeAttempt, failureForPack } from './calls.ts';
 import type { Child } from './child.ts';
 import { Credit } from './credit.ts';
-import { escapeAttempt } from './fault.ts';
+import { escapeAttempt, unsentAnswer, unsentCall } from './fault.ts';
 import { loopTurns } from './frame-reader.ts';
 import type { CallIo, Data, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
-import { ErrorForPack } from './result.ts';
+import { cutText, ErrorForPack } from './result.ts';
 import { type Frame, NOTE_BYTES_MAX } from './runner/wire.mjs';
-import { unsentAnswer, unsentCall } from './unsent.ts';
 
 export type Message = Readonly<Record<string, unknown>>;
 export type Measured = Pick<Frame, 'size' | 'cost'>;
@@ -144,7 +142,7 @@ export class ProcessCalls {
     }
   }
 
-  /** The signal ends when the child has its answer, or nobody waits for it any more. */
+  /** The signal is aborted when the child has its answer, or its invocation has ended. */
   #io(job: Job, { number, method, message }: Call, signal: AbortSignal): CallIo {
     const window = job.openWindow(number);
     const send = async (value: Data): Promise<void> => {

@@ -1,6 +1,5 @@
-/** From what a child says to what a node's result is. Everything here came from the pack: nothing is believed. */
+/** From the frames of a child to the result of a node. All of it came from the pack and is checked. */
 import { capabilityAt, type Json, type JsonObject } from '@gantry/protocol';
-import { cutJson, cutText } from './bounded.ts';
 import type { NodeError, NodeResult } from './invocation.ts';
 
 /** A failure that pack code sees as it is, under a code that the error catalogue need not have. */
@@ -126,4 +125,42 @@ export function endResult(end: unknown): NodeResult {
   if (end.kind === 'suspended')
     return { status: 'suspended', key: cutText(end.key, KEY_MAX), request: toJsonObject(end.request) };
   return thrownResult(end.error);
+}
+
+/** Texts and values that pack code chooses, on their way to events and logs, are cut: each, and all together. */
+const TEXT_MAX = 8 * 1024;
+/** Characters of one value with all that is in it. */
+const VALUE_MAX = 64 * 1024;
+/** Counted for each element, so that empty ones end as well. */
+const ELEMENT_COST = 4;
+
+/** Anything but a text says nothing here: turning a large list into one takes time. */
+export const cutText = (value: unknown, max = TEXT_MAX): string =>
+  typeof value === 'string' ? value.slice(0, max) : '';
+
+/** The beginning of a value: texts and names are cut, and what is beyond `VALUE_MAX` is left out. */
+export const cutJson = (value: unknown): Json => cutWithin(value, { left: VALUE_MAX });
+
+function cutWithin(value: unknown, budget: { left: number }): Json {
+  budget.left -= ELEMENT_COST;
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'string') return taken(value, budget);
+  if (typeof value !== 'object' || value === null) return null;
+  if (value instanceof Uint8Array)
+    return taken(Buffer.from(value.subarray(0, TEXT_MAX)).toString('base64'), budget);
+  if (Array.isArray(value)) {
+    const items: Json[] = [];
+    for (const item of value) if (budget.left > 0) items.push(cutWithin(item, budget));
+    return items;
+  }
+  const members: [string, Json][] = [];
+  for (const [name, item] of Object.entries(value))
+    if (budget.left > 0) members.push([taken(name, budget), cutWithin(item, budget)]);
+  return Object.fromEntries(members);
+}
+
+function taken(text: string, budget: { left: number }): string {
+  const cut = text.slice(0, Math.max(0, Math.min(TEXT_MAX, budget.left)));
+  budget.left -= cut.length;
+  return cut;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Egress } from '@gantry/egress';
 import { Seldom } from '@gantry/protocol';
 import type { CallContext } from './calls.ts';
-import { failed, neverStarted, told } from './fault.ts';
+import { failed, neverStarted, withoutOrigin } from './fault.ts';
 import type {
   Inspection,
   Invocation,
@@ -30,7 +30,7 @@ import { Pool, type PoolStats, type Use, type Wanted } from './pool.ts';
 import { nodeError, toJsonObject } from './result.ts';
 
 const MIB = 1024 * 1024;
-/** After so many displacements an invocation runs alone, where nobody can displace it. */
+/** After so many displacements an invocation runs alone, where nothing can displace it. */
 const SHARED_DISPATCHES_MAX = 3;
 const DISPATCHES_MAX = 6;
 const INSPECTION_LIMITS: InvocationLimits = { memoryBytes: 128 * MIB, wallClockMs: 10_000, outputBytes: MIB };
@@ -62,7 +62,7 @@ export interface SandboxStats extends PoolStats {
   readonly displaced: number;
 }
 
-/** What stands between packs and this machine. */
+/** How packs are isolated on this machine. */
 export interface SandboxReport {
   readonly isolation: Isolation['kind'];
   /** Whether system calls are filtered; where not, what makes it possible. */
@@ -108,7 +108,7 @@ class PackSandbox implements Sandbox {
     const need = { code, key: INSPECTOR, grants, limits: INSPECTION_LIMITS };
     const wanted = this.#wanted(need, launcher, { use: 'alone' });
     const inspection = await this.#inspections.use(wanted, (process) => process.opened);
-    return inspection.loaded ? inspection : { loaded: false, error: told(inspection.error) };
+    return inspection.loaded ? inspection : { loaded: false, error: withoutOrigin(inspection.error) };
   }
 
   async invoke(invocation: Invocation): Promise<InvocationOutcome> {
@@ -209,9 +209,9 @@ class PackSandbox implements Sandbox {
     const { egress, workDir } = this.#options;
     const { memoryBytes: dataBytes } = limits;
     const command = launcher.command({ folder: code.folder, flags: flagsOf(need), dataBytes });
-    const who = { tenant: need.key.tenant, pack: `${code.name}@${code.version}` };
-    const fault = (method: string, error: unknown): void => this.#logFault({ ...who, method, error });
-    const { tenant } = who;
+    const names = { tenant: need.key.tenant, pack: `${code.name}@${code.version}` };
+    const fault = (method: string, error: unknown): void => this.#logFault({ ...names, method, error });
+    const { tenant } = names;
     const context: CallContext = { egress, tenant, filesFolder: filesFolder(workDir, need), fault };
     const environment = environmentOf(need);
     const { language, entry, format = 'esm' } = code;
@@ -227,16 +227,16 @@ class PackSandbox implements Sandbox {
       context,
       grants,
       environment,
-      onLate: (node, error) => this.#tellLate({ ...who, ...node }, error),
+      onLate: (node, error) => this.#logLate({ ...names, ...node }, error),
       onEnd,
     });
   }
 
-  #tellLate(who: Readonly<Record<string, string>>, { message, details }: NodeError): void {
+  #logLate(names: Readonly<Record<string, string>>, { message, details }: NodeError): void {
     const at = typeof details?.at === 'string' ? { at: details.at.slice(0, LATE_REASON_MAX) } : {};
     const reason = message.slice(0, LATE_REASON_MAX);
     this.#options.log('warn', 'What a node left running failed after the node had ended.', {
-      ...who,
+      ...names,
       ...at,
       reason,
     });
@@ -294,9 +294,9 @@ const reasonOf = (error: unknown): string =>
 function faultLog({ log, now }: Pick<SandboxOptions, 'log' | 'now'>): (fault: HostFault) => void {
   const seldom = new Seldom({ now, everyMs: LOGGED_EVERY_MS });
   return ({ error, ...what }) => {
-    const untold = seldom.ask(`${what.tenant}\0${what.pack}`);
-    if (untold === null) return;
-    const data = { ...what, reason: reasonOf(error), ...(untold > 0 && { untold }) };
+    const suppressed = seldom.ask(`${what.tenant}\0${what.pack}`);
+    if (suppressed === null) return;
+    const data = { ...what, reason: reasonOf(error), ...(suppressed > 0 && { suppressed }) };
     log('warn', 'The host could not do what a pack asked for.', data);
   };
 }
@@ -313,7 +313,7 @@ const endOf = (end: JobEnd, { isDead }: PackProcess): Ended =>
 
 /** Nothing of the node has run: what may not be repeated has not acted, whatever became of its process. */
 const notBegun = (error: NodeError, { repeatable }: Invocation): Ended =>
-  settled(failed(repeatable ? error : told(error), 'pack'));
+  settled(failed(repeatable ? error : withoutOrigin(error), 'pack'));
 
 /** Python runs one invocation at a time, since a pack may start no threads. */
 const useOf = ({ repeatable, code }: Invocation): Use =>

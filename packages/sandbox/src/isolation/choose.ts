@@ -162,7 +162,7 @@ export type PythonFound =
   | { readonly kind: 'found'; readonly version: string; readonly launcher: Launcher }
   | { readonly kind: 'missing'; readonly reason: string };
 
-/** A Python that was seen to start behind this wall. Its code counts as native: without the filter there is none. */
+/** A Python that was seen to start behind this wall. Its code counts as native, so it needs the filter. */
 export async function choosePython(isolation: Wall, mayBeUnfiltered = false): Promise<PythonFound> {
   if (isolation.kind === 'permission-only')
     return { kind: 'missing', reason: 'Python packs need an OS sandbox' };

@@ -152,7 +152,7 @@ export function pythonView({ executable, library, installed, sharedLibraries }: 
   };
 }
 
-/** A root host hands over to nobody, who must be able to read the pack; its files are no secret from it. */
+/** A root host starts packs as another user, which must be able to read their files. */
 export function openFolder(folder: string): void {
   if (!isRoot()) return;
   const open = (file: string, bits: number): void => {

@@ -51,7 +51,7 @@ def become(uid):
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
-    # Who changed its uid may not even write its own maps.
+    # A process that changed its uid may not write its own maps otherwise.
     prctl(PR_SET_DUMPABLE, 1)
 
 

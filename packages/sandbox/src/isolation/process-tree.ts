@@ -23,7 +23,7 @@ export function innermost(pid: number): number {
   return child !== undefined && second === undefined ? innermost(child) : pid;
 }
 
-/** The innermost first, so that none is left to whoever takes over orphans. */
+/** The innermost first, so that no orphan is left to another process. */
 const descendants = (pid: number): readonly number[] =>
   childrenOf(pid).flatMap((child) => [...descendants(child), child]);
 

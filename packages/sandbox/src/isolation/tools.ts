@@ -56,7 +56,7 @@ export interface Python {
   readonly executable: string;
   /** The standard library. */
   readonly library: string;
-  /** Folders inside it with what was installed on this machine: no business of packs. */
+  /** Folders inside it with what was installed on this machine; hidden from packs. */
   readonly installed: readonly string[];
   readonly sharedLibraries: readonly string[];
   /** With `ctypes` it can start others filtered. */
@@ -107,7 +107,7 @@ async function findPython(name: string): Promise<Python | undefined> {
 
 /**
  * The `python3` of the operator's own path, which may be a version manager's (packs never see that path), and the
- * system's: only that one lies where the uid of a pack can enter, should the other be in a home folder.
+ * system's: the uid of a pack can enter its folder even if the other is in a home folder.
  */
 async function findPythons(): Promise<readonly Python[]> {
   const [own, system] = await Promise.all(['python3', '/usr/bin/python3'].map(findPython));

@@ -11,7 +11,7 @@ export interface UidRange {
   readonly last: number;
 }
 
-/** Nobody else's by convention: systemd gives them to services for as long as they run. */
+/** Reserved by convention: systemd gives them to services for as long as they run. */
 export const DEFAULT_UIDS: UidRange = { first: 61_184, last: 65_519 };
 
 /** Of all sandboxes in this process. */

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { limiter } from '@gantry/limiter';
 import type { Data } from '../invocation.ts';
 import { ErrorForPack, isObject } from '../result.ts';
-import { type Change, ENTRIES_MAX, inTurn, tooLarge } from './folder-room.ts';
+import { type Change, ENTRIES_MAX, inTurn, tooLarge } from './folder-quota.ts';
 
 export const FILE_BYTES_MAX = 8 * 1024 * 1024;
 /** Contents that are read and that their children have not taken yet; 8 MiB each of 2,000 calls would be 16 GiB. */
@@ -130,14 +130,14 @@ async function renaming(file: string, target: string): Promise<Change<undefined>
   const below = isFolder ? await readdir(file, { recursive: true }) : [];
   const longest = below.reduce((most, name) => Math.max(most, bytesOf(name) + 1), 0);
   if (bytesOf(target) + longest >= PATH_MAX)
-    throw new ErrorForPack('ENAMETOOLONG', 'What lies in the folder would have too long a path there.');
+    throw new ErrorForPack('ENAMETOOLONG', 'A file in the folder would have too long a path there.');
   return { growth: undefined, act: async () => void (await rename(file, target)) };
 }
 
-/** For whom, and until when its answer takes memory. */
+/** The tenant, and how long the answer takes memory. */
 export interface FileCaller {
   readonly tenant: string;
-  /** Aborted when the pack has its answer, or nobody waits for it any more. */
+  /** Aborted when the pack has its answer, or its invocation has ended. */
   readonly signal: AbortSignal;
   readonly isBlocking: boolean;
 }
@@ -185,7 +185,7 @@ export function filePrimitive(method: string): 'fs.read' | 'fs.write' | undefine
   return Object.hasOwn(WRITES, method) ? 'fs.write' : undefined;
 }
 
-/** What the system says names host paths; the pack hears its own. */
+/** Errors of the system name host paths; the pack gets its own. */
 function withoutHostPath(error: unknown, given: Data | undefined): unknown {
   if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return error;
   return new ErrorForPack(String(error.code), `${error.code}: ${error.syscall} '${given}'`);

@@ -37,7 +37,7 @@ export async function guardedFetch(egress: Egress, args: readonly Data[], terms:
   return { status, headers: pairs, body, url: rest.url, redirected: rest.redirected };
 }
 
-/** What `fetch` could not reach is not told either. */
+/** Answers only addresses that `fetch` could reach. */
 export async function guardedLookup(
   egress: Pick<Egress, 'addresses'>,
   args: readonly Data[],
@@ -51,7 +51,7 @@ export async function guardedLookup(
     return addresses.map((address) => ({ address, family: isIP(address) }));
   } catch (error) {
     if (!(error instanceof EgressError) || error.reason !== 'resolve_failed') throw error;
-    // Of a failure only the code of the resolver is told, as `dns` of Node has it
+    // Only the code of the resolver, as in `dns` of Node
     const { code = 'ENOTFOUND' } = error;
     throw new ErrorForPack(code, `getaddrinfo ${code} ${name}`);
   }

@@ -44,7 +44,7 @@ export class Connection {
   readonly #transport: StreamableHTTPClientTransport;
   readonly #tools: ReadonlySet<string>;
 
-  /** Sampling, elicitation and roots are not offered: the server is told of no capability, and asking is refused. */
+  /** Sampling, elicitation and roots are not offered: no capability is advertised, and requests for them are refused. */
   static async open(mcp: Mcp, url: URL, egress: RemoteEgress): Promise<Connection> {
     const client = new mcp.Client(CLIENT, { capabilities: {} });
     // What goes wrong reaches the caller whose request it was.
@@ -108,7 +108,7 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    // A server that does not hear of the end lets the session expire.
+    // A server that does not get this lets the session expire.
     await this.#transport.terminateSession().catch(() => {});
     await this.#client.close();
   }

@@ -15,7 +15,7 @@ interface Entry {
 
 export interface Lease {
   readonly connection: Promise<Connection>;
-  /** Nobody else gets this connection; it closes with its last user. */
+  /** This connection is not given out again; it closes with its last user. */
   drop(): void;
   release(): void;
 }

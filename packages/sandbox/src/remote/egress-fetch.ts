@@ -46,14 +46,14 @@ export function egressFetch(egress: RemoteEgress): FetchLike {
     const answer = egress.stream
       ? await egress.stream(String(url), request)
       : await egress.request(String(url), request);
-    const { status, headers: told } = answer;
+    const { status, headers: received } = answer;
     const { body: given } = answer;
     if (WITHOUT_BODY.has(status)) {
       if (given instanceof ReadableStream) await given.cancel();
-      return new Response(null, { status, headers: told });
+      return new Response(null, { status, headers: received });
     }
     const content = given instanceof Uint8Array ? new Uint8Array(given) : watched(given, terms?.onBreak);
-    return new Response(content, { status, headers: told });
+    return new Response(content, { status, headers: received });
   };
 }
 

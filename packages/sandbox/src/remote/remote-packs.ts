@@ -88,7 +88,7 @@ export class RemotePacks {
       signal?.throwIfAborted();
       const isExpired = phase === 'calling' && isSessionGone(mcp, error, await lease.connection);
       if (phase === 'connecting' || isExpired) lease.drop();
-      // The server knows the session no more, so it did nothing: MCP asks the client to begin anew.
+      // The server knows the session no more, so it did nothing: MCP asks the client to begin again.
       if (isExpired && tries === 0) return this.#attempt(invocation, 1);
       const reason = failureOf(mcp, error, phase, limits.wallClockMs);
       return { result: failed(reason, 'pack'), ...(phase === 'calling' && { host: url.host }) };
@@ -113,12 +113,15 @@ async function call(connection: Connection, invocation: RemoteInvocation): Promi
     arguments: { inputs, config, context: { runId, nodeId, attempt } },
     timeoutMs: limits.wallClockMs,
     signal,
-    onProgress: (progress) => void tell(invocation, progress),
+    onProgress: (progress) => void reportProgress(invocation, progress),
   });
   return toolResult(answer, limits.outputBytes);
 }
 
-async function tell({ emit }: RemoteInvocation, { progress, total, message }: Progress): Promise<void> {
+async function reportProgress(
+  { emit }: RemoteInvocation,
+  { progress, total, message }: Progress,
+): Promise<void> {
   const data = {
     progress,
     ...(total !== undefined && { total }),
@@ -130,7 +133,7 @@ async function tell({ emit }: RemoteInvocation, { progress, total, message }: Pr
 const isSessionGone = (mcp: Mcp, error: unknown, { hasSession }: Connection): boolean =>
   error instanceof mcp.StreamableHTTPError && error.code === 404 && hasSession;
 
-/** The connection is shared: who gives up leaves it to the others. */
+/** The connection is shared, and stays open when one caller gives up. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;
   return new Promise<T>((resolve, reject) => {

@@ -63,7 +63,7 @@ export function send(message) {
   writeAll(message.type === 'log' ? encodeNote(message) : encode(message));
 }
 
-/** What is numbered in order leaves in order: nobody overtakes who waits. Resolves when it has left. */
+/** What is numbered in order leaves in order: a frame that waits is not overtaken. Resolves when it has left. */
 function withCredit({ id }, pieces, leave) {
   const cost = costOfPieces(pieces);
   if (owed < CREDIT_BYTES && waiting.length === 0) {
@@ -97,7 +97,7 @@ function reasonOf(error) {
   }
 }
 
-/** In the place of a call or event that no frame can carry: its number is used, and the host refuses it by that. */
+/** Instead of a call or event that no frame can carry: uses its number, and the host fails it. */
 const unsent = (head, reason, isTooLarge) => encode({ type: 'unsent', ...head, reason, isTooLarge });
 
 function callFrame(head, args) {
@@ -133,7 +133,7 @@ export function giveCredit(bytes) {
 
 /**
  * Calls and blocks the whole process until the host has answered. What waits goes before it without credit, as its
- * number is lower; the host lets that pass once.
+ * number is lower; the host allows that once.
  */
 export function callAndBlock(head, args) {
   leaveWhile(() => true);
@@ -167,7 +167,7 @@ const methods = new WeakMap();
 export const methodOf = (error) =>
   typeof error === 'object' && error !== null ? methods.get(error) : undefined;
 
-/** What the host refused, as an error of the place where it was asked. */
+/** What the host refused, as an error with the stack of the call. */
 export function failure(error, { method, leftOut, site }) {
   const wrapped = new Error(`${error.message}${leftOut}`);
   if (site) wrapped.stack = `${wrapped}\n${stackOf(site).split('\n').slice(1).join('\n')}`;

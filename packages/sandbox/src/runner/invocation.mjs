@@ -2,8 +2,8 @@
  * One call of a node, from its beginning to its end.
  *
  * I1 It ends once, and nothing leaves on its behalf after that.
- * I2 What it has returned is not its end while it has calls under way: a forgotten `await` must lose nothing. Who
- *    throws or suspends ends at once: a node that failed did not do its work, one that suspends runs again.
+ * I2 What it has returned is not its end while it has calls under way: a forgotten `await` must lose nothing. A
+ *    node that throws or suspends ends at once: it did not do its work, or runs again.
  * I3 What fails without being awaited fails the node; after its end, the operator's log says so, once.
  */
 
@@ -67,7 +67,7 @@ function whyUnsent(end, variables, error) {
   }
 }
 
-/** In the place of an end that no frame can carry. */
+/** Instead of an end that no frame can carry. */
 function sendable(end, variables, error) {
   if (end.kind === 'thrown') return { kind: 'thrown', error: withoutDetails(end.error) };
   const message = `The result cannot be sent: ${whyUnsent(end, variables, error)}`;
@@ -126,10 +126,10 @@ function notAwaited(invocation, thrown) {
 /** I3. */
 export function settleUnheard(invocation, thrown) {
   if (!invocation.closed) settle(invocation, { kind: 'thrown', error: notAwaited(invocation, thrown) });
-  else tellLate(invocation, thrown);
+  else reportLate(invocation, thrown);
 }
 
-export function tellLate(invocation, thrown) {
+export function reportLate(invocation, thrown) {
   if (invocation.isLate) return;
   invocation.isLate = true;
   send({ type: 'late', id: invocation.id, error: withoutDetails(describe(thrown)) });

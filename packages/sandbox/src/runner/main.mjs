@@ -1,4 +1,4 @@
-/** The process that pack code lives in. Started by the host, told by frames what to load and run. */
+/** The process that pack code lives in. Started by the host; frames say what to load and run. */
 import { builtinModules } from 'node:module';
 import { lockBuiltins } from './builtins.mjs';
 import { failure, giveCredit, listen, send } from './channel.mjs';
@@ -7,11 +7,11 @@ import { setPackFolder } from './frames.mjs';
 import { replaceGlobals } from './globals.mjs';
 import {
   openInvocation,
+  reportLate,
   settle,
   settleReturned,
   settleThrown,
   settleUnheard,
-  tellLate,
 } from './invocation.mjs';
 import { closeDefaultLoader, load, prepareLoader } from './loader.mjs';
 import { current, invocations, runAs, setGrants } from './scope.mjs';
@@ -99,8 +99,8 @@ function event({ id, call, value }) {
   const invocation = invocations.get(id);
   const pending = invocation?.pending.get(call);
   if (!pending) return;
-  const hear = async () => pending.onEvent?.(value);
-  runAs(invocation, hear).then(() => {
+  const deliver = async () => pending.onEvent?.(value);
+  runAs(invocation, deliver).then(() => {
     if (!invocation.closed) send({ type: 'ack', id, call });
   }, pending.reject);
 }
@@ -124,7 +124,7 @@ onProcess('unhandledRejection', (reason) => {
 /** What was left behind by a node that has ended is no reason to end its neighbours. */
 onProcess('uncaughtException', (thrown) => {
   const invocation = current();
-  if (invocation?.closed) return tellLate(invocation, thrown);
+  if (invocation?.closed) return reportLate(invocation, thrown);
   send({ type: 'crash', error: describe(thrown) });
   exit(1);
 });

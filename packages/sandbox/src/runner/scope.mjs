@@ -35,7 +35,7 @@ export function denied(capability) {
   return error;
 }
 
-/** Tells the host, which ends this process; there is nothing to catch. */
+/** Reports it to the host, which ends this process. */
 export function violate(escapeKind, what) {
   send({ type: 'violation', id: currentId(), escapeKind, what });
   const error = new Error(`The sandbox does not allow ${what}.`);
@@ -92,7 +92,7 @@ export function call(invocation, method, args, site = here(call)) {
   return underWay(invocation, () => ask(invocation, method, args, { site }));
 }
 
-/** A call whose `onEvent` hears what the host says before its answer. It may have no end: no node waits for that. */
+/** A call whose `onEvent` gets what the host sends before its answer. It may have no end, so the node does not wait for it. */
 export function listenTo(invocation, method, args, onEvent) {
   needStack();
   return ask(invocation, method, args, { onEvent, site: here(listenTo) });

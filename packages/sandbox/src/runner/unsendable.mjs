@@ -1,4 +1,4 @@
-/** What is wrong with a value that no frame can carry, in the words of who made it. Looked for only when one could not. */
+/** What is wrong with a value that no frame can carry, for its author. Looked for only when a value could not be sent. */
 import { DEPTH_MAX } from './data.mjs';
 
 const LOOKS_MAX = 1_000_000;
@@ -53,7 +53,7 @@ function weigh(value, looks) {
   return weight;
 }
 
-/** Down to where most of it lies. */
+/** The path of the member that holds most of it. */
 function heaviest(value, path) {
   if (!isTree(value) || Array.isArray(value)) return path;
   const half = weigh(value, { left: LOOKS_MAX }) / 2;
@@ -81,7 +81,7 @@ export const whyArguments = (args) =>
     return undefined;
   });
 
-/** Where most of a value that is too large lies; an empty path is the value itself. */
+/** The path of what makes a value too large; an empty path is the value itself. */
 export const largestIn = (value, path) => attempt(() => heaviest(value, path)) ?? path;
 
 export function largestArgument(args) {
@@ -91,7 +91,7 @@ export function largestArgument(args) {
   return shown(largestIn(args[index], argumentPath(args, index)));
 }
 
-/** JSON leaves functions out. Who is refused for what is missing then should know. */
+/** JSON leaves functions out. An error about a missing member should say so. */
 export function leftOut(args) {
   const found = attempt(() =>
     args.flatMap((value, index) => {

@@ -113,10 +113,17 @@ function importsFor(invocation, guest) {
 }
 
 /** A guest whose imports refuse: to read names and counts when the pack is loaded. */
-const nobody = { given: {}, answers: {}, variables: new Map(), written: new Set(), logs: 0, closed: true };
+const NO_INVOCATION = {
+  given: {},
+  answers: {},
+  variables: new Map(),
+  written: new Set(),
+  logs: 0,
+  closed: true,
+};
 
 function checkImports(module) {
-  const known = Object.keys(importsFor(nobody, {}));
+  const known = Object.keys(importsFor(NO_INVOCATION, {}));
   for (const { module: from, name } of WebAssembly.Module.imports(module))
     if (from !== 'openwop' || !known.includes(name)) throw denied(`${from}.${name}`);
 }
@@ -141,7 +148,7 @@ const canGrow = (memory, pages) => {
   }
 };
 
-/** V8 does not tell a failed allocation from another trap: a memory that has grown and cannot double was it. */
+/** V8 reports a failed allocation like any other trap: assumed where the memory has grown and cannot double. */
 function memoryError(guest, initialBytes, pagesMax) {
   const { memory } = guest.exports;
   const observed = memory.buffer.byteLength;
@@ -186,7 +193,7 @@ function settled(outcome, invocation) {
 export async function loadWasm(folder, entry, { pagesMax }) {
   const module = await WebAssembly.compile(readFileSync(resolvePath(folder, entry)));
   checkImports(module);
-  const probe = await start(module, true, nobody);
+  const probe = await start(module, true, NO_INVOCATION);
   const version = probe.exports.openwop_abi_version();
   if (version !== ABI_VERSION)
     throw Object.assign(new Error(`ABI version ${version} is not supported.`), {

@@ -33,7 +33,7 @@ export class TooLarge extends RangeError {}
 
 const sumOf = (lengths) => lengths.reduce((sum, length) => sum + length, 0);
 
-/** In the words of who made the value: it is theirs to make it smaller. */
+/** The messages are for the author of the value. */
 function checkSizes(head, lengths) {
   const bytes = sumOf(lengths);
   if (head > HEAD_BYTES_MAX)
@@ -70,7 +70,7 @@ export function encode(message) {
   return [...headOf(text, text.byteLength + sumOf(lengths)), ...bytes];
 }
 
-/** A large one is not copied to stand behind its lengths in one piece. */
+/** A large text is a piece of its own, so that it is not copied. */
 function headOf(text, size) {
   const isLarge = text.byteLength > LARGE_TEXT_BYTES;
   const head = new Uint8Array(isLarge ? LENGTHS_BYTES : LENGTHS_BYTES + text.byteLength);
@@ -124,7 +124,7 @@ function checkLengths(lengths, bytes) {
 
 /**
  * Collects chunks into frames. `push` gives `{ message, size, cost }` for each whole one and throws on a bad one. Every
- * part is collected in memory of its own and nothing of a chunk is kept: whoever gets a part gets that alone.
+ * part is collected in memory of its own and nothing of a chunk is kept, so a part shares memory with no other.
  */
 export class Decoder {
   /** What is being filled: the lengths, the JSON or one part. */

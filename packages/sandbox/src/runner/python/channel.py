@@ -35,20 +35,22 @@ def send(message):
 
 def receive():
     """The next message that is not about credit."""
-    return _later.popleft() if _later else _read()
+    while not _later:
+        _read()
+    return _later.popleft()
 
 
 def _read():
     global _owed
-    while True:
-        message = _input.read()
-        if message['type'] != 'credit':
-            return message
+    message = _input.read()
+    if message['type'] == 'credit':
         _owed -= message['bytes']
+    else:
+        _later.append(message)
 
 
 def _unsent(head, error):
-    """In the place of a call or event that no frame can carry: its number is used, and the host refuses it by that."""
+    """Instead of a call or event that no frame can carry: uses its number, and the host fails it."""
     return encode({**head, 'type': 'unsent', 'reason': str(error), 'isTooLarge': isinstance(error, TooLarge)})
 
 
@@ -65,7 +67,7 @@ def _send_with_credit(frame):
     """Waits until the host has room. Calls and emitted events cost credit."""
     global _owed
     while _owed >= CREDIT_BYTES:
-        _drain_one()
+        _read()
     _owed += frame.cost
     write(OUTPUT, frame)
 
@@ -83,15 +85,6 @@ def emit_event(head, value):
         _send_with_credit(_unsent({**head, 'mode': 'emit'}, error))
         raise
     _send_with_credit(frame)
-
-
-def _drain_one():
-    global _owed
-    message = _input.read()
-    if message['type'] == 'credit':
-        _owed -= message['bytes']
-    else:
-        _later.append(message)
 
 
 def ask(message):

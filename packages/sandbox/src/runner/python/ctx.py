@@ -74,7 +74,7 @@ class Invocation:
         return self._calls - 1
 
     def call(self, method, args, on_event=None):
-        """Sends a call and hears until its answer has come."""
+        """Sends a call and receives until its answer has come."""
         number = self._begin(method, args, on_event)
         while number not in self._answered:
             self._hear()

@@ -54,7 +54,7 @@ class LogStream(io.TextIOBase):
 
 
 def furnish(names):
-    # Clearing also removes them from the process; the launcher's few variables are no business of a pack.
+    # Clearing also removes them from the process; packs see none of the launcher's variables.
     os.environ.clear()
     os.environ = Environment(names)
     os.getenv = os.environ.get

@@ -30,7 +30,7 @@ _fspath = os.fspath
 
 
 def violate(escape_kind, what):
-    """Tells the host, which ends this process; there is nothing to catch."""
+    """Reports it to the host, which ends this process."""
     send({'type': 'violation', 'id': current_id(), 'escapeKind': escape_kind, 'what': what})
     error = PermissionError(f'The sandbox does not allow {what}.')
     error.code = 'sandbox_escape_attempt'

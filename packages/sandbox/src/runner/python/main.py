@@ -1,4 +1,4 @@
-"""The process that Python packs live in. Started by the host, told by frames what to load and run."""
+"""The process that Python packs live in. Started by the host; frames say what to load and run."""
 
 import os
 import sys
@@ -43,12 +43,12 @@ def describe(error, folder=''):
     if isinstance(error, SystemExit):
         return {'message': 'The pack ended the interpreter.'}
     try:
-        told = {'message': str(error) or type(error).__name__}
+        described = {'message': str(error) or type(error).__name__}
         for name in ('code', 'details', 'retryable', 'capability'):
             value = getattr(error, name, None)
             if isinstance(value, (str, bool, dict)):
-                told[name] = value
-        return {**told, 'frames': frames_of(error, folder)}
+                described[name] = value
+        return {**described, 'frames': frames_of(error, folder)}
     except BaseException:
         return {'message': 'The pack raised something that cannot be read.'}
 
@@ -101,8 +101,8 @@ def settle(invocation, end):
     try:
         send({**frame, 'end': end, 'variables': invocation.written})
     except (TypeError, ValueError, MemoryError, RecursionError) as error:
-        told = {**describe(error), 'message': f'The result cannot be sent: {error}'}
-        send({**frame, 'end': {'kind': 'thrown', 'error': told}, 'variables': {}})
+        described = {**describe(error), 'message': f'The result cannot be sent: {error}'}
+        send({**frame, 'end': {'kind': 'thrown', 'error': described}, 'variables': {}})
 
 
 def main():

@@ -117,7 +117,7 @@ class Reader:
     """Whole frames from a descriptor. The end of the input is the end of the process."""
 
     def __init__(self, descriptor):
-        # At once, since nothing is opened later. Where it is looked at only whether Python starts, there is none.
+        # Opened at import: the guard refuses it later. Without a pipe, only whether Python starts is checked.
         try:
             self._file = open(descriptor, 'rb', buffering=CHUNK_BYTES, closefd=False)
         except OSError:
