@@ -107,8 +107,8 @@ test('every refusal says what to do', async (t) => {
   await here.pack('publish', 'pack', ...signed);
   await edit(path.join(here.place, 'pack', 'README.md'), (text) => `${text}\nMore.\n`);
   assert.match(await refusal(...signed), /\(conflict\).*\nA version is published once\. Raise "version"/);
-  assert.match(await refusal('--registry', 'http://127.0.0.1:9'), /is not reached/);
-  assert.match(await refusal('--registry', '.'), /published to an address/);
+  assert.match(await refusal('--registry', 'http://127.0.0.1:9'), /Cannot reach the registry/);
+  assert.match(await refusal('--registry', '.'), /needs the address of a running registry/);
   assert.match(await refusal('--registry', 'http://packs.acme.example'), /plain http/);
 });
 
@@ -128,7 +128,7 @@ test('what check finds is found before anything is sent; nothing is sent without
   assert.equal(code, 1);
   assert.match(out, /index\.mjs: The file is not in the pack/);
   const nowhere = await workspace(t, { GANTRY_REGISTRY_KEY: ADMIN_KEY });
-  assert.match((await nowhere.pack('publish', 'pack')).err, /Say where to publish/);
+  assert.match((await nowhere.pack('publish', 'pack')).err, /Name the registry/);
   // The key of a host is never sent to a registry.
   const keyless = await workspace(t, { GANTRY_REGISTRY_URL: registry.url });
   assert.match((await keyless.pack('publish', 'pack')).err, /Set GANTRY_REGISTRY_KEY/);

@@ -1,48 +1,101 @@
-/** Gives a version to a registry. Everything an author can know is told before anything is sent. */
+/** Publishes a version to a registry. The pack is checked before anything is sent. */
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { extractArchive, isRegistryAddress, keyIdOf } from '@gantry/packs';
+import process from 'node:process';
+import { extractArchive, keyIdOf } from '@gantry/packs';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
-import { UsageError } from '../../io.ts';
 import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { shellWord } from '../../values.ts';
+import { keyOf, registryOf, sendToRegistry } from '../registry/request.ts';
 import { printPermissions, printUndetermined, wishOf } from './approval.ts';
 import { checkPack } from './check.ts';
 import { FaultyPack, isError, printFaults } from './fault.ts';
 import { signedPack } from './proof.ts';
-import { type Publication, sendPack } from './publish-request.ts';
-import { namedRegistries } from './registries.ts';
 import { sizeOf } from './size.ts';
 import { type BuiltPack, buildOf, packLabel } from './source.ts';
 
 const FILES_SHOWN_MAX = 30;
+const TIMEOUT_MS = 120_000;
+const RETRY = 'Try again; publishing the same archive twice is harmless.';
+const RAISE = 'A version is published once. Raise "version" in pack.json, and publish that.';
+
+const NEXT: Readonly<Record<string, string>> = {
+  forbidden:
+    'Use a key with packs:publish that belongs to the owner of the namespace, and claim the namespace first: gantry registry claim',
+  signature_required: 'Sign it: add --signing-key FILE. Make a key: gantry pack keygen acme-2026',
+  signature_invalid:
+    'Sign with the key that the registry knows for this namespace: --signing-key FILE, named after its key id.',
+  conflict: RAISE,
+  version_conflict: RAISE,
+  pack_integrity_failure: 'The archive changed on its way. Publish it again.',
+  payload_too_large: 'Leave out what the pack does not need, with .openwopignore.',
+  service_unavailable: RETRY,
+  storage_unavailable: RETRY,
+  rate_limited: RETRY,
+  internal_error: `${RETRY} If it fails again, report it to the operator of the registry.`,
+};
+
+interface Publication {
+  readonly registry: string;
+  readonly pack: BuiltPack;
+}
 
 export const publish: Action = {
   takes: '<pack> [--registry URL] [--signing-key FILE]',
   async act(call, word = '') {
+    // Known to be set before anything is built
+    keyOf(call);
     const registry = registryOf(call);
-    const key = call.args.text('key') ?? call.io.env.GANTRY_REGISTRY_KEY;
-    if (!key)
-      throw new UsageError('Set GANTRY_REGISTRY_KEY to a key of the registry with the scope packs:publish.');
     const built = await checkedPack(call, word);
     const pack = call.args.text('signing-key') === undefined ? built : await signedPack(call, built);
-    const publication = { registry, key, pack };
+    const publication = { registry, pack };
     if (!call.args.flag('json')) show(call, publication);
-    const outcome = await sendPack(call, publication);
+    const outcome = await sendPack(call, pack);
     tell(call, publication, outcome);
   },
 };
 
-/** Publishing cannot be undone for long, so where to is never guessed. */
-function registryOf(call: Call): string {
-  const [first] = namedRegistries(call);
-  if (first === undefined)
-    throw new UsageError('Say where to publish: --registry https://... or GANTRY_REGISTRY_URL.');
-  if (isRegistryAddress(first)) return first.replace(/\/+$/, '').replace(/\/v1$/, '');
-  throw new UsageError(`Packs are published to an address such as https://..., and ${first} is none.`);
+/** Sending the same archive twice is harmless. */
+async function sendPack(call: Call, pack: BuiltPack): Promise<'created' | 'unchanged'> {
+  const { manifest, bytes, integrity } = pack;
+  const [name, version] = [manifest.name, manifest.version].map(encodeURIComponent);
+  const { status } = await sendToRegistry(call, {
+    method: 'PUT',
+    path: `/v1/packs/${name}/-/${version}.tgz`,
+    body: bytes,
+    headers: {
+      'content-type': 'application/gzip',
+      'x-pack-sha256': integrity,
+      'x-pack-signing-method': methodOf(pack),
+      'x-pack-build': buildFacts(call.io.env),
+    },
+    timeoutMs: TIMEOUT_MS,
+    next: NEXT,
+  });
+  return status === 201 ? 'created' : 'unchanged';
+}
+
+/** The header knows no `ed25519`: both are signatures made with a key by hand. */
+function methodOf({ manifest: { signing } }: BuiltPack): string {
+  if (signing === undefined) return 'none';
+  return signing.method === 'sigstore' ? 'sigstore' : 'manual';
+}
+
+/** What the pack was built from and with, for the record of the registry. Headers carry ASCII. */
+function buildFacts(env: Call['io']['env']): string {
+  const repository = env.GITHUB_REPOSITORY ?? env.CI_PROJECT_URL;
+  const commit = env.GITHUB_SHA ?? env.CI_COMMIT_SHA;
+  const build = {
+    tool: 'gantry',
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+    ...(repository !== undefined && { repository: repository.slice(0, 256) }),
+    ...(commit !== undefined && { commit: commit.slice(0, 64) }),
+  };
+  return JSON.stringify(build).replace(/[^\x20-\x7e]/g, '?');
 }
 
 /** As `pack check` judges it, warnings included. The bytes of an archive stay what they are. */

@@ -12,9 +12,14 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 export interface RegistryRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  readonly body?: JsonObject;
+  /** Bytes are sent as they are, with the content type in `headers`. */
+  readonly body?: JsonObject | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Public: sent without a key. */
   readonly isOpen?: true;
+  readonly timeoutMs?: number;
+  /** Next steps that only the command knows, by error code. */
+  readonly next?: Readonly<Record<string, string>>;
 }
 
 const NEXT: Readonly<Record<string, string>> = {
@@ -25,7 +30,7 @@ const NEXT: Readonly<Record<string, string>> = {
   unpublish_window_expired: 'Withdraw it instead: gantry registry yank NAME@VERSION --reason TEXT',
 };
 
-function registryOf(call: Pick<Call, 'args' | 'io'>): string {
+export function registryOf(call: Pick<Call, 'args' | 'io'>): string {
   const [first] = namedRegistries(call);
   if (first === undefined)
     throw new UsageError('Name the registry: --registry http://127.0.0.1:7071 or GANTRY_REGISTRY_URL.');
@@ -33,16 +38,23 @@ function registryOf(call: Pick<Call, 'args' | 'io'>): string {
   throw new UsageError(`This command needs the address of a running registry; ${first} is a folder.`);
 }
 
-function keyOf({ args, io }: Call): string {
+export function keyOf({ args, io }: Call): string {
   const key = args.text('key') ?? io.env.GANTRY_REGISTRY_KEY;
   if (key) return key;
   throw new UsageError('Set GANTRY_REGISTRY_KEY to a key of the registry.');
 }
 
-/** The JSON of the response. All requests are idempotent. */
-export async function askRegistry<T extends Json>(call: Call, request: RegistryRequest): Promise<T> {
+/** The JSON of the response. */
+export const askRegistry = async <T extends Json>(call: Call, request: RegistryRequest): Promise<T> =>
+  (await sendToRegistry(call, request)).value as T;
+
+/** All requests are idempotent. */
+export async function sendToRegistry(
+  call: Call,
+  request: RegistryRequest,
+): Promise<{ status: number; value: Json }> {
   const registry = registryOf(call);
-  const { method, path, body, isOpen } = request;
+  const { method, path, body, isOpen, timeoutMs = TIMEOUT_MS, next = {} } = request;
   const { status, body: answer } = await egressTo(registry, call.io.signal)
     .request(registry + path, {
       method,
@@ -50,9 +62,12 @@ export async function askRegistry<T extends Json>(call: Call, request: RegistryR
         accept: 'application/json',
         ...(!isOpen && { authorization: `Bearer ${keyOf(call)}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...request.headers,
       },
-      ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
-      timeoutMs: TIMEOUT_MS,
+      ...(body !== undefined && {
+        body: body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body)),
+      }),
+      timeoutMs,
       maxResponseBytes: ANSWER_BYTES_MAX,
     })
     .catch((error: unknown) => {
@@ -63,8 +78,8 @@ export async function askRegistry<T extends Json>(call: Call, request: RegistryR
       );
     });
   const value = jsonIn(answer);
-  if (status >= 200 && status < 300 && value !== undefined) return value as T;
-  throw refusal(registry, status, value);
+  if (status >= 200 && status < 300 && value !== undefined) return { status, value };
+  throw refusal(registry, status, value, { ...NEXT, ...next });
 }
 
 function jsonIn(answer: Uint8Array): Json | undefined {
@@ -75,7 +90,12 @@ function jsonIn(answer: Uint8Array): Json | undefined {
   }
 }
 
-function refusal(registry: string, status: number, answer: Json | undefined): UsageError {
+function refusal(
+  registry: string,
+  status: number,
+  answer: Json | undefined,
+  next: Readonly<Record<string, string>>,
+): UsageError {
   const { error, message } =
     answer !== null && typeof answer === 'object' && !Array.isArray(answer) ? answer : {};
   if (typeof error !== 'string' || typeof message !== 'string')
@@ -83,6 +103,7 @@ function refusal(registry: string, status: number, answer: Json | undefined): Us
       `${registry} answered ${status}, with a body that is not from a Gantry registry. Check the address; a static registry has no write API.`,
     );
   const known = Object.entries(ERRORS).find(([code]) => code === error)?.[1].next ?? '';
+  // The next step of the catalogue is printed once, or replaced by that of the command
   const happened = message.endsWith(known) ? message.slice(0, message.length - known.length).trim() : message;
-  return new UsageError(`The registry refused (${error}): ${happened}\n${NEXT[error] ?? known}`.trimEnd());
+  return new UsageError(`The registry refused (${error}): ${happened}\n${next[error] ?? known}`.trimEnd());
 }
