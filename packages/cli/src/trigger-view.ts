@@ -1,6 +1,6 @@
 /** A trigger as `gantry triggers show` prints it. Pure. */
 import type { TriggerDeliveryPage } from '@gantry/client';
-import type { TriggerDelivery, TriggerSubscription } from '@gantry/protocol';
+import type { TriggerDelivery, TriggerPurpose, TriggerSubscription } from '@gantry/protocol';
 import { ago, type Listing } from './output.ts';
 import { printable, table } from './style.ts';
 
@@ -60,7 +60,7 @@ function nextStep({ subscriptionId, state }: TriggerSubscription): string[] {
   }
 }
 
-/** Messages that were not taken yet are in their topic: nobody counts them. */
+/** Messages still in their topic are not counted. */
 function countLines({ deliveries, nextCursor }: Page): string[] {
   const count = (state: TriggerDelivery['state']): number =>
     deliveries.filter((each) => each.state === state).length;
@@ -71,4 +71,16 @@ function countLines({ deliveries, nextCursor }: Page): string[] {
     ...(waiting > 0 ? [`Waiting for a run: ${waiting}${among}`] : []),
     ...(dead > 0 ? [`Started no run: ${dead}${among}. What can be tried again: gantry dead-letters`] : []),
   ];
+}
+
+/** A group of its own is named after the trigger. */
+export const groupOf = ({ consumerGroup }: TriggerPurpose, subscriptionId: string): string | undefined =>
+  consumerGroup === subscriptionId ? undefined : consumerGroup;
+
+/** @example 'Starts ship with each message of orders, in group workers.' */
+export function purposeText(purpose: TriggerPurpose, subscriptionId: string): string {
+  const { workflowId, topic } = purpose;
+  const group = groupOf(purpose, subscriptionId);
+  const what = topic === undefined ? 'event' : `message of ${topic}`;
+  return `${printable(`Starts ${workflowId} with each ${what}${group === undefined ? '' : `, in group ${group}`}.`)}\n`;
 }

@@ -1,9 +1,10 @@
-/** One Fastify instance, every route behind the same doors: trace, key, scope, bounded body, closed error envelope. */
+/** One Fastify instance, every route behind the same checks: trace, key, scope, bounded body, closed error envelope. */
 
 import type { Socket } from 'node:net';
 import { createTurns, type Turns } from '@gantry/limiter';
+import { OpenwopError } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
-import fastify from 'fastify';
+import fastify, { type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { AccessRules } from './access.ts';
 import { authenticate, authenticateIfPresent } from './auth.ts';
@@ -13,7 +14,6 @@ import { type Api, decorateRequests, knownCaller, setTraceparent, type TypeBoxPr
 import { answerBrokenRequest, createErrorHandler } from './errors.ts';
 import { Idempotency } from './idempotency.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
-import { noRoute } from './not-found.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { createTracer } from './trace.ts';
 import { validatorCompiler } from './validation.ts';
@@ -64,7 +64,7 @@ export function createServer(options: ServerOptions): Server {
 
 function createApp({ maxRequestBodyBytes, log }: ServerOptions, turns: Turns): Api {
   const onError = createErrorHandler(log);
-  // Fastify gets no logger: it would make a child for every request, for lines that nobody reads.
+  // Fastify gets no logger: it would make a child for every request, for lines that are not used.
   const app = fastify({
     exposeHeadRoutes: false,
     requestTimeout: REQUEST_ARRIVES_WITHIN_MS,
@@ -117,5 +117,18 @@ function logRequests(app: Api, log: Logger): void {
       'request',
     );
     done();
+  });
+}
+
+/** Why no route took the request: wrong method, unknown path, or a path outside the versioned API. */
+function noRoute(routes: Routes, request: FastifyRequest): OpenwopError {
+  const path = request.url.split('?', 1)[0]!;
+  const methods = routes.methodsOf(path);
+  if (methods.length > 0) {
+    return new OpenwopError('method_not_allowed', { headers: { allow: methods.join(', ') } });
+  }
+  if (path.startsWith('/v1/')) return new OpenwopError('not_found');
+  return new OpenwopError('validation_error', {
+    message: 'Every operation is under `/v1/`; the host describes itself at `/.well-known/openwop`.',
   });
 }

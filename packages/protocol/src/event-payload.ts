@@ -1,10 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { DEAD_LETTER_EVENT_PAYLOADS } from './dead-letter.ts';
 import type { EventType } from './event-catalogue.ts';
-import { CHANNEL_EVENT_PAYLOADS } from './event-payload-channel.ts';
 import { CHILD_EVENT_PAYLOADS } from './event-payload-children.ts';
 import { INTERRUPT_EVENT_PAYLOADS } from './event-payload-interrupt.ts';
-import { REPLAY_EVENT_PAYLOADS } from './event-payload-replay.ts';
 import { DrainPolicy, Owner, RunError } from './run.ts';
 
 const Text = Type.String({ minLength: 1 });
@@ -16,7 +14,7 @@ const optional = Type.Optional;
 /** Like `RunSnapshot.error`, with a hint whether the attempt may be repeated. */
 const FailedWith = Type.Object({ ...RunError.properties, retryable: optional(Type.Boolean()) });
 
-export const CAP_KINDS = [
+const CAP_KINDS = [
   'clarification',
   'schema',
   'envelopes',
@@ -33,9 +31,8 @@ export const CAP_KINDS = [
   'budget-tool-calls',
   'budget-retries',
 ] as const;
-export type CapKind = (typeof CAP_KINDS)[number];
 
-export const ChunkMeta = Type.Object(
+const ChunkMeta = Type.Object(
   {
     finishReason: optional(Type.Enum(['stop', 'length', 'tool_calls', 'content_filter'])),
     logprobs: optional(Type.Array(Type.Unknown())),
@@ -56,7 +53,18 @@ export const ChunkMeta = Type.Object(
 
 /** Payloads of the events that the engine writes. Open: readers tolerate what they do not know. */
 export const EVENT_PAYLOADS = {
-  ...CHANNEL_EVENT_PAYLOADS,
+  /** `value` is what was written, not what the channel then held; with a `ttlMs` it is `{ value, _ts }`. */
+  'channel.written': Type.Object({
+    channel: Type.String({ minLength: 1, maxLength: 256 }),
+    value: Type.Unknown(),
+    reducer: Text,
+    writtenAt: Text,
+    nodeId: optional(Text),
+    schemaVersion: optional(Type.Integer({ minimum: 1 })),
+    sourceEngineId: optional(Text),
+    sourceRunId: optional(Text),
+  }),
+  'version.pinned': Type.Object({ changeId: Text, version: Type.Integer({ minimum: 0 }) }),
   ...CHILD_EVENT_PAYLOADS,
   ...DEAD_LETTER_EVENT_PAYLOADS,
   ...INTERRUPT_EVENT_PAYLOADS,
@@ -127,7 +135,14 @@ export const EVENT_PAYLOADS = {
     channel: optional(Type.String()),
     meta: optional(ChunkMeta),
   }),
-  ...REPLAY_EVENT_PAYLOADS,
+  'replay.diverged': Type.Object({
+    sourceRunId: Type.String({ minLength: 1 }),
+    atSequence: Type.Integer({ minimum: 0 }),
+    originalEventId: optional(Type.String()),
+    divergenceKind: optional(Type.Enum(['output', 'missing', 'extra', 'type-mismatch'])),
+    /** Type of the event that came out differently. */
+    divergencePoint: optional(Type.String()),
+  }),
 } as const satisfies { [T in EventType]?: unknown };
 
 export type EventPayloads = { [T in keyof typeof EVENT_PAYLOADS]: Static<(typeof EVENT_PAYLOADS)[T]> };

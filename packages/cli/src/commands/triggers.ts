@@ -5,8 +5,7 @@ import type { Call, Command } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { printJson, printListing, printSecret } from '../output.ts';
 import { printable } from '../style.ts';
-import { groupOf, purposeText } from '../trigger-purpose.ts';
-import { deliveryTable, LOOKED_AT, triggerView } from '../trigger-view.ts';
+import { deliveryTable, groupOf, LOOKED_AT, purposeText, triggerView } from '../trigger-view.ts';
 import { readChoice, splitPair } from '../values.ts';
 
 /** Values are paths, never JSON. */

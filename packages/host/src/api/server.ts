@@ -1,6 +1,7 @@
 /** The HTTP face of the host: every resource on one server. */
 
 import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/http';
+import { ErrorEnvelope, OpenwopError } from '@gantry/protocol';
 import type { FastifyInstance } from 'fastify';
 import { hostMetrics } from '../metrics.ts';
 import { ArtifactTypeDesk } from '../packs/artifact-types/artifact-type-desk.ts';
@@ -24,7 +25,6 @@ import { ingestRoute } from './ingest.ts';
 import { createInterruptTokens } from './interrupt-token.ts';
 import { interruptRoutes } from './interrupts.ts';
 import { openapiRoute } from './openapi.ts';
-import { declinedListings } from './pack-listings.ts';
 import { packRoutes } from './packs.ts';
 import { promptRoutes } from './prompts.ts';
 import { runControlRoutes } from './run-control.ts';
@@ -37,6 +37,16 @@ import { surfaceRoutes } from './surfaces.ts';
 import { triggerSubscriptionRoutes } from './trigger-subscriptions.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
+
+const DECLINED = { summary: 'Served by hosts that are a registry too', response: { 404: ErrorEnvelope } };
+
+/** The protocol defines the answer of a host that is not a registry. */
+function declinedListings(app: Api): void {
+  for (const url of ['/v1/packs', '/v1/packs/export'])
+    app.get(url, { schema: DECLINED }, async () => {
+      throw new OpenwopError('not_implemented');
+    });
+}
 
 function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   const { webhooks, schedules, heartbeats, triggers, packs, surfaces } = deps.services;
