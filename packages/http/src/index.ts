@@ -11,8 +11,8 @@ export {
   traceparentOf,
 } from './context.ts';
 export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from './idempotency.ts';
-export { ROTATION_GRACE_SECONDS } from './key-desk.ts';
 export { liveTenant } from './key-secret.ts';
+export { ROTATION_GRACE_SECONDS } from './key-service.ts';
 export { keyRoutes } from './keys.ts';
 export { drained, runServerProcess, unhandledRejections } from './process.ts';
 export { randomBytes } from './random-bytes.ts';

@@ -2,7 +2,7 @@ import { RoleScope, Scope } from '@gantry/protocol';
 import Type from 'typebox';
 import { type Api, callerOf } from './context.ts';
 import type { Idempotency } from './idempotency.ts';
-import { KeyDesk, type KeyDeskOptions, ROTATION_GRACE_SECONDS } from './key-desk.ts';
+import { KeyService, type KeyServiceOptions, ROTATION_GRACE_SECONDS } from './key-service.ts';
 import { readPayload } from './reply.ts';
 
 const ROTATION_GRACE_MAX_SECONDS = 90 * 86_400;
@@ -68,17 +68,17 @@ const REVOKE = {
   response: { 200: KeySummary },
 };
 
-export function keyRoutes(app: Api, options: KeyDeskOptions, idempotency: Idempotency): void {
-  const desk = new KeyDesk(options);
+export function keyRoutes(app: Api, options: KeyServiceOptions, idempotency: Idempotency): void {
+  const service = new KeyService(options);
 
   app.get(KEYS_URL, { schema: LIST }, async (request, reply) => {
-    const keys = await desk.list(callerOf(request), request.query.tenant);
+    const keys = await service.list(callerOf(request), request.query.tenant);
     return readPayload(request, reply, JSON.stringify({ keys }));
   });
 
   app.post(KEYS_URL, { schema: CREATE }, (request, reply) =>
     idempotency.answer(request, reply, `POST ${KEYS_URL}`, async (record) =>
-      desk.create(callerOf(request), request.body, record),
+      service.create(callerOf(request), request.body, record),
     ),
   );
 
@@ -87,7 +87,7 @@ export function keyRoutes(app: Api, options: KeyDeskOptions, idempotency: Idempo
     const address = { caller: callerOf(request), tenant: request.query.tenant, keyId };
     const { graceSeconds = ROTATION_GRACE_SECONDS } = request.body;
     return idempotency.answer(request, reply, `POST ${KEYS_URL}/${keyId}/rotate`, (record) =>
-      desk.rotate(address, graceSeconds, record),
+      service.rotate(address, graceSeconds, record),
     );
   });
 
@@ -95,7 +95,7 @@ export function keyRoutes(app: Api, options: KeyDeskOptions, idempotency: Idempo
     const { keyId } = request.params;
     const address = { caller: callerOf(request), tenant: request.query.tenant, keyId };
     return idempotency.answer(request, reply, `DELETE ${KEYS_URL}/${keyId}`, (record) =>
-      desk.revoke(address, record),
+      service.revoke(address, record),
     );
   });
 }

@@ -1,4 +1,4 @@
-/** What may be done with keys, and by whom. */
+/** Operations on API keys, with their access checks. */
 import { OpenwopError } from '@gantry/protocol';
 import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
@@ -50,7 +50,7 @@ const summary = (key: KeyRecord): KeySummary => ({
 const forbidden = (scopeRequired: string): OpenwopError =>
   new OpenwopError('forbidden', { details: { scopeRequired } });
 
-/** Nobody handles a key that can do more than their own: that would be a way to get its power. */
+/** A caller can only manage keys with scopes that it has itself; else it could raise its own rights. */
 function checkScopes(caller: Caller, scopes: readonly string[]): void {
   const mayGive = (scope: string): boolean =>
     caller.scopes.has(scope) || (scope.startsWith('role:') && caller.scopes.has(HOST_ADMIN));
@@ -86,17 +86,17 @@ const SHOWN_ONCE = {
   }),
 };
 
-export interface KeyDeskOptions {
+export interface KeyServiceOptions {
   readonly store: Pick<Store, 'records' | 'commit'>;
   readonly cache: KeyCache;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-export class KeyDesk {
-  readonly #options: KeyDeskOptions;
+export class KeyService {
+  readonly #options: KeyServiceOptions;
 
-  constructor(options: KeyDeskOptions) {
+  constructor(options: KeyServiceOptions) {
     this.#options = options;
   }
 
