@@ -12,7 +12,7 @@ export function answerFrom(question: Question, pairs: readonly string[]): JsonOb
   const fields = readPairs(pairs, 'An answer');
   if (question.kind === 'conversation.exchange') return conversationAnswer(fields);
   if (question.kind !== 'external-event') return fields;
-  // Whoever names run and node means this question: its correlation need not be typed again.
+  // Run and node identify the interrupt: its correlation need not be typed again.
   return { ...Object(question.data.correlation), ...fields };
 }
 

@@ -7,7 +7,7 @@ import { printable } from './style.ts';
 /** Undefined: there is no answer now. */
 export type Ask = (prompt: string) => Promise<string | undefined>;
 
-/** A letter each, and what it needs to be told before it can be sent. */
+/** The letter of each action, and the text that it needs. */
 const DECISIONS: Readonly<
   Record<string, { letter: string; label: string; why?: string; value: (text: string) => JsonObject }>
 > = {

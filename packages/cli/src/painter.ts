@@ -4,7 +4,7 @@ import type { Output } from './io.ts';
 export interface Painter {
   print(lines: readonly string[]): void;
   live(lines: readonly string[]): void;
-  /** Leaves the terminal to a person who types; what is printed meanwhile appears after `release`. */
+  /** Pauses output while a person types; what is printed meanwhile appears after `release`. */
   hold(): void;
   release(): void;
   /** Takes the block away and gives the cursor back. */

@@ -7,6 +7,6 @@ const isPlace = (value: unknown): value is string => typeof value === 'string' &
 /** Innermost first; none when the error tells none. */
 export function placesOf(details: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   const { at, stack } = details ?? {};
-  const told: readonly unknown[] = Array.isArray(stack) ? stack : [at];
-  return told.filter(isPlace).slice(0, PLACES_MAX);
+  const places: readonly unknown[] = Array.isArray(stack) ? stack : [at];
+  return places.filter(isPlace).slice(0, PLACES_MAX);
 }

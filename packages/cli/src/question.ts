@@ -1,4 +1,4 @@
-/** A question that a run waits for, in words: what is asked, who may answer, what to type. Pure. */
+/** A question that a run waits for, in words: what is asked, the approvers, what to type. Pure. */
 import type { StreamEvent } from '@gantry/client';
 import type { Json, JsonObject, OpenInterrupt } from '@gantry/protocol';
 import { duration, printable, type Style } from './style.ts';
@@ -77,7 +77,7 @@ export function questionsOf(data: object): Asked[] {
   });
 }
 
-/** Who is named; nobody means everyone whose key may answer. */
+/** The named approvers; without names every key with the scope may answer. */
 export function approversOf(data: object): string {
   const audience: object = Object((data as JsonObject).audience);
   const named = [
@@ -107,8 +107,8 @@ export function renderQuestion(question: Question, now: number, style: Style): s
 
 function votesLine(votes: NonNullable<Question['votes']>, required: number): string {
   const granted = votes.filter(({ approve }) => approve).length;
-  const who = votes.map(({ voter, approve }) => `${voter} ${approve ? 'approves' : 'rejects'}`).join(', ');
-  return `${granted} of ${required} approvals${who === '' ? '' : `: ${who}`}`;
+  const voters = votes.map(({ voter, approve }) => `${voter} ${approve ? 'approves' : 'rejects'}`).join(', ');
+  return `${granted} of ${required} approvals${voters === '' ? '' : `: ${voters}`}`;
 }
 
 function deadlineLine(deadline: string, now: number): string {

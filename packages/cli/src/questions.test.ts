@@ -79,7 +79,7 @@ test('reject needs a reason and fails the gate; a second answer is refused', asy
   const runId = await waitingRun(host, 'gate');
   const mute = await host.gantry('reject', runId);
   assert.equal(mute.code, 2);
-  assert.match(mute.err, /Say why.*--reason TEXT/);
+  assert.match(mute.err, /A reason is required.*--reason TEXT/);
   assert.equal((await host.gantry('reject', runId, 'review', '--reason', 'too early')).code, 0);
   assert.equal(await statusOf(host, runId), 'failed');
   const late = await host.gantry('approve', runId, 'review');

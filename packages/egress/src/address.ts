@@ -1,7 +1,7 @@
 /**
  * What an IP address is. The first rule that matches decides; what no rule knows is reserved.
  *
- *  M    metadata services of clouds: credentials for whoever asks. Some sit on public addresses.
+ *  M    metadata services of clouds: credentials for every caller. Some sit on public addresses.
  *  V4.n IPv4 special-purpose ranges (IANA registry); the rest is public.
  *  E1   IPv4-mapped IPv6 is the IPv4 address.
  *  E2   NAT64 (64:ff9b::/96) is public if the embedded IPv4 is: hosts without IPv4 reach the public

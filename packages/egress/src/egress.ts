@@ -19,7 +19,7 @@ export interface EgressOptions {
   readonly now?: () => number;
 }
 
-/** On whose behalf, and how long at most. */
+/** For which tenant, and how long at most. */
 export interface EgressTerms {
   /** Lookups are counted by tenant. Default: the host itself. */
   readonly tenant?: string;
@@ -33,7 +33,7 @@ export interface EgressRequest extends OutgoingOptions, EgressTerms {
   readonly maxResponseBytes?: number;
   /** How many to follow. With 0, a 3xx is an answer like any other. */
   readonly redirects?: number;
-  /** Headers that, like Authorization and Cookie, stay with the origin they were meant for. */
+  /** Headers that, like Authorization and Cookie, are sent to the first origin only. */
   readonly sensitiveHeaders?: readonly string[];
 }
 

@@ -52,7 +52,7 @@ export class EgressError extends Error implements EgressProblem {
   }
 }
 
-/** Node gives each failed address its own error inside an AggregateError; the first one tells enough. */
+/** Node gives each failed address its own error inside an AggregateError; the first one is enough. */
 export function codeOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   if (!(error instanceof Error) || !('code' in error)) return undefined;

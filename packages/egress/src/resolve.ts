@@ -19,7 +19,7 @@ export const systemLookup: Lookup = async (hostname) => {
 interface ResolveOptions {
   readonly policy: EgressPolicy;
   readonly lookup: Lookup;
-  /** Few lookups for one tenant at once: slow names of one hold up nobody else. */
+  /** Few lookups for one tenant at once: slow names of one tenant do not delay others. */
   readonly lookups: Limiter;
   readonly tenant: string;
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** Who may call what. A route without a rule does not start: access is denied by default. */
+/** Access rules of routes. A route without a rule does not start: access is denied by default. */
 import type { Scope } from '@gantry/protocol';
 
 /** `token`: the path holds a credential of its own; a key that comes along must be a good one. */
@@ -7,7 +7,7 @@ export type Access = 'public' | 'token' | readonly Scope[];
 /** By operation: method and path as the OpenAPI document writes them. No scope implies another. */
 export type AccessRules = Readonly<Record<string, Access>>;
 
-/** Lets a key act for every tenant where a route says so. Only the server itself gives it out. */
+/** Lets a key act for every tenant where a route says so. Only the server itself grants it. */
 export const HOST_ADMIN = 'host:admin';
 
 /** `/v1/runs/:runId(^[^:]+)::pause` as OpenAPI writes it: `/v1/runs/{runId}:pause`. */

@@ -18,7 +18,7 @@ const LARGE_BYTES = 65_536;
 const LARGE_TENANTS_MAX = 8;
 
 export interface BodyTurns {
-  /** Calls `read` at once or when the body's turn comes; with an error when nobody waits for the answer any more. */
+  /** Calls `read` at once or when the body's turn comes; with an error when the client is gone. */
   take(request: FastifyRequest, bytes: number, read: (gone?: Error) => void): void;
 }
 

@@ -24,7 +24,7 @@ export type Api = FastifyInstance<
   TypeBoxProvider
 >;
 
-/** Who sends a request. Made once per key and shared by its requests. */
+/** The sender of a request. Made once per key and shared by its requests. */
 export interface Caller {
   readonly keyId: string;
   readonly tenant: string;

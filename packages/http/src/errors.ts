@@ -30,7 +30,7 @@ function fromFastify(error: FastifyError): OpenwopError | null {
   }
 }
 
-/** The failure to answer with, or null when nobody expected this error. */
+/** The failure to answer with, or null for an unexpected error. */
 function expectedError(error: unknown): OpenwopError | null {
   if (error instanceof OpenwopError) return error;
   if (error instanceof StoreError) {
@@ -69,7 +69,7 @@ export function createErrorHandler(log: FastifyBaseLogger) {
     }
     const correlationId = randomUUID();
     const about = { correlationId, method: request.method, route: request.routeOptions.url ?? 'unknown' };
-    // A host that says it is full is no fault of it either, and many may hear so.
+    // A full host is not a fault either, and many clients may get this answer.
     if (error instanceof OpenwopError && error.code !== 'internal_error' && error.cause === undefined)
       log.info({ ...about, code: error.code }, 'request refused');
     else log.error({ ...about, err: error }, 'request failed');

@@ -3,7 +3,7 @@
  *
  * I1  The record is written in the commit of the effect, so there is an effect exactly when there is a record.
  * I2  Inside this process the same key is worked on by one request at a time; the others wait for it.
- * I3  Between processes the commit decides: who loses reads the winner's record.
+ * I3  Between processes the commit decides: the loser reads the winner's record.
  */
 
 import { hash } from 'node:crypto';

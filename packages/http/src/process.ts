@@ -1,4 +1,4 @@
-/** The life of a server as a process: start, say so, drain when told to end. */
+/** Runs a server as a process: start, print the address, drain on SIGTERM. */
 import { inspect } from 'node:util';
 import { SettingsError } from './settings.ts';
 
@@ -60,7 +60,7 @@ const STOP_MS_MAX = 20_000;
 /** What is slower than this to end is cut off: its client tries again. */
 const DRAIN_MS = 10_000;
 
-/** Waits for `work`, but not for ever. */
+/** Waits for `work`, at most `DRAIN_MS`. */
 export async function drained(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {

@@ -13,7 +13,7 @@ export const reject: Command = {
   async run(call) {
     const [runId = '', nodeId] = call.args.words;
     const reason = call.args.text('reason');
-    if (!reason) throw new UsageError('Say why, for those who read the run later: --reason TEXT');
+    if (!reason) throw new UsageError('A reason is required: --reason TEXT');
     const question = await openQuestion(call.client, runId, nodeId);
     checkDecidable(question);
     return sendAnswer(call, question, { action: 'reject', reason });

@@ -1,4 +1,4 @@
-/** What a pack may do is said in plain words, and somebody says yes to it. */
+/** Prints the permissions of a pack in plain words and asks for approval. */
 import { ApiError, type Client } from '@gantry/client';
 import {
   describePermission,
@@ -67,7 +67,7 @@ export function printPermissions({ io }: Pick<Call, 'io'>, ids: readonly string[
     io.stdout.write(`${mark} ${id.padEnd(width)}  ${printable(describePermission(id))}\n`);
 }
 
-/** Proved here, so that it is known who signed. */
+/** Verified here, so that the signer is known. */
 export interface ProvedWish extends Wish {
   readonly signedBy?: string | undefined;
 }
@@ -109,7 +109,7 @@ function unmetBy(error: unknown, name: string) {
 
 interface Question {
   readonly wish: Wish;
-  /** What nobody has granted yet. */
+  /** Permissions that are not granted yet. */
   readonly open: readonly string[];
   readonly kept: readonly string[];
 }
@@ -142,7 +142,7 @@ async function questionOf(client: Client, wish: ProvedWish, given: readonly stri
   return { wish, open: added.filter((id) => !given.includes(id)), kept };
 }
 
-/** Throws unless a person says yes; on no terminal nobody can. */
+/** Throws unless a person approves, which needs a terminal. */
 export async function ask(
   { io }: Call,
   questions: readonly Question[],

@@ -125,7 +125,7 @@ test('who installs a pack that names no capability is asked, so its author is to
     const { peerDependencies: _, ...manifest } = JSON.parse(text);
     return JSON.stringify(manifest);
   });
-  assert.match(out, /tableStorage is called: .*who installs the pack is asked for it/);
+  assert.match(out, /tableStorage is called: .*the operator must grant it at install/);
 });
 
 test('the same folder gives the same bytes, whatever the times of its files', async (t) => {

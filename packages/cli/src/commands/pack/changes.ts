@@ -31,7 +31,7 @@ function changeOf(from: string | undefined, { name, version }: Version): Change[
   return from === version ? [] : [{ kind: 'moved', name, from, version }];
 }
 
-/** A version means the same bytes for ever; a registry that says otherwise is not followed. */
+/** The bytes of a version never change; other bytes from a registry are refused. */
 export function refuseReplaced(before: readonly Version[], after: readonly Version[]): void {
   for (const { name, version, integrity } of after) {
     const old = before.find((pack) => pack.name === name && pack.version === version);

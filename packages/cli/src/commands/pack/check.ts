@@ -1,4 +1,4 @@
-/** Everything an author should hear about a pack folder, at once. */
+/** Reports every problem of a pack folder in one run. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -94,7 +94,7 @@ function jsonFaults(files: Files): Fault[] {
   });
 }
 
-/** Whoever signs beside the pack would publish the key with it. */
+/** A signing key inside the pack folder would be published with it. */
 function secretFaults(files: Files): Fault[] {
   const message =
     'A private key is never part of a pack: move it away, and make another if this one was published.';
@@ -153,7 +153,7 @@ function surfaceFaults(manifest: NodePackManifest, files: Files): Fault[] {
   const { called } = calledSurfaces(manifest, files);
   const why =
     named.length === 0
-      ? 'who installs the pack is asked for it'
+      ? 'the operator must grant it at install'
       : 'a pack that names some capabilities may call those alone';
   return [...called]
     .filter(([capability]) => !named.includes(capability))
@@ -187,7 +187,7 @@ async function exportFaults(
   const extra = found.typeIds
     .filter((typeId) => !declared.includes(typeId))
     .map((typeId): Fault => {
-      const message = `It offers ${typeId}, which pack.json does not list: nobody can use it.`;
+      const message = `It offers ${typeId}, which pack.json does not list: it cannot be used.`;
       return { severity: 'warning', file, ...START, message };
     });
   return [...missing, ...extra];

@@ -1,5 +1,5 @@
 /**
- * Packs from a registry to a host. All of them are fetched and proved, and somebody has said yes to what they ask
+ * Packs from a registry to a host. All of them are fetched and proved, and a person has approved what they ask
  * for, before the first is handed over. They wait on disk, so that one archive at a time is in memory.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ export interface ChosenPack {
   readonly name: string;
   readonly version: string;
   readonly integrity: string;
-  /** Somebody asked for exactly this version, so its being withdrawn is a warning and no refusal. */
+  /** Requested exactly: a withdrawn version is then a warning, not an error. */
   readonly isExact: boolean;
   /** The lockfile names these bytes. */
   readonly isLocked: boolean;
@@ -63,7 +63,7 @@ export async function deliver(call: Call, packs: readonly ChosenPack[], named?: 
 const isSame = (one: InstalledPack, { name, version, integrity }: ChosenPack): boolean =>
   one.name === name && one.version === version && one.integrity === integrity && !one.development;
 
-/** A grant that reaches nobody is a slip of the hand. */
+/** A grant for no pack is a typing error. */
 function refuseStrayGrants(call: Call, packs: readonly ChosenPack[], named: string | undefined): void {
   const stray = [...namedGrants(call, named).keys()].find(
     (name) => !packs.some((pack) => pack.name === name),
@@ -81,8 +81,8 @@ async function proveAll(call: Call, packs: readonly ChosenPack[], folder: string
       io.signal.throwIfAborted();
       painter.live([`Fetching ${index + 1} of ${packs.length}: ${pack.name}@${pack.version}`]);
       const fetched = await pack.fetch();
-      const { warnings, told, signedBy } = await prove(call, pack, fetched);
-      painter.print([...warnings, `fetched ${told}`].map(printable));
+      const { warnings, summary, signedBy } = await prove(call, pack, fetched);
+      painter.print([...warnings, `fetched ${summary}`].map(printable));
       const file = path.join(folder, `${index}.tgz`);
       await writeFile(file, fetched.bytes);
       const wish = wishOf(fetched.manifest, fetched.archive.files);
@@ -112,15 +112,15 @@ async function prove(call: Call, { isExact, isLocked, ...pin }: ChosenPack, fetc
   );
   if (judgement.trusted) {
     const by = judgement.signedBy === undefined ? judgement.level : `signed by ${judgement.signedBy}`;
-    const told = `${fetched.name}@${fetched.version}  ${sizeOf(fetched.bytes.length)}, ${by}`;
-    return { warnings: judgement.warnings, told, signedBy: judgement.signedBy };
+    const summary = `${fetched.name}@${fetched.version}  ${sizeOf(fetched.bytes.length)}, ${by}`;
+    return { warnings: judgement.warnings, summary, signedBy: judgement.signedBy };
   }
   const { code, message, next } = judgement;
   const open = code === 'pack_signature_unverifiable' ? ' To install it all the same, add --unverified.' : '';
   throw new OpenwopError(code, { message: `${message} ${next}${open}` });
 }
 
-/** What a host answers about a signature that was proved here, if nobody told it the key. */
+/** What a host answers about a signature that was proved here, when it does not know the key. */
 const UNKNOWN_KEY = ['pack_trust_downgrade', 'pack_signature_unverifiable'];
 
 async function handOver({ client, io, args }: Call, proved: readonly Proved[]): Promise<InstalledPack[]> {

@@ -35,7 +35,7 @@ async function* saves(folder: string, signal: AbortSignal): AsyncGenerator<void>
 }
 
 /**
- * What the author can mend by another save does not end the watching. Answers whether the host has spoken: if it
+ * Errors that another save can fix do not end the watch. Returns whether the host has answered: if it
  * did not, the same content is tried again at the next save.
  */
 async function tryInstall(call: Call, folder: string, isFirst: boolean): Promise<boolean> {

@@ -89,7 +89,7 @@ function overridesOf({ args }: Call, before: PackLock | undefined): Record<strin
   return Object.fromEntries(Object.entries(merged).filter(([, version]) => version !== ''));
 }
 
-/** An old override of what nobody asks for any more goes; a new one is a slip of the hand. */
+/** An old override that no pack needs is removed; a new one is a typing error. */
 function usedOverrides({ args }: Call, { overrides, packs }: Resolution): Record<string, string> {
   const names = packs.map(({ name }) => name);
   for (const pair of args.list('override')) {
@@ -100,7 +100,7 @@ function usedOverrides({ args }: Call, { overrides, packs }: Resolution): Record
   return Object.fromEntries(Object.entries(overrides).filter(([name]) => names.includes(name)));
 }
 
-/** What somebody should know of the chosen versions: withdrawn, deprecated, or known to be vulnerable. */
+/** Warnings about the chosen versions: withdrawn, deprecated, or known to be vulnerable. */
 export async function warningsOf(resolution: Resolution, registries: Registries): Promise<string[]> {
   const used = registries.all.filter(({ url }) => resolution.packs.some(({ registry }) => registry === url));
   const warnings = [...resolution.warnings];

@@ -67,7 +67,7 @@ export const ls: Action = {
   },
 };
 
-/** `none` is what an empty list is called, so that a slip of the hand takes nothing back. */
+/** An empty list is written `none`, so that a typing error revokes nothing. */
 function readGrants(list: string): string[] {
   if (list === 'none') return [];
   const ids = list.split(',');

@@ -7,7 +7,7 @@ import { printable } from '../../style.ts';
 import { requireRegistries } from './registries.ts';
 import { readWorkspace } from './workspace.ts';
 
-/** What somebody should know of the version in use. */
+/** Warnings about the version in use. */
 function marksOf({ yanked, deprecated, advisories, permissions }: OutdatedPack): string[] {
   return [
     ...advisories.map(

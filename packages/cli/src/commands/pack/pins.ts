@@ -68,7 +68,7 @@ export async function resolveNear(options: ResolveOptions & { readonly pins: Pin
   }
 }
 
-/** The pack that fits nobody; if it is free already, the pinned packs that ask for it. */
+/** The pack with the conflict; if it is not pinned, the pinned packs that require it. */
 function obstaclesIn({ packName, requestedBy, conflictingRanges }: JsonObject, pins: Pins): string[] {
   if (typeof packName === 'string' && pins.has(packName)) return [packName];
   const ranges = Array.isArray(conflictingRanges)

@@ -80,7 +80,7 @@ async function signed(files: BuiltPack['files'], key: SigningKey): Promise<Writt
   }
 }
 
-/** Whoever passes a key vouches for it, for the pack at hand. */
+/** A key on the command line is trusted for this pack. */
 async function keysAt(place: string, packName: string): Promise<TrustedKey[]> {
   const found = await stat(place).catch(() => undefined);
   if (!found) throw new UsageError(`There is no ${place}. --keys takes a public key or a folder of them.`);

@@ -13,7 +13,7 @@ export interface Template {
   readonly config: Members;
   readonly inputs: Members;
   readonly outputs: Members;
-  /** What the example gives to the node unless told otherwise. */
+  /** Default inputs of the node in the example. */
   readonly example: Readonly<Record<string, string>>;
   /** The function. */
   code(packName: string): string;

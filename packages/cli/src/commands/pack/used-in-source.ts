@@ -1,4 +1,4 @@
-/** What the source of a pack seems to use, so that an author hears before an operator does. */
+/** What the source of a pack seems to use, so that the author is warned before an operator is. */
 
 export interface Use {
   /** A primitive of the platform. */

@@ -1,4 +1,4 @@
-/** Which pack a type comes from, who uses it, and what it may do. */
+/** The pack of a node type, the workflows that use it, and its permissions. */
 
 import type { Client } from '@gantry/client';
 import type { InstalledPack, PackSurfaces } from '@gantry/protocol';
