@@ -42,6 +42,14 @@ export const HOUSE: House = {
     },
     tests: { ...everyTest, postgres: 'what the adapter wrote, seen from outside' },
   },
+  resources: {
+    source: {
+      '@gantry/protocol': 'errors, ids, and what a resource looks like from outside',
+      '@gantry/store': 'records are entries, a change is a commit group',
+      'node:*': 'timers',
+    },
+    tests: { ...everyTest, typebox: 'the wire of a sample resource' },
+  },
   egress: {
     source: {
       '@gantry/limiter': 'tenants take turns',

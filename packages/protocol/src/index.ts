@@ -31,4 +31,5 @@ export * from './seldom.ts';
 export * from './stream.ts';
 export * from './trigger.ts';
 export * from './webhook.ts';
+export * from './wire.ts';
 export * from './workflow.ts';

@@ -1,0 +1,49 @@
+/** What a resource looks like from outside: enough for routes, clients, commands and documentation. */
+import type { Static, TSchema } from 'typebox';
+
+/** The names alone, with what each may do. All that a browser or a command line has to load. */
+export interface Table {
+  /** Of its routes: `schedules`. */
+  readonly path: string;
+  /** Methods of one item: `pause`. */
+  readonly item?: Readonly<Record<string, 'read' | 'write'>>;
+  /** Methods of the whole collection: `preview`. */
+  readonly all?: Readonly<Record<string, 'read' | 'write'>>;
+}
+
+export interface MethodWire {
+  /** One line of help: `Skip its ticks until resumed`. */
+  readonly about: string;
+  readonly in: TSchema;
+  /** Without it the view of the item. */
+  readonly out?: TSchema;
+}
+
+type MethodName<T extends Table> = (keyof T['item'] | keyof T['all']) & string;
+
+export interface Wire<T extends Table = Table> {
+  readonly table: T;
+  /** What creates an item. */
+  readonly input: TSchema;
+  readonly view: TSchema;
+  readonly methods: { readonly [name in MethodName<T>]: MethodWire };
+}
+
+export type InputOf<W extends Wire> = Static<W['input']>;
+export type ViewOf<W extends Wire> = Static<W['view']>;
+export type MethodInput<W extends Wire, N extends keyof W['methods']> = W['methods'][N] extends {
+  readonly in: infer I extends TSchema;
+}
+  ? Static<I>
+  : never;
+export type MethodOutput<W extends Wire, N extends keyof W['methods']> = W['methods'][N] extends {
+  readonly out: infer O extends TSchema;
+}
+  ? Static<O>
+  : ViewOf<W>;
+
+/** The methods are checked against the table: a missing or unknown one does not compile. */
+export const wire = <const T extends Table, const R extends Omit<Wire<T>, 'table'>>(
+  table: T,
+  rest: R,
+): R & { readonly table: T } => ({ ...rest, table });

@@ -1,0 +1,144 @@
+/** What the function of a change may do: read records, list writes. Nothing is written before it has returned. */
+import { newId, OpenwopError } from '@gantry/protocol';
+import {
+  type Entry,
+  type EntryKey,
+  entryKey,
+  type FeedNote,
+  type LossReason,
+  storedEntry,
+  type Write,
+} from '@gantry/store';
+import type { Caller } from './caller.ts';
+import { fromEntry, keyOf, type RecordKind, type Stored, toEntry } from './record-kind.ts';
+import { type State, versionAfter } from './state.ts';
+
+export interface Chance {
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+export class Change {
+  readonly caller: Caller;
+  readonly now: number;
+  readonly #state: State;
+  readonly #randomBytes: Chance['randomBytes'];
+  readonly #writes: Write[] = [];
+  /** What this change has written so far. */
+  readonly #own = new Map<string, Entry | null>();
+  /** For writes that may lose for another reason than a race: what the caller is told. */
+  readonly #refusals = new Map<Write, (reason: LossReason) => OpenwopError | null>();
+
+  constructor(caller: Caller, state: State, { now, randomBytes }: Chance) {
+    this.caller = caller;
+    this.now = now();
+    this.#state = state;
+    this.#randomBytes = randomBytes;
+  }
+
+  /** Null when the caller can see no such record. That it is absent is a precondition too. */
+  async find<R extends object>(kind: RecordKind<R>, id: string): Promise<Stored<R> | null> {
+    const key = keyOf(kind, this.caller.tenant, id);
+    const own = this.#own.get(entryKey(key));
+    const entry = own === undefined ? await this.#state.get(key) : own;
+    if (!entry || (kind.boundary === 'workspace' && entry.workspace !== this.#workspace)) return null;
+    return fromEntry(kind, entry);
+  }
+
+  async get<R extends object>(kind: RecordKind<R>, id: string): Promise<Stored<R>> {
+    return (await this.find(kind, id)) ?? notFound(kind.kind, id);
+  }
+
+  /** With an id of the caller's choice, or one that is made here. */
+  create<R extends object>(kind: RecordKind<R>, record: R, chosenId?: string): Stored<R> {
+    const id = chosenId ?? newId(kind.idPrefix, this.now, this.#randomBytes);
+    // A chosen id may come again after it was deleted; its versions must not
+    const firstVersion = chosenId === undefined ? {} : { firstVersion: this.#growingVersion() };
+    const limit = kind.max === undefined ? {} : { max: kind.max };
+    const stored = { kind, id, workspace: this.#workspace, createdAt: this.now, record };
+    const write = this.#put(stored, null, { ...firstVersion, ...limit });
+    return { ...stored, version: versionAfter(write) };
+  }
+
+  /** Fields that are given replace those of the record. */
+  update<R extends object>(stored: Stored<R>, fields: Partial<R>): Stored<R> {
+    return this.replace(stored, { ...stored.record, ...fields });
+  }
+
+  replace<R extends object>(stored: Stored<R>, record: R): Stored<R> {
+    const write = this.#put({ ...stored, record }, stored.version, {});
+    return { ...stored, record, version: versionAfter(write) };
+  }
+
+  delete<R extends object>({ kind, id, version }: Stored<R>): void {
+    const key = keyOf(kind, this.caller.tenant, id);
+    this.#writes.push({ kind: 'deleteEntry', key, expectedVersion: version, ...this.#feed(kind) });
+    this.#own.set(entryKey(key), null);
+  }
+
+  /** Adds to a counter; the change is refused when that would lift it above `max`. */
+  adjust(key: Omit<EntryKey, 'tenant'>, delta: number, max: number, refusal: () => OpenwopError): void {
+    const write: Write = { kind: 'adjust', key: { ...key, tenant: this.caller.tenant }, delta, max };
+    this.#writes.push(write);
+    this.#refusals.set(write, (reason) => (reason === 'full' ? refusal() : null));
+  }
+
+  /** Writes that belong to no record, such as those of a run that begins with this change. */
+  add(...writes: readonly Write[]): void {
+    this.#writes.push(...writes);
+  }
+
+  get writes(): readonly Write[] {
+    return this.#writes;
+  }
+
+  refusalOf(write: Write, reason: LossReason): OpenwopError | null {
+    return this.#refusals.get(write)?.(reason) ?? null;
+  }
+
+  get #workspace(): string | null {
+    return this.caller.workspace ?? null;
+  }
+
+  #put<R extends object>(
+    stored: Omit<Stored<R>, 'version'>,
+    expectedVersion: number | null,
+    over: { readonly firstVersion?: number; readonly max?: number },
+  ) {
+    const entry = toEntry(this.caller.tenant, stored);
+    const write = { kind: 'putEntry', entry, expectedVersion, ...over, ...this.#feed(stored.kind) } as const;
+    this.#writes.push(write);
+    this.#refusals.set(write, (reason) => putRefusal(stored, reason));
+    this.#own.set(entryKey(entry), storedEntry(entry, versionAfter(write)));
+    return write;
+  }
+
+  #feed<R extends object>(kind: RecordKind<R>): { readonly feed?: FeedNote } {
+    return kind.feed ? { feed: { actor: this.caller.actor, at: this.now } } : {};
+  }
+
+  /** Microseconds, of which the last digits are random. */
+  #growingVersion(): number {
+    const [high = 0, low = 0] = this.#randomBytes(2);
+    return this.now * 1_000 + ((high * 256 + low) % 1_000);
+  }
+}
+
+const notFound = (kind: string, id: string): never => {
+  throw new OpenwopError('not_found', { message: `There is no ${kind} with id ${id}.` });
+};
+
+function putRefusal(
+  {
+    kind: { kind, max, unique = [] },
+    id,
+  }: { kind: Pick<RecordKind<object>, 'kind' | 'max' | 'unique'>; id: string },
+  reason: LossReason,
+): OpenwopError | null {
+  if (reason === 'stale') return null;
+  const message =
+    reason === 'full'
+      ? `There are ${max} records of kind ${kind} already, the limit. Delete some first.`
+      : `A ${kind} with this ${['id', ...unique].join(' or ')} exists already.`;
+  return new OpenwopError('conflict', { message, details: reason === 'full' ? { limit: max ?? 0 } : { id } });
+}

@@ -1,0 +1,221 @@
+/**
+ * One durable act: what a change reads, decides and writes is one commit group.
+ *
+ * I1  The function of a change has no effect but through its `Change`, and may run again.
+ * I2  What it read and did not write must still be so when it commits, also when it refuses and that is recorded.
+ * I3  The record of its caller is the first of its writes, so a lost commit tells a repeated call from a taken id.
+ * I4  A change that loses is decided again, from the second time on in line with others, for at most `AGAIN_MS_MAX`.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OpenwopError } from '@gantry/protocol';
+import {
+  type CommitPipeline,
+  type CommitResult,
+  entryKey,
+  type Store,
+  StoreError,
+  type Write,
+} from '@gantry/store';
+import { type Caller, isRecordable, type Outcome, recordedOutcome, recordOf } from './caller.ts';
+import { type Chance, Change } from './change.ts';
+import { Lines } from './lines.ts';
+import { Reads, State } from './state.ts';
+
+const AGAIN_MS_MAX = 2_000;
+const JITTER_MS_MAX = 50;
+/** A commit whose outcome is unknown is repeated with its record; each repetition may take as long to find out. */
+const DOUBTS_MAX = 2;
+
+export interface ChangesOptions extends Chance {
+  readonly store: Pick<Store, 'entries' | 'records'>;
+  readonly pipeline: Pick<CommitPipeline, 'commit'>;
+}
+
+interface Job {
+  readonly caller: Caller;
+  readonly work: (change: Change) => Promise<unknown>;
+}
+
+type Attempt =
+  | { readonly kind: 'done'; readonly outcome: Outcome }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** `doubt`: why the outcome of the commit is unknown. */
+  | { readonly kind: 'again'; readonly keys: readonly string[]; readonly doubt?: StoreError };
+
+/** A job that was decided, with its writes: the record first, if it has one. */
+interface Decided {
+  readonly job: Job;
+  readonly change: Change;
+  readonly outcome: Outcome;
+  readonly record: Write | null;
+  readonly writes: readonly Write[];
+}
+
+/** Others wait for an entry that a first try wants to read: it waits with them. */
+class Hot extends Error {
+  readonly key: string;
+
+  constructor(key: string) {
+    super('others wait for this entry');
+    this.key = key;
+  }
+}
+
+export class Changes {
+  readonly #options: ChangesOptions;
+  readonly #reads: Reads;
+  readonly #lines: Lines<Job, Attempt>;
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+    this.#reads = new Reads(options.store.entries);
+    this.#lines = new Lines((jobs) => this.#attempt(jobs, new State(this.#reads)));
+  }
+
+  /**
+   * @example
+   * const task = await changes.run(caller, async (change) => {
+   *   const board = await change.get(boards, boardId);
+   *   change.update(board, { tasks: board.record.tasks + 1 });
+   *   return change.create(tasks, { board: boardId, title });
+   * });
+   */
+  async run<T>(caller: Caller, work: (change: Change) => Promise<T>): Promise<T> {
+    const until = this.#options.now() + AGAIN_MS_MAX;
+    const job = { caller, work };
+    let attempt = await this.#first(job);
+    for (let tries = 1, doubts = 0; attempt.kind === 'again'; tries++) {
+      if (attempt.doubt && ++doubts > DOUBTS_MAX) throw attempt.doubt;
+      if (!attempt.doubt && this.#options.now() > until) throw contended();
+      if (tries > 1) await sleep(this.#jitterMs(tries));
+      attempt = await this.#lines.wait(attempt.keys, job);
+    }
+    if (attempt.kind === 'failed') throw attempt.error;
+    if ('refusal' in attempt.outcome) throw attempt.outcome.refusal;
+    return attempt.outcome.answer as T;
+  }
+
+  async #first(job: Job): Promise<Attempt> {
+    const state = new State(this.#reads, (key) => {
+      if (this.#lines.isHot(key)) throw new Hot(key);
+    });
+    const attempt = (await this.#attempt([job], state))[0]!;
+    if (attempt.kind === 'failed' && attempt.error instanceof Hot)
+      return { kind: 'again', keys: [attempt.error.key] };
+    return attempt;
+  }
+
+  #jitterMs(tries: number): number {
+    return (Math.min(2 ** tries, JITTER_MS_MAX) * (this.#options.randomBytes(1)[0] ?? 0)) / 255;
+  }
+
+  /** Decides one job after the other on one state, and commits them as one group. */
+  async #attempt(jobs: readonly Job[], state: State): Promise<Attempt[]> {
+    const attempts = new Map<Job, Attempt>();
+    const decided: Decided[] = [];
+    for (const job of jobs) {
+      const each = await this.#decide(job, state).catch((error): Attempt => ({ kind: 'failed', error }));
+      if ('kind' in each) attempts.set(job, each);
+      else if (each.writes.length === 0) attempts.set(job, { kind: 'done', outcome: each.outcome });
+      else decided.push(each);
+    }
+    if (decided.length > 0)
+      for (const [job, attempt] of await this.#commit(decided, state)) attempts.set(job, attempt);
+    return jobs.map((job) => attempts.get(job)!);
+  }
+
+  async #decide(job: Job, state: State): Promise<Decided | Attempt> {
+    const { caller, work } = job;
+    const change = new Change(caller, state, this.#options);
+    const outcome = await work(change).then(
+      (answer): Outcome => ({ answer }),
+      (error): Outcome => {
+        if (error instanceof OpenwopError) return { refusal: error };
+        throw error;
+      },
+    );
+    const isRefusal = 'refusal' in outcome;
+    const record = recordOf(caller, outcome, change.now);
+    if (isRefusal && (!record || !isRecordable(outcome.refusal))) {
+      // It may be refused because of what the same call has done before
+      const earlier = record && (await recordedOutcome(caller, this.#options.store.records));
+      return { kind: 'done', outcome: earlier ?? outcome };
+    }
+    const own = isRefusal ? [] : change.writes;
+    state.apply(own);
+    const lease = caller.kind === 'node' ? [leaseOf(caller.epoch, change.now)] : [];
+    return {
+      job,
+      change,
+      outcome,
+      record,
+      writes: [...(record ? [record] : []), ...(own.length > 0 ? lease : []), ...own],
+    };
+  }
+
+  async #commit(decided: readonly Decided[], state: State): Promise<[Job, Attempt][]> {
+    const writes = decided.flatMap((each) => each.writes);
+    const group = [...writes, ...(await state.preconditions())];
+    try {
+      const result = await this.#options.pipeline.commit(group);
+      if (result.won) return decided.map(({ job, outcome }) => [job, { kind: 'done', outcome }]);
+      return await this.#lost(decided, state, group[result.write]!, result);
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.outcome !== 'unknown')
+        return decided.map(({ job }) => [job, { kind: 'failed', error }]);
+      return this.#inDoubt(decided, state, error);
+    }
+  }
+
+  /** Who lost for a reason of its own is settled; the others are decided again. */
+  async #lost(
+    decided: readonly Decided[],
+    state: State,
+    write: Write,
+    { reason }: Extract<CommitResult, { won: false }>,
+  ): Promise<[Job, Attempt][]> {
+    const again: Attempt = { kind: 'again', keys: state.keys };
+    const attempts = decided.map(async (each): Promise<[Job, Attempt]> => {
+      if (!each.writes.includes(write)) return [each.job, again];
+      if (write === each.record) {
+        const earlier = await recordedOutcome(each.job.caller, this.#options.store.records);
+        return [each.job, earlier ? { kind: 'done', outcome: earlier } : again];
+      }
+      if (write.kind === 'expectLease') return [each.job, { kind: 'failed', error: leaseLost() }];
+      // A record that was looked for and found absent has been created meanwhile
+      const isRaced = write.kind === 'putEntry' && state.hasRead(entryKey(write.entry));
+      const refusal = isRaced && reason === 'exists' ? null : each.change.refusalOf(write, reason);
+      return [each.job, refusal ? { kind: 'done', outcome: { refusal } } : again];
+    });
+    return Promise.all(attempts);
+  }
+
+  /** What is there as it was to be written is ours. With a record a repeat finds out; else nobody can. */
+  async #inDoubt(decided: readonly Decided[], state: State, error: StoreError): Promise<[Job, Attempt][]> {
+    const isOurs = await this.#isWritten(state).catch(() => false);
+    return decided.map(({ job, outcome, record }) => {
+      if (isOurs) return [job, { kind: 'done', outcome }];
+      return [job, record ? { kind: 'again', keys: state.keys, doubt: error } : { kind: 'failed', error }];
+    });
+  }
+
+  async #isWritten({ written }: State): Promise<boolean> {
+    const wanted = [...written.values()];
+    const kept = wanted.filter((entry) => entry !== null);
+    if (kept.length === 0 || kept.length < wanted.length) return false;
+    const found = await this.#options.store.entries.getMany(kept);
+    return kept.every(({ version, body }, i) => found[i]?.version === version && found[i]?.body === body);
+  }
+}
+
+const leaseOf = (epoch: number, now: number): Write => ({ kind: 'expectLease', epoch, now });
+
+const leaseLost = (): OpenwopError =>
+  new OpenwopError('service_unavailable', {
+    message: 'This process no longer works on the run of this call.',
+  });
+
+const contended = (): OpenwopError =>
+  new OpenwopError('conflict', {
+    message: `Others kept changing the same records for ${AGAIN_MS_MAX / 1_000} s; nothing was changed. Send it again.`,
+  });

@@ -1,0 +1,74 @@
+/** How records of one kind are kept as entries. */
+import type { Entry, EntryKey, IndexValue, NewEntry } from '@gantry/store';
+
+export interface RecordKind<R extends object> {
+  /** The kind of its entries. */
+  readonly kind: string;
+  /** Of ids that are made here, such as `sch`. */
+  readonly idPrefix: string;
+  /** Whose callers see a record: all of its tenant (as without it), or those of its workspace. */
+  readonly boundary?: 'tenant' | 'workspace';
+  /** At most so many per tenant; up to 1,000, since they are counted at each creation. */
+  readonly max?: number;
+  /** Changes are told in the feed. */
+  readonly feed?: boolean;
+  /** By which values records are found. */
+  readonly index?: Readonly<Record<string, (record: R) => string | readonly string[] | null>>;
+  /** Names of `index` whose values no two records of a tenant share. */
+  readonly unique?: readonly string[];
+  readonly dueAt?: (record: R) => number | null;
+  readonly expiresAt?: (record: R) => number | null;
+  /** The run with which the record is deleted. */
+  readonly endsWithRun?: (record: R) => string | null;
+}
+
+/** A record as it was read or written. */
+export interface Stored<R extends object> {
+  readonly kind: RecordKind<R>;
+  readonly id: string;
+  readonly version: number;
+  readonly workspace: string | null;
+  readonly createdAt: number;
+  readonly record: R;
+}
+
+/** What `entry` keeps. The one place that trusts a body to be of its kind. */
+export const fromEntry = <R extends object>(kind: RecordKind<R>, entry: Entry): Stored<R> => {
+  const { id, version, workspace, createdAt, body } = entry;
+  return { kind, id, version, workspace, createdAt, record: JSON.parse(body) };
+};
+
+export function toEntry<R extends object>(tenant: string, stored: Omit<Stored<R>, 'version'>): NewEntry {
+  const { kind, id, workspace, createdAt, record } = stored;
+  const runId = kind.endsWithRun?.(record) ?? null;
+  return {
+    ...keyOf(kind, tenant, id),
+    workspace,
+    ref: null,
+    dueAt: kind.dueAt?.(record) ?? null,
+    expiresAt: kind.expiresAt?.(record) ?? null,
+    createdAt,
+    body: JSON.stringify(record),
+    index: [...indexOf(kind, record), ...(kind.boundary === 'workspace' ? [workspaceIndex(workspace)] : [])],
+    ...(runId !== null && { runId }),
+  };
+}
+
+export const keyOf = ({ kind }: { readonly kind: string }, tenant: string, id: string): EntryKey => ({
+  kind,
+  tenant,
+  id,
+});
+
+/** By which the records of one workspace are listed. */
+export const workspaceIndex = (workspace: string | null): IndexValue => ({
+  name: '$workspace',
+  value: workspace ?? '',
+});
+
+function indexOf<R extends object>({ index = {}, unique = [] }: RecordKind<R>, record: R): IndexValue[] {
+  return Object.entries(index).flatMap(([name, valuesOf]) => {
+    const values = [valuesOf(record) ?? []].flat();
+    return values.map((value) => ({ name, value, ...(unique.includes(name) && { unique: true as const }) }));
+  });
+}

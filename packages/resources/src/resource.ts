@@ -1,0 +1,169 @@
+/** A resource is a literal: how its records are kept, and pure functions from record to record. */
+import {
+  type InputOf,
+  type MethodInput,
+  type MethodOutput,
+  OpenwopError,
+  type Table,
+  type ViewOf,
+  type Wire,
+} from '@gantry/protocol';
+import type { Entry, EntryFilter, EntryReads } from '@gantry/store';
+import type { Caller } from './caller.ts';
+import type { Changes } from './changes.ts';
+import { fromEntry, keyOf, type RecordKind, type Stored, workspaceIndex } from './record-kind.ts';
+
+interface Now {
+  readonly now: number;
+}
+
+type Named<W extends Wire, Part extends 'item' | 'all', Access extends 'read' | 'write'> = {
+  [N in keyof W['table'][Part] & keyof W['methods']]: W['table'][Part][N] extends Access ? N : never;
+}[keyof W['table'][Part] & keyof W['methods']];
+
+/** `F`: what `prepare` finds out before a record is created. `D`: the services that it asks. */
+export interface Resource<W extends Wire, R extends object, F = undefined, D = undefined>
+  extends RecordKind<R> {
+  readonly prepare?: (input: InputOf<W>, services: D) => Promise<F>;
+  readonly create: (input: InputOf<W>, facts: F, at: Now) => R;
+  /** Of one item: from record to record. Refusals are thrown. */
+  readonly verbs: {
+    readonly [N in Named<W, 'item', 'write'>]: (record: R, input: MethodInput<W, N>, at: Now) => R;
+  };
+  readonly reads?: {
+    readonly [N in Named<W, 'item', 'read'>]: (
+      record: R,
+      input: MethodInput<W, N>,
+      at: Now,
+    ) => MethodOutput<W, N>;
+  };
+  readonly all?: {
+    readonly [N in Named<W, 'all', 'read'>]: (input: MethodInput<W, N>, at: Now) => MethodOutput<W, N>;
+  };
+  /** Throws to refuse a deletion. */
+  readonly remove?: (record: R) => void;
+  readonly show: (stored: Stored<R>) => ViewOf<W>;
+  readonly wire: W;
+}
+
+/** The record type is given explicitly: inferred from the literal it widens. */
+export const resource = <W extends Wire, R extends object, F = undefined, D = undefined>(
+  wire: W,
+  literal: Omit<Resource<W, R, F, D>, 'wire'>,
+): Resource<W, R, F, D> => ({ ...literal, wire });
+
+/** A view, and the version of the record that it shows (`ETag`). */
+export interface Shown<V> {
+  readonly view: V;
+  readonly version: number;
+}
+
+export interface ServiceOptions<D> {
+  readonly changes: Changes;
+  readonly entries: EntryReads;
+  readonly now: () => number;
+  readonly services: D;
+}
+
+/** At what version a caller wants to change a record (`If-Match`). */
+export interface Matching {
+  readonly version?: number;
+}
+
+export class ResourceService<W extends Wire<Table>, R extends object, F = undefined, D = undefined> {
+  readonly #resource: Resource<W, R, F, D>;
+  readonly #options: ServiceOptions<D>;
+
+  constructor(of: Resource<W, R, F, D>, options: ServiceOptions<D>) {
+    this.#resource = of;
+    this.#options = options;
+  }
+
+  async create(caller: Caller, input: InputOf<W>, chosenId?: string): Promise<Shown<ViewOf<W>>> {
+    const { prepare, create } = this.#resource;
+    const facts = (await prepare?.(input, this.#options.services)) as F;
+    return this.#options.changes.run(caller, async (change) =>
+      this.#shown(change.create(this.#resource, create(input, facts, change), chosenId)),
+    );
+  }
+
+  async get(caller: Caller, id: string): Promise<Shown<ViewOf<W>>> {
+    return this.#shown(await this.#find(caller, id));
+  }
+
+  /** Newest first, unless the filter says otherwise. */
+  async list(caller: Caller, filter: EntryFilter): Promise<Shown<ViewOf<W>>[]> {
+    const { kind, boundary } = this.#resource;
+    const index =
+      filter.index ?? (boundary === 'workspace' ? workspaceIndex(caller.workspace ?? null) : null);
+    const entries = await this.#options.entries.list(kind, caller.tenant, {
+      ...filter,
+      ...(index && { index }),
+    });
+    const visible = entries.filter((entry) => this.#isVisible(caller, entry));
+    return visible.map((entry) => this.#shown(fromEntry(this.#resource, entry)));
+  }
+
+  call<N extends Named<W, 'item', 'write'>>(
+    caller: Caller,
+    verb: N,
+    id: string,
+    input: MethodInput<W, N>,
+    matching: Matching = {},
+  ): Promise<Shown<ViewOf<W>>> {
+    return this.#options.changes.run(caller, async (change) => {
+      const stored = await change.get(this.#resource, id);
+      mustMatch(stored, matching);
+      return this.#shown(change.replace(stored, this.#resource.verbs[verb](stored.record, input, change)));
+    });
+  }
+
+  async read<N extends Named<W, 'item', 'read'>>(
+    caller: Caller,
+    name: N,
+    id: string,
+    input: MethodInput<W, N>,
+  ): Promise<MethodOutput<W, N>> {
+    const { record } = await this.#find(caller, id);
+    return this.#resource.reads![name](record, input, { now: this.#options.now() });
+  }
+
+  all<N extends Named<W, 'all', 'read'>>(name: N, input: MethodInput<W, N>): MethodOutput<W, N> {
+    return this.#resource.all![name](input, { now: this.#options.now() });
+  }
+
+  remove(caller: Caller, id: string, matching: Matching = {}): Promise<Shown<ViewOf<W>>> {
+    return this.#options.changes.run(caller, async (change) => {
+      const stored = await change.get(this.#resource, id);
+      mustMatch(stored, matching);
+      this.#resource.remove?.(stored.record);
+      change.delete(stored);
+      return this.#shown(stored);
+    });
+  }
+
+  async #find(caller: Caller, id: string): Promise<Stored<R>> {
+    const entry = await this.#options.entries.get(keyOf(this.#resource, caller.tenant, id));
+    if (entry && this.#isVisible(caller, entry)) return fromEntry(this.#resource, entry);
+    throw new OpenwopError('not_found', { message: `There is no ${this.#resource.kind} with id ${id}.` });
+  }
+
+  #isVisible({ workspace = null }: Caller, entry: Entry): boolean {
+    return this.#resource.boundary !== 'workspace' || entry.workspace === workspace;
+  }
+
+  #shown(stored: Stored<R>): Shown<ViewOf<W>> {
+    return { view: this.#resource.show(stored), version: stored.version };
+  }
+}
+
+function mustMatch(
+  { version: currentVersion }: { readonly version: number },
+  { version = currentVersion }: Matching,
+): void {
+  if (version === currentVersion) return;
+  throw new OpenwopError('conflict', {
+    message: `It is at version ${currentVersion}, not at ${version}. Read it again and repeat the change.`,
+    details: { currentVersion },
+  });
+}

@@ -1,0 +1,93 @@
+/** What changes are decided on: entries as they were read, and as the changes decided so far leave them. */
+import { type Entry, type EntryKey, type EntryReads, entryKey, storedEntry, type Write } from '@gantry/store';
+
+export class State {
+  readonly #reads: Reads;
+  readonly #onRead: (key: string) => void;
+  readonly #read = new Map<string, { readonly key: EntryKey; readonly entry: Promise<Entry | null> }>();
+  readonly #written = new Map<string, Entry | null>();
+
+  /** `onRead` may refuse to read a key. */
+  constructor(reads: Reads, onRead: (key: string) => void = () => {}) {
+    this.#reads = reads;
+    this.#onRead = onRead;
+  }
+
+  async get(key: EntryKey): Promise<Entry | null> {
+    const name = entryKey(key);
+    this.#onRead(name);
+    const written = this.#written.get(name);
+    if (written !== undefined) return written;
+    const known = this.#read.get(name);
+    if (known) return known.entry;
+    const entry = this.#reads.get(key);
+    this.#read.set(name, { key, entry });
+    return entry;
+  }
+
+  /** A change that was decided writes these. */
+  apply(writes: readonly Write[]): void {
+    for (const write of writes) {
+      if (write.kind === 'putEntry')
+        this.#written.set(entryKey(write.entry), storedEntry(write.entry, versionAfter(write)));
+      else if (write.kind === 'deleteEntry') this.#written.set(entryKey(write.key), null);
+    }
+  }
+
+  /** Entries that were read and are not written must still be as they were read. */
+  async preconditions(): Promise<Write[]> {
+    const expected = [...this.#read].filter(([name]) => !this.#written.has(name));
+    return Promise.all(
+      expected.map(async ([, { key, entry }]): Promise<Write> => {
+        return { kind: 'expectEntry', key, version: (await entry)?.version ?? null };
+      }),
+    );
+  }
+
+  hasRead(key: string): boolean {
+    return this.#read.has(key);
+  }
+
+  /** Of everything read or written so far. */
+  get keys(): string[] {
+    return [...new Set([...this.#read.keys(), ...this.#written.keys()])].sort();
+  }
+
+  /** What each written entry is now, null when deleted. */
+  get written(): ReadonlyMap<string, Entry | null> {
+    return this.#written;
+  }
+}
+
+export const versionAfter = ({
+  expectedVersion,
+  firstVersion = 1,
+}: Extract<Write, { kind: 'putEntry' }>): number =>
+  expectedVersion === null ? firstVersion : expectedVersion + 1;
+
+/** Reads of one turn of the loop are one message to the store. */
+export class Reads {
+  readonly #entries: Pick<EntryReads, 'getMany'>;
+  #waiting: { readonly key: EntryKey; readonly found: PromiseWithResolvers<Entry | null> }[] = [];
+
+  constructor(entries: Pick<EntryReads, 'getMany'>) {
+    this.#entries = entries;
+  }
+
+  get(key: EntryKey): Promise<Entry | null> {
+    const found = Promise.withResolvers<Entry | null>();
+    if (this.#waiting.push({ key, found }) === 1) setImmediate(() => this.#send());
+    return found.promise;
+  }
+
+  async #send(): Promise<void> {
+    const asked = this.#waiting;
+    this.#waiting = [];
+    try {
+      const entries = await this.#entries.getMany(asked.map(({ key }) => key));
+      for (const [i, { found }] of asked.entries()) found.resolve(entries[i] ?? null);
+    } catch (error) {
+      for (const { found } of asked) found.reject(error);
+    }
+  }
+}
