@@ -18,13 +18,13 @@ export interface ExtractOptions {
 export const PARTIAL = '.partial';
 
 export interface Extraction extends Omit<Archive, 'files'> {
-  /** `present`: somebody else put the same target there first, and it was left alone. */
+  /** `present`: another process created the same target first, and it was left alone. */
   readonly outcome: 'extracted' | 'present';
 }
 
 /**
- * Unpacks into a sibling of the target, then renames: at every moment the target is whole or absent, whoever
- * dies, and of two that extract at once one wins.
+ * Unpacks into a sibling of the target, then renames: at every moment the target is complete or absent,
+ * even after a crash, and of two concurrent extractions one wins.
  */
 export async function extractArchive(source: ByteSource, options: ExtractOptions): Promise<Extraction> {
   const partial = `${options.target}.${randomUUID()}${PARTIAL}`;

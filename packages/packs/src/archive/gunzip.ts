@@ -26,7 +26,7 @@ export class Gunzip {
 
   async *chunks(): AsyncGenerator<Uint8Array> {
     const gunzip = createGunzip({ chunkSize: 64 * 1024 });
-    // A consumer that stops early destroys `gunzip`, which ends the feeding: its error is told by the loop below.
+    // A consumer that stops early destroys `gunzip`, which ends the pipeline: the loop below reports its error.
     pipeline(this.#packed(), gunzip).catch(() => undefined);
     try {
       for await (const chunk of gunzip) {
@@ -35,11 +35,11 @@ export class Gunzip {
       }
     } catch (error) {
       if (error instanceof OpenwopError || !isZlibError(error)) throw error;
-      throw archiveError('tarball_gunzip_failed', 'The archive is not a whole gzip stream.');
+      throw archiveError('tarball_gunzip_failed', 'The archive is not a complete gzip stream.');
     }
-    // Node's gunzip ignores what follows the last member; nobody could say what it is for.
+    // Node's gunzip ignores what follows the last member.
     if (gunzip.bytesWritten < this.packedBytes)
-      throw archiveError('tarball_gunzip_failed', 'Something follows the end of the gzip stream.');
+      throw archiveError('tarball_gunzip_failed', 'The gzip stream continues after its end.');
   }
 
   async *#packed(): AsyncGenerator<Uint8Array> {

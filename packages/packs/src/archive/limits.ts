@@ -1,12 +1,12 @@
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 
-/** Bounds of what is taken from an archive, whoever signed it. */
+/** Limits of what is read from an archive, signed or not. */
 export interface ArchiveLimits {
   readonly archiveBytesMax: number;
   readonly totalBytesMax: number;
   readonly entryBytesMax: number;
   readonly entriesMax: number;
-  /** Unpacked bytes for each packed one, once there is enough to tell. */
+  /** Unpacked bytes per packed byte, checked once there are enough of them. */
   readonly ratioMax: number;
 }
 

@@ -47,7 +47,7 @@ function refuseProblem(path: string): void {
   if (problem === 'unsafe')
     throw archiveError(
       'unsafe_paths',
-      'A name in the archive has signs that not every system can hold.',
+      'A name in the archive has characters that are not allowed on every system.',
       path,
     );
 }

@@ -31,7 +31,8 @@ export async function* archiveFiles(
     refuseSize(header, path, limits);
     yield { path, bytes: await queue.take(header.size) };
     const padding = await queue.take(-header.size & (BLOCK_BYTES - 1));
-    if (padding.some((byte) => byte !== 0)) throw failed('Something hides between two files of the archive.');
+    if (padding.some((byte) => byte !== 0))
+      throw failed('The padding between two files of the archive is not empty.');
   }
 }
 
@@ -44,7 +45,7 @@ function refuseSize({ size }: TarHeader, path: string, { entryBytesMax }: Archiv
 
 async function refuseRest(queue: ByteQueue): Promise<void> {
   for await (const chunk of queue.rest())
-    if (chunk.some((byte) => byte !== 0)) throw failed('Something follows the end of the archive.');
+    if (chunk.some((byte) => byte !== 0)) throw failed('The archive continues after its end.');
 }
 
 interface TarHeader {

@@ -21,7 +21,7 @@ const zip = promisify(gzip);
 const GZIP_OS_OFFSET = 9;
 const GZIP_OS_UNKNOWN = 0xff;
 
-/** The same folder gives the same bytes, whoever packs it, wherever and whenever. */
+/** The same folder gives the same bytes on every machine and at any time. */
 export async function writeArchive(folder: string): Promise<WrittenArchive> {
   const paths = await packFiles(folder);
   if (!paths.includes('pack.json'))

@@ -108,13 +108,17 @@ describe('peer dependencies', () => {
   for (const [needs, told, next] of [
     [
       { 'host.kv': 'supported' },
-      /needs host\.kv, .* no known capability \(did you mean host\.kvStorage\?\)/,
+      /needs host\.kv, .* not a known capability \(did you mean host\.kvStorage\?\)/,
       /^Correct/,
     ],
     [{ kv: 'required' }, /needs kv, .*\(did you mean host\.kvStorage\?\)/, /^Correct/],
     [{ 'host.agentruntime': '*' }, /\(did you mean host\.agentRuntime\?\)/, /^Correct/],
     [{ 'host.xyzzy': 'supported' }, /needs host\.xyzzy, .*\(docs\/capabilities\.md lists them\)/, /^Correct/],
-    [{ aiProviders: 'yes' }, /asks for aiProviders with "yes", which is no value .*"supported"/, /^Correct/],
+    [
+      { aiProviders: 'yes' },
+      /asks for aiProviders with "yes", which is not a valid value.*"supported"/,
+      /^Correct/,
+    ],
     [{ 'host.sql': 'yes' }, /asks for host\.sql with "yes"/, /^Correct/],
     [{ aiProviders: '^2' }, /asks for aiProviders with "\^2", and here it has 1\.2\.0\./, /^Switch on/],
     [{ agentRuntime: '^2' }, /asks for agentRuntime with "\^2", and here it has no version\./, /^Switch on/],

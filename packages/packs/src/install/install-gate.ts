@@ -2,7 +2,7 @@ import { capabilityName, ERRORS, type ErrorCode, type JsonObject, OpenwopError }
 import semver from 'semver';
 import type { PackManifest } from '../manifest/kinds.ts';
 import type { HostOffer } from './peer-dependencies.ts';
-import { judgePeers, type PeerProblem, tellPeers } from './peer-dependencies.ts';
+import { describePeers, judgePeers, type PeerProblem } from './peer-dependencies.ts';
 import { describePermission, unmetRequirements } from './permission.ts';
 
 /** A reason against an install: which pack, why, and what the operator can do. */
@@ -94,7 +94,7 @@ function refuseEngines(manifest: PackManifest, { protocolVersion }: HostOffer): 
   if (semver.validRange(range) === null)
     return refuse(manifest, 'invalid_engines_range', `has the broken range ${range}.`, { range });
   if (semver.satisfies(protocolVersion, range)) return undefined;
-  const why = `is made for OpenWOP ${range}; this host speaks ${protocolVersion}.`;
+  const why = `is made for OpenWOP ${range}; this host implements ${protocolVersion}.`;
   return refuse(manifest, 'pack_engines_unmet', why, { range, protocolVersion });
 }
 
@@ -139,7 +139,7 @@ function refusePeers(
   const isReserved = code === 'pack_peer_dependency_undefined';
   const own = unmet.filter(({ kind }) => (kind === 'reserved') === isReserved);
   if (own.length === 0) return undefined;
-  const { why, next } = tellPeers(own, code);
+  const { why, next } = describePeers(own, code);
   return { ...refuse(manifest, code, why, { missing: own.map(({ name }) => name) }), next };
 }
 

@@ -109,31 +109,31 @@ function isMet(levels: readonly string[], wish: PeerWish): boolean {
 const sameLevel = (left: string, right: string): boolean =>
   left.replaceAll('-', '').toLowerCase() === right.replaceAll('-', '').toLowerCase();
 
-/** Whether the author of the pack has to mend it: no host can. */
+/** Whether only the author of the pack can correct it. */
 const isAuthors = ({ kind }: PeerProblem): boolean => kind === 'unknown-name' || kind === 'unknown-value';
 
 /** Names come from outside, and each is compared with all known ones. */
-const TOLD_MAX = 10;
+const SHOWN_MAX = 10;
 
 /** What is wrong, as the end of a sentence that begins with the pack, and what can be done about it. */
-export function tellPeers(
+export function describePeers(
   problems: readonly PeerProblem[],
   code: 'pack_peer_dependency_missing' | 'pack_peer_dependency_undefined',
 ): { readonly why: string; readonly next: string } {
   const absent = problems.filter(({ kind }) => kind === 'not-offered').map(({ name }) => name);
-  const told = problems
+  const others = problems
     .filter(({ kind }) => kind !== 'not-offered')
-    .slice(0, TOLD_MAX)
-    .map(tell);
+    .slice(0, SHOWN_MAX)
+    .map(describe);
   const lacking = absent.length === 0 ? [] : [`needs ${absent.join(', ')}, which this host does not offer`];
   const next = [
     ...(problems.some(isAuthors) ? ['Correct peerDependencies in pack.json.'] : []),
     ...(problems.every(isAuthors) ? [] : [ERRORS[code].next]),
   ];
-  return { why: `${[...lacking, ...told].join('; it ')}.`, next: next.join(' ') };
+  return { why: `${[...lacking, ...others].join('; it ')}.`, next: next.join(' ') };
 }
 
-function tell(problem: PeerProblem): string {
+function describe(problem: PeerProblem): string {
   const { name } = problem;
   switch (problem.kind) {
     case 'not-offered':

@@ -194,7 +194,7 @@ describe('the registry of an entry', () => {
       changed(TOOLS, { resolved: 'https://packs.example.evil/v1/packs/x.tgz' }),
       'pack_fetch_failed',
     );
-    assert.match(error.message, /none of the registries here \(https:\/\/packs\.example\)/);
+    assert.match(error.message, /not one of the configured registries \(https:\/\/packs\.example\)/);
   });
 
   test('offline, only registries on this machine: pack_version_not_found', async () => {

@@ -1,6 +1,6 @@
 import { OpenwopError } from '@gantry/protocol';
 import type { HostOffer } from '../install/peer-dependencies.ts';
-import { judgePeers, tellPeers } from '../install/peer-dependencies.ts';
+import { describePeers, judgePeers } from '../install/peer-dependencies.ts';
 import { type FetchedPack, fetchPack } from '../registry/fetch-pack.ts';
 import type { Registries } from '../registry/registries.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -87,7 +87,7 @@ function checkPin(
   if (pinned(overrides, name, version)) return;
   if (readRange(text)?.range.test(version)) return;
   throw new OpenwopError('pack_version_mismatch', {
-    message: `The lockfile pins ${name} to ${version}, and ${requestedBy} asks for ${text.slice(0, 100)}. Make the lockfile anew, or correct the range.`,
+    message: `The lockfile pins ${name} to ${version}, and ${requestedBy} asks for ${text.slice(0, 100)}. Create the lockfile again, or correct the range.`,
     details: { packName: name, version, range: text.slice(0, 256), requestedBy },
   });
 }
@@ -105,7 +105,7 @@ function reached(roots: readonly Root[], listed: ReadonlyMap<string, LockedPack>
     if (entry === undefined) throw incomplete(next.name, next.requestedBy);
     if (entry.version !== next.version)
       throw new OpenwopError('pack_lockfile_invalid', {
-        message: `The lockfile lists ${entry.name}@${entry.version}, but pins it to ${next.version} for ${next.requestedBy}. Make the lockfile anew.`,
+        message: `The lockfile lists ${entry.name}@${entry.version}, but pins it to ${next.version} for ${next.requestedBy}. Create the lockfile again.`,
         details: { packName: entry.name, version: entry.version },
       });
     if (found.has(entry.name)) continue;
@@ -149,7 +149,7 @@ function checkPeers({ manifest, name, version }: FetchedPack, entry: LockedPack,
   const { unmet } = judgePeers({ ...manifest, peerDependencies }, offer);
   if (unmet.length === 0) return;
   const code = 'pack_peer_dependency_missing';
-  const { why, next } = tellPeers(unmet, code);
+  const { why, next } = describePeers(unmet, code);
   throw new OpenwopError(code, {
     message: `${name}@${version} ${why} ${next}`,
     details: { manifest: `${name}@${version}`, missing: unmet.map((problem) => problem.name) },
@@ -158,6 +158,6 @@ function checkPeers({ manifest, name, version }: FetchedPack, entry: LockedPack,
 
 const incomplete = (name: string, requestedBy: string): OpenwopError =>
   new OpenwopError('pack_lockfile_incomplete', {
-    message: `${requestedBy} asks for ${name}, which the lockfile does not list. Make the lockfile anew, or stop asking for it.`,
+    message: `${requestedBy} asks for ${name}, which the lockfile does not list. Create the lockfile again, or stop asking for it.`,
     details: { packName: name, requestedBy },
   });

@@ -8,7 +8,7 @@ const NOTHING_PUBLISHED = '1970-01-01T00:00:00.000Z';
 
 /**
  * The lockfile of a resolution. `generatedAt` is the newest publication in it and not the time of day, so that the
- * same registries and the same wishes give the same bytes, whoever asks and whenever. Of a previous lockfile, what
+ * same registries and the same requests give the same bytes at any time. Of a previous lockfile, what
  * this version does not know is kept.
  */
 export async function lockOf(

@@ -55,14 +55,14 @@ export function checkLockedSignature(
   const key = lockedKey(signature.publicKey);
   if (key === undefined)
     throw new OpenwopError('pack_signature_unverifiable', {
-      message: `The lockfile records no Ed25519 key for ${name}@${version}. Make the lockfile anew.`,
+      message: `The lockfile has no Ed25519 key for ${name}@${version}. Create the lockfile again.`,
       details: { packName: name, version },
     });
   const value = Buffer.from(signature.value, 'base64');
   if (verifyEd25519(key, pack.bytes, value)) return;
   if (pack.isManual && verifyEd25519(key, pack.manifestBytes, value)) return;
   throw new OpenwopError('pack_signature_invalid', {
-    message: `The signature of ${name}@${version} in the lockfile does not verify with the key beside it. Do not use this archive; find out who changed the lockfile.`,
+    message: `The signature of ${name}@${version} in the lockfile does not verify with the key beside it. Do not use this archive; find out why the lockfile changed.`,
     details: { packName: name, version },
   });
 }

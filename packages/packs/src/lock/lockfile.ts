@@ -86,7 +86,7 @@ function refuseTwice({ packs }: PackLock, source: JsonSource & { kind: 'json' })
 
 const invalid = (path: string, line: number, column: number, why: string): OpenwopError =>
   new OpenwopError('pack_lockfile_invalid', {
-    message: `The lockfile is not valid at line ${line}, column ${column}: ${why} Correct it, or make the lockfile anew.`,
+    message: `The lockfile is not valid at line ${line}, column ${column}: ${why} Correct it, or create the lockfile again.`,
     details: { path, line, column },
   });
 

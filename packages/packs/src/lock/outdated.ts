@@ -10,7 +10,7 @@ import type { LockedPack, PackLock } from './lockfile.ts';
 export interface OutdatedPack {
   readonly name: string;
   readonly current: string;
-  /** The highest version that all who ask would take now. */
+  /** The highest version that satisfies all requests now. */
   readonly wanted: string;
   /** The highest version there is, withdrawn ones and prereleases aside. */
   readonly latest: string;
@@ -34,7 +34,7 @@ interface Listed {
   readonly manifest: VersionManifest | undefined;
 }
 
-/** How every locked pack stands beside its registry. Packs that nobody here knows any more are left as they are. */
+/** Compares every locked pack with its registry. Packs that no registry knows any more are left out. */
 export async function outdated(
   lock: PackLock,
   roots: readonly Root[],
@@ -54,7 +54,7 @@ async function listedOf(entry: LockedPack, registries: Registries): Promise<List
   return [{ entry, registry, candidates: candidatesOf(index.versions), latest: index.latest, manifest }];
 }
 
-/** Who asks for a pack: the roots, and the locked versions of other packs. */
+/** The ranges requested for each pack, by the roots and by the locked versions of other packs. */
 function rangesOf(roots: readonly Root[], listed: readonly Listed[]): Map<string, Range[]> {
   const ranges = new Map<string, Range[]>();
   const add = (name: string, text: string): void => {

@@ -28,7 +28,7 @@ const ExportFormats = Type.Array(Type.String({ minLength: 1, maxLength: 64, patt
   maxItems: 50,
 });
 
-/** `schema`, `title` and `export` are an older dialect that one published pack still speaks. */
+/** `schema`, `title` and `export` are an older dialect that one published pack still uses. */
 const ArtifactType = strict({
   artifactTypeId: TypeId,
   schemaRef: Type.Optional(FileRef),

@@ -30,7 +30,7 @@ export const ModelCapabilities = Type.Array(
   { uniqueItems: true, maxItems: 32 },
 );
 
-/** The dialects of the wild: `manual` signs pack.json, `ed25519` the archive, `sigstore` pack.json. */
+/** The dialects of published packs: `manual` signs pack.json, `ed25519` the archive, `sigstore` pack.json. */
 export const Signing = strict({
   method: Type.Optional(Type.Enum(['manual', 'ed25519', 'sigstore'])),
   publicKeyRef: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),

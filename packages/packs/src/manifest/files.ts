@@ -31,7 +31,7 @@ function problem(path: string, bytes: Uint8Array | undefined): string | undefine
   const text = textOf(bytes);
   if (text === undefined) return 'The file is not UTF-8 text.';
   return /SchemaRef$|\/schemaRef$/.test(path) && !isJsonSchema(text)
-    ? 'The file is no JSON Schema.'
+    ? 'The file is not a JSON Schema.'
     : undefined;
 }
 

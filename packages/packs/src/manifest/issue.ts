@@ -15,7 +15,7 @@ export interface Finding {
   readonly path: string;
   readonly message: string;
   readonly code: ErrorCode;
-  /** A warning is told and does not refuse: published packs do it. */
+  /** A warning does not refuse the manifest, since published packs have it. */
   readonly severity: 'error' | 'warning';
 }
 

@@ -42,7 +42,7 @@ class Reader {
   document(): Json {
     const value = this.#value('', 0);
     this.#space();
-    if (this.offset < this.#text.length) throw new Broken('Something follows the end of the document.');
+    if (this.offset < this.#text.length) throw new Broken('The document continues after its end.');
     return value;
   }
 

@@ -20,10 +20,10 @@ export function readWish(wanted: string): PeerWish {
 }
 
 export const VALUE_PROBLEM =
-  'is no value for it: write "supported", "optional", a level such as ">=long-term" or a version such as "^1.2"';
+  'is not a valid value: write "supported", "optional", a level such as ">=long-term" or a version such as "^1.2"';
 
 export function nameProblem(name: string): string {
   const meant = meantCapability(name);
   const hint = meant === undefined ? 'docs/capabilities.md lists them' : `did you mean ${meant}?`;
-  return `is the name of no known capability (${hint})`;
+  return `is not a known capability (${hint})`;
 }

@@ -41,7 +41,7 @@ function readObject(value: JsonObject, source: JsonSource & { kind: 'json' }): M
   const kind = declaredKind(value);
   if (kind === undefined) {
     const known = Object.keys(PACK_KINDS).join(', ');
-    return refused(`The kind is none of ${known}.`, source.placeOf('/kind'), 'pack_kind_invalid', '/kind');
+    return refused(`The kind is not one of ${known}.`, source.placeOf('/kind'), 'pack_kind_invalid', '/kind');
   }
   const credentials = new Findings();
   if (kind === 'connection') scanForCredentials(value, credentials);
@@ -79,7 +79,7 @@ function schemaFindings(kind: PackKind, value: Json): Finding[] {
   });
 }
 
-/** TypeBox stops after eight errors unless told otherwise, for the whole process; told only while we ask. */
+/** TypeBox stops after eight errors. The limit is global, so it is raised only for this call. */
 function allErrors(kind: PackKind, value: Json): ReturnType<ReturnType<typeof Compile>['Errors']> {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: ISSUES_MAX });

@@ -13,7 +13,7 @@ export function checkChains(root: Member, findings: Findings): void {
   refuseDuplicates(chains, 'chainId', findings);
   for (const { path, value } of chains) {
     const chain = attempt(() => readChain(value));
-    // What does not fit the schema is told by the schema, member by member.
+    // Schema errors are reported by the schema, member by member.
     if (chain instanceof OpenwopError) continue;
     const problem = attempt(() => checkChain(chain));
     if (problem instanceof OpenwopError) findings.refuse(path, problem.message, problem.code);

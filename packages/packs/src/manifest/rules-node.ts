@@ -21,7 +21,7 @@ export function checkNodes(root: Member, findings: Findings): void {
 function checkNode(node: Member, findings: Findings): void {
   const category = text(node, 'category');
   if (category !== undefined && !CATEGORIES.has(category))
-    findings.warn(pointer(node.path, 'category'), `${category} is none of ${[...CATEGORIES].join(', ')}.`);
+    findings.warn(pointer(node.path, 'category'), `${category} is not one of ${[...CATEGORIES].join(', ')}.`);
   for (const secret of members(node, 'requiresSecrets'))
     if (text(secret, 'kind') === 'ai-provider' && text(secret, 'provider') === undefined)
       findings.refuse(secret.path, 'A secret of kind ai-provider needs a provider.');
@@ -39,7 +39,7 @@ function checkAgent(agent: Member, packName: string | undefined, findings: Findi
   if (text(agent, 'role') === 'skill') checkSkill(agent, findings);
 }
 
-/** A skill is called like a function: it states its task and result, and remembers nobody. */
+/** A skill is called like a function: it declares its task and result, and keeps no memory. */
 function checkSkill(agent: Member, findings: Findings): void {
   const memory = member(agent, 'memoryShape')?.value ?? {};
   if (member(agent, 'handoff') === undefined)
@@ -82,7 +82,7 @@ function checkConnector(root: Member, nodes: readonly Member[], findings: Findin
   ];
   for (const { path, value } of named)
     if (value !== undefined && !typeIds.has(value))
-      findings.refuse(path, `${value} is no node of this pack.`, 'connector_action_unresolved');
+      findings.refuse(path, `${value} is not a node of this pack.`, 'connector_action_unresolved');
   checkConnectorAuth(member(connector, 'auth'), findings);
 }
 
@@ -105,6 +105,6 @@ function stringsOf(parent: Member, key: string): { path: string; value: string }
   );
 }
 
-/** Plain http is for development: hosts reach their own machine only where they are told to. */
+/** Plain http is for development: a host reaches its own machine only if that is configured. */
 const isReachable = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname));

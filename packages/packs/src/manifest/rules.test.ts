@@ -282,7 +282,7 @@ describe('peer dependencies that no host can meet are told', () => {
     const [first, ...others] = warnings({ 'host.kvStorage': 'yes' });
     assert.match(
       first ?? '',
-      /^\/peerDependencies\/host\.kvStorage: "yes" is no value for it: write "supported", "optional"/,
+      /^\/peerDependencies\/host\.kvStorage: "yes" is not a valid value: write "supported", "optional"/,
     );
     assert.deepEqual(others, []);
   });

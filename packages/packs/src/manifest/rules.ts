@@ -43,7 +43,7 @@ const RULES: Readonly<Record<PackKind, (root: Member, findings: Findings) => voi
   'form-content': checkForms,
 };
 
-/** The declared kind; undefined if it is none. */
+/** The declared kind; undefined if it is unknown. */
 export function declaredKind(manifest: JsonObject): PackKind | undefined {
   const kind = own(manifest, 'kind') ?? 'node';
   return isPackKind(kind) ? kind : undefined;
@@ -77,12 +77,12 @@ function checkRanges(root: Member, findings: Findings): void {
 }
 
 /** Names come from outside, and each is compared with all known ones. */
-const PEERS_TOLD_MAX = 20;
+const PEERS_SHOWN_MAX = 20;
 
 /** Warnings: hosts may know more, and one that does not says so when the pack is installed. */
 function checkPeers(root: Member, findings: Findings): void {
   const peers = Object.entries(member(root, 'peerDependencies')?.value ?? {});
-  const unknown = peers.filter(([name]) => !isKnownCapability(name)).slice(0, PEERS_TOLD_MAX);
+  const unknown = peers.filter(([name]) => !isKnownCapability(name)).slice(0, PEERS_SHOWN_MAX);
   for (const [name] of unknown) findings.warn(pointer('/peerDependencies', name), `It ${nameProblem(name)}.`);
   for (const [name, wanted] of peers)
     if (typeof wanted === 'string' && readWish(wanted).kind === 'unreadable')

@@ -242,7 +242,7 @@ export class DocumentRegistry implements CopyableRegistry {
 
   #notARegistry(why: string): never {
     throw new OpenwopError('pack_registry_unreachable', {
-      message: `${this.url} does not answer as a registry should: ${why}. Tell its operator.`,
+      message: `${this.url} does not answer as a registry should: ${why}. Report it to its operator.`,
       details: { registry: this.url },
     });
   }

@@ -1,4 +1,4 @@
-/** The documents that registries serve, in the dialects that are in the wild, read into one shape each. */
+/** The documents that registries serve, in all dialects that are in use, read into one shape each. */
 import { OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import Type, { type Static, type TSchema } from 'typebox';
@@ -127,7 +127,7 @@ export interface Keychain {
   readonly keys: readonly KeychainKey[];
 }
 
-/** Reads documents of one shape; undefined for what is none. Compiled with the first one, since many follow. */
+/** Reads documents of one shape; undefined for any other. The schema is compiled at first use. */
 function reader<T extends TSchema>(schema: T): (bytes: Uint8Array) => Static<T> | undefined {
   let compiled: ReturnType<typeof Compile> | undefined;
   return (bytes) => {
@@ -162,7 +162,7 @@ export function readPackIndex(name: string, bytes: Uint8Array): PackIndex | unde
   const latest = index['dist-tags']?.latest ?? index.latest;
   return {
     name,
-    // A version that nobody can order is no version.
+    // A version that cannot be ordered is left out.
     versions: listed.filter(({ version }) => isVersion(version)).map(indexedVersion),
     ...(latest === undefined ? {} : { latest }),
   };
@@ -193,7 +193,7 @@ export function versionManifestOf(
   if (integrity === undefined || !INTEGRITY.test(integrity)) throw invalid('lacks a SHA-256 integrity');
   const dependencies = served.dependencies ?? {};
   for (const [dependency, range] of Object.entries(dependencies)) {
-    if (!isPackName(dependency)) throw invalid(`depends on ${dependency}, which is no name of a pack`);
+    if (!isPackName(dependency)) throw invalid(`depends on ${dependency}, which is not the name of a pack`);
     if (semver.validRange(range) === null) throw invalid(`wants ${dependency} in the broken range ${range}`);
   }
   return {

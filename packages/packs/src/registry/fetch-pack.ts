@@ -104,12 +104,12 @@ function checkIntegrity(
   const integrity = integrityOf(bytes);
   if (lockedIntegrity !== undefined && integrity !== lockedIntegrity)
     throw new OpenwopError('pack_integrity_mismatch', {
-      message: `The archive of ${pack} is ${integrity}, the lockfile says ${lockedIntegrity}. Fetch it again, or make the lockfile anew after you looked at the difference.`,
+      message: `The archive of ${pack} is ${integrity}, the lockfile says ${lockedIntegrity}. Fetch it again, or create the lockfile again after checking the difference.`,
       details: { pack, integrity, expected: lockedIntegrity },
     });
   if (lockedIntegrity === undefined && integrity !== record.integrity)
     throw new OpenwopError('pack_integrity_failure', {
-      message: `The archive of ${pack} is ${integrity}, published was ${record.integrity}. Fetch it again; if it stays so, do not use it and tell the registry.`,
+      message: `The archive of ${pack} is ${integrity}, published was ${record.integrity}. Fetch it again; if the difference remains, do not use it and report it to the registry.`,
       details: { pack, integrity, expected: record.integrity },
     });
 }
@@ -118,7 +118,7 @@ function soundManifest(name: string, version: string, { manifestBytes }: Archive
   const reading = readManifest(manifestBytes);
   if (reading.kind === 'refused')
     throw new OpenwopError('pack_manifest_invalid', {
-      message: `The pack.json of ${name}@${version} is not valid: ${reading.issues[0]?.message ?? ''} Use another version, and tell its publisher.`,
+      message: `The pack.json of ${name}@${version} is not valid: ${reading.issues[0]?.message ?? ''} Use another version, and report it to the publisher.`,
       details: {
         packName: name,
         version,
@@ -128,13 +128,13 @@ function soundManifest(name: string, version: string, { manifestBytes }: Archive
   const { manifest } = reading;
   if (manifest.name === name && manifest.version === version) return manifest;
   throw new OpenwopError('pack_manifest_invalid', {
-    message: `The archive of ${name}@${version} holds ${manifest.name}@${manifest.version}. Do not use it, and tell the registry.`,
+    message: `The archive of ${name}@${version} holds ${manifest.name}@${manifest.version}. Do not use it, and report it to the registry.`,
     details: { packName: name, version },
   });
 }
 
 const gone = ({ url }: Registry, name: string, version: string): OpenwopError =>
   new OpenwopError('pack_version_not_found', {
-    message: `${url} does not serve ${name}@${version} any more. Choose another version, or make the lockfile anew.`,
+    message: `${url} does not serve ${name}@${version} any more. Choose another version, or create the lockfile again.`,
     details: { packName: name, version, registry: url, available: [] },
   });

@@ -81,7 +81,7 @@ class FolderSource implements DocumentSource {
     if (own !== '' && address.startsWith(`${own}/`)) return address.slice(own.length);
     if (!/^[a-z][a-z0-9+.-]*:|^\/\//i.test(address)) return address.startsWith('/') ? address : `/${address}`;
     throw new OpenwopError('pack_registry_unreachable', {
-      message: `The registry in this folder sends its readers to ${address}, which is not in the folder.`,
+      message: `The registry in this folder refers to ${address}, which is not in the folder.`,
     });
   }
 

@@ -60,7 +60,7 @@ class HttpSource implements DocumentSource {
   pathOf(address: string): string {
     if (address.startsWith(`${this.#base}/`)) return address.slice(this.#base.length);
     if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(address))
-      throw unreachable(this.#base, `sends its readers to ${address}, which is another server.`);
+      throw unreachable(this.#base, `redirects to ${address}, which is another server.`);
     const rooted = address.startsWith('/') ? address : `/${address}`;
     const mount = new URL(this.#base).pathname.replace(/\/$/, '');
     return mount !== '' && rooted.startsWith(`${mount}/`) ? rooted.slice(mount.length) : rooted;

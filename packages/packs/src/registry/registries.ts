@@ -21,7 +21,7 @@ export interface FoundManifest {
 /**
  * Registries in the order in which they are asked. A name belongs to the first that knows it, so a fallback cannot
  * slip in a higher version; only an exact version that this one lacks is looked for further on. A registry that does
- * not answer ends the search: to go on would be to take its packs from somebody else.
+ * not answer ends the search: otherwise its packs could come from another registry.
  */
 export class Registries {
   readonly all: readonly Registry[];
@@ -38,7 +38,7 @@ export class Registries {
   }
 
   async index(name: string): Promise<FoundIndex | undefined> {
-    // `local` packs are folders in development; a registry that has one is not believed.
+    // `local` packs are folders in development; one in a registry is ignored.
     if (name.startsWith('local.')) return undefined;
     for (const registry of this.asked) {
       const index = await registry.index(name);
@@ -67,11 +67,11 @@ export class Registries {
     const [closed] = under;
     if (closed !== undefined)
       throw new OpenwopError('pack_version_not_found', {
-        message: `${name} was locked from ${closed.url}, and this is offline. Put a copy of the registry into a folder, or go online.`,
+        message: `${name} was locked from ${closed.url}, and offline mode is on. Copy the registry to a folder, or go online.`,
         details: { packName: name, registry: closed.url, offline: true, available: [] },
       });
     throw new OpenwopError('pack_fetch_failed', {
-      message: `${name} was locked from ${address}, which is none of the registries here (${this.#names()}). Add that registry, or make the lockfile anew.`,
+      message: `${name} was locked from ${address}, which is not one of the configured registries (${this.#names()}). Add that registry, or create the lockfile again.`,
       details: { packName: name, resolved: address },
     });
   }

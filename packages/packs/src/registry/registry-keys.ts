@@ -13,7 +13,7 @@ export interface KeyVouching {
 }
 
 /**
- * The keys that may speak for a pack: those listed, or the operator's, and the keychain's where each key is the
+ * The keys that may sign a pack: those listed, or the operator's, and the keychain's where each key is the
  * listed one, follows a known one with its proof, or, without keys of the operator, is the namespace's first.
  */
 export function trustedKeys(
@@ -60,6 +60,6 @@ function isSameKey(left: string, right: string): boolean {
 
 const unbelieved = (name: string, registryUrl: string, why: string): OpenwopError =>
   new OpenwopError('pack_signature_unverifiable', {
-    message: `The keychain of ${name} at ${registryUrl} is not believed: ${why}. Ask the registry's operator, or give the publisher's key yourself.`,
+    message: `The keychain of ${name} at ${registryUrl} is not trusted: ${why}. Ask the operator of the registry, or configure the publisher's key.`,
     details: { packName: name, registry: registryUrl },
   });

@@ -5,7 +5,7 @@ import type { SecurityAdvisory } from '../trust/advisory.ts';
 import type { RegistryRecord } from '../trust/judge-trust.ts';
 import type { TrustedKey } from '../trust/keys.ts';
 
-/** What a registry's index tells of a version. */
+/** What the index of a registry says about a version. */
 export interface IndexedVersion extends Omit<RegistryRecord, 'integrity'> {
   readonly version: string;
   readonly integrity?: string;
@@ -47,7 +47,7 @@ export interface Registry {
   archive(name: string, version: string): Promise<Uint8Array | undefined>;
   signature(name: string, version: string): Promise<Uint8Array | undefined>;
   /**
-   * The keys that may sign for the pack by the word of this registry, with the proved ones of the pack's keychain;
+   * The keys that may sign for the pack according to this registry, with the proved ones of the pack's keychain;
    * and the one that did sign, which may be permitted for other names alone.
    */
   keys(name: string, keyId?: string): Promise<readonly TrustedKey[]>;
@@ -83,9 +83,9 @@ export const isVersion = (version: string): boolean =>
 /** Names and versions become parts of paths and addresses, so nothing else passes. */
 export function checkAsked(name: string, version?: string): void {
   if (!isPackName(name))
-    throw new OpenwopError('invalid_pack_name', { message: `${quoted(name)} is no name of a pack.` });
+    throw new OpenwopError('invalid_pack_name', { message: `${quoted(name)} is not the name of a pack.` });
   if (version !== undefined && !isVersion(version))
-    throw new OpenwopError('invalid_version', { message: `${quoted(version)} is no version of a pack.` });
+    throw new OpenwopError('invalid_version', { message: `${quoted(version)} is not a version of a pack.` });
 }
 
 /** Text from outside as it may stand in a message. */

@@ -5,7 +5,7 @@ interface Dependent {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** Dependencies first, otherwise by name. A circle is `pack_dependency_cycle`. */
+/** Dependencies first, otherwise by name. A cycle is `pack_dependency_cycle`. */
 export function installOrder<T extends Dependent>(packs: readonly T[]): T[] {
   const byName = new Map(packs.map((pack) => [pack.name, pack]));
   const done = new Set<string>();
@@ -23,7 +23,7 @@ export function installOrder<T extends Dependent>(packs: readonly T[]): T[] {
         finish(top.name);
         onPath.delete(top.name);
         path.pop();
-      } else if (onPath.has(next)) throw circle([...path.map(({ name }) => name), next]);
+      } else if (onPath.has(next)) throw cycleError([...path.map(({ name }) => name), next]);
       else if (byName.has(next) && !done.has(next)) {
         onPath.add(next);
         path.push({ name: next, left: dependenciesOf(next) });
@@ -46,10 +46,10 @@ export function installOrder<T extends Dependent>(packs: readonly T[]): T[] {
 
 const byNameOrder = (left: Dependent, right: Dependent): number => (left.name < right.name ? -1 : 1);
 
-function circle(path: readonly string[]): OpenwopError {
+function cycleError(path: readonly string[]): OpenwopError {
   const cycle = path.slice(path.indexOf(path.at(-1) ?? ''));
   return new OpenwopError('pack_dependency_cycle', {
-    message: `Packs depend on each other in a circle: ${cycle.join(' → ')}. Use a version of one of them that does without the next one.`,
+    message: `Packs depend on each other in a cycle: ${cycle.join(' → ')}. Use a version of one of them that does not depend on the next one.`,
     details: { cycle },
   });
 }

@@ -47,7 +47,7 @@ export function candidatesOf(versions: readonly IndexedVersion[]): Candidate[] {
 
 /**
  * Whether a request may get this version. Prereleases only where the range names one (npm's rule), and a withdrawn
- * version only for who names exactly it: a range never leads to one, not even beside a pin of somebody else.
+ * version only for a request of exactly it: a range never gets one, not even beside the pin of another request.
  */
 export const suits = ({ range, exact }: Range, candidate: Candidate): boolean =>
   range.test(candidate.semver) && (candidate.yanked === undefined || exact !== undefined);

@@ -10,7 +10,7 @@ import { type Request, Settling } from './settle.ts';
 export interface Root {
   readonly name: string;
   readonly range: string;
-  /** Who wants it, in the words of the caller: a workflow, a setting. */
+  /** What requests it, as the caller names it: a workflow, a setting. */
   readonly requestedBy: string;
 }
 
@@ -27,7 +27,7 @@ export interface ResolvedPack {
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly requires: readonly string[];
   readonly requestedBy: readonly { readonly requestedBy: string; readonly range: string }[];
-  /** Somebody named exactly this version, so its being withdrawn is a warning and no refusal. */
+  /** A request names exactly this version, so a withdrawn one is a warning and not refused. */
   readonly isExact: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Which surfaces of the host the code of a pack calls, as far as that can be told without running it. */
+/** Finds which surfaces of the host the code of a pack calls, without running it. */
 import { surfacesNamedBy } from '@gantry/protocol';
 import type { PackManifest } from '../manifest/kinds.ts';
 import { scanJavaScript } from './javascript.ts';

@@ -177,7 +177,7 @@ class Scan {
       const found = each.bindings.get(name);
       if (found) return found;
     }
-    // Whoever reads its arguments by number may read ctx.
+    // Code that reads its arguments by index may read ctx.
     return name === 'arguments' ? at('') : unknown();
   }
 

@@ -49,6 +49,6 @@ export function exposures(
   );
 }
 
-/** A range that nobody can read covers every version. */
+/** A range that cannot be parsed covers every version. */
 const isAffected = (version: string, versions: string): boolean =>
   semver.validRange(versions) === null || semver.satisfies(version, versions, { includePrerelease: true });

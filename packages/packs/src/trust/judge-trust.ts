@@ -41,9 +41,9 @@ export interface TrustQuestion {
   };
   /** An older version may take the place of a newer one. */
   readonly allowsOlder?: boolean;
-  /** The operator named the folder, which is being developed: nobody signs it. */
+  /** A folder in development that the operator named: it is not signed. */
   readonly isOwnFolder?: boolean;
-  /** Somebody asked for exactly this version; ranges never choose a withdrawn one. */
+  /** This version was requested exactly; ranges never choose a withdrawn one. */
   readonly isExact: boolean;
 }
 

@@ -51,7 +51,7 @@ export type KeychainJudgement =
 
 const KEYS_MAX = 100;
 
-/** A keychain is believed as a whole: its first keys are trusted already, each later one is proved by its past. */
+/** A keychain is valid as a whole: its first keys are trusted, each later one is signed by an earlier one. */
 export function judgeKeychain(
   keys: readonly KeychainKey[],
   isTrustedRoot: (key: KeychainKey) => boolean,
@@ -73,10 +73,10 @@ function keyProblem(
   isTrustedRoot: (key: KeychainKey) => boolean,
 ): string | undefined {
   if (known.has(key.kid)) return 'comes twice';
-  if (key.algorithm.toLowerCase() !== 'ed25519' || !readPublicKey(key.publicKey)) return 'is no Ed25519 key';
+  if (key.algorithm.toLowerCase() !== 'ed25519' || !readPublicKey(key.publicKey))
+    return 'is not an Ed25519 key';
   if (Number.isNaN(Date.parse(key.validFrom))) return 'does not say from when it is valid';
-  if (key.rotatedFrom === undefined)
-    return isTrustedRoot(key) ? undefined : 'is new and nobody vouches for it';
+  if (key.rotatedFrom === undefined) return isTrustedRoot(key) ? undefined : 'is new and not vouched for';
   const old = known.get(key.rotatedFrom);
   if (old === undefined) return `follows ${key.rotatedFrom}, which is not before it in the keychain`;
   return isRotationProved(old, key) ? undefined : 'is not signed by the key that it follows';

@@ -41,7 +41,7 @@ export interface PolicyQuestion {
   readonly demands: 'manifest' | 'files';
 }
 
-/** Whether somebody other than the server of the archive says that it is this one. */
+/** Whether a source other than the server of the archive pins it. */
 export const isPinned = ({ policy, pack, pins }: Omit<PolicyQuestion, 'signature' | 'demands'>): boolean =>
   [...(policy.mode === 'verified' ? (policy.pins ?? []) : []), ...pins].some(
     (pin) => pin.name === pack.name && pin.version === pack.version && pin.integrity === pack.integrity,

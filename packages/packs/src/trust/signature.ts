@@ -41,7 +41,7 @@ export interface Trust {
 
 export type SignatureJudgement =
   | { readonly state: 'unsigned' }
-  /** Signed by a key that nobody vouches for here. */
+  /** Signed by a key that is not known here. */
   | { readonly state: 'unverifiable'; readonly message: string }
   | { readonly state: 'invalid'; readonly message: string }
   | { readonly state: 'unauthorized'; readonly message: string }
@@ -85,7 +85,7 @@ function judgeKeySignature(pack: SignedPack, signing: Signing, trust: Trust): Si
   return verifyWith(key, pack, signing, signature);
 }
 
-/** Two dialects are in the wild: `manual` signs the raw pack.json entry, `ed25519` the whole archive. */
+/** Two dialects are in use: `manual` signs the raw pack.json entry, `ed25519` the whole archive. */
 function verifyWith(
   key: TrustedKey,
   pack: SignedPack,
@@ -94,7 +94,7 @@ function verifyWith(
 ): SignatureJudgement {
   const publicKey = readPublicKey(key.publicKey);
   if (publicKey === undefined)
-    return { state: 'unverifiable', message: `The key ${key.keyId} is no Ed25519 key.` };
+    return { state: 'unverifiable', message: `The key ${key.keyId} is not an Ed25519 key.` };
   const isWhole = signing.method === 'ed25519';
   if (!verifyEd25519(publicKey, isWhole ? pack.archive : pack.manifestBytes, signature))
     return { state: 'invalid', message: `The signature does not verify with the key ${key.keyId}.` };

@@ -2,7 +2,7 @@ import { bundleFromJSON, isBundleWithMessageSignature } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { PolicyError, toSignedEntity, toTrustMaterial, VerificationError, Verifier } from '@sigstore/verify';
 
-/** Who must have signed: an exact identity, as the issuer of its token knows it. */
+/** The identity that must have signed, exactly as its issuer writes it. */
 export interface SigstoreIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -29,7 +29,7 @@ const refused = (reason: 'invalid' | 'untrusted', message: string): SigstoreJudg
   message,
 });
 
-/** Verifies a bundle over `message`: certificate chain, log entry, timestamp, signature, then who signed. */
+/** Verifies a bundle over `message`: certificate chain, log entry, timestamp, signature, then the signer. */
 export function verifySigstore(
   bundle: unknown,
   message: Uint8Array,
@@ -47,7 +47,7 @@ export function verifySigstore(
     const signer = trust.signers.find((one) => one.issuer === issuer && one.subject === subject);
     return signer
       ? { verified: true, signer }
-      : refused('untrusted', `${subject.slice(0, 256)} is none of the expected signers.`);
+      : refused('untrusted', `${subject.slice(0, 256)} is not an expected signer.`);
   } catch (error) {
     const detail =
       error instanceof VerificationError || error instanceof PolicyError ? ` (${error.code})` : '';

@@ -1,4 +1,4 @@
-/** Whom packs are trusted from, as a file says it. A file that is not understood as a whole is not used at all. */
+/** The trust file: which signers and registries are trusted. A file with any error is not used at all. */
 import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -81,7 +81,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** `registries` are those that will be asked; without them the file may speak of any. */
+/** `registries` are the configured ones; without them the file may name any. */
 export async function readTrustFile(path: string, registries?: readonly string[]): Promise<TrustFile> {
   const source = readJsonSource(await textOf(path), { depthMax: DEPTH_MAX });
   if (source.kind === 'broken') {
@@ -153,7 +153,7 @@ function registryIssues({ registries = [] }: TrustFile, configured?: readonly st
     if (registries.slice(0, index).some((earlier) => sameRegistry(earlier.url, url)))
       return [{ path: at, message: `${url} comes twice.` }];
     if (!configured || configured.some((one) => sameRegistry(one, url))) return [];
-    return [{ path: at, message: `${url} is none of the registries that GANTRY_REGISTRY_URL names.` }];
+    return [{ path: at, message: `${url} is not one of the registries in GANTRY_REGISTRY_URL.` }];
   });
 }
 

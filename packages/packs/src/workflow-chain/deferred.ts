@@ -95,7 +95,7 @@ const TYPES: Readonly<Record<string, WorkflowVariable['type']>> = {
   array: 'array',
 };
 
-/** A schema may leave its type open; then the value tells it. */
+/** If the schema has no type, the value decides. */
 function variableType(schema: JsonObject, value: Json | undefined): WorkflowVariable['type'] {
   const declared = own(schema, 'type');
   if (typeof declared === 'string' && Object.hasOwn(TYPES, declared)) return TYPES[declared]!;

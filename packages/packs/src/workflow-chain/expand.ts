@@ -47,7 +47,7 @@ export interface ChainExpansion {
   readonly outputs: NonNullable<WorkflowChain['outputs']>;
   /** For `settings.compensation`. */
   readonly compensation: JsonObject | undefined;
-  /** How runs may give the parameters anew; undefined when they are written down. */
+  /** How runs may override the parameters; undefined if they are fixed. */
   readonly deferral: Deferral | undefined;
   /** The same nodes and edges in the form of the manifest. */
   readonly fragment: {

@@ -57,7 +57,7 @@ function withDefaults(schema: JsonObject, value: JsonObject): JsonObject {
   return filled;
 }
 
-/** What the chain's parameters are when nobody gives any. */
+/** The parameters of the chain when none are given. */
 export const parameterDefaults = (chain: WorkflowChain): JsonObject =>
   withDefaults(parameterSchema(chain), {});
 

@@ -89,7 +89,7 @@ test('check knows the names and values of peer dependencies without a host', asy
   );
   assert.equal(code, 0);
   assert.match(out, /^pack\.json:11:\d+: warning: .*host\.kvstorage.*\(did you mean host\.kvStorage\?\)/m);
-  assert.match(out, /^pack\.json:12:\d+: warning: \/peerDependencies\/sql: "yes" is no value/m);
+  assert.match(out, /^pack\.json:12:\d+: warning: \/peerDependencies\/sql: "yes" is not a valid value/m);
 });
 
 test('check warns of calls that the host will refuse, since the manifest names other capabilities', async (t) => {

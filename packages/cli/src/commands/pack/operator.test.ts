@@ -191,7 +191,7 @@ test('a refused peer dependency says what is wrong with it', async (t) => {
   );
   assert.match(
     await installing('host.kvStorage', 'yes'),
-    /with "yes", which is no value for it: write "supported"/,
+    /with "yes", which is not a valid value: write "supported"/,
   );
   assert.match(await installing('host.kvStorage', '^2'), /with "\^2", and here it has no version\./);
   assert.match(
