@@ -82,10 +82,10 @@ describe('imports', () => {
       checkBackends(treesOf({ [`packages/surfaces/src/${folder}/a.ts`]: source }));
     assert.match(
       inFolder('postgres', `import '../sqlite/b.ts';`).join(),
-      /postgres imports from the backend embedded/,
+      /postgres imports from the backend sqlite/,
     );
     assert.match(inFolder('s3', `const b = import('../postgres/b.ts');`).join(), /s3 imports/);
-    assert.match(inFolder('embedded', `import '../files/b.ts';`).join(), /embedded imports/);
+    assert.match(inFolder('sqlite', `import '../s3/b.ts';`).join(), /sqlite imports/);
     assert.deepEqual(inFolder('postgres', `import './b.ts'; import '../text.ts'; import '../kv/b.ts';`), []);
     assert.deepEqual(inFolder('capabilities', `import '../sqlite/b.ts';`), []);
   });

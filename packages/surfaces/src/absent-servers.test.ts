@@ -96,7 +96,7 @@ test('a server that comes back refusing is the problem, and the answer to each c
   ] as const;
   for (const [capability, call, problem] of cases) {
     await assert.rejects(call(nodeOf(world)), { code: 'storage_unavailable', message: problem });
-    assert.deepEqual(world.reports.at(-1)?.server, 'refused', 'the operator’s log says so');
+    assert.deepEqual(world.reports.at(-1)?.server, 'rejected', 'the operator’s log says so');
     const health = (await opened.health()).find((each) => each.capability === capability);
     assert.ok(health?.state === 'rejected', JSON.stringify(health));
     assert.match(health.problem, problem);
@@ -119,7 +119,7 @@ test('a data source that refuses stops no start, and health says that someone ha
     const asked = nodeOf(world)(path, { datasourceId: 'crm', sql, params: [] });
     await assert.rejects(asked, { code: 'storage_unavailable', message: /^PostgreSQL refuses/ });
     const { server, fault } = world.reports.at(-1) ?? {};
-    assert.deepEqual([server, fault instanceof Error], ['refused', true], 'the log has the cause');
+    assert.deepEqual([server, fault instanceof Error], ['rejected', true], 'the log has the cause');
   }
 });
 

@@ -51,7 +51,7 @@ test('what someone should mend is looked at anew, and nothing else is', async ()
     const found = await health();
     assert.deepEqual(
       found.map(({ state }) => state),
-      ['refused', 'up', 'up'],
+      ['rejected', 'up', 'up'],
     );
   }
   assert.deepEqual(looks, { kv: 3, sql: 3, cache: 1 });

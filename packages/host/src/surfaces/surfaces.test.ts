@@ -180,7 +180,7 @@ test('a data folder that takes nothing is a problem before a pack meets it', asy
   const problems = backends.filter(({ state }: BackendHealth) => state !== 'up');
   assert.deepEqual(
     problems.map(({ capability, state }: BackendHealth) => [capability, state]),
-    [['blobStorage', 'refused']],
+    [['blobStorage', 'rejected']],
   );
   assert.match(
     problems[0].problem,

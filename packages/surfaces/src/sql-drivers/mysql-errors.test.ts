@@ -44,7 +44,7 @@ test('whatever stops a session before its first statement stops no start, and is
   for (const errno of [1044, 1129, 1251, 1820, 1862, 3118, 3159, 4151, 9999])
     assert.equal(
       toldOf(reported({ errno, sqlState: '42000', code: 'ER_ANY' })).trouble,
-      'refused',
+      'rejected',
       `${errno}`,
     );
   for (const errno of [1040, 1203, 1226])
