@@ -48,7 +48,10 @@ export async function runJob(files, { env, results, limitMs = limitOf(files) }) 
   const { failures, counts } = readResults(results);
   const isGreen = end.code === 0 && counts !== undefined;
   const isReported = counts !== undefined && (isGreen || failures.length > 0);
-  const how = ms < limitMs ? `ended with ${end.signal ?? end.code}` : `killed after ${limitMs / 1_000} s`;
+  const how =
+    ms < limitMs
+      ? `ended with ${end.signal ?? end.code}${counts ? '' : ' before it reported its tests'}`
+      : `killed after ${limitMs / 1_000} s`;
   const report = [
     '\n✖ failing tests:\n',
     `✖ ${files.join(' ')}: ${how}`,
