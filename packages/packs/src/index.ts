@@ -34,7 +34,7 @@ export { isRegistryAddress, openRegistry, readRegistries } from './registry/open
 export { Registries } from './registry/registries.ts';
 export type { CopyableRegistry, Registry } from './registry/registry.ts';
 export { installOrder } from './resolve/install-order.ts';
-export { compareVersions } from './resolve/range.ts';
+export { compareVersions, highestIn } from './resolve/range.ts';
 export {
   type Resolution,
   type ResolvedPack,

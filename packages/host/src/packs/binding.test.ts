@@ -52,6 +52,23 @@ test('a workflow may pin version and content', async (t) => {
   assertError(await api.register(one(wrong)), 400, 'pack_integrity_failure');
 });
 
+test('a range in the packs of a workflow takes the highest installed version that it permits', async (t) => {
+  const api = await packTest(t);
+  for (const version of ['1.0.0', '1.2.0', '2.0.0']) await api.install(pack(PACK_NAME, version, { version }));
+  for (const [range, said] of [
+    ['^1.0.0', '1.2.0'],
+    ['1.0.x', '1.0.0'],
+    ['*', '2.0.0'],
+  ] as const) {
+    await api.registered(one({ [PACK_NAME]: { version: range } }));
+    assert.deepEqual(await runs(api), { said });
+  }
+  for (const range of ['^3.0.0', 'newest'])
+    assertError(await api.register(one({ [PACK_NAME]: { version: range } })), 400, 'pack_load_failure', {
+      pack: `${PACK_NAME}@${range}`,
+    });
+});
+
 test('types of the host are never a pack own, and config is held to the pack schema', async (t) => {
   const api = await packTest(t);
   const schema = { type: 'object', required: ['url'], properties: { url: { type: 'string' } } };

@@ -1,5 +1,6 @@
 /** Which installed pack version serves what: each node type of a workflow, and what other kinds declare. */
 import { NODE_TYPES, type PackNodeType, type PackTypes } from '@gantry/engine';
+import { highestIn } from '@gantry/packs';
 import {
   OpenwopError,
   type WorkflowDefinition,
@@ -95,7 +96,7 @@ function currentVersions(installed: readonly ShelvedPack[]): ShelvedPack[] {
 
 function findWished(installed: readonly ShelvedPack[], name: string, wish: WorkflowPack): ShelvedPack {
   const named = installed.filter(({ record }) => record.name === name);
-  const found = named.find(({ record }) => wish.version === undefined || record.version === wish.version);
+  const found = wish.version === undefined ? named[0] : inRange(named, wish.version);
   const wanted = wish.version === undefined ? name : `${name}@${wish.version}`;
   if (!found)
     throw new OpenwopError('pack_load_failure', {
@@ -108,6 +109,21 @@ function findWished(installed: readonly ShelvedPack[], name: string, wish: Workf
       details: { pack: wanted, installed: found.record.integrity, pinned: wish.integrity },
     });
   return found;
+}
+
+/** Own packs before shared ones; of these exactly the version, else the highest in the range. */
+function inRange(packs: readonly ShelvedPack[], range: string): ShelvedPack | undefined {
+  const exact = packs.find(({ record }) => record.version === range);
+  if (exact) return exact;
+  for (const owner of new Set(packs.map(({ tenant }) => tenant))) {
+    const own = packs.filter(({ tenant }) => tenant === owner);
+    const version = highestIn(
+      own.map(({ record }) => record.version),
+      range,
+    );
+    if (version !== undefined) return own.find(({ record }) => record.version === version);
+  }
+  return undefined;
 }
 
 function serving(

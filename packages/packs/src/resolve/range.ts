@@ -54,3 +54,9 @@ export const suits = ({ range, exact }: Range, candidate: Candidate): boolean =>
 
 /** Below zero when the left one comes first (SemVer, item 11). Build metadata counts for nothing. */
 export const compareVersions = (left: string, right: string): number => semver.compare(left, right);
+
+/** The highest version that a range permits; undefined for none, and for text that is not a range. */
+export const highestIn = (versions: readonly string[], text: string): string | undefined => {
+  const range = readRange(text)?.range;
+  return (range && semver.maxSatisfying([...versions], range)) ?? undefined;
+};
