@@ -22,7 +22,7 @@ import { Lines } from './lines.ts';
 import { Reads, State } from './state.ts';
 
 const AGAIN_MS_MAX = 2_000;
-const JITTER_MS_MAX = 50;
+const PAUSE_MS_MAX = 50;
 /** A commit whose outcome is unknown is repeated with its record; each repetition may take as long to find out. */
 const DOUBTS_MAX = 2;
 
@@ -34,6 +34,8 @@ export interface ChangesOptions extends Chance {
 interface Job {
   readonly caller: Caller;
   readonly work: (change: Change) => Promise<unknown>;
+  /** No longer decided again after this. */
+  readonly until: number;
 }
 
 type Attempt =
@@ -69,7 +71,11 @@ export class Changes {
   constructor(options: ChangesOptions) {
     this.#options = options;
     this.#reads = new Reads(options.store.entries);
-    this.#lines = new Lines((jobs) => this.#attempt(jobs, new State(this.#reads)));
+    this.#lines = new Lines({
+      decide: (jobs) => this.#attempt(jobs, new State(this.#reads)),
+      isAgain: (attempt, { until }) => attempt.kind === 'again' && !attempt.doubt && options.now() <= until,
+      pause: (tries) => sleep((Math.min(2 ** tries, PAUSE_MS_MAX) * (options.randomBytes(1)[0] ?? 0)) / 255),
+    });
   }
 
   /**
@@ -81,14 +87,12 @@ export class Changes {
    * });
    */
   async run<T>(caller: Caller, work: (change: Change) => Promise<T>): Promise<T> {
-    const until = this.#options.now() + AGAIN_MS_MAX;
-    const job = { caller, work };
+    const job = { caller, work, until: this.#options.now() + AGAIN_MS_MAX };
     let attempt = await this.#first(job);
-    for (let tries = 1, doubts = 0; attempt.kind === 'again'; tries++) {
-      if (attempt.doubt && ++doubts > DOUBTS_MAX) throw attempt.doubt;
-      if (!attempt.doubt && this.#options.now() > until) throw contended();
-      if (tries > 1) await sleep(this.#jitterMs(tries));
+    for (let doubts = 0; attempt.kind === 'again'; doubts++) {
+      if (doubts > DOUBTS_MAX) throw attempt.doubt ?? contended();
       attempt = await this.#lines.wait(attempt.keys, job);
+      if (attempt.kind === 'again' && !attempt.doubt) throw contended();
     }
     if (attempt.kind === 'failed') throw attempt.error;
     if ('refusal' in attempt.outcome) throw attempt.outcome.refusal;
@@ -103,10 +107,6 @@ export class Changes {
     if (attempt.kind === 'failed' && attempt.error instanceof Hot)
       return { kind: 'again', keys: [attempt.error.key] };
     return attempt;
-  }
-
-  #jitterMs(tries: number): number {
-    return (Math.min(2 ** tries, JITTER_MS_MAX) * (this.#options.randomBytes(1)[0] ?? 0)) / 255;
   }
 
   /** Decides one job after the other on one state, and commits them as one group. */

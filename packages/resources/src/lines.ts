@@ -5,6 +5,7 @@
  * I1  Who holds a line waits for nothing but its commit. Lines are entered in the order of their keys, so no two wait
  *     for each other.
  * I2  After each commit the lines are free for others that wait for one of them.
+ * I3  Those that lost (to another process) are decided again together, first, after a pause outside of the lines.
  */
 const FOLDED_MAX = 64;
 
@@ -18,15 +19,22 @@ interface Queue<J, A> {
   readonly waiting: Waiting<J, A>[];
 }
 
+export interface LinesOptions<J, A> {
+  /** Answers one attempt for each job; it does not throw. */
+  readonly decide: (jobs: readonly J[]) => Promise<readonly A[]>;
+  /** Whether the job is to be decided again. */
+  readonly isAgain: (attempt: A, job: J) => boolean;
+  readonly pause: (tries: number) => Promise<void>;
+}
+
 export class Lines<J, A> {
-  readonly #decide: (jobs: readonly J[]) => Promise<readonly A[]>;
+  readonly #options: LinesOptions<J, A>;
   /** By each of its keys; of several with one key the newest. */
   readonly #queues = new Map<string, Queue<J, A>>();
   readonly #tails = new Map<string, Promise<void>>();
 
-  /** `decide` answers one attempt for each job; it does not throw. */
-  constructor(decide: (jobs: readonly J[]) => Promise<readonly A[]>) {
-    this.#decide = decide;
+  constructor(options: LinesOptions<J, A>) {
+    this.#options = options;
   }
 
   isHot(key: string): boolean {
@@ -44,13 +52,18 @@ export class Lines<J, A> {
   }
 
   async #work(queue: Queue<J, A>): Promise<void> {
+    const { decide, isAgain, pause } = this.#options;
     for (const key of queue.keys) this.#queues.set(key, queue);
-    while (queue.waiting.length > 0) {
+    for (let tries = 1; queue.waiting.length > 0; ) {
       const leave = await this.#enter(queue.keys);
       const folded = queue.waiting.splice(0, FOLDED_MAX);
-      const attempts = await this.#decide(folded.map(({ job }) => job));
+      const attempts = await decide(folded.map(({ job }) => job));
       leave();
-      for (const [i, { settled }] of folded.entries()) settled.resolve(attempts[i]!);
+      const lost = folded.filter(({ job }, i) => isAgain(attempts[i]!, job));
+      for (const [i, each] of folded.entries()) if (!lost.includes(each)) each.settled.resolve(attempts[i]!);
+      queue.waiting.unshift(...lost);
+      tries = lost.length > 0 ? tries + 1 : 1;
+      if (lost.length > 0) await pause(tries);
     }
     for (const key of queue.keys) if (this.#queues.get(key) === queue) this.#queues.delete(key);
   }
