@@ -7,7 +7,7 @@ import { isCode, isTestCode, readProject, root, select } from './house/files.ts'
 import { HOUSE } from './house/house.ts';
 import { checkImports, checkManifests, type Manifest } from './house/imports.ts';
 import { checkLength, type Ratchet, tooLong } from './house/length.ts';
-import { checkPurity } from './house/purity.ts';
+import { checkInputs, checkPurity } from './house/purity.ts';
 import { parse, type Trees } from './house/syntax.ts';
 import { checkArchitecture, checkSyntax, checkText } from './house/wording.ts';
 
@@ -44,6 +44,12 @@ test('manifests name what is imported, and nothing that may not be', () => {
 test('the core neither waits nor reads clocks, dice or the world', () => {
   const isCore = (file: string) => /^packages\/(protocol|engine)\/src\//.test(file) && !isTestCode(file);
   holds(checkPurity(treesOf(isCore)));
+});
+
+test('time and chance are inputs of the runtime', () => {
+  const isRuntime = (file: string) =>
+    /^packages\/host\/src\/runtime\//.test(file) && !isTestCode(file) && !file.endsWith('/clock.ts');
+  holds(checkInputs(treesOf(isRuntime)));
 });
 
 test('files and functions fit their limits', () => {

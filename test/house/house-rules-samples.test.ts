@@ -5,7 +5,7 @@ import { checkBackends } from './backends.ts';
 import type { Files } from './files.ts';
 import { checkImports, checkManifests, type House } from './imports.ts';
 import { checkLength, tooLong } from './length.ts';
-import { checkPurity } from './purity.ts';
+import { checkInputs, checkPurity } from './purity.ts';
 import { parse } from './syntax.ts';
 import { checkArchitecture, checkSyntax, checkText } from './wording.ts';
 
@@ -142,6 +142,32 @@ describe('the pure core', () => {
       'const re = /a/; re.test(s);',
     ];
     assert.deepEqual(caught(checkPurity, good), []);
+  });
+});
+
+describe('inputs', () => {
+  test('clocks, timers and dice are seen, however they are reached', () => {
+    const bad = [
+      'Date.now();',
+      'const now = Date.now;',
+      'performance.now();',
+      'setTimeout(f, 1);',
+      'const later = { run: setImmediate };',
+      `import { setTimeout as sleep } from 'node:timers/promises';`,
+      'Math.random();',
+      'randomUUID();',
+    ];
+    assert.deepEqual(caught(checkInputs, bad), bad);
+  });
+
+  test('inputs by the same names are not', () => {
+    const good = [
+      'host.clock.after(1, f);',
+      'options.now();',
+      'new Date(0);',
+      'const o = { setTimeout: 1 };',
+    ];
+    assert.deepEqual(caught(checkInputs, good), []);
   });
 });
 

@@ -57,6 +57,24 @@ function problemOf(node: ast.Node): string | undefined {
   return undefined;
 }
 
+/** Inputs of the runtime: what reads a clock, sets a timer or rolls dice there bypasses its `Clock` and entropy. */
+const INPUTS = /^(performance|setTimeout|setInterval|setImmediate|Date\.now|Math\.random|randomUUID)$/;
+const INPUT_MODULES = /^node:timers/;
+
+export function checkInputs(trees: Trees): string[] {
+  const problems: string[] = [];
+  for (const [file, tree] of trees) {
+    for (const node of descendants(tree)) {
+      const isName = ast.isIdentifier(node) && isValue(node);
+      const isModule = ast.isStringLiteral(node) && INPUT_MODULES.test(node.text);
+      const isNamed = (isName || ast.isPropertyAccessExpression(node)) && INPUTS.test(node.getText());
+      if (isModule || isNamed)
+        problems.push(`${place(file, tree, node)}: ${node.getText()} instead of an input`);
+    }
+  }
+  return problems;
+}
+
 /** What the pure core may not do: wait, read clocks, roll dice, or touch the world. */
 export function checkPurity(trees: Trees): string[] {
   const problems: string[] = [];

@@ -3,7 +3,7 @@ import type { Invocation, PackInvocation } from '@gantry/engine';
 import type { InvocationOutcome, Sandbox, Invocation as SandboxInvocation } from '@gantry/sandbox';
 import type { RunKey } from '@gantry/store';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
-import type { NodeWork } from '../runtime/side-effect.ts';
+import type { NodeWork } from '../runtime/outside-work.ts';
 import type { CodeFolders } from './code-folders.ts';
 import type { EventFeed } from './event-feed.ts';
 import { ENDINGS, type Members, together } from './node-controls/members.ts';

@@ -7,7 +7,7 @@ import type { InvocationOutcome } from '@gantry/sandbox';
 import { CommitPipeline, openSqlite } from '@gantry/store';
 import { pino } from 'pino';
 import { InvocationLog } from '../runtime/invocation-log.ts';
-import type { NodeWork } from '../runtime/side-effect.ts';
+import type { NodeWork } from '../runtime/outside-work.ts';
 import { readSettings } from '../settings.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { CodeFolders } from './code-folders.ts';

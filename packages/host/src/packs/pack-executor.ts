@@ -12,7 +12,7 @@ import { covers, unmetRequirements } from '@gantry/packs';
 import { OpenwopError, type RunError } from '@gantry/protocol';
 import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
 import { type InvocationLog, inDoubt } from '../runtime/invocation-log.ts';
-import type { Executor } from '../runtime/side-effect.ts';
+import type { Executor } from '../runtime/outside-work.ts';
 import { type CodeCall, type CodeCalls, prepareCall, type Task } from './code-call.ts';
 import { EventFeed } from './event-feed.ts';
 import { SubWorkflows } from './node-controls/sub-workflows.ts';

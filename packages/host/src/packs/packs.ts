@@ -7,7 +7,7 @@ import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { capabilityFamilies, type Families, type FamilyFacts } from '../api/families.ts';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
-import type { Executor } from '../runtime/side-effect.ts';
+import type { Executor } from '../runtime/outside-work.ts';
 import type { Settings } from '../settings.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
 import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';

@@ -3,14 +3,14 @@ import type { childRequests, Invocation, Plan, Run } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import type { CommitPipeline, Write } from '@gantry/store';
 import type { PreparedChildren } from './children.ts';
+import type { Inputs } from './clock.ts';
 import type { EventHub } from './event-hub.ts';
-import type { Postage } from './mail.ts';
 import type { OpenedRun } from './opened-run.ts';
+import type { Executor } from './outside-work.ts';
 import type { RunActor } from './run-actor.ts';
 import type { Outbox } from './runtime.ts';
-import type { Executor } from './side-effect.ts';
 
-export interface ActorHost extends Postage {
+export interface ActorHost extends Inputs {
   readonly epoch: number;
   readonly pipeline: CommitPipeline;
   readonly turns: Turns;

@@ -1,6 +1,7 @@
 /** How this process comes to own runs: what is due, and what processes that ended left behind. */
 import type { Leases, RunKey } from '@gantry/store';
 import type { Logger } from 'pino';
+import type { Clock } from './clock.ts';
 import type { RunActors } from './run-actors.ts';
 import { WakeClock } from './wake-clock.ts';
 
@@ -20,6 +21,7 @@ export interface ClaimsOptions {
   readonly actors: RunActors;
   readonly inflightCap: number;
   readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Logger;
   /** All our runs may be another process's now. */
   readonly onLeaseLost: () => void;
@@ -32,12 +34,12 @@ export interface ClaimsOptions {
 export class Claims {
   readonly clock: WakeClock;
   readonly #options: ClaimsOptions;
-  #keeper: NodeJS.Timeout | undefined;
+  #cancelRenewal: (() => void) | undefined;
   #stopped = false;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
-    this.clock = new WakeClock(options.now, () => this.#takeDue());
+    this.clock = new WakeClock(options.now, () => this.#takeDue(), options.clock);
   }
 
   /** Begins recovery and arms the clock. */
@@ -45,15 +47,21 @@ export class Claims {
     const { terms, log } = this.#options;
     void this.#recover(0).catch((error) => log.error({ err: error }, 'recovery stopped'));
     await this.#armClock();
-    if (terms.renewEveryMs !== null) {
-      this.#keeper = setInterval(() => void this.#renew(), terms.renewEveryMs);
-    }
+    if (terms.renewEveryMs !== null) this.#renewEvery(terms.renewEveryMs);
   }
 
   stop(): void {
     this.#stopped = true;
     this.clock.stop();
-    clearInterval(this.#keeper);
+    this.#cancelRenewal?.();
+  }
+
+  /** However long a renewal takes: the lease does not wait for it. */
+  #renewEvery(ms: number): void {
+    this.#cancelRenewal = this.#options.clock.after(ms, () => {
+      this.#renewEvery(ms);
+      void this.#renew();
+    });
   }
 
   async #armClock(): Promise<void> {

@@ -2,7 +2,8 @@
 import { childrenToCancel, type Decision, type Plan, type Run, runningChildren } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunHead, RunKey, Write } from '@gantry/store';
-import { collectWrite, mailWrite, type Postage } from './mail.ts';
+import type { Inputs } from './clock.ts';
+import { collectWrite, mailWrite } from './mail.ts';
 import { reportWrites } from './opened-run.ts';
 import { toSnapshot } from './run-record.ts';
 import type { Outbox } from './runtime.ts';
@@ -22,7 +23,7 @@ export interface RunAppend {
 }
 
 /** The events, what subscribers are told of them, and the mail to relatives that follows from them. */
-export function appendWrites(append: RunAppend, host: Postage & { readonly outbox: Outbox }): Write[] {
+export function appendWrites(append: RunAppend, host: Inputs & { readonly outbox: Outbox }): Write[] {
   const { key, plan, before, decision, events, expectedOwner, head } = append;
   const after = decision.run;
   const writes: Write[] = [

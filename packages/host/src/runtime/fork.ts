@@ -1,14 +1,14 @@
 /** A new run made from the log of another: read, lived again or branched off, and committed as a whole. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { branchRun, type ReplayOptions, type RunFacts, replaySlices } from '@gantry/engine';
 import { limiter } from '@gantry/limiter';
 import { type ForkMode, fromStored, type JsonObject, OpenwopError, type RunEvent } from '@gantry/protocol';
 import type { RunKey, Store } from '@gantry/store';
+import { advanceReady } from './advance.ts';
+import { type Clock, type RuntimeInputs, systemClock } from './clock.ts';
 import { startRun } from './opened-run.ts';
 import { RETRY_AFTER_SECONDS } from './remote.ts';
 import { nextRunId } from './run-id.ts';
 import type { PreparedRun, ReadRun } from './runtime.ts';
-import { stretch } from './stretch.ts';
 
 /** A fork is one commit and is made in memory: both bound how long its log may be. */
 const EVENTS_MAX = 100_000;
@@ -18,10 +18,8 @@ const PAGE = 500;
 const CUT_EVENTS_MAX = 2_000;
 const AT_ONCE_MAX = 4;
 
-export interface ForkOptions {
+export interface ForkOptions extends RuntimeInputs {
   readonly runs: Pick<Store['runs'], 'events'>;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
 }
 
 export interface ForkRequest {
@@ -43,7 +41,7 @@ export function createForks(options: ForkOptions): PrepareFork {
 }
 
 async function prepare(
-  { runs, now, randomBytes }: ForkOptions,
+  { runs, now, randomBytes, clock = systemClock }: ForkOptions,
   { run: source, plan }: ReadRun,
   request: ForkRequest,
 ): Promise<PreparedRun> {
@@ -53,14 +51,14 @@ async function prepare(
     throw new OpenwopError('fork_point_invalid', { details: { ...place, maxFromSeq: source.nextSeq } });
   const createdAt = now();
   const facts = forkFacts(source.facts, request, nextRunId(now, randomBytes), createdAt);
-  if (mode === 'branch' && fromSeq === 0) return startRun(plan, facts);
+  if (mode === 'branch' && fromSeq === 0) return startRun(clock, plan, facts);
   const wanted = mode === 'replay' ? source.nextSeq : Math.min(source.nextSeq, fromSeq + CUT_EVENTS_MAX);
   const key = { tenant: source.facts.owner.tenant, runId: source.facts.runId };
   const events = wanted > EVENTS_MAX ? null : await readEvents(runs, key, wanted);
   if (!events) throw tooLong(place);
   const options = { plan, facts, source: { facts: source.facts, events }, eventsMax: EVENTS_MAX };
-  if (mode === 'branch') return { plan, ...stretch(plan, copied(branchRun(options)), createdAt) };
-  return { plan, ...(await replayed(options, place)) };
+  if (mode === 'branch') return { plan, ...advanceReady(clock, plan, copied(branchRun(options)), createdAt) };
+  return { plan, ...(await replayed(clock, options, place)) };
 }
 
 const copied = <T extends { events: readonly RunEvent[] }>(fork: T) => ({
@@ -69,11 +67,15 @@ const copied = <T extends { events: readonly RunEvent[] }>(fork: T) => ({
 });
 
 /** A long replay lets other requests in between its slices. */
-async function replayed(options: ReplayOptions, place: JsonObject): Promise<Omit<PreparedRun, 'plan'>> {
+async function replayed(
+  clock: Clock,
+  options: ReplayOptions,
+  place: JsonObject,
+): Promise<Omit<PreparedRun, 'plan'>> {
   const slices = replaySlices(options);
   for (let slice = slices.next(); ; slice = slices.next()) {
     if (!slice.done) {
-      await nextTurn();
+      await new Promise<void>(clock.soon);
       continue;
     }
     const { events, run } = slice.value;

@@ -2,9 +2,12 @@
  * Layer 2 of idempotency: every effect that leaves a node is claimed before it happens and recorded
  * before anyone sees its result, so a node that runs again reads the record instead of acting twice.
  */
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EffectOutcome, Outcome } from '@gantry/engine';
+import { randomBytes } from '@gantry/http';
+import { newId } from '@gantry/protocol';
 import { type CommitPipeline, type InvocationRecord, type Store, StoreError } from '@gantry/store';
+import type { Entropy } from './clock.ts';
 
 export interface Effect {
   readonly tenant: string;
@@ -46,15 +49,22 @@ export class InvocationLog {
   readonly #pipeline: CommitPipeline;
   readonly #records: Pick<Store['records'], 'invocation'>;
   readonly #now: () => number;
+  readonly #entropy: Entropy;
   /** A node that is asked again while its first effect is under way waits for that one. */
   readonly #underWay = new Map<string, Promise<Outcome>>();
   /** What this process knows of a claim and its record may not say. */
   readonly #untold = new Map<string, Untold>();
 
-  constructor(pipeline: CommitPipeline, records: Pick<Store['records'], 'invocation'>, now: () => number) {
+  constructor(
+    pipeline: CommitPipeline,
+    records: Pick<Store['records'], 'invocation'>,
+    now: () => number,
+    entropy: Entropy = randomBytes,
+  ) {
     this.#pipeline = pipeline;
     this.#records = records;
     this.#now = now;
+    this.#entropy = entropy;
   }
 
   /** Performs the effect unless it is on record; answers its one recorded outcome. */
@@ -77,7 +87,8 @@ export class InvocationLog {
     const { tenant, runId, nodeId } = effect;
     const invocationId = logicalInvocationId(effect);
     const untold = this.#untold.get(invocationId);
-    const claimId = untold?.kind === 'not-acted' ? untold.claimId : randomUUID();
+    const claimId =
+      untold?.kind === 'not-acted' ? untold.claimId : newId('claim', this.#now(), this.#entropy);
     const record = { invocationId, tenant, runId, nodeId, outcome: null, claimedAt: this.#now(), claimId };
     const won = await this.#commitClaim(record);
     const earlier = won ? null : await this.#records.invocation(tenant, invocationId);

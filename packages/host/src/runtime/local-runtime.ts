@@ -1,18 +1,18 @@
 /** The runtime of one process: creates runs, takes commands, reads. */
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Invocation, type Plan, type RunLimits, snapshot } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
-import { OpenwopError, type StoredEvent } from '@gantry/protocol';
+import { newId, OpenwopError, type StoredEvent } from '@gantry/protocol';
 import { CommitPipeline, type CommitResult, type RunKey, type Store, type Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import { prepareChildren } from './children.ts';
 import { Claims, type LeaseTerms } from './claims.ts';
+import { type RuntimeInputs, systemClock } from './clock.ts';
 import type { CommandRecord } from './command-answer.ts';
 import { EventHub } from './event-hub.ts';
 import { InvocationLog } from './invocation-log.ts';
 import { Mailbox } from './mailbox.ts';
 import { type OpenedRun, type Opening, openRun, startRun } from './opened-run.ts';
+import type { Executor } from './outside-work.ts';
 import type { PoisonGuard } from './poison.ts';
 import { RETRY_AFTER_SECONDS, Remote } from './remote.ts';
 import { isReply } from './reply.ts';
@@ -32,13 +32,13 @@ import type {
   Runtime,
   Workflows,
 } from './runtime.ts';
-import { type Executor, sideEffectExecutor } from './side-effect.ts';
+import { sideEffectExecutor } from './side-effect.ts';
 
 /** A command that loses to another change of its run is decided again for so long. */
 const COMMAND_MS_MAX = 2_000;
 const COMMAND_AGAIN_MS_MAX = 100;
 
-export interface RuntimeOptions {
+export interface RuntimeOptions extends RuntimeInputs {
   readonly store: Store;
   readonly dataDir: string;
   readonly planOf: (workflowHash: string) => Promise<Plan>;
@@ -52,8 +52,6 @@ export interface RuntimeOptions {
   /** Before a run is decided or folded: both may take long. */
   readonly turns: Turns;
   readonly lease: LeaseTerms;
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
   readonly onLeaseLost: () => void;
   readonly poison: PoisonGuard;
@@ -73,22 +71,24 @@ export class LocalRuntime implements Runtime {
 
   /** Takes the lease that every run of this process will carry. */
   static async open(options: RuntimeOptions): Promise<LocalRuntime> {
-    const epoch = await options.store.leases.acquire(randomUUID(), options.now(), options.lease.ttlMs);
-    continueRunIds(options.now, await options.store.runs.highestId());
+    const { store, now, randomBytes, lease } = options;
+    const epoch = await store.leases.acquire(newId('host', now(), randomBytes), now(), lease.ttlMs);
+    continueRunIds(now, await store.runs.highestId());
     return new LocalRuntime(options, epoch);
   }
 
   private constructor(options: RuntimeOptions, epoch: number) {
-    const { store, now, log, randomBytes, outbox, inflightCap, onLeaseLost } = options;
+    const { store, now, clock = systemClock, log, randomBytes, outbox, inflightCap, onLeaseLost } = options;
     this.#options = options;
-    this.#opening = { epoch, outbox, now, randomBytes };
+    const inputs = { now, clock, randomBytes };
+    this.#opening = { epoch, outbox, ...inputs };
     this.#pipeline = new CommitPipeline(store);
     this.#actors = this.#createActors();
     const pipeline = this.#pipeline;
     const actors = this.#actors;
     this.#mailbox = new Mailbox({ entries: store.entries, actors, pipeline, now, log });
     const mailbox = this.#mailbox;
-    this.#remote = new Remote({ store, pipeline, hub: this.#hub, mailbox, now, randomBytes, log });
+    this.#remote = new Remote({ ...inputs, store, pipeline, hub: this.#hub, mailbox, log });
     this.#claims = new Claims({
       epoch,
       leases: store.leases,
@@ -96,6 +96,7 @@ export class LocalRuntime implements Runtime {
       actors,
       inflightCap,
       now,
+      clock,
       log,
       onLeaseLost,
       onTakeOver: (keys) => options.poison.takenOver(keys),
@@ -166,7 +167,7 @@ export class LocalRuntime implements Runtime {
       limits,
     };
     return this.#options.turns.take(facts.owner.tenant, () =>
-      this.#commitNew(() => startRun(workflow.plan, facts), scopeId ?? null, options),
+      this.#commitNew(() => startRun(this.#opening.clock, workflow.plan, facts), scopeId ?? null, options),
     );
   }
 
@@ -221,7 +222,8 @@ export class LocalRuntime implements Runtime {
   }
 
   async command(key: RunKey, command: RunCommand, record?: CommandRecord): Promise<CommandResult> {
-    const until = performance.now() + COMMAND_MS_MAX;
+    const { clock, randomBytes } = this.#opening;
+    const until = clock.elapsedMs() + COMMAND_MS_MAX;
     for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, COMMAND_AGAIN_MS_MAX)) {
       try {
         const timed = { ...command, now: this.#options.now() };
@@ -230,10 +232,11 @@ export class LocalRuntime implements Runtime {
       } catch (error) {
         if (error instanceof OwnedElsewhereError) return this.#forward(key, command, record);
         if (!(error instanceof StaleRunError)) throw error;
-        if (performance.now() > until) throw contended();
+        if (clock.elapsedMs() > until) throw contended();
       }
       // Processes that lost to each other must not meet again.
-      await sleep((waitMs * (this.#options.randomBytes(1)[0] ?? 0)) / 255);
+      const jitterMs = (waitMs * (randomBytes(1)[0] ?? 0)) / 255;
+      await new Promise<void>((resolve) => void clock.after(jitterMs, resolve));
     }
   }
 
@@ -281,7 +284,7 @@ const contended = (): OpenwopError =>
 
 /** Node types whose work leaves the process. */
 function executors(options: RuntimeOptions, pipeline: CommitPipeline): (invocation: Invocation) => Executor {
-  const log = new InvocationLog(pipeline, options.store.records, options.now);
+  const log = new InvocationLog(pipeline, options.store.records, options.now, options.randomBytes);
   const byType: Record<string, Executor> = {
     'core.conformance.side-effect': sideEffectExecutor(options.dataDir, log),
   };

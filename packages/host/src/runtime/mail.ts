@@ -2,6 +2,7 @@
 import type { ChildReport, Command, Run } from '@gantry/engine';
 import { isTerminal, type Json, type JsonObject, newId } from '@gantry/protocol';
 import type { Entry, RunKey, Write } from '@gantry/store';
+import type { Inputs } from './clock.ts';
 import type { CommandRecord } from './command-answer.ts';
 import type { RunCommand } from './runtime.ts';
 
@@ -27,12 +28,11 @@ export type Mail =
 
 export type MailWrite = Extract<Write, { kind: 'putEntry' }>;
 
-export interface Postage {
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
-}
-
-export function mailWrite({ now, randomBytes }: Postage, to: RunKey, mail: Mail): MailWrite {
+export function mailWrite(
+  { now, randomBytes }: Pick<Inputs, 'now' | 'randomBytes'>,
+  to: RunKey,
+  mail: Mail,
+): MailWrite {
   const at = now();
   return {
     kind: 'putEntry',
@@ -65,7 +65,7 @@ export const dueMail = ({ version, ...mail }: Entry, now: number): MailWrite => 
 
 const COLLECT: Mail = { type: 'collect' };
 const COLLECT_BODY = JSON.stringify(COLLECT);
-export const collectWrite = (postage: Postage, to: RunKey): MailWrite => mailWrite(postage, to, COLLECT);
+export const collectWrite = (inputs: Inputs, to: RunKey): MailWrite => mailWrite(inputs, to, COLLECT);
 /** Without reading the body of every mail. */
 export const isCollect = ({ body }: Pick<Entry, 'body'>): boolean => body === COLLECT_BODY;
 

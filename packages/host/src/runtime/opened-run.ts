@@ -2,10 +2,11 @@
 import { decide, newRun, type Plan, type Run, type RunFacts, runOutputs } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunHead, Write } from '@gantry/store';
-import { mailWrite, type Postage, reportOf } from './mail.ts';
+import { advanceReady, headOf } from './advance.ts';
+import type { Clock, Inputs } from './clock.ts';
+import { mailWrite, reportOf } from './mail.ts';
 import { toStoredEvents, toStoredFacts } from './run-record.ts';
 import type { Outbox, PreparedRun } from './runtime.ts';
-import { headOf, stretch } from './stretch.ts';
 
 export interface OpenedRun {
   readonly plan: Plan;
@@ -16,15 +17,15 @@ export interface OpenedRun {
   readonly writes: readonly Write[];
 }
 
-export interface Opening extends Postage {
+export interface Opening extends Inputs {
   readonly epoch: number;
   readonly outbox: Outbox;
 }
 
-/** Starts a run and takes it through its first stretch of in-process nodes. */
-export function startRun(plan: Plan, facts: RunFacts): PreparedRun {
+/** Starts a run and takes it through its first in-process nodes. */
+export function startRun(clock: Clock, plan: Plan, facts: RunFacts): PreparedRun {
   const { createdAt: now } = facts;
-  return { plan, ...stretch(plan, decide(plan, newRun(facts), { type: 'start', now }), now) };
+  return { plan, ...advanceReady(clock, plan, decide(plan, newRun(facts), { type: 'start', now }), now) };
 }
 
 export function openRun(
@@ -49,10 +50,10 @@ export function openRun(
 }
 
 /** A child that has ended reports to its parent in the commit of its end. */
-export function reportWrites(postage: Postage, plan: Plan, run: Run): Write[] {
+export function reportWrites(inputs: Inputs, plan: Plan, run: Run): Write[] {
   const isSensitive = (name: string): boolean => plan.variables.get(name)?.sensitive === true;
   const outputs = run.facts.parent?.reportsOutputs && run.outputs ? runOutputs(plan, run).shown : undefined;
   const report = reportOf(run, isSensitive, outputs);
   if (!report) return [];
-  return [mailWrite(postage, { tenant: run.facts.owner.tenant, runId: run.facts.parent!.runId }, report)];
+  return [mailWrite(inputs, { tenant: run.facts.owner.tenant, runId: run.facts.parent!.runId }, report)];
 }

@@ -1,7 +1,22 @@
 /** The work of one run that is outside the process right now. It is derived from the run, never remembered. */
-import type { Invocation, Outcome, Run } from '@gantry/engine';
+import type { EmittedEvent, Invocation, Outcome, Run, RunFacts } from '@gantry/engine';
 import type { RunKey } from '@gantry/store';
-import type { Executor, NodeWork } from './side-effect.ts';
+
+/** What work that left the process may ask of the run that it is part of. */
+export interface NodeWork {
+  readonly facts: RunFacts;
+  /** Resolves when the events are in the log. False when the run is paused or no longer waits for the node. */
+  emit(events: readonly EmittedEvent[]): Promise<boolean>;
+  /** A call of the node went on record: running it again would not repeat that. */
+  recorded?(): void;
+}
+
+export type Executor = (
+  key: RunKey,
+  invocation: Invocation,
+  signal: AbortSignal,
+  work: NodeWork,
+) => Promise<Outcome>;
 
 export interface OutsideWorkOptions {
   readonly key: RunKey;

@@ -5,8 +5,8 @@ import type { Invocation, Outcome } from '@gantry/engine';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
+import type { NodeWork } from './outside-work.ts';
 import { PoisonGuard } from './poison.ts';
-import type { NodeWork } from './side-effect.ts';
 
 const DONE: Outcome = { ok: true, outputs: {} };
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -12,7 +12,8 @@ import type { Invocation, Outcome } from '@gantry/engine';
 import { type Limiter, limiter } from '@gantry/limiter';
 import { ERRORS } from '@gantry/protocol';
 import type { Entry, RunKey, Store, Write } from '@gantry/store';
-import type { Executor } from './side-effect.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Executor } from './outside-work.ts';
 
 const KIND = 'suspect';
 const LIFE_MS = 60_000;
@@ -33,6 +34,7 @@ export interface PoisonOptions {
   /** Unclean ends after which an invocation is not begun again; 0 switches all of this off. */
   readonly endsMax: number;
   readonly now: () => number;
+  readonly clock?: Clock;
 }
 
 export class PoisonGuard {
@@ -53,14 +55,15 @@ export class PoisonGuard {
   }
 
   around(executor: Executor): Executor {
-    if (this.#options.endsMax === 0) return executor;
+    const { endsMax, clock = systemClock } = this.#options;
+    if (endsMax === 0) return executor;
     return async (key, invocation, signal, work) => {
       const suspect = new Suspect(this.#options, key, invocation);
       const isOrphan = this.#orphans.has(key.runId);
       // All that the run had in flight is begun in one turn
-      if (isOrphan) setImmediate(() => this.#orphans.delete(key.runId));
+      if (isOrphan) clock.soon(() => this.#orphans.delete(key.runId));
       const ends = isOrphan ? await suspect.count() : 0;
-      if (ends >= this.#options.endsMax) return poisoned(invocation, suspect, ends);
+      if (ends >= endsMax) return poisoned(invocation, suspect, ends);
       const release = ends >= ONE_AT_A_TIME_FROM ? await this.#waitAlone(suspect, ends, signal) : () => {};
       if (isOrphan) await suspect.note({ ends, hasBegun: true });
       this.#inFlight.add(suspect);
@@ -68,14 +71,14 @@ export class PoisonGuard {
         release();
         void suspect.note(INNOCENT);
       };
-      const timer = setTimeout(isTrusted, LIFE_MS).unref();
+      const cancel = clock.after(LIFE_MS, isTrusted, 'background');
       try {
         const outcome = await executor(key, invocation, signal, { ...work, recorded: () => suspect.clear() });
         // What the node did stands, whether or not its entry can be deleted now: the entry expires
         if (!this.#isStopping) await suspect.clear().catch(() => {});
         return outcome;
       } finally {
-        clearTimeout(timer);
+        cancel();
         this.#inFlight.delete(suspect);
         release();
       }

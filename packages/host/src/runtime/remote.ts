@@ -2,9 +2,10 @@
 import { newId, OpenwopError } from '@gantry/protocol';
 import { type CommitPipeline, type RunKey, type Store, type StoreChange, storedEntry } from '@gantry/store';
 import type { Logger } from 'pino';
+import type { Inputs } from './clock.ts';
 import type { CommandRecord } from './command-answer.ts';
 import type { EventHub } from './event-hub.ts';
-import { MAIL, mailWrite, type Postage } from './mail.ts';
+import { MAIL, mailWrite } from './mail.ts';
 import type { Mailbox } from './mailbox.ts';
 import { REPLY, type Reply, readReply } from './reply.ts';
 import type { RunCommand } from './runtime.ts';
@@ -16,7 +17,7 @@ const REPLY_WAIT_MS_MAX = 1_000;
 export const RETRY_AFTER_SECONDS = 1;
 const READS_AT_ONCE = 50;
 
-export interface RemoteOptions extends Postage {
+export interface RemoteOptions extends Inputs {
   readonly store: Pick<Store, 'runs' | 'entries' | 'watch'>;
   readonly pipeline: CommitPipeline;
   readonly hub: EventHub;
@@ -53,13 +54,13 @@ export class Remote {
    * read the mail leaves it to this process. From the commit of the mail on, the command may be carried out.
    */
   async forward(key: RunKey, command: RunCommand, record?: CommandRecord): Promise<Reply> {
-    const { pipeline, mailbox, now, randomBytes, log } = this.#options;
+    const { pipeline, mailbox, now, clock, randomBytes, log } = this.#options;
     const replyId = newId('reply', now(), randomBytes);
     const mail = mailWrite(this.#options, key, { type: 'forwarded', command, record, replyId });
     await pipeline.commit([mail]);
-    const until = performance.now() + REPLY_MS_MAX;
+    const until = clock.elapsedMs() + REPLY_MS_MAX;
     for (let waitMs = REPLY_WAIT_MS_MIN; ; waitMs = Math.min(waitMs * 2, REPLY_WAIT_MS_MAX)) {
-      const isOver = !(await this.#heardWithin(waitMs)) && performance.now() > until;
+      const isOver = !(await this.#heardWithin(waitMs)) && clock.elapsedMs() > until;
       try {
         const reply = await readReply(this.#options.store.entries, key.tenant, replyId);
         if (reply) return reply;
@@ -80,10 +81,10 @@ export class Remote {
   #heardWithin(waitMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const look = (): void => resolve(true);
-    const timer = setTimeout(() => resolve(false), waitMs);
+    const cancel = this.#options.clock.after(waitMs, () => resolve(false));
     this.#waiting.add(look);
     return promise.finally(() => {
-      clearTimeout(timer);
+      cancel();
       this.#waiting.delete(look);
     });
   }

@@ -1,7 +1,7 @@
 /** How the process that works on a run answers one that forwarded a command to it. */
 import type { Refusal } from '@gantry/engine';
 import type { Entry, Store, Write } from '@gantry/store';
-import type { Postage } from './mail.ts';
+import type { Inputs } from './clock.ts';
 import type { CommandResult } from './runtime.ts';
 
 export const REPLY = 'reply';
@@ -14,7 +14,7 @@ export type Reply =
   | { readonly kind: 'duplicate' };
 
 export function replyWrite(
-  { now }: Postage,
+  { now }: Inputs,
   mail: Entry,
   replyId: string | undefined,
   result: CommandResult,

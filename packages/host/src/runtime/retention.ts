@@ -1,6 +1,7 @@
 /** Deletes what is past its time: ended runs, idempotency records, settled invocations, what surfaces kept. */
 import type { RetentionSweep } from '@gantry/store';
 import type { Logger } from 'pino';
+import { type Clock, systemClock } from './clock.ts';
 
 const SWEEP_EVERY_MS = 3_600_000;
 /** A host that is started often sweeps too, though not while it takes up its runs. */
@@ -15,9 +16,10 @@ export function startRetention(options: {
   surfaces: { sweep(): Promise<number> };
   retentionMs: number;
   now: () => number;
+  clock?: Clock;
   log: Logger;
 }): { run(): Promise<number>; stop(): void } {
-  const { sweep, surfaces, retentionMs, now, log } = options;
+  const { sweep, surfaces, retentionMs, now, clock = systemClock, log } = options;
 
   async function run(): Promise<number> {
     let deleted = 0;
@@ -32,10 +34,11 @@ export function startRetention(options: {
     return deleted;
   }
 
+  const sweepAfter = (ms: number): (() => void) => clock.after(ms, sweepNow, 'background');
   const sweepNow = (): void => {
+    cancel = sweepAfter(SWEEP_EVERY_MS);
     run().catch((error) => log.error({ err: error }, 'the retention sweep failed; it will run again'));
   };
-  const timers = [setTimeout(sweepNow, FIRST_SWEEP_MS), setInterval(sweepNow, SWEEP_EVERY_MS)];
-  for (const timer of timers) timer.unref();
-  return { run, stop: () => timers.forEach(clearTimeout) };
+  let cancel = sweepAfter(FIRST_SWEEP_MS);
+  return { run, stop: () => cancel() };
 }

@@ -22,6 +22,7 @@ import {
 } from '@gantry/engine';
 import type { CommitPipeline, Entry, LossReason, RunKey, Write } from '@gantry/store';
 import type { ActorHost } from './actor-host.ts';
+import { ADVANCE_EVENTS_MAX, advanceReady, headOf, isDraining, isOutside } from './advance.ts';
 import { takenChildren } from './children.ts';
 import type { CommandRecord } from './command-answer.ts';
 import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
@@ -31,7 +32,6 @@ import { replyWrite } from './reply.ts';
 import { toStoredEvents } from './run-record.ts';
 import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-task.ts';
 import type { CommandResult } from './runtime.ts';
-import { BITE_EVENTS_MAX, headOf, isDraining, isOutside, stretch } from './stretch.ts';
 import { LOOK_EVERY_MS } from './wake-clock.ts';
 
 /** What is in memory is no longer what is committed; reading the run again puts it right. */
@@ -57,7 +57,7 @@ export class RunActor {
   #writing = false;
   /** Left memory: whoever still holds it must open the run again. */
   #gone = false;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: (() => void) | undefined;
 
   constructor(host: ActorHost, plan: Plan, run: Run, owner: number | null, snapshotSeq: number) {
     this.#host = host;
@@ -100,7 +100,7 @@ export class RunActor {
   /** The clock claimed the run for this process and something is due. */
   wake(): void {
     this.#owner = this.#host.epoch;
-    this.#enqueue({ type: 'wake', now: this.#host.now(), maxEvents: BITE_EVENTS_MAX });
+    this.#enqueue({ type: 'wake', now: this.#host.now(), maxEvents: ADVANCE_EVENTS_MAX });
   }
 
   /** Goes on with what the process owns; one that has let go of the run leaves it. */
@@ -127,7 +127,7 @@ export class RunActor {
   /** Stops what is under way; the log already says how to go on. */
   abandon(error: unknown): void {
     this.#gone = true;
-    clearTimeout(this.#timer);
+    this.#cancelTimer?.();
     this.#outside.abandon();
     for (const task of this.#tasks.splice(0)) task.reject?.(error);
   }
@@ -146,7 +146,7 @@ export class RunActor {
 
   async #work(): Promise<void> {
     this.#working = true;
-    clearTimeout(this.#timer);
+    this.#cancelTimer?.();
     try {
       for (let task = this.#nextTask(); task; task = this.#nextTask()) {
         const written = this.#host.turns.take(this.key.tenant, () => this.#decide(task));
@@ -166,7 +166,7 @@ export class RunActor {
     const task = this.#tasks.shift();
     if (task) return task;
     if (!isReady(this.plan, this.#run)) return undefined;
-    const command: Command = { type: 'advance', now: this.#host.now(), maxEvents: BITE_EVENTS_MAX };
+    const command: Command = { type: 'advance', now: this.#host.now(), maxEvents: ADVANCE_EVENTS_MAX };
     return { command };
   }
 
@@ -175,7 +175,7 @@ export class RunActor {
     if (this.#gone) return void task.reject?.(new StaleRunError(this.key.runId));
     let decision: Decision;
     try {
-      decision = this.#decideStretch(task.command);
+      decision = this.#decideAndAdvance(task.command);
     } catch (error) {
       task.reject?.(error);
       throw error;
@@ -221,11 +221,11 @@ export class RunActor {
     if (won) this.#host.committed(writes);
   }
 
-  /** A command that does not apply makes nothing go on; waiting commands end the stretch. */
-  #decideStretch(command: Command): Decision {
+  /** A command that does not apply makes nothing go on; waiting commands come first. */
+  #decideAndAdvance(command: Command): Decision {
     const decision = decide(this.plan, this.#run, command);
     if (decision.events.length === 0 || this.#tasks.length > 0) return decision;
-    return stretch(this.plan, decision, command.now);
+    return advanceReady(this.#host.clock, this.plan, decision, command.now);
   }
 
   async #commit(task: Task, decision: Decision): Promise<void> {
@@ -317,7 +317,7 @@ export class RunActor {
       void this.#release();
     } else if (at !== undefined) {
       const delayMs = Math.max(0, Math.min(at - this.#host.now(), LOOK_EVERY_MS));
-      this.#timer = setTimeout(() => this.wake(), delayMs);
+      this.#cancelTimer = this.#host.clock.after(delayMs, () => this.wake());
     }
   }
 

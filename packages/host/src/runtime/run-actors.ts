@@ -31,7 +31,7 @@ export class RunActors {
   readonly #host: ActorHost;
   readonly #active = new Map<string, RunActor>();
   readonly #loading = new Map<string, Promise<RunActor | null>>();
-  readonly #retries = new Map<string, { timer: NodeJS.Timeout; delayMs: number }>();
+  readonly #retries = new Map<string, { cancel: () => void; delayMs: number }>();
   #idle: (() => void)[] = [];
   #stopped = false;
 
@@ -110,7 +110,7 @@ export class RunActors {
 
   stop(): void {
     this.#stopped = true;
-    for (const { timer } of this.#retries.values()) clearTimeout(timer);
+    for (const { cancel } of this.#retries.values()) cancel();
     for (const actor of this.#active.values()) actor.abandon(new Error('the host is stopping'));
     this.#active.clear();
   }
@@ -142,7 +142,7 @@ export class RunActors {
 
   #parked(actor: RunActor, wakeAt: number | null): void {
     this.#leave(actor);
-    clearTimeout(this.#retries.get(actor.key.runId)?.timer);
+    this.#retries.get(actor.key.runId)?.cancel();
     this.#retries.delete(actor.key.runId);
     if (wakeAt !== null) this.#options.onWait(wakeAt);
   }
@@ -161,8 +161,8 @@ export class RunActors {
       { runId: key.runId, tenant: key.tenant, err: error, delayMs },
       'run will be read again',
     );
-    const timer = setTimeout(() => void this.#retry(key), delayMs);
-    this.#retries.set(key.runId, { timer, delayMs });
+    const cancel = this.#host.clock.after(delayMs, () => void this.#retry(key));
+    this.#retries.set(key.runId, { cancel, delayMs });
   }
 
   async #retry(key: RunKey): Promise<void> {

@@ -2,9 +2,9 @@
 import type { Command } from '@gantry/engine';
 import type { Entry, Write } from '@gantry/store';
 import { type PreparedChildren, takenChildren } from './children.ts';
+import type { Inputs } from './clock.ts';
 import { answerBody, type CommandRecord } from './command-answer.ts';
 import type { RunAppend } from './commit-group.ts';
-import type { Postage } from './mail.ts';
 import { replyWrite } from './reply.ts';
 import type { CommandResult } from './runtime.ts';
 
@@ -25,14 +25,14 @@ export function taskWrites(
   task: Task,
   { decision: { run } }: RunAppend,
   result: CommandResult,
-  postage: Postage,
+  inputs: Inputs,
 ): Write[] {
   const writes: Write[] = [];
   if (task.children) for (const child of takenChildren(task.children, run)) writes.push(...child.writes);
-  if (task.mail) writes.push(deletion(task.mail), ...replyWrite(postage, task.mail, task.replyId, result));
+  if (task.mail) writes.push(deletion(task.mail), ...replyWrite(inputs, task.mail, task.replyId, result));
   const body = result.kind === 'done' ? result.body : undefined;
   if (task.record && body !== undefined)
-    writes.push({ kind: 'idempotency', record: { ...task.record.record, body }, now: postage.now() });
+    writes.push({ kind: 'idempotency', record: { ...task.record.record, body }, now: inputs.now() });
   return writes;
 }
 

@@ -4,25 +4,9 @@
  */
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { EffectOutcome, EmittedEvent, Invocation, Outcome, RunFacts } from '@gantry/engine';
-import type { RunKey } from '@gantry/store';
+import type { EffectOutcome } from '@gantry/engine';
 import type { InvocationLog } from './invocation-log.ts';
-
-/** What work that left the process may ask of the run that it is part of. */
-export interface NodeWork {
-  readonly facts: RunFacts;
-  /** Resolves when the events are in the log. False when the run is paused or no longer waits for the node. */
-  emit(events: readonly EmittedEvent[]): Promise<boolean>;
-  /** A call of the node went on record: running it again would not repeat that. */
-  recorded?(): void;
-}
-
-export type Executor = (
-  key: RunKey,
-  invocation: Invocation,
-  signal: AbortSignal,
-  work: NodeWork,
-) => Promise<Outcome>;
+import type { Executor } from './outside-work.ts';
 
 export function sideEffectExecutor(dataDir: string, log: InvocationLog): Executor {
   const file = path.join(dataDir, 'side-effects.log');

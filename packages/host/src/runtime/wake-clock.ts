@@ -1,3 +1,5 @@
+import { type Clock, systemClock } from './clock.ts';
+
 /**
  * Timers count monotonic time, and what is due is due by the clock, which may jump. So no timer is longer than this:
  * the clock is looked at again while anything waits.
@@ -8,27 +10,30 @@ export const LOOK_EVERY_MS = 5_000;
 export class WakeClock {
   readonly #now: () => number;
   readonly #onDue: () => Promise<number | null>;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #cancel: (() => void) | undefined;
   #at = Number.POSITIVE_INFINITY;
   #stopped = false;
 
   /** `onDue` works on everything due and answers when the next run is due, if any. */
-  constructor(now: () => number, onDue: () => Promise<number | null>) {
+  constructor(now: () => number, onDue: () => Promise<number | null>, clock = systemClock) {
     this.#now = now;
     this.#onDue = onDue;
+    this.#clock = clock;
   }
 
   /** Some run is due at `at`. */
   note(at: number): void {
     if (at >= this.#at || this.#stopped) return;
     this.#at = at;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#fire(), Math.min(Math.max(at - this.#now(), 0), LOOK_EVERY_MS));
+    this.#cancel?.();
+    const delayMs = Math.min(Math.max(at - this.#now(), 0), LOOK_EVERY_MS);
+    this.#cancel = this.#clock.after(delayMs, () => void this.#fire());
   }
 
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel?.();
   }
 
   async #fire(): Promise<void> {

@@ -1,6 +1,6 @@
 /** For tests of parts that know nothing of packs. */
 import type { PackBinding } from '../packs/packs.ts';
-import type { Executor } from '../runtime/side-effect.ts';
+import type { Executor } from '../runtime/outside-work.ts';
 
 export const noPacks: PackBinding = {
   pin: async (_tenant, definition) => definition,

@@ -1,4 +1,4 @@
-/** In-process nodes change nothing outside, so a stretch of them runs in memory and commits together. */
+/** In-process nodes change nothing outside, so several of them run in memory and commit together. */
 import {
   childRequests,
   type Decision,
@@ -12,24 +12,25 @@ import {
 } from '@gantry/engine';
 import { isTerminal, type RunEvent } from '@gantry/protocol';
 import type { RunHead } from '@gantry/store';
+import type { Clock } from './clock.ts';
 
-/** A stretch ends at about so many events or after so long, to let commands and other runs in. */
-const EVENTS_MAX = 200;
-const TIME_MS_MAX = 5;
-/** Decided at a time; between bites the clock is looked at. */
-export const BITE_EVENTS_MAX = 32;
+/** A commit has about so many events, decided in so long: then commands and other runs have their turn. */
+const COMMIT_EVENTS_MAX = 200;
+const COMMIT_MS_MAX = 5;
+/** Decided at a time; in between the clock is read. */
+export const ADVANCE_EVENTS_MAX = 32;
 
-/** What `decided` makes ready goes on in memory until nothing is ready or the stretch is long enough. */
-export function stretch(plan: Plan, decided: Decision, now: number): Decision {
+/** What `decided` makes ready goes on in memory until nothing is ready or the commit is large enough. */
+export function advanceReady(clock: Clock, plan: Plan, decided: Decision, now: number): Decision {
   if (!isReady(plan, decided.run)) return decided;
-  const until = performance.now() + TIME_MS_MAX;
+  const until = clock.elapsedMs() + COMMIT_MS_MAX;
   const events: RunEvent[] = [...decided.events];
   let { run } = decided;
   do {
-    const bite = decide(plan, run, { type: 'advance', now, maxEvents: BITE_EVENTS_MAX });
-    run = bite.run;
-    for (const event of bite.events) events.push(event);
-  } while (events.length < EVENTS_MAX && isReady(plan, run) && performance.now() < until);
+    const next = decide(plan, run, { type: 'advance', now, maxEvents: ADVANCE_EVENTS_MAX });
+    run = next.run;
+    for (const event of next.events) events.push(event);
+  } while (events.length < COMMIT_EVENTS_MAX && isReady(plan, run) && clock.elapsedMs() < until);
   return { ...decided, events, run };
 }
 

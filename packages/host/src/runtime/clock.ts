@@ -1,0 +1,33 @@
+/** Time and chance are inputs of the runtime. Processes that share a store take wall time from it, so `now` is apart. */
+export interface Clock {
+  /** Milliseconds that only grow, whatever happens to wall time. */
+  elapsedMs(): number;
+  /** Calls `run` once, `ms` from now; the answer cancels it. Nothing stays alive for what is in the background. */
+  after(ms: number, run: () => void, where?: 'background'): () => void;
+  /** Calls `run` in the next turn of the event loop. */
+  soon(run: () => void): void;
+}
+
+export interface Inputs {
+  /** Wall time; may jump. */
+  readonly now: () => number;
+  readonly clock: Clock;
+  readonly randomBytes: Entropy;
+}
+
+/** The system's clock where none is given. */
+export type RuntimeInputs = Omit<Inputs, 'clock'> & Partial<Pick<Inputs, 'clock'>>;
+
+export type Entropy = (count: number) => Uint8Array;
+
+export const systemClock: Clock = {
+  elapsedMs: () => performance.now(),
+  after(ms, run, where) {
+    const timer = setTimeout(run, ms);
+    if (where === 'background') timer.unref();
+    return () => clearTimeout(timer);
+  },
+  soon(run) {
+    setImmediate(run);
+  },
+};
