@@ -41,6 +41,16 @@ export class StaleRunError extends Error {
   }
 }
 
+type State =
+  /** Waits for a command, for work outside the process or for the time when something is due. */
+  | { readonly name: 'resting'; readonly cancelTimer?: () => void }
+  /** Decides, or gives the run back. */
+  | { readonly name: 'working' }
+  /** A commit is on its way: the store may already know more than `run`. */
+  | { readonly name: 'writing' }
+  /** Left memory, for good: whoever still holds it must open the run again. */
+  | { readonly name: 'gone' };
+
 export class RunActor {
   readonly key: RunKey;
   readonly plan: Plan;
@@ -53,11 +63,7 @@ export class RunActor {
   /** What the run row says; part of the compare-and-set of every append. */
   #owner: number | null;
   #snapshotSeq: number;
-  #working = false;
-  #writing = false;
-  /** Left memory: whoever still holds it must open the run again. */
-  #gone = false;
-  #cancelTimer: (() => void) | undefined;
+  #state: State = { name: 'resting' };
 
   constructor(host: ActorHost, plan: Plan, run: Run, owner: number | null, snapshotSeq: number) {
     this.#host = host;
@@ -83,18 +89,23 @@ export class RunActor {
     return this.#run;
   }
 
-  /** A commit is on its way: the store may already know more than `run`. */
   get isWriting(): boolean {
-    return this.#writing;
+    return this.#state.name === 'writing';
   }
 
   get isGone(): boolean {
-    return this.#gone;
+    return this.#state.name === 'gone';
   }
 
   /** Goes on with whatever is ready or due. */
   proceed(): void {
-    if (!this.#working) void this.#work();
+    if (this.#state.name === 'resting') void this.#work();
+  }
+
+  #enter(state: State): void {
+    if (this.#state.name === 'gone') return;
+    if (this.#state.name === 'resting') this.#state.cancelTimer?.();
+    this.#state = state;
   }
 
   /** The clock claimed the run for this process and something is due. */
@@ -110,7 +121,7 @@ export class RunActor {
   }
 
   command(command: Command, record?: CommandRecord): Promise<CommandResult> {
-    if (this.#gone) return Promise.reject(new StaleRunError(this.key.runId));
+    if (this.isGone) return Promise.reject(new StaleRunError(this.key.runId));
     return new Promise((resolve, reject) => {
       this.#tasks.push({ command, record, resolve, reject });
       this.proceed();
@@ -119,22 +130,21 @@ export class RunActor {
 
   /** A mail that is in the store. One that is here already is not taken twice. */
   receive(mail: Entry): void {
-    if (this.#gone || this.#tasks.some((task) => task.mail?.id === mail.id)) return;
+    if (this.isGone || this.#tasks.some((task) => task.mail?.id === mail.id)) return;
     this.#tasks.push({ ...commandOf(mail, this.#host.now()), mail });
     this.proceed();
   }
 
   /** Stops what is under way; the log already says how to go on. */
   abandon(error: unknown): void {
-    this.#gone = true;
-    this.#cancelTimer?.();
+    this.#enter({ name: 'gone' });
     this.#outside.abandon();
     for (const task of this.#tasks.splice(0)) task.reject?.(error);
   }
 
   /** Told while the run is paused or after the node has settled: nothing is written. */
   async #emit({ nodeId, attempt, visit }: Invocation, events: readonly EmittedEvent[]): Promise<boolean> {
-    if (this.#gone) return false;
+    if (this.isGone) return false;
     const command = { type: 'emit', now: this.#host.now(), nodeId, attempt, visit, events } as const;
     return (await this.command(command)).kind === 'done';
   }
@@ -145,8 +155,7 @@ export class RunActor {
   }
 
   async #work(): Promise<void> {
-    this.#working = true;
-    this.#cancelTimer?.();
+    this.#enter({ name: 'working' });
     try {
       for (let task = this.#nextTask(); task; task = this.#nextTask()) {
         const written = this.#host.turns.take(this.key.tenant, () => this.#decide(task));
@@ -156,13 +165,13 @@ export class RunActor {
       this.#host.lost(this, error);
       return;
     } finally {
-      this.#working = false;
+      this.#enter({ name: 'resting' });
     }
     this.#rest();
   }
 
   #nextTask(): Task | undefined {
-    if (this.#gone) return undefined;
+    if (this.isGone) return undefined;
     const task = this.#tasks.shift();
     if (task) return task;
     if (!isReady(this.plan, this.#run)) return undefined;
@@ -172,7 +181,7 @@ export class RunActor {
 
   /** Undefined when nothing is to be written, or the run was lost while it waited for its turn. The promise rejects when the run was lost. */
   #decide(task: Task): Promise<void> | undefined {
-    if (this.#gone) return void task.reject?.(new StaleRunError(this.key.runId));
+    if (this.isGone) return void task.reject?.(new StaleRunError(this.key.runId));
     let decision: Decision;
     try {
       decision = this.#decideAndAdvance(task.command);
@@ -243,14 +252,14 @@ export class RunActor {
     const answer = resultOf(task, append, this.#host.now());
     const writes = [...appendWrites(append, this.#host), ...taskWrites(task, append, answer, this.#host)];
     let result: Awaited<ReturnType<CommitPipeline['commit']>>;
-    this.#writing = true;
+    this.#enter({ name: 'writing' });
     try {
       result = await this.#host.pipeline.commit(writes);
     } catch (error) {
       task.reject?.(error);
       throw error;
     } finally {
-      this.#writing = false;
+      this.#enter({ name: 'working' });
     }
     if (!result.won) return this.#lose(task, result.reason);
 
@@ -294,7 +303,7 @@ export class RunActor {
       const { nodeId, visit } = wanted[0]!;
       this.#host.prepareChildren(this.plan, this.#run, wanted).then(
         (children) => {
-          if (this.#gone) return;
+          if (this.isGone) return;
           const command = { type: 'childrenStarted', now: this.#host.now(), nodeId, visit } as const;
           this.#tasks.push({ command: { ...command, starts: children.starts }, children });
           this.proceed();
@@ -305,10 +314,10 @@ export class RunActor {
   }
 
   #rest(): void {
-    if (this.#gone) return;
+    if (this.isGone) return;
     const at = wakeAt(this.plan, this.#run);
     if (this.#owner === null) {
-      this.#gone = true;
+      this.#enter({ name: 'gone' });
       this.#host.parked(this, at ?? null);
       return;
     }
@@ -317,13 +326,14 @@ export class RunActor {
       void this.#release();
     } else if (at !== undefined) {
       const delayMs = Math.max(0, Math.min(at - this.#host.now(), LOOK_EVERY_MS));
-      this.#cancelTimer = this.#host.clock.after(delayMs, () => this.wake());
+      const cancelTimer = this.#host.clock.after(delayMs, () => this.wake());
+      this.#enter({ name: 'resting', cancelTimer });
     }
   }
 
   /** Claimed, but there was nothing to do: give the run back without an event. */
   async #release(): Promise<void> {
-    this.#working = true;
+    this.#enter({ name: 'working' });
     try {
       const result = await this.#host.pipeline.commit([this.#unchanged(null)]);
       if (!result.won) throw new StaleRunError(this.key.runId);
@@ -331,7 +341,7 @@ export class RunActor {
     } catch (error) {
       return this.#host.lost(this, error);
     } finally {
-      this.#working = false;
+      this.#enter({ name: 'resting' });
     }
     void this.#work();
   }
