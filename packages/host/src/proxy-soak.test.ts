@@ -27,6 +27,8 @@ const OPERATIONS = 12;
 const STANDSTILL_MS_MAX = 20_000;
 const COMMIT_SHARE = 0.25;
 const STATEMENT_SHARE = 0.01;
+/** Of the statements; not of the time, in which a busy machine would do nothing but connect. */
+const CUT_ALL_SHARE = 0.005;
 /** Of the seeds: a silent connection is given up after the 15 s that a statement has. */
 const SILENT_EVERY = 5;
 
@@ -81,9 +83,10 @@ async function start(t: TestContext, url: string, count: number): Promise<Cluste
   return { hosts, proxies, random: mulberry(0), runs: new Map(), started, ingestUrl: '' };
 }
 
-function faults(random: Random): (statement: string) => Failure | null {
+function faults(random: Random, proxy: PostgresProxy): (statement: string) => Failure | null {
   const failures: readonly Failure[] = ['cut-before', 'drop-answer'];
   return (statement) => {
+    if (random() < CUT_ALL_SHARE) setImmediate(() => proxy.cut());
     const share = /^commit/.test(statement) ? COMMIT_SHARE : STATEMENT_SHARE;
     return random() < share ? pick(random, failures) : null;
   };
@@ -136,13 +139,12 @@ const OPERATION: readonly ((cluster: Cluster) => Promise<unknown>)[] = [
 async function round(cluster: Cluster, falls: 'silent' | null): Promise<void> {
   const { proxies, random } = cluster;
   for (const proxy of proxies) {
-    proxy.failEach(faults(random));
+    proxy.failEach(faults(random, proxy));
     proxy.delay(Math.floor(random() * 3));
   }
   const under = Array.from({ length: OPERATIONS }, () => pick(random, OPERATION));
   if (falls === 'silent') pick(random, proxies).silence();
-  const cutting = setInterval(() => pick(random, proxies).cut(), 300);
-  await Promise.all(under.map((operation) => operation(cluster))).finally(() => clearInterval(cutting));
+  await Promise.all(under.map((operation) => operation(cluster)));
   for (const proxy of proxies) {
     proxy.failEach(null);
     proxy.delay(0);
@@ -251,7 +253,10 @@ for (let first = 0; first < ROUNDS; first += CLUSTER_ROUNDS) {
         await check(cluster, runs);
         await reported(hears, runs);
         const tookS = Math.round((performance.now() - beganMs) / 1_000);
-        console.log(`seed ${seed}: ${hosts.length} hosts, ${runs.length} runs so far, ${tookS} s`);
+        const made = cluster.proxies.reduce((sum, { connectionsMade }) => sum + connectionsMade, 0);
+        console.log(
+          `seed ${seed}: ${hosts.length} hosts, ${runs.length} runs and ${made} connections so far, ${tookS} s`,
+        );
       } catch (error) {
         console.log(`seed ${seed} failed`);
         throw error;
