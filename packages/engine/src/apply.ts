@@ -6,13 +6,11 @@
  */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import { foldChannel } from './channels/fold-channel.ts';
-import { forgetCall } from './children/fold-call.ts';
-import { foldChildren } from './children/fold-children.ts';
+import { foldChildren, forgetCall, loosenChildren } from './children/fold-children.ts';
 import { closeInterrupt, foldInterrupt } from './interrupt/fold-interrupt.ts';
 import { isObject } from './json.ts';
 import { takeDecision } from './orchestrator.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from './payload.ts';
-import { foldForkPoint } from './replay/fold-fork.ts';
 import type { EdgeVerdicts, NodeState, Run } from './run.ts';
 
 /** A run that one `decide` or `fold` owns. Its fields are replaced; what they hold is shared and never changed. */
@@ -288,4 +286,32 @@ function withConditions<State extends { readonly conditions?: EdgeVerdicts }>(
 ): State {
   const conditions = objectAt(payload, 'conditions');
   return conditions ? { ...state, conditions: conditions as EdgeVerdicts } : state;
+}
+
+/**
+ * The last event that a fork shares with its source was folded. From here on a branch lives in its own time:
+ * what passed between that event and the fork counts against none of its limits. A replay lives in the time
+ * of its source.
+ */
+function foldForkPoint(run: Draft, at: number): void {
+  loosenChildren(run);
+  if (run.facts.fork?.mode !== 'branch') return;
+  const gapMs = Math.max(0, run.facts.createdAt - at);
+  shiftQuestions(run, gapMs);
+  // A paused run takes account of the gap when it is resumed.
+  if (run.pausedAt !== undefined) return;
+  run.pausedMs += gapMs;
+  if (run.waitingSince !== undefined) run.waitingSince += gapMs;
+  for (const [nodeId, state] of run.nodes) {
+    if (state.status === 'running' && state.timeoutAt !== undefined)
+      run.nodes = run.nodes.with(nodeId, { ...state, timeoutAt: state.timeoutAt + gapMs });
+  }
+}
+
+function shiftQuestions(run: Draft, gapMs: number): void {
+  for (const [nodeId, interrupt] of run.interrupts) {
+    if (interrupt.expiresAt === undefined) continue;
+    const shifted = { ...interrupt, expiresAt: interrupt.expiresAt + gapMs };
+    run.interrupts = run.interrupts.with(nodeId, shifted);
+  }
 }

@@ -1,6 +1,7 @@
 import type { RunError, RunStatus } from '@gantry/protocol';
 import { isTerminal } from '@gantry/protocol';
-import { childWaits } from './children/waits.ts';
+import { isEnded } from './children/child.ts';
+import { awaited } from './children/requests.ts';
 import { questionWait, resolveActions } from './interrupt/waits.ts';
 import { deadlineOf } from './limits.ts';
 import type { Plan, PlanNode } from './plan.ts';
@@ -161,4 +162,22 @@ function actionsOf(run: Run): Action[] {
   if (isTerminal(run.status)) return [read, again];
   if (run.status === 'paused') return [resume, cancel, read];
   return run.status === 'running' ? [...resolveActions(run), pause, cancel, read] : [cancel, read];
+}
+
+/** The children that a node waits for; undefined when it waits for none. */
+function childWaits(node: PlanNode, run: Run, since: number): Wait[] | undefined {
+  const children = awaited(run, node.id)?.children ?? [];
+  const open = children.filter((child) => !isEnded(child));
+  if (open.length === 0) return;
+  const nodeId = node.id;
+  const ended = children.length - open.length;
+  const share = children.length === 1 ? '' : ` (${ended} of ${children.length} have ended)`;
+  const running = open.flatMap((child) => (child.status === 'running' ? [child] : []));
+  const waits = running.map(({ workflowId, childRunId }): Wait => {
+    const path = `/v1/runs/${childRunId}`;
+    const text = `${nodeId} waits for its child run ${childRunId} of ${workflowId}${share}; see ${path}.`;
+    return { kind: 'child', nodeId, since, text };
+  });
+  if (waits.length > 0) return waits;
+  return [{ kind: 'child', nodeId, since, text: `${nodeId} is about to start a child run${share}.` }];
 }

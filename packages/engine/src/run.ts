@@ -1,5 +1,4 @@
-import type { JsonObject, Owner, RunError, RunStatus } from '@gantry/protocol';
-import type { ChannelState } from './channels/channel-state.ts';
+import type { Json, JsonObject, Owner, RunError, RunStatus } from '@gantry/protocol';
 import type { CalledRun, NodeChildren } from './children/child.ts';
 import type { DrainPolicy } from './command.ts';
 import type { Interrupt } from './interrupt/interrupt.ts';
@@ -207,4 +206,12 @@ export type RunJson = Omit<Run, keyof Tables> & {
 export function runOf(json: RunJson): Run {
   const tables = TABLES.map((key) => [key, Table.of<unknown>(json[key])]);
   return { ...json, ...(Object.fromEntries(tables) as Tables) };
+}
+
+/** A channel after its writes so far, in clear. */
+export interface ChannelState {
+  readonly value: Json;
+  /** The oldest schema version among the writes, and the sequence of its first write. */
+  readonly schemaVersion: number;
+  readonly schemaSeq: number;
 }

@@ -2,7 +2,7 @@ import type { JsonObject, RunEvent } from '@gantry/protocol';
 import type { Draft } from '../apply.ts';
 import { isObject, isReservedName } from '../json.ts';
 import { numberAt, textAt } from '../payload.ts';
-import type { ChannelState } from './channel-state.ts';
+import type { ChannelState } from '../run.ts';
 import { type Bounds, reduce } from './reducer.ts';
 
 /** Folds by what the event says, whatever the channel declares today: a replay gives the same value. */

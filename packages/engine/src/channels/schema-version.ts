@@ -1,8 +1,7 @@
 import { eventId, type Json } from '@gantry/protocol';
 import type { PlanChannel } from '../plan.ts';
-import type { Run } from '../run.ts';
+import type { ChannelState, Run } from '../run.ts';
 import type { Refusal } from '../step.ts';
-import type { ChannelState } from './channel-state.ts';
 import { boundsOf, contentOf, isList } from './reducer.ts';
 
 /**

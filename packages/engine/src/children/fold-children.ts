@@ -4,12 +4,18 @@
  */
 import type { JsonObject, RunEvent } from '@gantry/protocol';
 import type { Draft } from '../apply.ts';
-import { isObject } from '../json.ts';
+import { isObject, own } from '../json.ts';
 import { foldDecision } from '../orchestrator.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from '../payload.ts';
 import type { Run } from '../run.ts';
-import { type Child, type ChildStatus, type EndedChild, isEnded, type NodeChildren } from './child.ts';
-import { foldCall } from './fold-call.ts';
+import {
+  type CalledRun,
+  type Child,
+  type ChildStatus,
+  type EndedChild,
+  isEnded,
+  type NodeChildren,
+} from './child.ts';
 
 export const childrenOf = (run: Run, nodeId: string): NodeChildren | undefined => run.children.get(nodeId);
 
@@ -148,3 +154,28 @@ const baseOf = ({
   index,
   ...(chainSeq !== undefined && { chainSeq }),
 });
+
+/** Another attempt makes its calls anew: it does not wait for the child that the last one was cut off from. */
+export function forgetCall(run: Draft, nodeId: string): void {
+  if (run.children.get(nodeId)?.callInputs) run.children = run.children.with(nodeId, undefined);
+}
+
+/** The end of a child that pack code called stays with the node, whose code runs again and is told of it. */
+function foldCall(run: Draft, nodeId: string, sealed: JsonObject): void {
+  const entry = run.children.get(nodeId);
+  const state = run.nodes.get(nodeId);
+  if (!entry?.callInputs || entry.visit !== sealed.visit || state?.status !== 'running') return;
+  const [child] = entry.children;
+  if (!child || !isEnded(child)) return;
+  const { workflowId, status, childRunId, error } = child;
+  const outputs = own(sealed, 'outputs');
+  const called: CalledRun = {
+    workflowId,
+    attempt: state.attempt,
+    status,
+    ...(childRunId !== undefined && { runId: childRunId }),
+    ...(isObject(outputs) && { outputs }),
+    ...(error && { error }),
+  };
+  run.nodes = run.nodes.with(nodeId, { ...state, calls: [...(state.calls ?? []), called] });
+}

@@ -1,4 +1,4 @@
-import type { InterruptKind, JsonObject } from '@gantry/protocol';
+import type { InterruptKind, Json, JsonObject } from '@gantry/protocol';
 import type { Command } from '../command.ts';
 import { answerApproval } from '../interrupt/approval.ts';
 import { asksOverride } from '../interrupt/approval-value.ts';
@@ -6,13 +6,12 @@ import { accessRefusal, RESPOND } from '../interrupt/authorize.ts';
 import { answerClarification } from '../interrupt/clarification.ts';
 import { close } from '../interrupt/close.ts';
 import { answerConversation } from '../interrupt/conversation.ts';
-import { eventKey } from '../interrupt/event-key.ts';
 import { hasExpired } from '../interrupt/expire.ts';
-import { answerExternalEvent } from '../interrupt/external-event.ts';
+import { eventKey } from '../interrupt/fold-interrupt.ts';
 import type { Interrupt } from '../interrupt/interrupt.ts';
 import { answerLowConfidence } from '../interrupt/low-confidence.ts';
-import { schemaRefusal } from '../interrupt/refusal.ts';
-import { isObject } from '../json.ts';
+import { invalid, schemaRefusal } from '../interrupt/refusal.ts';
+import { deepEqual, isObject, own } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Run } from '../run.ts';
 import { emitNode, type Refusal, type Step } from '../step.ts';
@@ -137,3 +136,34 @@ function putOnRecord(
 
 const inGateWords = (refusal: Refusal): Refusal =>
   refusal.code === 'validation_error' ? { ...refusal, code: 'INVALID_RESUME_VALUE' } : refusal;
+
+/** Every key of the correlation must come back with its value; what else the event brings is its own. */
+function answerExternalEvent(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  { by, resumeValue }: Resolve,
+): Refusal | undefined {
+  if (!isObject(resumeValue)) return invalid('', 'an event must be an object.');
+  const correlation = isObject(interrupt.data.correlation) ? interrupt.data.correlation : {};
+  const missed = Object.keys(correlation).find(
+    (key) => !deepEqual(correlation[key], fieldOf(resumeValue, key)),
+  );
+  if (missed !== undefined)
+    return {
+      code: 'correlation_mismatch',
+      message: 'The event does not belong to this question, which still waits.',
+      details: { path: `/resumeValue/${missed}` },
+    };
+  close(step, node, { interrupt, value: resumeValue, by: by.principal });
+  return;
+}
+
+/** Senders put what correlates beside the payload, inside it, or under its own name. */
+function fieldOf(value: JsonObject, key: string): Json | undefined {
+  for (const place of [value, value.correlation, value.eventPayload]) {
+    const found = isObject(place) ? own(place, key) : undefined;
+    if (found !== undefined) return found;
+  }
+  return;
+}

@@ -1,11 +1,9 @@
-import type { InterruptKind, JsonObject, RunEvent } from '@gantry/protocol';
+import type { InterruptKind, Json, JsonObject, RunEvent } from '@gantry/protocol';
 import type { Draft } from '../apply.ts';
 import { isObject, isReservedName } from '../json.ts';
 import { numberAt, objectAt, textAt } from '../payload.ts';
-import { eventKey } from './event-key.ts';
-import type { AnswerRules, Interrupt, Vote } from './interrupt.ts';
+import type { Answer, AnswerRules, Interrupt, Vote } from './interrupt.ts';
 import { packAnswer } from './pack-question.ts';
-import { recordedAnswer } from './recorded-answer.ts';
 
 export function foldInterrupt(run: Draft, event: RunEvent, payload: JsonObject): void {
   const nodeId = textAt(payload, 'nodeId') || textAt(payload, 'gateId') || (event.nodeId ?? '');
@@ -117,4 +115,22 @@ function deny(run: Draft, nodeId: string, payload: JsonObject): void {
   if (!interrupt || payload.allowed !== false) return;
   const denied = [...(interrupt.denied ?? []), textAt(payload, 'principal')];
   run.interrupts = run.interrupts.with(nodeId, { ...interrupt, denied });
+}
+
+const EVENT_ID_MAX = 256;
+
+/** What tells one delivery of an event from another event; undefined when the sender gives it no id. */
+export function eventKey(value: Json | undefined): string | undefined {
+  if (!isObject(value) || typeof value.eventId !== 'string' || value.eventId.length > EVENT_ID_MAX) return;
+  const correlationId =
+    typeof value.correlationId === 'string' ? value.correlationId.slice(0, EVENT_ID_MAX) : '';
+  return JSON.stringify([correlationId, value.eventId]);
+}
+
+/** The answer that an `interrupt.resolved` recorded, for whoever repeats a log. */
+export function recordedAnswer(interrupt: Interrupt, { payload, sealed }: RunEvent): Answer {
+  const rejected =
+    payload.outcome === 'rejected' ? (payload.reason === 'timeout' ? 'timeout' : 'reject') : undefined;
+  const value = sealed?.resumeValue ?? payload.resumeValue ?? null;
+  return { interrupt, value, by: textAt(payload, 'resolvedBy'), ...(rejected && { rejected }) };
 }

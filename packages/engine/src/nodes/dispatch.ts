@@ -5,13 +5,17 @@ import { childFailure, childView } from '../children/failure.ts';
 import { childrenOf } from '../children/fold-children.ts';
 import { mergeHarvests } from '../children/merge.ts';
 import { terminateRun } from '../children/terminate.ts';
+import { openConversation, TURNS_MAX } from '../interrupt/conversation.ts';
+import type { Answer } from '../interrupt/interrupt.ts';
+import { settleByKind } from '../interrupt/outcome.ts';
+import { suspend } from '../interrupt/suspend.ts';
+import { isObject } from '../json.ts';
 import { completeNode, failNode } from '../node-run.ts';
 import { decisionOf, type OrchestratorDecision, terminationOf } from '../orchestrator.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Run } from '../run.ts';
 import { failRun } from '../run-end.ts';
 import { emitCaused, emitNode, type Step } from '../step.ts';
-import { askUser, userAnswered } from './dispatch-ask.ts';
 import { type Dispatch, dispatchConfig } from './dispatch-config.ts';
 import { joinChildren } from './dispatch-join.ts';
 import { failed, type NodeType, type Result } from './node-type.ts';
@@ -134,4 +138,25 @@ function childEnded(step: Step, node: PlanNode, config: Dispatch, child: EndedCh
   else if (childrenOf(step.run, node.id)?.children.some(({ status }) => status === 'queued'))
     beginChildren(step, node, 1);
   else completeNode(step, node, childView(child));
+}
+
+const QUESTION_ID = 'answer';
+
+/** Puts the supervisor's question to the user. */
+function askUser(step: Step, node: PlanNode, routing: Dispatch['askUserRouting'], prompt: string): void {
+  if (routing === 'clarification') {
+    const questions = [{ id: QUESTION_ID, question: prompt }];
+    suspend(step, node, { kind: 'clarification', data: { questions } });
+    return;
+  }
+  const agentId = step.run.orchestrator?.agentId;
+  openConversation(step, node, { prompt, turnsMax: TURNS_MAX, ...(agentId !== undefined && { agentId }) });
+}
+
+/** The answer is what the one question got, or what the conversation came to. */
+function userAnswered(step: Step, node: PlanNode, answer: Answer): void {
+  const { answers, outcome } = isObject(answer.value) ? answer.value : {};
+  const output = isObject(answers) ? answers[QUESTION_ID] : outcome;
+  if (answer.rejected || output === undefined) settleByKind(step, node, answer);
+  else completeNode(step, node, { output });
 }

@@ -7,7 +7,7 @@ import { childEnded } from '../commands/child-ended.ts';
 import { childrenStarted } from '../commands/children-started.ts';
 import { resume } from '../commands/resume.ts';
 import { close } from '../interrupt/close.ts';
-import { recordedAnswer } from '../interrupt/recorded-answer.ts';
+import { recordedAnswer } from '../interrupt/fold-interrupt.ts';
 import { completeNode, failNode, runNode, terminateNode } from '../node-run.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from '../payload.ts';
 import type { Plan, PlanNode } from '../plan.ts';

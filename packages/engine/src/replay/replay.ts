@@ -6,23 +6,21 @@
  *     still decided, then compared.
  * I3  From the first difference on, records are found by execution of their node alone.
  */
-import { isTerminal, type RunEvent } from '@gantry/protocol';
+import { ERRORS, eventId, isTerminal, type JsonObject, type RunEvent } from '@gantry/protocol';
 import { fold } from '../apply.ts';
 import { type Decision, decide } from '../decide.ts';
-import type { Plan } from '../plan.ts';
+import { completeNode, failNode, runNode } from '../node-run.ts';
+import type { Plan, PlanNode } from '../plan.ts';
 import { isReady } from '../queries.ts';
-import { type ForkLink, isActive, newRun, type Run, type RunFacts } from '../run.ts';
+import { type ForkLink, isActive, type NodeState, newRun, type Run, type RunFacts } from '../run.ts';
 import { emit, openStep, type Step } from '../step.ts';
 import { cutEnding } from './cut.ts';
-import { divergence } from './divergence.ts';
 import { copyOf, nextRecorded, relive } from './moves.ts';
 import { type ForkIds, rebase, sameEvent } from './rebase.ts';
 import { Executions, isWellFormed, type Recorded, type Recording, recordingOf } from './recording.ts';
-import { timelessFacts, timelessPlan } from './timeless.ts';
-import { dueOf, isPast, settleUnrecorded } from './unrecorded.ts';
 
-/** Decided at a time. A longer bite than the source took is cut where the two part. */
-const BITE_EVENTS_MAX = 64;
+/** Decided at a time. What is longer than the source's own step is cut where the two part. */
+const ADVANCE_EVENTS_MAX = 64;
 
 export interface ReplaySource {
   readonly facts: RunFacts;
@@ -129,9 +127,9 @@ export class Replay {
   #advanceAlong(now: number): Attempt {
     const advance = (run: Run, maxEvents: number): Decision =>
       decide(this.#plan, run, { type: 'advance', now, maxEvents });
-    const bite = advance(this.#run, BITE_EVENTS_MAX);
+    const bite = advance(this.#run, ADVANCE_EVENTS_MAX);
     const matched = this.#matched(bite.events, true);
-    const maxEvents = matched > 0 && matched < bite.events.length ? matched : BITE_EVENTS_MAX;
+    const maxEvents = matched > 0 && matched < bite.events.length ? matched : ADVANCE_EVENTS_MAX;
     return (run) => advance(run, maxEvents);
   }
 
@@ -169,7 +167,7 @@ export class Replay {
   /** I3. */
   #goOn(): boolean {
     if (isReady(this.#plan, this.#run)) {
-      const command = { type: 'advance', now: this.#now, maxEvents: BITE_EVENTS_MAX } as const;
+      const command = { type: 'advance', now: this.#now, maxEvents: ADVANCE_EVENTS_MAX } as const;
       return this.#accept(decide(this.#plan, this.#run, command));
     }
     const recorded = this.#nextRecorded();
@@ -238,5 +236,62 @@ export class Replay {
       this.#executions.place(event);
       if (isWellFormed(event)) this.#now = event.at;
     }
+  }
+}
+
+/** Time limits of a run are facts of its log: a replay neither breaks them anew nor escapes them. */
+function timelessPlan({ timeoutMs: _limit, ...plan }: Plan): Plan {
+  return plan;
+}
+
+/** What the run was started with, as far as deciding asks for it: what its parent left unset stays so. */
+function timelessFacts(facts: RunFacts, { parent }: RunFacts): RunFacts {
+  const { runTimeoutMs: _limit, ...configurable } = facts.configurable;
+  const limits = { ...facts.limits, maxRunDurationMs: Number.POSITIVE_INFINITY };
+  return { ...facts, configurable, limits, ...(parent && { parent }) };
+}
+
+/** Payload of `replay.diverged`: where the replay parted from its source, and how. */
+function divergence(
+  { sourceRunId }: ForkIds,
+  atSequence: number,
+  original: RunEvent | undefined,
+  replayed: RunEvent | undefined,
+): JsonObject {
+  if (!original)
+    return { sourceRunId, atSequence, divergenceKind: 'extra', divergencePoint: replayed?.type ?? '' };
+  const type = isWellFormed(original) ? original.type : 'unknown';
+  const changed = replayed?.type === type ? 'output' : 'type-mismatch';
+  return {
+    sourceRunId,
+    atSequence,
+    originalEventId: eventId(sourceRunId, atSequence),
+    divergenceKind: replayed ? changed : 'missing',
+    divergencePoint: type,
+  };
+}
+
+/** Whether the source has left this execution of the node behind, so that a record can never come. */
+function isPast(source: Run, run: Run, nodeId: string): boolean {
+  const [theirs = 0, ours = 1] = [source.visits.get(nodeId), run.visits.get(nodeId)];
+  if (theirs !== ours) return theirs > ours;
+  const there = source.nodes.get(nodeId);
+  return !(isActive(there) && attemptOf(there) === attemptOf(run.nodes.get(nodeId)));
+}
+
+const attemptOf = (state: NodeState | undefined): number | undefined =>
+  state && 'attempt' in state ? state.attempt : undefined;
+
+/** When time alone moves the node on. */
+const dueOf = (state: NodeState): number | undefined =>
+  state.status === 'retrying' ? state.retryAt : state.status === 'running' ? state.dueAt : undefined;
+
+/** Time passes in a replay too; but nothing outside is ever asked for what is missing. */
+function settleUnrecorded(step: Step, node: PlanNode, state: NodeState): void {
+  if (state.status === 'retrying') runNode(step, node);
+  else if (dueOf(state) !== undefined) completeNode(step, node, {});
+  else {
+    const { message } = ERRORS.replay_source_missing;
+    failNode(step, node, { code: 'replay_source_missing', message }, false);
   }
 }

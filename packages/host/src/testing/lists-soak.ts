@@ -20,8 +20,10 @@ const BATCH = 500;
 /** Runs in these states are as many in both hosts, so that a page of them is as long. */
 const RARE = 120;
 const TENANT = 'default';
+const STATUSES = ['completed', 'failed', 'waiting-approval', 'running'];
 
-const fails = workflow('fails', [node('a', 'core.fail', { code: 'out_of_stock' })]);
+const retries = { settings: { maxRetries: 1, backoffMs: 0 } };
+const fails = workflow('fails', [node('a', 'core.fail', { code: 'out_of_stock' }, retries)]);
 const asks = workflow('asks', [node('gate', 'core.approvalGate', { title: 'Go on?', actions: ['accept'] })]);
 
 async function commitAll(store: Store, groups: readonly (readonly Write[])[]): Promise<void> {
@@ -42,7 +44,7 @@ async function copyRuns(store: Store, runId: string, count: number, among: numbe
   await commitAll(
     store,
     Array.from({ length: count }, (_, i) => {
-      const n = Math.floor(i * step) * 10 + (status.length % 10);
+      const n = Math.floor(i * step) * STATUSES.length + STATUSES.indexOf(status);
       const scopeId = i % 10 === 0 ? `scope-${n}` : null;
       const copy = { ...facts, runId: idOf('run', n), scopeId };
       if (status === 'completed') copy.workflowId = i % 50 === 0 ? 'three' : `w${i % 50}`;
@@ -103,11 +105,11 @@ async function filled(t: TestContext, store: Store, runs: number, settings: obje
     api,
     lists: [
       list,
-      ...['failed', 'completed', 'waiting-approval', 'running'].map((status) => `${list}?status=${status}`),
+      ...STATUSES.map((status) => `${list}?status=${status}`),
       `${list}?workflowId=fails`,
       `${list}?workflowId=three&status=completed`,
       `${list}?workflowId=unknown`,
-      `${list}?before=${idOf('run', runs * 5)}`,
+      `${list}?before=${idOf('run', runs * 2)}`,
       '/v1/host/gantry/interrupts',
       '/v1/host/gantry/dead-letters',
       '/v1/host/gantry/schedules',

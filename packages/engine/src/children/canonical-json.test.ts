@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '@gantry/protocol';
 import fc from 'fast-check';
-import { canonicalJson } from './jcs.ts';
+import { canonicalJson } from './attestation.ts';
 
 test('keys are sorted by UTF-16 code units, numbers and texts written as RFC 8785 says', () => {
   const value: Json = JSON.parse(
