@@ -34,7 +34,10 @@ export function decide(plan: Plan, run: Run, command: Command): Decision {
   const step = openStep(plan, run, command.now);
   if (!enforceDeadline(step)) act(step, command);
   else if (command.type === 'resolve')
-    step.refusal = { code: 'run_terminal', message: 'The time of the run is over, so it takes no answer.' };
+    step.refusal = {
+      code: 'run_terminal',
+      message: 'The run has exceeded its time limit and takes no answer.',
+    };
   const result = step.events.length > 0 ? { events: step.events, run: step.run } : { events: [], run };
   return step.refusal ? { ...result, refusal: step.refusal } : result;
 }

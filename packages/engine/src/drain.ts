@@ -53,7 +53,7 @@ function settleRun(step: Step): void {
   }
   failRun(step, {
     code: 'internal_error',
-    message: `Nothing can run any more, yet ${undecided.length} nodes are undecided.`,
+    message: `No node can run, but ${undecided.length} nodes are undecided.`,
     details: { nodeIds: undecided.slice(0, 20).map((node) => node.id) },
   });
 }

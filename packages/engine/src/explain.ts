@@ -83,7 +83,7 @@ function waitsOf(plan: Plan, run: Run, now: number): Wait[] {
     waits.push({
       kind: 'capacity',
       since: now,
-      text: 'Nodes are ready and will run as soon as the host comes to it.',
+      text: 'Nodes are ready and wait for capacity.',
     });
   return waits;
 }
@@ -151,7 +151,7 @@ function actionsOf(run: Run): Action[] {
     action: 'resume',
     method: 'POST',
     path: `${path}:resume`,
-    text: 'Let the run go on.',
+    text: 'Resume the run.',
   };
   const again: Action = {
     action: 'start-again',

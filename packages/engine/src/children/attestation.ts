@@ -74,7 +74,7 @@ export type MergeVerdict =
   | { readonly kind: 'closed'; readonly message: string };
 
 export function mergeVerdict(plan: Plan, child: EndedChild, answer: Answer): MergeVerdict {
-  if (answer.rejected === 'timeout') return { kind: 'closed', message: 'Nobody approved in time.' };
+  if (answer.rejected === 'timeout') return { kind: 'closed', message: 'The approval timed out.' };
   const value = isObject(answer.value) ? answer.value : {};
   if (answer.rejected === 'reject' || value.action === 'reject') return { kind: 'rejected' };
   if (value.action === 'accept') return { kind: 'merge', variables: child.variables ?? {} };

@@ -19,7 +19,7 @@ export function childEnded(step: Step, command: Extract<Command, { type: 'childE
   const child = entry.children.find((item) => item.status === 'running' && item.childRunId === childRunId);
   if (!child) return;
   if (step.run.status !== 'running') {
-    const message = 'The run hears of the end of its child when it is resumed.';
+    const message = 'The end of the child is processed when the run is resumed.';
     step.refusal = { code: 'conflict', message, details: { runStatus: step.run.status } };
     return;
   }

@@ -86,24 +86,24 @@ function openFor(run: Run, { nodeId, interruptId }: Resolve): Interrupt | undefi
 
 const neverAsked: Refusal = {
   code: 'interrupt_not_found',
-  message: 'No such question was asked in this run.',
+  message: 'This run has no such interrupt.',
 };
 
 function closedRefusal(run: Run, { nodeId, resumeValue }: Resolve): Refusal {
   if ((run.asked.get(nodeId) ?? 0) === 0) return neverAsked;
   const ended = run.nodes.get(nodeId)?.status === 'cancelled' && !run.interrupts.get(nodeId);
   if (ended && run.cascadedFrom !== undefined)
-    return { code: 'interrupt_gone', message: 'The parent run was cancelled, and the question with it.' };
+    return { code: 'interrupt_gone', message: 'The interrupt was cancelled with the parent run.' };
   if (ended && run.status === 'cancelled')
-    return { code: 'interrupt_cancelled', message: 'The run was cancelled, and the question with it.' };
-  if (ended) return { code: 'run_terminal', message: 'The question ended together with its run.' };
+    return { code: 'interrupt_cancelled', message: 'The interrupt was cancelled with its run.' };
+  if (ended) return { code: 'run_terminal', message: 'The interrupt ended with its run.' };
   if (isObject(resumeValue) && resumeValue.operation === 'exchange')
     return {
       code: 'validation_error',
       message: 'The conversation is closed.',
       details: { path: '/resumeValue' },
     };
-  return { code: 'interrupt_already_resolved', message: 'The question was answered already.' };
+  return { code: 'interrupt_already_resolved', message: 'The interrupt is already resolved.' };
 }
 
 function waitRefusal(run: Run, interrupt: Interrupt, now: number): Refusal | undefined {
@@ -113,8 +113,7 @@ function waitRefusal(run: Run, interrupt: Interrupt, now: number): Refusal | und
       message: `The run is ${run.status}; resume it, then answer.`,
       details: { runStatus: run.status },
     };
-  if (hasExpired(interrupt, now))
-    return { code: 'interrupt_expired', message: 'The time to answer this question is over.' };
+  if (hasExpired(interrupt, now)) return { code: 'interrupt_expired', message: 'The interrupt has expired.' };
   return;
 }
 
@@ -152,7 +151,7 @@ function answerExternalEvent(
   if (missed !== undefined)
     return {
       code: 'correlation_mismatch',
-      message: 'The event does not belong to this question, which still waits.',
+      message: 'The event does not match the correlation of this interrupt, which stays open.',
       details: { path: `/resumeValue/${missed}` },
     };
   close(step, node, { interrupt, value: resumeValue, by: by.principal });

@@ -17,7 +17,7 @@ export function accessRefusal(
   asksOverride: boolean,
 ): Refusal | undefined {
   if (rules.authRequired && !by.authenticated)
-    return { code: 'unauthenticated', message: 'This question takes answers with an API key only.' };
+    return { code: 'unauthenticated', message: 'This interrupt can only be resolved with an API key.' };
   if (asksOverride && rules.overrideRole !== undefined)
     return by.roles.includes(rules.overrideRole)
       ? undefined
@@ -29,7 +29,7 @@ export function accessRefusal(
   if (rules.requiredRole !== undefined && !by.roles.includes(rules.requiredRole))
     return forbidden(`Answering needs the role ${rules.requiredRole}.`, { roleRequired: rules.requiredRole });
   if (kind === 'approval' && namesApprovers(data) && !isApprover(data, by))
-    return forbidden('The question names its approvers, and you are none of them.');
+    return forbidden('You are not among the approvers of this interrupt.');
   return;
 }
 

@@ -37,13 +37,13 @@ export function approvalOutputs({ value, by }: Answer): JsonObject {
 
 function settleRejected(step: Step, node: PlanNode, { interrupt, value, rejected, by }: Answer): void {
   if (rejected === 'timeout' && interrupt.kind !== 'approval') {
-    const message = 'Nobody answered in time.';
+    const message = 'The interrupt timed out.';
     failNode(step, node, { code: 'interrupt_timeout', message, details: { kind: interrupt.kind } }, false);
     return;
   }
   const feedback = isObject(value) ? textAt(value, 'feedback') : '';
   const details: JsonObject = { reason: rejected === 'timeout' ? 'timeout' : 'reject', decidedBy: by };
   if (feedback !== '' && !node.sensitiveOutputs.has('feedback')) details.feedback = feedback;
-  const message = rejected === 'timeout' ? 'Nobody approved in time.' : 'The approval was rejected.';
+  const message = rejected === 'timeout' ? 'The approval timed out.' : 'The approval was rejected.';
   failNode(step, node, { code: 'approval_rejected', message, details }, false);
 }

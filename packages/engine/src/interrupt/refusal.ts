@@ -5,7 +5,7 @@ import type { Refusal, Step } from '../step.ts';
 /** An answer that does not fit; `path` points into the `resumeValue`. */
 export const invalid = (path: string, message: string): Refusal => ({
   code: 'validation_error',
-  message: `The answer does not fit: ${message}`,
+  message: `Invalid answer: ${message}`,
   details: { path: `/resumeValue${path}`, problem: message },
 });
 

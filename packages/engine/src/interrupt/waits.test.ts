@@ -14,7 +14,7 @@ describe('an open question explains itself', () => {
       'approval',
       'core.approvalGate',
       { title: 'Ship?' },
-      /waits for approval "Ship\?"\. Whoever has the scope/,
+      /waits for approval "Ship\?"\. Answering requires the scope/,
     ],
     [
       'named',
@@ -32,7 +32,7 @@ describe('an open question explains itself', () => {
       'gate',
       'core.openwop.governance.approvalGate',
       { requiredRole: 'admin', override: { requiredRole: 'owner' } },
-      /the role admin may answer\. The role owner may override/,
+      /requires the role admin\. The role owner may override/,
     ],
     [
       'clarification',

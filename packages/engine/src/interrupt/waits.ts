@@ -66,11 +66,11 @@ function answerersOf({ data, rules = {}, kind }: Interrupt): string {
     ...(requiredScope === undefined ? [] : [`the scope ${requiredScope}`]),
   ].join(' and ');
   const override = overrideRole === undefined ? '' : ` The role ${overrideRole} may override it.`;
-  if (needs !== '') return `Whoever has ${needs} may answer.${override}`;
+  if (needs !== '') return `Answering requires ${needs}.${override}`;
   const named = kind === 'approval' ? namesOf(data) : [];
   if (named.length > 0) return `Only ${named.slice(0, NAMES_MAX).join(', ')} may answer.`;
   const token = authRequired ? '; a link alone is not enough' : '';
-  return `Whoever has the scope approvals:respond may answer${token}.`;
+  return `Answering requires the scope approvals:respond${token}.`;
 }
 
 const namesOf = (data: Interrupt['data']): string[] => [

@@ -13,7 +13,7 @@ export const mockAgent: NodeType = {
   typeId: 'core.conformance.mock-agent',
   prepare({ node, config, definition, issue }) {
     if (!definition.id.startsWith('conformance-'))
-      issue('', 'A mocked agent plays in conformance workflows only', 'conformance.mockAgent');
+      issue('', 'Mock agents are only available in conformance workflows', 'conformance.mockAgent');
     const problem = misfit(MockAgentConfig, config);
     if (problem) issue(problem.path.slice(1), problem.message);
     const script: MockAgentConfig = problem ? {} : config;

@@ -37,8 +37,7 @@ export function decisionSource(preparation: Preparation): DecisionSource {
       ({ targetNodeId, targetInput }) => targetNodeId === node.id && targetInput === 'decision',
     );
   if (hasInput) return { from: 'input' };
-  if (!isConformance)
-    issue('', 'Nothing decides here: lead a decision into the input `decision`', 'agents.liveRuntime');
+  if (!isConformance) issue('', 'No source of decisions: connect the input `decision`', 'agents.liveRuntime');
   return { from: 'script', decisions: [{ kind: 'next-worker', nextWorkerIds: ['conformance-noop'] }] };
 }
 
@@ -55,7 +54,7 @@ function scriptOf(preparation: Preparation): DecisionSource {
   const decisions = [...pending, ...listed.slice(pending.length)].flatMap((item) => {
     const decision = decisionOf(item);
     if (typeof decision !== 'string') return [decision];
-    issue('', `A scripted decision is none: ${decision}`);
+    issue('', `Invalid scripted decision: ${decision}`);
     return [];
   });
   const firstTurnOnly = pending.length > 0;

@@ -127,9 +127,9 @@ export class Replay {
   #advanceAlong(now: number): Attempt {
     const advance = (run: Run, maxEvents: number): Decision =>
       decide(this.#plan, run, { type: 'advance', now, maxEvents });
-    const bite = advance(this.#run, ADVANCE_EVENTS_MAX);
-    const matched = this.#matched(bite.events, true);
-    const maxEvents = matched > 0 && matched < bite.events.length ? matched : ADVANCE_EVENTS_MAX;
+    const advanced = advance(this.#run, ADVANCE_EVENTS_MAX);
+    const matched = this.#matched(advanced.events, true);
+    const maxEvents = matched > 0 && matched < advanced.events.length ? matched : ADVANCE_EVENTS_MAX;
     return (run) => advance(run, maxEvents);
   }
 
