@@ -83,7 +83,7 @@ async function filled(t: TestContext, store: Store, runs: number, settings: obje
   const { webhookId } = await post('/v1/webhooks', { url, events, durable: true });
   await post('/v1/host/gantry/schedules', { workflowId: 'three', cron: '0 0 1 1 *' });
   const trigger = { source: 'webhook', workflowId: 'three', verification: { mode: 'none' } };
-  const { subscriptionId, binding } = await post('/v1/trigger-subscriptions', trigger);
+  const { subscription, binding } = await post('/v1/trigger-subscriptions', trigger);
   await post(new URL(binding.ingestUrl).pathname, { n: 1 });
   const [done, failed, asking, waiting] = [
     await api.start('three'),
@@ -118,7 +118,7 @@ async function filled(t: TestContext, store: Store, runs: number, settings: obje
       '/v1/webhooks',
       `/v1/host/gantry/webhooks/${webhookId}/deliveries`,
       '/v1/trigger-subscriptions',
-      `/v1/host/gantry/trigger-subscriptions/${subscriptionId}/deliveries`,
+      `/v1/host/gantry/trigger-subscriptions/${subscription.subscriptionId}/deliveries`,
     ],
   };
 }
