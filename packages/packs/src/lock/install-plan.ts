@@ -30,7 +30,11 @@ export interface InstallPlan {
 export function installPlan(lock: PackLock, roots: readonly Root[], registries: Registries): InstallPlan {
   const listed = new Map(lock.packs.map((entry) => [entry.name, entry]));
   const overrides = lock.overrides ?? {};
-  for (const root of roots) checkRoot(root, listed.get(root.name), overrides);
+  for (const root of roots) {
+    const entry = listed.get(root.name);
+    if (entry === undefined) throw incomplete(root.name, root.requestedBy);
+    checkPin(root, entry.version, overrides);
+  }
   const wanted = reached(roots, listed).map((entry) => ({
     ...entry,
     dependencies: entry.dependencies ?? {},
@@ -61,34 +65,14 @@ export async function fetchLocked(
   return fetched;
 }
 
-const pinned = (overrides: Readonly<Record<string, string>>, name: string, version: string): boolean =>
-  Object.hasOwn(overrides, name) && overrides[name] === version;
+type Overrides = InstallPlan['overrides'];
 
-function checkRoot(
-  { name, range: text, requestedBy }: Root,
-  entry: LockedPack | undefined,
-  overrides: Readonly<Record<string, string>>,
-): void {
-  if (entry === undefined) throw incomplete(name, requestedBy);
-  checkPin({ name, version: entry.version, requestedBy, text }, overrides);
-}
-
-interface Pin {
-  readonly name: string;
-  readonly version: string;
-  readonly requestedBy: string;
-  readonly text: string;
-}
-
-function checkPin(
-  { name, version, requestedBy, text }: Pin,
-  overrides: Readonly<Record<string, string>>,
-): void {
-  if (pinned(overrides, name, version)) return;
-  if (readRange(text)?.range.test(version)) return;
+function checkPin({ name, range, requestedBy }: Root, version: string, overrides: Overrides): void {
+  if (Object.hasOwn(overrides, name) && overrides[name] === version) return;
+  if (readRange(range)?.range.test(version)) return;
   throw new OpenwopError('pack_version_mismatch', {
-    message: `The lockfile pins ${name} to ${version}, and ${requestedBy} asks for ${text.slice(0, 100)}. Create the lockfile again, or correct the range.`,
-    details: { packName: name, version, range: text.slice(0, 256), requestedBy },
+    message: `The lockfile pins ${name} to ${version}, and ${requestedBy} asks for ${range.slice(0, 100)}. Create the lockfile again, or correct the range.`,
+    details: { packName: name, version, range: range.slice(0, 256), requestedBy },
   });
 }
 
@@ -130,17 +114,15 @@ function registryOf({ name, resolved }: LockedPack, lock: PackLock, registries: 
 
 /** The manifest in the archive is the last word on what a pack depends on. */
 function checkDependencies(
-  { name, version, manifest }: FetchedPack,
-  entry: LockedPack,
-  overrides: Readonly<Record<string, string>>,
+  { name: parent, version, manifest }: FetchedPack,
+  { dependencies: pins = {} }: LockedPack,
+  overrides: Overrides,
 ): void {
-  const requestedBy = `${name}@${version}`;
-  for (const [dependency, text] of Object.entries(manifest.dependencies ?? {})) {
-    const pin = Object.hasOwn(entry.dependencies ?? {}, dependency)
-      ? entry.dependencies?.[dependency]
-      : undefined;
-    if (pin === undefined) throw incomplete(dependency, requestedBy);
-    checkPin({ name: dependency, version: pin, requestedBy, text }, overrides);
+  const requestedBy = `${parent}@${version}`;
+  for (const [name, range] of Object.entries(manifest.dependencies ?? {})) {
+    const pin = Object.hasOwn(pins, name) ? pins[name] : undefined;
+    if (pin === undefined) throw incomplete(name, requestedBy);
+    checkPin({ name, range, requestedBy }, pin, overrides);
   }
 }
 

@@ -29,7 +29,7 @@ export async function openFolderRegistry({
   const root = await rootOf(folder);
   const discovery = await readOptional(path.join(root, DISCOVERY_FILE));
   const declared = discovery && readDiscovery(discovery)?.url;
-  const source = new FolderSource(root, declared ?? '');
+  const source = folderSource(path.resolve(root), (declared ?? '').replace(/\/+$/, ''));
   return new DocumentRegistry({
     url: url ?? (declared && URL.canParse(declared) ? declared : pathToFileURL(root).href),
     reach: 'local',
@@ -60,38 +60,30 @@ async function readOptional(file: string, bytesMax = Infinity): Promise<Buffer |
   }
 }
 
-class FolderSource implements DocumentSource {
-  readonly #root: string;
-  readonly #declaredUrl: string;
+function folderSource(root: string, declaredUrl: string): DocumentSource {
+  return {
+    async read(address, bytesMax) {
+      const file = path.resolve(root, decodeURIComponent(address).replace(/^\/+/, ''));
+      if (!file.startsWith(root + path.sep)) return undefined;
+      // A static host serves `x.json` for `x`.
+      return (await readOptional(file, bytesMax)) ?? (await readOptional(`${file}.json`, bytesMax));
+    },
 
-  constructor(root: string, declaredUrl: string) {
-    this.#root = path.resolve(root);
-    this.#declaredUrl = declaredUrl.replace(/\/+$/, '');
-  }
+    pathOf(address) {
+      if (declaredUrl !== '' && address.startsWith(`${declaredUrl}/`))
+        return address.slice(declaredUrl.length);
+      if (!/^[a-z][a-z0-9+.-]*:|^\/\//i.test(address))
+        return address.startsWith('/') ? address : `/${address}`;
+      throw new OpenwopError('pack_registry_unreachable', {
+        message: `The registry in this folder refers to ${address}, which is not in the folder.`,
+      });
+    },
 
-  async read(address: string, bytesMax: number): Promise<Uint8Array | undefined> {
-    const file = path.resolve(this.#root, decodeURIComponent(address).replace(/^\/+/, ''));
-    if (!file.startsWith(this.#root + path.sep)) return undefined;
-    // A static host serves `x.json` for `x`, so it lies there.
-    return (await readOptional(file, bytesMax)) ?? (await readOptional(`${file}.json`, bytesMax));
-  }
+    packs: async () => (await readdir(path.join(root, PACKS_FOLDER))).filter(isPackName).sort(),
 
-  pathOf(address: string): string {
-    const own = this.#declaredUrl;
-    if (own !== '' && address.startsWith(`${own}/`)) return address.slice(own.length);
-    if (!/^[a-z][a-z0-9+.-]*:|^\/\//i.test(address)) return address.startsWith('/') ? address : `/${address}`;
-    throw new OpenwopError('pack_registry_unreachable', {
-      message: `The registry in this folder refers to ${address}, which is not in the folder.`,
-    });
-  }
-
-  async packs(): Promise<readonly string[]> {
-    return (await readdir(path.join(this.#root, PACKS_FOLDER))).filter(isPackName).sort();
-  }
-
-  async versions(name: string): Promise<readonly string[]> {
-    const folder = path.join(this.#root, PACKS_FOLDER, name, '-');
-    const files = await readdir(folder).catch(() => []);
-    return files.filter((file) => file.endsWith('.tgz')).map((file) => file.slice(0, -'.tgz'.length));
-  }
+    async versions(name) {
+      const files = await readdir(path.join(root, PACKS_FOLDER, name, '-')).catch(() => []);
+      return files.filter((file) => file.endsWith('.tgz')).map((file) => file.slice(0, -'.tgz'.length));
+    },
+  };
 }

@@ -26,59 +26,39 @@ export function openHttpRegistry({
   timeoutMs = TIMEOUT_MS,
 }: HttpRegistryOptions): CopyableRegistry {
   const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
-  const source = new HttpSource(base, egress, timeoutMs);
   return new DocumentRegistry({
     url: base,
     reach: 'network',
-    source,
+    source: httpSource(base, egress, timeoutMs),
     ...(roots === undefined ? {} : { roots }),
   });
 }
 
-class HttpSource implements DocumentSource {
-  readonly #base: string;
-  readonly #egress: Egress;
-  readonly #timeoutMs: number;
-
-  constructor(base: string, egress: Egress, timeoutMs: number) {
-    this.#base = base;
-    this.#egress = egress;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  async read(path: string, bytesMax: number): Promise<Uint8Array | undefined> {
-    const { status, body } = await this.#request(path, bytesMax);
+const httpSource = (base: string, egress: Egress, timeoutMs: number): DocumentSource => ({
+  async read(path, bytesMax) {
+    const options = { timeoutMs, maxResponseBytes: bytesMax, redirects: REDIRECTS_MAX };
+    const { status, body } = await egress.request(base + path, options).catch((error: unknown) => {
+      if (error instanceof EgressError) throw unreachable(base, `is not reached: ${error.message}`);
+      throw error;
+    });
     if (status === 200) return body;
     if (ABSENT.has(status)) return undefined;
-    throw unreachable(this.#base, `answers ${status} for ${path}.`);
-  }
+    throw unreachable(base, `answers ${status} for ${path}.`);
+  },
 
   /**
    * Only what lies under the registry's own address is the registry. Templates keep their braces, so this
    * compares text. A path from the root of the server may or may not repeat the path of the registry.
    */
-  pathOf(address: string): string {
-    if (address.startsWith(`${this.#base}/`)) return address.slice(this.#base.length);
+  pathOf(address) {
+    if (address.startsWith(`${base}/`)) return address.slice(base.length);
     if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(address))
-      throw unreachable(this.#base, `redirects to ${address}, which is another server.`);
+      throw unreachable(base, `redirects to ${address}, which is another server.`);
     const rooted = address.startsWith('/') ? address : `/${address}`;
-    const mount = new URL(this.#base).pathname.replace(/\/$/, '');
+    const mount = new URL(base).pathname.replace(/\/$/, '');
     return mount !== '' && rooted.startsWith(`${mount}/`) ? rooted.slice(mount.length) : rooted;
-  }
-
-  async #request(path: string, bytesMax: number): Promise<{ status: number; body: Uint8Array }> {
-    try {
-      return await this.#egress.request(this.#base + path, {
-        timeoutMs: this.#timeoutMs,
-        maxResponseBytes: bytesMax,
-        redirects: REDIRECTS_MAX,
-      });
-    } catch (error) {
-      if (error instanceof EgressError) throw unreachable(this.#base, `is not reached: ${error.message}`);
-      throw error;
-    }
-  }
-}
+  },
+});
 
 const unreachable = (registry: string, why: string): OpenwopError =>
   new OpenwopError('pack_registry_unreachable', {

@@ -116,7 +116,11 @@ class Scan {
       case 'SequenceExpression':
         return node.expressions.map((each) => this.#value(each, scope)).at(-1) ?? unknown();
       case 'MemberExpression':
-        return this.#memberOf(node, this.#value(node.object, scope), this.#keys(node, scope));
+        return this.#memberOf(
+          node,
+          this.#value(node.object, scope),
+          this.#key(node.property, node.computed, scope),
+        );
       case 'ArrayExpression':
         return union(...node.elements.map((each) => this.#value(each, scope)));
       case 'SpreadElement':
@@ -188,9 +192,8 @@ class Scan {
     return (module && name !== undefined && module.scope.bindings.get(name)) || unknown();
   }
 
-  #keys({ computed, property }: JsNode & { type: 'MemberExpression' }, scope: Scope): Value {
-    if (!computed) return text(property.type === 'Identifier' ? property.name : '');
-    return this.#value(property, scope);
+  #key(key: JsNode, isComputed: boolean, scope: Scope): Value {
+    return isComputed ? this.#value(key, scope) : text(keyText(key) ?? '');
   }
 
   #memberOf(node: JsNode, object: Value, keys: Value): Value {
@@ -219,7 +222,7 @@ class Scan {
       const value = this.#value(member.type === 'SpreadElement' ? member.argument : member.value, scope);
       if (member.type === 'SpreadElement') spread.push(value);
       else {
-        const keys = member.computed ? this.#value(member.key, scope) : text(keyText(member.key) ?? '');
+        const keys = this.#key(member.key, member.computed, scope);
         this.#put(keys, value);
       }
     }
@@ -248,7 +251,7 @@ class Scan {
         break;
       case 'MemberExpression':
         this.#value(target.object, scope);
-        this.#put(this.#keys(target, scope), value);
+        this.#put(this.#key(target.property, target.computed, scope), value);
         break;
       case 'AssignmentPattern':
         this.#assign(target.left, union(value, this.#value(target.right, scope)), scope);
@@ -263,7 +266,7 @@ class Scan {
         for (const member of target.properties) {
           if (member.type === 'RestElement') this.#assign(member.argument, value, scope);
           else {
-            const keys = member.computed ? this.#value(member.key, scope) : text(keyText(member.key) ?? '');
+            const keys = this.#key(member.key, member.computed, scope);
             this.#assign(member.value, this.#memberOf(member, value, keys), scope);
           }
         }
@@ -300,7 +303,7 @@ class Scan {
       if (!('value' in member)) continue;
       const value = this.#value(member.value, scope);
       if ('kind' in member && member.kind === 'constructor') merge(made, value);
-      else this.#put(text(keyText(member.key) ?? ''), value);
+      else this.#put(this.#key(member.key, false, scope), value);
     }
     if (node.id) this.#merge(this.#variable(node.id.name, scope), made);
     return made;

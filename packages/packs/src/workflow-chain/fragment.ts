@@ -1,4 +1,4 @@
-import type { EdgeCondition, JsonObject, TriggerRule, WorkflowEdge, WorkflowNode } from '@gantry/protocol';
+import type { EdgeCondition, JsonObject, WorkflowEdge, WorkflowNode } from '@gantry/protocol';
 import { asJson, mapObjectStrings, mapStrings } from '../json.ts';
 import type { ChainCapability, FragmentEdge, FragmentNode, WorkflowChain } from './chain.ts';
 import type { Endpoint, NodeIds } from './node-ids.ts';
@@ -6,47 +6,31 @@ import { nodeInputs, type ParameterBinding, plainOf, portsOf } from './ports.ts'
 import { bindSubChains, type ChildIds } from './sub-chain-refs.ts';
 import type { Substitution } from './substitute.ts';
 
-/** An expanded node in the manifest's own form, as the protocol's expansion seam answers it. */
-export interface ExpandedFragmentNode {
-  readonly id: string;
-  readonly typeId: string;
-  readonly name?: string;
-  readonly position?: { readonly x?: number; readonly y?: number };
+/** An expanded node in the form of the manifest, as the expansion seam of the protocol answers it. */
+export type ExpandedFragmentNode = Omit<FragmentNode, 'config' | 'inputs' | 'compensation'> & {
   readonly config?: JsonObject;
   readonly inputs?: JsonObject;
   readonly compensation?: JsonObject;
-  readonly irreversibleEffect?: boolean;
   readonly capabilities?: readonly ChainCapability[];
-}
+};
 
-export interface ExpandedFragmentEdge {
-  readonly from: string;
-  readonly to: string;
-  readonly condition?: EdgeCondition;
-  readonly triggerRule?: TriggerRule;
-}
-
-export interface ExpandedNode {
-  readonly fragment: ExpandedFragmentNode;
-  readonly node: WorkflowNode;
-}
-
-export interface ExpandedEdge {
-  readonly fragment: ExpandedFragmentEdge;
-  readonly edge: WorkflowEdge;
-}
+export type ExpandedFragmentEdge = Omit<FragmentEdge, 'condition'> & { readonly condition?: EdgeCondition };
 
 /** Distance between nodes that came without a place of their own. */
 const COLUMN_WIDTH = 240;
 
-export interface FragmentContext {
+interface FragmentContext {
   readonly chain: WorkflowChain;
   readonly ids: NodeIds;
   readonly binding: ParameterBinding;
   readonly children: ChildIds | undefined;
 }
 
-export function expandNode(context: FragmentContext, source: FragmentNode, column: number): ExpandedNode {
+export function expandNode(
+  context: FragmentContext,
+  source: FragmentNode,
+  column: number,
+): { fragment: ExpandedFragmentNode; node: WorkflowNode } {
   const { chain, ids, binding } = context;
   const inputs = nodeInputs(source, ids, binding);
   const id = ids.renamed(source.id);
@@ -109,7 +93,7 @@ export function expandEdge(
   { ids, binding }: FragmentContext,
   source: FragmentEdge,
   index: number,
-): ExpandedEdge {
+): { fragment: ExpandedFragmentEdge; edge: WorkflowEdge } {
   const from = ids.endpoint(source.from);
   const to = ids.endpoint(source.to);
   const rules = {
