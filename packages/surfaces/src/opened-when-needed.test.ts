@@ -21,7 +21,7 @@ test('I1, I2: one attempt for all who wait; the next one who asks after a failur
   assert.equal(attempts.length, 0, 'nobody asked');
   const both = [needed.get(), needed.get()];
   attempts[0]?.reject(new Error('unreachable'));
-  for (const each of both) await assert.rejects(each, /away/);
+  for (const each of both) await assert.rejects(each, /unreachable/);
   const again = needed.get();
   attempts[1]?.resolve('it');
   assert.deepEqual([await again, await needed.get(), attempts.length], ['it', 'it', 2]);

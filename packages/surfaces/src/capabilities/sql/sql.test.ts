@@ -194,7 +194,7 @@ describe('data sources', () => {
       assert.rejects(call('query', { ...one, datasourceId: 'Shop' }, tenant), { message });
     await misspelt(
       'acme',
-      /Did you mean shop\? This tenant has primary, shop, reports, away; only the operator/,
+      /Did you mean shop\? This tenant has primary, shop, reports, unreachable; only the operator/,
     );
     await misspelt(
       'other',
