@@ -7,11 +7,11 @@ import { createSandbox, type Sandbox } from '@gantry/sandbox';
 import { openSqlite } from '@gantry/store';
 import {
   type BackendSettings,
-  createSurfaceDesk,
+  type CallGate,
+  createCallGate,
   type NodeCalls,
   type NodeFacts,
   openSurfaces,
-  type SurfaceDesk,
 } from '@gantry/surfaces';
 import { InvocationLog } from '../packages/host/src/runtime/invocation-log.ts';
 import { callJournal } from '../packages/host/src/surfaces/call-journal.ts';
@@ -171,7 +171,7 @@ async function invoke(sandbox: Sandbox, desk: BenchDesk, { folder, runId, load }
 }
 
 /** The desk with its journal. */
-export interface BenchDesk extends Pick<SurfaceDesk, 'table'> {
+export interface BenchDesk extends Pick<CallGate, 'table'> {
   open(facts: NodeFacts): NodeCalls;
 }
 
@@ -194,7 +194,7 @@ export async function openDesk(folder: string, backends: BackendSettings): Promi
     buckets: ['artifacts'],
     blobLinks: { key: new Uint8Array(32), publicUrl: () => '' },
   });
-  const desk = createSurfaceDesk({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
+  const desk = createCallGate({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
   const journal = callJournal(log);
   return {
     desk: { table: desk.table, open: (facts) => desk.open(facts, journal) },

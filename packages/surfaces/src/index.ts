@@ -1,10 +1,10 @@
+export { type CallGate, createCallGate } from './calls/call-gate.ts';
 export type { CallJournal, CallRecord, JournaledCall, ReadsPlace, SeenRead } from './calls/call-journal.ts';
 export { createCursors } from './calls/cursor.ts';
 export type { Data, DataObject } from './calls/data.ts';
 export type { CallReport, NodeCalls } from './calls/node-calls.ts';
 export { decodeBase64 } from './calls/spelling.ts';
 export type { Invocation, NodeFacts } from './calls/surface-call.ts';
-export { createSurfaceDesk, type SurfaceDesk } from './calls/surface-desk.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
 export { deliveryTokens } from './capabilities/queue/delivery-token.ts';
 export { placeProblem as queuePlaceProblem } from './capabilities/queue/limits.ts';

@@ -22,9 +22,9 @@ test('a scheme that is not served is named, and the rest of the setting is not',
     assert.doesNotMatch(error.message, /open-sesame/);
     return true;
   });
-  await assert.rejects(refused('open-sesame'), /^Error: GANTRY_KV is no URL/);
+  await assert.rejects(refused('open-sesame'), /^Error: GANTRY_KV is not a valid URL/);
   await assert.rejects(refused('postgres://ada:open#sesame@db/x'), (error: Error) => {
-    assert.match(error.message, /GANTRY_KV is no URL; .* in a password must be percent-encoded/);
+    assert.match(error.message, /GANTRY_KV is not a valid URL; .* in a password must be percent-encoded/);
     assert.doesNotMatch(error.message, /sesame/);
     return true;
   });
@@ -37,7 +37,11 @@ test('a scheme that is not served is named, and the rest of the setting is not',
     'db/%zz',
   ])
     await assert.rejects(refused(`postgres://${place}`), (error: Error) => {
-      assert.match(error.message, /^GANTRY_KV is no URL; .* in a password must be percent-encoded/, place);
+      assert.match(
+        error.message,
+        /^GANTRY_KV is not a valid URL; .* in a password must be percent-encoded/,
+        place,
+      );
       assert.doesNotMatch(error.message, /sesame/);
       return true;
     });

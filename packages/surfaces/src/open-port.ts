@@ -31,7 +31,7 @@ export interface PortChoice<Port> {
 }
 
 export const NO_URL =
-  'is no URL; characters such as # ? / @ % in a password must be percent-encoded, as %23 for #';
+  'is not a valid URL; characters such as # ? / @ % in a password must be percent-encoded, as %23 for #';
 
 /**
  * Whether every part of it can be read. What ends a host too early, with an `@` to come, is a password that is not

@@ -182,6 +182,6 @@ export async function assertWritable(dataDir: string, part = ''): Promise<void> 
   } catch (error) {
     const where = part === '' ? 'The data folder' : `"${part}" in the data folder`;
     const why = codeOf(error) ?? 'no reason given';
-    throw refused(where, `cannot be written (${why}). Look at the space on its disk and at who owns it.`);
+    throw refused(where, `cannot be written (${why}). Check its free disk space and its owner.`);
   }
 }

@@ -1,7 +1,7 @@
 /** What nodes may ask of this host: the surfaces, opened with the backends that the settings name. */
 import type { HostOffer } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
-import { createSurfaceDesk, type OpenedSurfaces, openSurfaces as openAll } from '@gantry/surfaces';
+import { createCallGate, type OpenedSurfaces, openSurfaces as openAll } from '@gantry/surfaces';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import type { Members } from '../packs/node-controls/members.ts';
@@ -58,7 +58,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   });
   const metrics = new CallMetrics();
   const tell = callLog({ log, now, settings: opened.settings });
-  const desk = createSurfaceDesk({
+  const desk = createCallGate({
     surfaces: opened.surfaces,
     now,
     onCall: (report) => {

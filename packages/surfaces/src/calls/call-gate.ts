@@ -2,7 +2,7 @@
  * The one place where pack code meets host capabilities.
  *
  * @example
- * const desk = createSurfaceDesk({ surfaces: [kv, cache], now: Date.now, onCall: (report) => {} });
+ * const desk = createCallGate({ surfaces: [kv, cache], now: Date.now, onCall: (report) => {} });
  * const calls = desk.open(facts, journal);              // one for each dispatch of a node
  * sandbox.invoke({ surfaces: desk.table, call: (path, args, io) => calls.call(path, args, io) });
  */
@@ -14,11 +14,11 @@ import { type CallDeps, NodeCalls } from './node-calls.ts';
 import { createRoutes } from './routes.ts';
 import type { NodeFacts } from './surface-call.ts';
 
-export interface SurfaceDeskOptions extends CallDeps {
+export interface CallGateOptions extends CallDeps {
   readonly surfaces: readonly ImplementedSurface[];
 }
 
-export interface SurfaceDesk {
+export interface CallGate {
   /** How every offered ctx path behaves in the child. */
   readonly table: Readonly<Record<string, 'unary' | 'stream'>>;
   /** The calls of one node at work: keep it for one invocation of the sandbox. */
@@ -29,7 +29,7 @@ export interface SurfaceDesk {
   capabilities(): Map<string, readonly string[]>;
 }
 
-export function createSurfaceDesk({ surfaces, ...deps }: SurfaceDeskOptions): SurfaceDesk {
+export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate {
   const routes = createRoutes(surfaces, SPELLINGS);
   const kinds = [...routes.paths].map(([path, [route]]) => [path, route?.method.kind ?? 'unary'] as const);
   return {

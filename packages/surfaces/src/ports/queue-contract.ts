@@ -187,8 +187,8 @@ function tenants(user: Users): void {
     assert.deepEqual(await theirs.take('t'), []);
     assert.deepEqual(await theirs.take('t', { group: 'g' }), []);
     for (const act of [theirs.ack, theirs.nack]) await assert.rejects(act(mine), EXPIRED);
-    await assert.rejects(theirs.bury(mine, 'no'), EXPIRED);
-    await ours.bury(dead, 'yes');
+    await assert.rejects(theirs.addDeadLetter(mine, 'no'), EXPIRED);
+    await ours.addDeadLetter(dead, 'yes');
     await theirs.publish('t', 'theirs');
     assert.deepEqual(payloads(await theirs.take('t.dlq')), []);
     assert.deepEqual(payloads(await theirs.take('t')), ['theirs']);

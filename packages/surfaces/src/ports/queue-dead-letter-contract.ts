@@ -7,10 +7,10 @@ const { deliveriesMax } = QUEUE_CONTRACT_BOUNDS;
 
 export function queueDeadLetters(user: Users): void {
   test('a dead letter is a message of its own topic, with the original and the reason', async () => {
-    const { publish, take, takeOne, bury, ack } = user();
+    const { publish, take, takeOne, addDeadLetter, ack } = user();
     const messageId = await publish('t', { v: 'poison' });
     const delivery = await takeOne('t', { group: 'g' });
-    assert.deepEqual(await bury(delivery, 'unreadable'), { topic: 't', dead: true });
+    assert.deepEqual(await addDeadLetter(delivery, 'unreadable'), { topic: 't', dead: true });
     await assert.rejects(ack(delivery), EXPIRED);
     assert.deepEqual(await take('t', { group: 'g' }), []);
     const letter = await takeOne('t.dlq');
@@ -27,10 +27,10 @@ export function queueDeadLetters(user: Users): void {
   });
 
   test('whatever its group is called', async () => {
-    const { publish, takeOne, bury, drain } = user();
+    const { publish, takeOne, addDeadLetter, drain } = user();
     await publish('t', 1);
     const groups = ['a\nb', 'a\r\nx-id: x', 'é'.repeat(50)];
-    for (const group of groups) await bury(await takeOne('t', { group }), 'r');
+    for (const group of groups) await addDeadLetter(await takeOne('t', { group }), 'r');
     const letters = (await drain('t.dlq')).map(({ payload }) => payload as { consumerGroup: string });
     assert.deepEqual(letters.map(({ consumerGroup }) => consumerGroup).toSorted(), groups.toSorted());
   });
@@ -62,16 +62,19 @@ export function queueDeadLetters(user: Users): void {
   });
 
   test('I4: dead letters stay where they are until they are acknowledged', async () => {
-    const { publish, takeOne, bury, nack, ack, take } = user();
+    const { publish, takeOne, addDeadLetter, nack, ack, take } = user();
     await publish('t', 1);
-    await bury(await takeOne('t'), 'x');
+    await addDeadLetter(await takeOne('t'), 'x');
     for (let count = 1; count <= deliveriesMax + 1; count++) {
       const letter = await takeOne('t.dlq');
       assert.equal(letter.deliveryCount, count);
       await nack(letter);
     }
     const letter = await takeOne('t.dlq');
-    await assert.rejects(bury(letter, 'again'), { code: 'validation_error', message: /dead letter already/ });
+    await assert.rejects(addDeadLetter(letter, 'again'), {
+      code: 'validation_error',
+      message: /dead letter already/,
+    });
     await ack(letter);
     assert.deepEqual(await take('t.dlq'), []);
   });

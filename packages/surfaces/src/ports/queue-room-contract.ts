@@ -195,7 +195,7 @@ function forgets(user: Users): void {
 }
 
 function buries(user: Users): void {
-  test('I5: a full tenant can bury its dead', async () => {
+  test('I5: a full tenant can addDeadLetter its dead', async () => {
     const ours = user();
     for (const poison of ['asked for', 'once too often', 'unsaid']) await ours.publish('poison', poison);
     const [asked, often, unsaid] = await ours.take('poison');
@@ -207,7 +207,7 @@ function buries(user: Users): void {
     }
     const last = [await ours.takeOne('poison'), await ours.takeOne('poison', { visibilityMs: 100 })];
     for (const length of [9_000, 1_000, 20]) await fill(ours, 'fill', [length]);
-    assert.deepEqual(await ours.bury(asked, 'r'), { topic: 'poison', dead: true });
+    assert.deepEqual(await ours.addDeadLetter(asked, 'r'), { topic: 'poison', dead: true });
     assert.deepEqual(await ours.nack(last[0]!), { topic: 'poison', dead: true });
     assert.deepEqual(await ours.take('poison', { waitMs: 1_500 }), [], 'the third is dead for its silence');
     const originals = (await ours.drain('poison.dlq')).map(
@@ -220,7 +220,7 @@ function buries(user: Users): void {
     const ours = user();
     const topic = 'q'.repeat(200);
     await ours.publish(topic, 1);
-    await ours.bury(await ours.takeOne(topic), 'r');
+    await ours.addDeadLetter(await ours.takeOne(topic), 'r');
     assert.equal((await ours.drain(`${topic}.dlq`)).length, 1);
   });
 }

@@ -24,7 +24,7 @@ export interface QueueUser {
   drain(topic: string, request?: Take): Promise<readonly QueueDelivery[]>;
   ack(delivery: QueueDelivery): Promise<unknown>;
   nack(delivery: QueueDelivery): Promise<unknown>;
-  bury(delivery: QueueDelivery, reason: string): Promise<unknown>;
+  addDeadLetter(delivery: QueueDelivery, reason: string): Promise<unknown>;
   stream(
     topic: string,
     how: { fromBeginning: boolean; follow: boolean; signal?: AbortSignal },
@@ -72,7 +72,7 @@ export function userOf(port: QueuePort, tenant: string): QueueUser {
       }
     },
     nack: ({ handle }) => port.settle(handle, { kind: 'again', delayMs: 0 }, call()),
-    bury: ({ handle }, reason) => port.settle(handle, { kind: 'dead', reason }, call()),
+    addDeadLetter: ({ handle }, reason) => port.settle(handle, { kind: 'dead', reason }, call()),
     stream: (topic, how) => port.stream({ topic, signal: NEVER, ...how }, read(tenant, Date.now())),
   };
 }

@@ -5,7 +5,7 @@
  * I2  Every group gets every message, at least once, until it is acknowledged or dead-lettered for that group. A new
  *     group starts with the oldest message that is still kept.
  * I3  A delivery is its consumer's for `visibilityMs`. Then, or when it is requeued, the message is delivered again
- *     with a higher count and its handle is good for nothing: `queue_delivery_token_expired`.
+ *     with a higher count and its handle is no longer valid: `queue_delivery_token_expired`.
  * I4  A message delivered `deliveriesMax` times without success goes to the dead letters of its topic, a topic like
  *     any other. Messages there are delivered until they are acknowledged. Who subscribes is without that limit: what
  *     it rejects comes again, later each time, until it is taken. In a group that is also consumed from, deliveries to

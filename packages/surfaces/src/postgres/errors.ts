@@ -74,7 +74,7 @@ export function explainOpening(error: unknown, address: string): unknown {
   if (isOfServer(error) && !PASSING_CLASSES.includes(code.slice(0, 2)))
     return refusedForGood(
       server,
-      `does not take the schema of this Gantry (${code}). Its log says why; mend that, or name another database.`,
+      `does not take the schema of this Gantry (${code}). Its log says why; correct that, or name another database.`,
     );
   return unconnected(server, error, postgresReason(code));
 }

@@ -14,7 +14,7 @@ import {
 import type { QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
 import type { Tx } from './connection.ts';
 import { type Asked, groupKey, loadFurther, loadGroups, type OpenGroup } from './queue-groups.ts';
-import { bury } from './queue-messages.ts';
+import { addDeadLetter } from './queue-messages.ts';
 import { byNumber, fromNumber } from './queue-range.ts';
 import type { QueueAct, QueueTurn } from './queue-turn.ts';
 
@@ -51,7 +51,7 @@ export function makeWay(place: QueuePlace, { now, deliveriesMax }: Asking) {
       const group = turn.groups.get(groupKey(wanted)) ?? (await addGroup(tx, turn, wanted));
       if (!group) return { buried: false };
       const { spent } = dueOf(turn, group, { ...wanted, deliveriesMax });
-      await burySpent(tx, turn, group.id, place, spent);
+      await deadLetterSpent(tx, turn, group.id, place, spent);
       await leaseFresh(tx, turn, group, { ...wanted, visibilityMs: 0 }, { messages: 0, bytes: 0 });
       return { buried: spent.length > 0 };
     },
@@ -100,7 +100,7 @@ function hasAny(turn: QueueTurn, group: OpenGroup, wanted: Due): boolean {
   return leased.length > 0 || (room.messages > 0 && freshOf(turn, group, room).leased.length > 0);
 }
 
-async function burySpent(
+async function deadLetterSpent(
   tx: Tx,
   turn: QueueTurn,
   groupId: number,
@@ -108,7 +108,12 @@ async function burySpent(
   spent: readonly Found[],
 ): Promise<void> {
   for (const { seq, count: deliveryCount } of spent) {
-    await bury(tx, turn, { seq, topic, group, deliveryCount, reason: DELIVERY_LIMIT_REASON }, turn.now);
+    await addDeadLetter(
+      tx,
+      turn,
+      { seq, topic, group, deliveryCount, reason: DELIVERY_LIMIT_REASON },
+      turn.now,
+    );
     turn.forget({ groupId, seq });
   }
 }
@@ -121,7 +126,7 @@ async function leaseDue(
 ) {
   const choice = dueOf(turn, group, wanted);
   const groupId = group.id;
-  await burySpent(tx, turn, groupId, wanted, choice.spent);
+  await deadLetterSpent(tx, turn, groupId, wanted, choice.spent);
   const visibleAt = turn.now + wanted.visibilityMs;
   for (const { seq, count } of choice.leased)
     turn.give({ groupId, seq, count, isLeased: true, visibleAt }, 'again');
@@ -167,7 +172,12 @@ export function settle(handle: string, wanted: QueueOutcome, { now, deliveriesMa
       }
       if (outcome.kind === 'dead') {
         if (isDeadLetterTopic(topic)) throw new OpenwopError('validation_error', { message: ALREADY_DEAD });
-        await bury(tx, turn, { seq, topic, group, deliveryCount: count, reason: outcome.reason }, now);
+        await addDeadLetter(
+          tx,
+          turn,
+          { seq, topic, group, deliveryCount: count, reason: outcome.reason },
+          now,
+        );
       }
       turn.forget({ groupId, seq });
       return { topic, dead: outcome.kind === 'dead' };

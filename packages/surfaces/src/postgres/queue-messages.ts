@@ -2,7 +2,7 @@
 import type { Statement } from '@gantry/postgres';
 import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../capabilities/queue/dead-letter.ts';
 import { tenantFull } from '../capabilities/queue/errors.ts';
-import { type Burial, MESSAGE_OVERHEAD_BYTES } from '../capabilities/queue/queue-store.ts';
+import { MESSAGE_OVERHEAD_BYTES, type NewDeadLetter } from '../capabilities/queue/queue-store.ts';
 import type { QueueDraft } from '../ports/queue.ts';
 import type { Tx } from './connection.ts';
 import { byNumber } from './queue-range.ts';
@@ -56,7 +56,12 @@ export function publish(draft: QueueDraft, { messageId, now, retentionMs }: Publ
 }
 
 /** Never refused: the message was there already. */
-export async function bury(tx: Tx, turn: QueueTurn, { seq, ...about }: Burial, now: number): Promise<void> {
+export async function addDeadLetter(
+  tx: Tx,
+  turn: QueueTurn,
+  { seq, ...about }: NewDeadLetter,
+  now: number,
+): Promise<void> {
   const [found] = await tx<{ message_id: string; payload: string; headers: string }[]>`
     select message_id, payload, headers from queue_messages where seq = ${seq}
   `;

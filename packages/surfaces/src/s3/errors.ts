@@ -13,8 +13,7 @@ const statusOf = (error: unknown): number | undefined =>
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && error.name !== 'NoSuchBucket' && statusOf(error) === 404;
 
-const CREDENTIALS =
-  'Look at AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and at what they may do with the bucket.';
+const CREDENTIALS = 'Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and their permissions on the bucket.';
 
 /** By status. */
 const REFUSALS: Readonly<Record<number, string>> = {

@@ -15,9 +15,9 @@ const REASONS: Readonly<Record<number, SqlAbort>> = {
 const [READONLY, AUTH, ERROR, RANGE] = [8, 23, 1, 25];
 /** Of a file that waiting does not mend: not allowed, damaged, cannot be opened, no database. */
 const UNUSABLE: Readonly<Record<number, string>> = {
-  3: 'The operator has to look at who may read and write it.',
+  3: 'The operator has to check its permissions.',
   11: 'The operator has to put back a sound one.',
-  14: 'The operator has to look at who may read and write it, and its folder.',
+  14: 'The operator has to check its permissions and those of its folder.',
   26: 'The operator has to put back a sound one.',
 };
 

@@ -139,4 +139,4 @@ function answerOf(ended: Ended, limits: SqlLimits): unknown {
   }
 }
 
-const UNUSABLE = 'cannot use its database file. The operator has to look at it.';
+const UNUSABLE = 'cannot use its database file. The operator has to check it.';

@@ -67,7 +67,7 @@ const LEASED = `
 `;
 
 /** What deliveries share with messages. */
-interface Shared extends Pick<MessageWrites, 'bury'> {
+interface Shared extends Pick<MessageWrites, 'addDeadLetter'> {
   readonly full: FullTenants;
 }
 
@@ -135,7 +135,7 @@ const DELIVER = `
   on conflict do update set count = excluded.count, leased = excluded.leased, visible_at = excluded.visible_at
 `;
 
-function redeliveries(database: DatabaseSync, { bury, full }: Shared) {
+function redeliveries(database: DatabaseSync, { addDeadLetter, full }: Shared) {
   const due = database.prepare(DUE);
   const deliver = database.prepare(DELIVER);
   const remove = database.prepare('delete from queue_deliveries where group_id = ? and seq = ?');
@@ -151,7 +151,7 @@ function redeliveries(database: DatabaseSync, { bury, full }: Shared) {
       const found = rowsOf<Found>(due.all(id, now, now, messagesMax));
       const choice = chooseDue(found, { topic, messagesMax, deliveriesMax: bounds.deliveriesMax });
       for (const { seq, count: deliveryCount } of choice.spent) {
-        bury({ seq, topic, group, deliveryCount, reason: DELIVERY_LIMIT_REASON }, facts);
+        addDeadLetter({ seq, topic, group, deliveryCount, reason: DELIVERY_LIMIT_REASON }, facts);
         remove.run(id, seq);
         full.forget(tenant);
       }
@@ -187,7 +187,7 @@ function firstDeliveries(database: DatabaseSync) {
 
 const rowsOf = <T>(rows: unknown): T[] => rows as T[];
 
-function settling(database: DatabaseSync, { bury, full }: Shared) {
+function settling(database: DatabaseSync, { addDeadLetter, full }: Shared) {
   const find = database.prepare(LEASED);
   const remove = database.prepare('delete from queue_deliveries where group_id = ? and seq = ?');
   const release = database.prepare(
@@ -207,7 +207,7 @@ function settling(database: DatabaseSync, { bury, full }: Shared) {
       full.forget(facts.tenant);
     }
     if (outcome.kind === 'dead')
-      bury({ seq, topic, group, deliveryCount: count, reason: outcome.reason }, facts);
+      addDeadLetter({ seq, topic, group, deliveryCount: count, reason: outcome.reason }, facts);
     return { topic, dead: outcome.kind === 'dead' };
   };
 }

@@ -1,7 +1,11 @@
 /** Messages of the embedded queues: how they come in, and go to the dead letters. */
 import type { DatabaseSync } from 'node:sqlite';
 import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../capabilities/queue/dead-letter.ts';
-import { type Burial, MESSAGE_OVERHEAD_BYTES, TENANT_FULL } from '../capabilities/queue/queue-store.ts';
+import {
+  MESSAGE_OVERHEAD_BYTES,
+  type NewDeadLetter,
+  TENANT_FULL,
+} from '../capabilities/queue/queue-store.ts';
 import type { QueueBounds, QueueDraft } from '../ports/queue.ts';
 import { Refusal } from '../refusal.ts';
 import { bytesOf } from '../text.ts';
@@ -69,7 +73,7 @@ export function messageWrites(database: DatabaseSync, full: FullTenants) {
       return { messageId: arrival.messageId };
     },
     /** Never refused: the message was there already. */
-    bury({ seq, ...about }: Burial, arrival: Omit<Arrival, 'messageId'>): void {
+    addDeadLetter({ seq, ...about }: NewDeadLetter, arrival: Omit<Arrival, 'messageId'>): void {
       const found = original.get(seq);
       const [messageId, headers] = [String(found?.message_id), String(found?.headers)];
       const letter = deadLetterPayload({ ...about, messageId, payload: JSON.parse(String(found?.payload)) });

@@ -28,7 +28,7 @@ export const queueArea = defineArea({
   writes: (database) => {
     const full = new FullTenants();
     const messages = messageWrites(database, full);
-    const deliveries = deliveryWrites(database, { bury: messages.bury, full });
+    const deliveries = deliveryWrites(database, { addDeadLetter: messages.addDeadLetter, full });
     return { publish: messages.publish, sweep: sweeping(database, full), ...deliveries };
   },
 });

@@ -1,7 +1,7 @@
 /** A desk whose calls are remembered through a crash, and the nodes that work at it. */
 import { join } from 'node:path';
+import { createCallGate } from '../calls/call-gate.ts';
 import type { Data } from '../calls/data.ts';
-import { createSurfaceDesk } from '../calls/surface-desk.ts';
 import type { BackendSettings } from '../open-surfaces.ts';
 import { CrashJournal } from './crash-journal.ts';
 import { type Call, callsOf, factsOf } from './desk.ts';
@@ -28,7 +28,7 @@ export interface CrashDesk {
 export async function openCrashDesk({ dataDir, backends, tenant }: CrashDeskOptions): Promise<CrashDesk> {
   const opened = await openTestSurfaces(dataDir, { backends, invocationRetentionMs: 3_600_000 });
   const journal = new CrashJournal(join(dataDir, 'calls.jsonl'));
-  const desk = createSurfaceDesk({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
+  const desk = createCallGate({ surfaces: opened.surfaces, now: Date.now, onCall: () => {} });
   return {
     node(nodeId) {
       const sent: Data[] = [];

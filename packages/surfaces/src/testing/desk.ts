@@ -1,17 +1,17 @@
 /** A desk over real embedded surfaces, and nodes that call it. */
 import type { TestContext } from 'node:test';
+import { type CallGate, createCallGate } from '../calls/call-gate.ts';
 import type { CallJournal, CallRecord, ReadsPlace, SeenRead } from '../calls/call-journal.ts';
 import type { Data } from '../calls/data.ts';
 import type { ImplementedSurface } from '../calls/define-surface.ts';
 import type { CallReport, NodeCalls } from '../calls/node-calls.ts';
 import type { NodeFacts } from '../calls/surface-call.ts';
-import { createSurfaceDesk, type SurfaceDesk } from '../calls/surface-desk.ts';
 import { NOW } from './calls.ts';
 import { freshFolder } from './data-dir.ts';
 import { openTestSurfaces } from './surfaces.ts';
 
 export interface TestDesk {
-  readonly desk: Omit<SurfaceDesk, 'open'> & { open(facts: NodeFacts): NodeCalls };
+  readonly desk: Omit<CallGate, 'open'> & { open(facts: NodeFacts): NodeCalls };
   readonly reports: CallReport[];
   readonly clock: { now: number };
 }
@@ -52,7 +52,7 @@ export function deskOf(
 ): TestDesk {
   const reports: CallReport[] = [];
   const clock = { now: NOW };
-  const desk = createSurfaceDesk({
+  const desk = createCallGate({
     surfaces,
     now: () => clock.now,
     onCall: (report) => void reports.push(report),

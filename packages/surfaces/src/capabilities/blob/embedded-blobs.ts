@@ -175,7 +175,7 @@ function unavailable(cause: unknown): never {
   if (cause instanceof OpenwopError) throw cause;
   throw new OpenwopError('storage_unavailable', {
     message:
-      'The folder of the objects cannot be used for now. Try again later; the operator has to look at the disk.',
+      'The folder of the objects cannot be used for now. Try again later; the operator has to check the disk.',
     cause,
   });
 }

@@ -19,7 +19,7 @@ export interface QueueLease extends QueuePlace {
 }
 
 /** A message that becomes a dead letter for a group. */
-export interface Burial extends QueuePlace {
+export interface NewDeadLetter extends QueuePlace {
   readonly seq: number;
   readonly deliveryCount: number;
   readonly reason: string;

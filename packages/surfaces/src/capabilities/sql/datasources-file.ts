@@ -85,7 +85,7 @@ function problemOf(error: TLocalizedValidationError | undefined): string {
     const missing = error.params.requiredProperties.map((name) => `"${name}" (${NEEDED[name]})`);
     return `${at} lacks ${missing.join(', ')}`;
   }
-  if (error.keyword === 'boolean') return `${at} is no setting; there are ${SETTINGS.join(', ')}`;
+  if (error.keyword === 'boolean') return `${at} is not a setting; the settings are ${SETTINGS.join(', ')}`;
   const needed = NEEDED[field];
   return needed === undefined ? `${at} ${error.message}` : `${at} must be ${needed}`;
 }
@@ -103,7 +103,7 @@ function parse(path: string): unknown {
     return JSON.parse(text);
   } catch {
     // The parser's message quotes what it read
-    throw invalid(path, 'is no JSON');
+    throw invalid(path, 'is not JSON');
   }
 }
 

@@ -48,11 +48,11 @@ const WRONG: [object, RegExp][] = [
   [{ ...server, id: 'a', tenants: '*', url: SECRET }, /password must be percent-encoded.* postgres:\/\//],
   [
     { ...server, id: 'a', tenants: '*', url: `postgres://ada:50%${SECRET}@db/x` },
-    /\/0\/url is no URL; .*password must be percent-encoded/,
+    /\/0\/url is not a valid URL; .*password must be percent-encoded/,
   ],
   [
     { ...server, id: 'a', tenants: '*', url: `postgres://ada:1#${SECRET}@db/x` },
-    /\/0\/url is no URL; .*password must be percent-encoded/,
+    /\/0\/url is not a valid URL; .*password must be percent-encoded/,
   ],
   [
     {
@@ -65,7 +65,10 @@ const WRONG: [object, RegExp][] = [
   ],
   [{ ...server, id: 'a', tenants: '*', maxRows: 0 }, /maxRows/],
   [{ ...server, id: 'a', tenants: '*', timeoutMs: 1e9 }, /timeoutMs/],
-  [{ ...server, id: 'a', tenants: '*', readonly: true }, /readonly is no setting; there are .*readOnly/],
+  [
+    { ...server, id: 'a', tenants: '*', readonly: true },
+    /readonly is not a setting; the settings are .*readOnly/,
+  ],
 ];
 
 test('a file that is not valid is refused with the place, and without what it holds', async (t) => {
@@ -77,7 +80,7 @@ test('a file that is not valid is refused with the place, and without what it ho
       return true;
     });
   await assert.rejects(open.text(`{ "datasources": [ "${SECRET}`), ({ message }: Error) => {
-    assert.match(message, /is no JSON/);
+    assert.match(message, /is not JSON/);
     return !message.includes(SECRET);
   });
   for (const text of [

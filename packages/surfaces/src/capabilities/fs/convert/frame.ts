@@ -35,7 +35,7 @@ export async function receive(chunks: AsyncIterable<Uint8Array>, bytesMax: numbe
   const parts: Uint8Array[] = [];
   for (const length of lengths as unknown[]) {
     if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 0 || length > room)
-      throw new Error('a part that is none');
+      throw new Error('an invalid part');
     room -= length;
     parts.push(await incoming.take(length));
   }

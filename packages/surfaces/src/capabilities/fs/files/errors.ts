@@ -51,6 +51,6 @@ export function explain(error: unknown, path: string): unknown {
 
 const unavailable = (cause: unknown): OpenwopError =>
   new OpenwopError('storage_unavailable', {
-    message: 'The disk of the files cannot be used for now. Try again later; the operator has to look at it.',
+    message: 'The disk of the files cannot be used for now. Try again later; the operator has to check it.',
     cause,
   });
