@@ -64,9 +64,3 @@ export function judgeUrl(text: string, policy: EgressPolicy): Judgement {
   url.hash = '';
   return { allowed: true, target: { url, host, port } };
 }
-
-/** For registration: what is wrong with this URL, as far as its text tells. */
-export function checkUrl(url: string, policy: EgressPolicy): EgressProblem | undefined {
-  const judgement = judgeUrl(url, policy);
-  return judgement.allowed ? undefined : judgement.problem;
-}

@@ -81,21 +81,13 @@ export function environmentOf(
 
 export type ServerPort = Exclude<keyof BackendSettings, 'datasources'>;
 
-const POSTGRES = ['postgres', 'postgresql'];
-/** A test holds them equal to what the surfaces open. */
-const SCHEMES: Readonly<Record<ServerPort, readonly string[]>> = {
-  kv: POSTGRES,
-  cache: POSTGRES,
-  documents: POSTGRES,
-  vectors: POSTGRES,
-  search: POSTGRES,
-  queue: POSTGRES,
-  blobs: ['s3'],
-};
+/** A test compares them with what the surfaces open. */
+const schemesOf = (port: ServerPort): readonly string[] =>
+  port === 'blobs' ? ['s3'] : ['postgres', 'postgresql'];
 
 export function readBackend(name: string, port: ServerPort, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : null;
-  if (scheme !== null && SCHEMES[port].includes(scheme)) return text;
-  throw new SettingsError(notServed(name, text, SCHEMES[port]));
+  if (scheme !== null && schemesOf(port).includes(scheme)) return text;
+  throw new SettingsError(notServed(name, text, schemesOf(port)));
 }

@@ -49,6 +49,3 @@ export const DeadLetterRetry = Type.Union([
   Type.Object({ type: Type.Literal('delivery'), deliveryId: Type.String() }),
 ]);
 export type DeadLetterRetry = Static<typeof DeadLetterRetry>;
-
-/** `deadLetter` of the discovery document. */
-export const deadLetterCapability = (retentionDays: number) => ({ supported: true, retentionDays }) as const;

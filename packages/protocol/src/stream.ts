@@ -6,7 +6,6 @@ export type StreamMode = (typeof STREAM_MODES)[number];
 
 /** Frames that exist on a stream only, made from events: `values` sends the first, `messages` the second. */
 export const STREAM_FRAMES = ['state.snapshot', 'ai.message.chunk'] as const;
-export type StreamFrame = (typeof STREAM_FRAMES)[number];
 
 const isMode = (text: string): text is StreamMode => STREAM_MODES.some((mode) => mode === text);
 
