@@ -116,11 +116,7 @@ class Scan {
       case 'SequenceExpression':
         return node.expressions.map((each) => this.#value(each, scope)).at(-1) ?? unknown();
       case 'MemberExpression':
-        return this.#memberOf(
-          node,
-          this.#value(node.object, scope),
-          this.#key(node.property, node.computed, scope),
-        );
+        return this.#memberOf(node, this.#value(node.object, scope), this.#keys(node, scope));
       case 'ArrayExpression':
         return union(...node.elements.map((each) => this.#value(each, scope)));
       case 'SpreadElement':
@@ -192,8 +188,9 @@ class Scan {
     return (module && name !== undefined && module.scope.bindings.get(name)) || unknown();
   }
 
-  #key(key: JsNode, isComputed: boolean, scope: Scope): Value {
-    return isComputed ? this.#value(key, scope) : text(keyText(key) ?? '');
+  #keys({ computed, property }: JsNode & { type: 'MemberExpression' }, scope: Scope): Value {
+    if (!computed) return text(property.type === 'Identifier' ? property.name : '');
+    return this.#value(property, scope);
   }
 
   #memberOf(node: JsNode, object: Value, keys: Value): Value {
@@ -222,7 +219,7 @@ class Scan {
       const value = this.#value(member.type === 'SpreadElement' ? member.argument : member.value, scope);
       if (member.type === 'SpreadElement') spread.push(value);
       else {
-        const keys = this.#key(member.key, member.computed, scope);
+        const keys = member.computed ? this.#value(member.key, scope) : text(keyText(member.key) ?? '');
         this.#put(keys, value);
       }
     }
@@ -251,7 +248,7 @@ class Scan {
         break;
       case 'MemberExpression':
         this.#value(target.object, scope);
-        this.#put(this.#key(target.property, target.computed, scope), value);
+        this.#put(this.#keys(target, scope), value);
         break;
       case 'AssignmentPattern':
         this.#assign(target.left, union(value, this.#value(target.right, scope)), scope);
@@ -266,7 +263,7 @@ class Scan {
         for (const member of target.properties) {
           if (member.type === 'RestElement') this.#assign(member.argument, value, scope);
           else {
-            const keys = this.#key(member.key, member.computed, scope);
+            const keys = member.computed ? this.#value(member.key, scope) : text(keyText(member.key) ?? '');
             this.#assign(member.value, this.#memberOf(member, value, keys), scope);
           }
         }
@@ -303,7 +300,7 @@ class Scan {
       if (!('value' in member)) continue;
       const value = this.#value(member.value, scope);
       if ('kind' in member && member.kind === 'constructor') merge(made, value);
-      else this.#put(this.#key(member.key, false, scope), value);
+      else this.#put(text(keyText(member.key) ?? ''), value);
     }
     if (node.id) this.#merge(this.#variable(node.id.name, scope), made);
     return made;
