@@ -48,11 +48,15 @@ export function recordOf(caller: Caller, outcome: Outcome, now: number): Write |
 }
 
 /** What was recorded for an earlier call with the same record. */
-export async function recordedOutcome(caller: Caller, records: RecordReads): Promise<Outcome | null> {
+export async function recordedOutcome(
+  caller: Caller,
+  records: RecordReads,
+  now: number,
+): Promise<Outcome | null> {
   if (caller.kind === 'person' && caller.request) {
     const { tenant, operation, key, digest } = caller.request;
     const found = await records.idempotency(tenant, operation, key);
-    if (!found) return null;
+    if (!found || found.expiresAt <= now) return null;
     if (found.digest !== digest) throw new OpenwopError('idempotency_key_mismatch');
     const body = JSON.parse(found.body);
     return found.status < 400 ? { answer: body } : { refusal: refusalOf(body) };

@@ -16,10 +16,14 @@ const person = (tenant: string, key: string, digest = 'd'): Caller => {
   return { kind: 'person', tenant, actor: 'key-1', request };
 };
 
+/** Stands still, so that no change is given up because the machine is slow. */
+const NOW = Date.now();
+
 const changesOn = (
   store: Store,
   pipeline: Pick<CommitPipeline, 'commit'> = new CommitPipeline(store),
-): Changes => new Changes({ store, pipeline, now: Date.now, randomBytes });
+  now = () => NOW,
+): Changes => new Changes({ store, pipeline, now, randomBytes });
 
 for (const backend of await backends()) {
   describe(`changes on ${backend.name}`, { skip: backend.skip }, () => {
@@ -119,6 +123,24 @@ for (const backend of await backends()) {
       });
     });
 
+    test('who is refused among those that wait for one record is refused alone', async () => {
+      const tenant = randomUUID();
+      const [id = ''] = await open(tenant, ['a']);
+      await add(changes, person(tenant, 'used'), id, 1);
+      const callers = Array.from({ length: 30 }, (_, i) => {
+        if (i === 10) return person(tenant, 'used', 'other');
+        return i === 20 ? person(tenant, 'used') : person(tenant, `key-${i}`);
+      });
+      for (const round of [1, 2]) {
+        const settled = await Promise.allSettled(callers.map((caller) => add(changes, caller, id, 1)));
+        const refused = settled.flatMap((each, i) =>
+          each.status === 'rejected' ? [[i, each.reason.code]] : [],
+        );
+        assert.deepEqual(refused, [[10, 'idempotency_key_mismatch']], `round ${round}`);
+        assert.deepEqual(await amountsOf(tenant), [29]);
+      }
+    });
+
     test('a refusal is recorded with what it was decided on', async () => {
       const tenant = randomUUID();
       const [id = ''] = await open(tenant, ['a']);
@@ -148,6 +170,21 @@ for (const backend of await backends()) {
       const same = await Promise.allSettled(Array.from({ length: 8 }, () => create('same')));
       assert.equal(same.filter(({ status }) => status === 'fulfilled').length, 1);
       await assert.rejects(create('same'), { code: 'conflict', message: /id or name exists already/ });
+      let tries = 0;
+      const rename = changes.run(system(tenant), async (change) => {
+        tries++;
+        assert.equal(await change.find(accounts, 'chosen'), null);
+        const other = change.create(accounts, { name: 'other', amount: 0, frozen: false }, 'chosen');
+        change.update(other, { name: 'same' });
+      });
+      await assert.rejects(rename, { code: 'conflict', message: /id or name exists already/ });
+      const taken = changes.run(system(tenant), async (change) => {
+        tries++;
+        assert.equal(await change.find(accounts, 'chosen'), null);
+        change.create(accounts, { name: 'same', amount: 0, frozen: false }, 'chosen');
+      });
+      await assert.rejects(taken, { code: 'conflict', message: /id or name exists already/ });
+      assert.equal(tries, 3, 'a taken name is no race');
       const many = await Promise.allSettled(Array.from({ length: 110 }, (_, i) => create(`n-${i}`)));
       assert.equal(many.filter(({ status }) => status === 'fulfilled').length, 99);
       await assert.rejects(create('more'), { details: { limit: 100 } });
@@ -188,6 +225,28 @@ for (const backend of await backends()) {
       assert.equal(await add(doubting(true), system(tenant), id, 1), 3);
       await assert.rejects(add(doubting(false), system(tenant), id, 1), { outcome: 'unknown' });
       assert.deepEqual(await amountsOf(tenant), [3]);
+    });
+
+    test('a change that keeps losing is given up after 2 s, and that is not recorded', async () => {
+      const tenant = randomUUID();
+      const [id = ''] = await open(tenant, ['a']);
+      let now = NOW;
+      let commits = 0;
+      const losing = async () => {
+        commits++;
+        now += 600;
+        return { won: false, write: 1, reason: 'stale' } as const;
+      };
+      const caller = person(tenant, 'key');
+      const attempt = add(
+        changesOn(store, { commit: losing }, () => now),
+        caller,
+        id,
+        1,
+      );
+      await assert.rejects(attempt, { code: 'conflict', message: /kept changing the same records for 2 s/ });
+      assert.equal(commits, 4);
+      assert.equal(await add(changes, caller, id, 1), 1);
     });
 
     test('a change sees its own writes, and a function that fails leaves nothing', async () => {

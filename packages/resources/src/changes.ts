@@ -36,6 +36,8 @@ interface Job {
   readonly work: (change: Change) => Promise<unknown>;
   /** No longer decided again after this. */
   readonly until: number;
+  /** A record that it found absent was there at the commit: the second time it is another that is in its way. */
+  hasRaced?: boolean;
 }
 
 type Attempt =
@@ -87,7 +89,7 @@ export class Changes {
    * });
    */
   async run<T>(caller: Caller, work: (change: Change) => Promise<T>): Promise<T> {
-    const job = { caller, work, until: this.#options.now() + AGAIN_MS_MAX };
+    const job: Job = { caller, work, until: this.#options.now() + AGAIN_MS_MAX };
     let attempt = await this.#first(job);
     for (let doubts = 0; attempt.kind === 'again'; doubts++) {
       if (doubts > DOUBTS_MAX) throw attempt.doubt ?? contended();
@@ -138,7 +140,7 @@ export class Changes {
     const record = recordOf(caller, outcome, change.now);
     if (isRefusal && (!record || !isRecordable(outcome.refusal))) {
       // It may be refused because of what the same call has done before
-      const earlier = record && (await recordedOutcome(caller, this.#options.store.records));
+      const earlier = record && (await recordedOutcome(caller, this.#options.store.records, change.now));
       return { kind: 'done', outcome: earlier ?? outcome };
     }
     const own = isRefusal ? [] : change.writes;
@@ -175,19 +177,25 @@ export class Changes {
     { reason }: Extract<CommitResult, { won: false }>,
   ): Promise<[Job, Attempt][]> {
     const again: Attempt = { kind: 'again', keys: state.keys };
-    const attempts = decided.map(async (each): Promise<[Job, Attempt]> => {
-      if (!each.writes.includes(write)) return [each.job, again];
+    const settle = async (each: Decided): Promise<Attempt> => {
+      if (!each.writes.includes(write)) return again;
       if (write === each.record) {
-        const earlier = await recordedOutcome(each.job.caller, this.#options.store.records);
-        return [each.job, earlier ? { kind: 'done', outcome: earlier } : again];
+        const earlier = await recordedOutcome(each.job.caller, this.#options.store.records, each.change.now);
+        return earlier ? { kind: 'done', outcome: earlier } : again;
       }
-      if (write.kind === 'expectLease') return [each.job, { kind: 'failed', error: leaseLost() }];
-      // A record that was looked for and found absent has been created meanwhile
-      const isRaced = write.kind === 'putEntry' && state.hasRead(entryKey(write.entry));
-      const refusal = isRaced && reason === 'exists' ? null : each.change.refusalOf(write, reason);
-      return [each.job, refusal ? { kind: 'done', outcome: { refusal } } : again];
-    });
-    return Promise.all(attempts);
+      if (write.kind === 'expectLease') return { kind: 'failed', error: leaseLost() };
+      if (reason === 'exists' && !each.job.hasRaced && isNewAfterRead(write, state)) {
+        each.job.hasRaced = true;
+        return again;
+      }
+      const refusal = each.change.refusalOf(write, reason);
+      return refusal ? { kind: 'done', outcome: { refusal } } : again;
+    };
+    return Promise.all(
+      decided.map(async (each): Promise<[Job, Attempt]> => {
+        return [each.job, await settle(each).catch((error): Attempt => ({ kind: 'failed', error }))];
+      }),
+    );
   }
 
   /** What is there as it was to be written is ours. With a record a repeat finds out; else nobody can. */
@@ -207,6 +215,9 @@ export class Changes {
     return kept.every(({ version, body }, i) => found[i]?.version === version && found[i]?.body === body);
   }
 }
+
+const isNewAfterRead = (write: Write, state: State): boolean =>
+  write.kind === 'putEntry' && write.expectedVersion === null && state.hasRead(entryKey(write.entry));
 
 const leaseOf = (epoch: number, now: number): Write => ({ kind: 'expectLease', epoch, now });
 
