@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const TEST_MS_MAX = 300_000;
+const TEST_MS_MAX = 600_000;
 const FILE_MS_MAX = 10_000;
 /** For what is still in the pipes when the process has ended. */
 const DRAIN_MS = 2_000;

@@ -1,7 +1,7 @@
 /** How much of the files that packs read at once is in the memory of the host. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contentRoom } from '../../../surfaces/src/calls/content-room.ts';
+import { contentRoom } from '../../../surfaces/src/testing/content-room.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { packTest } from './testing/pack-test.ts';
 

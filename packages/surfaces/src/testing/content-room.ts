@@ -1,0 +1,1 @@
+export { contentRoom } from '../calls/content-room.ts';
