@@ -291,6 +291,7 @@ export class RunActor {
 
   /** Starts the work that the committed run asks for and stops what it no longer wants. */
   #follow(): void {
+    if (this.isGone) return;
     this.#startChildren();
     this.#outside.follow(invocations(this.plan, this.#run), isDraining(this.#run));
   }
