@@ -47,7 +47,7 @@ async function copyRuns(store: Store, runId: string, count: number, among: numbe
       const n = Math.floor(i * step) * STATUSES.length + STATUSES.indexOf(status);
       const scopeId = i % 10 === 0 ? `scope-${n}` : null;
       const copy = { ...facts, runId: idOf('run', n), scopeId };
-      if (status === 'completed') copy.workflowId = i % 50 === 0 ? 'three' : `w${i % 50}`;
+      if (status === 'completed') copy.workflowId = i % 4 === 0 ? 'three' : `w${i % 50}`;
       return [{ kind: 'createRun', facts: copy, head, events: loaded.tail }];
     }),
   );
