@@ -90,7 +90,7 @@ const GROUPS = [
 ];
 const FILES_PER_PROCESS_MAX = 25;
 const ALONE =
-  /(crash|escapes|host-death|memory|process|restart|browser|main|scans|walls|width)[^/]*\.test\.ts$/;
+  /(crash|escapes|host-death|memory|process|restart|browser|main|scans|sharing|walls|width)[^/]*\.test\.ts$/;
 const LONGEST = /(crash|escapes|restart|scans|walls)[^/]*\.test\.ts$/;
 
 function* jobsOf(files) {

@@ -164,7 +164,7 @@ test('what a server refuses is told from what it cannot do for now, with what to
   for (const [answer, said, expected] of [
     [403, 'QuotaExceeded', { code: 'blob_quota_exhausted' }],
     [400, 'XMinioAdminBucketQuotaExceeded', { code: 'blob_quota_exhausted' }],
-    [403, 'AccessDenied', refusedWith(/\(403\)\. Look at AWS_ACCESS_KEY_ID/)],
+    [403, 'AccessDenied', refusedWith(/\(403\)\. Check AWS_ACCESS_KEY_ID/)],
     [404, 'NoSuchBucket', refusedWith(/has no such bucket \(404\)\. Create it/)],
     [301, 'PermanentRedirect', refusedWith(/another region \(301\)\. Name that region/)],
     [503, 'SlowDown', away503],
