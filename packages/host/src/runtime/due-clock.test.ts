@@ -103,6 +103,27 @@ test('a failure leaves the entry due and is tried again after a while, not at on
   assert.deepEqual([seen, tries], [['easy', 'hard'], 2]);
 });
 
+test('entries that fail hold up no other, however many they are', async (t) => {
+  const store = await freshStore(t);
+  for (let i = 0; i < 70; i++) await put(store, `hard-${i}`, 1_000);
+  await put(store, 'easy', 1_001);
+  const { seen, onDue } = collector(store);
+  let tries = 0;
+  const clock = new DueClock({
+    store,
+    kind: KIND,
+    log,
+    now: () => 2_000,
+    onDue: async (entry) => {
+      if (entry.id !== 'easy') throw new Error(`no room ${++tries}`);
+      await onDue(entry);
+    },
+  });
+  t.after(() => clock.stop());
+  await clock.run();
+  assert.deepEqual([seen, tries], [['easy'], 70]);
+});
+
 test('an entry that does not move is not worked on for ever', async (t) => {
   const store = await freshStore(t);
   await put(store, 'stuck', 1_000);

@@ -3,9 +3,10 @@
  * process notes and what other processes commit; nothing polls.
  *
  * I1  One pass at a time: what falls due meanwhile is the next pass.
- * I2  An entry that could not be worked on stays due and is tried again after a while, never at once.
+ * I2  An entry that could not be worked on stays due and is tried again after a while, never at once. It holds up
+ *     no other.
  */
-import type { Entry, Store } from '@gantry/store';
+import type { CommitGroup, Entry, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { WakeClock } from './wake-clock.ts';
 
@@ -44,6 +45,12 @@ export class DueClock {
   /** An entry of this kind is due at `at`, on disk. */
   note(at: number | null): void {
     if (at !== null) this.#clock.note(at);
+  }
+
+  /** What this process has committed may be due. */
+  committed(group: CommitGroup): void {
+    for (const write of group)
+      if (write.kind === 'putEntry' && write.entry.kind === this.#options.kind) this.note(write.entry.dueAt);
   }
 
   /** Works on everything that is due now. */
@@ -86,12 +93,17 @@ export class DueClock {
     const { store, kind, now, log } = this.#options;
     const seen = new Set<string>();
     try {
-      for (;;) {
-        const due = await store.entries.due(kind, now(), BATCH);
-        if (due.length === 0 || this.#stopped) return await store.entries.nextDueAt(kind);
-        const done = await Promise.all(due.map((entry) => this.#workOn(entry, seen)));
-        if (done.includes(false)) return now() + RETRY_MS;
+      for (let after: Entry | undefined, done: boolean[] = []; !this.#stopped; ) {
+        const due = await store.entries.due(kind, now(), BATCH, after);
+        done.push(...(await Promise.all(due.map((entry) => this.#workOn(entry, seen)))));
+        after = due.length < BATCH ? undefined : due.at(-1);
+        if (after) continue;
+        // What was worked on may be due again: from the start, until nothing moves
+        if (!done.includes(true))
+          return done.length === 0 ? await store.entries.nextDueAt(kind) : now() + RETRY_MS;
+        done = [];
       }
+      return null;
     } catch (error) {
       if (this.#stopped) return null;
       log.warn({ err: error, kind }, 'what is due could not be read; trying again');
