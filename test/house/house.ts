@@ -154,6 +154,7 @@ export const HOUSE: House = {
       '@gantry/registry': 'mounted where the settings ask for it',
       '@gantry/surfaces': 'what nodes may ask of the host',
       '@gantry/engine': 'decide and apply',
+      '@gantry/resources': 'what the host keeps, and how it changes',
       '@gantry/store': 'the durable port and its adapters',
       '@gantry/egress': 'webhooks leave through it',
       '@gantry/packs': 'packs: manifests, trust, chains',

@@ -1,7 +1,8 @@
 /** What a host does beside answering requests: it runs, tells subscribers, keeps time and hears triggers. */
 import type { Egress } from '@gantry/egress';
 import type { Turns } from '@gantry/limiter';
-import type { Store } from '@gantry/store';
+import { Changes } from '@gantry/resources';
+import { CommitPipeline, type Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import type { MasterKey } from './master-key.ts';
@@ -47,7 +48,9 @@ export interface Services {
 }
 
 export async function createServices(options: ServicesOptions): Promise<Services> {
-  const { settings, workflows, packs, surfaces } = options;
+  const { store, settings, workflows, packs, surfaces } = options;
+  const pipeline = new CommitPipeline(store, (group) => schedules.committed(group));
+  const changes = new Changes({ ...options, pipeline });
   const webhooks = createWebhooks(options);
   const triggers: Triggers = createTriggers({
     ...options,
@@ -57,6 +60,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const runtime = await LocalRuntime.open({
     ...options,
     ...options.runtime,
+    pipeline,
     dataDir: settings.dataDir,
     inflightCap: settings.inflightCap,
     planOf: workflows.planOf,
@@ -65,7 +69,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     outbox: both(webhooks.outbox, triggers.outbox),
     poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
   });
-  const schedules = createSchedules({ ...options, runtime });
+  const schedules: Schedules = createSchedules({ ...options, changes, runtime });
   const heartbeats = createHeartbeats({ ...options, runtime });
   workflows.onRegistered(schedules.syncTriggers);
   workflows.onRegistered(triggers.syncTriggers);

@@ -34,7 +34,7 @@ export type RecordAnswer = (status: number, body: string) => IdempotencyRecord;
 /** Does the work. Given `record`, the answer's record goes into the commit; `duplicate` says that lost. */
 export type Work = (record: RecordAnswer | undefined) => Promise<Answer | 'duplicate'>;
 
-interface Claim {
+export interface Claim {
   readonly tenant: string;
   readonly operation: string;
   readonly key: string;
@@ -83,23 +83,39 @@ export class Idempotency {
   async answer(request: FastifyRequest, reply: FastifyReply, operation: string, work: Work): Promise<string> {
     const key = readKey(request);
     const { tenant } = callerOf(request);
-    const answer =
-      key === null
-        ? await work(undefined)
-        : await this.#inTurn({ tenant, operation, key, digest: digestOf(request.body) }, work, reply);
+    const claim = key === null ? null : { tenant, operation, key, digest: digestOf(request.body) };
+    const answer = claim
+      ? await this.#inTurn(claim, () => this.#once(claim, work, reply))
+      : await work(undefined);
     if (answer === 'duplicate') throw new Error('only a request with a key can be a duplicate');
     void reply.code(answer.status).type(JSON_TYPE);
     return answer.body;
   }
 
+  /** For work that writes the record of what it answers or refuses, and answers a repeat from it. */
+  async once<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    work: (record?: Claim & Pick<IdempotencyRecord, 'expiresAt'>) => Promise<T>,
+  ): Promise<T> {
+    const key = readKey(request);
+    if (key === null) return work();
+    const operation = `${request.method} ${request.url.split('?', 1)[0]}`;
+    const claim = { tenant: callerOf(request).tenant, operation, key, digest: digestOf(request.body) };
+    return this.#inTurn(claim, async () => {
+      if (await this.#stored(claim)) void reply.header('openwop-Idempotent-Replay', 'true');
+      return work({ ...claim, expiresAt: this.#now() + RETENTION_SECONDS * 1000 });
+    });
+  }
+
   /** I2. */
-  async #inTurn(claim: Claim, work: Work, reply: FastifyReply): Promise<Answer> {
+  async #inTurn<T>(claim: Claim, work: () => Promise<T>): Promise<T> {
     const id = `${claim.tenant}\n${claim.operation}\n${claim.key}`;
     for (let before = this.#inFlight.get(id); before !== undefined; before = this.#inFlight.get(id)) {
       await before.catch(() => undefined);
     }
     if (this.#inFlight.size >= IN_FLIGHT_MAX) throw inFlightRefusal();
-    const turn = this.#once(claim, work, reply);
+    const turn = work();
     this.#inFlight.set(id, turn);
     try {
       return await turn;

@@ -3,6 +3,13 @@ import type { RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
 import { type Access, type AccessRules, accessOf, documentedPath } from './access.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of a route that has no rule in the table. */
+    access?: Access;
+  }
+}
+
 export interface RouteSchema {
   readonly summary?: string;
   readonly params?: TSchema;
@@ -33,11 +40,11 @@ export function createRoutes(rules: AccessRules): Routes {
   const all: Route[] = [];
   return {
     all,
-    add({ method, url, schema }) {
+    add({ method, url, schema, config }) {
       const route = {
         method: String(method),
         path: documentedPath(url),
-        access: accessOf(rules, String(method), url),
+        access: config?.access ?? accessOf(rules, String(method), url),
         schema: (schema ?? {}) as RouteSchema,
       };
       all.push(route);

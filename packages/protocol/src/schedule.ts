@@ -1,6 +1,7 @@
 /** Time-based run initiation (host.scheduling): what callers send, what schedules look like. */
 import Type, { type Static } from 'typebox';
 import { RUN_OPTION_LIMITS } from './run.ts';
+import { type Table, wire } from './wire.ts';
 
 const closed = { additionalProperties: false } as const;
 const optional = Type.Optional;
@@ -114,13 +115,30 @@ export const Schedule = Type.Object({
 });
 export type Schedule = Static<typeof Schedule>;
 
-export const PreviewRequest = Type.Object(
-  {
-    cron: Cron,
-    timezone: optional(Timezone),
-    count: optional(Type.Integer({ minimum: 1, maximum: SCHEDULE_LIMITS.timesMax })),
-  },
-  closed,
-);
-
+const Count = optional(Type.Integer({ minimum: 1, maximum: SCHEDULE_LIMITS.timesMax }));
+export const PreviewRequest = Type.Object({ cron: Cron, timezone: optional(Timezone), count: Count }, closed);
 export const FireTimes = Type.Object({ times: Type.Array(Type.String()) });
+
+export const SCHEDULES = {
+  path: 'schedules',
+  id: 'scheduleId',
+  item: { pause: 'write', resume: 'write', next: 'read' },
+  all: { preview: 'read' },
+} as const satisfies Table;
+
+export const schedulesWire = wire(SCHEDULES, {
+  about: 'Start runs of a workflow by the clock',
+  scopes: { read: ['runs:read'], write: ['runs:create'] },
+  input: CreateScheduleRequest,
+  view: Schedule,
+  methods: {
+    pause: { about: 'Let a schedule pass over its ticks', in: Type.Object({}, closed) },
+    resume: { about: 'Let a paused schedule fire again', in: Type.Object({}, closed) },
+    next: {
+      about: 'The next fire times of a schedule',
+      in: Type.Object({ count: Count }, closed),
+      out: FireTimes,
+    },
+    preview: { about: 'The next fire times of a cron expression', in: PreviewRequest, out: FireTimes },
+  },
+});

@@ -1,10 +1,13 @@
 /** What a resource looks like from outside: enough for routes, clients, commands and documentation. */
 import type { Static, TSchema } from 'typebox';
+import type { Scope } from './scope.ts';
 
 /** The names alone, with what each may do. All that a browser or a command line has to load. */
 export interface Table {
   /** Of its routes: `schedules`. */
   readonly path: string;
+  /** Of one item, in its path and its view: `scheduleId`. `id` when absent. */
+  readonly id?: string;
   /** Methods of one item: `pause`. */
   readonly item?: Readonly<Record<string, 'read' | 'write'>>;
   /** Methods of the whole collection: `preview`. */
@@ -19,10 +22,13 @@ export interface MethodWire {
   readonly out?: TSchema;
 }
 
-type MethodName<T extends Table> = (keyof T['item'] | keyof T['all']) & string;
+type MethodName<T extends Table> = (keyof NonNullable<T['item']> | keyof NonNullable<T['all']>) & string;
 
 export interface Wire<T extends Table = Table> {
   readonly table: T;
+  /** What it is for, one line of help. */
+  readonly about: string;
+  readonly scopes: { readonly read: readonly Scope[]; readonly write: readonly Scope[] };
   /** What creates an item. */
   readonly input: TSchema;
   readonly view: TSchema;

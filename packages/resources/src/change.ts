@@ -55,7 +55,8 @@ export class Change {
     // A chosen id may come again after it was deleted; its versions must not
     const firstVersion = chosenId === undefined ? {} : { firstVersion: this.#growingVersion() };
     const limit = kind.max === undefined ? {} : { max: kind.max };
-    const stored = { kind, id, workspace: this.#workspace, createdAt: this.now, record };
+    const { tenant } = this.caller;
+    const stored = { kind, tenant, id, workspace: this.#workspace, createdAt: this.now, record };
     const write = this.#put(stored, null, { ...firstVersion, ...limit });
     return { ...stored, version: versionAfter(write) };
   }
@@ -70,8 +71,8 @@ export class Change {
     return { ...stored, record, version: versionAfter(write) };
   }
 
-  delete<R extends object>({ kind, id, version }: Stored<R>): void {
-    const key = keyOf(kind, this.caller.tenant, id);
+  delete<R extends object>({ kind, tenant, id, version }: Stored<R>): void {
+    const key = keyOf(kind, tenant, id);
     this.#writes.push({ kind: 'deleteEntry', key, expectedVersion: version, ...this.#feed(kind) });
     this.#own.set(entryKey(key), null);
   }
@@ -105,7 +106,7 @@ export class Change {
     expectedVersion: number | null,
     over: { readonly firstVersion?: number; readonly max?: number },
   ) {
-    const entry = toEntry(this.caller.tenant, stored);
+    const entry = toEntry(stored, this.now);
     const write = { kind: 'putEntry', entry, expectedVersion, ...over, ...this.#feed(stored.kind) } as const;
     this.#writes.push(write);
     this.#refusals.set(write, (reason) => putRefusal(stored, reason));

@@ -17,7 +17,7 @@ export interface RecordKind<R extends object> {
   /** Names of `index` whose values no two records of a tenant share. */
   readonly unique?: readonly string[];
   readonly dueAt?: (record: R) => number | null;
-  readonly expiresAt?: (record: R) => number | null;
+  readonly expiresAt?: (record: R, now: number) => number | null;
   /** The run with which the record is deleted. */
   readonly endsWithRun?: (record: R) => string | null;
 }
@@ -25,6 +25,7 @@ export interface RecordKind<R extends object> {
 /** A record as it was read or written. */
 export interface Stored<R extends object> {
   readonly kind: RecordKind<R>;
+  readonly tenant: string;
   readonly id: string;
   readonly version: number;
   readonly workspace: string | null;
@@ -34,19 +35,19 @@ export interface Stored<R extends object> {
 
 /** What `entry` keeps. The one place that trusts a body to be of its kind. */
 export const fromEntry = <R extends object>(kind: RecordKind<R>, entry: Entry): Stored<R> => {
-  const { id, version, workspace, createdAt, body } = entry;
-  return { kind, id, version, workspace, createdAt, record: JSON.parse(body) };
+  const { tenant, id, version, workspace, createdAt, body } = entry;
+  return { kind, tenant, id, version, workspace, createdAt, record: JSON.parse(body) };
 };
 
-export function toEntry<R extends object>(tenant: string, stored: Omit<Stored<R>, 'version'>): NewEntry {
-  const { kind, id, workspace, createdAt, record } = stored;
+export function toEntry<R extends object>(stored: Omit<Stored<R>, 'version'>, now: number): NewEntry {
+  const { kind, tenant, id, workspace, createdAt, record } = stored;
   const runId = kind.endsWithRun?.(record) ?? null;
   return {
     ...keyOf(kind, tenant, id),
     workspace,
     ref: null,
     dueAt: kind.dueAt?.(record) ?? null,
-    expiresAt: kind.expiresAt?.(record) ?? null,
+    expiresAt: kind.expiresAt?.(record, now) ?? null,
     createdAt,
     body: JSON.stringify(record),
     index: [...indexOf(kind, record), ...(kind.boundary === 'workspace' ? [workspaceIndex(workspace)] : [])],

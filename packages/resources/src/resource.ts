@@ -17,6 +17,10 @@ interface Now {
   readonly now: number;
 }
 
+interface At extends Now {
+  readonly caller: Caller;
+}
+
 type Named<W extends Wire, Part extends 'item' | 'all', Access extends 'read' | 'write'> = {
   [N in keyof W['table'][Part] & keyof W['methods']]: W['table'][Part][N] extends Access ? N : never;
 }[keyof W['table'][Part] & keyof W['methods']];
@@ -24,8 +28,8 @@ type Named<W extends Wire, Part extends 'item' | 'all', Access extends 'read' | 
 /** `F`: what `prepare` finds out before a record is created. `D`: the services that it asks. */
 export interface Resource<W extends Wire, R extends object, F = undefined, D = undefined>
   extends RecordKind<R> {
-  readonly prepare?: (input: InputOf<W>, services: D) => Promise<F>;
-  readonly create: (input: InputOf<W>, facts: F, at: Now) => R;
+  readonly prepare?: (input: InputOf<W>, services: D, caller: Caller) => Promise<F>;
+  readonly create: (input: InputOf<W>, facts: F, at: At) => R;
   /** Of one item: from record to record. Refusals are thrown. */
   readonly verbs: {
     readonly [N in Named<W, 'item', 'write'>]: (record: R, input: MethodInput<W, N>, at: Now) => R;
@@ -42,7 +46,7 @@ export interface Resource<W extends Wire, R extends object, F = undefined, D = u
   };
   /** Throws to refuse a deletion. */
   readonly remove?: (record: R) => void;
-  readonly show: (stored: Stored<R>) => ViewOf<W>;
+  readonly show: (stored: Stored<R>, services: D) => ViewOf<W> | Promise<ViewOf<W>>;
   readonly wire: W;
 }
 
@@ -81,10 +85,10 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
 
   async create(caller: Caller, input: InputOf<W>, chosenId?: string): Promise<Shown<ViewOf<W>>> {
     const { prepare, create } = this.#resource;
-    const facts = (await prepare?.(input, this.#options.services)) as F;
-    return this.#options.changes.run(caller, async (change) =>
-      this.#shown(change.create(this.#resource, create(input, facts, change), chosenId)),
-    );
+    return this.#options.changes.run(caller, async (change) => {
+      const facts = (await prepare?.(input, this.#options.services, caller)) as F;
+      return this.#shown(change.create(this.#resource, create(input, facts, change), chosenId));
+    });
   }
 
   async get(caller: Caller, id: string): Promise<Shown<ViewOf<W>>> {
@@ -101,7 +105,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
       ...(index && { index }),
     });
     const visible = entries.filter((entry) => this.#isVisible(caller, entry));
-    return visible.map((entry) => this.#shown(fromEntry(this.#resource, entry)));
+    return Promise.all(visible.map((entry) => this.#shown(fromEntry(this.#resource, entry))));
   }
 
   call<N extends Named<W, 'item', 'write'>>(
@@ -152,8 +156,8 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     return this.#resource.boundary !== 'workspace' || entry.workspace === workspace;
   }
 
-  #shown(stored: Stored<R>): Shown<ViewOf<W>> {
-    return { view: this.#resource.show(stored), version: stored.version };
+  async #shown(stored: Stored<R>): Promise<Shown<ViewOf<W>>> {
+    return { view: await this.#resource.show(stored, this.#options.services), version: stored.version };
   }
 }
 

@@ -142,6 +142,35 @@ test('a repeat of a create makes no second schedule', async (t) => {
   assertError(await post(URL, body, key), 409, 'idempotency_key_mismatch');
 });
 
+test('a change may ask for the version it was decided on', async (t) => {
+  const { get, post, create } = await setUp(t);
+  const url = `${URL}/${(await create({ cron: '@daily' })).scheduleId}`;
+  const { etag } = (await get(url)).headers;
+  const at = { 'if-match': String(etag) };
+  const paused = await post(`${url}:pause`, undefined, at);
+  assert.equal(paused.statusCode, 200);
+  assert.notEqual(paused.headers.etag, etag);
+  assertError(await post(`${url}:resume`, undefined, at), 409, 'conflict', { currentVersion: 2 });
+  assertError(await post(`${url}:resume`, undefined, { 'if-match': 'x' }), 400, 'validation_error');
+  assert.equal((await post(`${url}:resume`, undefined, { 'if-match': '*' })).json().status, 'active');
+});
+
+test('a repeat is refused as the first time, and says that it is one', async (t) => {
+  const { post, create, remove, request } = await setUp(t);
+  const key = { 'idempotency-key': 'again' };
+  const url = `${URL}/${(await create({ cron: '@daily' })).scheduleId}`;
+  const removal = () => request({ method: 'DELETE', url, headers: key });
+  const [first, second] = [await removal(), await removal()];
+  assert.deepEqual([second.statusCode, second.body], [200, first.body]);
+  const resume = () => post(`${url}:resume`, undefined, key);
+  assertError(await resume(), 404, 'not_found');
+  const again = await resume();
+  assertError(again, 404, 'not_found');
+  const replays = [first, second, again].map(({ headers }) => headers['openwop-idempotent-replay']);
+  assert.deepEqual(replays, [undefined, 'true', 'true']);
+  assertError(await remove(url), 404, 'not_found');
+});
+
 test('sensitive inputs are in no listing', async (t) => {
   const { get, create, runs, passTo } = await setUp(t);
   const inputs = { token: 'hunter2', count: 3 };

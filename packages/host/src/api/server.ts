@@ -1,7 +1,7 @@
 /** The HTTP face of the host: every resource on one server. */
 
 import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/http';
-import { ErrorEnvelope, OpenwopError } from '@gantry/protocol';
+import { ErrorEnvelope, OpenwopError, schedulesWire } from '@gantry/protocol';
 import type { FastifyInstance } from 'fastify';
 import { hostMetrics } from '../metrics.ts';
 import { ArtifactTypeDesk } from '../packs/artifact-types/artifact-type-desk.ts';
@@ -27,10 +27,10 @@ import { interruptRoutes } from './interrupts.ts';
 import { openapiRoute } from './openapi.ts';
 import { packRoutes } from './packs.ts';
 import { promptRoutes } from './prompts.ts';
+import { resourceRoutes } from './resources.ts';
 import { runControlRoutes } from './run-control.ts';
 import { runRoutes } from './runs.ts';
 import { sandboxRoutes } from './sandbox.ts';
-import { scheduleRoutes } from './schedules.ts';
 import { seamRoutes } from './seams/seams.ts';
 import { eventsRoute } from './sse.ts';
 import { surfaceRoutes } from './surfaces.ts';
@@ -52,7 +52,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   const { webhooks, schedules, heartbeats, triggers, packs, surfaces } = deps.services;
   const { now } = deps;
   webhookRoutes(app, webhooks.desk, idempotency);
-  scheduleRoutes(app, schedules.desk, idempotency);
+  resourceRoutes(app, schedulesWire, schedules.service, idempotency);
   heartbeatRoutes(app, heartbeats.desk, idempotency);
   triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
   ingestRoute(app, triggers.ingest);

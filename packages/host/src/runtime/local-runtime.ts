@@ -2,7 +2,7 @@
 import { type Invocation, type Plan, type RunLimits, snapshot } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import { newId, OpenwopError, type StoredEvent } from '@gantry/protocol';
-import { CommitPipeline, type CommitResult, type RunKey, type Store, type Write } from '@gantry/store';
+import type { CommitPipeline, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import { prepareChildren } from './children.ts';
 import { Claims, type LeaseTerms } from './claims.ts';
@@ -40,6 +40,7 @@ const COMMAND_AGAIN_MS_MAX = 100;
 
 export interface RuntimeOptions extends RuntimeInputs {
   readonly store: Store;
+  readonly pipeline: CommitPipeline;
   readonly dataDir: string;
   readonly planOf: (workflowHash: string) => Promise<Plan>;
   /** Child workflows. */
@@ -82,7 +83,7 @@ export class LocalRuntime implements Runtime {
     this.#options = options;
     const inputs = { now, clock, randomBytes };
     this.#opening = { epoch, outbox, ...inputs };
-    this.#pipeline = new CommitPipeline(store);
+    this.#pipeline = options.pipeline;
     this.#actors = this.#createActors();
     const pipeline = this.#pipeline;
     const actors = this.#actors;
@@ -178,7 +179,11 @@ export class LocalRuntime implements Runtime {
   async #commitNew(
     prepare: () => PreparedRun,
     scopeId: string | null,
-    { idempotency, writes }: CreateOptions,
+    {
+      idempotency,
+      writes,
+      commit = async (group) => (await this.#pipeline.commit(group)).won,
+    }: CreateOptions,
   ): Promise<CreateResult> {
     this.#checkCapacity();
     const opened = openRun(this.#opening, prepare(), scopeId);
@@ -191,17 +196,16 @@ export class LocalRuntime implements Runtime {
         record: idempotency(run, opened.head.status),
         now: this.#options.now(),
       });
-    const { won } = await this.#commitCounted(group);
-    if (!won) return { kind: 'duplicate' };
+    if (!(await this.#counted(commit(group, run)))) return { kind: 'duplicate' };
     this.#goOn(opened);
     this.#committed(group);
     return { kind: 'created', runId: run.facts.runId, run };
   }
 
-  async #commitCounted(group: readonly Write[]): Promise<CommitResult> {
+  async #counted<T>(commit: Promise<T>): Promise<T> {
     this.#creating++;
     try {
-      return await this.#pipeline.commit(group);
+      return await commit;
     } finally {
       this.#creating--;
     }

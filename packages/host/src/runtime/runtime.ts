@@ -54,6 +54,8 @@ export interface CreateOptions {
   readonly idempotency?: IdempotencyFor<Run>;
   /** Written in the commit that creates the run: both or neither. */
   readonly writes?: (run: Run) => readonly Write[];
+  /** Commits the writes of the run as part of a change; false when that lost. */
+  readonly commit?: (writes: readonly Write[], run: Run) => Promise<boolean>;
 }
 
 export type CreateResult =

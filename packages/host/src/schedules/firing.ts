@@ -6,14 +6,16 @@
  * I2  A tick that can't become a run is recorded on the schedule, which goes on.
  */
 import type { JsonObject, Owner } from '@gantry/protocol';
-import type { Entry, Store } from '@gantry/store';
+import { type Changes, fromEntry, type Stored } from '@gantry/resources';
+import type { Entry, Write } from '@gantry/store';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
-import { putSchedule, readSchedule, type ScheduleRecord, type StoredSchedule, stateAt } from './schedule.ts';
+import { schedules } from './resource.ts';
+import { type ScheduleRecord, stateAt } from './schedule.ts';
 import { type DueTick, dueTick } from './ticks.ts';
 
 export interface FiringOptions {
-  readonly store: Pick<Store, 'commit'>;
+  readonly changes: Pick<Changes, 'run'>;
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
 }
@@ -30,26 +32,26 @@ const iso = (at: number): string => new Date(at).toISOString();
 
 /** Fires what `entry` is due for at `now`. Throws when the host has no room or no disk: nothing happened then. */
 export async function fire(options: FiringOptions, entry: Entry, now: number): Promise<Fired> {
-  const stored = readSchedule(entry);
+  const stored = fromEntry(schedules, entry);
   const { record } = stored;
   const { state } = record;
   if (state.status !== 'active' || state.nextAt > now) return NONE;
   const tick = dueTick({ ...record, nextAt: state.nextAt, caughtUp: state.caughtUp }, now);
   const next: ScheduleRecord = { ...record, state: stateAt(tick.nextAt, tick.caughtUp) };
-  if (tick.fire === null) return pass(options, stored, next, now);
+  if (tick.fire === null) return pass(options, stored, next);
   try {
     return await createRun(options, stored, next, tick.fire, now);
   } catch (error) {
     if (!isFinal(error)) throw error;
     const { code, message } = error;
     const lastError = { scheduledFor: tick.fire, failedAt: now, code, message };
-    return pass(options, stored, { ...next, lastError }, now);
+    return pass(options, stored, { ...next, lastError });
   }
 }
 
 async function createRun(
-  { runtime, workflows }: FiringOptions,
-  stored: StoredSchedule,
+  { changes, runtime, workflows }: FiringOptions,
+  stored: Stored<ScheduleRecord>,
   next: ScheduleRecord,
   scheduledFor: NonNullable<DueTick['fire']>,
   now: number,
@@ -67,9 +69,9 @@ async function createRun(
   const result = await runtime.create(
     { ...run, causationId, triggerData },
     {
-      writes: ({ facts: { runId } }) => {
+      commit: (writes, { facts: { runId } }) => {
         const lastFire = { scheduledFor, firedAt: now, runId };
-        return [putSchedule(stored, { ...next, lastFire, lastError: null }, now)];
+        return put(changes, stored, { ...next, lastFire, lastError: null }, writes);
       },
     },
   );
@@ -79,12 +81,23 @@ async function createRun(
 const ownerOf = (tenant: string, { source }: ScheduleRecord): Owner =>
   source.kind === 'api' ? { tenant, principal: source.keyId } : { tenant };
 
-async function pass(
-  { store }: FiringOptions,
-  stored: StoredSchedule,
+const pass = async (
+  { changes }: FiringOptions,
+  stored: Stored<ScheduleRecord>,
   next: ScheduleRecord,
-  now: number,
-): Promise<Fired> {
-  const [result] = await store.commit([[putSchedule(stored, next, now)]]);
-  return result?.won ? { kind: 'passed' } : NONE;
-}
+): Promise<Fired> => ((await put(changes, stored, next)) ? { kind: 'passed' } : NONE);
+
+/** False when the schedule has changed since it was read: the tick is another's, or there is none any more. */
+const put = (
+  changes: Pick<Changes, 'run'>,
+  { tenant, id, version }: Stored<ScheduleRecord>,
+  next: ScheduleRecord,
+  writes: readonly Write[] = [],
+): Promise<boolean> =>
+  changes.run({ kind: 'system', tenant, actor: 'schedules' }, async (change) => {
+    const current = await change.find(schedules, id);
+    if (current?.version !== version) return false;
+    change.add(...writes);
+    change.replace(current, next);
+    return true;
+  });

@@ -1,10 +1,6 @@
-/** A schedule at rest: an entry whose due time is its next tick. */
-
-import type { Schedule as ScheduleView } from '@gantry/protocol';
+/** What is kept of a schedule, and what is refused. */
 import { type JsonObject, OpenwopError, SCHEDULE_LIMITS, SCHEDULING_CAPABILITY } from '@gantry/protocol';
-import type { Entry, Write } from '@gantry/store';
-import type { ResolvedWorkflow } from '../runtime/runtime.ts';
-import { type RunRequest, shownInputs } from '../workflows/admission.ts';
+import type { RunRequest } from '../workflows/admission.ts';
 import { cronIssue, isTimezone } from './cron.ts';
 import { nextTick, type Ticking, type Timing } from './ticks.ts';
 
@@ -39,46 +35,6 @@ export interface ScheduleRecord extends Omit<Ticking, 'nextAt' | 'caughtUp'> {
   } | null;
 }
 
-export interface StoredSchedule {
-  readonly tenant: string;
-  readonly id: string;
-  readonly version: number;
-  readonly createdAt: number;
-  readonly record: ScheduleRecord;
-}
-
-export const readSchedule = ({ tenant, id, version, createdAt, body }: Entry): StoredSchedule => ({
-  tenant,
-  id,
-  version,
-  createdAt,
-  record: JSON.parse(body),
-});
-
-/** Puts the record at the next version of `stored`; a new schedule has version null. */
-export function putSchedule(
-  stored: Pick<StoredSchedule, 'tenant' | 'id' | 'createdAt'> & { readonly version: number | null },
-  record: ScheduleRecord,
-  now: number,
-): Extract<Write, { kind: 'putEntry' }> {
-  const { tenant, id, createdAt, version } = stored;
-  const { state, request } = record;
-  return {
-    kind: 'putEntry',
-    entry: {
-      kind: SCHEDULE_KIND,
-      tenant,
-      id,
-      createdAt,
-      ref: request.workflowId,
-      dueAt: state.status === 'active' ? state.nextAt : null,
-      expiresAt: state.status === 'ended' ? now + ENDED_KEPT_MS : null,
-      body: JSON.stringify(record),
-    },
-    expectedVersion: version,
-  };
-}
-
 /** Waits for `nextAt`, or has ended when there is none. */
 export const stateAt = (nextAt: number | null, caughtUp = 0): ScheduleState =>
   nextAt === null ? { status: 'ended' } : { status: 'active', nextAt, caughtUp };
@@ -109,38 +65,4 @@ export function firstTick(timing: Timing, endAt: number | null, now: number): nu
     throw new OpenwopError('schedule_horizon_exceeded', { details: { maxFutureHorizon } });
   }
   return next;
-}
-
-const iso = (at: number): string => new Date(at).toISOString();
-
-export function viewOf(
-  { id, createdAt, record }: Omit<StoredSchedule, 'version' | 'tenant'>,
-  workflow: ResolvedWorkflow | null,
-): ScheduleView {
-  const { request, timing, endAt, missedTicks, source, state, lastFire, lastError } = record;
-  return {
-    scheduleId: id,
-    workflowId: request.workflowId,
-    status: state.status,
-    ...(timing.kind === 'cron' ? { cron: timing.cron, timezone: timing.timezone } : { at: iso(timing.at) }),
-    ...(endAt !== null && { endAt: iso(endAt) }),
-    missedTicks,
-    ...(source.kind === 'trigger' && { triggerId: source.triggerId }),
-    inputs: shownInputs(workflow, request.inputs),
-    configurable: request.configurable,
-    tags: [...request.tags],
-    metadata: request.metadata,
-    createdAt: iso(createdAt),
-    ...(state.status === 'active' && { nextFireAt: iso(state.nextAt) }),
-    ...(lastFire && {
-      lastFire: { ...lastFire, scheduledFor: iso(lastFire.scheduledFor), firedAt: iso(lastFire.firedAt) },
-    }),
-    ...(lastError && {
-      lastError: {
-        ...lastError,
-        scheduledFor: iso(lastError.scheduledFor),
-        failedAt: iso(lastError.failedAt),
-      },
-    }),
-  };
 }

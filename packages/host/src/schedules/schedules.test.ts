@@ -138,12 +138,15 @@ test('a tenant has room for so many schedules, its triggers included', async (t)
   const { post, register } = await setUp(t, { store });
   await post(URL, { workflowId: 'three', cron: '@daily' });
   const [one] = await store.entries.list(SCHEDULE_KIND, key.tenant, { limit: 1 });
-  const puts = Array.from({ length: SCHEDULE_LIMITS.perTenantMax - 1 }, (_, i) => {
+  const puts = Array.from({ length: SCHEDULE_LIMITS.perTenantMax - 2 }, (_, i) => {
     const { version, ...entry } = one!;
     assert.equal(version, 1);
     return { kind: 'putEntry', entry: { ...entry, id: `sch_${i}` }, expectedVersion: null } as const;
   });
   await store.commit([puts]);
+  const createAll = Array.from({ length: 3 }, () => post(URL, { workflowId: 'three', cron: '@daily' }));
+  const statuses = (await Promise.all(createAll)).map(({ statusCode }) => statusCode);
+  assert.deepEqual(statuses.sort(), [201, 409, 409], 'at once, too');
   const refused = await post(URL, { workflowId: 'three', cron: '@daily' });
   assertError(refused, 409, 'conflict', { limit: SCHEDULE_LIMITS.perTenantMax });
   await register(scheduled('report', '@daily'));

@@ -1,28 +1,31 @@
 /** Schedules of this process: they fire when due, follow the triggers of workflows, and answer the API. */
 import { SCHEDULE_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
-import type { Store } from '@gantry/store';
+import { type Changes, ResourceService } from '@gantry/resources';
+import type { CommitGroup, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { type Fired, fire } from './firing.ts';
+import { type ScheduleService, schedules } from './resource.ts';
 import { SCHEDULE_KIND } from './schedule.ts';
-import { ScheduleDesk } from './schedule-desk.ts';
 import { TRIGGER_SYNC_KIND } from './trigger-note.ts';
 import { syncTriggers } from './trigger-sync.ts';
 
 const SYNC_RETRY_MS = 1_000;
 
 export interface SchedulesOptions {
-  readonly store: Pick<Store, 'commit' | 'entries' | 'records' | 'watch'>;
+  readonly store: Pick<Store, 'entries' | 'records' | 'watch'>;
+  readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
   readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
 }
 
 export interface Schedules {
-  readonly desk: ScheduleDesk;
+  readonly service: ScheduleService;
+  /** To be called with what this process has committed: some of it may be due. */
+  committed(group: CommitGroup): void;
   /** To be called after a definition was registered, with its note in that commit (`triggerSyncNote`). */
   syncTriggers(tenant: string, definition: Pick<WorkflowDefinition, 'id'>): Promise<void>;
   /** Does what is due now; the clock calls it by itself once started. */
@@ -34,17 +37,16 @@ export interface Schedules {
 }
 
 export function createSchedules(options: SchedulesOptions): Schedules {
-  const { store, now, log } = options;
+  const { store, changes, workflows, now, log } = options;
   const fires = new DueClock({
     ...options,
     kind: SCHEDULE_KIND,
     onDue: (entry) => fire(options, entry, now()),
   });
   async function sync(workflow: { tenant: string; workflowId: string }): Promise<void> {
-    const { dueAt, leftOut } = await syncTriggers(store, workflow, now());
+    const leftOut = await syncTriggers(options, workflow);
     if (leftOut > 0)
       log.warn({ ...workflow, leftOut }, 'schedule triggers left out: the tenant has no room for more');
-    fires.note(dueAt);
   }
   const syncs = new DueClock({
     ...options,
@@ -53,7 +55,8 @@ export function createSchedules(options: SchedulesOptions): Schedules {
   });
 
   return {
-    desk: new ScheduleDesk({ ...options, noted: (at) => fires.note(at) }),
+    service: new ResourceService(schedules, { changes, entries: store.entries, now, services: workflows }),
+    committed: (group) => fires.committed(group),
     async syncTriggers(tenant, { id }) {
       try {
         await sync({ tenant, workflowId: id });

@@ -8,57 +8,58 @@
  */
 import { DEFAULT_TENANT } from '@gantry/http';
 import { SCHEDULE_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
+import { type Change, type Changes, fromEntry } from '@gantry/resources';
 import type { Entry, Store, Write } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import { SHARED } from '../workflows/workflows.ts';
-import {
-  putSchedule,
-  readSchedule,
-  SCHEDULE_KIND,
-  type ScheduleRecord,
-  type StoredSchedule,
-} from './schedule.ts';
+import { schedules } from './resource.ts';
+import { SCHEDULE_KIND, type ScheduleRecord } from './schedule.ts';
 import { TRIGGER_SYNC_KIND } from './trigger-note.ts';
 import { triggerSchedules } from './triggers.ts';
 
 const NOTES_MAX = 100;
-const ATTEMPTS_MAX = 5;
+const { perTenantMax } = SCHEDULE_LIMITS;
 
-type SyncStore = Pick<Store, 'commit' | 'entries' | 'records'>;
+type SyncStore = Pick<Store, 'entries' | 'records'>;
 
-export interface Synced {
-  /** The earliest tick among the schedules that it put. */
-  readonly dueAt: number | null;
-  /** Triggers for which the tenant has no schedule left. */
-  readonly leftOut: number;
+/** How many triggers were left out: the tenant has no room for more schedules. */
+export function syncTriggers(
+  { store, changes }: { readonly store: SyncStore; readonly changes: Pick<Changes, 'run'> },
+  { tenant, workflowId }: { readonly tenant: string; readonly workflowId: string },
+): Promise<number> {
+  const runTenant = tenant === SHARED ? DEFAULT_TENANT : tenant;
+  return changes.run({ kind: 'system', tenant: runTenant, actor: 'schedules' }, async (change) => {
+    const notes = await notesOf(store, [tenant, runTenant], workflowId);
+    const wanted = await wantedSchedules(store, runTenant, workflowId, change.now);
+    const listed = await store.entries.list(SCHEDULE_KIND, runTenant, {
+      index: { name: 'workflowId', value: workflowId },
+      limit: perTenantMax,
+    });
+    for (const stored of listed.map((entry) => fromEntry(schedules, entry)))
+      if (stored.record.source.kind === 'trigger' && !wanted.has(stored.id)) change.delete(stored);
+    const room = perTenantMax - (await store.entries.count(SCHEDULE_KIND, runTenant));
+    change.add(...notes.map(deletion));
+    return putWanted(change, wanted, room);
+  });
 }
 
-export async function syncTriggers(
-  store: SyncStore,
-  workflow: { readonly tenant: string; readonly workflowId: string },
-  now: number,
-): Promise<Synced> {
-  const { tenant, workflowId } = workflow;
-  const runTenant = tenant === SHARED ? DEFAULT_TENANT : tenant;
-  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-    const notes = await notesOf(store, [tenant, runTenant], workflowId);
-    const wanted = await wantedSchedules(store, runTenant, workflowId, now);
-    const listed = await store.entries.list(SCHEDULE_KIND, runTenant, {
-      ref: workflowId,
-      limit: SCHEDULE_LIMITS.perTenantMax,
-    });
-    const present = listed.map(readSchedule).filter(({ record }) => record.source.kind === 'trigger');
-    const room = SCHEDULE_LIMITS.perTenantMax - (await store.entries.count(SCHEDULE_KIND, runTenant));
-    const puts = changes(runTenant, wanted, present, now);
-    const leftOut = puts.filter(({ expectedVersion }) => expectedVersion === null).slice(Math.max(room, 0));
-    const kept = puts.filter((put) => !leftOut.includes(put));
-    const writes = [...kept, ...removals(wanted, present), ...notes.map(deletion)];
-    const synced = { dueAt: earliest(kept), leftOut: leftOut.length };
-    if (writes.length === 0) return synced;
-    const [result] = await store.commit([writes]);
-    if (result?.won) return synced;
+async function putWanted(
+  change: Change,
+  wanted: ReadonlyMap<string, ScheduleRecord>,
+  room: number,
+): Promise<number> {
+  let missing = 0;
+  for (const [id, record] of wanted) {
+    const before = await change.find(schedules, id);
+    if (!before) {
+      if (missing++ < room) change.create(schedules, record, id);
+    } else if (askedFor(before.record) !== askedFor(record)) {
+      const { lastFire, lastError } = before.record;
+      const state = before.record.state.status === 'paused' ? before.record.state : record.state;
+      change.replace(before, { ...record, state, lastFire, lastError });
+    }
   }
-  throw new Error(`the triggers of ${workflowId} kept changing; they are compared again later`);
+  return Math.max(missing - Math.max(room, 0), 0);
 }
 
 async function notesOf(
@@ -86,27 +87,6 @@ async function wantedSchedules(
   return triggerSchedules(definition, { registeredAt: current.registeredAt, now });
 }
 
-type Put = Extract<Write, { kind: 'putEntry' }>;
-
-function changes(
-  tenant: string,
-  wanted: ReadonlyMap<string, ScheduleRecord>,
-  present: readonly StoredSchedule[],
-  now: number,
-): Put[] {
-  const puts: Put[] = [];
-  for (const [id, record] of wanted) {
-    const before = present.find((schedule) => schedule.id === id);
-    if (!before) puts.push(putSchedule({ tenant, id, version: null, createdAt: now }, record, now));
-    else if (askedFor(before.record) !== askedFor(record)) {
-      const { lastFire, lastError } = before.record;
-      const state = before.record.state.status === 'paused' ? before.record.state : record.state;
-      puts.push(putSchedule(before, { ...record, state, lastFire, lastError }, now));
-    }
-  }
-  return puts;
-}
-
 /** What the definition says of a schedule, without what has become of it since. */
 const askedFor = ({ timing, missedTicks, request }: ScheduleRecord): string | undefined =>
   canonicalize({ timing, missedTicks, request });
@@ -116,17 +96,3 @@ const deletion = ({ kind, tenant, id, version }: Entry): Write => ({
   key: { kind, tenant, id },
   expectedVersion: version,
 });
-
-const removals = (wanted: ReadonlyMap<string, ScheduleRecord>, present: readonly StoredSchedule[]): Write[] =>
-  present
-    .filter(({ id }) => !wanted.has(id))
-    .map(({ tenant, id, version }) => ({
-      kind: 'deleteEntry',
-      key: { kind: SCHEDULE_KIND, tenant, id },
-      expectedVersion: version,
-    }));
-
-const earliest = (puts: readonly Put[]): number | null => {
-  const dues = puts.flatMap(({ entry: { dueAt } }) => (dueAt === null ? [] : [dueAt]));
-  return dues.length === 0 ? null : Math.min(...dues);
-};

@@ -11,7 +11,7 @@ import {
   type TriggerSubscriptionCreated,
   type WorkflowDefinition,
 } from '@gantry/protocol';
-import { openSqlite, type Store } from '@gantry/store';
+import { CommitPipeline, openSqlite, type Store } from '@gantry/store';
 import type { LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { ACCESS } from '../api/access.ts';
@@ -116,6 +116,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
     poison: new PoisonGuard({ store, endsMax: 0, now }),
     packExecutor: noPackExecutor,
     store,
+    pipeline: new CommitPipeline(store),
     now,
     randomBytes,
     dataDir,

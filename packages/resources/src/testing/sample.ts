@@ -13,6 +13,8 @@ const Account = Type.Object({
 
 const table = { path: 'accounts', item: { deposit: 'write', freeze: 'write', covers: 'read' } } as const;
 const accountsWire = wire(table, {
+  about: 'Hold an amount',
+  scopes: { read: ['runs:read'], write: ['runs:create'] },
   input: Type.Object({ name: Type.String() }),
   view: Account,
   methods: {

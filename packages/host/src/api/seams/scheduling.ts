@@ -16,26 +16,25 @@ const Tick = Type.Object({
 });
 const Ticked = Type.Object({ runsFired: Type.Integer({ minimum: 0 }) });
 
-export type SeamSchedules = Pick<Schedules, 'desk' | 'fireAt'>;
+export type SeamSchedules = Pick<Schedules, 'service' | 'fireAt'>;
 
 export function schedulingSeam(app: Api, { workflows }: ApiDeps, schedules: SeamSchedules): void {
-  async function tick(caller: Caller, { scenario, missedTicks = MISSED_DEFAULT }: Static<typeof Tick>) {
-    const { tenant } = caller;
+  async function tick({ tenant, keyId }: Caller, tick: Static<typeof Tick>) {
+    const { scenario, missedTicks = MISSED_DEFAULT } = tick;
+    const caller = { kind: 'person', tenant, actor: keyId } as const;
     const { workflowId } = await workflows.register(tenant, noop(seamId('scheduled')));
     const ticks = scenario === 'single-tick' ? 1 : missedTicks + 1;
-    const endAt = schedules.desk.preview(CRON, 'UTC', ticks).at(-1)!;
+    const endAt = schedules.service.all('preview', { cron: CRON, count: ticks }).times.at(-1)!;
     // It ends with its last tick, should this process die before it is removed.
-    const made = await schedules.desk.create(caller, { workflowId, cron: CRON, endAt }, undefined);
-    if (made === 'duplicate') throw new Error('a create without an idempotency key came to nothing');
-    const { scheduleId }: { scheduleId: string } = JSON.parse(made.body);
-    const address = { tenant, scheduleId };
+    const { view } = await schedules.service.create(caller, { workflowId, cron: CRON, endAt });
+    const { scheduleId: id } = view;
     try {
-      const fire = () => schedules.fireAt({ tenant, id: scheduleId }, Date.parse(endAt));
+      const fire = () => schedules.fireAt({ tenant, id }, Date.parse(endAt));
       // Two at once, as two processes would: the tick is still one.
       const fired = await Promise.all([fire(), fire()]);
       return { runsFired: fired.reduce((sum, count) => sum + count) };
     } finally {
-      await schedules.desk.remove(address, undefined);
+      await schedules.service.remove(caller, id);
     }
   }
 

@@ -1,0 +1,124 @@
+/** Schedules as a resource: what callers may do with them. A schedule is due at its next tick. */
+import {
+  OpenwopError,
+  SCHEDULE_LIMITS,
+  type Schedule as ScheduleView,
+  schedulesWire,
+} from '@gantry/protocol';
+import { type ResourceService, resource, type Stored } from '@gantry/resources';
+import type { ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
+import { admit, shownInputs } from '../workflows/admission.ts';
+import {
+  checkCron,
+  ENDED_KEPT_MS,
+  firstTick,
+  SCHEDULE_KIND,
+  type ScheduleRecord,
+  stateAt,
+} from './schedule.ts';
+import { instant, requestOf, timingOf } from './schedule-request.ts';
+import { nextTick, ticksAfter } from './ticks.ts';
+
+const TIMES_DEFAULT = 10;
+
+type Services = Pick<Workflows, 'resolve'>;
+export type ScheduleService = ResourceService<typeof schedulesWire, ScheduleRecord, undefined, Services>;
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+const refuse = (message: string): never => {
+  throw new OpenwopError('conflict', { message });
+};
+
+const mustGoOn = ({ state }: ScheduleRecord): void => {
+  if (state.status === 'ended') refuse('The schedule has ended.');
+};
+
+export const schedules = resource<typeof schedulesWire, ScheduleRecord, undefined, Services>(schedulesWire, {
+  kind: SCHEDULE_KIND,
+  idPrefix: 'sch',
+  max: SCHEDULE_LIMITS.perTenantMax,
+  index: { workflowId: ({ request }) => request.workflowId },
+  dueAt: ({ state }) => (state.status === 'active' ? state.nextAt : null),
+  expiresAt: ({ state }, now) => (state.status === 'ended' ? now + ENDED_KEPT_MS : null),
+
+  // What no run can come of is better refused now than at three in the morning.
+  prepare: async (input, workflows, { tenant, actor }) =>
+    void (await admit(workflows, { tenant, principal: actor }, requestOf(input))),
+  create(input, _, { now, caller }) {
+    const timing = timingOf(input, now);
+    const endAt = input.endAt === undefined ? null : instant(input.endAt, 'endAt');
+    return {
+      timing,
+      endAt,
+      state: stateAt(firstTick(timing, endAt, now)),
+      request: requestOf(input),
+      lastFire: null,
+      lastError: null,
+      missedTicks: input.missedTicks ?? 'fire-once',
+      source: { kind: 'api', keyId: caller.actor },
+    };
+  },
+  verbs: {
+    pause(schedule) {
+      mustGoOn(schedule);
+      return { ...schedule, state: { status: 'paused' } };
+    },
+    /** Ticks that passed meanwhile stay passed: a pause is no outage. */
+    resume(schedule, _, { now }) {
+      mustGoOn(schedule);
+      if (schedule.state.status === 'active') return schedule;
+      return { ...schedule, state: stateAt(nextTick(schedule.timing, schedule.endAt, now)) };
+    },
+  },
+  reads: {
+    next({ state, timing, endAt }, { count = TIMES_DEFAULT }, { now }) {
+      if (state.status !== 'active') return { times: [] };
+      return { times: ticksAfter(timing, endAt, Math.max(now, state.nextAt - 1), count).map(iso) };
+    },
+  },
+  all: {
+    preview({ cron, timezone = 'UTC', count = TIMES_DEFAULT }, { now }) {
+      checkCron(cron, timezone);
+      return { times: ticksAfter({ kind: 'cron', cron, timezone }, null, now, count).map(iso) };
+    },
+  },
+  remove({ source }) {
+    if (source.kind === 'trigger')
+      refuse(`It belongs to trigger ${source.triggerId} of its workflow. Pause it, or disable the trigger.`);
+  },
+  show: async (stored, workflows) =>
+    viewOf(stored, await workflows.resolve(stored.tenant, stored.record.request.workflowId)),
+});
+
+function viewOf(
+  { id, createdAt, record }: Stored<ScheduleRecord>,
+  workflow: ResolvedWorkflow | null,
+): ScheduleView {
+  const { request, timing, endAt, missedTicks, source, state, lastFire, lastError } = record;
+  return {
+    scheduleId: id,
+    workflowId: request.workflowId,
+    status: state.status,
+    ...(timing.kind === 'cron' ? { cron: timing.cron, timezone: timing.timezone } : { at: iso(timing.at) }),
+    ...(endAt !== null && { endAt: iso(endAt) }),
+    missedTicks,
+    ...(source.kind === 'trigger' && { triggerId: source.triggerId }),
+    inputs: shownInputs(workflow, request.inputs),
+    configurable: request.configurable,
+    tags: [...request.tags],
+    metadata: request.metadata,
+    createdAt: iso(createdAt),
+    ...(state.status === 'active' && { nextFireAt: iso(state.nextAt) }),
+    ...(lastFire && {
+      lastFire: { ...lastFire, scheduledFor: iso(lastFire.scheduledFor), firedAt: iso(lastFire.firedAt) },
+    }),
+    ...(lastError && {
+      lastError: {
+        ...lastError,
+        scheduledFor: iso(lastError.scheduledFor),
+        failedAt: iso(lastError.failedAt),
+      },
+    }),
+  };
+}
