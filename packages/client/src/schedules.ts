@@ -1,48 +1,26 @@
-import type { CreateScheduleRequest, Schedule } from '@gantry/protocol';
-import { createCalls } from './calls.ts';
+import type { schedulesWire } from '@gantry/protocol';
+import { SCHEDULES } from '@gantry/protocol/tables';
+import { api, type Page, type ResourceApi } from './api.ts';
 import type { Transport } from './transport.ts';
 
-export interface SchedulePage {
-  schedules: Schedule[];
-  /** Pass as `before` to get the next, older page. */
-  nextBefore?: string;
-}
+type Wire = typeof schedulesWire;
+type All = ResourceApi<Wire>;
 
-export interface SchedulePreview {
-  cron: string;
-  /** An IANA name; UTC when absent. */
-  timezone?: string;
-  count?: number;
-}
+export type SchedulePage = Page<Wire>;
+export type SchedulePreview = Parameters<All['preview']>[0];
 
-export interface Schedules {
-  /** Newest first. */
-  list(page?: { before?: string; limit?: number }): Promise<SchedulePage>;
-  get(scheduleId: string): Promise<Schedule>;
-  create(request: CreateScheduleRequest): Promise<Schedule>;
-  remove(scheduleId: string): Promise<Schedule>;
-  pause(scheduleId: string): Promise<Schedule>;
-  resume(scheduleId: string): Promise<Schedule>;
+export interface Schedules extends Omit<All, 'next' | 'preview'> {
   /** The next times at which it starts a run. */
-  next(scheduleId: string, options?: { count?: number }): Promise<string[]>;
+  next(...args: Parameters<All['next']>): Promise<string[]>;
   /** The same for a cron expression that no schedule has yet. */
   preview(request: SchedulePreview): Promise<string[]>;
 }
 
-const SCHEDULES = '/v1/host/gantry/schedules';
-
 export function createSchedules(transport: Transport): Schedules {
-  const { read, send, remove } = createCalls(transport);
-  const schedulePath = (scheduleId: string) => `${SCHEDULES}/${encodeURIComponent(scheduleId)}`;
+  const schedules = api<Wire>(transport, SCHEDULES);
   return {
-    list: (page = {}) => read(SCHEDULES, { ...page }),
-    get: (scheduleId) => read(schedulePath(scheduleId)),
-    create: (request) => send(SCHEDULES, request),
-    remove: (scheduleId) => remove(schedulePath(scheduleId)),
-    pause: (scheduleId) => send(`${schedulePath(scheduleId)}:pause`, {}),
-    resume: (scheduleId) => send(`${schedulePath(scheduleId)}:resume`, {}),
-    next: async (scheduleId, { count } = {}) =>
-      (await read<{ times: string[] }>(`${schedulePath(scheduleId)}/next`, { count })).times,
-    preview: async (request) => (await send<{ times: string[] }>(`${SCHEDULES}:preview`, request)).times,
+    ...schedules,
+    next: async (...args) => (await schedules.next(...args)).times,
+    preview: async (request) => (await schedules.preview(request)).times,
   };
 }

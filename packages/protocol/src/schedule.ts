@@ -1,7 +1,8 @@
 /** Time-based run initiation (host.scheduling): what callers send, what schedules look like. */
 import Type, { type Static } from 'typebox';
 import { RUN_OPTION_LIMITS } from './run.ts';
-import { type Table, wire } from './wire.ts';
+import { SCHEDULES } from './tables.ts';
+import { wire } from './wire.ts';
 
 const closed = { additionalProperties: false } as const;
 const optional = Type.Optional;
@@ -118,13 +119,6 @@ export type Schedule = Static<typeof Schedule>;
 const Count = optional(Type.Integer({ minimum: 1, maximum: SCHEDULE_LIMITS.timesMax }));
 export const PreviewRequest = Type.Object({ cron: Cron, timezone: optional(Timezone), count: Count }, closed);
 export const FireTimes = Type.Object({ times: Type.Array(Type.String()) });
-
-export const SCHEDULES = {
-  path: 'schedules',
-  id: 'scheduleId',
-  item: { pause: 'write', resume: 'write', next: 'read' },
-  all: { preview: 'read' },
-} as const satisfies Table;
 
 export const schedulesWire = wire(SCHEDULES, {
   about: 'Start runs of a workflow by the clock',

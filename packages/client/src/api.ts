@@ -1,0 +1,44 @@
+/** The methods of a resource, from its table. */
+import type { InputOf, MethodInput, MethodOutput, ViewOf, Wire } from '@gantry/protocol';
+import { createCalls } from './calls.ts';
+import type { Query, Transport } from './transport.ts';
+
+/** A page of a list, newest first. */
+export type Page<W extends Wire> = { [path in W['table']['path']]: ViewOf<W>[] } & {
+  /** Pass as `before` to get the next, older page. */
+  nextBefore?: string;
+};
+
+type Names<W extends Wire, Part extends 'item' | 'all'> = keyof W['table'][Part] & keyof W['methods'];
+
+export type ResourceApi<W extends Wire> = {
+  list(page?: { before?: string; limit?: number }): Promise<Page<W>>;
+  get(id: string): Promise<ViewOf<W>>;
+  create(input: InputOf<W>): Promise<ViewOf<W>>;
+  remove(id: string): Promise<ViewOf<W>>;
+} & { [N in Names<W, 'item'>]: (id: string, input?: MethodInput<W, N>) => Promise<MethodOutput<W, N>> } & {
+  [N in Names<W, 'all'>]: (input: MethodInput<W, N>) => Promise<MethodOutput<W, N>>;
+};
+
+export function api<W extends Wire>(transport: Transport, { path, item, all }: W['table']): ResourceApi<W> {
+  const { read, send, remove } = createCalls(transport);
+  const url = `/v1/host/gantry/${path}`;
+  const one = (id: string) => `${url}/${encodeURIComponent(id)}`;
+  const ofItem = Object.entries(item ?? {}).map(([name, access]) => [
+    name,
+    access === 'read'
+      ? (id: string, query?: Query) => read(`${one(id)}/${name}`, query)
+      : (id: string, input = {}) => send(`${one(id)}:${name}`, input),
+  ]);
+  const ofAll = Object.keys(all ?? {}).map((name) => [
+    name,
+    (input: unknown) => send(`${url}:${name}`, input),
+  ]);
+  return {
+    list: (page: Query = {}) => read(url, page),
+    get: (id: string) => read(one(id)),
+    create: (input: unknown) => send(url, input),
+    remove: (id: string) => remove(one(id)),
+    ...Object.fromEntries([...ofItem, ...ofAll]),
+  };
+}
