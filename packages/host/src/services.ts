@@ -49,7 +49,10 @@ export interface Services {
 
 export async function createServices(options: ServicesOptions): Promise<Services> {
   const { store, settings, workflows, packs, surfaces } = options;
-  const pipeline = new CommitPipeline(store, (group) => schedules.committed(group));
+  const pipeline = new CommitPipeline(store, (group) => {
+    schedules.committed(group);
+    heartbeats.committed(group);
+  });
   const changes = new Changes({ ...options, pipeline });
   const webhooks = createWebhooks(options);
   const triggers: Triggers = createTriggers({
@@ -70,7 +73,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
   });
   const schedules: Schedules = createSchedules({ ...options, changes, runtime });
-  const heartbeats = createHeartbeats({ ...options, runtime });
+  const heartbeats: Heartbeats = createHeartbeats({ ...options, changes, runtime });
   workflows.onRegistered(schedules.syncTriggers);
   workflows.onRegistered(triggers.syncTriggers);
   const timed = [schedules, heartbeats, triggers];

@@ -1,5 +1,7 @@
 /** Predicate-gated polling (host.heartbeat): what callers send, what heartbeats and their events look like. */
 import Type, { type Static } from 'typebox';
+import { HEARTBEATS } from './tables.ts';
+import { wire } from './wire.ts';
 
 const closed = { additionalProperties: false } as const;
 const optional = Type.Optional;
@@ -77,3 +79,24 @@ export const Heartbeat = Type.Object({
   lastTick: optional(HeartbeatTick),
 });
 export type Heartbeat = Static<typeof Heartbeat>;
+
+export const heartbeatsWire = wire(HEARTBEATS, {
+  about: 'Watch something by a predicate, and act when it changes',
+  scopes: { read: ['runs:read'], write: ['runs:create'] },
+  listed: HEARTBEAT_LIMITS.perTenantMax,
+  input: CreateHeartbeatRequest,
+  view: Heartbeat,
+  methods: {
+    ticks: {
+      about: 'The latest ticks of a heartbeat: each evaluation, and the changes among them',
+      in: Type.Object(
+        {
+          before: optional(Type.String({ minLength: 1, maxLength: 128 })),
+          limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+        },
+        closed,
+      ),
+      out: Type.Object({ ticks: Type.Array(HeartbeatTick), nextBefore: optional(Type.String()) }),
+    },
+  },
+});

@@ -7,3 +7,9 @@ export const SCHEDULES = {
   item: { pause: 'write', resume: 'write', next: 'read' },
   all: { preview: 'read' },
 } as const satisfies Table;
+
+export const HEARTBEATS = {
+  path: 'heartbeats',
+  id: 'heartbeatId',
+  item: { ticks: 'read' },
+} as const satisfies Table;

@@ -29,6 +29,8 @@ export interface Wire<T extends Table = Table> {
   /** What it is for, one line of help. */
   readonly about: string;
   readonly scopes: { readonly read: readonly Scope[]; readonly write: readonly Scope[] };
+  /** How many a list answers when no limit is given; 50 when absent. */
+  readonly listed?: number;
   /** What creates an item. */
   readonly input: TSchema;
   readonly view: TSchema;

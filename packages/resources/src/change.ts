@@ -71,6 +71,14 @@ export class Change {
     return { ...stored, record, version: versionAfter(write) };
   }
 
+  /** False, and nothing is written, when the record has changed since it was read outside of this change. */
+  async replaceUnchanged<R extends object>(stored: Stored<R>, record: R): Promise<boolean> {
+    const current = await this.find(stored.kind, stored.id);
+    if (current?.version !== stored.version) return false;
+    this.replace(current, record);
+    return true;
+  }
+
   delete<R extends object>({ kind, tenant, id, version }: Stored<R>): void {
     const key = keyOf(kind, tenant, id);
     this.#writes.push({ kind: 'deleteEntry', key, expectedVersion: version, ...this.#feed(kind) });

@@ -17,6 +17,11 @@ interface Now {
   readonly now: number;
 }
 
+interface Reading<R extends object, D> extends Now {
+  readonly stored: Stored<R>;
+  readonly services: D;
+}
+
 interface At extends Now {
   readonly caller: Caller;
 }
@@ -38,8 +43,8 @@ export interface Resource<W extends Wire, R extends object, F = undefined, D = u
     readonly [N in Named<W, 'item', 'read'>]: (
       record: R,
       input: MethodInput<W, N>,
-      at: Now,
-    ) => MethodOutput<W, N>;
+      at: Reading<R, D>,
+    ) => MethodOutput<W, N> | Promise<MethodOutput<W, N>>;
   };
   readonly all?: {
     readonly [N in Named<W, 'all', 'read'>]: (input: MethodInput<W, N>, at: Now) => MethodOutput<W, N>;
@@ -128,8 +133,9 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     id: string,
     input: MethodInput<W, N>,
   ): Promise<MethodOutput<W, N>> {
-    const { record } = await this.#find(caller, id);
-    return this.#resource.reads![name](record, input, { now: this.#options.now() });
+    const stored = await this.#find(caller, id);
+    const { now, services } = this.#options;
+    return this.#resource.reads![name](stored.record, input, { now: now(), stored, services });
   }
 
   all<N extends Named<W, 'all', 'read'>>(name: N, input: MethodInput<W, N>): MethodOutput<W, N> {

@@ -105,7 +105,8 @@ export function resourceRoutes(
   );
 }
 
-function readRoutes(app: Api, { table, view, scopes, methods }: Wire, service: AnyService): void {
+function readRoutes(app: Api, wire: Wire, service: AnyService): void {
+  const { table, view, scopes, methods, listed: listDefault = LIST_DEFAULT } = wire;
   const { url, one, id, params } = placesOf(table);
   const config = { access: scopes.read };
   const List = Type.Object({ [table.path]: Type.Array(view), nextBefore: Type.Optional(Type.String()) });
@@ -116,7 +117,7 @@ function readRoutes(app: Api, { table, view, scopes, methods }: Wire, service: A
     response: { 200: List },
   };
   app.get(url, { schema: LIST, config }, async (request, reply) => {
-    const { before: beforeId, limit = LIST_DEFAULT } = request.query;
+    const { before: beforeId, limit = listDefault } = request.query;
     const filter = { limit: limit + 1, ...(beforeId !== undefined && { beforeId }) };
     const listed = (await service.list(personOf(request), filter)).map((shown) => shown.view);
     const views = listed.slice(0, limit);

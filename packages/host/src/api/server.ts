@@ -1,7 +1,7 @@
 /** The HTTP face of the host: every resource on one server. */
 
 import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/http';
-import { ErrorEnvelope, OpenwopError, schedulesWire } from '@gantry/protocol';
+import { ErrorEnvelope, heartbeatsWire, OpenwopError, schedulesWire } from '@gantry/protocol';
 import type { FastifyInstance } from 'fastify';
 import { hostMetrics } from '../metrics.ts';
 import { ArtifactTypeDesk } from '../packs/artifact-types/artifact-type-desk.ts';
@@ -20,7 +20,6 @@ import { createWaiting, pollRoute } from './events.ts';
 import { explainRoute } from './explain.ts';
 import { forkRoute } from './fork.ts';
 import { healthRoutes } from './health.ts';
-import { heartbeatRoutes } from './heartbeats.ts';
 import { ingestRoute } from './ingest.ts';
 import { createInterruptTokens } from './interrupt-token.ts';
 import { interruptRoutes } from './interrupts.ts';
@@ -53,7 +52,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   const { now } = deps;
   webhookRoutes(app, webhooks.desk, idempotency);
   resourceRoutes(app, schedulesWire, schedules.service, idempotency);
-  heartbeatRoutes(app, heartbeats.desk, idempotency);
+  resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency);
   triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, { desk: triggers.deadLetters, idempotency, now });

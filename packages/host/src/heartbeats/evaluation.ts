@@ -6,44 +6,32 @@
  * I2  The outcome, the new state and the run it enqueues are one commit: a change acts once.
  * I3  An evaluation ends. The run carries its time limit; if its host is gone, the heartbeat's own due time ends it.
  */
-import { type HeartbeatTick, type JsonObject, newId, type Owner } from '@gantry/protocol';
-import type { Entry, Store, Write } from '@gantry/store';
+import type { HeartbeatTick, JsonObject, Owner } from '@gantry/protocol';
+import { type Changes, fromEntry } from '@gantry/resources';
+import type { Entry, Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
-import { admit, isFinal, type RunRequest } from '../workflows/admission.ts';
+import { admit, isFinal } from '../workflows/admission.ts';
 import {
   type HeartbeatRecord,
+  heartbeats,
+  heartbeatTicks,
   nextTickAt,
-  putHeartbeat,
-  readHeartbeat,
+  requestOf,
   type StoredHeartbeat,
 } from './heartbeat.ts';
 import { type Observation, observationOf, type Transition, transition } from './transition.ts';
 
-/** A tick of a heartbeat, kept for readers. `ref` is the heartbeat. */
-export const HEARTBEAT_TICK_KIND = 'heartbeat-tick';
-const DAY_MS = 86_400_000;
-const TICK_KEPT_MS = DAY_MS;
-const CHANGE_KEPT_MS = 30 * DAY_MS;
 /** Variable of the predicate that gets the state of the tick before, where it declares it. */
 const PRIOR_STATE = 'priorState';
 
 export interface EvaluationOptions {
-  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly changes: Pick<Changes, 'run'>;
   readonly runtime: Pick<Runtime, 'create' | 'read' | 'command'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
   readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
 }
-
-const requestOf = (workflowId: string, inputs: JsonObject): RunRequest => ({
-  workflowId,
-  inputs,
-  configurable: {},
-  tags: [],
-  metadata: {},
-});
 
 const ownerOf = ({ tenant, record: { keyId } }: StoredHeartbeat): Owner => ({ tenant, principal: keyId });
 
@@ -74,9 +62,8 @@ export async function begin(
     };
     const deadline = at + record.maxRuntimeMs;
     const result = await runtime.create(predicate, {
-      writes: ({ facts: { runId } }) => [
-        putHeartbeat(stored, { ...record, state: { status: 'evaluating', runId, deadline } }),
-      ],
+      commit: (writes, { facts: { runId } }) =>
+        put(options, stored, { ...record, state: { status: 'evaluating', runId, deadline } }, { writes }),
     });
     return result.kind === 'created' ? { kind: 'evaluating', runId: result.runId } : { kind: 'none' };
   } catch (error) {
@@ -91,7 +78,7 @@ export async function begin(
 /** I2. Answers the tick; null when it is not over yet, or another process was first. */
 export async function settle(options: EvaluationOptions, entry: Entry): Promise<HeartbeatTick | null> {
   const { runtime, now } = options;
-  const stored = readHeartbeat(entry);
+  const stored = fromEntry(heartbeats, entry);
   const { tenant, id, record } = stored;
   if (record.state.status !== 'evaluating') return null;
   const { runId, deadline } = record.state;
@@ -139,9 +126,9 @@ async function commit(
         triggerData: { source: 'heartbeat', ...outcome.tick.stateChanged } as JsonObject,
       },
       {
-        writes: ({ facts: { runId } }) => {
+        async commit(writes, { facts: { runId } }) {
           done = { ...outcome.tick, enqueuedRunId: runId };
-          return tickWrites(options, stored, outcome, done, now);
+          return (await commitTick(options, stored, outcome, done, now, writes)) !== null;
         },
       },
     );
@@ -156,40 +143,27 @@ async function commit(
 async function commitTick(
   options: EvaluationOptions,
   stored: StoredHeartbeat,
-  outcome: Transition,
-  tick: HeartbeatTick,
-  now: number,
-): Promise<HeartbeatTick | null> {
-  const [result] = await options.store.commit([tickWrites(options, stored, outcome, tick, now)]);
-  return result?.won ? tick : null;
-}
-
-function tickWrites(
-  { randomBytes }: EvaluationOptions,
-  stored: StoredHeartbeat,
   { seen }: Transition,
   tick: HeartbeatTick,
   now: number,
-): Write[] {
-  const { tenant, id, createdAt, record } = stored;
+  writes: readonly Write[] = [],
+): Promise<HeartbeatTick | null> {
+  const { createdAt, record } = stored;
   const tickAt = nextTickAt(createdAt, record.intervalMs, now);
   const next: HeartbeatRecord = { ...record, seen, lastTick: tick, state: { status: 'waiting', tickAt } };
-  const expiresAt = now + (tick.evaluated.changed ? CHANGE_KEPT_MS : TICK_KEPT_MS);
-  return [
-    putHeartbeat(stored, next),
-    {
-      kind: 'putEntry',
-      entry: {
-        kind: HEARTBEAT_TICK_KIND,
-        tenant,
-        id: newId('hbt', now, randomBytes),
-        ref: id,
-        dueAt: null,
-        expiresAt,
-        createdAt: now,
-        body: JSON.stringify(tick),
-      },
-      expectedVersion: null,
-    },
-  ];
+  return (await put(options, stored, next, { tick, writes })) ? tick : null;
 }
+
+/** False when the heartbeat has changed since it was read. */
+const put = (
+  { changes }: EvaluationOptions,
+  stored: StoredHeartbeat,
+  next: HeartbeatRecord,
+  { tick, writes }: { readonly tick?: HeartbeatTick; readonly writes: readonly Write[] },
+): Promise<boolean> =>
+  changes.run({ kind: 'system', tenant: stored.tenant, actor: 'heartbeats' }, async (change) => {
+    if (!(await change.replaceUnchanged(stored, next))) return false;
+    if (tick) change.create(heartbeatTicks, tick);
+    change.add(...writes);
+    return true;
+  });

@@ -1,9 +1,10 @@
 /** Evaluations that began in this process, settled as soon as their run has ended. */
 import type { HeartbeatTick } from '@gantry/protocol';
+import { fromEntry } from '@gantry/resources';
 import type { Entry, Store } from '@gantry/store';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type EvaluationOptions, settle } from './evaluation.ts';
-import { HEARTBEAT_KIND, readHeartbeat } from './heartbeat.ts';
+import { HEARTBEAT_KIND, heartbeats } from './heartbeat.ts';
 
 export interface HeartbeatKey {
   readonly tenant: string;
@@ -11,10 +12,8 @@ export interface HeartbeatKey {
 }
 
 export interface FollowingOptions extends EvaluationOptions {
-  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly store: Pick<Store, 'entries'>;
   readonly runtime: EvaluationOptions['runtime'] & Pick<Runtime, 'subscribe'>;
-  /** A heartbeat is due at that time, on disk. */
-  readonly noted: (dueAt: number | null) => void;
 }
 
 export class Following {
@@ -61,20 +60,21 @@ export class Following {
 
   async #settleIfEnded(key: HeartbeatKey, runId: string): Promise<void> {
     if (!this.#waiting.has(runId)) return;
-    const { noted, log } = this.#options;
     try {
       const entry = await this.load(key);
       const tick = entry && isEvaluating(entry, runId) ? await settle(this.#options, entry) : null;
       const after = await this.load(key);
-      noted(after?.dueAt ?? null);
       if (tick || !after || !isEvaluating(after, runId)) this.settled(runId, tick);
     } catch (error) {
-      log.warn({ err: error, heartbeatId: key.id }, 'a heartbeat will be settled when its time is up');
+      this.#options.log.warn(
+        { err: error, heartbeatId: key.id },
+        'a heartbeat will be settled when its time is up',
+      );
     }
   }
 }
 
 function isEvaluating(entry: Entry, runId: string): boolean {
-  const { state } = readHeartbeat(entry).record;
+  const { state } = fromEntry(heartbeats, entry).record;
   return state.status === 'evaluating' && state.runId === runId;
 }

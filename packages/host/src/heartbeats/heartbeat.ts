@@ -1,6 +1,15 @@
-/** A heartbeat at rest: an entry that is due at its next tick, or when its evaluation has to be over. */
-import type { HeartbeatTick, Heartbeat as HeartbeatView, JsonObject } from '@gantry/protocol';
-import type { Entry, Write } from '@gantry/store';
+/** Heartbeats as a resource. One is due at its next tick, or when its evaluation has to be over. */
+import {
+  HEARTBEAT_LIMITS,
+  type HeartbeatTick,
+  type Heartbeat as HeartbeatView,
+  heartbeatsWire,
+  type JsonObject,
+} from '@gantry/protocol';
+import { fromEntry, type RecordKind, type ResourceService, resource, type Stored } from '@gantry/resources';
+import type { EntryReads } from '@gantry/store';
+import type { Workflows } from '../runtime/runtime.ts';
+import { admit, type RunRequest } from '../workflows/admission.ts';
 
 export const HEARTBEAT_KIND = 'heartbeat';
 /** The run's own time limit ends it first; this is for a host that was down meanwhile. */
@@ -24,44 +33,7 @@ export interface HeartbeatRecord {
   readonly lastTick: HeartbeatTick | null;
 }
 
-export interface StoredHeartbeat {
-  readonly tenant: string;
-  readonly id: string;
-  readonly version: number;
-  readonly createdAt: number;
-  readonly record: HeartbeatRecord;
-}
-
-export const readHeartbeat = ({ tenant, id, version, createdAt, body }: Entry): StoredHeartbeat => ({
-  tenant,
-  id,
-  version,
-  createdAt,
-  record: JSON.parse(body),
-});
-
-export function putHeartbeat(
-  stored: Pick<StoredHeartbeat, 'tenant' | 'id' | 'createdAt'> & { readonly version: number | null },
-  record: HeartbeatRecord,
-): Extract<Write, { kind: 'putEntry' }> {
-  const { tenant, id, createdAt, version } = stored;
-  const { state } = record;
-  const dueAt = state.status === 'waiting' ? state.tickAt : state.deadline + EVALUATION_GRACE_MS;
-  return {
-    kind: 'putEntry',
-    entry: {
-      kind: HEARTBEAT_KIND,
-      tenant,
-      id,
-      createdAt,
-      dueAt,
-      ref: record.workflowId,
-      expiresAt: null,
-      body: JSON.stringify(record),
-    },
-    expectedVersion: version,
-  };
-}
+export type StoredHeartbeat = Stored<HeartbeatRecord>;
 
 /** Ticks lie on a grid from the registration on; those that passed during an evaluation are skipped. */
 export const nextTickAt = (createdAt: number, intervalMs: number, now: number): number =>
@@ -69,11 +41,84 @@ export const nextTickAt = (createdAt: number, intervalMs: number, now: number): 
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-export function viewOf({
-  id,
-  createdAt,
-  record,
-}: Omit<StoredHeartbeat, 'version' | 'tenant'>): HeartbeatView {
+const DAY_MS = 86_400_000;
+const TICK_KEPT_MS = DAY_MS;
+const CHANGE_KEPT_MS = 30 * DAY_MS;
+const TICKS_DEFAULT = 50;
+
+/** A tick of a heartbeat, kept for readers. */
+export const heartbeatTicks: RecordKind<HeartbeatTick> = {
+  kind: 'heartbeat-tick',
+  idPrefix: 'hbt',
+  index: { heartbeatId: ({ evaluated }) => evaluated.heartbeatId },
+  expiresAt: ({ evaluated }, now) => now + (evaluated.changed ? CHANGE_KEPT_MS : TICK_KEPT_MS),
+};
+
+interface Services {
+  readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly entries: EntryReads;
+}
+
+export type HeartbeatService = ResourceService<typeof heartbeatsWire, HeartbeatRecord, undefined, Services>;
+
+export const requestOf = (workflowId: string, inputs: object = {}): RunRequest => ({
+  workflowId,
+  inputs: inputs as JsonObject,
+  configurable: {},
+  tags: [],
+  metadata: {},
+});
+
+export const heartbeats = resource<typeof heartbeatsWire, HeartbeatRecord, undefined, Services>(
+  heartbeatsWire,
+  {
+    kind: HEARTBEAT_KIND,
+    idPrefix: 'hb',
+    max: HEARTBEAT_LIMITS.perTenantMax,
+    dueAt: ({ state }) => (state.status === 'waiting' ? state.tickAt : state.deadline + EVALUATION_GRACE_MS),
+
+    // What no run can come of is better refused now than at the first tick.
+    async prepare({ workflowId, inputs, enqueue }, { workflows }, { tenant, actor: principal }) {
+      await admit(workflows, { tenant, principal }, requestOf(workflowId, inputs));
+      if (enqueue)
+        await admit(workflows, { tenant, principal }, requestOf(enqueue.workflowId, enqueue.inputs));
+      return undefined;
+    },
+    create({ workflowId, inputs = {}, intervalSec, maxRuntimeMs, enqueue }, _, { now, caller }) {
+      const intervalMs = Math.max(intervalSec, HEARTBEAT_LIMITS.minIntervalSec) * 1_000;
+      return {
+        keyId: caller.actor,
+        workflowId,
+        intervalMs,
+        seen: null,
+        lastTick: null,
+        inputs: inputs as JsonObject,
+        maxRuntimeMs: maxRuntimeMs ?? HEARTBEAT_LIMITS.defaultRuntimeMs,
+        enqueue: enqueue
+          ? { workflowId: enqueue.workflowId, inputs: (enqueue.inputs ?? {}) as JsonObject }
+          : null,
+        state: { status: 'waiting', tickAt: nextTickAt(now, intervalMs, now) },
+      };
+    },
+    verbs: {},
+    reads: {
+      /** Newest first. */
+      async ticks(_, { before: beforeId, limit = TICKS_DEFAULT }, { stored: { tenant, id }, services }) {
+        const listed = await services.entries.list(heartbeatTicks.kind, tenant, {
+          index: { name: 'heartbeatId', value: id },
+          limit: limit + 1,
+          ...(beforeId !== undefined && { beforeId }),
+        });
+        const page = listed.slice(0, limit).map((entry) => fromEntry(heartbeatTicks, entry));
+        const next = listed.length > limit ? { nextBefore: page.at(-1)!.id } : {};
+        return { ticks: page.map(({ record }) => record), ...next };
+      },
+    },
+    show: ({ id, createdAt, record }) => viewOf(id, createdAt, record),
+  },
+);
+
+function viewOf(id: string, createdAt: number, record: HeartbeatRecord): HeartbeatView {
   const { workflowId, intervalMs, maxRuntimeMs, enqueue, state, seen, lastTick } = record;
   return {
     heartbeatId: id,

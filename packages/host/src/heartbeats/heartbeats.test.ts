@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { WorkflowDefinition } from '@gantry/protocol';
-import { openSqlite } from '@gantry/store';
+import { Changes } from '@gantry/resources';
+import { CommitPipeline, openSqlite } from '@gantry/store';
 import { pino } from 'pino';
 import { apiTest, assertError, assertPublic, three } from '../api/testing.ts';
 import { node, variable, workflow } from '../testing/definitions.ts';
@@ -141,7 +142,7 @@ test('while one evaluation is under way there is no other, and the clock ends it
     runtime: host.services.runtime,
     workflows: { resolve: async () => null },
     now: () => clock.at,
-    randomBytes,
+    changes: new Changes({ store, pipeline: new CommitPipeline(store), now: () => clock.at, randomBytes }),
     log: pino({ level: 'silent' }),
   });
   t.after(later.stop);

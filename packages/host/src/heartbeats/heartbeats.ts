@@ -1,25 +1,27 @@
 /** Heartbeats of this process: evaluated on their interval, settled when the predicate's run ends. */
 import type { HeartbeatTick, JsonObject } from '@gantry/protocol';
-import type { Entry, Store } from '@gantry/store';
+import { type Changes, fromEntry, ResourceService } from '@gantry/resources';
+import type { CommitGroup, Entry, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { begin, settle } from './evaluation.ts';
 import { Following, type HeartbeatKey } from './following.ts';
-import { HEARTBEAT_KIND, readHeartbeat } from './heartbeat.ts';
-import { HeartbeatDesk } from './heartbeat-desk.ts';
+import { HEARTBEAT_KIND, type HeartbeatService, heartbeats } from './heartbeat.ts';
 
 export interface HeartbeatsOptions {
-  readonly store: Pick<Store, 'commit' | 'entries' | 'watch'>;
+  readonly store: Pick<Store, 'entries' | 'watch'>;
+  readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'create' | 'read' | 'command' | 'subscribe'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
   readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
 }
 
 export interface Heartbeats {
-  readonly desk: HeartbeatDesk;
+  readonly service: HeartbeatService;
+  /** To be called with what this process has committed: some of it may be due. */
+  committed(group: CommitGroup): void;
   /** Begins and settles what is due now; the clock calls it by itself once started. */
   tick(): Promise<void>;
   /**
@@ -33,11 +35,12 @@ export interface Heartbeats {
 
 export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
   const clock = new DueClock({ ...options, kind: HEARTBEAT_KIND, onDue });
-  const noted = (at: number | null): void => clock.note(at);
-  const following = new Following({ ...options, noted });
+  const { store, changes, workflows, now } = options;
+  const services = { workflows, entries: store.entries };
+  const following = new Following(options);
 
   async function onDue(entry: Entry): Promise<void> {
-    const stored = readHeartbeat(entry);
+    const stored = fromEntry(heartbeats, entry);
     const { state } = stored.record;
     if (state.status === 'evaluating') {
       const tick = await settle(options, entry);
@@ -50,11 +53,12 @@ export function createHeartbeats(options: HeartbeatsOptions): Heartbeats {
   }
 
   return {
-    desk: new HeartbeatDesk({ ...options, noted }),
+    service: new ResourceService(heartbeats, { changes, entries: store.entries, now, services }),
+    committed: (group) => clock.committed(group),
     tick: () => clock.run(),
     async evaluate(key, inputs) {
       const entry = await following.load(key);
-      const stored = entry && readHeartbeat(entry);
+      const stored = entry && fromEntry(heartbeats, entry);
       if (stored?.record.state.status !== 'waiting') return null;
       const begun = await begin(options, stored, inputs);
       if (begun.kind === 'evaluating') return following.follow(stored, begun.runId);

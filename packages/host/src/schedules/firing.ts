@@ -90,14 +90,12 @@ const pass = async (
 /** False when the schedule has changed since it was read: the tick is another's, or there is none any more. */
 const put = (
   changes: Pick<Changes, 'run'>,
-  { tenant, id, version }: Stored<ScheduleRecord>,
+  stored: Stored<ScheduleRecord>,
   next: ScheduleRecord,
   writes: readonly Write[] = [],
 ): Promise<boolean> =>
-  changes.run({ kind: 'system', tenant, actor: 'schedules' }, async (change) => {
-    const current = await change.find(schedules, id);
-    if (current?.version !== version) return false;
+  changes.run({ kind: 'system', tenant: stored.tenant, actor: 'schedules' }, async (change) => {
+    if (!(await change.replaceUnchanged(stored, next))) return false;
     change.add(...writes);
-    change.replace(current, next);
     return true;
   });

@@ -26,7 +26,7 @@ const Ticked = Type.Object({
   enqueuedRuns: Type.Integer({ minimum: 0 }),
 });
 
-export type SeamHeartbeats = Pick<Heartbeats, 'desk' | 'evaluate'>;
+export type SeamHeartbeats = Pick<Heartbeats, 'service' | 'evaluate'>;
 
 const variable = (variableName: string) => ({ type: 'variable', variableName }) as const;
 
@@ -47,24 +47,23 @@ const predicate = (id: string) =>
     },
   );
 
-export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { desk, evaluate }: SeamHeartbeats): void {
+export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { service, evaluate }: SeamHeartbeats): void {
   /** Two first ticks at once must not make two heartbeats. */
   const creating = limiter({ max: 1 });
 
   /** The caller's name stands for a heartbeat of ours, which its predicate's id leads to. */
-  async function heartbeatOf(caller: Caller, name: string): Promise<string> {
-    const { tenant } = caller;
+  async function heartbeatOf({ tenant, keyId }: Caller, name: string): Promise<string> {
+    const caller = { kind: 'person', tenant, actor: keyId } as const;
     const workflowId = seamIdFor('heartbeat', { name });
-    const known = (await desk.list(tenant)).findLast((heartbeat) => heartbeat.workflowId === workflowId);
-    if (known) return known.heartbeatId;
+    const listed = await service.list(caller, { limit: HEARTBEAT_LIMITS.perTenantMax });
+    const known = listed.findLast(({ view }) => view.workflowId === workflowId);
+    if (known) return known.view.heartbeatId;
     const enqueued = noop(seamId('heartbeat-action'));
     await workflows.registerAll(tenant, [predicate(workflowId), enqueued]);
     // The clock of the host must not tick between the caller's ticks.
     const timing = { intervalSec: HEARTBEAT_LIMITS.maxIntervalSec, maxRuntimeMs: MAX_RUNTIME_MS };
     const request = { workflowId, ...timing, enqueue: { workflowId: enqueued.id } };
-    const made = await desk.create(caller, request, undefined);
-    if (made === 'duplicate') throw new Error('a create without an idempotency key came to nothing');
-    return JSON.parse(made.body).heartbeatId;
+    return (await service.create(caller, request)).view.heartbeatId;
   }
 
   async function tick(caller: Caller, body: Static<typeof Tick>): Promise<Static<typeof Ticked>> {
