@@ -1,6 +1,8 @@
+import type { RecordKind } from '@gantry/resources';
 import type { WorkflowRecord, Write } from '@gantry/store';
 
 export const TRIGGER_SYNC_KIND = 'trigger-sync';
+export const triggerNotes: RecordKind<object> = { kind: TRIGGER_SYNC_KIND, idPrefix: 'note' };
 
 /** The note that belongs into the commit of a registration. Two of the same instant ask for the same. */
 export const triggerSyncNote = ({ tenant, workflowId, hash, registeredAt }: WorkflowRecord): Write => ({

@@ -9,12 +9,12 @@
 import { DEFAULT_TENANT } from '@gantry/http';
 import { SCHEDULE_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
 import { type Change, type Changes, fromEntry } from '@gantry/resources';
-import type { Entry, Store, Write } from '@gantry/store';
+import type { Entry, Store } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import { SHARED } from '../workflows/workflows.ts';
 import { schedules } from './resource.ts';
 import { SCHEDULE_KIND, type ScheduleRecord } from './schedule.ts';
-import { TRIGGER_SYNC_KIND } from './trigger-note.ts';
+import { TRIGGER_SYNC_KIND, triggerNotes } from './trigger-note.ts';
 import { triggerSchedules } from './triggers.ts';
 
 const NOTES_MAX = 100;
@@ -38,7 +38,7 @@ export function syncTriggers(
     for (const stored of listed.map((entry) => fromEntry(schedules, entry)))
       if (stored.record.source.kind === 'trigger' && !wanted.has(stored.id)) change.delete(stored);
     const room = perTenantMax - (await store.entries.count(SCHEDULE_KIND, runTenant));
-    change.add(...notes.map(deletion));
+    for (const note of notes) change.delete(fromEntry(triggerNotes, note));
     return putWanted(change, wanted, room);
   });
 }
@@ -90,9 +90,3 @@ async function wantedSchedules(
 /** What the definition says of a schedule, without what has become of it since. */
 const askedFor = ({ timing, missedTicks, request }: ScheduleRecord): string | undefined =>
   canonicalize({ timing, missedTicks, request });
-
-const deletion = ({ kind, tenant, id, version }: Entry): Write => ({
-  kind: 'deleteEntry',
-  key: { kind, tenant, id },
-  expectedVersion: version,
-});
