@@ -57,6 +57,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const webhooks = createWebhooks(options);
   const triggers: Triggers = createTriggers({
     ...options,
+    changes,
     queue: surfaces.queue,
     runtime: () => runtime,
   });

@@ -1,8 +1,8 @@
-import { type Api, callerOf, type Idempotency, readPayload } from '@gantry/http';
+import { type Api, callerOf, type Idempotency, JSON_TYPE, readPayload } from '@gantry/http';
 import { DeadLetter, DeadLetterRetry } from '@gantry/protocol';
 import Type from 'typebox';
-import type { DeadLetterAddress, DeadLetterDesk } from '../dead-letters/dead-letter-desk.ts';
-import { recordWrites } from './trigger-subscriptions.ts';
+import type { DeadLetterService } from '../dead-letters/dead-letter-service.ts';
+import { personOf } from './resources.ts';
 
 const URL = '/v1/host/gantry/dead-letters';
 /** An id has no colon: what follows one is a verb. */
@@ -38,42 +38,34 @@ const RETRY = {
   response: { 202: DeadLetterRetry },
 };
 
-export interface DeadLetterRouteDeps {
-  readonly desk: DeadLetterDesk;
-  readonly idempotency: Idempotency;
-  readonly now: () => number;
-}
-
-export function deadLetterRoutes(app: Api, { desk, idempotency, now }: DeadLetterRouteDeps): void {
-  const addressOf = (request: { params: { deadLetterId: string } }): DeadLetterAddress => ({
-    tenant: callerOf(request).tenant,
-    deadLetterId: request.params.deadLetterId,
-  });
-
+export function deadLetterRoutes(
+  app: Api,
+  service: DeadLetterService,
+  idempotency: Pick<Idempotency, 'once'>,
+): void {
   app.get(URL, { schema: LIST }, async (request, reply) => {
     const { before, limit = LISTED } = request.query;
-    const listed = await desk.list(callerOf(request).tenant, limit + 1, before);
+    const listed = await service.list(callerOf(request).tenant, limit + 1, before);
     const deadLetters = listed.slice(0, limit);
     const next = listed.length > limit ? { nextBefore: deadLetters.at(-1)!.deadLetterId } : {};
     return readPayload(request, reply, JSON.stringify({ deadLetters, ...next }));
   });
 
-  app.delete(ONE, { schema: ACKNOWLEDGE }, (request, reply) => {
-    const address = addressOf(request);
-    return idempotency.answer(request, reply, `DELETE ${URL}/${address.deadLetterId}`, async (record) => {
-      const writes = recordWrites(now, record);
-      const done = await desk.acknowledge(address, () => writes(204, ''));
-      return done === 'duplicate' ? done : { status: 204, body: '', recorded: true };
-    });
+  app.delete(ONE, { schema: ACKNOWLEDGE }, async (request, reply) => {
+    const { deadLetterId } = request.params;
+    await idempotency.once(request, reply, (claim) =>
+      service.acknowledge(personOf(request, claim), deadLetterId),
+    );
+    void reply.code(204);
+    return '';
   });
 
-  app.post(`${ONE}::retry`, { schema: RETRY }, (request, reply) => {
-    const address = addressOf(request);
-    return idempotency.answer(request, reply, `POST ${URL}/${address.deadLetterId}:retry`, async (record) => {
-      const writes = recordWrites(now, record);
-      const answer = await desk.retry(address, (view) => writes(202, JSON.stringify(view)));
-      if (answer === 'duplicate') return answer;
-      return { status: 202, body: JSON.stringify(answer), recorded: true };
-    });
+  app.post(`${ONE}::retry`, { schema: RETRY }, async (request, reply) => {
+    const { deadLetterId } = request.params;
+    const answer = await idempotency.once(request, reply, (claim) =>
+      service.retry(personOf(request, claim), deadLetterId),
+    );
+    void reply.code(202).type(JSON_TYPE);
+    return JSON.stringify(answer);
   });
 }

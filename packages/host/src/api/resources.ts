@@ -33,9 +33,13 @@ interface AnyService {
   remove(caller: Caller, id: string, matching: Matching): Promise<Shown<View>>;
 }
 
-const personOf = (request: FastifyRequest): Caller => {
+/** `claim`: of the record of its answer. */
+export const personOf = (
+  request: unknown,
+  claim?: Extract<Caller, { kind: 'person' }>['request'],
+): Caller => {
   const { tenant, keyId } = callerOf(request);
-  return { kind: 'person', tenant, actor: keyId };
+  return { kind: 'person', tenant, actor: keyId, ...(claim && { request: claim }) };
 };
 
 const etagOf = ({ version }: Shown<View>): string => `"${version}"`;
@@ -76,9 +80,7 @@ export function resourceRoutes(
     work: (caller: Caller, matching: Matching) => Promise<Shown<View>>,
   ): Promise<string> {
     const matching = matchingOf(request);
-    const shown = await idempotency.once(request, reply, (claim) =>
-      work({ ...personOf(request), ...(claim && { kind: 'person', request: claim }) }, matching),
-    );
+    const shown = await idempotency.once(request, reply, (claim) => work(personOf(request, claim), matching));
     void reply.type(JSON_TYPE).header('etag', etagOf(shown));
     return JSON.stringify(shown.view);
   }

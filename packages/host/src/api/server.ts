@@ -55,7 +55,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency);
   triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
   ingestRoute(app, triggers.ingest);
-  deadLetterRoutes(app, { desk: triggers.deadLetters, idempotency, now });
+  deadLetterRoutes(app, triggers.deadLetters, idempotency);
   packRoutes(app, packs.desk);
   const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);
   surfaceRoutes(app, { health: surfaces.health, metrics });

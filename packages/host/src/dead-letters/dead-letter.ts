@@ -1,11 +1,14 @@
 /** What could not be done, as an entry of the store. */
 import { type DeadLetter, newId } from '@gantry/protocol';
+import type { RecordKind } from '@gantry/resources';
 import type { Entry, EntryKey, Write } from '@gantry/store';
 
 export const DEAD_LETTER = 'dead-letter';
 
 type Letter<T> = T extends DeadLetter ? Omit<T, 'deadLetterId' | 'createdAt' | 'expiresAt'> : never;
 export type DeadLetterBody = Letter<DeadLetter>;
+
+export const deadLetters: RecordKind<DeadLetterBody> = { kind: DEAD_LETTER, idPrefix: 'dl' };
 
 /** How dead letters are made in this process. */
 export interface DeadLetterOffice {
@@ -20,7 +23,7 @@ export function deadLetterWrite(office: DeadLetterOffice, tenant: string, body: 
   return {
     kind: 'putEntry',
     entry: {
-      ...deadLetterKey(tenant, newId('dl', at, office.randomBytes)),
+      ...deadLetterKey(tenant, newId(deadLetters.idPrefix, at, office.randomBytes)),
       ref: body.type === 'run' ? body.runId : body.deliveryId,
       dueAt: null,
       expiresAt: at + office.retentionMs,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { DeadLetter } from '@gantry/protocol';
-import { assertError } from '../api/testing.ts';
+import { apiTest, assertError } from '../api/testing.ts';
 import { createForks } from '../runtime/fork.ts';
 import { edge, node, workflow } from '../testing/definitions.ts';
 import { TENANT, type TriggersTest, triggersTest } from '../triggers/testing.ts';
@@ -75,6 +75,33 @@ test('a retry forks the run before the node that failed, once', async (t) => {
   assert.deepEqual([forked.facts.fork?.sourceRunId, forked.visits.get('a')], [sourceRunId, 1]);
   const [again, ...others] = await letters(rig);
   assert.deepEqual([again.runId, others], [runId, []], 'the fork failed again, and only it is listed');
+});
+
+test('a repeated request gets its first answer, though the letter is gone', async (t) => {
+  const { get, post, request, start, ended } = await apiTest(t, { workflows: [failing] });
+  const headers = { 'idempotency-key': 'again' };
+  const listed = async () => (await get(URL)).json().deadLetters;
+  await ended(await start('failing'));
+  const [{ deadLetterId }] = await listed();
+  const retry = () => post(`${URL}/${deadLetterId}:retry`, {}, headers);
+  const first = await retry();
+  assert.equal(first.statusCode, 202);
+  await ended(first.json().runId);
+  const second = await retry();
+  assert.deepEqual([second.statusCode, second.body], [202, first.body]);
+  const [left, ...others] = await listed();
+  assert.deepEqual([left.runId, others], [first.json().runId, []]);
+  const url = `${URL}/${left.deadLetterId}`;
+  const acknowledge = () => request({ method: 'DELETE', url, headers });
+  const answers = [await acknowledge(), await acknowledge()];
+  assert.deepEqual(
+    answers.map(({ statusCode, body }) => [statusCode, body]),
+    [
+      [204, ''],
+      [204, ''],
+    ],
+  );
+  assertError(await request({ method: 'DELETE', url }), 404, 'not_found');
 });
 
 test('what somebody has seen to is off the list, and the run stays', async (t) => {

@@ -1,15 +1,18 @@
 /** Another try for what is dead: a run is forked before the node that failed, an event is delivered again. */
 import { type DeadLetter, type DeadLetterRetry, fromStored, OpenwopError } from '@gantry/protocol';
-import type { LossReason, RunKey, Store, Write } from '@gantry/store';
+import type { Caller, Changes } from '@gantry/resources';
+import type { RunKey, Store } from '@gantry/store';
 import { createForks, type PrepareFork } from '../runtime/fork.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { type Delivery, deliveryEntryKey, deliveryWrite, toDelivery } from '../triggers/delivery.ts';
 import { readSubscription } from '../triggers/subscription.ts';
+import { deadLetterKey, deadLetters, toDeadLetter } from './dead-letter.ts';
 
 const PAGE = 500;
 
 export interface RetryOptions {
-  readonly store: Pick<Store, 'commit' | 'entries' | 'runs'>;
+  readonly store: Pick<Store, 'entries' | 'runs'>;
+  readonly changes: Pick<Changes, 'run'>;
   readonly runtime: () => Pick<Runtime, 'adopt' | 'read'>;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -17,41 +20,52 @@ export interface RetryOptions {
   readonly noted: (dueAt: number) => void;
 }
 
-export interface Retry {
-  readonly tenant: string;
-  readonly letter: DeadLetter;
-  readonly removal: Write;
-  readonly record: (answer: DeadLetterRetry) => readonly Write[];
-}
-
 type Letter<T extends DeadLetter['type']> = Extract<DeadLetter, { type: T }>;
 
-export function createRetry(options: RetryOptions): (retry: Retry) => Promise<DeadLetterRetry | 'duplicate'> {
+export function createRetry(options: RetryOptions): (caller: Caller, id: string) => Promise<DeadLetterRetry> {
   const { store, now, randomBytes } = options;
   const prepareFork = createForks({ runs: store.runs, now, randomBytes });
-  return (retry) =>
-    retry.letter.type === 'run'
-      ? forkRun(options, prepareFork, retry, retry.letter)
-      : deliverAgain(options, retry, retry.letter);
+  return async (caller, id) => {
+    const entry = await store.entries.get(deadLetterKey(caller.tenant, id));
+    if (!entry) return refuse(options, caller, 'There is no such dead letter, or someone has seen to it.');
+    const letter = toDeadLetter(entry);
+    return letter.type === 'run'
+      ? forkRun(options, prepareFork, caller, letter)
+      : deliverAgain(options, caller, letter);
+  };
 }
 
+/** A request that was answered before gets that answer, though its letter is gone. */
+const refuse = ({ changes }: RetryOptions, caller: Caller, message: string): Promise<DeadLetterRetry> =>
+  changes.run(caller, async () => {
+    throw new OpenwopError('not_found', { message });
+  });
+
 async function forkRun(
-  { store, runtime }: RetryOptions,
+  options: RetryOptions,
   prepareFork: PrepareFork,
-  { tenant, removal, record }: Retry,
-  { runId: sourceRunId, nodeId }: Letter<'run'>,
-): Promise<DeadLetterRetry | 'duplicate'> {
-  const key = { tenant, runId: sourceRunId };
+  caller: Caller,
+  { deadLetterId, runId: sourceRunId, nodeId }: Letter<'run'>,
+): Promise<DeadLetterRetry> {
+  const { store, runtime, changes } = options;
+  const key = { tenant: caller.tenant, runId: sourceRunId };
   const source = await runtime().read(key);
   const fromSeq = source ? await lastEntryOf(store.runs, key, nodeId) : null;
-  if (!source || fromSeq === null)
-    throw new OpenwopError('not_found', { message: 'The run is no longer kept.' });
+  if (!source || fromSeq === null) return refuse(options, caller, 'The run is no longer kept.');
   const prepared = await prepareFork(source, { mode: 'branch', fromSeq, changes: {} });
-  const answer = { type: 'run', runId: prepared.run.facts.runId, sourceRunId } as const;
-  const recorded = record(answer);
-  const result = await runtime().adopt(prepared, { writes: () => [removal, ...recorded] });
-  if (result.kind === 'created') return answer;
-  return lost(recorded.length > 0 ? 'exists' : 'stale');
+  const { runId } = prepared.run.facts;
+  let answer: DeadLetterRetry = { type: 'run', runId, sourceRunId };
+  await runtime().adopt(prepared, {
+    async commit(writes) {
+      answer = await changes.run<DeadLetterRetry>(caller, async (change) => {
+        change.delete(await change.get(deadLetters, deadLetterId));
+        change.add(...writes);
+        return { type: 'run', runId, sourceRunId };
+      });
+      return answer.type === 'run' && answer.runId === runId;
+    },
+  });
+  return answer;
 }
 
 /** Where the node's latest visit began, before the first of its attempts. */
@@ -74,23 +88,17 @@ async function lastEntryOf(
 
 async function deliverAgain(
   options: RetryOptions,
-  { tenant, removal, record }: Retry,
+  caller: Caller,
   letter: Letter<'delivery'>,
-): Promise<DeadLetterRetry | 'duplicate'> {
-  const { store, now, noted } = options;
-  const delivery = await revived(options, tenant, letter);
-  const dueAt = now();
-  const answer = { type: 'delivery', deliveryId: letter.deliveryId } as const;
-  const write = deliveryWrite({ ...delivery, dueAt, attempts: 0 }, 0);
-  const [result] = await store.commit([[removal, write, ...record(answer)]]);
-  if (!result?.won) return lost(result?.reason);
-  noted(dueAt);
+): Promise<DeadLetterRetry> {
+  const answer = await options.changes.run<DeadLetterRetry>(caller, async (change) => {
+    change.delete(await change.get(deadLetters, letter.deadLetterId));
+    const delivery = await revived(options, caller.tenant, letter);
+    change.add(deliveryWrite({ ...delivery, dueAt: change.now, attempts: 0 }, 0));
+    return { type: 'delivery', deliveryId: letter.deliveryId };
+  });
+  options.noted(options.now());
   return answer;
-}
-
-function lost(reason: LossReason | undefined): 'duplicate' {
-  if (reason === 'exists') return 'duplicate';
-  throw new OpenwopError('conflict', { message: 'Someone else has seen to it just now.' });
 }
 
 async function revived(

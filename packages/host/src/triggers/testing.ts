@@ -11,6 +11,7 @@ import {
   type TriggerSubscriptionCreated,
   type WorkflowDefinition,
 } from '@gantry/protocol';
+import { Changes } from '@gantry/resources';
 import { CommitPipeline, openSqlite, type Store } from '@gantry/store';
 import type { LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
@@ -102,12 +103,13 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
   const workflows = createWorkflows({ store, packs: noPacks, now, cacheMs: 0 });
   const create: Runtime['create'] = (...args) =>
     (options.create?.() ?? runtime.create.bind(runtime))(...args);
+  const pipeline = new CommitPipeline(store);
+  const shared = { store, pipeline, now, randomBytes };
   const triggers = createTriggers({
-    store,
+    ...shared,
+    changes: new Changes(shared),
     workflows,
     masterKey,
-    now,
-    randomBytes,
     log: LOG,
     retentionMs: RETENTION_MS,
     runtime: () => ({ create, adopt: runtime.adopt.bind(runtime), read: runtime.read.bind(runtime) }),
@@ -115,10 +117,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
   const runtime: LocalRuntime = await LocalRuntime.open({
     poison: new PoisonGuard({ store, endsMax: 0, now }),
     packExecutor: noPackExecutor,
-    store,
-    pipeline: new CommitPipeline(store),
-    now,
-    randomBytes,
+    ...shared,
     dataDir,
     log: LOG,
     limits: LIMITS,
@@ -189,7 +188,7 @@ async function createApp(store: Store, triggers: Triggers, now: () => number): P
     maxRequestBodyBytes: 1_048_576,
   });
   triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
-  deadLetterRoutes(app, { desk: triggers.deadLetters, idempotency, now });
+  deadLetterRoutes(app, triggers.deadLetters, idempotency);
   ingestRoute(app, triggers.ingest);
   await app.ready();
   return app;

@@ -1,9 +1,10 @@
 /** Wires the triggers of one process: subscriptions, ingest, deliveries, channel writes and dead letters. */
 import type { WorkflowDefinition } from '@gantry/protocol';
+import type { Changes } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { QueuePort } from '@gantry/surfaces';
 import type { Logger } from 'pino';
-import { DeadLetterDesk } from '../dead-letters/dead-letter-desk.ts';
+import { DeadLetterService } from '../dead-letters/dead-letter-service.ts';
 import { deadLetterWrites } from '../dead-letters/outbox.ts';
 import type { MasterKey } from '../master-key.ts';
 import { DueClock } from '../runtime/due-clock.ts';
@@ -22,6 +23,7 @@ import { SUBSCRIPTION_SYNC, syncSubscriptions } from './trigger-sync.ts';
 
 export interface TriggersOptions {
   readonly store: Store;
+  readonly changes: Changes;
   /** Asked for only when something is due: the runtime itself needs the outbox. */
   readonly runtime: () => Pick<Runtime, 'create' | 'adopt' | 'read'>;
   readonly workflows: Pick<WorkflowsWithPlans, 'resolve' | 'planOf'>;
@@ -38,7 +40,7 @@ export interface TriggersOptions {
 export interface Triggers {
   readonly outbox: Outbox;
   readonly desk: TriggerDesk;
-  readonly deadLetters: DeadLetterDesk;
+  readonly deadLetters: DeadLetterService;
   readonly ingest: Ingest;
   /** To be called after a definition was registered, with its note in that commit (`subscriptionSyncNote`). */
   syncTriggers(tenant: string, definition: Pick<WorkflowDefinition, 'id'>): Promise<void>;
@@ -78,7 +80,7 @@ export function createTriggers(options: TriggersOptions): Triggers {
       },
     },
     desk: new TriggerDesk({ ...options, noted, changed, queueHealth: () => queue.health() }),
-    deadLetters: new DeadLetterDesk({ ...options, noted }),
+    deadLetters: new DeadLetterService({ ...options, noted }),
     ingest: createIngest({ ...options, noted }),
     syncTriggers: (tenant, { id }) => sync({ tenant, workflowId: id }),
     async tick() {
