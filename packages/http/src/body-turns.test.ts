@@ -117,3 +117,15 @@ test('clients that go away, while they wait or while they are served, leave no s
   assert.equal((await post()).status, 200);
   assert.equal(served, 2, 'what nobody waits for is not done');
 });
+
+test('a large body that is not JSON leaves no share behind', async (t) => {
+  const app = await serve(t);
+  app.post('/work', async () => ({}));
+  const url = new URL('/work', await app.listen({ port: 0 }));
+  const headers = { authorization: 'Bearer a', 'content-type': 'application/json' };
+  const post = (body: string): Promise<Response> => fetch(url, { method: 'POST', body, headers });
+  for (let round = 0; round < 2; round++) {
+    assert.equal((await post('{'.repeat(BODY_BYTES_MAX - 2))).status, 400);
+    assert.equal((await post(JSON.stringify('x'.repeat(BODY_BYTES_MAX - 2)))).status, 200);
+  }
+});

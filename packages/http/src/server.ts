@@ -84,6 +84,7 @@ function createApp({ maxRequestBodyBytes, log }: ServerOptions, turns: Turns): A
       try {
         done(null, parseBody(body as Buffer));
       } catch (error) {
+        bodies.giveUp(request);
         done(error as Error);
       }
     };
