@@ -46,7 +46,7 @@ export class Change {
   }
 
   async get<R extends object>(kind: RecordKind<R>, id: string): Promise<Stored<R>> {
-    return (await this.find(kind, id)) ?? notFound(kind.kind, id);
+    return (await this.find(kind, id)) ?? notFound(kind.kind);
   }
 
   /** With an id of the caller's choice, or one that is made here. */
@@ -133,8 +133,8 @@ export class Change {
   }
 }
 
-const notFound = (kind: string, id: string): never => {
-  throw new OpenwopError('not_found', { message: `There is no ${kind} with id ${id}.` });
+const notFound = (kind: string): never => {
+  throw new OpenwopError('not_found', { message: `There is no ${kind} with this id.` });
 };
 
 function putRefusal(

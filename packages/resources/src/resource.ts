@@ -155,7 +155,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
   async #find(caller: Caller, id: string): Promise<Stored<R>> {
     const entry = await this.#options.entries.get(keyOf(this.#resource, caller.tenant, id));
     if (entry && this.#isVisible(caller, entry)) return fromEntry(this.#resource, entry);
-    throw new OpenwopError('not_found', { message: `There is no ${this.#resource.kind} with id ${id}.` });
+    throw new OpenwopError('not_found', { message: `There is no ${this.#resource.kind} with this id.` });
   }
 
   #isVisible({ workspace = null }: Caller, entry: Entry): boolean {
