@@ -86,6 +86,8 @@ export class Sessions<S extends Session> {
       session.end();
     }
     if (session.isOpen) this.#idle.set(session, setTimeout(() => this.#retire(session), IDLE_MS).unref());
+    // A server that fell silent on one session is silent on those that wait, and each would cost a call its whole time
+    else for (const other of [...this.#idle.keys()]) this.#retire(other);
   }
 
   #retire(session: S): void {
