@@ -67,15 +67,10 @@ export class CommitPipeline {
     this.#pending = [];
     this.#scheduled = false;
     this.#onTheirWay++;
-    try {
-      const results = await this.#commit(batch);
-      this.#land();
-      await resolveInTurns(batch, results);
-      for (const [i, { group }] of batch.entries()) if (isWon(results[i]!)) this.#onCommitted(group);
-    } catch (error) {
-      this.#land();
-      for (const pending of batch) pending.reject(error);
-    }
+    const results = await this.#commit(batch).catch((error): Settled[] => batch.map(() => ({ error })));
+    this.#land();
+    await resolveInTurns(batch, results);
+    for (const [i, { group }] of batch.entries()) if (isWon(results[i]!)) this.#onCommitted(group);
   }
 
   /** A batch that the store rejects because of what is in it is repeated group by group: a bad one fails alone. */
