@@ -7,11 +7,12 @@ import {
   type FeedNote,
   type LossReason,
   storedEntry,
+  versionAfter,
   type Write,
 } from '@gantry/store';
 import type { Caller } from './caller.ts';
 import { fromEntry, keyOf, type RecordKind, type Stored, toEntry } from './record-kind.ts';
-import { type State, versionAfter } from './state.ts';
+import type { State } from './state.ts';
 
 export interface Chance {
   readonly now: () => number;
@@ -117,7 +118,7 @@ export class Change {
     const entry = toEntry(stored, this.now);
     const write = { kind: 'putEntry', entry, expectedVersion, ...over, ...this.#feed(stored.kind) } as const;
     this.#writes.push(write);
-    this.#refusals.set(write, (reason) => putRefusal(stored, reason));
+    this.#refusals.set(write, (reason) => putRefusal(stored.kind, reason));
     this.#own.set(entryKey(entry), storedEntry(entry, versionAfter(write)));
     return write;
   }
@@ -138,10 +139,7 @@ const notFound = (kind: string): never => {
 };
 
 function putRefusal(
-  {
-    kind: { kind, max, unique = [] },
-    id,
-  }: { kind: Pick<RecordKind<object>, 'kind' | 'max' | 'unique'>; id: string },
+  { kind, max, unique = [] }: Pick<RecordKind<object>, 'kind' | 'max' | 'unique'>,
   reason: LossReason,
 ): OpenwopError | null {
   if (reason === 'stale') return null;
@@ -149,5 +147,8 @@ function putRefusal(
     reason === 'full'
       ? `There are ${max} records of kind ${kind} already, the limit. Delete some first.`
       : `A ${kind} with this ${['id', ...unique].join(' or ')} exists already.`;
-  return new OpenwopError('conflict', { message, details: reason === 'full' ? { limit: max ?? 0 } : { id } });
+  return new OpenwopError('conflict', {
+    message,
+    ...(reason === 'full' && { details: { limit: max ?? 0 } }),
+  });
 }

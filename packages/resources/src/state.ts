@@ -1,5 +1,13 @@
 /** What changes are decided on: entries as they were read, and as the changes decided so far leave them. */
-import { type Entry, type EntryKey, type EntryReads, entryKey, storedEntry, type Write } from '@gantry/store';
+import {
+  type Entry,
+  type EntryKey,
+  type EntryReads,
+  entryKey,
+  storedEntry,
+  versionAfter,
+  type Write,
+} from '@gantry/store';
 
 export class State {
   readonly #reads: Reads;
@@ -58,12 +66,6 @@ export class State {
     return this.#written;
   }
 }
-
-export const versionAfter = ({
-  expectedVersion,
-  firstVersion = 1,
-}: Extract<Write, { kind: 'putEntry' }>): number =>
-  expectedVersion === null ? firstVersion : expectedVersion + 1;
 
 /** Reads of one turn of the loop are one message to the store. */
 export class Reads {

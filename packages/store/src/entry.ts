@@ -1,4 +1,10 @@
-import type { Entry, EntryKey, NewEntry } from './port.ts';
+import type { Entry, EntryKey, NewEntry, Write } from './port.ts';
+
+export const versionAfter = ({
+  expectedVersion,
+  firstVersion = 1,
+}: Extract<Write, { kind: 'putEntry' }>): number =>
+  expectedVersion === null ? firstVersion : expectedVersion + 1;
 
 /** What is read back after a put. */
 export const storedEntry = ({ runId: _, index: __, ...entry }: NewEntry, version: number): Entry => ({

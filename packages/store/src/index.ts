@@ -1,5 +1,5 @@
 export { CommitPipeline } from './commit-pipeline.ts';
-export { entryKey, storedEntry } from './entry.ts';
+export { entryKey, storedEntry, versionAfter } from './entry.ts';
 export { StoreError, type WriteOutcome } from './error.ts';
 export * from './port.ts';
 export { openPostgres } from './postgres/open.ts';

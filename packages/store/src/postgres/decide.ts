@@ -1,5 +1,5 @@
 /** Which groups win, decided on what is stored about the keys they touch. No I/O. */
-import { entryKey } from '../entry.ts';
+import { entryKey, versionAfter } from '../entry.ts';
 import type { CommitGroup, CommitResult, EntryKey, LossReason, NewEntry, Write } from '../port.ts';
 
 export interface RunState {
@@ -45,9 +45,6 @@ export const uniqueKey = (of: ReturnType<typeof uniquesOf>[number]): string =>
   JSON.stringify([of.kind, of.tenant, of.name, of.value]);
 
 type Put = Extract<Write, { kind: 'putEntry' }>;
-
-export const versionAfter = ({ expectedVersion, firstVersion = 1 }: Put): number =>
-  expectedVersion === null ? firstVersion : expectedVersion + 1;
 
 export interface Decision {
   readonly results: CommitResult[];

@@ -8,9 +8,9 @@
  */
 import { isStorable } from '../check.ts';
 import { FEED_COLUMNS } from '../columns.ts';
-import { entryKey } from '../entry.ts';
+import { entryKey, versionAfter } from '../entry.ts';
 import { FEED_KEPT_MS, type FeedReads, type FeedRow, type Write } from '../port.ts';
-import { type EntryState, versionAfter } from './decide.ts';
+import type { EntryState } from './decide.ts';
 import { type Queryable, rowsJson, type Sql, type Tx } from './sql.ts';
 
 /** The keys of the locks: this in the upper bits, a number of the feed in the lower 40. */

@@ -1,8 +1,8 @@
 import { holder } from '../../blob.ts';
-import { entryKey, storedEntry } from '../../entry.ts';
+import { entryKey, storedEntry, versionAfter } from '../../entry.ts';
 import type { Entry, EntryKey, Write } from '../../port.ts';
 import type { BlobChanges } from '../blobs.ts';
-import { type Known, versionAfter } from '../decide.ts';
+import type { Known } from '../decide.ts';
 import { Raced, rowsJson, type Tx } from '../sql.ts';
 
 type EntryWrite = Extract<Write, { kind: 'putEntry' | 'deleteEntry' | 'expectEntry' }>;

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { holder } from '../../blob.ts';
+import { versionAfter } from '../../entry.ts';
 import type { EntryKey, FeedRow, NewEntry } from '../../port.ts';
 import { prepareBlobWrites } from '../blobs.ts';
 import { selectOne } from '../rows.ts';
@@ -18,7 +19,8 @@ export function preparePutEntry(database: DatabaseSync): Apply<'putEntry'> {
   const blobs = prepareBlobWrites(database);
   const index = prepareIndex(database);
   const addToFeed = prepareAddToFeed(database);
-  return ({ entry, expectedVersion, firstVersion = 1, max, feed }) => {
+  return (write) => {
+    const { entry, expectedVersion, max, feed } = write;
     const isNew = expectedVersion === null;
     if (versionOf(entry) !== expectedVersion) return isNew ? 'exists' : 'stale';
     const { kind, tenant, id, workspace = null, ref, dueAt, expiresAt, createdAt, runId = null } = entry;
@@ -28,7 +30,7 @@ export function preparePutEntry(database: DatabaseSync): Apply<'putEntry'> {
       blobs.drop(holder.entry(entry));
       index.clear(entry);
     }
-    const version = isNew ? firstVersion : expectedVersion + 1;
+    const version = versionAfter(write);
     const body = blobs.put(holder.entry(entry), entry.body);
     put.run(kind, tenant, id, version, workspace, ref, dueAt, expiresAt, createdAt, runId, body);
     index.put(entry);
