@@ -7,7 +7,7 @@
  */
 
 import { hash } from 'node:crypto';
-import { ERRORS, errorEnvelope, OpenwopError } from '@gantry/protocol';
+import { errorEnvelope, isKeptRefusal, OpenwopError } from '@gantry/protocol';
 import type { IdempotencyRecord, Store } from '@gantry/store';
 import canonicalize from 'canonicalize';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -20,7 +20,6 @@ const IN_FLIGHT_MAX = 10_000;
 const IN_FLIGHT_RETRY_SECONDS = 1;
 /** A record can expire between losing to it and reading it; more than once in a row it cannot. */
 const ATTEMPTS_MAX = 3;
-const NEVER_STORED: ReadonlySet<number> = new Set([400, 401, 403]);
 
 /** An answer, and whether its record is already in the commit of its effect. */
 export interface Answer {
@@ -56,11 +55,9 @@ const digestOf = (body: unknown): string => hash('sha256', canonicalize(body ?? 
 
 /** A failure worth keeping: the same request can only fail the same way. */
 function keptFailure(error: unknown): { status: number; body: string } | null {
-  if (!(error instanceof OpenwopError)) return null;
-  const { status, code } = error;
-  if (status >= 500 || NEVER_STORED.has(status) || ERRORS[code].retriable) return null;
-  if (code === 'idempotency_key_mismatch') return null;
-  return { status, body: JSON.stringify(errorEnvelope(error)) };
+  if (!(error instanceof OpenwopError) || !isKeptRefusal(error)) return null;
+  if (error.code === 'idempotency_key_mismatch') return null;
+  return { status: error.status, body: JSON.stringify(errorEnvelope(error)) };
 }
 
 const inFlightRefusal = (): OpenwopError =>

@@ -79,3 +79,9 @@ export function errorEnvelope(error: OpenwopError): ErrorEnvelope {
   const { retriable } = ERRORS[error.code];
   return { error: error.code, message: error.message, details: { retriable, ...error.details } };
 }
+
+const NEVER_KEPT: ReadonlySet<number> = new Set([400, 401, 403]);
+
+/** Whether a repeat of the same request can only be refused the same way, so that the refusal is kept for it. */
+export const isKeptRefusal = ({ code, status }: OpenwopError): boolean =>
+  status < 500 && !NEVER_KEPT.has(status) && !ERRORS[code].retriable;

@@ -2,7 +2,7 @@
  * On whose behalf a change is made, and where its answer is recorded: a repeat of the same call gets that answer, and
  * has no effect of its own. The record is written in the commit of the change.
  */
-import { ERRORS, type ErrorCode, type ErrorEnvelope, errorEnvelope, OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, type ErrorEnvelope, errorEnvelope, OpenwopError } from '@gantry/protocol';
 import type { IdempotencyRecord, InvocationRecord, RecordReads, Write } from '@gantry/store';
 
 interface Acting {
@@ -74,9 +74,3 @@ function refusalOf({ error, message, details }: ErrorEnvelope): OpenwopError {
     details: JSON.parse(JSON.stringify(details ?? {})),
   });
 }
-
-const NEVER_RECORDED: ReadonlySet<number> = new Set([400, 401, 403]);
-
-/** A refusal is recorded when the same call can only be refused again. */
-export const isRecordable = ({ code, status }: OpenwopError): boolean =>
-  status < 500 && !NEVER_RECORDED.has(status) && !ERRORS[code].retriable;

@@ -7,7 +7,7 @@
  * I4  A change that loses is decided again, from the second time on in line with others, for at most `AGAIN_MS_MAX`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OpenwopError } from '@gantry/protocol';
+import { isKeptRefusal, OpenwopError } from '@gantry/protocol';
 import {
   type CommitPipeline,
   type CommitResult,
@@ -16,7 +16,7 @@ import {
   StoreError,
   type Write,
 } from '@gantry/store';
-import { type Caller, isRecordable, type Outcome, recordedOutcome, recordOf } from './caller.ts';
+import { type Caller, type Outcome, recordedOutcome, recordOf } from './caller.ts';
 import { type Chance, Change } from './change.ts';
 import { Lines } from './lines.ts';
 import { Reads, State } from './state.ts';
@@ -138,7 +138,7 @@ export class Changes {
     );
     const isRefusal = 'refusal' in outcome;
     const record = recordOf(caller, outcome, change.now);
-    if (isRefusal && (!record || !isRecordable(outcome.refusal))) {
+    if (isRefusal && (!record || !isKeptRefusal(outcome.refusal))) {
       // It may be refused because of what the same call has done before
       const earlier = record && (await recordedOutcome(caller, this.#options.store.records, change.now));
       return { kind: 'done', outcome: earlier ?? outcome };
