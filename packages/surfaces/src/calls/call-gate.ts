@@ -2,9 +2,9 @@
  * The one place where pack code meets host capabilities.
  *
  * @example
- * const desk = createCallGate({ surfaces: [kv, cache], now: Date.now, onCall: (report) => {} });
- * const calls = desk.open(facts, journal);              // one for each dispatch of a node
- * sandbox.invoke({ surfaces: desk.table, call: (path, args, io) => calls.call(path, args, io) });
+ * const gate = createCallGate({ surfaces: [kv, cache], now: Date.now, onCall: (report) => {} });
+ * const calls = gate.open(facts, journal);              // one for each dispatch of a node
+ * sandbox.invoke({ surfaces: gate.table, call: (path, args, io) => calls.call(path, args, io) });
  */
 import { flagsOf, type JsonObject } from '@gantry/protocol';
 import type { CallJournal } from './call-journal.ts';
