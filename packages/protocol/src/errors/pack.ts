@@ -1,299 +1,215 @@
-import type { ErrorEntry } from './entry.ts';
+import { refused, retriable } from './entry.ts';
 
 /** What packs are refused for: their manifest, their archive, their proof, and what they need of the host. */
 export const PACK_ERRORS = {
-  invalid_manifest: {
-    status: 400,
-    retriable: false,
-    message: 'The manifest of the pack is not valid.',
-    next: 'Correct what `details.issues` points at in pack.json.',
-  },
-  pack_kind_invalid: {
-    status: 400,
-    retriable: false,
-    message: 'The manifest does not declare the content of exactly one kind of pack.',
-    next: 'Keep the content that belongs to `kind` and move the rest to a pack of its own.',
-  },
-  invalid_pack_name: {
-    status: 400,
-    retriable: false,
-    message: 'The name of the pack is not a reverse-DNS name.',
-    next: 'Use a name such as `vendor.acme.tools`.',
-  },
-  invalid_pack_scope: {
-    status: 400,
-    retriable: false,
-    message: 'Packs of this scope are not taken from a registry.',
-    next: 'Publish under `core`, `vendor` or `community`; keep `private` and `local` packs at home.',
-  },
-  invalid_version: {
-    status: 400,
-    retriable: false,
-    message: 'The version of the pack is not a semantic version.',
-    next: 'Use MAJOR.MINOR.PATCH, such as 1.4.2.',
-  },
-  invalid_engines_range: {
-    status: 400,
-    retriable: false,
-    message: 'The pack says with a broken range which protocol versions it fits.',
-    next: 'Write `engines.openwop` as a range such as `>=1.0.0 <2.0.0`.',
-  },
-  schema_ref_missing: {
-    status: 400,
-    retriable: false,
-    message: 'The manifest refers to a file that is not in the pack.',
-    next: 'Add the file to the pack, or correct the reference in `details.path`.',
-  },
-  connector_action_unresolved: {
-    status: 400,
-    retriable: false,
-    message: 'The connector names a node that the pack does not have.',
-    next: 'Name a `typeId` of `nodes` in every action and trigger of the connector.',
-  },
-  connection_pack_credential_material: {
-    status: 400,
-    retriable: false,
-    message: 'The connection pack has a field for a secret, and packs never carry secrets.',
-    next: 'Remove the field at `details.path`; operators give credentials to the host.',
-  },
-  connection_pack_invalid_api_host: {
-    status: 400,
-    retriable: false,
-    message: 'A host in `apiHosts` is not a bare lower-case host name.',
-    next: 'Write names such as `api.acme.example`, without port, address or wildcard.',
-  },
-  prompt_template_invalid: {
-    status: 400,
-    retriable: false,
-    message: 'A prompt template uses a placeholder that it does not declare.',
-    next: 'Declare the placeholder in `variables`.',
-  },
-  tarball_gunzip_failed: {
-    status: 400,
-    retriable: false,
-    message: 'The archive is not a whole gzip stream.',
-    next: 'Build the archive again, and send it unchanged.',
-  },
-  tarball_too_large: {
-    status: 400,
-    retriable: false,
-    message: 'The archive unpacks to more than is taken.',
-    next: 'Leave out what the pack does not need, with .openwopignore.',
-  },
-  tarball_manifest_missing: {
-    status: 400,
-    retriable: false,
-    message: 'The archive has no pack.json at its root.',
-    next: 'Pack the folder that holds pack.json, not its parent.',
-  },
-  tarball_manifest_too_large: {
-    status: 400,
-    retriable: false,
-    message: 'The pack.json in the archive is too large.',
-    next: 'Move schemas and prompts into files of their own.',
-  },
-  tarball_manifest_not_json: {
-    status: 400,
-    retriable: false,
-    message: 'The pack.json in the archive is not JSON.',
-    next: 'Correct the place in `details`.',
-  },
-  tarball_entry_missing: {
-    status: 400,
-    retriable: false,
-    message: 'The archive lacks the file that `runtime.entry` names.',
-    next: 'Build the pack first, then pack it, or correct `runtime.entry`.',
-  },
-  tarball_entry_too_large: {
-    status: 400,
-    retriable: false,
-    message: 'A file in the archive is too large.',
-    next: 'Split or shrink the file in `details.path`.',
-  },
-  tarball_path_traversal: {
-    status: 400,
-    retriable: false,
-    message: 'A name in the archive leads out of the pack.',
-    next: 'Build the archive again with plain relative names.',
-  },
-  tarball_tar_parse_failed: {
-    status: 400,
-    retriable: false,
-    message: 'The archive is not a plain USTAR archive.',
-    next: 'Build the archive with `gantry pack build`.',
-  },
-  unsafe_paths: {
-    status: 400,
-    retriable: false,
-    message: 'The archive holds a link, a device or two names that are one file on some machines.',
-    next: 'Keep only regular files whose names differ by more than case.',
-  },
-  pack_integrity_failure: {
-    status: 400,
-    retriable: false,
-    message: 'The archive is not the one that was published.',
-    next: 'Fetch it again; if it stays so, do not use it and tell the registry.',
-  },
-  pack_integrity_mismatch: {
-    status: 400,
-    retriable: false,
-    message: 'The archive differs from the one in the lockfile.',
-    next: 'Fetch it again, or make the lockfile anew after you looked at the difference.',
-  },
-  pack_signature_invalid: {
-    status: 400,
-    retriable: false,
-    message: 'The signature of the pack is wrong.',
-    next: 'Do not use this archive; fetch it again from its registry.',
-  },
-  pack_signature_unverifiable: {
-    status: 400,
-    retriable: false,
-    message: 'The pack has no signature that this host can verify.',
-    next: 'Add the key of the publisher, or choose a trust mode that does not need one.',
-  },
-  pack_namespace_unauthorized: {
-    status: 403,
-    retriable: false,
-    message: 'The key that signed the pack may not sign for this name.',
-    next: 'Take the pack from a registry that permits the key for its namespace.',
-  },
-  pack_not_allowed: {
-    status: 403,
-    retriable: false,
-    message: 'The policy of this host does not list the pack.',
-    next: 'Ask an operator to add the pack to the allow-list or to the pins.',
-  },
-  pack_trust_downgrade: {
-    status: 409,
-    retriable: false,
-    message: 'The new version is less well proved than the installed one.',
-    next: 'Keep the installed version, or uninstall it first if you accept the weaker proof.',
-  },
-  pack_version_yanked: {
-    status: 409,
-    retriable: false,
-    message: 'The publisher withdrew this version of the pack.',
-    next: 'Use another version, or pin this one exactly if you must.',
-  },
-  pack_version_vulnerable: {
-    status: 409,
-    retriable: false,
-    message: 'A security advisory covers this version of the pack.',
-    next: 'Use the version in which it is fixed, or pin this one exactly if you must.',
-  },
-  pack_version_not_found: {
-    status: 404,
-    retriable: false,
-    message: 'No registry that was asked has such a version of the pack.',
-    next: 'Ask for one of the versions in `details.available`, or add a registry that has it.',
-  },
-  pack_dependency_conflict: {
-    status: 409,
-    retriable: false,
-    message: 'No version of a pack suits everyone who asks for it.',
-    next: 'Change one of the ranges in `details.conflictingRanges`, or pin the pack in `overrides`.',
-  },
-  pack_dependency_cycle: {
-    status: 409,
-    retriable: false,
-    message: 'Packs depend on each other in a circle.',
-    next: 'Use a version of one of the packs in `details.cycle` that does without the next one.',
-  },
-  pack_registry_unreachable: {
-    status: 503,
-    retriable: true,
-    message: 'A registry of packs does not answer as a registry should.',
-    next: 'Check its address and that it is up, then try again.',
-  },
-  pack_fetch_failed: {
-    status: 502,
-    retriable: true,
-    message: 'The archive of the pack could not be fetched.',
-    next: 'Try again; if it stays so, check the registry.',
-  },
-  pack_manifest_invalid: {
-    status: 400,
-    retriable: false,
-    message: 'The manifest of a pack from a registry is not valid.',
-    next: 'Use another version of the pack, and tell its publisher.',
-  },
-  pack_lockfile_invalid: {
-    status: 400,
-    retriable: false,
-    message: 'The lockfile is not a valid pack-lock.json.',
-    next: 'Correct the place in `details`, or make the lockfile anew.',
-  },
-  pack_lockfile_incomplete: {
-    status: 409,
-    retriable: false,
-    message: 'The lockfile lacks a pack that is asked for.',
-    next: 'Make the lockfile anew, or stop asking for the pack.',
-  },
-  pack_version_mismatch: {
-    status: 409,
-    retriable: false,
-    message: 'The lockfile pins a version that does not fit what is asked for.',
-    next: 'Make the lockfile anew, or correct the range.',
-  },
-  pack_peer_dependency_missing: {
-    status: 400,
-    retriable: false,
-    message: 'The pack needs capabilities that this host does not offer.',
-    next: 'Switch on what `details.missing` names, or use another host.',
-  },
-  pack_peer_dependency_undefined: {
-    status: 400,
-    retriable: false,
-    message: 'The pack needs a capability that the protocol reserves and does not define yet.',
-    next: 'Use a version of the pack that does without it.',
-  },
-  pack_runtime_requirement_unmet: {
-    status: 400,
-    retriable: false,
-    message: 'The pack needs platform access that this host does not grant.',
-    next: 'Grant what `details.unmet` names if you trust the pack with it.',
-  },
-  unsupported_runtime: {
-    status: 400,
-    retriable: false,
-    message: 'This host does not run the language of the pack.',
-    next: 'Use a build of the pack for a language that the host advertises.',
-  },
-  unsupported_pack_runtime: {
-    status: 400,
-    retriable: false,
-    message: 'This host does not run WebAssembly packs.',
-    next: 'Use a host that advertises `nodePackRuntimes.wasm`.',
-  },
-  unsupported_abi_version: {
-    status: 400,
-    retriable: false,
-    message: 'The pack is built for a WebAssembly ABI that this host does not have.',
-    next: 'Build the pack for one of the versions in `details.supported`.',
-  },
-  pack_load_failure: {
-    status: 400,
-    retriable: false,
-    message: 'The workflow needs a pack that cannot be used here as it asks.',
-    next: 'Install what `details` names, or correct the `packs` map of the workflow.',
-  },
-  pack_version_conflict: {
-    status: 409,
-    retriable: false,
-    message: 'This version of the pack is installed with other content.',
-    next: 'Give the new content a version of its own, or install it as a development version.',
-  },
-  sandbox_unavailable: {
-    status: 503,
-    retriable: false,
-    message: 'This machine cannot isolate pack code.',
-    next: 'Install bubblewrap or allow user namespaces, or set GANTRY_SANDBOX=permission-only if you trust every pack.',
-  },
-  pack_engines_unmet: {
-    status: 400,
-    retriable: false,
-    message: 'The pack is made for other versions of the protocol.',
-    next: 'Use a version of the pack whose `engines.openwop` includes this host.',
-  },
-} as const satisfies Record<string, ErrorEntry>;
+  ...refused(400, {
+    invalid_manifest: [
+      'The manifest of the pack is not valid.',
+      'Correct what `details.issues` points at in pack.json.',
+    ],
+    pack_kind_invalid: [
+      'The manifest does not declare the content of exactly one kind of pack.',
+      'Keep the content that belongs to `kind` and move the rest to a pack of its own.',
+    ],
+    invalid_pack_name: [
+      'The name of the pack is not a reverse-DNS name.',
+      'Use a name such as `vendor.acme.tools`.',
+    ],
+    invalid_pack_scope: [
+      'Packs of this scope are not taken from a registry.',
+      'Publish under `core`, `vendor` or `community`; keep `private` and `local` packs at home.',
+    ],
+    invalid_version: [
+      'The version of the pack is not a semantic version.',
+      'Use MAJOR.MINOR.PATCH, such as 1.4.2.',
+    ],
+    invalid_engines_range: [
+      'The pack says with a broken range which protocol versions it fits.',
+      'Write `engines.openwop` as a range such as `>=1.0.0 <2.0.0`.',
+    ],
+    schema_ref_missing: [
+      'The manifest refers to a file that is not in the pack.',
+      'Add the file to the pack, or correct the reference in `details.path`.',
+    ],
+    connector_action_unresolved: [
+      'The connector names a node that the pack does not have.',
+      'Name a `typeId` of `nodes` in every action and trigger of the connector.',
+    ],
+    connection_pack_credential_material: [
+      'The connection pack has a field for a secret, and packs never carry secrets.',
+      'Remove the field at `details.path`; operators give credentials to the host.',
+    ],
+    connection_pack_invalid_api_host: [
+      'A host in `apiHosts` is not a bare lower-case host name.',
+      'Write names such as `api.acme.example`, without port, address or wildcard.',
+    ],
+    prompt_template_invalid: [
+      'A prompt template uses a placeholder that it does not declare.',
+      'Declare the placeholder in `variables`.',
+    ],
+    tarball_gunzip_failed: [
+      'The archive is not a whole gzip stream.',
+      'Build the archive again, and send it unchanged.',
+    ],
+    tarball_too_large: [
+      'The archive unpacks to more than is taken.',
+      'Leave out what the pack does not need, with .openwopignore.',
+    ],
+    tarball_manifest_missing: [
+      'The archive has no pack.json at its root.',
+      'Pack the folder that holds pack.json, not its parent.',
+    ],
+    tarball_manifest_too_large: [
+      'The pack.json in the archive is too large.',
+      'Move schemas and prompts into files of their own.',
+    ],
+    tarball_manifest_not_json: [
+      'The pack.json in the archive is not JSON.',
+      'Correct the place in `details`.',
+    ],
+    tarball_entry_missing: [
+      'The archive lacks the file that `runtime.entry` names.',
+      'Build the pack first, then pack it, or correct `runtime.entry`.',
+    ],
+    tarball_entry_too_large: [
+      'A file in the archive is too large.',
+      'Split or shrink the file in `details.path`.',
+    ],
+    tarball_path_traversal: [
+      'A name in the archive leads out of the pack.',
+      'Build the archive again with plain relative names.',
+    ],
+    tarball_tar_parse_failed: [
+      'The archive is not a plain USTAR archive.',
+      'Build the archive with `gantry pack build`.',
+    ],
+    unsafe_paths: [
+      'The archive holds a link, a device or two names that are one file on some machines.',
+      'Keep only regular files whose names differ by more than case.',
+    ],
+    pack_integrity_failure: [
+      'The archive is not the one that was published.',
+      'Fetch it again; if it stays so, do not use it and tell the registry.',
+    ],
+    pack_integrity_mismatch: [
+      'The archive differs from the one in the lockfile.',
+      'Fetch it again, or make the lockfile anew after you looked at the difference.',
+    ],
+    pack_signature_invalid: [
+      'The signature of the pack is wrong.',
+      'Do not use this archive; fetch it again from its registry.',
+    ],
+    pack_signature_unverifiable: [
+      'The pack has no signature that this host can verify.',
+      'Add the key of the publisher, or choose a trust mode that does not need one.',
+    ],
+    pack_manifest_invalid: [
+      'The manifest of a pack from a registry is not valid.',
+      'Use another version of the pack, and tell its publisher.',
+    ],
+    pack_lockfile_invalid: [
+      'The lockfile is not a valid pack-lock.json.',
+      'Correct the place in `details`, or make the lockfile anew.',
+    ],
+    pack_peer_dependency_missing: [
+      'The pack needs capabilities that this host does not offer.',
+      'Switch on what `details.missing` names, or use another host.',
+    ],
+    pack_peer_dependency_undefined: [
+      'The pack needs a capability that the protocol reserves and does not define yet.',
+      'Use a version of the pack that does without it.',
+    ],
+    pack_runtime_requirement_unmet: [
+      'The pack needs platform access that this host does not grant.',
+      'Grant what `details.unmet` names if you trust the pack with it.',
+    ],
+    unsupported_runtime: [
+      'This host does not run the language of the pack.',
+      'Use a build of the pack for a language that the host advertises.',
+    ],
+    unsupported_pack_runtime: [
+      'This host does not run WebAssembly packs.',
+      'Use a host that advertises `nodePackRuntimes.wasm`.',
+    ],
+    unsupported_abi_version: [
+      'The pack is built for a WebAssembly ABI that this host does not have.',
+      'Build the pack for one of the versions in `details.supported`.',
+    ],
+    pack_load_failure: [
+      'The workflow needs a pack that cannot be used here as it asks.',
+      'Install what `details` names, or correct the `packs` map of the workflow.',
+    ],
+    pack_engines_unmet: [
+      'The pack is made for other versions of the protocol.',
+      'Use a version of the pack whose `engines.openwop` includes this host.',
+    ],
+  }),
+  ...refused(403, {
+    pack_namespace_unauthorized: [
+      'The key that signed the pack may not sign for this name.',
+      'Take the pack from a registry that permits the key for its namespace.',
+    ],
+    pack_not_allowed: [
+      'The policy of this host does not list the pack.',
+      'Ask an operator to add the pack to the allow-list or to the pins.',
+    ],
+  }),
+  ...refused(404, {
+    pack_version_not_found: [
+      'No registry that was asked has such a version of the pack.',
+      'Ask for one of the versions in `details.available`, or add a registry that has it.',
+    ],
+  }),
+  ...refused(409, {
+    pack_trust_downgrade: [
+      'The new version is less well proved than the installed one.',
+      'Keep the installed version, or uninstall it first if you accept the weaker proof.',
+    ],
+    pack_version_yanked: [
+      'The publisher withdrew this version of the pack.',
+      'Use another version, or pin this one exactly if you must.',
+    ],
+    pack_version_vulnerable: [
+      'A security advisory covers this version of the pack.',
+      'Use the version in which it is fixed, or pin this one exactly if you must.',
+    ],
+    pack_dependency_conflict: [
+      'No version of a pack suits everyone who asks for it.',
+      'Change one of the ranges in `details.conflictingRanges`, or pin the pack in `overrides`.',
+    ],
+    pack_dependency_cycle: [
+      'Packs depend on each other in a circle.',
+      'Use a version of one of the packs in `details.cycle` that does without the next one.',
+    ],
+    pack_lockfile_incomplete: [
+      'The lockfile lacks a pack that is asked for.',
+      'Make the lockfile anew, or stop asking for the pack.',
+    ],
+    pack_version_mismatch: [
+      'The lockfile pins a version that does not fit what is asked for.',
+      'Make the lockfile anew, or correct the range.',
+    ],
+    pack_version_conflict: [
+      'This version of the pack is installed with other content.',
+      'Give the new content a version of its own, or install it as a development version.',
+    ],
+  }),
+  ...retriable(502, {
+    pack_fetch_failed: [
+      'The archive of the pack could not be fetched.',
+      'Try again; if it stays so, check the registry.',
+    ],
+  }),
+  ...refused(503, {
+    sandbox_unavailable: [
+      'This machine cannot isolate pack code.',
+      'Install bubblewrap or allow user namespaces, or set GANTRY_SANDBOX=permission-only if you trust every pack.',
+    ],
+  }),
+  ...retriable(503, {
+    pack_registry_unreachable: [
+      'A registry of packs does not answer as a registry should.',
+      'Check its address and that it is up, then try again.',
+    ],
+  }),
+};
