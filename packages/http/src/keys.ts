@@ -1,4 +1,4 @@
-import { RoleScope, Scope } from '@gantry/protocol';
+import { closedObject, RoleScope, Scope } from '@gantry/protocol';
 import Type from 'typebox';
 import { type Api, callerOf } from './context.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -9,24 +9,19 @@ const ROTATION_GRACE_MAX_SECONDS = 90 * 86_400;
 const LIFETIME_MAX_SECONDS = 10 * 365 * 86_400;
 const KEYS_URL = '/v1/host/gantry/keys';
 
-const closed = { additionalProperties: false } as const;
 const Tenant = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
 
-const CreateKeyRequest = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 128 }),
-    scopes: Type.Array(Type.Union([Scope, RoleScope]), { minItems: 1, uniqueItems: true }),
-    tenant: Type.Optional(Tenant),
-    test: Type.Optional(Type.Boolean()),
-    expiresInSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LIFETIME_MAX_SECONDS })),
-  },
-  closed,
-);
+const CreateKeyRequest = closedObject({
+  name: Type.String({ minLength: 1, maxLength: 128 }),
+  scopes: Type.Array(Type.Union([Scope, RoleScope]), { minItems: 1, uniqueItems: true }),
+  tenant: Type.Optional(Tenant),
+  test: Type.Optional(Type.Boolean()),
+  expiresInSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: LIFETIME_MAX_SECONDS })),
+});
 
-const RotateKeyRequest = Type.Object(
-  { graceSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: ROTATION_GRACE_MAX_SECONDS })) },
-  closed,
-);
+const RotateKeyRequest = closedObject({
+  graceSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: ROTATION_GRACE_MAX_SECONDS })),
+});
 
 const summaryFields = {
   keyId: Type.String(),
@@ -42,7 +37,7 @@ const KeySummary = Type.Object(summaryFields);
 const NewKey = Type.Object({ ...summaryFields, key: Type.String() });
 
 const KeyParams = Type.Object({ keyId: Type.String({ minLength: 1, maxLength: 128 }) });
-const TenantQuery = Type.Object({ tenant: Type.Optional(Tenant) }, closed);
+const TenantQuery = closedObject({ tenant: Type.Optional(Tenant) });
 
 const LIST = {
   summary: 'List keys, without their secrets',

@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox';
+import { optional } from './schema.ts';
 
 const About = {
   /** `queueBus` */
   capability: Type.String(),
   /** Of `sql`: the id that packs name the data source by. Several tenants may have one of the same id. */
-  datasource: Type.Optional(Type.String()),
+  datasource: optional(Type.String()),
   /** `embedded`, `postgres`, `s3`, … */
   backend: Type.String(),
 };
@@ -15,7 +16,7 @@ export const BackendHealth = Type.Union([
     ...About,
     state: Type.Literal('up'),
     /** What the operator should mend, though it can be used. */
-    warning: Type.Optional(Type.String()),
+    warning: optional(Type.String()),
   }),
   Type.Object({
     ...About,

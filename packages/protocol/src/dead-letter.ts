@@ -1,23 +1,21 @@
 /** What could not be done, kept for people to look at. */
 import Type, { type Static } from 'typebox';
-
-const Text = Type.String({ minLength: 1 });
-const Time = Type.String({ format: 'date-time' });
+import { Count, optional, Positive, Text, Time } from './schema.ts';
 
 export const DEAD_LETTER_EVENT_PAYLOADS = {
   /** Comes before `run.failed`: the retries of a node are used up. */
   'run.dead_lettered': Type.Object({
     runId: Text,
     reason: Text,
-    attempts: Type.Integer({ minimum: 1 }),
-    nodeId: Type.Optional(Type.String()),
+    attempts: Positive,
+    nodeId: optional(Type.String()),
   }),
 } as const;
 
 const shared = {
   deadLetterId: Type.String(),
   reason: Type.String(),
-  attempts: Type.Integer({ minimum: 0 }),
+  attempts: Count,
   workflowId: Type.String(),
   createdAt: Time,
   /** Until then the run can be forked, the delivery tried again. */
@@ -36,9 +34,9 @@ export const DeadLetter = Type.Union([
     type: Type.Literal('delivery'),
     deliveryId: Type.String(),
     /** Of an event from outside. */
-    subscriptionId: Type.Optional(Type.String()),
+    subscriptionId: optional(Type.String()),
     /** Of a write to a channel. */
-    triggerId: Type.Optional(Type.String()),
+    triggerId: optional(Type.String()),
   }),
 ]);
 export type DeadLetter = Static<typeof DeadLetter>;

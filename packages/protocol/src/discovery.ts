@@ -1,32 +1,25 @@
 import Type, { type Static } from 'typebox';
 import { DrainPolicy } from './run.ts';
+import { Count, closedObject, optional, Positive, Text } from './schema.ts';
 import { MaskingMode } from './workflow.ts';
 
 export const PROTOCOL_VERSION = '1.0';
 
-const closed = { additionalProperties: false } as const;
-const optional = Type.Optional;
-const Count = Type.Integer({ minimum: 0 });
-const Positive = Type.Integer({ minimum: 1 });
-const Name = Type.String({ minLength: 1 });
-const Names = Type.Array(Name, { uniqueItems: true });
+const Names = Type.Array(Text, { uniqueItems: true });
 const Uri = Type.String({ format: 'uri' });
 const supported = { supported: Type.Boolean() };
 
-export const Limits = Type.Object(
-  {
-    clarificationRounds: Count,
-    schemaRounds: Count,
-    envelopesPerTurn: Count,
-    maxNodeExecutions: optional(Positive),
-    maxRunDurationMs: optional(Type.Integer({ minimum: 1000 })),
-    maxLoopIterations: optional(Positive),
-    maxBudgetTokens: optional(Positive),
-    maxBudgetCostUsd: optional(Type.Number({ minimum: 0 })),
-    maxRequestBodyBytes: optional(Positive),
-  },
-  closed,
-);
+export const Limits = closedObject({
+  clarificationRounds: Count,
+  schemaRounds: Count,
+  envelopesPerTurn: Count,
+  maxNodeExecutions: optional(Positive),
+  maxRunDurationMs: optional(Type.Integer({ minimum: 1000 })),
+  maxLoopIterations: optional(Positive),
+  maxBudgetTokens: optional(Positive),
+  maxBudgetCostUsd: optional(Type.Number({ minimum: 0 })),
+  maxRequestBodyBytes: optional(Positive),
+});
 
 const Idempotency = Type.Object({
   ...supported,
@@ -35,79 +28,56 @@ const Idempotency = Type.Object({
   crossRegion: optional(Type.Enum(['single-region', 'reconciled-records', 'fenced-effects'])),
 });
 
-const RestTransport = Type.Object(
-  {
-    conditionalRunGet: Type.Boolean(),
-    contentEncodings: Type.Array(Type.Enum(['gzip', 'br', 'zstd']), { uniqueItems: true }),
-  },
-  closed,
-);
+const RestTransport = closedObject({
+  conditionalRunGet: Type.Boolean(),
+  contentEncodings: Type.Array(Type.Enum(['gzip', 'br', 'zstd']), { uniqueItems: true }),
+});
 
-const Production = Type.Object(
-  {
-    ...supported,
-    backpressure: optional(
-      Type.Object(
-        {
-          ...supported,
-          inflightCap: optional(Positive),
-          retryAfterSeconds: optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
-        },
-        closed,
-      ),
-    ),
-    retention: optional(
-      Type.Object(
-        {
-          ...supported,
-          minWindowSeconds: optional(Type.Integer({ minimum: 604_800 })),
-          testForceExpire: optional(Type.Boolean()),
-        },
-        closed,
-      ),
-    ),
-    debugBundle: optional(
-      Type.Object({ ...supported, truncationMetadata: optional(Type.Boolean()) }, closed),
-    ),
-  },
-  closed,
-);
+const Production = closedObject({
+  ...supported,
+  backpressure: optional(
+    closedObject({
+      ...supported,
+      inflightCap: optional(Positive),
+      retryAfterSeconds: optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
+    }),
+  ),
+  retention: optional(
+    closedObject({
+      ...supported,
+      minWindowSeconds: optional(Type.Integer({ minimum: 604_800 })),
+      testForceExpire: optional(Type.Boolean()),
+    }),
+  ),
+  debugBundle: optional(closedObject({ ...supported, truncationMetadata: optional(Type.Boolean()) })),
+});
 
 const Auth = Type.Object({
   profiles: optional(Names),
-  rotation: optional(Type.Object({ ...supported, minGraceSeconds: optional(Count) }, closed)),
+  rotation: optional(closedObject({ ...supported, minGraceSeconds: optional(Count) })),
   oauth2: optional(
-    Type.Object(
-      {
-        ...supported,
-        issuer: optional(Uri),
-        audience: optional(Type.String()),
-        supportedAlgorithms: optional(Names),
-      },
-      closed,
-    ),
+    closedObject({
+      ...supported,
+      issuer: optional(Uri),
+      audience: optional(Type.String()),
+      supportedAlgorithms: optional(Names),
+    }),
   ),
   oidc: optional(
-    Type.Object(
-      {
-        ...supported,
-        issuers: optional(Type.Array(Uri, { minItems: 1, uniqueItems: true })),
-        audience: optional(Type.String()),
-        supportedScopeMapping: optional(Type.Enum(['group-claim', 'scope-claim', 'host-acl'])),
-        introspectionIntervalSeconds: optional(Count),
-      },
-      closed,
-    ),
+    closedObject({
+      ...supported,
+      issuers: optional(Type.Array(Uri, { minItems: 1, uniqueItems: true })),
+      audience: optional(Type.String()),
+      supportedScopeMapping: optional(Type.Enum(['group-claim', 'scope-claim', 'host-acl'])),
+      introspectionIntervalSeconds: optional(Count),
+    }),
   ),
   mtls: optional(
-    Type.Object(
-      {
-        ...supported,
-        required: optional(Type.Boolean()),
-        subjectMapping: optional(Type.Enum(['cn', 'san-dns', 'san-uri'])),
-      },
-      closed,
-    ),
+    closedObject({
+      ...supported,
+      required: optional(Type.Boolean()),
+      subjectMapping: optional(Type.Enum(['cn', 'san-dns', 'san-uri'])),
+    }),
   ),
 });
 
@@ -120,17 +90,14 @@ const Observability = Type.Object({
     }),
   ),
   testSeams: optional(
-    Type.Object(
-      { otelScrape: optional(Type.Boolean()), debugBundleExport: optional(Type.Boolean()) },
-      closed,
-    ),
+    closedObject({ otelScrape: optional(Type.Boolean()), debugBundleExport: optional(Type.Boolean()) }),
   ),
 });
 
 const Testing = Type.Object({
   mockProviders: optional(Names),
   testKeyPrefix: optional(Type.String({ minLength: 1, maxLength: 32 })),
-  forceEngineVersionRange: optional(Type.Object({ min: Count, max: Count }, closed)),
+  forceEngineVersionRange: optional(closedObject({ min: Count, max: Count })),
 });
 
 /** How a run may set one key of `configurable`; for a string, `min` and `max` bound its length. */
@@ -145,11 +112,11 @@ export type ConfigurableRule = Static<typeof ConfigurableRule>;
 export const DiscoveryDocument = Type.Object({
   /** `MAJOR.MINOR`, nothing else: "1.0.0" is malformed. */
   protocolVersion: Type.String({ pattern: '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)$' }),
-  supportedEnvelopes: Type.Array(Name),
+  supportedEnvelopes: Type.Array(Text),
   schemaVersions: Type.Record(Type.String(), Count),
   limits: Limits,
   implementation: optional(
-    Type.Object({ name: Type.String(), version: Type.String(), vendor: optional(Type.String()) }, closed),
+    closedObject({ name: Type.String(), version: Type.String(), vendor: optional(Type.String()) }),
   ),
   engineVersion: optional(Count),
   eventLogSchemaVersion: optional(Count),

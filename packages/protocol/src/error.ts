@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { ACCESS_ERRORS } from './errors/access.ts';
 import { CHAIN_ERRORS } from './errors/chain.ts';
 import type { ErrorEntry } from './errors/entry.ts';
@@ -11,18 +11,16 @@ import { RESOURCE_ERRORS } from './errors/resource.ts';
 import { RUN_ERRORS } from './errors/run.ts';
 import { SURFACE_ERRORS } from './errors/surface.ts';
 import type { JsonObject } from './json.ts';
+import { closedObject, optional, Text, Values } from './schema.ts';
 
 export type { ErrorEntry };
 
 /** Every non-2xx body: exactly this, closed. */
-export const ErrorEnvelope = Type.Object(
-  {
-    error: Type.String({ minLength: 1 }),
-    message: Type.String({ minLength: 1 }),
-    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { additionalProperties: false },
-);
+export const ErrorEnvelope = closedObject({
+  error: Text,
+  message: Text,
+  details: optional(Values),
+});
 export type ErrorEnvelope = Static<typeof ErrorEnvelope>;
 
 /** The one catalogue. Where the protocol leaves a choice of status, this is the choice. */

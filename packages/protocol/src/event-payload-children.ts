@@ -1,10 +1,7 @@
 import Type from 'typebox';
 import { RunError } from './run.ts';
+import { Count, closedObject, optional, Positive, Text } from './schema.ts';
 
-const optional = Type.Optional;
-const Text = Type.String({ minLength: 1 });
-const Count = Type.Integer({ minimum: 0 });
-const Positive = Type.Integer({ minimum: 1 });
 const Confidence = Type.Number({ minimum: 0, maximum: 1 });
 const AgentId = Type.String({ minLength: 3, maxLength: 256 });
 const Decision = Type.Object({ kind: Type.Enum(['next-worker', 'ask-user', 'terminate']) });
@@ -49,24 +46,18 @@ export const CHILD_EVENT_PAYLOADS = {
 
 /** Not listed by the public schemas yet: RFC 0118 is a draft. Closed, as it says. */
 export const DISPATCH_EVENT_PAYLOADS = {
-  'core.dispatch.fanOut': Type.Object(
-    {
-      fanOutPolicy: Type.Literal('parallel'),
-      childCount: Type.Integer({ minimum: 2 }),
-      maxConcurrency: optional(Positive),
-      joinMode: optional(Type.Enum(['wait-all', 'quorum', 'first', 'race'])),
-    },
-    { additionalProperties: false },
-  ),
+  'core.dispatch.fanOut': closedObject({
+    fanOutPolicy: Type.Literal('parallel'),
+    childCount: Type.Integer({ minimum: 2 }),
+    maxConcurrency: optional(Positive),
+    joinMode: optional(Type.Enum(['wait-all', 'quorum', 'first', 'race'])),
+  }),
   /** `mergeOrder` is the order in which the parent heard of its children's ends; the last one wins. */
-  'core.dispatch.join': Type.Object(
-    {
-      joinOutcome: Type.Enum(['satisfied', 'failed', 'partial']),
-      completedCount: Count,
-      failedCount: Count,
-      cancelledCount: optional(Count),
-      mergeOrder: Type.Array(Type.String()),
-    },
-    { additionalProperties: false },
-  ),
+  'core.dispatch.join': closedObject({
+    joinOutcome: Type.Enum(['satisfied', 'failed', 'partial']),
+    completedCount: Count,
+    failedCount: Count,
+    cancelledCount: optional(Count),
+    mergeOrder: Type.Array(Type.String()),
+  }),
 } as const;

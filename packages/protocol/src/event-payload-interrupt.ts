@@ -2,12 +2,9 @@
 import Type from 'typebox';
 import { AgentId, INTERRUPT_KINDS, RefineFeedback } from './interrupt-data.ts';
 import { RunError } from './run.ts';
+import { Count, optional, Positive, Text, Values } from './schema.ts';
 
-const Text = Type.String({ minLength: 1 });
-const Count = Type.Integer({ minimum: 0 });
-const Values = Type.Record(Type.String(), Type.Unknown());
 const ConversationId = Type.String({ minLength: 1, maxLength: 256 });
-const optional = Type.Optional;
 
 const Turn = Type.Object({
   messageId: ConversationId,
@@ -60,7 +57,7 @@ export const INTERRUPT_EVENT_PAYLOADS = {
     interruptId: optional(Type.String()),
     title: optional(Type.String()),
     approversList: optional(Type.Array(Type.String())),
-    requiredApprovals: optional(Type.Integer({ minimum: 1 })),
+    requiredApprovals: optional(Positive),
   }),
   'approval.received': Type.Object({
     nodeId: Type.String(),
@@ -75,9 +72,7 @@ export const INTERRUPT_EVENT_PAYLOADS = {
   'approval.granted': Type.Object({
     gateId: Text,
     principal: Text,
-    quorumProgress: optional(
-      Type.Object({ granted: optional(Count), required: optional(Type.Integer({ minimum: 1 })) }),
-    ),
+    quorumProgress: optional(Type.Object({ granted: optional(Count), required: optional(Positive) })),
   }),
   'approval.rejected': Type.Object({ gateId: Text, principal: Text, reason: optional(Type.String()) }),
   'approval.overridden': Type.Object({ gateId: Text, principal: Text, reason: Text }),

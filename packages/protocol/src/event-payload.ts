@@ -4,12 +4,7 @@ import type { EventType } from './event-catalogue.ts';
 import { CHILD_EVENT_PAYLOADS } from './event-payload-children.ts';
 import { INTERRUPT_EVENT_PAYLOADS } from './event-payload-interrupt.ts';
 import { DrainPolicy, Owner, RunError } from './run.ts';
-
-const Text = Type.String({ minLength: 1 });
-const Count = Type.Integer({ minimum: 0 });
-const Positive = Type.Integer({ minimum: 1 });
-const Values = Type.Record(Type.String(), Type.Unknown());
-const optional = Type.Optional;
+import { Count, closedObject, optional, Positive, Text, Values } from './schema.ts';
 
 /** Like `RunSnapshot.error`, with a hint whether the attempt may be repeated. */
 const FailedWith = Type.Object({ ...RunError.properties, retryable: optional(Type.Boolean()) });
@@ -32,24 +27,21 @@ const CAP_KINDS = [
   'budget-retries',
 ] as const;
 
-const ChunkMeta = Type.Object(
-  {
-    finishReason: optional(Type.Enum(['stop', 'length', 'tool_calls', 'content_filter'])),
-    logprobs: optional(Type.Array(Type.Unknown())),
-    toolCalls: optional(Type.Array(Type.Unknown())),
-    model: optional(Type.String()),
-    usage: optional(
-      Type.Object({
-        promptTokens: optional(Count),
-        completionTokens: optional(Count),
-        totalTokens: optional(Count),
-      }),
-    ),
-    provider: optional(Type.String()),
-    providerExtensions: optional(Values),
-  },
-  { additionalProperties: false },
-);
+const ChunkMeta = closedObject({
+  finishReason: optional(Type.Enum(['stop', 'length', 'tool_calls', 'content_filter'])),
+  logprobs: optional(Type.Array(Type.Unknown())),
+  toolCalls: optional(Type.Array(Type.Unknown())),
+  model: optional(Type.String()),
+  usage: optional(
+    Type.Object({
+      promptTokens: optional(Count),
+      completionTokens: optional(Count),
+      totalTokens: optional(Count),
+    }),
+  ),
+  provider: optional(Type.String()),
+  providerExtensions: optional(Values),
+});
 
 /** Payloads of the events that the engine writes. Open: readers tolerate what they do not know. */
 export const EVENT_PAYLOADS = {
@@ -60,11 +52,11 @@ export const EVENT_PAYLOADS = {
     reducer: Text,
     writtenAt: Text,
     nodeId: optional(Text),
-    schemaVersion: optional(Type.Integer({ minimum: 1 })),
+    schemaVersion: optional(Positive),
     sourceEngineId: optional(Text),
     sourceRunId: optional(Text),
   }),
-  'version.pinned': Type.Object({ changeId: Text, version: Type.Integer({ minimum: 0 }) }),
+  'version.pinned': Type.Object({ changeId: Text, version: Count }),
   ...CHILD_EVENT_PAYLOADS,
   ...DEAD_LETTER_EVENT_PAYLOADS,
   ...INTERRUPT_EVENT_PAYLOADS,
@@ -136,8 +128,8 @@ export const EVENT_PAYLOADS = {
     meta: optional(ChunkMeta),
   }),
   'replay.diverged': Type.Object({
-    sourceRunId: Type.String({ minLength: 1 }),
-    atSequence: Type.Integer({ minimum: 0 }),
+    sourceRunId: Text,
+    atSequence: Count,
     originalEventId: optional(Type.String()),
     divergenceKind: optional(Type.Enum(['output', 'missing', 'extra', 'type-mismatch'])),
     /** Type of the event that came out differently. */

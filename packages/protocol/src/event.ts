@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { JsonObject } from './json.ts';
 import { RunStatus } from './run.ts';
+import { Count, optional, Text, Time, Values } from './schema.ts';
 
 /** What the engine decides and folds. Its place in the log is its sequence; the store adds nothing. */
 export interface RunEvent {
@@ -44,13 +45,13 @@ export interface RunEventDoc {
 export const RunEventDocSchema = Type.Object({
   eventId: Type.String({ minLength: 1, maxLength: 128 }),
   runId: Type.String({ minLength: 1, maxLength: 128 }),
-  type: Type.String({ minLength: 1 }),
-  payload: Type.Record(Type.String(), Type.Unknown()),
-  timestamp: Type.String({ format: 'date-time' }),
-  sequence: Type.Integer({ minimum: 0 }),
-  nodeId: Type.Optional(Type.String({ minLength: 1 })),
-  causationId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-  schemaVersion: Type.Integer({ minimum: 0 }),
+  type: Text,
+  payload: Values,
+  timestamp: Time,
+  sequence: Count,
+  nodeId: optional(Text),
+  causationId: optional(Type.String({ minLength: 1, maxLength: 128 })),
+  schemaVersion: Count,
   engineVersion: Type.String(),
 });
 

@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { RunError, RunStatus } from './run.ts';
+import { optional } from './schema.ts';
 
-const optionalText = Type.Optional(Type.String());
+const optionalText = optional(Type.String());
 
 /** Why a run is where it is, in plain words, and what can be done about it. A host extension of ours. */
 export const RunExplanation = Type.Object({
@@ -18,9 +19,7 @@ export const RunExplanation = Type.Object({
       text: Type.String(),
     }),
   ),
-  cause: Type.Optional(
-    Type.Object({ sequence: Type.Optional(Type.Integer()), nodeId: optionalText, error: RunError }),
-  ),
+  cause: optional(Type.Object({ sequence: optional(Type.Integer()), nodeId: optionalText, error: RunError })),
   actions: Type.Array(
     Type.Object({ action: Type.String(), method: Type.String(), path: Type.String(), text: Type.String() }),
   ),

@@ -1,12 +1,9 @@
 /** Predicate-gated polling (host.heartbeat): what callers send, what heartbeats and their events look like. */
 import Type, { type Static } from 'typebox';
+import { closedObject, optional, Text, Values } from './schema.ts';
 import { HEARTBEATS } from './tables.ts';
 import { wire } from './wire.ts';
 
-const closed = { additionalProperties: false } as const;
-const optional = Type.Optional;
-const Values = Type.Record(Type.String(), Type.Unknown());
-const Id = Type.String({ minLength: 1 });
 const WorkflowId = Type.String({ minLength: 1, maxLength: 128 });
 
 export const HEARTBEAT_LIMITS = {
@@ -26,31 +23,29 @@ export const HEARTBEAT_CAPABILITY = {
   maxRuntimeMs: HEARTBEAT_LIMITS.maxRuntimeMs,
 } as const;
 
-export const CreateHeartbeatRequest = Type.Object(
-  {
-    /** The predicate: its outputs `state` and `enqueue` say what was seen and whether to act on it. */
-    workflowId: WorkflowId,
-    inputs: optional(Values),
-    /** Shorter intervals than the host honours are raised to its minimum. */
-    intervalSec: Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxIntervalSec }),
-    maxRuntimeMs: optional(Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxRuntimeMs })),
-    /** What runs when the state has changed. */
-    enqueue: optional(Type.Object({ workflowId: WorkflowId, inputs: optional(Values) }, closed)),
-  },
-  closed,
-);
+export const CreateHeartbeatRequest = closedObject({
+  /** The predicate: its outputs `state` and `enqueue` say what was seen and whether to act on it. */
+  workflowId: WorkflowId,
+  inputs: optional(Values),
+  /** Shorter intervals than the host honours are raised to its minimum. */
+  intervalSec: Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxIntervalSec }),
+  maxRuntimeMs: optional(Type.Integer({ minimum: 1, maximum: HEARTBEAT_LIMITS.maxRuntimeMs })),
+  /** What runs when the state has changed. */
+  enqueue: optional(closedObject({ workflowId: WorkflowId, inputs: optional(Values) })),
+});
 export type CreateHeartbeatRequest = Static<typeof CreateHeartbeatRequest>;
 
 export const HeartbeatStatus = Type.Enum(['ok', 'timeout', 'error']);
 export type HeartbeatStatus = Static<typeof HeartbeatStatus>;
 
-export const HeartbeatEvaluated = Type.Object(
-  { heartbeatId: Id, status: HeartbeatStatus, changed: Type.Boolean() },
-  closed,
-);
+export const HeartbeatEvaluated = closedObject({
+  heartbeatId: Text,
+  status: HeartbeatStatus,
+  changed: Type.Boolean(),
+});
 export type HeartbeatEvaluated = Static<typeof HeartbeatEvaluated>;
 
-export const HeartbeatStateChanged = Type.Object({ heartbeatId: Id, from: Values, to: Values }, closed);
+export const HeartbeatStateChanged = closedObject({ heartbeatId: Text, from: Values, to: Values });
 export type HeartbeatStateChanged = Static<typeof HeartbeatStateChanged>;
 
 /** One tick: always an evaluation; on a transition also the change and the run it enqueued. */
@@ -65,7 +60,7 @@ export const HeartbeatTick = Type.Object({
 export type HeartbeatTick = Static<typeof HeartbeatTick>;
 
 export const Heartbeat = Type.Object({
-  heartbeatId: Id,
+  heartbeatId: Text,
   workflowId: Type.String(),
   intervalSec: Type.Integer(),
   maxRuntimeMs: Type.Integer(),
@@ -89,13 +84,10 @@ export const heartbeatsWire = wire(HEARTBEATS, {
   methods: {
     ticks: {
       about: 'The latest ticks of a heartbeat: each evaluation, and the changes among them',
-      in: Type.Object(
-        {
-          before: optional(Type.String({ minLength: 1, maxLength: 128 })),
-          limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
-        },
-        closed,
-      ),
+      in: closedObject({
+        before: optional(Type.String({ minLength: 1, maxLength: 128 })),
+        limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+      }),
       out: Type.Object({ ticks: Type.Array(HeartbeatTick), nextBefore: optional(Type.String()) }),
     },
   },

@@ -26,6 +26,7 @@ export * from './run-diff.ts';
 export * from './run-options.ts';
 export * from './sandbox-health.ts';
 export * from './schedule.ts';
+export { closedObject, optional, Values } from './schema.ts';
 export * from './scope.ts';
 export * from './seldom.ts';
 export * from './stream.ts';

@@ -2,13 +2,8 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { problemsIn } from './problem.ts';
+import { Count, closedObject, Id, optional, Text, Texts, Values } from './schema.ts';
 
-const closed = { additionalProperties: false } as const;
-const optional = Type.Optional;
-const Text = Type.String({ minLength: 1 });
-const Texts = Type.Array(Type.String());
-const Values = Type.Record(Type.String(), Type.Unknown());
-const Id = Type.String({ minLength: 1, maxLength: 256 });
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 export const AgentId = Type.String({ minLength: 3, maxLength: 256 });
 
@@ -50,28 +45,27 @@ export const ApprovalData = Type.Object({
   approverGroupRefs: optional(Texts),
   approverRoleRefs: optional(Texts),
   audience: optional(
-    Type.Object({ subjects: optional(Texts), groups: optional(Texts), roles: optional(Texts) }, closed),
+    closedObject({ subjects: optional(Texts), groups: optional(Texts), roles: optional(Texts) }),
   ),
 });
 
-const Question = Type.Object({ id: Text, question: Text, schema: optional(Values) }, closed);
+const Question = closedObject({ id: Text, question: Text, schema: optional(Values) });
 
-export const ClarificationData = Type.Object(
-  {
-    questions: Type.Array(Question, { minItems: 1, maxItems: 100 }),
-    contextType: optional(Type.String()),
-  },
-  closed,
-);
+export const ClarificationData = closedObject({
+  questions: Type.Array(Question, { minItems: 1, maxItems: 100 }),
+  contextType: optional(Type.String()),
+});
 
-export const ExternalEventData = Type.Object({ eventType: Type.String(), correlation: Values }, closed);
+export const ExternalEventData = closedObject({ eventType: Type.String(), correlation: Values });
 
-export const CustomData = Type.Object({ customKind: Text, payload: optional(Type.Unknown()) }, closed);
+export const CustomData = closedObject({ customKind: Text, payload: optional(Type.Unknown()) });
 
-export const LowConfidenceData = Type.Object(
-  { agentId: AgentId, threshold: Share, observed: Share, decision: optional(Type.Unknown()) },
-  closed,
-);
+export const LowConfidenceData = closedObject({
+  agentId: AgentId,
+  threshold: Share,
+  observed: Share,
+  decision: optional(Type.Unknown()),
+});
 
 /** A turn of a conversation as a caller may write it; what is missing the host fills in. */
 export const TurnRequest = Type.Object({
@@ -80,46 +74,40 @@ export const TurnRequest = Type.Object({
   from: optional(Id),
   to: optional(Type.String({ maxLength: 256 })),
   role: optional(Type.Enum(['user', 'agent'])),
-  ts: optional(Type.Integer({ minimum: 0 })),
-  turnIndex: optional(Type.Integer({ minimum: 0 })),
+  ts: optional(Count),
+  turnIndex: optional(Count),
   speakerId: optional(Id),
 });
 export type TurnRequest = Static<typeof TurnRequest>;
 
-export const ConversationAnswer = Type.Object(
-  {
-    operation: Type.Enum(['exchange', 'close']),
-    turn: optional(TurnRequest),
-    outcome: optional(Type.Unknown()),
-  },
-  closed,
-);
+export const ConversationAnswer = closedObject({
+  operation: Type.Enum(['exchange', 'close']),
+  turn: optional(TurnRequest),
+  outcome: optional(Type.Unknown()),
+});
 export type ConversationAnswer = Static<typeof ConversationAnswer>;
 
-export const AgentRef = Type.Object(
-  {
-    agentId: AgentId,
-    name: optional(Type.String({ maxLength: 256 })),
-    modelClass: optional(
-      Type.Enum([
-        'reasoning',
-        'tool-using',
-        'chat',
-        'code',
-        'vision',
-        'multimodal',
-        'embedding',
-        'classification',
-        'retrieval',
-      ]),
-    ),
-    memoryRef: optional(Id),
-    version: optional(Type.String({ maxLength: 64 })),
-    channel: optional(Type.String({ minLength: 1, maxLength: 64 })),
-    sourceManifestId: optional(Type.String({ maxLength: 256 })),
-  },
-  closed,
-);
+export const AgentRef = closedObject({
+  agentId: AgentId,
+  name: optional(Type.String({ maxLength: 256 })),
+  modelClass: optional(
+    Type.Enum([
+      'reasoning',
+      'tool-using',
+      'chat',
+      'code',
+      'vision',
+      'multimodal',
+      'embedding',
+      'classification',
+      'retrieval',
+    ]),
+  ),
+  memoryRef: optional(Id),
+  version: optional(Type.String({ maxLength: 64 })),
+  channel: optional(Type.String({ minLength: 1, maxLength: 64 })),
+  sourceManifestId: optional(Type.String({ maxLength: 256 })),
+});
 
 const validators = new WeakMap<TSchema, Validator>();
 

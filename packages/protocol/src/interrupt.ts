@@ -1,11 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { RunStatus } from './run.ts';
+import { closedObject, optional, Values } from './schema.ts';
 
 /** Body of an answer. Closed; what `resumeValue` must be is the question's own matter. */
-export const ResolveInterruptRequest = Type.Object(
-  { resumeValue: Type.Unknown() },
-  { additionalProperties: false },
-);
+export const ResolveInterruptRequest = closedObject({ resumeValue: Type.Unknown() });
 export type ResolveInterruptRequest = Static<typeof ResolveInterruptRequest>;
 
 export const ResolveInterruptResponse = Type.Object({
@@ -23,19 +21,19 @@ export const OpenInterrupt = Type.Object({
   interruptId: Type.String(),
   kind: Type.String(),
   key: Type.String(),
-  data: Type.Record(Type.String(), Type.Unknown()),
-  resumeSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  data: Values,
+  resumeSchema: optional(Values),
   requestedAt: Type.String(),
   /** When the question is answered for everyone: rejected. */
-  deadline: Type.Optional(Type.String()),
+  deadline: optional(Type.String()),
   /** When the token that was used for looking stops working. */
-  expiresAt: Type.Optional(Type.String()),
-  votes: Type.Optional(Type.Array(Type.Object({ voter: Type.String(), approve: Type.Boolean() }))),
+  expiresAt: optional(Type.String()),
+  votes: optional(Type.Array(Type.Object({ voter: Type.String(), approve: Type.Boolean() }))),
 });
 export type OpenInterrupt = Static<typeof OpenInterrupt>;
 
 export const OpenInterrupts = Type.Object({
   interrupts: Type.Array(OpenInterrupt),
-  nextBefore: Type.Optional(Type.String()),
+  nextBefore: optional(Type.String()),
 });
 export type OpenInterrupts = Static<typeof OpenInterrupts>;

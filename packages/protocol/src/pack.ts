@@ -1,22 +1,17 @@
 /** Packs as this host keeps them: what is installed, what it may do, and what it was seen to use. */
 import Type, { type Static } from 'typebox';
+import { Count, closedObject, optional, Positive, Texts, Time } from './schema.ts';
 
-const closed = { additionalProperties: false } as const;
-const Time = Type.String({ format: 'date-time' });
-const Texts = Type.Array(Type.String());
 const Integrity = Type.String({ pattern: '^sha256-[A-Za-z0-9+/]{43}=$' });
 const PackName = Type.String({ minLength: 1, maxLength: 256 });
 
 /** One pack in the `packs` map of a workflow definition. */
-export const WorkflowPack = Type.Object(
-  {
-    version: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    integrity: Type.Optional(Integrity),
-    /** The types that this pack and no other serves here. Without it, every type that it offers. */
-    typeIds: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 2_000 })),
-  },
-  closed,
-);
+export const WorkflowPack = closedObject({
+  version: optional(Type.String({ minLength: 1, maxLength: 128 })),
+  integrity: optional(Integrity),
+  /** The types that this pack and no other serves here. Without it, every type that it offers. */
+  typeIds: optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 2_000 })),
+});
 export type WorkflowPack = Static<typeof WorkflowPack>;
 
 /** `packs` of a workflow definition, by pack name. */
@@ -32,7 +27,7 @@ export const PackSurfaces = Type.Object({
   /** False when its manifest names none of them, so that it may call those it was granted. */
   declared: Type.Boolean(),
   /** What its code calls beyond that cannot be determined, and why. */
-  undetermined: Type.Optional(Texts),
+  undetermined: optional(Texts),
 });
 export type PackSurfaces = Static<typeof PackSurfaces>;
 
@@ -40,7 +35,7 @@ export const InstalledPack = Type.Object({
   name: Type.String(),
   version: Type.String(),
   kind: Type.String(),
-  description: Type.Optional(Type.String()),
+  description: optional(Type.String()),
   integrity: Type.String(),
   /** Where it came from: handed over as an archive, or a folder that the operator named. */
   source: Type.Enum(['archive', 'folder']),
@@ -49,18 +44,18 @@ export const InstalledPack = Type.Object({
   /** Every tenant of the host may use it. */
   shared: Type.Boolean(),
   trust: Type.Enum(['unsigned', 'signed', 'sigstore']),
-  signedBy: Type.Optional(Type.String()),
+  signedBy: optional(Type.String()),
   /** What the signature proves: the manifest alone, every file, or the archive as it is. */
-  covers: Type.Optional(Type.Enum(['manifest', 'files', 'archive'])),
+  covers: optional(Type.Enum(['manifest', 'files', 'archive'])),
   /** What it asks of the sandbox, and what of that it was granted. */
   requires: Texts,
   granted: Texts,
   /** Absent when it has no code that could call them. */
-  surfaces: Type.Optional(PackSurfaces),
+  surfaces: optional(PackSurfaces),
   typeIds: Texts,
   chainIds: Texts,
   /** What a pack of another kind brings: its provider, prompts, artifact types, cards or forms, by their ids. */
-  contentIds: Type.Optional(Texts),
+  contentIds: optional(Texts),
   /** Optional capabilities that this host does not offer. */
   degraded: Texts,
   warnings: Texts,
@@ -91,15 +86,15 @@ export const PackDetail = Type.Object({
 });
 export type PackDetail = Static<typeof PackDetail>;
 
-export const GrantRequest = Type.Object({ requires: Type.Array(Type.String(), { maxItems: 50 }) }, closed);
+export const GrantRequest = closedObject({ requires: Type.Array(Type.String(), { maxItems: 50 }) });
 
-const Used = Type.Record(Type.String(), Type.Integer({ minimum: 1 }));
+const Used = Type.Record(Type.String(), Positive);
 
 /** What the host saw a version use since `since`, beside what it was granted. */
 export const PackReceipt = Type.Object({
   version: Type.String(),
   since: Type.String({ format: 'date' }),
-  steps: Type.Integer({ minimum: 0 }),
+  steps: Count,
   /** In how many steps each was used. */
   primitives: Used,
   surfaces: Used,

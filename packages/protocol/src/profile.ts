@@ -4,8 +4,7 @@
  */
 import Type from 'typebox';
 import { Check } from 'typebox/value';
-
-const Count = Type.Integer({ minimum: 0 });
+import { Count } from './schema.ts';
 
 const DiscoveryCore = Type.Object({
   protocolVersion: Type.String({ pattern: '^1\\.(0|[1-9]\\d*)$' }),

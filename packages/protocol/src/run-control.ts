@@ -1,26 +1,23 @@
 import Type, { type Static } from 'typebox';
 import { DrainPolicy, RunError, RunStatus } from './run.ts';
+import { closedObject, optional } from './schema.ts';
 
-const closed = { additionalProperties: false } as const;
 const RunId = Type.String({ minLength: 1, maxLength: 128 });
 
 export const CONTROL_LIMITS = { reasonLengthMax: 512, bulkRunIdsMax: 100 } as const;
 
 const Reason = Type.String({ maxLength: CONTROL_LIMITS.reasonLengthMax });
 
-export const CancelRunRequest = Type.Object({ reason: Type.Optional(Reason) }, closed);
+export const CancelRunRequest = closedObject({ reason: optional(Reason) });
 export type CancelRunRequest = Static<typeof CancelRunRequest>;
 
 export const CancelRunResponse = Type.Object({ runId: RunId, status: RunStatus });
 export type CancelRunResponse = Static<typeof CancelRunResponse>;
 
-export const BulkCancelRequest = Type.Object(
-  {
-    runIds: Type.Array(RunId, { minItems: 1, maxItems: CONTROL_LIMITS.bulkRunIdsMax }),
-    reason: Type.Optional(Reason),
-  },
-  closed,
-);
+export const BulkCancelRequest = closedObject({
+  runIds: Type.Array(RunId, { minItems: 1, maxItems: CONTROL_LIMITS.bulkRunIdsMax }),
+  reason: optional(Reason),
+});
 export type BulkCancelRequest = Static<typeof BulkCancelRequest>;
 
 export const BulkCancelResult = Type.Union([
@@ -33,10 +30,7 @@ export type BulkCancelResult = Static<typeof BulkCancelResult>;
 export const BulkCancelResponse = Type.Object({ results: Type.Array(BulkCancelResult) });
 export type BulkCancelResponse = Static<typeof BulkCancelResponse>;
 
-export const PauseRunRequest = Type.Object(
-  { reason: Type.Optional(Reason), drainPolicy: Type.Optional(DrainPolicy) },
-  closed,
-);
+export const PauseRunRequest = closedObject({ reason: optional(Reason), drainPolicy: optional(DrainPolicy) });
 export type PauseRunRequest = Static<typeof PauseRunRequest>;
 
 export const PauseRunResponse = Type.Object({
@@ -46,7 +40,7 @@ export const PauseRunResponse = Type.Object({
 });
 export type PauseRunResponse = Static<typeof PauseRunResponse>;
 
-export const ResumeRunRequest = Type.Object({ reason: Type.Optional(Reason) }, closed);
+export const ResumeRunRequest = closedObject({ reason: optional(Reason) });
 export type ResumeRunRequest = Static<typeof ResumeRunRequest>;
 
 export const ResumeRunResponse = Type.Object({

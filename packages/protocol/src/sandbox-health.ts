@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { optional } from './schema.ts';
 
 /** What stands between the code of packs and the machine of the host. */
 export const SandboxHealth = Type.Object({
@@ -12,8 +13,8 @@ export const SandboxHealth = Type.Object({
   /** Whether their system calls are filtered. */
   filtered: Type.Boolean(),
   /** The version that Python packs get. */
-  python: Type.Optional(Type.String()),
+  python: optional(Type.String()),
   /** What is not available, and what to do about it. */
-  problems: Type.Array(Type.Object({ problem: Type.String(), next: Type.Optional(Type.String()) })),
+  problems: Type.Array(Type.Object({ problem: Type.String(), next: optional(Type.String()) })),
 });
 export type SandboxHealth = Static<typeof SandboxHealth>;

@@ -1,12 +1,9 @@
 /** Time-based run initiation (host.scheduling): what callers send, what schedules look like. */
 import Type, { type Static } from 'typebox';
 import { RUN_OPTION_LIMITS } from './run.ts';
+import { closedObject, optional, Values } from './schema.ts';
 import { SCHEDULES } from './tables.ts';
 import { wire } from './wire.ts';
-
-const closed = { additionalProperties: false } as const;
-const optional = Type.Optional;
-const Values = Type.Record(Type.String(), Type.Unknown());
 
 export const SCHEDULE_LIMITS = {
   perTenantMax: 1_000,
@@ -54,35 +51,29 @@ export const runOptionFields = {
 };
 
 /** Exactly one of `cron`, `at` and `delayMs`. */
-export const CreateScheduleRequest = Type.Object(
-  {
-    workflowId: Type.String({ minLength: 1, maxLength: 128 }),
-    cron: optional(Cron),
-    timezone: optional(Timezone),
-    at: optional(Instant),
-    delayMs: optional(DelayMs),
-    endAt: optional(Instant),
-    missedTicks: optional(MissedTicks),
-    ...runOptionFields,
-  },
-  closed,
-);
+export const CreateScheduleRequest = closedObject({
+  workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+  cron: optional(Cron),
+  timezone: optional(Timezone),
+  at: optional(Instant),
+  delayMs: optional(DelayMs),
+  endAt: optional(Instant),
+  missedTicks: optional(MissedTicks),
+  ...runOptionFields,
+});
 export type CreateScheduleRequest = Static<typeof CreateScheduleRequest>;
 
 /**
  * `config` of a workflow trigger of type `schedule`: `cron`, or `delayMs` for one run that long after each
  * registration of a new version.
  */
-export const ScheduleTriggerConfig = Type.Object(
-  {
-    cron: optional(Cron),
-    timezone: optional(Timezone),
-    delayMs: optional(DelayMs),
-    inputs: optional(Values),
-    missedTicks: optional(MissedTicks),
-  },
-  closed,
-);
+export const ScheduleTriggerConfig = closedObject({
+  cron: optional(Cron),
+  timezone: optional(Timezone),
+  delayMs: optional(DelayMs),
+  inputs: optional(Values),
+  missedTicks: optional(MissedTicks),
+});
 export type ScheduleTriggerConfig = Static<typeof ScheduleTriggerConfig>;
 
 export const Schedule = Type.Object({
@@ -117,7 +108,7 @@ export const Schedule = Type.Object({
 export type Schedule = Static<typeof Schedule>;
 
 const Count = optional(Type.Integer({ minimum: 1, maximum: SCHEDULE_LIMITS.timesMax }));
-export const PreviewRequest = Type.Object({ cron: Cron, timezone: optional(Timezone), count: Count }, closed);
+export const PreviewRequest = closedObject({ cron: Cron, timezone: optional(Timezone), count: Count });
 export const FireTimes = Type.Object({ times: Type.Array(Type.String()) });
 
 export const schedulesWire = wire(SCHEDULES, {
@@ -126,11 +117,11 @@ export const schedulesWire = wire(SCHEDULES, {
   input: CreateScheduleRequest,
   view: Schedule,
   methods: {
-    pause: { about: 'Let a schedule pass over its ticks', in: Type.Object({}, closed) },
-    resume: { about: 'Let a paused schedule fire again', in: Type.Object({}, closed) },
+    pause: { about: 'Let a schedule pass over its ticks', in: closedObject({}) },
+    resume: { about: 'Let a paused schedule fire again', in: closedObject({}) },
     next: {
       about: 'The next fire times of a schedule',
-      in: Type.Object({ count: Count }, closed),
+      in: closedObject({ count: Count }),
       out: FireTimes,
     },
     preview: { about: 'The next fire times of a cron expression', in: PreviewRequest, out: FireTimes },

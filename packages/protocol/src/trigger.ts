@@ -1,11 +1,7 @@
 /** Runs that outside events start (trigger bridge): what callers register, what subscriptions look like. */
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from './json.ts';
-
-const closed = { additionalProperties: false } as const;
-const optional = Type.Optional;
-const Time = Type.String({ format: 'date-time' });
-const Count = Type.Integer({ minimum: 0 });
+import { Count, closedObject, optional, Time } from './schema.ts';
 
 export const TRIGGER_LIMITS = {
   perTenantMax: 1_000,
@@ -43,13 +39,10 @@ export const SignatureScheme = Type.Enum([...SIGNATURE_SCHEMES]);
 export type SignatureScheme = Static<typeof SignatureScheme>;
 export const DEFAULT_SCHEME: SignatureScheme = 'openwop';
 
-export const TriggerRetryPolicy = Type.Object(
-  {
-    maxAttempts: optional(Type.Integer({ minimum: 1, maximum: TRIGGER_LIMITS.attemptsMax })),
-    backoff: optional(Type.Enum(['none', 'fixed', 'exponential'])),
-  },
-  closed,
-);
+export const TriggerRetryPolicy = closedObject({
+  maxAttempts: optional(Type.Integer({ minimum: 1, maximum: TRIGGER_LIMITS.attemptsMax })),
+  backoff: optional(Type.Enum(['none', 'fixed', 'exponential'])),
+});
 export type TriggerRetryPolicy = Static<typeof TriggerRetryPolicy>;
 
 export const DEFAULT_RETRY_POLICY = { maxAttempts: 10, backoff: 'exponential' } as const;
@@ -81,14 +74,11 @@ const deliveryFields = {
   dedupEnabled: optional(Type.Boolean()),
   retryPolicy: optional(TriggerRetryPolicy),
   verification: optional(
-    Type.Object(
-      {
-        mode: optional(Type.Enum([...VERIFICATION_MODES])),
-        /** This host's own addition. */
-        scheme: optional(SignatureScheme),
-      },
-      closed,
-    ),
+    closedObject({
+      mode: optional(Type.Enum([...VERIFICATION_MODES])),
+      /** This host's own addition. */
+      scheme: optional(SignatureScheme),
+    }),
   ),
   inputMapping: optional(InputMapping),
 };
@@ -100,47 +90,38 @@ const consumerGroup = Type.String({ minLength: 1, maxLength: 100 });
  * `POST /v1/trigger-subscriptions`. `email` is a source of the protocol that this host does not ingest; `queue` with
  * its `topic` is this host's own addition.
  */
-export const TriggerSubscriptionRegistration = Type.Object(
-  {
-    source: Type.Enum([...BRIDGED_SOURCES, 'email']),
-    workflowId: Type.String({ minLength: 1, maxLength: 128 }),
-    topic: optional(topic),
-    /** Without one a subscription is a group of its own. */
-    consumerGroup: optional(consumerGroup),
-    ...deliveryFields,
-  },
-  closed,
-);
+export const TriggerSubscriptionRegistration = closedObject({
+  source: Type.Enum([...BRIDGED_SOURCES, 'email']),
+  workflowId: Type.String({ minLength: 1, maxLength: 128 }),
+  topic: optional(topic),
+  /** Without one a subscription is a group of its own. */
+  consumerGroup: optional(consumerGroup),
+  ...deliveryFields,
+});
 export type TriggerSubscriptionRegistration = Static<typeof TriggerSubscriptionRegistration>;
 
 /** `config` of a workflow trigger that stands for `core.messaging.consume`. */
-export const QueueTriggerConfig = Type.Object(
-  {
-    topic,
-    consumerGroup: optional(consumerGroup),
-    retryPolicy: optional(TriggerRetryPolicy),
-    inputMapping: optional(InputMapping),
-  },
-  closed,
-);
+export const QueueTriggerConfig = closedObject({
+  topic,
+  consumerGroup: optional(consumerGroup),
+  retryPolicy: optional(TriggerRetryPolicy),
+  inputMapping: optional(InputMapping),
+});
 export type QueueTriggerConfig = Static<typeof QueueTriggerConfig>;
 
 /** `config` of a workflow trigger of type `webhook`. */
-export const WebhookTriggerConfig = Type.Object(deliveryFields, closed);
+export const WebhookTriggerConfig = closedObject(deliveryFields);
 export type WebhookTriggerConfig = Static<typeof WebhookTriggerConfig>;
 
-export const TriggerSubscription = Type.Object(
-  {
-    subscriptionId: Type.String(),
-    source: BridgedSource,
-    state: TriggerState,
-    dedupEnabled: Type.Boolean(),
-    retryPolicy: TriggerRetryPolicy,
-    /** None of a queue: nobody sends to it. */
-    secretFingerprint: optional(Type.String({ maxLength: 32 })),
-  },
-  closed,
-);
+export const TriggerSubscription = closedObject({
+  subscriptionId: Type.String(),
+  source: BridgedSource,
+  state: TriggerState,
+  dedupEnabled: Type.Boolean(),
+  retryPolicy: TriggerRetryPolicy,
+  /** None of a queue: nobody sends to it. */
+  secretFingerprint: optional(Type.String({ maxLength: 32 })),
+});
 export type TriggerSubscription = Static<typeof TriggerSubscription>;
 
 /** What the closed shape of a subscription has no room for: this host's own addition. */

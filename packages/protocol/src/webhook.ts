@@ -1,8 +1,5 @@
 import Type, { type Static } from 'typebox';
-
-const closed = { additionalProperties: false } as const;
-const Time = Type.String({ format: 'date-time' });
-const Count = Type.Integer({ minimum: 0 });
+import { Count, closedObject, optional, Time } from './schema.ts';
 
 /** An event type, all types under a prefix (`node.*`), or all (`*`). */
 export const EventPattern = Type.String({
@@ -11,25 +8,22 @@ export const EventPattern = Type.String({
 });
 
 /** `POST /v1/webhooks`. */
-export const RegisterWebhookRequest = Type.Object(
-  {
-    url: Type.String({ minLength: 1, maxLength: 2048 }),
-    events: Type.Array(EventPattern, { minItems: 1, maxItems: 64, uniqueItems: true }),
-    /** The caller's own tenant, which is also the default. */
-    tenantId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    /** Only runs that carry one of these. */
-    tags: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-        minItems: 1,
-        maxItems: 32,
-        uniqueItems: true,
-      }),
-    ),
-    /** Retries with back-off and a dead letter, instead of one attempt. */
-    durable: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+export const RegisterWebhookRequest = closedObject({
+  url: Type.String({ minLength: 1, maxLength: 2048 }),
+  events: Type.Array(EventPattern, { minItems: 1, maxItems: 64, uniqueItems: true }),
+  /** The caller's own tenant, which is also the default. */
+  tenantId: optional(Type.String({ minLength: 1, maxLength: 128 })),
+  /** Only runs that carry one of these. */
+  tags: optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      minItems: 1,
+      maxItems: 32,
+      uniqueItems: true,
+    }),
+  ),
+  /** Retries with back-off and a dead letter, instead of one attempt. */
+  durable: optional(Type.Boolean()),
+});
 export type RegisterWebhookRequest = Static<typeof RegisterWebhookRequest>;
 
 /** The one answer that holds the secret. */
@@ -42,19 +36,16 @@ export const RegisterWebhookResponse = Type.Object({
 export type RegisterWebhookResponse = Static<typeof RegisterWebhookResponse>;
 
 /** `POST /v1/host/gantry/webhooks/{webhookId}:rotate-secret`. */
-export const RotateWebhookSecretRequest = Type.Object(
-  {
-    /** How long the secret that is replaced signs too; without it a day, with 0 it ends at once. */
-    overlapSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7 * 86_400 })),
-  },
-  closed,
-);
+export const RotateWebhookSecretRequest = closedObject({
+  /** How long the secret that is replaced signs too; without it a day, with 0 it ends at once. */
+  overlapSeconds: optional(Type.Integer({ minimum: 0, maximum: 7 * 86_400 })),
+});
 export type RotateWebhookSecretRequest = Static<typeof RotateWebhookSecretRequest>;
 
 export const RotatedWebhookSecret = Type.Object({
   ...RegisterWebhookResponse.properties,
   /** Until then the secret that was replaced signs too. */
-  previousSecretUntil: Type.Optional(Time),
+  previousSecretUntil: optional(Time),
 });
 export type RotatedWebhookSecret = Static<typeof RotatedWebhookSecret>;
 
@@ -69,14 +60,14 @@ export const WebhookSubscription = Type.Object({
   webhookId: Type.String(),
   url: Type.String(),
   events: Type.Array(Type.String()),
-  tags: Type.Optional(Type.Array(Type.String())),
+  tags: optional(Type.Array(Type.String())),
   durable: Type.Boolean(),
   secretFingerprint: Type.String(),
   /** Until then the secret before this one signs too. */
-  previousSecretUntil: Type.Optional(Time),
+  previousSecretUntil: optional(Time),
   state: WebhookState,
   circuit: CircuitState,
-  circuitOpenUntil: Type.Optional(Time),
+  circuitOpenUntil: optional(Time),
   consecutiveFailures: Count,
   failuresLast7Days: Count,
   createdAt: Time,
@@ -96,13 +87,13 @@ export const WebhookDelivery = Type.Object({
   state: DeliveryState,
   attempts: Count,
   /** HTTP status of the last attempt that got one. */
-  lastStatus: Type.Optional(Type.Integer()),
+  lastStatus: optional(Type.Integer()),
   /** Why the last attempt failed. */
-  lastReason: Type.Optional(Type.String()),
-  lastAttemptAt: Type.Optional(Time),
-  nextAttemptAt: Type.Optional(Time),
-  finishedAt: Type.Optional(Time),
-  resendOf: Type.Optional(Type.String()),
+  lastReason: optional(Type.String()),
+  lastAttemptAt: optional(Time),
+  nextAttemptAt: optional(Time),
+  finishedAt: optional(Time),
+  resendOf: optional(Type.String()),
   createdAt: Time,
 });
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
@@ -111,5 +102,5 @@ export type WebhookDelivery = Static<typeof WebhookDelivery>;
 export const WebhooksFamily = Type.Object({
   supported: Type.Boolean(),
   signatureAlgorithms: Type.Array(Type.String(), { uniqueItems: true }),
-  durable: Type.Optional(Type.Boolean()),
+  durable: optional(Type.Boolean()),
 });

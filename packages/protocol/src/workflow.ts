@@ -1,39 +1,26 @@
 import Type, { type Static } from 'typebox';
 import { WorkflowPacks } from './pack.ts';
-
-const closed = { additionalProperties: false } as const;
-const Name = Type.String({ minLength: 1 });
+import { Count, closedObject, optional, Positive, Text, Values } from './schema.ts';
 
 export const PortValue = Type.Union([
-  Type.Object({ type: Type.Literal('static'), value: Type.Unknown() }, closed),
-  Type.Object({ type: Type.Literal('expression'), expression: Name }, closed),
-  Type.Object(
-    {
-      type: Type.Literal('connection'),
-      nodeId: Name,
-      outputKey: Name,
-      optional: Type.Optional(Type.Boolean()),
-    },
-    closed,
-  ),
-  Type.Object(
-    { type: Type.Literal('variable'), variableName: Name, optional: Type.Optional(Type.Boolean()) },
-    closed,
-  ),
+  closedObject({ type: Type.Literal('static'), value: Type.Unknown() }),
+  closedObject({ type: Type.Literal('expression'), expression: Text }),
+  closedObject({
+    type: Type.Literal('connection'),
+    nodeId: Text,
+    outputKey: Text,
+    optional: optional(Type.Boolean()),
+  }),
+  closedObject({ type: Type.Literal('variable'), variableName: Text, optional: optional(Type.Boolean()) }),
 ]);
 export type PortValue = Static<typeof PortValue>;
 
-export const EdgeCondition = Type.Object(
-  {
-    type: Type.Optional(
-      Type.Enum(['expression', 'equals', 'notEquals', 'contains', 'regex', 'truthy', 'falsy']),
-    ),
-    left: Type.Optional(Type.String()),
-    right: Type.Optional(Type.Unknown()),
-    expression: Type.Optional(Type.String()),
-  },
-  closed,
-);
+export const EdgeCondition = closedObject({
+  type: optional(Type.Enum(['expression', 'equals', 'notEquals', 'contains', 'regex', 'truthy', 'falsy'])),
+  left: optional(Type.String()),
+  right: optional(Type.Unknown()),
+  expression: optional(Type.String()),
+});
 export type EdgeCondition = Static<typeof EdgeCondition>;
 
 export const TriggerRule = Type.Enum([
@@ -45,101 +32,86 @@ export const TriggerRule = Type.Enum([
 ]);
 export type TriggerRule = Static<typeof TriggerRule>;
 
-export const WorkflowNode = Type.Object(
-  {
-    id: Name,
-    typeId: Type.String({ minLength: 1, pattern: '^[a-z][a-zA-Z0-9._-]*$' }),
-    name: Name,
-    position: Type.Object({ x: Type.Number(), y: Type.Number() }),
-    config: Type.Record(Type.String(), Type.Unknown()),
-    inputs: Type.Record(Type.String(), PortValue),
-    credentialsRef: Type.Optional(Type.String()),
-    settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    outputRole: Type.Optional(Type.Enum(['primary', 'secondary'])),
-    disabled: Type.Optional(Type.Boolean()),
-    notes: Type.Optional(Type.String()),
-    groupId: Type.Optional(Type.String()),
-    agent: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    envelopeContract: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    artifactType: Type.Optional(Type.String()),
-    cardType: Type.Optional(Type.String()),
-    outputSensitivity: Type.Optional(Type.Record(Type.String(), Type.Boolean())),
-    compensation: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    irreversibleEffect: Type.Optional(Type.Unknown()),
-  },
-  closed,
-);
+export const WorkflowNode = closedObject({
+  id: Text,
+  typeId: Type.String({ minLength: 1, pattern: '^[a-z][a-zA-Z0-9._-]*$' }),
+  name: Text,
+  position: Type.Object({ x: Type.Number(), y: Type.Number() }),
+  config: Values,
+  inputs: Type.Record(Type.String(), PortValue),
+  credentialsRef: optional(Type.String()),
+  settings: optional(Values),
+  outputRole: optional(Type.Enum(['primary', 'secondary'])),
+  disabled: optional(Type.Boolean()),
+  notes: optional(Type.String()),
+  groupId: optional(Type.String()),
+  agent: optional(Values),
+  envelopeContract: optional(Values),
+  artifactType: optional(Type.String()),
+  cardType: optional(Type.String()),
+  outputSensitivity: optional(Type.Record(Type.String(), Type.Boolean())),
+  compensation: optional(Values),
+  irreversibleEffect: optional(Type.Unknown()),
+});
 export type WorkflowNode = Static<typeof WorkflowNode>;
 
-export const WorkflowEdge = Type.Object(
-  {
-    id: Name,
-    sourceNodeId: Name,
-    sourceOutput: Type.Optional(Type.String()),
-    targetNodeId: Name,
-    targetInput: Type.Optional(Type.String()),
-    condition: Type.Optional(EdgeCondition),
-    label: Type.Optional(Type.String()),
-    triggerRule: Type.Optional(TriggerRule),
-  },
-  closed,
-);
+export const WorkflowEdge = closedObject({
+  id: Text,
+  sourceNodeId: Text,
+  sourceOutput: optional(Type.String()),
+  targetNodeId: Text,
+  targetInput: optional(Type.String()),
+  condition: optional(EdgeCondition),
+  label: optional(Type.String()),
+  triggerRule: optional(TriggerRule),
+});
 export type WorkflowEdge = Static<typeof WorkflowEdge>;
 
-export const WorkflowTrigger = Type.Object(
-  {
-    id: Name,
-    type: Type.Enum([
-      'manual',
-      'schedule',
-      'webhook',
-      'event',
-      'artifact',
-      'canvas',
-      'envelope',
-      'command',
-      'chat-message',
-      'channel-write',
-    ]),
-    name: Type.Optional(Type.String()),
-    description: Type.Optional(Type.String()),
-    config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    enabled: Type.Optional(Type.Boolean()),
-    nodeId: Type.Optional(Type.String()),
-    eventType: Type.Optional(Type.String()),
-  },
-  closed,
-);
+export const WorkflowTrigger = closedObject({
+  id: Text,
+  type: Type.Enum([
+    'manual',
+    'schedule',
+    'webhook',
+    'event',
+    'artifact',
+    'canvas',
+    'envelope',
+    'command',
+    'chat-message',
+    'channel-write',
+  ]),
+  name: optional(Type.String()),
+  description: optional(Type.String()),
+  config: optional(Values),
+  enabled: optional(Type.Boolean()),
+  nodeId: optional(Type.String()),
+  eventType: optional(Type.String()),
+});
 
-export const WorkflowVariable = Type.Object(
-  {
-    name: Name,
-    type: Type.Enum(['string', 'number', 'boolean', 'object', 'array']),
-    description: Type.Optional(Type.String()),
-    required: Type.Optional(Type.Boolean()),
-    defaultValue: Type.Optional(Type.Unknown()),
-    sensitive: Type.Optional(Type.Boolean()),
-    format: Type.Optional(Type.String()),
-  },
-  closed,
-);
+export const WorkflowVariable = closedObject({
+  name: Text,
+  type: Type.Enum(['string', 'number', 'boolean', 'object', 'array']),
+  description: optional(Type.String()),
+  required: optional(Type.Boolean()),
+  defaultValue: optional(Type.Unknown()),
+  sensitive: optional(Type.Boolean()),
+  format: optional(Type.String()),
+});
 export type WorkflowVariable = Static<typeof WorkflowVariable>;
 
 const Size = Type.Object({ width: Type.Number(), height: Type.Number() });
 const Position = Type.Object({ x: Type.Number(), y: Type.Number() });
 
-export const NodeGroup = Type.Object(
-  {
-    id: Name,
-    name: Name,
-    color: Type.Optional(Type.String()),
-    collapsed: Type.Optional(Type.Boolean()),
-    nodeIds: Type.Array(Type.String()),
-    position: Position,
-    size: Size,
-  },
-  closed,
-);
+export const NodeGroup = closedObject({
+  id: Text,
+  name: Text,
+  color: optional(Type.String()),
+  collapsed: optional(Type.Boolean()),
+  nodeIds: Type.Array(Type.String()),
+  position: Position,
+  size: Size,
+});
 
 const AccessList = Type.Array(
   Type.String({ minLength: 1, maxLength: 256, pattern: '^([a-z][a-zA-Z0-9._-]*\\*?|\\*)$' }),
@@ -147,89 +119,77 @@ const AccessList = Type.Array(
 );
 
 export type ChannelDeclaration = Static<typeof ChannelDeclaration>;
-export const ChannelDeclaration = Type.Object(
-  {
-    reducer: Type.String({
-      pattern:
-        '^(replace|append|merge|counter|votes|feedback|message|vendor\\.[a-z][a-z0-9_-]*\\.[a-z][a-z0-9_-]*)$',
-    }),
-    schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    default: Type.Optional(Type.Unknown()),
-    maxSize: Type.Optional(Type.Integer({ minimum: 1 })),
-    ttlMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000_000 })),
-    options: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    access: Type.Optional(
-      Type.Union([
-        Type.Literal('public'),
-        Type.Literal('private'),
-        Type.Object({ readers: Type.Optional(AccessList), writers: Type.Optional(AccessList) }, closed),
-      ]),
-    ),
-    schemaVersion: Type.Optional(Type.Integer({ minimum: 1 })),
-    compatibleWith: Type.Optional(Type.Array(Type.Integer({ minimum: 1 }), { uniqueItems: true })),
-    sensitive: Type.Optional(Type.Boolean()),
-  },
-  closed,
-);
+export const ChannelDeclaration = closedObject({
+  reducer: Type.String({
+    pattern:
+      '^(replace|append|merge|counter|votes|feedback|message|vendor\\.[a-z][a-z0-9_-]*\\.[a-z][a-z0-9_-]*)$',
+  }),
+  schema: optional(Values),
+  default: optional(Type.Unknown()),
+  maxSize: optional(Positive),
+  ttlMs: optional(Type.Integer({ minimum: 1, maximum: 31_536_000_000 })),
+  options: optional(Values),
+  access: optional(
+    Type.Union([
+      Type.Literal('public'),
+      Type.Literal('private'),
+      closedObject({ readers: optional(AccessList), writers: optional(AccessList) }),
+    ]),
+  ),
+  schemaVersion: optional(Positive),
+  compatibleWith: optional(Type.Array(Positive, { uniqueItems: true })),
+  sensitive: optional(Type.Boolean()),
+});
 
 export const MaskingMode = Type.Enum(['mask', 'omit', 'hash', 'passthrough']);
 export type MaskingMode = Static<typeof MaskingMode>;
 
 export const WorkflowMetadata = Type.Object({
-  tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
-  complianceClass: Type.Optional(Type.Enum(['public', 'pii', 'phi', 'pci', 'regulated'])),
-  complianceConfig: Type.Optional(Type.Object({ maskingMode: Type.Optional(MaskingMode) })),
+  tags: optional(Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 })),
+  complianceClass: optional(Type.Enum(['public', 'pii', 'phi', 'pci', 'regulated'])),
+  complianceConfig: optional(Type.Object({ maskingMode: optional(MaskingMode) })),
 });
 
 export const WorkflowSettings = Type.Object({
-  timeout: Type.Optional(Type.Integer({ minimum: 0 })),
-  maxRetries: Type.Optional(Type.Integer({ minimum: 0 })),
-  logLevel: Type.Optional(Type.Enum(['debug', 'info', 'warn', 'error'])),
-  maxLoopbackIterations: Type.Optional(Type.Integer({ minimum: 1 })),
+  timeout: optional(Count),
+  maxRetries: optional(Count),
+  logLevel: optional(Type.Enum(['debug', 'info', 'warn', 'error'])),
+  maxLoopbackIterations: optional(Positive),
 });
 
-const PromptRef = Type.Optional(Type.Unknown());
-export const WorkflowDefaults = Type.Object(
-  {
-    promptRefs: Type.Optional(
-      Type.Object(
-        { system: PromptRef, user: PromptRef, 'few-shot': PromptRef, 'schema-hint': PromptRef },
-        closed,
-      ),
-    ),
-  },
-  closed,
-);
+const PromptRef = optional(Type.Unknown());
+export const WorkflowDefaults = closedObject({
+  promptRefs: optional(
+    closedObject({ system: PromptRef, user: PromptRef, 'few-shot': PromptRef, 'schema-hint': PromptRef }),
+  ),
+});
 
 /** A workflow as authors write it: closed objects, open `metadata` and `settings`. */
-export const WorkflowDefinition = Type.Object(
-  {
-    id: Type.String({ minLength: 1, maxLength: 128, pattern: '^[a-z][a-z0-9_-]*$' }),
-    name: Type.String({ minLength: 1, maxLength: 256 }),
-    description: Type.Optional(Type.String()),
-    version: Name,
-    type: Type.Optional(Type.String()),
-    isActive: Type.Optional(Type.Boolean()),
-    status: Type.Optional(Type.Enum(['active', 'inactive', 'draft', 'archived'])),
-    tenantId: Type.Optional(Type.String()),
-    scopeId: Type.Optional(Type.String()),
-    slug: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]*$' })),
-    nodes: Type.Array(WorkflowNode, { minItems: 1 }),
-    edges: Type.Array(WorkflowEdge),
-    triggers: Type.Array(WorkflowTrigger),
-    variables: Type.Array(WorkflowVariable),
-    groups: Type.Optional(Type.Array(NodeGroup)),
-    channels: Type.Optional(Type.Record(Type.String(), ChannelDeclaration)),
-    /** Which packs serve its node types, where the host is not to choose. */
-    packs: Type.Optional(WorkflowPacks),
-    configurableSchema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    defaults: Type.Optional(WorkflowDefaults),
-    acceptsInheritedArtifacts: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
-    metadata: WorkflowMetadata,
-    settings: WorkflowSettings,
-    createdAt: Type.Optional(Type.String()),
-    updatedAt: Type.Optional(Type.String()),
-  },
-  closed,
-);
+export const WorkflowDefinition = closedObject({
+  id: Type.String({ minLength: 1, maxLength: 128, pattern: '^[a-z][a-z0-9_-]*$' }),
+  name: Type.String({ minLength: 1, maxLength: 256 }),
+  description: optional(Type.String()),
+  version: Text,
+  type: optional(Type.String()),
+  isActive: optional(Type.Boolean()),
+  status: optional(Type.Enum(['active', 'inactive', 'draft', 'archived'])),
+  tenantId: optional(Type.String()),
+  scopeId: optional(Type.String()),
+  slug: optional(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]*$' })),
+  nodes: Type.Array(WorkflowNode, { minItems: 1 }),
+  edges: Type.Array(WorkflowEdge),
+  triggers: Type.Array(WorkflowTrigger),
+  variables: Type.Array(WorkflowVariable),
+  groups: optional(Type.Array(NodeGroup)),
+  channels: optional(Type.Record(Type.String(), ChannelDeclaration)),
+  /** Which packs serve its node types, where the host is not to choose. */
+  packs: optional(WorkflowPacks),
+  configurableSchema: optional(Values),
+  defaults: optional(WorkflowDefaults),
+  acceptsInheritedArtifacts: optional(Type.Array(Values)),
+  metadata: WorkflowMetadata,
+  settings: WorkflowSettings,
+  createdAt: optional(Type.String()),
+  updatedAt: optional(Type.String()),
+});
 export type WorkflowDefinition = Static<typeof WorkflowDefinition>;

@@ -1,7 +1,7 @@
 /** Workflow chains: fragments with parameters that become workflows. */
 import { type Api, callerOf, type Idempotency } from '@gantry/http';
 import { instantiateChain, type PackedChain, readChain } from '@gantry/packs';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { closedObject, type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { PackShelf } from '../packs/pack-shelf.ts';
 import { chainOptions, sha256 } from '../workflows/chain-options.ts';
@@ -12,20 +12,17 @@ const INLINE = 'private.inline';
 const CHAINS_MAX = 50;
 
 /** A chain of an installed pack, or chains in the request; the root may compose its siblings. */
-const FromChainRequest = Type.Object(
-  {
-    chainId: Type.String({ minLength: 1, maxLength: 128 }),
-    packName: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    chains: Type.Optional(
-      Type.Array(Type.Record(Type.String(), Type.Unknown()), { minItems: 1, maxItems: CHAINS_MAX }),
-    ),
-    parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    workflowId: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 128 })),
-    /** Parameters stay variables of the workflow that each run may set anew. */
-    deferred: Type.Optional(Type.Boolean()),
-  },
-  { additionalProperties: false },
-);
+const FromChainRequest = closedObject({
+  chainId: Type.String({ minLength: 1, maxLength: 128 }),
+  packName: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  chains: Type.Optional(
+    Type.Array(Type.Record(Type.String(), Type.Unknown()), { minItems: 1, maxItems: CHAINS_MAX }),
+  ),
+  parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  workflowId: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 128 })),
+  /** Parameters stay variables of the workflow that each run may set anew. */
+  deferred: Type.Optional(Type.Boolean()),
+});
 
 const FromChainResponse = Type.Object({
   workflowId: Type.String(),

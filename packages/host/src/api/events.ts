@@ -1,6 +1,7 @@
 /** Reading a run's log: at once, or waiting for what comes next. */
 import { type Api, callerOf, readPayload } from '@gantry/http';
 import {
+  closedObject,
   eventDocJson,
   isTerminal,
   isTerminalEvent,
@@ -23,14 +24,11 @@ const EVENT_BYTES = 512;
 const PAGE = 500;
 
 const Sequence = Type.Optional(Type.Integer({ minimum: 0 }));
-const PollQuery = Type.Object(
-  {
-    lastSequence: Sequence,
-    since: Sequence,
-    timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: WAIT_MAX_SECONDS })),
-  },
-  { additionalProperties: false },
-);
+const PollQuery = closedObject({
+  lastSequence: Sequence,
+  since: Sequence,
+  timeout: Type.Optional(Type.Integer({ minimum: 1, maximum: WAIT_MAX_SECONDS })),
+});
 
 /** Part of a log that fits one answer. `row` is read first, so no event is newer than its status. */
 export interface LogPart {

@@ -4,6 +4,7 @@ import { newRun } from '@gantry/engine';
 import { type Api, callerOf, readPayload } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import {
+  closedObject,
   isTerminal,
   OpenwopError,
   PollEventsResponse,
@@ -28,15 +29,12 @@ const BUFFER_MAX_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;
 const SEQUENCE = /^\d{1,15}$/;
 
-const StreamQuery = Type.Object(
-  {
-    streamMode: Type.Optional(Type.String()),
-    bufferMs: Type.Optional(Type.Integer({ minimum: 0, maximum: BUFFER_MAX_MS })),
-    lastEventId: Type.Optional(Type.String()),
-    lastSequence: Type.Optional(Type.Integer({ minimum: 0 })),
-  },
-  { additionalProperties: false },
-);
+const StreamQuery = closedObject({
+  streamMode: Type.Optional(Type.String()),
+  bufferMs: Type.Optional(Type.Integer({ minimum: 0, maximum: BUFFER_MAX_MS })),
+  lastEventId: Type.Optional(Type.String()),
+  lastSequence: Type.Optional(Type.Integer({ minimum: 0 })),
+});
 
 interface Wanted {
   readonly key: RunKey;

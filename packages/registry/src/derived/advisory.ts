@@ -1,41 +1,34 @@
 /** An advisory that this registry publishes: stricter than what readers accept. */
 import { exposures, SecurityAdvisory } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { closedObject, OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import Type, { type Static } from 'typebox';
 import type { Catalogue, PublishedVersion } from '../catalogue/catalogue.ts';
 
-const closed = { additionalProperties: false } as const;
 const Day = Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' });
 const WebAddress = Type.String({ maxLength: 2048, pattern: '^https://[^\\s]+$' });
 
-const Credit = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 256 }),
-    url: Type.Optional(WebAddress),
-    role: Type.Optional(Type.Enum(['finder', 'reporter', 'analyst', 'coordinator', 'remediation-developer'])),
-  },
-  closed,
-);
+const Credit = closedObject({
+  name: Type.String({ minLength: 1, maxLength: 256 }),
+  url: Type.Optional(WebAddress),
+  role: Type.Optional(Type.Enum(['finder', 'reporter', 'analyst', 'coordinator', 'remediation-developer'])),
+});
 
-export const PublishedAdvisory = Type.Object(
-  {
-    ...SecurityAdvisory.properties,
-    publishedAt: Day,
-    updatedAt: Type.Optional(Day),
-    details: Type.Optional(Type.String({ maxLength: 16_384 })),
-    advisoryUrl: Type.Optional(WebAddress),
-    cveIds: Type.Optional(
-      Type.Array(Type.String({ maxLength: 32, pattern: '^CVE-[0-9]{4}-[0-9]+$' }), {
-        maxItems: 50,
-        uniqueItems: true,
-      }),
-    ),
-    cvssV4Score: Type.Optional(Type.Number({ minimum: 0, maximum: 10 })),
-    credits: Type.Optional(Type.Array(Credit, { maxItems: 100 })),
-  },
-  closed,
-);
+export const PublishedAdvisory = closedObject({
+  ...SecurityAdvisory.properties,
+  publishedAt: Day,
+  updatedAt: Type.Optional(Day),
+  details: Type.Optional(Type.String({ maxLength: 16_384 })),
+  advisoryUrl: Type.Optional(WebAddress),
+  cveIds: Type.Optional(
+    Type.Array(Type.String({ maxLength: 32, pattern: '^CVE-[0-9]{4}-[0-9]+$' }), {
+      maxItems: 50,
+      uniqueItems: true,
+    }),
+  ),
+  cvssV4Score: Type.Optional(Type.Number({ minimum: 0, maximum: 10 })),
+  credits: Type.Optional(Type.Array(Credit, { maxItems: 100 })),
+});
 export type PublishedAdvisory = Static<typeof PublishedAdvisory>;
 
 const refused = (field: string, problem: string): OpenwopError =>

@@ -1,7 +1,7 @@
 /** Claims of namespaces, and their keys. */
 import { type Api, type Caller, callerOf, HOST_ADMIN, liveTenant } from '@gantry/http';
 import { type Keychain, readPublicKey } from '@gantry/packs';
-import { OpenwopError } from '@gantry/protocol';
+import { closedObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { refuseTestKey } from '../access.ts';
 import { documentOf, sendDocument } from '../derived/document.ts';
@@ -14,44 +14,34 @@ const CLAIMS_URL = '/v1/host/gantry/registry/claims';
 const KEYCHAIN_URL = '/v1/packs/:name/-/keychain';
 const KEY_SECONDS = 86_400;
 
-const closed = { additionalProperties: false } as const;
 const KeyId = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' });
 const PublicKey = Type.String({ minLength: 1, maxLength: 4_096 });
 const Time = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$' });
 const Tenant = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' });
 
-const Rotation = Type.Object(
-  {
-    kid: KeyId,
-    algorithm: Type.Literal('ed25519'),
-    publicKey: PublicKey,
-    validFrom: Time,
-    validUntil: Type.Optional(Time),
-    rotationProof: Type.String({ minLength: 1, maxLength: 256 }),
-  },
-  closed,
-);
-const ClaimBody = Type.Object(
-  {
-    namespace: Type.String({ minLength: 1, maxLength: 256 }),
-    /** Tenants; the caller's own unless an operator names another. */
-    owner: Type.Optional(Tenant),
-    publishers: Type.Optional(Type.Array(Tenant, { maxItems: 100, uniqueItems: true })),
-    contact: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    signingKey: Type.Optional(
-      Type.Object(
-        {
-          keyId: KeyId,
-          publicKey: PublicKey,
-          validFrom: Type.Optional(Time),
-          validUntil: Type.Optional(Time),
-        },
-        closed,
-      ),
-    ),
-  },
-  closed,
-);
+const Rotation = closedObject({
+  kid: KeyId,
+  algorithm: Type.Literal('ed25519'),
+  publicKey: PublicKey,
+  validFrom: Time,
+  validUntil: Type.Optional(Time),
+  rotationProof: Type.String({ minLength: 1, maxLength: 256 }),
+});
+const ClaimBody = closedObject({
+  namespace: Type.String({ minLength: 1, maxLength: 256 }),
+  /** Tenants; the caller's own unless an operator names another. */
+  owner: Type.Optional(Tenant),
+  publishers: Type.Optional(Type.Array(Tenant, { maxItems: 100, uniqueItems: true })),
+  contact: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  signingKey: Type.Optional(
+    closedObject({
+      keyId: KeyId,
+      publicKey: PublicKey,
+      validFrom: Type.Optional(Time),
+      validUntil: Type.Optional(Time),
+    }),
+  ),
+});
 type ClaimBody = Static<typeof ClaimBody>;
 
 interface KeychainDeps {

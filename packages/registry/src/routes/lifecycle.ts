@@ -1,4 +1,5 @@
 import { type Api, callerOf, HOST_ADMIN, liveTenant } from '@gantry/http';
+import { closedObject } from '@gantry/protocol';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { refuseTestKey } from '../access.ts';
@@ -11,27 +12,23 @@ import { checkName, checkVersion } from '../publish/address.ts';
 import { lifecycleAnswer } from './pack-metadata.ts';
 import { VersionParams } from './version-address.ts';
 
-const closed = { additionalProperties: false } as const;
 const Reason = Type.String({ minLength: 1, maxLength: 512 });
 
 const DEPRECATE = {
   summary: 'Mark a version as deprecated; it stays usable',
   params: VersionParams,
-  body: Type.Object(
-    { reason: Reason, supersededBy: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })) },
-    closed,
-  ),
+  body: closedObject({
+    reason: Reason,
+    supersededBy: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  }),
 };
 const YANK = {
   summary: 'Yank a version: ranges no longer select it, exact pins do',
   params: VersionParams,
-  body: Type.Object(
-    {
-      reason: Reason,
-      advisoryUrl: Type.Optional(Type.String({ maxLength: 2048, pattern: '^https://[^\\s]+$' })),
-    },
-    closed,
-  ),
+  body: closedObject({
+    reason: Reason,
+    advisoryUrl: Type.Optional(Type.String({ maxLength: 2048, pattern: '^https://[^\\s]+$' })),
+  }),
 };
 
 interface LifecycleDeps {

@@ -1,5 +1,6 @@
 import type { Api } from '@gantry/http';
 import { PACK_KINDS, type PackKind } from '@gantry/packs';
+import { closedObject } from '@gantry/protocol';
 import Type from 'typebox';
 import { documentOf, sendDocument } from '../derived/document.ts';
 import { packEntry } from '../derived/pack-entry.ts';
@@ -13,15 +14,12 @@ export const QUERY_CHARS_MAX = 200;
 
 const SEARCH = {
   summary: 'Search packs by name, tag, type and description',
-  querystring: Type.Object(
-    {
-      q: Type.Optional(Type.String({ maxLength: QUERY_CHARS_MAX })),
-      kind: Type.Optional(Type.Enum(KINDS)),
-      cursor: Type.Optional(Type.String({ maxLength: 1024 })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
-    },
-    { additionalProperties: false },
-  ),
+  querystring: closedObject({
+    q: Type.Optional(Type.String({ maxLength: QUERY_CHARS_MAX })),
+    kind: Type.Optional(Type.Enum(KINDS)),
+    cursor: Type.Optional(Type.String({ maxLength: 1024 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX })),
+  }),
 };
 
 export function searchRoutes(app: Api, { search }: ReadDeps): void {

@@ -2,13 +2,12 @@
 import { hash } from 'node:crypto';
 import { type Api, callerOf } from '@gantry/http';
 import { archiveOf, isFilePath, normalizePath } from '@gantry/packs';
-import { type Json, OpenwopError } from '@gantry/protocol';
+import { type Json, OpenwopError, Values } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { ArtifactTypeDesk } from '../../packs/artifact-types/artifact-type-desk.ts';
 import type { Packs } from '../../packs/packs.ts';
 
 const URL = '/v1/host/sample/artifacttypes';
-const Values = Type.Record(Type.String(), Type.Unknown());
 
 const INSTALL = {
   summary: 'Install an artifact-type pack from its manifest and schemas',

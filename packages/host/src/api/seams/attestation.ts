@@ -1,6 +1,6 @@
 /** What a child reports is attested and merged, or not, by a real parent. */
 import { type Api, type Caller, callerOf } from '@gantry/http';
-import { type Json, type JsonObject, OpenwopError, type WorkflowVariable } from '@gantry/protocol';
+import { type Json, type JsonObject, OpenwopError, Values, type WorkflowVariable } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { definition, node, seamIdFor } from './definition.ts';
 import { type Drive, resolver } from './drive.ts';
@@ -9,7 +9,6 @@ const OUTPUTS_MAX = 64;
 const GIVEN = 'given_';
 const MERGED = 'merged_';
 
-const Values = Type.Record(Type.String(), Type.Unknown());
 const Attest = Type.Object({
   childOutputs: Type.Record(Type.String({ minLength: 1, maxLength: 128 }), Type.Unknown(), {
     maxProperties: OUTPUTS_MAX,

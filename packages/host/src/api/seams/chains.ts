@@ -7,14 +7,13 @@ import {
   expandDeferred,
   readChain,
 } from '@gantry/packs';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { PackShelf } from '../../packs/pack-shelf.ts';
 import type { Packs } from '../../packs/packs.ts';
 import { chainOptions } from '../../workflows/chain-options.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
-const Values = Type.Record(Type.String(), Type.Unknown());
 
 const Expand = Type.Object({
   packName: Id,

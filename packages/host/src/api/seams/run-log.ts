@@ -1,16 +1,13 @@
 /** What a run left behind: its log, by what the suite asks for, and its variables. */
 import { type Api, callerOf } from '@gantry/http';
-import { OpenwopError, RunEventDocSchema } from '@gantry/protocol';
+import { closedObject, OpenwopError, RunEventDocSchema } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { ApiDeps } from '../context.ts';
 import { RunParams } from '../runs.ts';
 import type { Drive } from './drive.ts';
 
 const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
-const Filter = Type.Object(
-  { type: Text, correlationId: Text, causationId: Text, nodeId: Text },
-  { additionalProperties: false },
-);
+const Filter = closedObject({ type: Text, correlationId: Text, causationId: Text, nodeId: Text });
 const Events = Type.Object({ events: Type.Array(RunEventDocSchema) });
 const Variables = Type.Object({ variables: Type.Record(Type.String(), Type.Unknown()) });
 

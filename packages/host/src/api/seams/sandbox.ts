@@ -3,13 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { type Api, callerOf } from '@gantry/http';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import type { NodeResult, PackCode } from '@gantry/sandbox';
 import Type, { type Static } from 'typebox';
 import type { Packs } from '../../packs/packs.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
-const Values = Type.Record(Type.String(), Type.Unknown());
 
 const Load = Type.Object({ packId: Id });
 const Loaded = Type.Object({ ok: Type.Boolean(), packId: Id, typeIds: Type.Array(Type.String()) });

@@ -1,0 +1,16 @@
+/** Schemas that the documents of the protocol are made of. */
+import Type, { type TProperties } from 'typebox';
+
+/** An object without any other members. */
+export const closedObject = <T extends TProperties>(members: T) =>
+  Type.Object(members, { additionalProperties: false });
+
+export const optional = Type.Optional;
+export const Text = Type.String({ minLength: 1 });
+/** At most as long as the protocol allows identifiers to be. */
+export const Id = Type.String({ minLength: 1, maxLength: 256 });
+export const Texts = Type.Array(Type.String());
+export const Time = Type.String({ format: 'date-time' });
+export const Count = Type.Integer({ minimum: 0 });
+export const Positive = Type.Integer({ minimum: 1 });
+export const Values = Type.Record(Type.String(), Type.Unknown());
