@@ -3,7 +3,7 @@ import { type Api, callerOf, type Idempotency } from '@gantry/http';
 import { instantiateChain, type PackedChain, readChain } from '@gantry/packs';
 import { closedObject, type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import type { PackShelf } from '../packs/pack-shelf.ts';
+import type { PackRecords } from '../packs/pack-records.ts';
 import { chainOptions, sha256 } from '../workflows/chain-options.ts';
 import type { ApiDeps } from './context.ts';
 
@@ -54,7 +54,7 @@ async function fromChain(
   request: Static<typeof FromChainRequest>,
 ): Promise<Static<typeof FromChainResponse>> {
   const { chainId, parameters = {}, deferred = false } = request;
-  const packed = await chainsOf(services.packs.shelf, tenant, request);
+  const packed = await chainsOf(services.packs.records, tenant, request);
   const find = (id: string): PackedChain | undefined => packed.find(({ chain }) => chain.chainId === id);
   const root = find(chainId);
   if (!root) throw new OpenwopError('chain_not_found', { message: `There is no chain ${chainId} here.` });
@@ -77,7 +77,7 @@ async function fromChain(
 }
 
 async function chainsOf(
-  shelf: PackShelf,
+  records: PackRecords,
   tenant: string,
   { packName, chains }: Static<typeof FromChainRequest>,
 ): Promise<PackedChain[]> {
@@ -85,9 +85,9 @@ async function chainsOf(
     throw new OpenwopError('validation_error', { message: 'Give either `packName` or `chains`.' });
   if (packName === undefined)
     return (chains ?? []).map((chain) => ({ packName: INLINE, chain: readChain(chain) }));
-  const [pack] = await shelf.versionsOf(tenant, packName);
+  const [pack] = await records.versionsOf(tenant, packName);
   if (!pack) throw new OpenwopError('pack_not_found', { details: { packName } });
-  const version = await shelf.version(pack.record.integrity);
+  const version = await records.version(pack.record.integrity);
   return version.chains.map((chain) => ({ packName, chain }));
 }
 

@@ -4,7 +4,7 @@ import { ARCHIVE_LIMITS } from '@gantry/packs';
 import { GrantRequest, InstalledPack, OpenwopError, PackDetail, PackReceipts } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Check } from 'typebox/value';
-import type { PackAddress, PackDesk } from '../packs/pack-desk.ts';
+import type { PackAddress, PackService } from '../packs/pack-service.ts';
 
 const URL = '/v1/host/gantry/packs';
 const ONE = `${URL}/:name`;
@@ -71,33 +71,33 @@ const addressOf = (request: { params: { name: string } }): PackAddress => ({
   name: request.params.name,
 });
 
-export function packRoutes(app: Api, desk: PackDesk): void {
+export function packRoutes(app: Api, service: PackService): void {
   // A scope of its own: no other route takes bytes.
-  app.register(async (scope: Api) => installRoute(scope, desk));
+  app.register(async (scope: Api) => installRoute(scope, service));
 
   app.get(URL, { schema: LIST }, async (request, reply) =>
-    readPayload(request, reply, JSON.stringify({ packs: await desk.list(callerOf(request).tenant) })),
+    readPayload(request, reply, JSON.stringify({ packs: await service.list(callerOf(request).tenant) })),
   );
 
   app.get(ONE, { schema: DETAIL }, async (request, reply) =>
-    readPayload(request, reply, JSON.stringify(await desk.detail(addressOf(request)))),
+    readPayload(request, reply, JSON.stringify(await service.detail(addressOf(request)))),
   );
 
   app.post(`${ONE}/grants`, { schema: GRANT }, async (request) =>
-    desk.grant(addressOf(request), request.body.requires, callerOf(request).keyId),
+    service.grant(addressOf(request), request.body.requires, callerOf(request).keyId),
   );
 
   app.delete(ONE, { schema: REMOVE }, async (request, reply) => {
-    await desk.remove(addressOf(request), request.query.version);
+    await service.remove(addressOf(request), request.query.version);
     return reply.code(204).send();
   });
 
   app.get(`${ONE}/receipts`, { schema: RECEIPTS }, async (request, reply) =>
-    readPayload(request, reply, JSON.stringify(await desk.receipts(addressOf(request)))),
+    readPayload(request, reply, JSON.stringify(await service.receipts(addressOf(request)))),
   );
 }
 
-function installRoute(app: Api, desk: PackDesk): void {
+function installRoute(app: Api, service: PackService): void {
   const bodyLimit = ARCHIVE_LIMITS.archiveBytesMax;
   app.addContentTypeParser(ARCHIVE_TYPES, { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>
     done(null, body),
@@ -108,7 +108,7 @@ function installRoute(app: Api, desk: PackDesk): void {
     const { grant = '', development = 'false', older = 'false' } = request.query;
     const { changed, view } =
       body instanceof Uint8Array
-        ? await desk.install({
+        ? await service.install({
             tenant,
             archive: body,
             source: 'archive',
@@ -117,7 +117,7 @@ function installRoute(app: Api, desk: PackDesk): void {
             by,
             grant: grant.split(',').filter((id) => id !== ''),
           })
-        : await desk.installFromRegistry({ tenant, by, grant: [], ...named(body) });
+        : await service.installFromRegistry({ tenant, by, grant: [], ...named(body) });
     return reply.code(changed ? 201 : 200).send(view);
   });
 }

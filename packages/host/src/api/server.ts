@@ -4,7 +4,7 @@ import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/htt
 import { ErrorEnvelope, heartbeatsWire, OpenwopError, schedulesWire } from '@gantry/protocol';
 import type { FastifyInstance } from 'fastify';
 import { hostMetrics } from '../metrics.ts';
-import { ArtifactTypeDesk } from '../packs/artifact-types/artifact-type-desk.ts';
+import { ArtifactTypes } from '../packs/artifact-types/artifact-types.ts';
 import { PromptLibrary } from '../packs/prompts/prompt-library.ts';
 import { ACCESS } from './access.ts';
 import { ancestryRoute } from './ancestry.ts';
@@ -56,13 +56,13 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);
-  packRoutes(app, packs.desk);
+  packRoutes(app, packs.service);
   const metrics = async () => (await surfaces.metrics()) + hostMetrics(deps.health);
   surfaceRoutes(app, { health: surfaces.health, metrics });
   sandboxRoutes(app, packs.sandboxes);
   blobLinkRoutes(app, surfaces, now);
-  promptRoutes(app, new PromptLibrary(packs.shelf));
-  artifactSchemaRoute(app, new ArtifactTypeDesk(packs.shelf));
+  promptRoutes(app, new PromptLibrary(packs.records));
+  artifactSchemaRoute(app, new ArtifactTypes(packs.records));
   if (deps.registry) deps.registry.routes(app);
   else declinedListings(app);
   if (deps.seams) seamRoutes(app, deps, deps.services);

@@ -82,7 +82,7 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
         const { tenant, keyId, scopes } = callerOf(request);
         const { packs } = request.body;
         if (scopes.has('packs:install') && Check(WorkflowPacks, packs))
-          await deps.services.packs.desk.installPinned(tenant, packs, keyId);
+          await deps.services.packs.service.installPinned(tenant, packs, keyId);
         const record = await workflows.register(tenant, request.body);
         return { status: 201, body: JSON.stringify(summary(record)), recorded: false };
       }),

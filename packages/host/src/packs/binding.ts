@@ -8,7 +8,7 @@ import {
   type WorkflowPacks,
 } from '@gantry/protocol';
 import type { Declared } from './pack-record.ts';
-import type { PackShelf, ShelvedPack } from './pack-shelf.ts';
+import type { PackRecords, StoredPack } from './pack-records.ts';
 
 /** Whether a definition means something else when other packs are installed. */
 export const usesPacks = ({ nodes, packs }: WorkflowDefinition): boolean =>
@@ -16,13 +16,13 @@ export const usesPacks = ({ nodes, packs }: WorkflowDefinition): boolean =>
 
 /** A definition whose `packs` map names every pack it uses by version and content: what a run is pinned to. */
 export async function pinPacks(
-  shelf: PackShelf,
+  records: PackRecords,
   tenant: string,
   definition: WorkflowDefinition,
 ): Promise<WorkflowDefinition> {
-  const installed = await shelf.installed(tenant);
+  const installed = await records.installed(tenant);
   const { packs: wished = {} } = definition;
-  const chosen = new Map<string, ShelvedPack>();
+  const chosen = new Map<string, StoredPack>();
   const current = currentVersions(installed);
   for (const [name, wish] of Object.entries(wished)) chosen.set(name, findWished(installed, name, wish));
   const pins: WorkflowPacks = {};
@@ -38,11 +38,14 @@ export async function pinPacks(
 }
 
 /** The types of a pinned definition. */
-export async function pinnedTypes(shelf: PackShelf, { packs = {} }: WorkflowDefinition): Promise<PackTypes> {
+export async function pinnedTypes(
+  records: PackRecords,
+  { packs = {} }: WorkflowDefinition,
+): Promise<PackTypes> {
   const types = new Map<string, PackNodeType>();
   for (const { integrity, typeIds = [] } of Object.values(packs)) {
     if (integrity === undefined) continue;
-    const { name, version, nodes } = await shelf.version(integrity);
+    const { name, version, nodes } = await records.version(integrity);
     for (const { refusal: _, ...node } of nodes)
       if (typeIds.includes(node.typeId))
         types.set(node.typeId, { ...node, packName: name, packVersion: version, integrity });
@@ -50,9 +53,9 @@ export async function pinnedTypes(shelf: PackShelf, { packs = {} }: WorkflowDefi
   return (typeId) => types.get(typeId);
 }
 
-export async function knownTypes(shelf: PackShelf, tenant: string): Promise<(typeId: string) => boolean> {
-  const installed = await shelf.installed(tenant);
-  const versions = await Promise.all(installed.map(({ record }) => shelf.version(record.integrity)));
+export async function knownTypes(records: PackRecords, tenant: string): Promise<(typeId: string) => boolean> {
+  const installed = await records.installed(tenant);
+  const versions = await Promise.all(installed.map(({ record }) => records.version(record.integrity)));
   const typeIds = new Set(versions.flatMap(({ nodes }) => nodes.map((node) => node.typeId)));
   return (typeId) => typeIds.has(typeId);
 }
@@ -68,14 +71,14 @@ export interface DeclaredPack<Kind extends Declared['kind']> {
 
 /** What installed packs of a kind declare: own ones before shared ones, the last installed first. */
 export async function declaredPacks<Kind extends Declared['kind']>(
-  shelf: PackShelf,
+  records: PackRecords,
   tenant: string,
   kind: Kind,
 ): Promise<DeclaredPack<Kind>[]> {
-  const installed = (await shelf.installed(tenant)).filter(({ record }) => record.kind === kind);
+  const installed = (await records.installed(tenant)).filter(({ record }) => record.kind === kind);
   const packs = await Promise.all(
     installed.map(async ({ tenant: owner, record: { name, version, integrity } }) => {
-      const { declared } = await shelf.version(integrity);
+      const { declared } = await records.version(integrity);
       return isOf(declared, kind) ? [{ tenant: owner, name, version, integrity, declared }] : [];
     }),
   );
@@ -88,13 +91,13 @@ const isOf = <Kind extends Declared['kind']>(
 ): declared is Extract<Declared, { kind: Kind }> => declared?.kind === kind;
 
 /** Of each name the own pack before the shared, the last installed before earlier ones. */
-function currentVersions(installed: readonly ShelvedPack[]): ShelvedPack[] {
-  const byName = new Map<string, ShelvedPack>();
+function currentVersions(installed: readonly StoredPack[]): StoredPack[] {
+  const byName = new Map<string, StoredPack>();
   for (const pack of installed) if (!byName.has(pack.record.name)) byName.set(pack.record.name, pack);
   return [...byName.values()];
 }
 
-function findWished(installed: readonly ShelvedPack[], name: string, wish: WorkflowPack): ShelvedPack {
+function findWished(installed: readonly StoredPack[], name: string, wish: WorkflowPack): StoredPack {
   const named = installed.filter(({ record }) => record.name === name);
   const found = wish.version === undefined ? named[0] : inRange(named, wish.version);
   const wanted = wish.version === undefined ? name : `${name}@${wish.version}`;
@@ -112,7 +115,7 @@ function findWished(installed: readonly ShelvedPack[], name: string, wish: Workf
 }
 
 /** Own packs before shared ones; of these exactly the version, else the highest in the range. */
-function inRange(packs: readonly ShelvedPack[], range: string): ShelvedPack | undefined {
+function inRange(packs: readonly StoredPack[], range: string): StoredPack | undefined {
   const exact = packs.find(({ record }) => record.version === range);
   if (exact) return exact;
   for (const owner of new Set(packs.map(({ tenant }) => tenant))) {
@@ -128,11 +131,11 @@ function inRange(packs: readonly ShelvedPack[], range: string): ShelvedPack | un
 
 function serving(
   typeId: string,
-  chosen: ReadonlyMap<string, ShelvedPack>,
-  current: readonly ShelvedPack[],
+  chosen: ReadonlyMap<string, StoredPack>,
+  current: readonly StoredPack[],
   wished: WorkflowPacks,
-): ShelvedPack | undefined {
-  const offers = ({ record }: ShelvedPack): boolean =>
+): StoredPack | undefined {
+  const offers = ({ record }: StoredPack): boolean =>
     record.typeIds.includes(typeId) && (wished[record.name]?.typeIds?.includes(typeId) ?? true);
   const named = [...chosen.values()].filter(offers);
   const others = current.filter((pack) => offers(pack) && !chosen.has(pack.record.name));
@@ -141,7 +144,7 @@ function serving(
   return candidates[0];
 }
 
-function ambiguous(typeId: string, candidates: readonly ShelvedPack[]): OpenwopError {
+function ambiguous(typeId: string, candidates: readonly StoredPack[]): OpenwopError {
   const packs = candidates.map(({ record }) => `${record.name}@${record.version}`);
   return new OpenwopError('pack_load_failure', {
     message: `${packs.join(' and ')} both offer nodes of type ${typeId}. Name one of them in the \`packs\` map of the workflow.`,

@@ -2,7 +2,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { extractArchive, PARTIAL } from '@gantry/packs';
-import type { PackShelf } from './pack-shelf.ts';
+import type { PackRecords } from './pack-records.ts';
 
 export interface CodeAddress {
   readonly name: string;
@@ -12,12 +12,12 @@ export interface CodeAddress {
 
 export class CodeFolders {
   readonly #root: string;
-  readonly #shelf: PackShelf;
+  readonly #records: PackRecords;
   readonly #unpacking = new Map<string, Promise<string>>();
 
-  constructor(dataDir: string, shelf: PackShelf) {
+  constructor(dataDir: string, records: PackRecords) {
     this.#root = path.resolve(dataDir, 'packs');
-    this.#shelf = shelf;
+    this.#records = records;
   }
 
   /** Removes what a process that died left half unpacked. */
@@ -42,7 +42,7 @@ export class CodeFolders {
     const target = path.join(this.#root, name, `${version}-${digest}`);
     if (await exists(target)) return target;
     await mkdir(path.dirname(target), { recursive: true, mode: 0o755 });
-    await extractArchive(await this.#shelf.archive(integrity), { target, integrity });
+    await extractArchive(await this.#records.archive(integrity), { target, integrity });
     return target;
   }
 }

@@ -95,5 +95,5 @@ test('packs of the settings are granted what their plan lists', async (t) => {
   const api = await packTest(t, { settings: { registries: [registry.path], packs: [PACK_NAME] } });
   const [installed] = (await api.get(PACKS_URL)).json().packs;
   assert.deepEqual(installed.granted, ['host.kvStorage']);
-  assert.deepEqual(await api.host.services.packs.shelf.heldByName(SHARED, PACK_NAME), ['host.kvStorage']);
+  assert.deepEqual(await api.host.services.packs.records.heldByName(SHARED, PACK_NAME), ['host.kvStorage']);
 });

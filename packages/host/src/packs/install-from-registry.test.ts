@@ -105,7 +105,7 @@ test('a registry behind an address is asked like one in a folder', async (t) => 
   const { port } = server.address() as AddressInfo;
   const api = await packTest(t, { settings: { registries: [`http://127.0.0.1:${port}/`] } });
   assert.equal((await asked(api)).view.signedBy, 'acme-1');
-  const modes = await api.host.services.packs.desk.trustModes();
+  const modes = await api.host.services.packs.service.trustModes();
   assert.deepEqual(modes.registries, [{ url: `http://127.0.0.1:${port}/`, mode: 'verified' }]);
 });
 

@@ -21,7 +21,7 @@ import { givenBy, grantWrite } from './grants.ts';
 import { bytesWrites, refuseOther, refuseOtherBytes } from './known-bytes.ts';
 import { GRANTABLE, granting, type Offer, SURFACE_GRANTS } from './offer.ts';
 import { archiveKey, bodyOf, type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
-import { PACKS_MAX, type PackShelf } from './pack-shelf.ts';
+import { PACKS_MAX, type PackRecords } from './pack-records.ts';
 import type { Sandboxes } from './sandboxes.ts';
 import { type HostTrust, judgeProof, type RegistryProof, type Trusted } from './trust.ts';
 import { type Contents, contentsOf } from './version-record.ts';
@@ -56,7 +56,7 @@ export interface Installed {
 
 export interface InstallerOptions {
   readonly store: Pick<Store, 'commit'>;
-  readonly shelf: PackShelf;
+  readonly records: PackRecords;
   readonly sandboxes: Sandboxes;
   readonly offer: Offer;
   readonly trust: () => Promise<HostTrust>;
@@ -111,21 +111,21 @@ async function tryInstall(
   request: InstallRequest,
   judged: Judged,
 ): Promise<Installed | undefined> {
-  const { shelf, now, store } = options;
+  const { records, now, store } = options;
   const { tenant } = request;
   const { name, version } = judged.manifest;
-  const before = await shelf.entry(packKey(tenant, name, version));
+  const before = await records.entry(packKey(tenant, name, version));
   const earlier = before ? bodyOf<PackRecord>(before) : undefined;
   const { integrity } = judged.archive;
   // What is being developed gives way, also to its release; a release stays what it is.
   if (earlier && !earlier.development) refuseOther({ name, version, integrity }, earlier.integrity);
-  if (request.source !== 'folder') await refuseOtherBytes(shelf, tenant, { name, version, integrity });
-  if (!before && (await shelf.count(tenant)) >= PACKS_MAX)
+  if (request.source !== 'folder') await refuseOtherBytes(records, tenant, { name, version, integrity });
+  if (!before && (await records.count(tenant)) >= PACKS_MAX)
     throw new OpenwopError('conflict', { message: `At most ${PACKS_MAX} pack versions are installed.` });
   const trust = await proofOf(options, request, judged, earlier);
-  const grantEntry = await shelf.grant(tenant, name);
+  const grantEntry = await records.grant(tenant, name);
   const holder = { integrity, signer: trust.signer };
-  const inherited = await shelf.inherited(tenant, name, holder);
+  const inherited = await records.inherited(tenant, name, holder);
   const granted = grantsFor(request, judged, request.exactly ? [] : inherited);
   const { degraded, shadowed } = judgeNeeds(judged, granted, inherited);
   const record = recordOf(request, judged, trust, { degraded, shadowed, at: now() });
@@ -134,10 +134,10 @@ async function tryInstall(
     ...(unchanged
       ? []
       : [putting({ key: packKey(tenant, name, version), body: record, before, now: now() })]),
-    ...(await contentWrites(shelf, request, judged, now())),
+    ...(await contentWrites(records, request, judged, now())),
     ...(request.development
       ? []
-      : await bytesWrites(shelf, {
+      : await bytesWrites(records, {
           tenant,
           record,
           isFromRegistry: request.registry !== undefined,
@@ -154,12 +154,12 @@ async function tryInstall(
 }
 
 async function proofOf(
-  { shelf, trust, workflowPins, now }: InstallerOptions,
+  { records, trust, workflowPins, now }: InstallerOptions,
   { tenant, archive: bytes, source, registry, development, older = false, pins = [] }: InstallRequest,
   { archive, manifest }: Judged,
   earlier: PackRecord | undefined,
 ): Promise<Trusted> {
-  const [current] = await shelf.versionsOf(tenant, manifest.name);
+  const [current] = await records.versionsOf(tenant, manifest.name);
   const origin = registry
     ? ({ from: 'registry', proof: registry } as const)
     : ({ from: source === 'folder' ? 'folder' : 'upload' } as const);
@@ -243,12 +243,12 @@ function recordOf(
 
 /** Content is kept once, under its integrity, whoever installs it. */
 async function contentWrites(
-  shelf: PackShelf,
+  records: PackRecords,
   { archive: bytes }: InstallRequest,
   { archive: { integrity }, contents }: Judged,
   now: number,
 ): Promise<Write[]> {
-  const before: Entry | null = await shelf.entry(versionKey(integrity));
+  const before: Entry | null = await records.entry(versionKey(integrity));
   if (before) return [];
   const archive = Buffer.from(bytes).toString('base64');
   return [

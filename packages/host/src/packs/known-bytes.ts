@@ -7,7 +7,7 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
 import { bodyOf, bytesKey, type PackRecord, putting } from './pack-record.ts';
-import type { PackShelf } from './pack-shelf.ts';
+import type { PackRecords } from './pack-records.ts';
 
 interface KnownBytes {
   readonly integrity: string;
@@ -22,12 +22,12 @@ export interface BytesQuestion {
 
 /** Throws where the version was installed with other bytes, by this tenant or for all. */
 export async function refuseOtherBytes(
-  shelf: PackShelf,
+  records: PackRecords,
   tenant: string,
   { name, version, integrity }: Pick<PackRecord, 'name' | 'version' | 'integrity'>,
 ): Promise<void> {
   for (const owner of new Set([tenant, SHARED])) {
-    const entry = await shelf.entry(bytesKey(owner, name, version));
+    const entry = await records.entry(bytesKey(owner, name, version));
     if (entry) refuseOther({ name, version, integrity }, bodyOf<KnownBytes>(entry).integrity);
   }
 }
@@ -46,12 +46,12 @@ export function refuseOther(
 
 /** Nothing when it is known already. */
 export async function bytesWrites(
-  shelf: PackShelf,
+  records: PackRecords,
   { tenant, record, isFromRegistry, now }: BytesQuestion,
 ): Promise<Write[]> {
   const { name, version, integrity, covers = 'manifest' } = record;
   const owner = isFromRegistry || covers !== 'manifest' ? SHARED : tenant;
   const key = bytesKey(owner, name, version);
-  const before = await shelf.entry(key);
+  const before = await records.entry(key);
   return before ? [] : [putting({ key, body: { integrity } satisfies KnownBytes, before, now })];
 }

@@ -56,20 +56,20 @@ async function installFolder({ install, log }: ListedPacksOptions, folder: strin
  * one that serves. Where the listed version was left out, the one before goes on serving.
  */
 async function retire(
-  { store, shelf, now, log }: ListedPacksOptions,
+  { store, records, now, log }: ListedPacksOptions,
   kept: readonly NamedPack[],
 ): Promise<void> {
-  for (const { record } of await shelf.installed(SHARED)) {
+  for (const { record } of await records.installed(SHARED)) {
     const { name, version, installedBy } = record;
     const stays = kept.some(
       (one) => one.name === name && (one.version === version || one.outcome === 'left out'),
     );
     if (stays || installedBy !== BY_SETTING) continue;
-    const entry = await shelf.entry(packKey(SHARED, name, version));
+    const entry = await records.entry(packKey(SHARED, name, version));
     if (!entry) continue;
     // Another process that removes it at the same time wants the same.
-    const isLast = (await shelf.versionsOf(SHARED, name)).length === 1;
-    const ended = isLast ? endWrites(await shelf.grant(SHARED, name), now()) : [];
+    const isLast = (await records.versionsOf(SHARED, name)).length === 1;
+    const ended = isLast ? endWrites(await records.grant(SHARED, name), now()) : [];
     await store.commit([[{ kind: 'deleteEntry', key: entry, expectedVersion: entry.version }, ...ended]]);
     log.info({ pack: `${name}@${version}` }, 'pack removed: GANTRY_PACKS no longer names it');
   }

@@ -14,7 +14,7 @@ import { grantWrite } from './grants.ts';
 import type { Installed, InstallRequest } from './installer.ts';
 import { SURFACE_GRANTS } from './offer.ts';
 import { bodyOf, type PackRecord, packKey, putting } from './pack-record.ts';
-import type { PackShelf } from './pack-shelf.ts';
+import type { PackRecords } from './pack-records.ts';
 import type { ChosenPack, OpenRegistries, RegistryPacks } from './registry-packs.ts';
 import type { HostTrust } from './trust.ts';
 
@@ -32,7 +32,7 @@ interface Plan {
 
 export interface NamedPacksOptions {
   readonly store: Pick<Store, 'commit'>;
-  readonly shelf: PackShelf;
+  readonly records: PackRecords;
   readonly registry: RegistryPacks;
   readonly packLock: string | undefined;
   readonly trust: HostTrust;
@@ -70,13 +70,13 @@ export async function installNamed(
 }
 
 async function planFor(options: NamedPacksOptions, roots: readonly Root[]): Promise<Plan> {
-  const { shelf, registry, packLock } = options;
+  const { records, registry, packLock } = options;
   const lock = packLock === undefined ? undefined : await lockText(packLock);
   const basis = [
     ...roots.map(({ name, range }) => `${name}@${range}`).sort(),
     ...(lock === undefined ? [] : [`lockfile ${hash('sha256', lock)}`]),
   ];
-  const entry = await shelf.entry(PLAN);
+  const entry = await records.entry(PLAN);
   const kept = entry ? bodyOf<Plan>(entry) : undefined;
   if (kept && kept.basis.join() === basis.join() && (await isSettled(options, kept))) return kept;
   const registries = await registry();
@@ -103,8 +103,8 @@ async function isSettled(options: NamedPacksOptions, { packs }: Plan): Promise<b
   return true;
 }
 
-async function isInstalled({ shelf }: NamedPacksOptions, pack: ChosenPack): Promise<boolean> {
-  const entry = await shelf.entry(packKey(SHARED, pack.name, pack.version));
+async function isInstalled({ records }: NamedPacksOptions, pack: ChosenPack): Promise<boolean> {
+  const entry = await records.entry(packKey(SHARED, pack.name, pack.version));
   return entry !== null && bodyOf<PackRecord>(entry).integrity === pack.integrity;
 }
 
@@ -113,7 +113,7 @@ async function installOne(
   pack: ChosenPack,
   done: readonly NamedPack[],
 ): Promise<Done> {
-  const { registry, install, shelf, log } = options;
+  const { registry, install, records, log } = options;
   const { name, version } = pack;
   const leaveOut = (left: ChosenPack, reason: string): Done => {
     log.warn({ pack: `${name}@${version}` }, `pack left out: ${reason}`);
@@ -130,7 +130,7 @@ async function installOne(
   const reason = await reasonAgainst(options, fetched, done);
   if (reason !== undefined) return leaveOut(fetched, reason);
   const request = { tenant: SHARED, archive, source: 'archive', development: false } as const;
-  const [current] = await shelf.versionsOf(SHARED, name);
+  const [current] = await records.versionsOf(SHARED, name);
   const given = { grant: grantsOf(options, fetched), exactly: isListed(options, name) };
   const record = await install({ ...request, registry: proof, ...given, older: true, by: BY_SETTING }).then(
     (installed) => installed.record,
@@ -154,11 +154,11 @@ async function reasonAgainst(
   pack: ChosenPack,
   done: readonly NamedPack[],
 ): Promise<string | undefined> {
-  const { shelf } = options;
+  const { records } = options;
   const { name, dependencies, requires } = pack;
   const lacking = done.find((one) => one.outcome === 'left out' && dependencies.includes(one.name));
   if (lacking) return `it depends on ${lacking.name}, which is left out.`;
-  const before = isListed(options, name) ? [] : await shelf.heldByName(SHARED, name);
+  const before = isListed(options, name) ? [] : await records.heldByName(SHARED, name);
   const unmet = unmetRequirements(requires, [...before, ...grantsOf(options, pack)]);
   return unmet.length === 0 ? undefined : unmetText(unmet);
 }
@@ -182,13 +182,13 @@ function grantsOf(
 
 /** What the trust file says of a pack is exactly what it may do; of others, what was granted before. */
 async function grantNamed(options: NamedPacksOptions, pack: ChosenPack): Promise<void> {
-  const { store, shelf, now } = options;
+  const { store, records, now } = options;
   const { name, version, integrity } = pack;
-  const before = isListed(options, name) ? [] : await shelf.granted(SHARED, pack);
+  const before = isListed(options, name) ? [] : await records.granted(SHARED, pack);
   const requires = [...before, ...grantsOf(options, pack)];
   const granting = { tenant: SHARED, name, version, integrity, requires, by: BY_SETTING };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const writes = grantWrite({ ...granting, now: now() }, await shelf.grant(SHARED, name));
+    const writes = grantWrite({ ...granting, now: now() }, await records.grant(SHARED, name));
     if (writes.length === 0) return;
     const [result] = await store.commit([writes]);
     if (result?.won) return;
@@ -197,8 +197,8 @@ async function grantNamed(options: NamedPacksOptions, pack: ChosenPack): Promise
 }
 
 /** Losing means that another process starts with the same list, and keeps the same. */
-async function keepPlan({ store, shelf, now }: NamedPacksOptions, plan: Plan): Promise<void> {
-  const before = await shelf.entry(PLAN);
+async function keepPlan({ store, records, now }: NamedPacksOptions, plan: Plan): Promise<void> {
+  const before = await records.entry(PLAN);
   if (before && before.body === JSON.stringify(plan)) return;
   await store.commit([[putting({ key: PLAN, body: plan, before, now: now() })]]);
 }

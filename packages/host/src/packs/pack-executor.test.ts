@@ -14,7 +14,7 @@ import { CodeFolders } from './code-folders.ts';
 import type { RemoteNodes } from './node-controls/remote-nodes.ts';
 import { packExecutor } from './pack-executor.ts';
 import { putting, versionKey } from './pack-record.ts';
-import { PackShelf } from './pack-shelf.ts';
+import { PackRecords } from './pack-records.ts';
 import { Receipts } from './receipts.ts';
 import { Sandboxes } from './sandboxes.ts';
 
@@ -50,14 +50,14 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     code: { language: 'remote', entry: 'https://acme.example/mcp' },
   };
   await store.commit([[putting({ key: versionKey(INTEGRITY), body, before: null, now: now() })]]);
-  const shelf = new PackShelf(store.entries);
+  const records = new PackRecords(store.entries);
   const receipts = new Receipts({ store, now, log });
   const executor = packExecutor({
-    shelf,
+    records,
     receipts,
     memoryBytes: 1,
     wallClockMs: 1_000,
-    folders: new CodeFolders(folder.path, shelf),
+    folders: new CodeFolders(folder.path, records),
     sandboxes: new Sandboxes({
       settings: { ...readSettings([], {}), dataDir: folder.path },
       packEgress: createEgress({ policy: PUBLIC_POLICY }),

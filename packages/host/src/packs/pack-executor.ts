@@ -18,14 +18,14 @@ import { EventFeed } from './event-feed.ts';
 import { SubWorkflows } from './node-controls/sub-workflows.ts';
 import { outcomeOf } from './node-result.ts';
 import type { VersionRecord } from './pack-record.ts';
-import type { PackShelf } from './pack-shelf.ts';
+import type { PackRecords } from './pack-records.ts';
 import type { Receipts } from './receipts.ts';
 
 /** A process that went down under a node that may be repeated is replaced so often. */
 const RESTARTS_MAX = 2;
 
 export interface PackExecutorOptions extends CodeCalls {
-  readonly shelf: PackShelf;
+  readonly records: PackRecords;
   readonly receipts: Receipts;
 }
 
@@ -100,11 +100,11 @@ async function repeatedly({ signal }: Task, run: Run): Promise<Outcome> {
 /** Everything that can be refused is, before any code is touched. */
 async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready> {
   const { pack, key, invocation } = task;
-  const version = await options.shelf.version(pack.integrity);
+  const version = await options.records.version(pack.integrity);
   const node = version.nodes.find(({ typeId }) => typeId === invocation.typeId);
   const { refusal } = node ?? {};
   if (refusal) return { acts: false, run: async () => ({ outcome: refused(refusal) }) };
-  const grants = await options.shelf.granted(key.tenant, version);
+  const grants = await options.records.granted(key.tenant, version);
   const unmet = unmetRequirements(version.requires, grants);
   const manifest = `${version.name}@${version.version}`;
   if (unmet.length > 0)

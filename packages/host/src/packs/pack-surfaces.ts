@@ -1,4 +1,4 @@
-/** What of the host the code of a pack may call; the desk of the surfaces judges its calls by the same rule. */
+/** What of the host the code of a pack may call; the call gate of the surfaces judges its calls by the same rule. */
 import { surfaceGrant } from '@gantry/packs';
 import { type PackSurfaces, surfacesNamedBy } from '@gantry/protocol';
 import type { VersionRecord } from './pack-record.ts';

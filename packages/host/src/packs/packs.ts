@@ -14,9 +14,9 @@ import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';
 import { CodeFolders } from './code-folders.ts';
 import { installListed } from './listed-packs.ts';
 import { createOffer, type Offer } from './offer.ts';
-import { PackDesk } from './pack-desk.ts';
 import { packExecutor } from './pack-executor.ts';
-import { PackShelf } from './pack-shelf.ts';
+import { PackRecords } from './pack-records.ts';
+import { PackService } from './pack-service.ts';
 import { Receipts } from './receipts.ts';
 import { registryPacks } from './registry-packs.ts';
 import { Sandboxes } from './sandboxes.ts';
@@ -63,8 +63,8 @@ export interface PackBinding {
 export interface Packs extends PackBinding {
   /** Whether some installed pack offers a node type. */
   knownTypes(tenant: string): Promise<(typeId: string) => boolean>;
-  readonly desk: PackDesk;
-  readonly shelf: PackShelf;
+  readonly service: PackService;
+  readonly records: PackRecords;
   readonly sandboxes: Sandboxes;
   readonly folders: CodeFolders;
   readonly limits: PackLimits;
@@ -89,8 +89,8 @@ export interface PackLimits {
 export function createPacks(options: PacksOptions): Packs {
   const { store, settings, surfaces, now } = options;
   const listeners: (() => void)[] = [];
-  const shelf = new PackShelf(store.entries);
-  const folders = new CodeFolders(settings.dataDir, shelf);
+  const records = new PackRecords(store.entries);
+  const folders = new CodeFolders(settings.dataDir, records);
   const sandboxes = new Sandboxes(options);
   const remotes = new RemotePacks({ egress: options.egress, ...REMOTES, now });
   const receipts = new Receipts(options);
@@ -107,9 +107,9 @@ export function createPacks(options: PacksOptions): Packs {
   const trust = loadedOnce(() => loadTrust(settings));
   const { registries } = settings;
   const registry = registryPacks({ registries, trust });
-  const desk = new PackDesk({
+  const service = new PackService({
     store,
-    shelf,
+    records,
     sandboxes,
     offer,
     receipts,
@@ -122,8 +122,8 @@ export function createPacks(options: PacksOptions): Packs {
     registries,
   });
   return {
-    desk,
-    shelf,
+    service,
+    records,
     sandboxes,
     folders,
     limits,
@@ -131,7 +131,7 @@ export function createPacks(options: PacksOptions): Packs {
     families,
     offer,
     executor: packExecutor({
-      shelf,
+      records,
       folders,
       sandboxes,
       remotes,
@@ -140,11 +140,11 @@ export function createPacks(options: PacksOptions): Packs {
       environment: settings.packEnvironment,
       surfaces: surfaces.membersFor,
     }),
-    ...bindingOf(shelf),
+    ...bindingOf(records),
     onChanged: (listener) => void listeners.push(listener),
     async prepare() {
       await folders.clean();
-      await installNamed(options, { desk, shelf, registry, trust: await trust() });
+      await installNamed(options, { service, records, registry, trust: await trust() });
     },
     async stop() {
       await receipts.flush();
@@ -154,10 +154,10 @@ export function createPacks(options: PacksOptions): Packs {
   };
 }
 
-const bindingOf = (shelf: PackShelf): Pick<Packs, 'pin' | 'typesOf' | 'knownTypes'> => ({
-  pin: (tenant, definition) => pinPacks(shelf, tenant, definition),
-  typesOf: (pinned) => pinnedTypes(shelf, pinned),
-  knownTypes: (tenant) => knownTypes(shelf, tenant),
+const bindingOf = (records: PackRecords): Pick<Packs, 'pin' | 'typesOf' | 'knownTypes'> => ({
+  pin: (tenant, definition) => pinPacks(records, tenant, definition),
+  typesOf: (pinned) => pinnedTypes(records, pinned),
+  knownTypes: (tenant) => knownTypes(records, tenant),
 });
 
 const pinsOf =
@@ -185,14 +185,14 @@ function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
 /** Those that the settings list. */
 async function installNamed(
   { settings, store, now, log }: PacksOptions,
-  given: Pick<Parameters<typeof installListed>[0], 'shelf' | 'registry' | 'trust'> & {
-    readonly desk: PackDesk;
+  given: Pick<Parameters<typeof installListed>[0], 'records' | 'registry' | 'trust'> & {
+    readonly service: PackService;
   },
 ): Promise<void> {
-  const { desk, ...rest } = given;
+  const { service, ...rest } = given;
   const { packs: listed, packLock, registries, trustFile, packEnvironment: environment } = settings;
   const isOfNote = trustFile !== undefined || registries.length > 0;
   log[isOfNote ? 'info' : 'debug'](trustModes(given.trust, registries), 'trust in packs');
-  const install: PackDesk['install'] = (request) => desk.install(request);
+  const install: PackService['install'] = (request) => service.install(request);
   await installListed({ ...rest, store, install, now, log, listed, packLock, environment });
 }

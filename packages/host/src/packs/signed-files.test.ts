@@ -79,7 +79,7 @@ test('a version keeps its bytes after it was uninstalled, and nobody takes it fr
   const draft = { version: '2.0.0', files: { 'draft.json': {} } };
   await accepted(api, await packArchive(pack(draft)), '?development=true');
   await accepted(api, await packArchive(pack({ version: '2.0.0' })));
-  const elsewhere = await api.host.services.packs.desk.install({
+  const elsewhere = await api.host.services.packs.service.install({
     tenant: 'another',
     archive: other.bytes,
     source: 'archive',

@@ -14,7 +14,7 @@ import {
   type TrustPolicy,
 } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
-import type { ShelvedPack } from './pack-shelf.ts';
+import type { StoredPack } from './pack-records.ts';
 
 export interface RegistryTrust {
   readonly url: string;
@@ -77,7 +77,7 @@ export interface ProofQuestion {
   readonly archive: Archive;
   readonly manifest: PackManifest;
   /** What it would replace. */
-  readonly current: ShelvedPack | undefined;
+  readonly current: StoredPack | undefined;
   readonly allowsOlder: boolean;
   /** Pins of workflows; read where they matter. */
   readonly pins: () => Promise<readonly PackPin[]>;
@@ -126,7 +126,7 @@ export async function judgeProof(question: ProofQuestion): Promise<Trusted> {
   });
 }
 
-function installedOf(current: ShelvedPack | undefined) {
+function installedOf(current: StoredPack | undefined) {
   if (current === undefined) return;
   const { version, trust: level, signedBy, covers } = current.record;
   return {

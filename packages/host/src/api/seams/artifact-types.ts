@@ -4,7 +4,7 @@ import { type Api, callerOf } from '@gantry/http';
 import { archiveOf, isFilePath, normalizePath } from '@gantry/packs';
 import { type Json, OpenwopError, Values } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { ArtifactTypeDesk } from '../../packs/artifact-types/artifact-type-desk.ts';
+import { ArtifactTypes } from '../../packs/artifact-types/artifact-types.ts';
 import type { Packs } from '../../packs/packs.ts';
 
 const URL = '/v1/host/sample/artifacttypes';
@@ -35,15 +35,15 @@ const PRODUCE = {
   },
 };
 
-export function artifactTypeSeams(app: Api, { desk, shelf }: Pick<Packs, 'desk' | 'shelf'>): void {
-  const types = new ArtifactTypeDesk(shelf);
+export function artifactTypeSeams(app: Api, { service, records }: Pick<Packs, 'service' | 'records'>): void {
+  const types = new ArtifactTypes(records);
 
   app.post(`${URL}/install`, { schema: INSTALL }, async (request) => {
     const { tenant, keyId } = callerOf(request);
     const { bytes } = await archiveOf(filesOf(request.body));
     const upload = { tenant, archive: bytes, source: 'archive', development: true } as const;
-    const { record } = await desk.install({ ...upload, grant: [], by: keyId });
-    const { declared } = await shelf.version(record.integrity);
+    const { record } = await service.install({ ...upload, grant: [], by: keyId });
+    const { declared } = await records.version(record.integrity);
     if (declared?.kind !== 'artifact-type') throw new Error('another kind was installed');
     const artifactTypeIds = declared.types.map(({ artifactTypeId }) => artifactTypeId);
     return { installed: true as const, artifactTypeIds };

@@ -9,7 +9,7 @@ import {
 } from '@gantry/packs';
 import { type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import type { PackShelf } from '../../packs/pack-shelf.ts';
+import type { PackRecords } from '../../packs/pack-records.ts';
 import type { Packs } from '../../packs/packs.ts';
 import { chainOptions } from '../../workflows/chain-options.ts';
 
@@ -52,7 +52,7 @@ const REST_OF_CHAIN = {
   dag: { nodes: [{ id: 'work', typeId: 'core.noop' }] },
 };
 
-export function chainSeams(app: Api, { shelf, knownTypes }: Pick<Packs, 'shelf' | 'knownTypes'>): void {
+export function chainSeams(app: Api, { records, knownTypes }: Pick<Packs, 'records' | 'knownTypes'>): void {
   app.post(
     '/v1/host/sample/workflow-chain::expand',
     {
@@ -62,7 +62,7 @@ export function chainSeams(app: Api, { shelf, knownTypes }: Pick<Packs, 'shelf' 
     async (request) => {
       if (request.validationError) throw new OpenwopError('invalid_request');
       const { tenant } = callerOf(request);
-      const named = await chainOf(shelf, tenant, request.body);
+      const named = await chainOf(records, tenant, request.body);
       return expand(named, request.body, chainOptions(await knownTypes(tenant)));
     },
   );
@@ -80,14 +80,14 @@ interface NamedChain {
 
 /** The chain that the request brings, or one of an installed pack. */
 async function chainOf(
-  shelf: PackShelf,
+  records: PackRecords,
   tenant: string,
   { packName, chainId, chain: given }: Static<typeof Expand>,
 ): Promise<NamedChain> {
   if (given !== undefined) return { chain: readChain(given) };
-  const [pack] = await shelf.versionsOf(tenant, packName);
+  const [pack] = await records.versionsOf(tenant, packName);
   if (!pack) throw new OpenwopError('pack_not_found', { details: { packName } });
-  const { chains, version } = await shelf.version(pack.record.integrity);
+  const { chains, version } = await records.version(pack.record.integrity);
   const chain = chains.find((candidate) => candidate.chainId === chainId);
   if (!chain) throw new OpenwopError('chain_not_found', { details: { chainId } });
   return { chain, packVersion: version };

@@ -3,9 +3,9 @@ import { type Api, callerOf } from '@gantry/http';
 import { archiveOf } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
-import { ConnectionDesk } from '../../packs/connections/connection-desk.ts';
+import { Connections } from '../../packs/connections/connections.ts';
 import { consentPlan, egressVerdict, type Resolution } from '../../packs/connections/provider.ts';
-import type { PackDesk } from '../../packs/pack-desk.ts';
+import type { PackService } from '../../packs/pack-service.ts';
 import type { Packs } from '../../packs/packs.ts';
 
 const URL = '/v1/host/sample/connection-packs';
@@ -46,12 +46,15 @@ const EGRESS_CHECK = {
   response: { 200: Type.Object({ allowed: Type.Boolean(), code: Code }) },
 };
 
-export function connectionPackSeams(app: Api, { desk, shelf }: Pick<Packs, 'desk' | 'shelf'>): void {
-  const connections = new ConnectionDesk(shelf);
+export function connectionPackSeams(
+  app: Api,
+  { service, records }: Pick<Packs, 'service' | 'records'>,
+): void {
+  const connections = new Connections(records);
 
   app.post(`${URL}/install`, { schema: INSTALL }, async (request) => {
     try {
-      await install(desk, request.body.manifest, callerOf(request));
+      await install(service, request.body.manifest, callerOf(request));
       return { installed: true, errors: [] };
     } catch (error) {
       if (!(error instanceof OpenwopError)) throw error;
@@ -79,14 +82,14 @@ export function connectionPackSeams(app: Api, { desk, shelf }: Pick<Packs, 'desk
 
 /** The suite installs other content under the same version, as development does. */
 async function install(
-  desk: PackDesk,
+  service: PackService,
   manifest: Static<(typeof INSTALL)['body']>['manifest'],
   { tenant, keyId }: { tenant: string; keyId: string },
 ): Promise<void> {
   if (manifest.kind !== 'connection') throw new OpenwopError('pack_kind_invalid');
   const { bytes } = await archiveOf(new Map([['pack.json', Buffer.from(JSON.stringify(manifest))]]));
   const request = { tenant, archive: bytes, source: 'archive', development: true } as const;
-  await desk.install({ ...request, grant: [], by: keyId });
+  await service.install({ ...request, grant: [], by: keyId });
 }
 
 interface Reason {

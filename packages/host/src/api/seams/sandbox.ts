@@ -115,10 +115,10 @@ function answerOf(result: NodeResult): object {
 /** The probe, or an installed pack by its name or by a type that it offers. */
 async function codeOf(packs: Packs, tenant: string, packId: string, typeId: string): Promise<PackCode> {
   if (PROBES.includes(packId.split('.')[0]!)) return PROBE;
-  const found = (await packs.shelf.installed(tenant)).find(
+  const found = (await packs.records.installed(tenant)).find(
     ({ record }) => record.name === packId || record.typeIds.includes(typeId),
   );
-  const version = found && (await packs.shelf.version(found.record.integrity));
+  const version = found && (await packs.records.version(found.record.integrity));
   if (!version?.code || version.code.language === 'remote') throw new OpenwopError('pack_not_found');
   const { memoryPagesMax, ...code } = version.code;
   return {

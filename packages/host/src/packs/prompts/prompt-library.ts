@@ -2,7 +2,7 @@
 import { compareVersions, type PromptTemplate } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { type DeclaredPack, declaredPacks } from '../binding.ts';
-import type { PackShelf } from '../pack-shelf.ts';
+import type { PackRecords } from '../pack-records.ts';
 import type { PromptRef } from './prompt-ref.ts';
 
 export interface PromptFilter {
@@ -19,10 +19,10 @@ export interface PromptPage {
 }
 
 export class PromptLibrary {
-  readonly #shelf: PackShelf;
+  readonly #records: PackRecords;
 
-  constructor(shelf: PackShelf) {
-    this.#shelf = shelf;
+  constructor(records: PackRecords) {
+    this.#records = records;
   }
 
   /** In the order of their ids. A cursor is a place in that order, so what comes and goes moves nothing else. */
@@ -64,7 +64,7 @@ export class PromptLibrary {
 
   /** Of several installed versions of a pack, the last installed says what a version of a template is. */
   async #templates(tenant: string, keep: (template: PromptTemplate) => boolean): Promise<PromptTemplate[]> {
-    const packs = await declaredPacks(this.#shelf, tenant, 'prompt');
+    const packs = await declaredPacks(this.#records, tenant, 'prompt');
     const byKey = new Map<string, PromptTemplate>();
     for (const template of packs.flatMap(templatesOf)) {
       const key = keyOf(template);

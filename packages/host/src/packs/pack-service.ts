@@ -20,14 +20,14 @@ import { endWrites, givenBy, grantWrite, historyOf } from './grants.ts';
 import { type Installed, type InstallerOptions, type InstallRequest, installPack } from './installer.ts';
 import { GRANTABLE } from './offer.ts';
 import { packKey } from './pack-record.ts';
-import type { PackShelf, ShelvedPack } from './pack-shelf.ts';
+import type { PackRecords, StoredPack } from './pack-records.ts';
 import { surfacesOf } from './pack-surfaces.ts';
 import type { Receipts } from './receipts.ts';
 import type { ChosenPack, OpenRegistries, RegistryPacks } from './registry-packs.ts';
 import { type TrustModes, trustModes } from './trust.ts';
 import { pinsIn } from './workflow-pins.ts';
 
-export interface PackDeskOptions extends InstallerOptions {
+export interface PackServiceOptions extends InstallerOptions {
   readonly store: Pick<Store, 'commit'>;
   readonly receipts: Receipts;
   /** Capabilities that pack code can call here. */
@@ -55,13 +55,13 @@ export interface RegistryRequest extends PackAddress {
 
 const ARCHIVED = { source: 'archive', development: false } as const;
 
-export class PackDesk {
-  readonly #options: PackDeskOptions;
-  readonly #shelf: PackShelf;
+export class PackService {
+  readonly #options: PackServiceOptions;
+  readonly #records: PackRecords;
 
-  constructor(options: PackDeskOptions) {
+  constructor(options: PackServiceOptions) {
     this.#options = options;
-    this.#shelf = options.shelf;
+    this.#records = options.records;
   }
 
   async install(request: InstallRequest): Promise<Installed & { view: InstalledPack }> {
@@ -103,7 +103,7 @@ export class PackDesk {
   }
 
   async list(tenant: string): Promise<InstalledPack[]> {
-    const installed = await this.#shelf.installed(tenant);
+    const installed = await this.#records.installed(tenant);
     return Promise.all(installed.map((pack) => this.#view(tenant, pack)));
   }
 
@@ -114,7 +114,7 @@ export class PackDesk {
   async detail(address: PackAddress): Promise<PackDetail> {
     const { tenant, name } = address;
     const versions = await Promise.all((await this.#find(address)).map((pack) => this.#view(tenant, pack)));
-    const entry = (await this.#shelf.grant(tenant, name)) ?? (await this.#shelf.grant(SHARED, name));
+    const entry = (await this.#records.grant(tenant, name)) ?? (await this.#records.grant(SHARED, name));
     const ids = [...new Set(versions.flatMap(({ requires }) => requires))].sort();
     return {
       name,
@@ -134,7 +134,7 @@ export class PackDesk {
       });
     const [current] = await this.#find(address);
     const { tenant, name } = address;
-    const before = await this.#shelf.grant(tenant, name);
+    const before = await this.#records.grant(tenant, name);
     const wanted = [...new Set(requires)].sort();
     const { version, integrity } = current!.record;
     const held = { tenant, name, version, integrity, requires: wanted };
@@ -157,13 +157,13 @@ export class PackDesk {
         message: `${name} is not installed by you as this version. Shared packs leave with the settings of the host.`,
       });
     const entries = await Promise.all(
-      leaving.map(({ record }) => this.#shelf.entry(packKey(tenant, name, record.version))),
+      leaving.map(({ record }) => this.#records.entry(packKey(tenant, name, record.version))),
     );
     const writes: Write[] = entries.flatMap((entry) =>
       entry ? [{ kind: 'deleteEntry' as const, key: entry, expectedVersion: entry.version }] : [],
     );
     if (leaving.length === own.length)
-      writes.push(...endWrites(await this.#shelf.grant(tenant, name), this.#options.now()));
+      writes.push(...endWrites(await this.#records.grant(tenant, name), this.#options.now()));
     const [result] = await this.#options.store.commit([writes]);
     if (!result?.won)
       throw new OpenwopError('conflict', { message: `${name} was just changed. Look at it again.` });
@@ -173,7 +173,7 @@ export class PackDesk {
   async receipts(address: PackAddress): Promise<PackReceipts> {
     const [current] = await this.#find(address);
     const { tenant, name } = address;
-    const granted = [...(await this.#shelf.granted(tenant, current!.record))];
+    const granted = [...(await this.#records.granted(tenant, current!.record))];
     const receipts = await this.#options.receipts.of(tenant, name);
     const used = [...new Set(receipts.flatMap(({ primitives }) => Object.keys(primitives)))].sort();
     const called = new Set(receipts.flatMap(({ surfaces }) => Object.keys(surfaces).map(surfaceGrant)));
@@ -193,7 +193,7 @@ export class PackDesk {
       if (await this.#has(tenant, pack)) continue;
       const { name, version } = pack;
       const { requires } = await registry.fetch(pack);
-      const before = givenBy(tenant, await this.#shelf.heldByName(tenant, name));
+      const before = givenBy(tenant, await this.#records.heldByName(tenant, name));
       const granted = name === request.name ? [...before, ...givenBy(tenant, request.grant)] : before;
       const unmet = unmetRequirements(requires, granted);
       if (unmet.length === 0) continue;
@@ -208,19 +208,19 @@ export class PackDesk {
   }
 
   async #has(tenant: string, { name, integrity }: Pick<ChosenPack, 'name' | 'integrity'>): Promise<boolean> {
-    const versions = await this.#shelf.versionsOf(tenant, name);
+    const versions = await this.#records.versionsOf(tenant, name);
     return versions.some(({ record }) => record.integrity === integrity);
   }
 
-  async #find({ tenant, name }: PackAddress): Promise<ShelvedPack[]> {
-    const found = await this.#shelf.versionsOf(tenant, name);
+  async #find({ tenant, name }: PackAddress): Promise<StoredPack[]> {
+    const found = await this.#records.versionsOf(tenant, name);
     if (found.length === 0) throw new OpenwopError('pack_not_found');
     return found;
   }
 
-  async #view(tenant: string, { tenant: owner, record }: ShelvedPack): Promise<InstalledPack> {
-    const granted = [...(await this.#shelf.granted(tenant, record))];
-    const version = await this.#shelf.version(record.integrity);
+  async #view(tenant: string, { tenant: owner, record }: StoredPack): Promise<InstalledPack> {
+    const granted = [...(await this.#records.granted(tenant, record))];
+    const version = await this.#records.version(record.integrity);
     const surfaces = surfacesOf(version, this.#options.surfaces, granted);
     return { ...record, granted, ...(surfaces && { surfaces }), shared: owner === SHARED };
   }

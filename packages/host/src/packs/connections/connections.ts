@@ -3,14 +3,14 @@ import type { Provider } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { SHARED } from '../../workflows/shared.ts';
 import { declaredPacks } from '../binding.ts';
-import type { PackShelf } from '../pack-shelf.ts';
+import type { PackRecords } from '../pack-records.ts';
 import { type InstalledProvider, type Resolution, resolveProvider } from './provider.ts';
 
-export class ConnectionDesk {
-  readonly #shelf: PackShelf;
+export class Connections {
+  readonly #records: PackRecords;
 
-  constructor(shelf: PackShelf) {
-    this.#shelf = shelf;
+  constructor(records: PackRecords) {
+    this.#records = records;
   }
 
   /** This host knows no provider by itself; `builtInVersion` asks what would be if it did. */
@@ -27,7 +27,7 @@ export class ConnectionDesk {
   }
 
   async #describing(tenant: string, providerId: string): Promise<InstalledProvider[]> {
-    const packs = await declaredPacks(this.#shelf, tenant, 'connection');
+    const packs = await declaredPacks(this.#records, tenant, 'connection');
     return packs
       .filter(({ declared }) => declared.provider.id === providerId)
       .map(({ name, version, tenant: owner, declared }) => ({

@@ -1,7 +1,7 @@
 /** Artifact types that a tenant sees, and what becomes of an artifact of one. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { declaredPacks } from '../binding.ts';
-import type { PackShelf } from '../pack-shelf.ts';
+import type { PackRecords } from '../pack-records.ts';
 import { readSchemaText } from './schema-text.ts';
 
 const CHECKS_CACHED_MAX = 200;
@@ -26,18 +26,18 @@ export type Production =
 
 type Check = (payload: Json) => { readonly path: string; readonly message: string } | undefined;
 
-export class ArtifactTypeDesk {
-  readonly #shelf: PackShelf;
+export class ArtifactTypes {
+  readonly #records: PackRecords;
   /** A pack never changes under its integrity, so nothing here grows stale. */
   readonly #checks = new Map<string, Check>();
 
-  constructor(shelf: PackShelf) {
-    this.#shelf = shelf;
+  constructor(records: PackRecords) {
+    this.#records = records;
   }
 
   /** Own packs before shared ones, the last installed first. */
   async find(tenant: string, artifactTypeId: string): Promise<RegisteredType | undefined> {
-    for (const { declared, integrity } of await declaredPacks(this.#shelf, tenant, 'artifact-type')) {
+    for (const { declared, integrity } of await declaredPacks(this.#records, tenant, 'artifact-type')) {
       const type = declared.types.find((candidate) => candidate.artifactTypeId === artifactTypeId);
       if (type) return { schemaText: type.schemaText, integrity };
     }

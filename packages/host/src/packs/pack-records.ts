@@ -16,7 +16,7 @@ import {
 export const PACKS_MAX = 1_000;
 const VERSIONS_CACHED_MAX = 200;
 
-export interface ShelvedPack {
+export interface StoredPack {
   readonly tenant: string;
   readonly record: PackRecord;
 }
@@ -26,7 +26,7 @@ export interface GrantedPack {
   readonly integrity: string;
 }
 
-export class PackShelf {
+export class PackRecords {
   readonly #entries: Store['entries'];
   /** Content never changes under its integrity, so nothing here grows stale. */
   readonly #versions = new Map<string, VersionRecord>();
@@ -36,12 +36,12 @@ export class PackShelf {
   }
 
   /** Own installations before the shared ones, last installed first. */
-  async installed(tenant: string): Promise<ShelvedPack[]> {
+  async installed(tenant: string): Promise<StoredPack[]> {
     const own = await this.#list(tenant);
     return tenant === SHARED ? own : [...own, ...(await this.#list(SHARED))];
   }
 
-  async versionsOf(tenant: string, name: string): Promise<ShelvedPack[]> {
+  async versionsOf(tenant: string, name: string): Promise<StoredPack[]> {
     return (await this.installed(tenant)).filter(({ record }) => record.name === name);
   }
 
@@ -96,7 +96,7 @@ export class PackShelf {
     return this.#entries.count(PACK, tenant);
   }
 
-  async #list(tenant: string): Promise<ShelvedPack[]> {
+  async #list(tenant: string): Promise<StoredPack[]> {
     const entries = await this.#entries.list(PACK, tenant, { limit: PACKS_MAX });
     return entries
       .map((entry) => ({ tenant, record: bodyOf<PackRecord>(entry) }))
