@@ -1,4 +1,4 @@
-import type { Json, JsonObject, RunError } from '@gantry/protocol';
+import type { EmittedEvent, Json, JsonObject, RunError } from '@gantry/protocol';
 import type { ChildReport, ChildStart, WorkflowCall } from './children/child.ts';
 import type { Resolver } from './interrupt/interrupt.ts';
 import type { PackSuspension } from './interrupt/pack-question.ts';
@@ -22,12 +22,6 @@ type Ending =
   | { readonly call: WorkflowCall }
   /** Pack code ends the whole run, whatever edges would handle its failure. */
   | { readonly terminate: RunError };
-
-/** What pack code tells while it runs. */
-export interface EmittedEvent {
-  readonly type: 'log.appended' | 'output.chunk' | 'cap.breached';
-  readonly payload: JsonObject;
-}
 
 export type DrainPolicy = 'immediate' | 'drain-current-node';
 

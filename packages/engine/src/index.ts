@@ -1,3 +1,4 @@
+export type { EmittedEvent } from '@gantry/protocol';
 export { apply, fold } from './apply.ts';
 export { channelTriggers, isFromTrigger, type TriggerFiring, triggersFiredBy } from './channels/triggers.ts';
 export * from './children/child.ts';

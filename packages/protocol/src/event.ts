@@ -16,6 +16,12 @@ export interface RunEvent {
   readonly sealed?: JsonObject;
 }
 
+/** What a node reports while it runs. */
+export interface EmittedEvent {
+  readonly type: 'log.appended' | 'output.chunk' | 'cap.breached';
+  readonly payload: JsonObject;
+}
+
 /** An event at rest: payloads are JSON text, so that reading a log is concatenation, not parsing. */
 export interface StoredEvent {
   readonly sequence: number;

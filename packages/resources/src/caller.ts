@@ -2,8 +2,14 @@
  * On whose behalf a change is made, and where its answer is recorded: a repeat of the same call gets that answer, and
  * has no effect of its own. The record is written in the commit of the change.
  */
-import { type ErrorCode, type ErrorEnvelope, errorEnvelope, OpenwopError } from '@gantry/protocol';
-import type { IdempotencyRecord, InvocationRecord, RecordReads, Write } from '@gantry/store';
+import {
+  type EmittedEvent,
+  type ErrorCode,
+  type ErrorEnvelope,
+  errorEnvelope,
+  OpenwopError,
+} from '@gantry/protocol';
+import type { CommitResult, IdempotencyRecord, InvocationRecord, RecordReads, Write } from '@gantry/store';
 
 interface Acting {
   readonly tenant: string;
@@ -15,22 +21,35 @@ interface Acting {
 export type Caller =
   /** A request, with the record of its `Idempotency-Key` if it has one. */
   | (Acting & { readonly kind: 'person'; readonly request?: Omit<IdempotencyRecord, 'status' | 'body'> })
-  /** A call of a node; `epoch` is the lease of the process that works on its run. */
-  | (Acting & {
-      readonly kind: 'node';
-      readonly call: Pick<InvocationRecord, 'invocationId' | 'runId' | 'nodeId'>;
-      readonly epoch: number;
-    })
+  | NodeCaller
   /** A clock or a reader of the feed: nothing is recorded. */
   | (Acting & { readonly kind: 'system' });
+
+/** A call of a node. */
+export type NodeCaller = Acting & {
+  readonly kind: 'node';
+  readonly call: Pick<InvocationRecord, 'invocationId' | 'runId' | 'nodeId'>;
+  /** The lease of the process that works on its run. */
+  readonly epoch: number;
+  /** Commits `writes` with events of the run. Null, and nothing is written, while the run does not take them. */
+  readonly tell: (events: readonly EmittedEvent[], writes: readonly Write[]) => Promise<CommitResult | null>;
+};
 
 /** What a change came to. */
 export type Outcome = { readonly answer: unknown } | { readonly refusal: OpenwopError };
 
 const OK = 200;
 
-/** The write that records the outcome; null when there is nothing to record it for. */
-export function recordOf(caller: Caller, outcome: Outcome, now: number): Write | null {
+/**
+ * The write that records the outcome; null when there is nothing to record it for. `pending` are events that are not in
+ * the log of the run yet.
+ */
+export function recordOf(
+  caller: Caller,
+  outcome: Outcome,
+  now: number,
+  pending: readonly EmittedEvent[] = [],
+): Write | null {
   if (caller.kind === 'system' || (caller.kind === 'person' && !caller.request)) return null;
   const refusal = 'refusal' in outcome ? errorEnvelope(outcome.refusal) : null;
   const answer = 'refusal' in outcome ? null : (outcome.answer ?? null);
@@ -42,10 +61,16 @@ export function recordOf(caller: Caller, outcome: Outcome, now: number): Write |
       now,
     };
   }
-  const settled = JSON.stringify(refusal ? { refusal } : { answer });
-  const record = { ...caller.call, tenant: caller.tenant, outcome: settled, claimedAt: now, claimId: null };
-  return { kind: 'claimInvocation', record };
+  const eventsPending = pending.length > 0;
+  const settled: Settled = refusal ? { refusal } : { answer, ...(eventsPending && { pending }) };
+  const { tenant, call } = caller;
+  const times = { claimedAt: now, claimId: null, eventsPending };
+  return { kind: 'claimInvocation', record: { ...call, tenant, outcome: JSON.stringify(settled), ...times } };
 }
+
+type Settled =
+  | { readonly refusal: ErrorEnvelope }
+  | { readonly answer: unknown; readonly pending?: readonly EmittedEvent[] };
 
 /** What was recorded for an earlier call with the same record. */
 export async function recordedOutcome(
@@ -64,8 +89,14 @@ export async function recordedOutcome(
   if (caller.kind !== 'node') return null;
   const found = await records.invocation(caller.tenant, caller.call.invocationId);
   if (found?.outcome == null) return null;
-  const settled: { answer: unknown } | { refusal: ErrorEnvelope } = JSON.parse(found.outcome);
-  return 'refusal' in settled ? { refusal: refusalOf(settled.refusal) } : settled;
+  const settled: Settled = JSON.parse(found.outcome);
+  if ('refusal' in settled) return { refusal: refusalOf(settled.refusal) };
+  // Before anything follows from the answer. Lost: written by another; refused: left to the next repeat
+  if (found.eventsPending) {
+    const { tenant, invocationId } = found;
+    await caller.tell(settled.pending ?? [], [{ kind: 'tellInvocation', tenant, invocationId }]);
+  }
+  return { answer: settled.answer };
 }
 
 function refusalOf({ error, message, details }: ErrorEnvelope): OpenwopError {

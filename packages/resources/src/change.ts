@@ -1,5 +1,5 @@
 /** What the function of a change may do: read records, list writes. Nothing is written before it has returned. */
-import { newId, OpenwopError } from '@gantry/protocol';
+import { type EmittedEvent, newId, OpenwopError } from '@gantry/protocol';
 import {
   type Entry,
   type EntryKey,
@@ -25,6 +25,7 @@ export class Change {
   readonly #state: State;
   readonly #randomBytes: Chance['randomBytes'];
   readonly #writes: Write[] = [];
+  readonly #events: EmittedEvent[] = [];
   /** What this change has written so far. */
   readonly #own = new Map<string, Entry | null>();
   /** For writes that may lose for another reason than a race: what the caller is told. */
@@ -93,6 +94,11 @@ export class Change {
     this.#refusals.set(write, (reason) => (reason === 'full' ? refusal() : null));
   }
 
+  /** Events of the run whose node calls, in the commit of the change. Other callers have no run: nothing is written. */
+  tell(...events: readonly EmittedEvent[]): void {
+    if (this.caller.kind === 'node') this.#events.push(...events);
+  }
+
   /** Writes that belong to no record, such as those of a run that begins with this change. */
   add(...writes: readonly Write[]): void {
     this.#writes.push(...writes);
@@ -100,6 +106,10 @@ export class Change {
 
   get writes(): readonly Write[] {
     return this.#writes;
+  }
+
+  get events(): readonly EmittedEvent[] {
+    return this.#events;
   }
 
   refusalOf(write: Write, reason: LossReason): OpenwopError | null {

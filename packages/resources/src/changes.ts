@@ -7,7 +7,7 @@
  * I4  A change that loses is decided again, from the second time on in line with others, for at most `AGAIN_MS_MAX`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isKeptRefusal, OpenwopError } from '@gantry/protocol';
+import { type EmittedEvent, isKeptRefusal, OpenwopError } from '@gantry/protocol';
 import {
   type CommitPipeline,
   type CommitResult,
@@ -53,6 +53,7 @@ interface Decided {
   readonly outcome: Outcome;
   readonly record: Write | null;
   readonly writes: readonly Write[];
+  readonly events: readonly EmittedEvent[];
 }
 
 /** Others wait for an entry that a first try wants to read: it waits with them. */
@@ -111,18 +112,27 @@ export class Changes {
     return attempt;
   }
 
-  /** Decides one job after the other on one state, and commits them as one group. */
+  /**
+   * Decides one job after the other on one state, and commits them as one group. Events are committed by the actor of
+   * their run, so a change that has some is decided and committed alone.
+   */
   async #attempt(jobs: readonly Job[], state: State): Promise<Attempt[]> {
     const attempts = new Map<Job, Attempt>();
     const decided: Decided[] = [];
+    const alone: Job[] = [];
     for (const job of jobs) {
       const each = await this.#decide(job, state).catch((error): Attempt => ({ kind: 'failed', error }));
       if ('kind' in each) attempts.set(job, each);
       else if (each.writes.length === 0) attempts.set(job, { kind: 'done', outcome: each.outcome });
-      else decided.push(each);
+      else if (each.events.length > 0 && jobs.length > 1) alone.push(job);
+      else {
+        state.apply(each.writes);
+        decided.push(each);
+      }
     }
     if (decided.length > 0)
       for (const [job, attempt] of await this.#commit(decided, state)) attempts.set(job, attempt);
+    for (const job of alone) attempts.set(job, (await this.#attempt([job], new State(this.#reads)))[0]!);
     return jobs.map((job) => attempts.get(job)!);
   }
 
@@ -144,7 +154,6 @@ export class Changes {
       return { kind: 'done', outcome: earlier ?? outcome };
     }
     const own = isRefusal ? [] : change.writes;
-    state.apply(own);
     const lease = caller.kind === 'node' ? [leaseOf(caller.epoch, change.now)] : [];
     return {
       job,
@@ -152,6 +161,7 @@ export class Changes {
       outcome,
       record,
       writes: [...(record ? [record] : []), ...(own.length > 0 ? lease : []), ...own],
+      events: isRefusal ? [] : change.events,
     };
   }
 
@@ -159,7 +169,7 @@ export class Changes {
     const writes = decided.flatMap((each) => each.writes);
     const group = [...writes, ...(await state.preconditions())];
     try {
-      const result = await this.#options.pipeline.commit(group);
+      const result = await this.#write(decided[0]!, group);
       if (result.won) return decided.map(({ job, outcome }) => [job, { kind: 'done', outcome }]);
       return await this.#lost(decided, state, group[result.write]!, result);
     } catch (error) {
@@ -169,7 +179,15 @@ export class Changes {
     }
   }
 
-  /** Who lost for a reason of its own is settled; the others are decided again. */
+  /** A change whose events the run does not take now is recorded with them: a repeat writes them. */
+  async #write({ job: { caller }, outcome, events, change }: Decided, group: Write[]): Promise<CommitResult> {
+    const { pipeline } = this.#options;
+    if (caller.kind !== 'node' || events.length === 0) return pipeline.commit(group);
+    const result = await caller.tell(events, group);
+    return result ?? pipeline.commit([recordOf(caller, outcome, change.now, events)!, ...group.slice(1)]);
+  }
+
+  /** A change that lost for a reason of its own is settled; the others are decided again. */
   async #lost(
     decided: readonly Decided[],
     state: State,

@@ -1,4 +1,4 @@
-export type { Caller } from './caller.ts';
+export type { Caller, NodeCaller } from './caller.ts';
 export type { Change } from './change.ts';
 export { Changes, type ChangesOptions } from './changes.ts';
 export { fromEntry, type RecordKind, type Stored } from './record-kind.ts';

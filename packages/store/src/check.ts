@@ -24,6 +24,7 @@ function checkWrite(write: Write): void {
       if (write.snapshot) assert.ok(write.snapshot.nextSeq <= write.expectedSeq + write.events.length);
       break;
     case 'settleInvocation':
+    case 'tellInvocation':
     case 'putDefinition':
       checkTexts(write);
       break;

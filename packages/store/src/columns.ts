@@ -20,7 +20,8 @@ export const IDEMPOTENCY_COLUMNS = `
 
 export const INVOCATION_COLUMNS = `
   invocation_id as "invocationId", tenant, run_id as "runId", node_id as "nodeId",
-  ${textColumn('invocations', 'outcome')}, claimed_at as "claimedAt", claim_id as "claimId"
+  ${textColumn('invocations', 'outcome')}, claimed_at as "claimedAt", claim_id as "claimId",
+  events_pending as "eventsPending"
 `;
 
 export const DEFINITION_COLUMNS = textColumn('definitions', 'body');

@@ -69,8 +69,10 @@ export interface InvocationRecord {
   /** JSON text of the outcome; null while claimed but not settled. */
   readonly outcome: string | null;
   readonly claimedAt: number;
-  /** Random: who does not know whether a claim was committed recognises its own. Null when recorded already settled. */
+  /** Random: recognises a claim of one's own whose outcome was unknown. Null when recorded already settled. */
   readonly claimId: string | null;
+  /** The outcome has events that are not in the log of the run yet. */
+  readonly eventsPending: boolean;
 }
 
 export interface WorkflowRecord {
@@ -115,6 +117,8 @@ export type Write =
   | { kind: 'claimInvocation'; record: InvocationRecord }
   /** Loses with `stale` unless claimed and not settled. */
   | { kind: 'settleInvocation'; tenant: string; invocationId: string; outcome: string }
+  /** The pending events of a record are in this commit. Loses with `stale` unless they are pending. */
+  | { kind: 'tellInvocation'; tenant: string; invocationId: string }
   /** Keeps the first body of a hash. `hash` is the content hash of `body`. */
   | { kind: 'putDefinition'; hash: string; body: string }
   /** Becomes the current version of its id; earlier ones stay listed. */

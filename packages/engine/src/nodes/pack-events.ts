@@ -1,5 +1,4 @@
-import type { JsonObject } from '@gantry/protocol';
-import type { EmittedEvent } from '../command.ts';
+import type { EmittedEvent, JsonObject } from '@gantry/protocol';
 import { jsonSize } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
 import { emitNode, type Step } from '../step.ts';

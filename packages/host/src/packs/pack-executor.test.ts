@@ -104,7 +104,7 @@ function working(emit: NodeWork['emit'] = async () => true): NodeWork {
     metadata: {},
     limits: { maxNodeExecutions: 1, maxRunDurationMs: 1, maxLoopIterations: 1 },
   };
-  return { facts, emit };
+  return { facts, emit, epoch: 1, tell: async () => null };
 }
 
 const { signal } = new AbortController();

@@ -6,7 +6,15 @@ import { hash } from 'node:crypto';
 import type { EffectOutcome, Outcome } from '@gantry/engine';
 import { randomBytes } from '@gantry/http';
 import { newId } from '@gantry/protocol';
-import { type CommitPipeline, type InvocationRecord, type Store, StoreError } from '@gantry/store';
+import {
+  type CommitGroup,
+  type CommitPipeline,
+  type CommitResult,
+  type InvocationRecord,
+  type Store,
+  StoreError,
+  type Write,
+} from '@gantry/store';
 import type { Entropy } from './clock.ts';
 
 export interface Effect {
@@ -26,6 +34,11 @@ export type Claim<Result> =
   /** Claimed before, and nothing is known of its end. */
   | { readonly kind: 'underWay'; readonly invocationId: string }
   | { readonly kind: 'settled'; readonly invocationId: string; readonly outcome: Result };
+
+/** Not claimed: one of the further writes lost, such as an `adjust` at its maximum. `write` is its index among them. */
+export interface LostClaim extends Extract<CommitResult, { won: false }> {
+  readonly kind: 'lost';
+}
 
 type Untold =
   /** The claim's outcome was unknown when it was made; nothing has followed from it. */
@@ -80,20 +93,27 @@ export class InvocationLog {
     return outcome;
   }
 
-  /** For effects that are performed elsewhere and settled later. */
+  /** For effects that are performed elsewhere and settled later. Further writes are in the commit of the claim. */
+  claim<Result extends Outcome = EffectOutcome>(effect: Omit<Effect, 'idempotent'>): Promise<Claim<Result>>;
+  claim<Result extends Outcome = EffectOutcome>(
+    effect: Omit<Effect, 'idempotent'>,
+    writes: CommitGroup,
+  ): Promise<Claim<Result> | LostClaim>;
   async claim<Result extends Outcome = EffectOutcome>(
     effect: Omit<Effect, 'idempotent'>,
-  ): Promise<Claim<Result>> {
+    writes: CommitGroup = [],
+  ): Promise<Claim<Result> | LostClaim> {
     const { tenant, runId, nodeId } = effect;
     const invocationId = logicalInvocationId(effect);
     const untold = this.#untold.get(invocationId);
     const claimId =
       untold?.kind === 'not-acted' ? untold.claimId : newId('claim', this.#now(), this.#entropy);
-    const record = { invocationId, tenant, runId, nodeId, outcome: null, claimedAt: this.#now(), claimId };
-    const won = await this.#commitClaim(record);
-    const earlier = won ? null : await this.#records.invocation(tenant, invocationId);
+    const claimed = { outcome: null, claimedAt: this.#now(), claimId, eventsPending: false };
+    const result = await this.#commitClaim({ invocationId, tenant, runId, nodeId, ...claimed }, writes);
+    if (!result.won && result.write > 0) return { ...result, kind: 'lost', write: result.write - 1 };
+    const earlier = result.won ? null : await this.#records.invocation(tenant, invocationId);
     if (untold?.kind === 'not-acted') this.#untold.delete(invocationId);
-    if (won || (earlier?.outcome === null && earlier.claimId === claimId))
+    if (result.won || (earlier?.outcome === null && earlier.claimId === claimId))
       return { kind: 'claimed', invocationId };
     if (earlier?.outcome == null) return { kind: 'underWay', invocationId };
     return { kind: 'settled', invocationId, outcome: JSON.parse(earlier.outcome) };
@@ -103,9 +123,8 @@ export class InvocationLog {
   async put<Result extends Outcome>(effect: Omit<Effect, 'idempotent'>, outcome: Result): Promise<boolean> {
     const { tenant, runId, nodeId } = effect;
     const invocationId = logicalInvocationId(effect);
-    const settled = JSON.stringify(outcome);
-    const claimedAt = this.#now();
-    const record = { invocationId, tenant, runId, nodeId, outcome: settled, claimedAt, claimId: null };
+    const settled = { outcome: JSON.stringify(outcome), claimedAt: this.#now(), claimId: null };
+    const record = { invocationId, tenant, runId, nodeId, ...settled, eventsPending: false };
     const { won } = await this.#pipeline.commit([{ kind: 'claimInvocation', record }]);
     return won;
   }
@@ -121,16 +140,30 @@ export class InvocationLog {
     return record !== null && record.outcome === null;
   }
 
-  async settle(tenant: string, invocationId: string, outcome: Outcome): Promise<void> {
-    const settled = JSON.stringify(outcome);
-    await this.#pipeline.commit([{ kind: 'settleInvocation', tenant, invocationId, outcome: settled }]);
+  /** Further writes are in the commit of the outcome. */
+  settle(
+    tenant: string,
+    invocationId: string,
+    outcome: Outcome,
+    writes: CommitGroup = [],
+  ): Promise<CommitResult> {
+    const settled: Write = {
+      kind: 'settleInvocation',
+      tenant,
+      invocationId,
+      outcome: JSON.stringify(outcome),
+    };
+    return this.#pipeline.commit([settled, ...writes]);
   }
 
   /** Nobody acts on a claim of unknown outcome, so when it is met again it is as good as new. */
-  async #commitClaim(record: InvocationRecord & { readonly claimId: string }): Promise<boolean> {
+  async #commitClaim(
+    record: InvocationRecord & { readonly claimId: string },
+    writes: CommitGroup,
+  ): Promise<CommitResult> {
     const { invocationId, claimId } = record;
     try {
-      return (await this.#pipeline.commit([{ kind: 'claimInvocation', record }])).won;
+      return await this.#pipeline.commit([{ kind: 'claimInvocation', record }, ...writes]);
     } catch (error) {
       if (error instanceof StoreError && error.outcome === 'unknown')
         this.#untold.set(invocationId, { kind: 'not-acted', claimId });

@@ -16,8 +16,8 @@ import type { Executor } from './outside-work.ts';
 import type { PoisonGuard } from './poison.ts';
 import { RETRY_AFTER_SECONDS, Remote } from './remote.ts';
 import { isReply } from './reply.ts';
-import { StaleRunError } from './run-actor.ts';
-import { OwnedElsewhereError, RunActors } from './run-actors.ts';
+import { RunActors } from './run-actors.ts';
+import { OwnedElsewhereError, StaleRunError } from './run-errors.ts';
 import { continueRunIds, nextRunId } from './run-id.ts';
 import { toRun } from './run-record.ts';
 import type {

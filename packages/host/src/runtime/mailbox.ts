@@ -18,7 +18,8 @@ import {
 import type { Logger } from 'pino';
 import { dueMail, isCollect, isMail, MAIL } from './mail.ts';
 import { onceAtATime } from './once-at-a-time.ts';
-import { OwnedElsewhereError, type RunActors } from './run-actors.ts';
+import type { RunActors } from './run-actors.ts';
+import { OwnedElsewhereError } from './run-errors.ts';
 import { deletion } from './run-task.ts';
 
 const PAGE = 500;

@@ -1,12 +1,19 @@
 /** The work of one run that is outside the process right now. It is derived from the run, never remembered. */
 import type { EmittedEvent, Invocation, Outcome, Run, RunFacts } from '@gantry/engine';
-import type { RunKey } from '@gantry/store';
+import type { CommitGroup, CommitResult, RunKey } from '@gantry/store';
 
 /** What work that left the process may ask of the run that it is part of. */
 export interface NodeWork {
   readonly facts: RunFacts;
   /** Resolves when the events are in the log. False when the run is paused or no longer waits for the node. */
   emit(events: readonly EmittedEvent[]): Promise<boolean>;
+  /** The lease under which this process works on the run. */
+  readonly epoch: number;
+  /**
+   * Commits the events and `writes` as one group, in the order of the run's own commits. A write that loses concerns
+   * the caller alone. Null, and nothing is written, when the run is paused or no longer waits for the node.
+   */
+  tell(events: readonly EmittedEvent[], writes: CommitGroup): Promise<CommitResult | null>;
   /** A call of the node went on record: running it again would not repeat that. */
   recorded?(): void;
 }

@@ -20,7 +20,7 @@ import {
   statusOf,
   wakeAt,
 } from '@gantry/engine';
-import type { CommitPipeline, Entry, LossReason, RunKey, Write } from '@gantry/store';
+import type { CommitGroup, CommitResult, Entry, LossReason, RunKey, Write } from '@gantry/store';
 import type { ActorHost } from './actor-host.ts';
 import { ADVANCE_EVENTS_MAX, advanceReady, headOf, isDraining, isOutside } from './advance.ts';
 import { takenChildren } from './children.ts';
@@ -29,17 +29,11 @@ import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
 import { commandOf, keptMail } from './mail.ts';
 import { executorFor, OutsideWork } from './outside-work.ts';
 import { replyWrite } from './reply.ts';
+import { StaleRunError } from './run-errors.ts';
 import { toStoredEvents } from './run-record.ts';
 import { deletion, preparingId, resultOf, type Task, taskWrites } from './run-task.ts';
 import type { CommandResult } from './runtime.ts';
 import { LOOK_EVERY_MS } from './wake-clock.ts';
-
-/** What is in memory is no longer what is committed; reading the run again puts it right. */
-export class StaleRunError extends Error {
-  constructor(runId: string) {
-    super(`run ${runId} was changed elsewhere`);
-  }
-}
 
 type State =
   /** Waits for a command, for work outside the process or for the time when something is due. */
@@ -77,10 +71,12 @@ export class RunActor {
       executor: executorFor(run, host.executor),
       work: (invocation) => ({
         facts: run.facts,
-        emit: (events) => this.#emit(invocation, events),
+        epoch: host.epoch,
+        emit: async (events) => (await this.#tell(invocation, events, [])) !== null,
+        tell: (events, writes) => this.#tell(invocation, events, writes),
       }),
       settled: ({ nodeId, attempt, visit }, outcome) =>
-        this.#enqueue({ type: 'settle', now: host.now(), nodeId, attempt, visit, outcome }),
+        this.#enqueue({ command: { type: 'settle', now: host.now(), nodeId, attempt, visit, outcome } }),
       failed: (error) => host.lost(this, error),
     });
   }
@@ -111,7 +107,7 @@ export class RunActor {
   /** The clock claimed the run for this process and something is due. */
   wake(): void {
     this.#owner = this.#host.epoch;
-    this.#enqueue({ type: 'wake', now: this.#host.now(), maxEvents: ADVANCE_EVENTS_MAX });
+    this.#enqueue({ command: { type: 'wake', now: this.#host.now(), maxEvents: ADVANCE_EVENTS_MAX } });
   }
 
   /** Goes on with what the process owns; one that has let go of the run leaves it. */
@@ -122,17 +118,13 @@ export class RunActor {
 
   command(command: Command, record?: CommandRecord): Promise<CommandResult> {
     if (this.isGone) return Promise.reject(new StaleRunError(this.key.runId));
-    return new Promise((resolve, reject) => {
-      this.#tasks.push({ command, record, resolve, reject });
-      this.proceed();
-    });
+    return new Promise((resolve, reject) => this.#enqueue({ command, record, resolve, reject }));
   }
 
   /** A mail that is in the store. One that is here already is not taken twice. */
   receive(mail: Entry): void {
     if (this.isGone || this.#tasks.some((task) => task.mail?.id === mail.id)) return;
-    this.#tasks.push({ ...commandOf(mail, this.#host.now()), mail });
-    this.proceed();
+    this.#enqueue({ ...commandOf(mail, this.#host.now()), mail });
   }
 
   /** Stops what is under way; the log already says how to go on. */
@@ -142,15 +134,22 @@ export class RunActor {
     for (const task of this.#tasks.splice(0)) task.reject?.(error);
   }
 
-  /** Told while the run is paused or after the node has settled: nothing is written. */
-  async #emit({ nodeId, attempt, visit }: Invocation, events: readonly EmittedEvent[]): Promise<boolean> {
-    if (this.isGone) return false;
+  /** Null while the run is paused or after the node has settled: nothing is written. */
+  async #tell(
+    { nodeId, attempt, visit }: Invocation,
+    events: readonly EmittedEvent[],
+    writes: CommitGroup,
+  ): Promise<CommitResult | null> {
+    if (this.isGone) return null;
     const command = { type: 'emit', now: this.#host.now(), nodeId, attempt, visit, events } as const;
-    return (await this.command(command)).kind === 'done';
+    return new Promise((resolve, reject) => {
+      const taken = ({ kind }: CommandResult): void => resolve(kind === 'done' ? { won: true } : null);
+      this.#enqueue({ command, call: { writes, lost: resolve }, resolve: taken, reject });
+    });
   }
 
-  #enqueue(command: Command): void {
-    this.#tasks.push({ command });
+  #enqueue(task: Task): void {
+    this.#tasks.push(task);
     this.proceed();
   }
 
@@ -250,8 +249,10 @@ export class RunActor {
       snapshotSeq: this.#snapshotSeq,
     };
     const answer = resultOf(task, append, this.#host.now());
-    const writes = [...appendWrites(append, this.#host), ...taskWrites(task, append, answer, this.#host)];
-    let result: Awaited<ReturnType<CommitPipeline['commit']>>;
+    const { call } = task;
+    const own = [...appendWrites(append, this.#host), ...taskWrites(task, append, answer, this.#host)];
+    const writes = call ? [...call.writes, ...own] : own;
+    let result: CommitResult;
     this.#enter({ name: 'writing' });
     try {
       result = await this.#host.pipeline.commit(writes);
@@ -261,6 +262,7 @@ export class RunActor {
     } finally {
       this.#enter({ name: 'working' });
     }
+    if (!result.won && call && result.write < call.writes.length) return call.lost(result);
     if (!result.won) return this.#lose(task, result.reason);
 
     this.#run = next;
@@ -306,8 +308,7 @@ export class RunActor {
         (children) => {
           if (this.isGone) return;
           const command = { type: 'childrenStarted', now: this.#host.now(), nodeId, visit } as const;
-          this.#tasks.push({ command: { ...command, starts: children.starts }, children });
-          this.proceed();
+          this.#enqueue({ command: { ...command, starts: children.starts }, children });
         },
         (error: unknown) => this.#host.lost(this, error),
       );

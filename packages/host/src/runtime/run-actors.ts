@@ -4,6 +4,7 @@ import type { RunKey, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { ActorHost } from './actor-host.ts';
 import { RunActor } from './run-actor.ts';
+import { OwnedElsewhereError } from './run-errors.ts';
 import { toRun } from './run-record.ts';
 
 const RETRY_MS_MIN = 500;
@@ -17,13 +18,6 @@ export interface RunActorsOptions {
   readonly onWait: (wakeAt: number) => void;
   /** A run was read again after it was lost: mail that it had may be waiting in the store. */
   readonly onReadAgain: (key: RunKey) => Promise<void>;
-}
-
-/** Only its owner may go on with a run: two processes would both start its effects. */
-export class OwnedElsewhereError extends Error {
-  constructor(runId: string) {
-    super(`another process is working on run ${runId}`);
-  }
 }
 
 export class RunActors {

@@ -1,6 +1,6 @@
 /** What a run's actor has to do next, and what doing it writes beside the run's own events. */
 import type { Command } from '@gantry/engine';
-import type { Entry, Write } from '@gantry/store';
+import type { CommitGroup, CommitResult, Entry, Write } from '@gantry/store';
 import { type PreparedChildren, takenChildren } from './children.ts';
 import type { Inputs } from './clock.ts';
 import { answerBody, type CommandRecord } from './command-answer.ts';
@@ -17,6 +17,8 @@ export interface Task {
   readonly mail?: Entry;
   /** Another process waits for the answer under this id. */
   readonly replyId?: string;
+  /** Writes of a call of a node, in the commit of its events. If one of them loses, the call hears of it. */
+  readonly call?: { readonly writes: CommitGroup; readonly lost: (result: CommitResult) => void };
   /** Created with the events, if there are any. */
   readonly children?: PreparedChildren;
 }

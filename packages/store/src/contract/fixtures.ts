@@ -109,6 +109,7 @@ export const invocationRecord = (
   outcome: null,
   claimedAt: 1_000,
   claimId: 'claim-1',
+  eventsPending: false,
   ...over,
 });
 
@@ -122,6 +123,12 @@ export const settleInvocation = (invocationId: string, outcome = '{"ok":true}', 
   tenant,
   invocationId,
   outcome,
+});
+
+export const tellInvocation = (invocationId: string, tenant = TENANT): Write => ({
+  kind: 'tellInvocation',
+  tenant,
+  invocationId,
 });
 
 export const workflowRecord = (

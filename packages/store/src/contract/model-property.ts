@@ -34,10 +34,15 @@ const idempotency = fc.tuple(id, fc.nat(3), text).map(([id, now, body]): MakeWri
   return (prefix) => make.idempotency(prefix + id, { now, expiresAt: now + 1, body });
 });
 
-const claim = id.map(
+const claim = fc.tuple(id, fc.constantFrom('claimed', 'settled', 'pending')).map(([id, state]): MakeWrite => {
+  const over = { outcome: state === 'claimed' ? null : '{}', eventsPending: state === 'pending' };
+  return (prefix) => make.claimInvocation(prefix + id, over);
+});
+
+const tell = id.map(
   (id): MakeWrite =>
     (prefix) =>
-      make.claimInvocation(prefix + id),
+      make.tellInvocation(prefix + id),
 );
 
 const settle = fc.tuple(id, text).map(([id, outcome]): MakeWrite => {
@@ -75,6 +80,7 @@ const write = fc.oneof(
   idempotency,
   claim,
   settle,
+  tell,
   { weight: 3, arbitrary: putEntry },
   deleteEntry,
   expectEntry,

@@ -80,6 +80,12 @@ function applyToModel(model: Model, write: Write): LossReason | null {
       model.invocations[write.invocationId] = { ...invocation, outcome: write.outcome };
       return null;
     }
+    case 'tellInvocation': {
+      const invocation = model.invocations[write.invocationId];
+      if (!invocation?.eventsPending) return 'stale';
+      model.invocations[write.invocationId] = { ...invocation, eventsPending: false };
+      return null;
+    }
     case 'putEntry': {
       const { entry, expectedVersion } = write;
       const version = model.entries[entry.id]?.version ?? null;

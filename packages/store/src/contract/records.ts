@@ -32,6 +32,35 @@ export function recordContract(current: CurrentStore): void {
       assert.equal((await store.records.invocation(TENANT, 'call'))?.outcome, big);
     });
 
+    test('pending events of a record are written once', async () => {
+      const { store } = current();
+      const settled = { outcome: '{"ok":true}', claimId: null };
+      await win(store, make.claimInvocation('call', { ...settled, eventsPending: true }));
+      await win(store, make.claimInvocation('other', settled), make.claimInvocation('open'));
+      assert.equal((await store.records.invocation(TENANT, 'call'))?.eventsPending, true);
+      const tell = [make.create('run'), make.tellInvocation('call')];
+      const lost = { won: false, reason: 'stale' };
+      assert.deepEqual(
+        await store.commit([
+          tell,
+          [make.tellInvocation('call')],
+          [make.create('run-2'), make.tellInvocation('other')],
+          [make.tellInvocation('open')],
+          [make.tellInvocation('call', 'alien')],
+        ]),
+        [
+          { won: true },
+          { ...lost, write: 0 },
+          { ...lost, write: 1 },
+          { ...lost, write: 0 },
+          { ...lost, write: 0 },
+        ],
+      );
+      const told = await store.records.invocation(TENANT, 'call');
+      assert.deepEqual([told?.eventsPending, told?.outcome], [false, settled.outcome]);
+      assert.equal(await store.runs.row(TENANT, 'run-2'), null);
+    });
+
     test('I4: idempotency records and invocations belong to their tenant', async () => {
       const { store } = current();
       await win(store, make.idempotency('key'), make.claimInvocation('call'));

@@ -1,6 +1,14 @@
 /** Which groups win, decided on what is stored about the keys they touch. No I/O. */
 import { entryKey, versionAfter } from '../entry.ts';
-import type { CommitGroup, CommitResult, EntryKey, LossReason, NewEntry, Write } from '../port.ts';
+import type {
+  CommitGroup,
+  CommitResult,
+  EntryKey,
+  InvocationRecord,
+  LossReason,
+  NewEntry,
+  Write,
+} from '../port.ts';
 
 export interface RunState {
   readonly tenant: string;
@@ -14,7 +22,7 @@ export interface Known {
   readonly runs: Map<string, RunState>;
   /** When it expires, by `idempotencyKey`. */
   readonly idempotency: Map<string, number>;
-  readonly invocations: Map<string, 'claimed' | 'settled'>;
+  readonly invocations: Map<string, InvocationState>;
   /** By `entryKey`; null when deleted. */
   readonly entries: Map<string, EntryState | null>;
   /** How many entries there are, by `countKey`, where a write has a limit. */
@@ -25,6 +33,9 @@ export interface Known {
   /** When it ends, by epoch. */
   readonly leases: ReadonlyMap<number, number>;
 }
+
+/** `pending`: settled, with events that are not in the log of the run yet. */
+export type InvocationState = 'claimed' | 'pending' | 'settled';
 
 export interface EntryState {
   readonly version: number;
@@ -103,12 +114,18 @@ function decideWrite(write: Write, known: Known, set: Set): LossReason | null {
     case 'claimInvocation': {
       const key = invocationKey(write.record);
       if (known.invocations.has(key)) return 'exists';
-      set(known.invocations, key, write.record.outcome === null ? 'claimed' : 'settled');
+      set(known.invocations, key, stateOf(write.record));
       return null;
     }
     case 'settleInvocation': {
       const key = invocationKey(write);
       if (known.invocations.get(key) !== 'claimed') return 'stale';
+      set(known.invocations, key, 'settled');
+      return null;
+    }
+    case 'tellInvocation': {
+      const key = invocationKey(write);
+      if (known.invocations.get(key) !== 'pending') return 'stale';
       set(known.invocations, key, 'settled');
       return null;
     }
@@ -135,6 +152,11 @@ function decideWrite(write: Write, known: Known, set: Set): LossReason | null {
     default:
       return null;
   }
+}
+
+function stateOf({ outcome, eventsPending }: InvocationRecord): InvocationState {
+  if (outcome === null) return 'claimed';
+  return eventsPending ? 'pending' : 'settled';
 }
 
 const versionOf = (key: EntryKey, known: Known): number | null =>

@@ -7,6 +7,7 @@ import type { CommitGroup, EntryKey, InvocationRecord, RunRow, Write } from '../
 import {
   countKey,
   type EntryState,
+  type InvocationState,
   idempotencyKey,
   invocationKey,
   type Known,
@@ -71,10 +72,10 @@ async function lockIdempotency(tx: Tx, writes: readonly Write[]): Promise<Known[
 async function lockInvocations(tx: Tx, writes: readonly Write[]): Promise<Known['invocations']> {
   const wanted = writes.flatMap((write): Pick<InvocationRecord, 'tenant' | 'invocationId'>[] => {
     if (write.kind === 'claimInvocation') return [write.record];
-    return write.kind === 'settleInvocation' ? [write] : [];
+    return write.kind === 'settleInvocation' || write.kind === 'tellInvocation' ? [write] : [];
   });
   if (wanted.length === 0) return new Map();
-  const rows = await tx<{ tenant: string; invocationId: string; settled: boolean }[]>`
+  const rows = await tx<{ tenant: string; invocationId: string; state: InvocationState }[]>`
     select found.*
     from (
       select distinct tenant, "invocationId"
@@ -82,13 +83,14 @@ async function lockInvocations(tx: Tx, writes: readonly Write[]): Promise<Known[
       order by tenant, "invocationId"
     ) as wanted
     cross join lateral (
-      select tenant, invocation_id as "invocationId", outcome is not null as settled
+      select tenant, invocation_id as "invocationId",
+        case when outcome is null then 'claimed' when events_pending then 'pending' else 'settled' end as state
       from invocations
       where (tenant, invocation_id) = (wanted.tenant, wanted."invocationId")
       for update
     ) as found
   `;
-  return new Map(rows.map((row) => [invocationKey(row), row.settled ? 'settled' : 'claimed']));
+  return new Map(rows.map((row) => [invocationKey(row), row.state]));
 }
 
 async function lockEntries(tx: Tx, writes: readonly Write[]): Promise<Known['entries']> {

@@ -66,6 +66,7 @@ create table invocations (
   outcome text,
   claimed_at bigint not null,
   claim_id text collate "C",
+  events_pending boolean not null,
   primary key (tenant, invocation_id)
 );
 

@@ -66,6 +66,7 @@ create table invocations (
   outcome text,
   claimed_at integer not null,
   claim_id text,
+  events_pending integer not null,
   primary key (tenant, invocation_id)
 ) strict;
 

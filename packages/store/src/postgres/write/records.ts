@@ -45,6 +45,7 @@ export async function writeIdempotency(
 export async function writeInvocations(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
   await claimInvocations(tx, won, blobs);
   await settleInvocations(tx, won, blobs);
+  await tellInvocations(tx, won);
 }
 
 async function claimInvocations(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
@@ -58,11 +59,11 @@ async function claimInvocations(tx: Tx, won: readonly Write[], blobs: BlobChange
         : blobs.put(holder.invocation(record.tenant, record.invocationId), record.outcome),
   }));
   const inserted = await tx`
-    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at, claim_id)
-    select tenant, "invocationId", "runId", "nodeId", outcome, "claimedAt", "claimId"
+    insert into invocations (tenant, invocation_id, run_id, node_id, outcome, claimed_at, claim_id, events_pending)
+    select tenant, "invocationId", "runId", "nodeId", outcome, "claimedAt", "claimId", "eventsPending"
     from json_to_recordset(${rowsJson(rows)}::text::json) as r (
       tenant text, "invocationId" text, "runId" text, "nodeId" text, outcome text, "claimedAt" bigint,
-      "claimId" text
+      "claimId" text, "eventsPending" boolean
     )
     order by tenant, "invocationId"
     on conflict do nothing
@@ -82,6 +83,17 @@ async function settleInvocations(tx: Tx, won: readonly Write[], blobs: BlobChang
     update invocations
     set outcome = r.outcome
     from json_to_recordset(${rowsJson(rows)}::text::json) as r (tenant text, "invocationId" text, outcome text)
+    where invocations.tenant = r.tenant and invocations.invocation_id = r."invocationId"
+  `;
+}
+
+async function tellInvocations(tx: Tx, won: readonly Write[]): Promise<void> {
+  const rows = won.filter((write) => write.kind === 'tellInvocation');
+  if (rows.length === 0) return;
+  await tx`
+    update invocations
+    set events_pending = false
+    from json_to_recordset(${rowsJson(rows)}::text::json) as r (tenant text, "invocationId" text)
     where invocations.tenant = r.tenant and invocations.invocation_id = r."invocationId"
   `;
 }

@@ -35,7 +35,10 @@ function prepareInvocation(database: DatabaseSync) {
     from invocations
     where tenant = ? and invocation_id = ?
   `);
-  return (tenant: string, invocationId: string) => selectOne<InvocationRecord>(select, tenant, invocationId);
+  return (tenant: string, invocationId: string): InvocationRecord | null => {
+    const found = selectOne<InvocationRecord>(select, tenant, invocationId);
+    return found && { ...found, eventsPending: Boolean(found.eventsPending) };
+  };
 }
 
 function prepareDefinition(database: DatabaseSync) {

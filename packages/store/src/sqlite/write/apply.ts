@@ -10,7 +10,7 @@ import {
   preparePutEntry,
 } from './entries.ts';
 import { prepareIdempotency } from './idempotency.ts';
-import { prepareClaimInvocation, prepareSettleInvocation } from './invocations.ts';
+import { prepareClaimInvocation, prepareSettleInvocation, prepareTellInvocation } from './invocations.ts';
 import { prepareAppend, prepareCreateRun } from './runs.ts';
 
 /** A number is the new value of a counter. */
@@ -27,6 +27,7 @@ export function prepareApply(database: DatabaseSync): (write: Write) => Verdict 
     idempotency: prepareIdempotency(database, blobs),
     claimInvocation: prepareClaimInvocation(database, blobs),
     settleInvocation: prepareSettleInvocation(database, blobs),
+    tellInvocation: prepareTellInvocation(database),
     putDefinition: preparePutDefinition(database, blobs),
     putWorkflow: preparePutWorkflow(database),
     putKey: preparePutKey(database),
