@@ -34,6 +34,20 @@ describe('ctx', () => {
     assert.deepEqual(outputsOf(result), { plain: true, kv: 'undefined', runId: 'run-1' });
   });
 
+  test('frozen intrinsics leave members that an object inherits open to assignment', async () => {
+    const { result } = await run(
+      `const error = new TypeError('x'); error.name = 'Mine';
+       const chunks = []; chunks.push = (value) => 'pushed ' + value;
+       function Kind() {} Kind.prototype.toString = () => 'a kind';
+       class Own extends Map { constructor() { super(); this.get = () => 'own'; } }
+       let refused = ''; try { Array.prototype.push = 1; } catch (thrown) { refused = thrown.name; }
+       return { name: error.name, keys: Object.keys(error), pushed: chunks.push(1), text: String(new Kind()),
+         own: new Own().get(1), refused };`,
+    );
+    const outputs = { name: 'Mine', keys: ['name'], pushed: 'pushed 1', text: 'a kind', own: 'own' };
+    assert.deepEqual(outputsOf(result), { ...outputs, refused: 'TypeError' });
+  });
+
   test('variables are read and written synchronously and travel with the result', async () => {
     const { result, variables } = await run(
       `ctx.variables.set('b', ctx.variables.get('a') + 1); return { c: ctx.variables.get('c') ?? 'none' };`,

@@ -101,7 +101,7 @@ const performanceFacade = Object.freeze({
   measure: () => {},
 });
 
-/** What the runner itself uses by name after the pack has loaded; their prototypes are frozen by a flag. */
+/** What the runner itself uses by name after the pack has loaded; their prototypes are frozen (`intrinsics.mjs`). */
 const OURS =
   'AbortController Array ArrayBuffer BigInt DataView Error JSON Map Math Number Object Promise RangeError Reflect Set String Symbol TextDecoder TextEncoder TypeError Uint8Array WebAssembly clearTimeout setTimeout structuredClone'.split(
     ' ',

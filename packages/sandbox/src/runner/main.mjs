@@ -5,6 +5,7 @@ import { failure, giveCredit, listen, send } from './channel.mjs';
 import { makeCtx } from './ctx.mjs';
 import { setPackFolder } from './frames.mjs';
 import { replaceGlobals } from './globals.mjs';
+import { freezeIntrinsics } from './intrinsics.mjs';
 import {
   openInvocation,
   reportLate,
@@ -57,6 +58,7 @@ async function open(message) {
   prepareLoader(folder, builtinModules);
   replaceGlobals(message.envNames);
   lockBuiltins();
+  freezeIntrinsics();
   closeDefaultLoader();
   send({ type: 'opening' });
   try {
