@@ -30,7 +30,7 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
-/** `results`: a file that does not exist yet. Resolves with what it printed, the files that failed and the counts. */
+/** `results`: a file that does not exist yet. Resolves with what it printed, the files that failed, counts and times. */
 export async function runJob(files, { env, results, limitMs = limitOf(files) }) {
   const started = performance.now();
   const words = [
@@ -45,7 +45,7 @@ export async function runJob(files, { env, results, limitMs = limitOf(files) }) 
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'], env, detached: true });
   const end = await endOf(child, limitMs);
   const ms = performance.now() - started;
-  const { failures, counts } = readResults(results);
+  const { failures, counts, times } = readResults(results);
   const isGreen = end.code === 0 && counts !== undefined;
   const isReported = counts !== undefined && (isGreen || failures.length > 0);
   const how =
@@ -64,6 +64,7 @@ export async function runJob(files, { env, results, limitMs = limitOf(files) }) 
     printed: end.printed.replace(COUNTS, '') + (isReported ? '' : `${report.join('\n')}\n`),
     failedFiles: [...new Set(failedFiles)],
     counts,
+    times,
   };
 }
 
@@ -89,6 +90,8 @@ function readResults(file) {
   const results = lines.map((line) => JSON.parse(line));
   return {
     failures: results.filter(({ failure }) => failure !== undefined),
-    counts: results.find(({ counts }) => counts)?.counts,
+    counts: undefined,
+    times: [],
+    ...results.find(({ counts }) => counts),
   };
 }

@@ -1,11 +1,13 @@
 // Runs the test files with node:test. `--touched` keeps to the packages that differ from HEAD (and the house rules);
-// with `--strict` a file that fails beside others and passes alone fails the run; other arguments are file filters.
+// with `--strict` a file that fails beside others and passes alone fails the run; `--times` lists what took longest;
+// other arguments are file filters.
 // Debian packages that some tests need are installed only with CI=true or GANTRY_TEST_INSTALL=1, never by surprise.
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runJob } from './test-job.mjs';
+import { cpuSeconds } from './test-results.mjs';
 
 const args = process.argv.slice(2);
 const filters = args.filter((arg) => !arg.startsWith('--'));
@@ -122,6 +124,7 @@ async function run(files) {
   return ended;
 }
 
+const TIMES_MAX = 20;
 /** Many wait for processes and servers more than they compute: four suit two cores. */
 const JOBS_AT_ONCE = 4;
 const jobs = jobsOf(files);
@@ -151,9 +154,33 @@ const sum = (name) => ended.reduce((total, { counts }) => total + (counts?.[name
 console.log(
   `${files.length} files, ${sum('tests')} tests: ${sum('passed')} passed, ${sum('skipped')} skipped`,
 );
+if (args.includes('--times')) printTimes();
 // What failed is printed again at the very end, where one looks first.
 for (const { printed } of failed)
   console.log(printed.slice(printed.indexOf('✖ failing tests:')).slice(0, 8_000));
 for (const job of unsteady)
   console.log(`UNSTEADY: failed beside others, passed alone: ${filesAgain(job).join(' ')}`);
 process.exitCode = failed.length > (isStrict ? 0 : unsteady.length) ? 1 : 0;
+
+/** Loading is listed by job where several files share a process. */
+function printTimes() {
+  const sums = new Map();
+  for (const { files, times } of ended)
+    for (const { file, seconds, cpuSeconds } of times) {
+      const name =
+        files.length === 1
+          ? files[0]
+          : path.isAbsolute(file)
+            ? path.relative('.', file)
+            : `${file} ${files.length} files from ${files[0]}`;
+      const sum = sums.get(name) ?? { name, seconds: 0, cpuSeconds: 0 };
+      sums.set(name, { name, seconds: sum.seconds + seconds, cpuSeconds: sum.cpuSeconds + cpuSeconds });
+    }
+  const longest = [...sums.values()].sort((a, b) => b.cpuSeconds - a.cpuSeconds).slice(0, TIMES_MAX);
+  console.log('CPU s  seconds');
+  for (const { name, seconds, cpuSeconds } of longest)
+    console.log(`${cpuSeconds.toFixed(1).padStart(5)}  ${seconds.toFixed(1).padStart(7)}  ${name}`);
+  console.log(
+    `${cpuSeconds().toFixed(0)} CPU seconds in all, without servers and processes that were killed with their children`,
+  );
+}
