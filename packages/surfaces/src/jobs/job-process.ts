@@ -12,6 +12,12 @@ const COMMIT_MS = 15_000;
 /** A process starts in well under a second, also on a busy machine. */
 const START_MS = 10_000;
 
+/** Where the host keeps compiled code, so does a job: [m] it starts with 0.1 s of CPU instead of 0.37. */
+function compiledCode(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+}
+
 /** `lost`: the process ended before its answer, for another reason than its time. */
 export type Unanswered = { readonly kind: 'late' | 'large' | 'lost in commit' | 'lost' };
 
@@ -49,7 +55,7 @@ export class JobProcess<Job extends object, Answer extends object> {
     this.#child = fork(fileURLToPath(options.entry), options.args, {
       serialization: 'advanced',
       execArgv: ['--no-warnings', `--max-old-space-size=${HEAP_MB_MAX}`],
-      env: {},
+      env: compiledCode(),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
     });
     this.#child.on('error', () => {});
