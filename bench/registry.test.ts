@@ -21,10 +21,10 @@ test('reads are counted by what was answered, and the rest is told', async (t) =
     apiKey: 'none',
     paths: ['/a', '/b'],
     connections: 4,
-    durationMs: 1_000,
+    durationMs: 200,
   });
   assert.ok(result.readMs.length > 0);
   assert.equal(result.refused, 0);
   const counted = result.readMs.length / result.readsPerSecond;
-  assert.ok(counted >= 0.99 && counted < 60, 'over the time that it took');
+  assert.ok(counted >= 0.19 && counted < 60, 'over the time that it took');
 });
