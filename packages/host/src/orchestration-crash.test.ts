@@ -11,7 +11,7 @@ import { freePort } from '../../surfaces/src/testing/servers.ts';
 import { edge, node, workflow } from './testing/definitions.ts';
 import { startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-process.ts';
 
-const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 2);
 const RUNS_PER_ROUND = 24;
 const PORT = await freePort();
 const URL_BASE = `http://127.0.0.1:${PORT}`;

@@ -89,24 +89,31 @@ test('kill -9 of the host', async (t) => {
   });
 });
 
-for (const [id, expected] of [
-  ['act', ['run.failed', 'effect_in_doubt', 1]],
-  ['look', ['run.completed', undefined, 2]],
-  ['count', ['run.completed', undefined, 2]],
-] as const)
-  test(`kill -9 of the pack process: ${id}`, async (t) => {
-    const api = await packTest(t, { settings: { packTimeoutSeconds: PACK_TIMEOUT_SECONDS } });
-    for (const pack of PACKS) await api.install(pack, '?grant=net.outbound');
-    for (const flow of flows) await api.registered(flow);
-    const before = new Set(childrenOf(process.pid));
+test('kill -9 of the pack processes', async (t) => {
+  const api = await packTest(t, { settings: { packTimeoutSeconds: PACK_TIMEOUT_SECONDS } });
+  for (const pack of PACKS) await api.install(pack, '?grant=net.outbound');
+  for (const flow of flows) await api.registered(flow);
+  const before = new Set(childrenOf(process.pid));
+  const poll = (runId: string) => async (cursor: string) =>
+    (await api.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
+  const runIds = new Map<string, string>();
+  for (const id of ['act', 'look', 'count']) {
     const runId = await api.start(id);
-    const poll = async (cursor: string) =>
-      (await api.get(`/v1/runs/${runId}/events/poll?timeout=60${cursor}`)).json();
-    await until(poll, (events) => events.some(isActing));
-    for (const pid of childrenOf(process.pid)) if (!before.has(pid)) process.kill(pid, 'SIGKILL');
-    await api.start('go');
-    assert.deepEqual(outcomeOf(await until(poll, (_, ended) => ended)), expected);
-  });
+    runIds.set(id, runId);
+    await until(poll(runId), (events) => events.some(isActing));
+  }
+  for (const pid of childrenOf(process.pid)) if (!before.has(pid)) process.kill(pid, 'SIGKILL');
+  await api.start('go');
+  for (const [id, expected] of [
+    ['act', ['run.failed', 'effect_in_doubt', 1]],
+    ['look', ['run.completed', undefined, 2]],
+    ['count', ['run.completed', undefined, 2]],
+  ] as const)
+    await t.test(id, async () => {
+      const events = await until(poll(runIds.get(id)!), (_, ended) => ended);
+      assert.deepEqual(outcomeOf(events), expected);
+    });
+});
 
 /** Nothing of a process or a thread that has just ended. */
 function textOf(file: string): string {

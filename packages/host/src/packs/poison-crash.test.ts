@@ -7,20 +7,21 @@ import { node, workflow } from '../testing/definitions.ts';
 import { startHostProcess } from '../testing/host-process.ts';
 import { caller, hostPlaces, until } from './testing/host-lives.ts';
 
-/** Until the test has said `go` so often. */
-const wait = (times: string) => `
+/** Until the test has said so often that this node goes on. */
+const wait = (id: string, times: string) => `
   await ctx.emit({ type: 'acting' });
-  while (((await ctx.storage.kv.get({ key: 'go' })).value ?? 0) < ${times})
+  while (((await ctx.storage.kv.get({ key: 'go-${id}' })).value ?? 0) < ${times})
     await new Promise((done) => setTimeout(done, 20));`;
 const increment = (key: string) => `await ctx.storage.kv.atomicIncrement({ key: '${key}' });`;
 const STEPS = 4;
-const BODIES = {
-  look: `${wait('1')} return { done: true };`,
+const WAITING = {
+  look: `${wait('look', '1')} return { done: true };`,
   /** Its one call is on record after the first life. */
-  once: `${increment('calls')} ${wait('1')} return {};`,
-  steps: `for (let step = 1; step < ${STEPS}; step++) { ${increment('steps')} ${wait('step')} } return {};`,
-  go: `${increment('go')} return {};`,
+  once: `${increment('calls')} ${wait('once', '1')} return {};`,
+  steps: `for (let step = 1; step < ${STEPS}; step++) { ${increment('steps')} ${wait('steps', 'step')} } return {};`,
 };
+const goes = Object.keys(WAITING).map((id) => [`go-${id}`, `${increment(`go-${id}`)} return {};`]);
+const BODIES: Readonly<Record<string, string>> = { ...WAITING, ...Object.fromEntries(goes) };
 const PACK = {
   name: 'vendor.acme.steps',
   nodes: Object.fromEntries(
@@ -60,43 +61,53 @@ async function openHost(t: TestContext, ends: number) {
   };
 }
 
-/** The run is a dead letter, and its retry is an invocation like any other. */
-async function retries(api: ReturnType<typeof caller>, runId: string): Promise<void> {
-  const [letter, ...others] = await api.deadLetters();
-  assert.deepEqual([letter?.runId, letter?.reason, others], [runId, 'invocation_poisoned', []]);
-  await api.start('go');
-  const retry = await api.send(`/v1/host/gantry/dead-letters/${letter?.deadLetterId}:retry`, '{}');
-  assert.equal(retry.sourceRunId, runId);
-  const events = await until(api.poll(retry.runId), (_, ended) => ended);
-  assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 1]);
+/** Each run is a dead letter, and its retry is an invocation like any other. */
+async function retries(api: ReturnType<typeof caller>, runIds: Readonly<Record<string, string>>) {
+  const letters = new Map((await api.deadLetters()).map((letter) => [letter.runId, letter]));
+  assert.deepEqual([...letters.keys()].sort(), Object.values(runIds).sort());
+  for (const [id, runId] of Object.entries(runIds)) {
+    const { reason, deadLetterId } = letters.get(runId)!;
+    assert.equal(reason, 'invocation_poisoned');
+    await api.start(`go-${id}`);
+    const retry = await api.send(`/v1/host/gantry/dead-letters/${deadLetterId}:retry`, '{}');
+    assert.equal(retry.sourceRunId, runId);
+    const events = await until(api.poll(retry.runId), (_, ended) => ended);
+    assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 1]);
+  }
   assert.deepEqual(await api.deadLetters(), []);
 }
 
-for (const id of ['look', 'once'])
-  test(`what was in flight at each end is not started any more, and can be retried: ${id}`, async (t) => {
-    const host = await openHost(t, 2);
-    const runId = await host.api().start(id);
-    for (let ends = 1; ends <= 2; ends++) {
-      await until(host.api().poll(runId), (events) => acts(events) === ends);
-      await host.killAndRestart();
-    }
-    const events = await until(host.api().poll(runId), (_, ended) => ended);
-    assert.deepEqual(outcomeOf(events), ['run.failed', 'invocation_poisoned', 2]);
-    await retries(host.api(), runId);
-  });
-
-test('a node whose calls go on record in each life is not poisoned', async (t) => {
+test('a host that is killed again and again', async (t) => {
   const host = await openHost(t, 2);
-  const runId = await host.api().start('steps');
+  const [look, once, steps] = [
+    await host.api().start('look'),
+    await host.api().start('once'),
+    await host.api().start('steps'),
+  ];
+  const acted = (runId: string, times: number) =>
+    until(host.api().poll(runId), (events) => acts(events) === times);
   for (let seen = 0, step = 1; step < STEPS; step++) {
+    if (step <= 2) for (const runId of [look, once]) await acted(runId, step);
     // Those of the lives before are made again
     seen += step;
-    await until(host.api().poll(runId), (events) => acts(events) === seen);
+    await acted(steps, seen);
     await host.killAndRestart();
-    await host.api().start('go');
+    await host.api().start('go-steps');
   }
-  const events = await until(host.api().poll(runId), (_, ended) => ended);
-  assert.equal(events.at(-1)?.type, 'run.completed');
+  await t.test(
+    'what was in flight at each of two ends is not started any more, and can be retried',
+    async () => {
+      for (const runId of [look, once]) {
+        const events = await until(host.api().poll(runId), (_, ended) => ended);
+        assert.deepEqual(outcomeOf(events), ['run.failed', 'invocation_poisoned', 2]);
+      }
+      await retries(host.api(), { look, once });
+    },
+  );
+  await t.test('a node whose calls go on record in each life is not poisoned', async () => {
+    const events = await until(host.api().poll(steps), (_, ended) => ended);
+    assert.equal(events.at(-1)?.type, 'run.completed');
+  });
 });
 
 test('on PostgreSQL the process that takes a run over counts', async (t) => {
@@ -123,5 +134,5 @@ test('on PostgreSQL the process that takes a run over counts', async (t) => {
   }
   const events = await until(caller(host.url).poll(runId), (_, ended) => ended);
   assert.deepEqual(outcomeOf(events), ['run.failed', 'invocation_poisoned', endsMax]);
-  await retries(caller(host.url), runId);
+  await retries(caller(host.url), { look: runId });
 });
