@@ -1,8 +1,8 @@
 /** For tests: the real host on a real port, and command lines run against it in this process. */
-import type { TestContext } from 'node:test';
 import { type Client, createClient } from '@gantry/client';
 import { isTerminal, type WorkflowDefinition } from '@gantry/protocol';
 import { TEST_KEY } from '../../../host/src/testing/host-process.ts';
+import type { Lifetime } from '../../../host/src/testing/one-per-file.ts';
 import { type TestHost, testHost } from '../../../host/src/testing/test-host.ts';
 import { runCli } from '../cli.ts';
 import type { Input } from '../io.ts';
@@ -35,7 +35,7 @@ export interface RealHost {
 type TestHostOptions = NonNullable<Parameters<typeof testHost>[1]>;
 
 export async function realHost(
-  t: TestContext,
+  t: Lifetime,
   workflows: readonly WorkflowDefinition[],
   options: Omit<TestHostOptions, 'workflows'> = {},
 ): Promise<RealHost> {

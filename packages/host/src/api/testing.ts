@@ -1,10 +1,10 @@
 /** What tests of the API share: short requests, and answers held against the public schemas. */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import type { JsonObject } from '@gantry/protocol';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
 import { node, workflow } from '../testing/definitions.ts';
+import type { Lifetime } from '../testing/one-per-file.ts';
 import { type TestHost, testHost } from '../testing/test-host.ts';
 
 /** Ends at once. */
@@ -32,10 +32,7 @@ export interface ApiTest extends TestHost {
   ended(runId: string): Promise<JsonObject>;
 }
 
-export async function apiTest(
-  t: TestContext,
-  options: Parameters<typeof testHost>[1] = {},
-): Promise<ApiTest> {
+export async function apiTest(t: Lifetime, options: Parameters<typeof testHost>[1] = {}): Promise<ApiTest> {
   const host = await testHost(t, { workflows: [three, slow, secretive], ...options });
   const request = async (inject: InjectOptions): Promise<LightMyRequestResponse> => {
     const response = await host.request(inject);

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { skipWithoutPublicData as skip } from '../../../protocol/src/testing/public-schemas.ts';
 import { assertOrder, fixtureHost, only, payloadsOf, typesOf } from '../testing/fixture-host.ts';
 
-test('conformance-channel-ttl: only the fresh entry is left', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-channel-ttl: only the fresh entry is left', { skip }, async () => {
+  const host = await fixtureHost();
   const snapshot = await host.ended(await host.start('conformance-channel-ttl'));
   assert.equal(snapshot.status, 'completed');
   const { events } = Object(snapshot.variables);
@@ -13,8 +13,8 @@ test('conformance-channel-ttl: only the fresh entry is left', { skip }, async (t
   assert.equal(typeof events[0]._ts, 'number');
 });
 
-test('conformance-message-reducer: a repeated message folds once', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-message-reducer: a repeated message folds once', { skip }, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-message-reducer');
   const snapshot = await host.ended(runId);
   assert.equal(snapshot.status, 'completed');
@@ -30,8 +30,8 @@ for (const [workflowId, turns] of [
   ['conformance-conversation-vs-clarification', 1],
   ['conformance-conversation-replay', 3],
 ] as const) {
-  test(`${workflowId}: opens, exchanges, closes by itself`, { skip }, async (t) => {
-    const host = await fixtureHost(t);
+  test(`${workflowId}: opens, exchanges, closes by itself`, { skip }, async () => {
+    const host = await fixtureHost();
     const runId = await host.start(workflowId);
     assert.equal((await host.ended(runId)).status, 'completed');
     const events = await host.events(runId);
@@ -48,8 +48,8 @@ for (const [workflowId, turns] of [
   });
 }
 
-test('conformance-agent-*: identity, reasoning, and the hold on low confidence', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-agent-*: identity, reasoning, and the hold on low confidence', { skip }, async () => {
+  const host = await fixtureHost();
   const identity = await host.ended(await host.start('conformance-agent-identity'));
   assert.equal(Object(identity.agent).agentId, 'core.conformance.identity-agent');
 

@@ -24,8 +24,8 @@ async function played(host: FixtureHost, workflowId: string, more: JsonObject = 
   return { runId, snapshot, events, children, variables: Object(snapshot.variables) };
 }
 
-test('conformance-subworkflow-*: mappings both ways, unset stays unset', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-subworkflow-*: mappings both ways, unset stays unset', { skip }, async () => {
+  const host = await fixtureHost();
   const parent = await played(host, 'conformance-subworkflow-parent');
   assert.equal(parent.snapshot.status, 'completed');
   assert.equal(parent.variables.childOutcome, 'child-completed');
@@ -49,8 +49,8 @@ test('conformance-subworkflow-*: mappings both ways, unset stays unset', { skip 
   assert.ok(!('receivedPrdId' in Object(unset.children[0]?.variables)));
 });
 
-test('conformance-subworkflow-mid-run-mutation: a child keeps what it was given', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-subworkflow-mid-run-mutation: a child keeps what it was given', { skip }, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-subworkflow-mid-run-mutation');
   let childRunId: string | undefined;
   while (childRunId === undefined) [childRunId] = childIds(await host.events(runId));
@@ -60,8 +60,8 @@ test('conformance-subworkflow-mid-run-mutation: a child keeps what it was given'
   assert.equal((await host.ended(runId)).status, 'completed');
 });
 
-test('conformance-dispatch-loop: one worker, then the end', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-dispatch-loop: one worker, then the end', { skip }, async () => {
+  const host = await fixtureHost();
   const { snapshot, events, children } = await played(host, 'conformance-dispatch-loop');
   assert.equal(snapshot.status, 'completed');
   const decisions = payloadsOf(events, 'runOrchestrator.decided').map(
@@ -80,8 +80,8 @@ test('conformance-dispatch-loop: one worker, then the end', { skip }, async (t) 
   ]);
 });
 
-test('conformance-dispatch-*-mapping: what goes to workers and comes back', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-dispatch-*-mapping: what goes to workers and comes back', { skip }, async () => {
+  const host = await fixtureHost();
   const inputs = await played(host, 'conformance-dispatch-input-mapping');
   assert.equal(Object(inputs.children[0]?.inputs).childGreeting, 'Alice');
   const unset = await played(host, 'conformance-dispatch-input-mapping-no-default');
@@ -97,8 +97,8 @@ test('conformance-dispatch-*-mapping: what goes to workers and comes back', { sk
   assert.notEqual(first, second);
 });
 
-test('conformance-orchestrator-*: plans, the end, and the hold on low confidence', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-orchestrator-*: plans, the end, and the hold on low confidence', { skip }, async () => {
+  const host = await fixtureHost();
   const dispatched = await played(host, 'conformance-orchestrator-dispatch');
   assert.equal(dispatched.snapshot.status, 'completed');
   assert.equal(Object(dispatched.snapshot.runOrchestrator).agentId, 'core.conformance.supervisor');
@@ -113,8 +113,8 @@ test('conformance-orchestrator-*: plans, the end, and the hold on low confidence
   assert.equal(only(held, 'node.suspended').payload.reason, 'low-confidence');
 });
 
-test('conformance-multi-agent-*: chained phases, and escalation below the floor', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-multi-agent-*: chained phases, and escalation below the floor', { skip }, async () => {
+  const host = await fixtureHost();
   const handoff = await played(host, 'conformance-multi-agent-handoff');
   assert.equal(handoff.variables.parentResult, 'handoff-complete');
   const phases = payloadsOf(handoff.events, 'core.workflowChain.event').map(({ phase }) => phase);
@@ -132,8 +132,8 @@ test('conformance-multi-agent-*: chained phases, and escalation below the floor'
 
 test('conformance-dispatch-deterministic-fail-child and -cancellable-child end as they say', {
   skip,
-}, async (t) => {
-  const host = await fixtureHost(t);
+}, async () => {
+  const host = await fixtureHost();
   const failing = await played(host, 'conformance-dispatch-deterministic-fail-child');
   assert.equal(failing.snapshot.status, 'failed');
   const runId = await host.start('conformance-dispatch-cancellable-child');

@@ -5,8 +5,8 @@ import { assertOrder, fixtureHost, only, payloadsOf } from '../testing/fixture-h
 
 test('conformance-approval: waits at its gate, refuses what was not offered, completes on accept', {
   skip,
-}, async (t) => {
-  const host = await fixtureHost(t);
+}, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-approval');
   const waiting = await host.reaches(runId, 'waiting-approval');
   assert.equal(waiting.currentNodeId, 'gate');
@@ -30,8 +30,8 @@ test('conformance-approval: waits at its gate, refuses what was not offered, com
   assert.equal((await host.answer(runId, 'nowhere', { action: 'accept' })).statusCode, 404);
 });
 
-test('conformance-approval: of many answers at once exactly one wins', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-approval: of many answers at once exactly one wins', { skip }, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-approval');
   await host.reaches(runId, 'waiting-approval');
   const answers = await Promise.all(
@@ -41,8 +41,8 @@ test('conformance-approval: of many answers at once exactly one wins', { skip },
   assert.equal(answers.filter(({ statusCode }) => statusCode === 409).length, 9);
 });
 
-test('conformance-clarification: waits for input, completes with answers', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-clarification: waits for input, completes with answers', { skip }, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-clarification');
   assert.equal((await host.reaches(runId, 'waiting-input')).currentNodeId, 'ask');
   const answer = await host.answer(runId, 'ask', { answers: { q1: 'blue' } });
@@ -55,8 +55,8 @@ test('conformance-clarification: waits for input, completes with answers', { ski
   ]);
 });
 
-test('conformance-interrupt-quorum: three accepts complete, two rejects fail', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-interrupt-quorum: three accepts complete, two rejects fail', { skip }, async () => {
+  const host = await fixtureHost();
   const accepted = await host.start('conformance-interrupt-quorum');
   for (const voter of ['a', 'b', 'b']) {
     assert.equal((await host.answer(accepted, 'gate', { action: 'accept', voter })).statusCode, 200);
@@ -71,8 +71,8 @@ test('conformance-interrupt-quorum: three accepts complete, two rejects fail', {
   assert.equal((await host.ended(rejected)).status, 'failed');
 });
 
-test('conformance-interrupt-external-event: only the right correlation resumes it', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-interrupt-external-event: only the right correlation resumes it', { skip }, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-interrupt-external-event');
   const waiting = await host.reaches(runId, 'waiting-external');
   const token = Object(waiting.interrupt).interruptToken;
@@ -93,8 +93,8 @@ test('conformance-interrupt-external-event: only the right correlation resumes i
   assert.equal(unknown.statusCode, 404);
 });
 
-test('conformance-interrupt-auth-required: a token alone is not enough', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('conformance-interrupt-auth-required: a token alone is not enough', { skip }, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-interrupt-auth-required');
   const waiting = await host.reaches(runId, 'waiting-approval');
   const url = `/v1/interrupts/${Object(waiting.interrupt).interruptToken}`;
@@ -110,8 +110,8 @@ test('conformance-interrupt-auth-required: a token alone is not enough', { skip 
 
 test('conformance-interrupt-parent-child-cancel: the cascade ends the child and its question', {
   skip,
-}, async (t) => {
-  const host = await fixtureHost(t);
+}, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-interrupt-parent-child-cancel');
   const childRunId = await childOf(host, runId);
   const waiting = await host.reaches(childRunId, 'waiting-approval');

@@ -27,21 +27,21 @@ async function replaysFromEverywhere(host: FixtureHost, runId: string): Promise<
   }
 }
 
-test('votes of a quorum are lived through again', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('votes of a quorum are lived through again', { skip }, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-interrupt-quorum');
   for (const voter of ['a', 'b', 'c'])
     assert.equal((await host.answer(runId, 'gate', { action: 'accept', voter })).statusCode, 200);
   await replaysFromEverywhere(host, runId);
 });
 
-test('a conversation keeps its turns and its channel', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('a conversation keeps its turns and its channel', { skip }, async () => {
+  const host = await fixtureHost();
   await replaysFromEverywhere(host, await host.start('conformance-conversation-replay'));
 });
 
-test('a conversation with a person keeps its turns', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('a conversation with a person keeps its turns', { skip }, async () => {
+  const host = await fixtureHost();
   const runId = await host.start('conformance-conversation-capability-negotiation');
   await host.reaches(runId, 'waiting-approval');
   const turn = (content: string) => ({
@@ -59,8 +59,8 @@ test('a conversation with a person keeps its turns', { skip }, async (t) => {
   await replaysFromEverywhere(host, runId);
 });
 
-test('children, joins and decisions are read from the record', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('children, joins and decisions are read from the record', { skip }, async () => {
+  const host = await fixtureHost();
   for (const workflowId of [
     'conformance-subworkflow-parent',
     'conformance-dispatch-cross-worker-handoff',
@@ -69,8 +69,8 @@ test('children, joins and decisions are read from the record', { skip }, async (
     await replaysFromEverywhere(host, await host.start(workflowId));
 });
 
-test('delays, failures and channels come out the same', { skip }, async (t) => {
-  const host = await fixtureHost(t);
+test('delays, failures and channels come out the same', { skip }, async () => {
+  const host = await fixtureHost();
   await replaysFromEverywhere(host, await host.start('conformance-channel-ttl'));
   await replaysFromEverywhere(host, await host.start('conformance-failure'));
 });

@@ -1,10 +1,10 @@
 /** A host that serves the public fixtures, for tests that run them the way the public suite does. */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import type { Json, JsonObject, RunEventDoc } from '@gantry/protocol';
 import type { LightMyRequestResponse } from 'fastify';
 import { publicFixturesFolder } from '../../../protocol/src/testing/public-schemas.ts';
 import { type ApiTest, apiTest, assertPublic } from '../api/testing.ts';
+import { onePerFile } from './one-per-file.ts';
 
 export interface FixtureHost extends ApiTest {
   events(runId: string): Promise<RunEventDoc[]>;
@@ -13,7 +13,7 @@ export interface FixtureHost extends ApiTest {
   answer(runId: string, nodeId: string, resumeValue: Json): Promise<LightMyRequestResponse>;
 }
 
-export async function fixtureHost(t: TestContext): Promise<FixtureHost> {
+export const fixtureHost = onePerFile(async (t): Promise<FixtureHost> => {
   const api = await apiTest(t, { settings: { workflowsDir: publicFixturesFolder }, workflows: [] });
   const snapshot = async (runId: string): Promise<JsonObject> => (await api.get(`/v1/runs/${runId}`)).json();
   return {
@@ -37,7 +37,7 @@ export async function fixtureHost(t: TestContext): Promise<FixtureHost> {
     answer: (runId, nodeId, resumeValue) =>
       api.post(`/v1/runs/${runId}/interrupts/${nodeId}`, { resumeValue }),
   };
-}
+});
 
 export const typesOf = (events: readonly RunEventDoc[]): string[] => events.map(({ type }) => type);
 

@@ -1,11 +1,11 @@
 /** A whole host in this process, for tests through the front door. */
-import type { TestContext } from 'node:test';
 import type { WorkflowDefinition } from '@gantry/protocol';
 import type { Store } from '@gantry/store';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { createHost, type Host, type HostOptions } from '../host.ts';
 import { readSettings, type Settings } from '../settings.ts';
 import { TEST_KEY, temporaryFolder } from './host-process.ts';
+import type { Lifetime } from './one-per-file.ts';
 
 export interface TestHost {
   readonly host: Host;
@@ -15,7 +15,7 @@ export interface TestHost {
 }
 
 export async function testHost(
-  t: TestContext,
+  t: Lifetime,
   options: {
     settings?: Partial<Settings>;
     workflows?: readonly WorkflowDefinition[];

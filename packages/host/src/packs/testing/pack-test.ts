@@ -1,10 +1,10 @@
 /** A host with packs, spoken to through the front door. */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import { readArchive, readManifest, surfaceAsks } from '@gantry/packs';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import type { LightMyRequestResponse } from 'fastify';
 import { type ApiTest, apiTest } from '../../api/testing.ts';
+import type { Lifetime } from '../../testing/one-per-file.ts';
 import { packArchive, type TestPack } from './pack-archive.ts';
 
 export const PACKS_URL = '/v1/host/gantry/packs';
@@ -19,10 +19,7 @@ export interface PackTest extends ApiTest {
   asks(runId: string): Promise<JsonObject>;
 }
 
-export async function packTest(
-  t: TestContext,
-  options: Parameters<typeof apiTest>[1] = {},
-): Promise<PackTest> {
+export async function packTest(t: Lifetime, options: Parameters<typeof apiTest>[1] = {}): Promise<PackTest> {
   const api = await apiTest(t, { workflows: [], ...options });
   const upload: PackTest['upload'] = (bytes, query = '') =>
     api.request({
