@@ -15,62 +15,26 @@ export interface SurfaceName {
 }
 
 /** What code of packs can call. The literals in `packages/surfaces` take their names from here. */
-export const SURFACE_NAMES = [
-  {
-    capability: 'kvStorage',
-    path: 'storage.kv',
-    aliases: ['storage.kv'],
-    seam: 'kv',
-    holds: 'the keys and values',
-  },
-  {
-    capability: 'cache',
-    path: 'storage.cache',
-    aliases: ['storage.cache'],
-    seam: 'cache',
-    holds: 'the cache',
-  },
-  {
-    capability: 'tableStorage',
-    path: 'storage.table',
-    aliases: ['storage.table'],
-    seam: 'table',
-    holds: 'the tables',
-  },
-  { capability: 'nosql', path: 'db.nosql', aliases: ['db.nosql'], seam: 'nosql', holds: 'the documents' },
-  { capability: 'sql', path: 'db.sql', aliases: ['db.sql'], seam: 'sql', holds: 'the SQL databases' },
-  {
-    capability: 'vectorStore',
-    path: 'db.vector',
-    aliases: ['db.vector'],
-    seam: 'vector',
-    holds: 'the vectors',
-  },
-  {
-    capability: 'searchIndex',
-    path: 'db.search',
-    aliases: ['db.search'],
-    seam: 'search',
-    holds: 'the search indexes',
-  },
-  {
-    capability: 'queueBus',
-    path: 'queueBus',
-    aliases: ['storage.queue', 'queue'],
-    seam: 'queueBus',
-    holds: 'the queues',
-  },
-  {
-    capability: 'blobStorage',
-    path: 'storage.blob',
-    aliases: ['storage.blob'],
-    seam: 'blob',
-    holds: 'the objects',
-  },
-  { capability: 'fs', path: 'fs', aliases: [], seam: 'fs', holds: 'the files' },
-] as const satisfies readonly SurfaceName[];
+const NAMES = [
+  { capability: 'kvStorage', path: 'storage.kv', holds: 'the keys and values' },
+  { capability: 'cache', path: 'storage.cache', holds: 'the cache' },
+  { capability: 'tableStorage', path: 'storage.table', holds: 'the tables' },
+  { capability: 'nosql', path: 'db.nosql', holds: 'the documents' },
+  { capability: 'sql', path: 'db.sql', holds: 'the SQL databases' },
+  { capability: 'vectorStore', path: 'db.vector', holds: 'the vectors' },
+  { capability: 'searchIndex', path: 'db.search', holds: 'the search indexes' },
+  { capability: 'queueBus', path: 'queueBus', holds: 'the queues', aliases: ['storage.queue', 'queue'] },
+  { capability: 'blobStorage', path: 'storage.blob', holds: 'the objects' },
+  { capability: 'fs', path: 'fs', holds: 'the files' },
+] as const satisfies readonly (Omit<SurfaceName, 'aliases' | 'seam'> & Partial<SurfaceName>)[];
 
-export type SurfaceCapability = (typeof SURFACE_NAMES)[number]['capability'];
+export type SurfaceCapability = (typeof NAMES)[number]['capability'];
+
+export const SURFACE_NAMES: readonly SurfaceName[] = NAMES.map((names) => ({
+  aliases: names.path === names.capability ? [] : [names.path],
+  seam: names.path.replace(/^.*\./, ''),
+  ...names,
+}));
 
 /** The other capabilities that the protocol or published packs name, reserved ones too. */
 const OTHERS = (
