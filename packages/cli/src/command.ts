@@ -15,6 +15,20 @@ export interface OptionSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
+/** `--limit N`: `value` stands for what is given. */
+export const option = (
+  value: string,
+  text: string,
+  more: Pick<OptionSpec, 'short' | 'multiple'> = {},
+): OptionSpec => ({ type: 'string', value, text, ...more });
+
+/** `--json` */
+export const flag = (text: string, more: Pick<OptionSpec, 'short'> = {}): OptionSpec => ({
+  type: 'boolean',
+  text,
+  ...more,
+});
+
 /** What a command is run with. */
 export interface Call {
   readonly args: Args;
@@ -42,8 +56,8 @@ export interface Command {
 
 /** Options every command takes. */
 export const COMMON_OPTIONS: OptionSpecs = {
-  url: { type: 'string', value: 'URL', text: 'the host (GANTRY_URL; http://127.0.0.1:7070)' },
-  key: { type: 'string', value: 'KEY', text: 'API key (GANTRY_API_KEY; better there than in shell history)' },
-  data: { type: 'string', value: 'DIR', text: "the host's data folder (GANTRY_DATA_DIR; ./.gantry)" },
-  help: { type: 'boolean', short: 'h', text: 'show help' },
+  url: option('URL', 'the host (GANTRY_URL; http://127.0.0.1:7070)'),
+  key: option('KEY', 'API key (GANTRY_API_KEY; better there than in shell history)'),
+  data: option('DIR', "the host's data folder (GANTRY_DATA_DIR; ./.gantry)"),
+  help: flag('show help', { short: 'h' }),
 };

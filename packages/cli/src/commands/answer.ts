@@ -1,6 +1,6 @@
 import type { Json } from '@gantry/protocol';
 import { answerFrom, openQuestion, sendAnswer } from '../answer.ts';
-import type { Command } from '../command.ts';
+import { type Command, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { howToAnswer } from '../question.ts';
 
@@ -13,7 +13,7 @@ export const answer: Command = {
   details:
     'The node may be left out when the run asks only one question. A value is read as JSON when it is JSON,\n' +
     'else as text. Where one key votes for several people, say for whom: action=accept voter=ada',
-  options: { json: { type: 'string', value: 'VALUE', text: 'the whole answer as JSON, sent as it is' } },
+  options: { json: option('VALUE', 'the whole answer as JSON, sent as it is') },
   examples: [
     'gantry answer RUN city="Zürich" days=7',
     'gantry answer RUN payment status=paid',

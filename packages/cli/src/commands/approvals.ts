@@ -1,6 +1,6 @@
 import type { OpenInterrupt } from '@gantry/protocol';
 import { questionsOfRun } from '../answer.ts';
-import type { Command } from '../command.ts';
+import { type Command, flag, option } from '../command.ts';
 import { EXIT } from '../io.ts';
 import { printJson } from '../output.ts';
 import { howToAnswer, renderQuestion } from '../question.ts';
@@ -12,9 +12,9 @@ export const approvals: Command = {
   usage: 'approvals [runId] [--limit N] [--before CURSOR] [--json]',
   details: 'Approvals, clarifications and every other open question, with what to type to answer it.',
   options: {
-    limit: { type: 'string', value: 'N', text: 'questions of how many runs, 1 to 200 (20)' },
-    before: { type: 'string', value: 'CURSOR', text: 'go on where an earlier page ended' },
-    json: { type: 'boolean', text: 'print JSON' },
+    limit: option('N', 'questions of how many runs, 1 to 200 (20)'),
+    before: option('CURSOR', 'go on where an earlier page ended'),
+    json: flag('print JSON'),
   },
   examples: ['gantry approvals', 'gantry approvals RUN'],
   words: { min: 0, max: 1 },

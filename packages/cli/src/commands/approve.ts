@@ -1,12 +1,12 @@
 import { checkDecidable, openQuestion, sendAnswer } from '../answer.ts';
-import type { Command } from '../command.ts';
+import { type Command, option } from '../command.ts';
 
 export const approve: Command = {
   name: 'approve',
   summary: 'say yes to what a run asks',
   usage: 'approve <runId> [node] [--comment TEXT]',
   details: 'The node may be left out when the run asks only one question.',
-  options: { comment: { type: 'string', value: 'TEXT', text: 'kept in the log of the run' } },
+  options: { comment: option('TEXT', 'kept in the log of the run') },
   examples: ['gantry approve RUN', 'gantry approve RUN review --comment "looks good"'],
   words: { min: 1, max: 2 },
   async run(call) {

@@ -1,6 +1,6 @@
 import type { DeadLetter } from '@gantry/protocol';
 import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
-import type { Call, Command } from '../command.ts';
+import { type Call, type Command, flag, option } from '../command.ts';
 import { ago, printJson, printListing } from '../output.ts';
 import { printable } from '../style.ts';
 
@@ -58,9 +58,9 @@ export const deadLetters: Command = {
     'Runs whose retries are used up, and events that started no run. `retry` branches a run off before the step\n' +
     'that failed, or delivers the event again; `rm` takes it off the list and changes nothing else.',
   options: {
-    limit: { type: 'string', value: 'N', text: 'ls: how many, 1 to 200 (20)' },
-    before: { type: 'string', value: 'CURSOR', text: 'ls: go on where an earlier page ended' },
-    json: { type: 'boolean', text: 'print JSON' },
+    limit: option('N', 'ls: how many, 1 to 200 (20)'),
+    before: option('CURSOR', 'ls: go on where an earlier page ended'),
+    json: flag('print JSON'),
   },
   examples: ['gantry dead-letters', 'gantry dead-letters retry ID'],
   words: { min: 0, max: wordsMax(ACTIONS) },

@@ -1,5 +1,5 @@
 import type { EventDiff, RunDiffResponse } from '@gantry/protocol';
-import type { Command } from '../command.ts';
+import { type Command, flag } from '../command.ts';
 import { EXIT } from '../io.ts';
 import { printJson } from '../output.ts';
 import { oneLine } from '../question.ts';
@@ -14,8 +14,8 @@ export const diff: Command = {
   usage: 'diff <runA> <runB> [--all] [--json]',
   details: `Shows the first ${EVENTS_SHOWN} events that differ; - is only in A, + only in B, ~ in both.`,
   options: {
-    all: { type: 'boolean', text: 'show every event that differs' },
-    json: { type: 'boolean', text: 'print JSON' },
+    all: flag('show every event that differs'),
+    json: flag('print JSON'),
   },
   examples: ['gantry diff RUN FORK'],
   words: { min: 2, max: 2 },

@@ -1,6 +1,6 @@
 import { ApiError } from '@gantry/client';
 import { type BackendHealth, profilesOf } from '@gantry/protocol';
-import type { Call, Command } from '../command.ts';
+import { type Call, type Command, flag } from '../command.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { checkData, checkNode } from '../doctor/local.ts';
 import { checkClock, checkDatabaseClock, probe } from '../doctor/probe.ts';
@@ -14,7 +14,7 @@ export const doctor: Command = {
   summary: 'check this machine, the host and the key',
   usage: 'doctor [--json]',
   details: 'Exit code 1 when something fails; warnings do not count.',
-  options: { json: { type: 'boolean', text: 'print JSON' } },
+  options: { json: flag('print JSON') },
   examples: ['gantry doctor', 'gantry doctor --url https://gantry.example.com'],
   words: { min: 0, max: 0 },
   async run(call) {

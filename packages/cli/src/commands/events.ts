@@ -1,6 +1,6 @@
 import type { Client, StreamEvent } from '@gantry/client';
 import { isTerminalEvent } from '@gantry/protocol';
-import type { Command } from '../command.ts';
+import { type Command, flag } from '../command.ts';
 import { EXIT } from '../io.ts';
 import { printable } from '../style.ts';
 
@@ -9,8 +9,8 @@ export const events: Command = {
   summary: 'show the events of a run',
   usage: 'events <runId> [--follow] [--json]',
   options: {
-    follow: { type: 'boolean', short: 'f', text: 'go on until the run ends' },
-    json: { type: 'boolean', text: 'one event per line, as JSON' },
+    follow: flag('go on until the run ends', { short: 'f' }),
+    json: flag('one event per line, as JSON'),
   },
   examples: ['gantry events RUN', 'gantry events RUN --follow', 'gantry events RUN --json | jq .type'],
   words: { min: 1, max: 1 },

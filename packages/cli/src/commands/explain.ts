@@ -1,5 +1,5 @@
 import type { RunExplanation } from '@gantry/protocol';
-import type { Command } from '../command.ts';
+import { type Command, flag } from '../command.ts';
 import { EXIT } from '../io.ts';
 import { placesOf } from '../place.ts';
 import { duration, printable, type Style } from '../style.ts';
@@ -8,7 +8,7 @@ export const explain: Command = {
   name: 'explain',
   summary: 'say why a run is where it is, and what to do',
   usage: 'explain <runId> [--json]',
-  options: { json: { type: 'boolean', text: 'print JSON' } },
+  options: { json: flag('print JSON') },
   examples: ['gantry explain RUN'],
   words: { min: 1, max: 1 },
   async run({ args, io, style, client }) {

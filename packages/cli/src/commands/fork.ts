@@ -1,6 +1,6 @@
 import type { ForkRunRequest } from '@gantry/protocol';
 import type { Args } from '../args.ts';
-import type { Command } from '../command.ts';
+import { type Command, flag, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { printJson } from '../output.ts';
 import { readPairs } from '../values.ts';
@@ -14,16 +14,11 @@ export const fork: Command = {
     'A branch keeps the first N events and goes on anew from there, effects included.\n' +
     'Without --replay or --branch: a branch if --at or --set is given, else a replay of the whole run.',
   options: {
-    at: { type: 'string', value: 'N', text: 'keep the first N events; `gantry events` numbers them from 0' },
-    replay: { type: 'boolean', text: 'repeat what is recorded' },
-    branch: { type: 'boolean', text: 'go on anew; needs --at' },
-    set: {
-      type: 'string',
-      multiple: true,
-      value: 'K=V',
-      text: 'branch: another value of `configurable`; may be repeated',
-    },
-    json: { type: 'boolean', text: 'print JSON' },
+    at: option('N', 'keep the first N events; `gantry events` numbers them from 0'),
+    replay: flag('repeat what is recorded'),
+    branch: flag('go on anew; needs --at'),
+    set: option('K=V', 'branch: another value of `configurable`; may be repeated', { multiple: true }),
+    json: flag('print JSON'),
   },
   examples: ['gantry fork RUN', 'gantry fork RUN --at 12', 'gantry fork RUN --at 12 --set model=small'],
   words: { min: 1, max: 1 },

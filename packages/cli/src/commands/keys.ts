@@ -1,7 +1,7 @@
 import type { NewKey, OfTenant } from '@gantry/client';
 import { didYouMean, isRoleScope, isScope, SCOPES } from '@gantry/protocol';
 import { type Actions, runAction, wordsMax } from '../actions.ts';
-import type { Call, Command } from '../command.ts';
+import { type Call, type Command, flag, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { printJson, printListing, printSecret } from '../output.ts';
 
@@ -66,12 +66,12 @@ export const keys: Command = {
   usage: 'keys ls | create <name> --scopes a,b | rotate <keyId> | revoke <keyId>',
   details: `Scopes: ${SCOPES.join(', ')}`,
   options: {
-    scopes: { type: 'string', value: 'A,B', text: 'create: what the key may do; no scope implies another' },
-    tenant: { type: 'string', value: 'ID', text: 'whose keys; another than your own is for host admins' },
-    test: { type: 'boolean', text: 'create: a key for test data' },
-    'expires-in': { type: 'string', value: 'S', text: 'create: valid for S seconds' },
-    grace: { type: 'string', value: 'S', text: 'rotate: the old key stays valid for S seconds' },
-    json: { type: 'boolean', text: 'print JSON' },
+    scopes: option('A,B', 'create: what the key may do; no scope implies another'),
+    tenant: option('ID', 'whose keys; another than your own is for host admins'),
+    test: flag('create: a key for test data'),
+    'expires-in': option('S', 'create: valid for S seconds'),
+    grace: option('S', 'rotate: the old key stays valid for S seconds'),
+    json: flag('print JSON'),
   },
   examples: [
     'gantry keys ls',

@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts';
+import { type Command, flag, option } from '../command.ts';
 import { EXIT } from '../io.ts';
 
 export const pause: Command = {
@@ -6,8 +6,8 @@ export const pause: Command = {
   summary: 'hold a run until it is resumed',
   usage: 'pause <runId> [--now] [--reason TEXT]',
   options: {
-    now: { type: 'boolean', text: 'do not wait for the steps under way' },
-    reason: { type: 'string', value: 'TEXT', text: 'kept in the log of the run' },
+    now: flag('do not wait for the steps under way'),
+    reason: option('TEXT', 'kept in the log of the run'),
   },
   examples: ['gantry pause RUN', 'gantry pause RUN --now --reason "looking into it"'],
   words: { min: 1, max: 1 },

@@ -1,5 +1,5 @@
 import { checkDecidable, openQuestion, sendAnswer } from '../answer.ts';
-import type { Command } from '../command.ts';
+import { type Command, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 
 export const reject: Command = {
@@ -7,7 +7,7 @@ export const reject: Command = {
   summary: 'say no to what a run asks',
   usage: 'reject <runId> [node] --reason TEXT',
   details: 'The node may be left out when the run asks only one question.',
-  options: { reason: { type: 'string', value: 'TEXT', text: 'why; kept in the log of the run' } },
+  options: { reason: option('TEXT', 'why; kept in the log of the run') },
   examples: ['gantry reject RUN --reason "the numbers are last month\'s"'],
   words: { min: 1, max: 2 },
   async run(call) {

@@ -1,11 +1,11 @@
-import type { Command } from '../command.ts';
+import { type Command, option } from '../command.ts';
 import { EXIT } from '../io.ts';
 
 export const resume: Command = {
   name: 'resume',
   summary: 'let a paused run go on',
   usage: 'resume <runId> [--reason TEXT]',
-  options: { reason: { type: 'string', value: 'TEXT', text: 'kept in the log of the run' } },
+  options: { reason: option('TEXT', 'kept in the log of the run') },
   examples: ['gantry resume RUN'],
   words: { min: 1, max: 1 },
   async run({ args, io, client }) {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { ApiError, type Client } from '@gantry/client';
 import type { JsonObject } from '@gantry/protocol';
-import type { Call, Command } from '../command.ts';
+import { type Call, type Command, flag, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { readJson, readPairs } from '../values.ts';
 import { nodeNames, printEvents, renderEnd, watchRun } from '../watch.ts';
@@ -14,15 +14,11 @@ export const run: Command = {
     '<workflow> is an id, or the path of a .json definition, which is registered first.\n' +
     'A value is read as JSON when it is JSON, else as text: --input count=3 --input name=Ada',
   options: {
-    input: { type: 'string', multiple: true, short: 'i', value: 'K=V', text: 'one input; may be repeated' },
-    'input-file': { type: 'string', value: 'FILE', text: 'a JSON object of inputs; --input wins over it' },
-    watch: { type: 'boolean', short: 'w', text: 'show the steps until the run ends' },
-    json: { type: 'boolean', text: 'print JSON; with --watch one event per line' },
-    timeout: {
-      type: 'string',
-      value: 'S',
-      text: 'with --watch: stop watching after S seconds; the run goes on',
-    },
+    input: option('K=V', 'one input; may be repeated', { multiple: true, short: 'i' }),
+    'input-file': option('FILE', 'a JSON object of inputs; --input wins over it'),
+    watch: flag('show the steps until the run ends', { short: 'w' }),
+    json: flag('print JSON; with --watch one event per line'),
+    timeout: option('S', 'with --watch: stop watching after S seconds; the run goes on'),
   },
   examples: [
     'gantry run hello --watch',

@@ -1,5 +1,5 @@
 import { RUN_STATUSES } from '@gantry/protocol';
-import type { Command } from '../command.ts';
+import { type Command, flag, option } from '../command.ts';
 import { EXIT } from '../io.ts';
 import { duration, table } from '../style.ts';
 import { readChoice } from '../values.ts';
@@ -9,11 +9,11 @@ export const runs: Command = {
   summary: 'list runs, newest first',
   usage: 'runs [--status S] [--workflow ID] [--limit N] [--before CURSOR] [--json]',
   options: {
-    status: { type: 'string', value: 'S', text: RUN_STATUSES.join(', ') },
-    workflow: { type: 'string', value: 'ID', text: 'only runs of this workflow' },
-    limit: { type: 'string', value: 'N', text: 'how many, 1 to 100 (20)' },
-    before: { type: 'string', value: 'CURSOR', text: 'go on where an earlier page ended' },
-    json: { type: 'boolean', text: 'print JSON' },
+    status: option('S', RUN_STATUSES.join(', ')),
+    workflow: option('ID', 'only runs of this workflow'),
+    limit: option('N', 'how many, 1 to 100 (20)'),
+    before: option('CURSOR', 'go on where an earlier page ended'),
+    json: flag('print JSON'),
   },
   examples: ['gantry runs', 'gantry runs --status failed --limit 5'],
   words: { min: 0, max: 0 },

@@ -1,7 +1,7 @@
 import type { CreateScheduleRequest, Schedule } from '@gantry/protocol';
 import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
 import type { Args } from '../args.ts';
-import type { Call, Command } from '../command.ts';
+import { type Call, type Command, flag, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { printJson, printListing } from '../output.ts';
 import { printable } from '../style.ts';
@@ -118,23 +118,17 @@ export const schedules: Command = {
     '`add` takes a cron expression of 5 or 6 fields, --at or --in. `next` also takes a cron expression that no\n' +
     'schedule has yet, to see when it would fire.',
   options: {
-    at: { type: 'string', value: 'TIME', text: 'add: once, at 2030-01-31T09:00:00Z or +01:00 in place of Z' },
-    in: { type: 'string', value: 'D', text: 'add: once, after 30s, 15m, 2h or 3d' },
-    timezone: { type: 'string', value: 'ZONE', text: 'add, next: such as Europe/Berlin (UTC)' },
-    until: { type: 'string', value: 'TIME', text: 'add: fire no more after this time' },
-    missed: { type: 'string', value: 'P', text: `add: ticks while no host was there: ${MISSED.join(', ')}` },
-    input: {
-      type: 'string',
-      multiple: true,
-      short: 'i',
-      value: 'K=V',
-      text: 'add: one input; may be repeated',
-    },
-    tag: { type: 'string', multiple: true, value: 'TAG', text: 'add: of the runs; may be repeated' },
-    count: { type: 'string', value: 'N', text: 'next: how many times, 1 to 100 (5)' },
-    limit: { type: 'string', value: 'N', text: 'ls: how many, 1 to 200 (50)' },
-    before: { type: 'string', value: 'CURSOR', text: 'ls: go on where an earlier page ended' },
-    json: { type: 'boolean', text: 'print JSON' },
+    at: option('TIME', 'add: once, at 2030-01-31T09:00:00Z or +01:00 in place of Z'),
+    in: option('D', 'add: once, after 30s, 15m, 2h or 3d'),
+    timezone: option('ZONE', 'add, next: such as Europe/Berlin (UTC)'),
+    until: option('TIME', 'add: fire no more after this time'),
+    missed: option('P', `add: ticks while no host was there: ${MISSED.join(', ')}`),
+    input: option('K=V', 'add: one input; may be repeated', { multiple: true, short: 'i' }),
+    tag: option('TAG', 'add: of the runs; may be repeated', { multiple: true }),
+    count: option('N', 'next: how many times, 1 to 100 (5)'),
+    limit: option('N', 'ls: how many, 1 to 200 (50)'),
+    before: option('CURSOR', 'ls: go on where an earlier page ended'),
+    json: flag('print JSON'),
   },
   examples: [
     'gantry schedules add report "0 9 * * 1-5" --timezone Europe/Berlin --input days=1',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { Command } from '../command.ts';
+import { type Command, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
 
 const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
@@ -38,24 +38,12 @@ export const start: Command = {
   usage: 'start [--port N] [--data DIR] [--workflows DIR] ...',
   details: 'Flags go to the host as they are. Ctrl-C or SIGTERM drains and stops it.',
   options: {
-    host: { type: 'string', value: 'ADDRESS', text: 'address to listen on (GANTRY_HOST; 127.0.0.1)' },
-    port: { type: 'string', value: 'N', text: 'port, 0 for any free one (GANTRY_PORT; 7070)' },
-    data: {
-      type: 'string',
-      value: 'DIR',
-      text: 'where everything durable lives (GANTRY_DATA_DIR; ./.gantry)',
-    },
-    database: {
-      type: 'string',
-      value: 'URL',
-      text: 'postgres://... instead of SQLite (GANTRY_DATABASE_URL)',
-    },
-    workflows: {
-      type: 'string',
-      value: 'DIR',
-      text: 'definitions loaded at start (GANTRY_WORKFLOWS_DIR; ./workflows)',
-    },
-    log: { type: 'string', value: 'LEVEL', text: 'debug, info, warn, error or silent (GANTRY_LOG; info)' },
+    host: option('ADDRESS', 'address to listen on (GANTRY_HOST; 127.0.0.1)'),
+    port: option('N', 'port, 0 for any free one (GANTRY_PORT; 7070)'),
+    data: option('DIR', 'where everything durable lives (GANTRY_DATA_DIR; ./.gantry)'),
+    database: option('URL', 'postgres://... instead of SQLite (GANTRY_DATABASE_URL)'),
+    workflows: option('DIR', 'definitions loaded at start (GANTRY_WORKFLOWS_DIR; ./workflows)'),
+    log: option('LEVEL', 'debug, info, warn, error or silent (GANTRY_LOG; info)'),
   },
   examples: ['gantry start', 'gantry start --port 8080 --data /var/lib/gantry'],
   words: 'passthrough',

@@ -1,7 +1,7 @@
 import { BRIDGED_SOURCES, SIGNATURE_SCHEMES, type TriggerSource, VERIFICATION_MODES } from '@gantry/protocol';
 import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
 import type { Args } from '../args.ts';
-import type { Call, Command } from '../command.ts';
+import { type Call, type Command, flag, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { printJson, printListing, printSecret } from '../output.ts';
 import { printable } from '../style.ts';
@@ -142,32 +142,15 @@ export const triggers: Command = {
     'Senders sign each event with the secret that `add` prints once; docs/triggers.md says how.\n' +
     'With --topic nothing is sent: every message of the topic starts a run. Paths of --map then begin with payload.',
   options: {
-    source: {
-      type: 'string',
-      value: 'S',
-      text: `add: ${BRIDGED_SOURCES.join(', ')} (webhook; with --topic queue)`,
-    },
-    topic: { type: 'string', value: 'NAME', text: 'add: the topic of a queue to listen to' },
-    group: { type: 'string', value: 'NAME', text: 'add: share the messages of the topic with this group' },
-    verify: {
-      type: 'string',
-      value: 'M',
-      text: `add: signatures are ${VERIFICATION_MODES.join(', ')} (required)`,
-    },
-    scheme: {
-      type: 'string',
-      value: 'S',
-      text: `add: how senders sign, ${SIGNATURE_SCHEMES.join(' or ')} (openwop)`,
-    },
-    map: {
-      type: 'string',
-      multiple: true,
-      value: 'V=PATH',
-      text: 'add: fill a variable from the event; may be repeated',
-    },
-    limit: { type: 'string', value: 'N', text: 'deliveries: how many, 1 to 200 (20)' },
-    before: { type: 'string', value: 'CURSOR', text: 'deliveries: go on where an earlier page ended' },
-    json: { type: 'boolean', text: 'print JSON' },
+    source: option('S', `add: ${BRIDGED_SOURCES.join(', ')} (webhook; with --topic queue)`),
+    topic: option('NAME', 'add: the topic of a queue to listen to'),
+    group: option('NAME', 'add: share the messages of the topic with this group'),
+    verify: option('M', `add: signatures are ${VERIFICATION_MODES.join(', ')} (required)`),
+    scheme: option('S', `add: how senders sign, ${SIGNATURE_SCHEMES.join(' or ')} (openwop)`),
+    map: option('V=PATH', 'add: fill a variable from the event; may be repeated', { multiple: true }),
+    limit: option('N', 'deliveries: how many, 1 to 200 (20)'),
+    before: option('CURSOR', 'deliveries: go on where an earlier page ended'),
+    json: flag('print JSON'),
   },
   examples: [
     'gantry triggers add triage --map issue=webhook.body.issue.id',

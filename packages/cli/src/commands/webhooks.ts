@@ -1,6 +1,6 @@
 import type { WebhookSubscription } from '@gantry/protocol';
 import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
-import type { Command } from '../command.ts';
+import { type Command, flag, option } from '../command.ts';
 import { ago, printJson, printListing, printSecret } from '../output.ts';
 import { printable } from '../style.ts';
 import { readChoice } from '../values.ts';
@@ -121,23 +121,14 @@ export const webhooks: Command = {
     'Every event is signed with the secret that `add` prints once.\n' +
     'An --event is a type, all types of a kind (node.*) or all (*); without one: run.*',
   options: {
-    event: { type: 'string', multiple: true, value: 'TYPE', text: 'add: which events; may be repeated' },
-    tag: {
-      type: 'string',
-      multiple: true,
-      value: 'TAG',
-      text: 'add: only runs with this tag; may be repeated',
-    },
-    durable: { type: 'boolean', text: 'add: try again for about a day when the receiver fails' },
-    overlap: {
-      type: 'string',
-      value: 'SECONDS',
-      text: 'rotate-secret: how long the old secret signs too (86400)',
-    },
-    state: { type: 'string', value: 'S', text: `deliveries: ${STATES.join(', ')}` },
-    limit: { type: 'string', value: 'N', text: 'deliveries: how many, 1 to 200 (20)' },
-    before: { type: 'string', value: 'CURSOR', text: 'deliveries: go on where an earlier page ended' },
-    json: { type: 'boolean', text: 'print JSON' },
+    event: option('TYPE', 'add: which events; may be repeated', { multiple: true }),
+    tag: option('TAG', 'add: only runs with this tag; may be repeated', { multiple: true }),
+    durable: flag('add: try again for about a day when the receiver fails'),
+    overlap: option('SECONDS', 'rotate-secret: how long the old secret signs too (86400)'),
+    state: option('S', `deliveries: ${STATES.join(', ')}`),
+    limit: option('N', 'deliveries: how many, 1 to 200 (20)'),
+    before: option('CURSOR', 'deliveries: go on where an earlier page ended'),
+    json: flag('print JSON'),
   },
   examples: [
     'gantry webhooks',

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type Actions, runAction, wordsMax } from '../actions.ts';
-import type { Command } from '../command.ts';
+import { type Command, flag } from '../command.ts';
 import { printJson, printListing } from '../output.ts';
 import { table } from '../style.ts';
 import { readJson } from '../values.ts';
@@ -45,7 +45,7 @@ export const workflows: Command = {
   name: 'workflows',
   summary: 'list, show and register workflows',
   usage: 'workflows [ls | show <id> | versions <id> | register <file>] [--json]',
-  options: { json: { type: 'boolean', text: 'print JSON' } },
+  options: { json: flag('print JSON') },
   examples: ['gantry workflows', 'gantry workflows register ./flows/report.json'],
   words: { min: 0, max: wordsMax(ACTIONS) },
   run: (call) => runAction('workflows', ACTIONS, call),

@@ -1,5 +1,5 @@
 import { type Actions, runAction, usageOf, wordsMax } from '../../actions.ts';
-import type { Call, Command } from '../../command.ts';
+import { type Call, type Command, flag, option } from '../../command.ts';
 import { EXIT } from '../../io.ts';
 import { build, check, create } from './author.ts';
 import { dev } from './dev.ts';
@@ -43,55 +43,31 @@ export const pack: Command = {
     'are lists with commas, <permissions> may be `none`. `why` takes a type, a chain or a pack. `check`, `verify`,\n' +
     '`lock --check` and what builds exit with 1 when something is not right.',
   options: {
-    registry: {
-      type: 'string',
-      value: 'URL',
-      text: 'an address or a folder; more, with commas, are fallbacks (GANTRY_REGISTRY_URL)',
-    },
-    grant: {
-      type: 'string',
+    registry: option('URL', 'an address or a folder; more, with commas, are fallbacks (GANTRY_REGISTRY_URL)'),
+    grant: option(
+      'A,B',
+      'install, update, dev: what it may do; NAME=A,B for another pack than the named one',
+      { multiple: true },
+    ),
+    lock: option('FILE', 'the lockfile (GANTRY_PACK_LOCK; ./pack-lock.json)'),
+    workflows: option(
+      'DIR',
+      'lock, install, outdated, update: whose packs are asked for (GANTRY_WORKFLOWS_DIR; ./workflows)',
+    ),
+    override: option('NAME=VERSION', 'lock: this version, whatever the ranges say; NAME= takes it back', {
       multiple: true,
-      value: 'A,B',
-      text: 'install, update, dev: what it may do; NAME=A,B for another pack than the named one',
-    },
-    lock: { type: 'string', value: 'FILE', text: 'the lockfile (GANTRY_PACK_LOCK; ./pack-lock.json)' },
-    workflows: {
-      type: 'string',
-      value: 'DIR',
-      text: 'lock, install, outdated, update: whose packs are asked for (GANTRY_WORKFLOWS_DIR; ./workflows)',
-    },
-    override: {
-      type: 'string',
-      multiple: true,
-      value: 'NAME=VERSION',
-      text: 'lock: this version, whatever the ranges say; NAME= takes it back',
-    },
-    check: { type: 'boolean', text: 'lock: write nothing; exit with 1 when the file would change' },
-    unverified: { type: 'boolean', text: 'install, update: also what no key of the registry signed' },
-    older: { type: 'boolean', text: 'install: also in place of a newer version' },
-    yes: { type: 'boolean', text: 'update: do not ask' },
-    storage: {
-      type: 'boolean',
-      text: 'new: a node that stores through the host, not one that only computes',
-    },
-    out: { type: 'string', value: 'PATH', text: 'new: the folder; build, sign: the archive' },
-    'signing-key': {
-      type: 'string',
-      value: 'FILE',
-      text: 'sign, publish: the private key, as keygen made it',
-    },
-    keys: { type: 'string', value: 'PATH', text: 'verify: the public key, or a folder of them' },
-    trust: {
-      type: 'string',
-      value: 'FILE',
-      text: 'verify, install, update: a trust file, with keys and Sigstore signers',
-    },
-    integrity: {
-      type: 'string',
-      value: 'SRI',
-      text: 'verify: what the archive must be, as build printed it',
-    },
-    json: { type: 'boolean', text: 'print JSON' },
+    }),
+    check: flag('lock: write nothing; exit with 1 when the file would change'),
+    unverified: flag('install, update: also what no key of the registry signed'),
+    older: flag('install: also in place of a newer version'),
+    yes: flag('update: do not ask'),
+    storage: flag('new: a node that stores through the host, not one that only computes'),
+    out: option('PATH', 'new: the folder; build, sign: the archive'),
+    'signing-key': option('FILE', 'sign, publish: the private key, as keygen made it'),
+    keys: option('PATH', 'verify: the public key, or a folder of them'),
+    trust: option('FILE', 'verify, install, update: a trust file, with keys and Sigstore signers'),
+    integrity: option('SRI', 'verify: what the archive must be, as build printed it'),
+    json: flag('print JSON'),
   },
   examples: [
     'gantry pack new vendor.acme.greeter',

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type Actions, runAction, wordsMax } from '../../actions.ts';
 import { readArgs, splitCommand } from '../../args.ts';
-import type { Call, Command } from '../../command.ts';
+import { type Call, type Command, flag, option } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { runServer } from '../start.ts';
 import { advisories } from './advisories.ts';
@@ -36,21 +36,17 @@ export const registry: Command = {
     'exits with 1 when something was refused. The rest speaks to the registry at --registry, with the key in\n' +
     'GANTRY_REGISTRY_KEY. <pack> is name@version. keys can ls, add and rotate; advisories can ls and add.',
   options: {
-    registry: { type: 'string', value: 'URL', text: 'the registry (GANTRY_REGISTRY_URL)' },
-    key: { type: 'string', value: 'KEY', text: 'API key (GANTRY_REGISTRY_KEY; better there)' },
-    only: { type: 'string', value: 'NAMES', text: 'mirror: names or namespaces, separated by commas' },
-    reason: {
-      type: 'string',
-      value: 'TEXT',
-      text: 'yank, deprecate: the reason, shown to users of the version',
-    },
-    advisory: { type: 'string', value: 'URL', text: 'yank: address of the advisory' },
-    'superseded-by': { type: 'string', value: 'PACK', text: 'deprecate: what to use instead' },
-    'public-key': { type: 'string', value: 'FILE', text: 'claim, keys: the .pub file, named after the key' },
-    'signing-key': { type: 'string', value: 'FILE', text: 'keys rotate: the .pem file of the current key' },
-    owner: { type: 'string', value: 'TENANT', text: 'claim: another tenant, as an operator' },
-    contact: { type: 'string', value: 'TEXT', text: 'claim: how to reach the owner' },
-    json: { type: 'boolean', text: 'print JSON' },
+    registry: option('URL', 'the registry (GANTRY_REGISTRY_URL)'),
+    key: option('KEY', 'API key (GANTRY_REGISTRY_KEY; better there)'),
+    only: option('NAMES', 'mirror: names or namespaces, separated by commas'),
+    reason: option('TEXT', 'yank, deprecate: the reason, shown to users of the version'),
+    advisory: option('URL', 'yank: address of the advisory'),
+    'superseded-by': option('PACK', 'deprecate: what to use instead'),
+    'public-key': option('FILE', 'claim, keys: the .pub file, named after the key'),
+    'signing-key': option('FILE', 'keys rotate: the .pem file of the current key'),
+    owner: option('TENANT', 'claim: another tenant, as an operator'),
+    contact: option('TEXT', 'claim: how to reach the owner'),
+    json: flag('print JSON'),
   },
   examples: [
     'gantry registry start --data /var/lib/gantry-registry',
