@@ -1,7 +1,7 @@
 import { ApiError } from '@gantry/client';
-import { type BackendHealth, profilesOf } from '@gantry/protocol';
+import { type BackendHealth, profilesOf, type SandboxHealth } from '@gantry/protocol';
 import { type Call, type Command, flag } from '../command.ts';
-import type { Finding } from '../doctor/finding.ts';
+import { type Finding, fail, ok, warn } from '../doctor/finding.ts';
 import { checkData, checkNode } from '../doctor/local.ts';
 import { checkClock, checkDatabaseClock, probe } from '../doctor/probe.ts';
 import { EXIT } from '../io.ts';
@@ -36,111 +36,92 @@ async function checkHost(call: Call): Promise<Finding[]> {
   const { settings, io } = call;
   const health = await probe(settings.url, '/healthz');
   if (health.kind !== 'answer' || !health.ok) {
-    return [
-      {
-        name: 'host',
-        level: 'fail',
-        detail: health.kind === 'answer' ? `${settings.url} answered ${health.status}` : health.reason,
-        next: 'Start it with `gantry start`, or name the right one with --url.',
-      },
-    ];
+    const detail = health.kind === 'answer' ? `${settings.url} answered ${health.status}` : health.reason;
+    return [fail('host', detail, 'Start it with `gantry start`, or name the right one with --url.')];
   }
   return [
-    { name: 'host', level: 'ok', detail: `${settings.url} answers` },
+    ok('host', `${settings.url} answers`),
     ...(await checkReady(settings.url)),
     checkClock(health.date, io.now()),
     await checkDiscovery(call),
     await checkKey(call),
-    ...(await checkBackends(call)),
-    ...(await checkSandbox(call)),
+    ...(await unlessForbidden('storage', STORAGE_FORBIDDEN, async () =>
+      storageFindings(await call.client.backends()),
+    )),
+    ...(await unlessForbidden('sandbox', SANDBOX_FORBIDDEN, async () =>
+      sandboxFindings(await call.client.sandbox()),
+    )),
   ];
 }
 
 async function checkReady(url: string): Promise<Finding[]> {
   const ready = await probe(url, '/readyz');
-  if (ready.kind === 'answer' && ready.ok)
-    return [{ name: 'ready', level: 'ok', detail: 'serving' }, ...checkDatabaseClock(ready.body)];
-  return [
-    {
-      name: 'ready',
-      level: 'fail',
-      detail: ready.kind === 'answer' ? `answered ${ready.status}` : ready.reason,
-      next: 'It may still be recovering: wait a moment, then look at the host log.',
-    },
-  ];
+  if (ready.kind === 'answer' && ready.ok) return [ok('ready', 'serving'), ...checkDatabaseClock(ready.body)];
+  const detail = ready.kind === 'answer' ? `answered ${ready.status}` : ready.reason;
+  return [fail('ready', detail, 'It may still be recovering: wait a moment, then look at the host log.')];
 }
 
 async function checkDiscovery({ client }: Call): Promise<Finding> {
   const next = 'Check that the URL is that of an OpenWOP host, without /v1.';
   try {
     const profiles = profilesOf(await client.discovery());
-    if (profiles.length > 0) return { name: 'discovery', level: 'ok', detail: profiles.join(', ') };
-    return { name: 'discovery', level: 'fail', detail: 'the document does not satisfy openwop-core', next };
+    if (profiles.length > 0) return ok('discovery', profiles.join(', '));
+    return fail('discovery', 'the document does not satisfy openwop-core', next);
   } catch (error) {
-    return { name: 'discovery', level: 'fail', detail: messageOf(error), next };
+    return fail('discovery', messageOf(error), next);
   }
 }
 
 async function checkKey({ client, settings }: Call): Promise<Finding> {
-  if (settings.keySource === 'none') {
-    const next = 'Set GANTRY_API_KEY; the host printed a key at its first start.';
-    return { name: 'key', level: 'fail', detail: 'none given', next };
-  }
+  if (settings.keySource === 'none')
+    return fail('key', 'none given', 'Set GANTRY_API_KEY; the host printed a key at its first start.');
   const detail = `from ${settings.keySource}`;
   try {
     await client.runs.list({ limit: 1 });
-    return { name: 'key', level: 'ok', detail };
+    return ok('key', detail);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) {
+    if (isForbidden(error)) {
       const next = 'Fine if it only starts runs; else create one with runs:read.';
-      return { name: 'key', level: 'warn', detail: `${detail}: valid, but may not read runs`, next };
+      return warn('key', `${detail}: valid, but may not read runs`, next);
     }
-    const next = 'Set GANTRY_API_KEY to a key of this host.';
-    return { name: 'key', level: 'fail', detail: `${detail}: ${messageOf(error)}`, next };
+    return fail('key', `${detail}: ${messageOf(error)}`, 'Set GANTRY_API_KEY to a key of this host.');
   }
 }
 
-async function checkBackends({ client }: Call): Promise<Finding[]> {
+const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
+
+/** A key that may not look is a warning. */
+async function unlessForbidden(
+  name: string,
+  detail: string,
+  check: () => Promise<Finding[]>,
+): Promise<Finding[]> {
   try {
-    return findingsOf(await client.backends());
+    return await check();
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) {
-      const detail = 'this key may not look at storage; use one with audit:read';
-      return [{ name: 'storage', level: 'warn', detail }];
-    }
-    return [{ name: 'storage', level: 'fail', detail: messageOf(error) }];
+    return [isForbidden(error) ? warn(name, detail) : fail(name, messageOf(error))];
   }
 }
 
-async function checkSandbox({ client }: Call): Promise<Finding[]> {
-  try {
-    const { isolation, filtered, python, problems } = await client.sandbox();
-    const found = [
-      isolation,
-      ...(filtered ? ['system calls filtered'] : []),
-      ...(python ? [`Python ${python}`] : []),
-    ];
-    const level = isolation === 'none' ? 'fail' : 'warn';
-    return [
-      ...(isolation === 'none' ? [] : [{ name: 'sandbox', level: 'ok' as const, detail: found.join(', ') }]),
-      ...problems.map(
-        ({ problem, ...rest }): Finding => ({ name: 'sandbox', level, detail: problem, ...rest }),
-      ),
-    ];
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) {
-      const detail = 'this key may not look at the sandbox; use one of the operator with audit:read';
-      return [{ name: 'sandbox', level: 'warn', detail }];
-    }
-    return [{ name: 'sandbox', level: 'fail', detail: messageOf(error) }];
-  }
+function sandboxFindings({ isolation, filtered, python, problems }: SandboxHealth): Finding[] {
+  const found = [
+    isolation,
+    ...(filtered ? ['system calls filtered'] : []),
+    ...(python ? [`Python ${python}`] : []),
+  ];
+  const isIsolated = isolation !== 'none';
+  const problemOf = isIsolated ? warn : fail;
+  return [
+    ...(isIsolated ? [ok('sandbox', found.join(', '))] : []),
+    ...problems.map(({ problem, next }) => problemOf('sandbox', problem, next)),
+  ];
 }
 
-function findingsOf(backends: readonly BackendHealth[]): Finding[] {
+function storageFindings(backends: readonly BackendHealth[]): Finding[] {
   const findings = backends.flatMap((each) => findingOf(each) ?? []);
   if (backends.length === 0 || findings.some(({ level }) => level === 'fail')) return findings;
   const kinds = [...new Set(backends.map(({ backend }) => backend))].sort();
-  return [{ name: 'storage', level: 'ok', detail: kinds.join(', ') }, ...findings];
+  return [ok('storage', kinds.join(', ')), ...findings];
 }
 
 /** Null when there is nothing to say. */
@@ -149,20 +130,16 @@ function findingOf(health: BackendHealth): Finding | null {
   const about = `${datasource === undefined ? capability : `${capability} "${datasource}"`} (${backend})`;
   switch (health.state) {
     case 'up':
-      if (health.warning === undefined) return null;
-      return { name: 'storage', level: 'warn', detail: `${about}: ${health.warning}` };
+      return health.warning === undefined ? null : warn('storage', `${about}: ${health.warning}`);
     case 'unreachable':
-      return {
-        name: 'storage',
-        level: 'fail',
-        detail: `${about}: ${health.problem}`,
-        next: backend === 'embedded' ? LOOK : START,
-      };
+      return fail('storage', `${about}: ${health.problem}`, backend === 'embedded' ? LOOK : START);
     case 'rejected':
-      return { name: 'storage', level: 'fail', detail: `${about}: ${health.problem}`, next: CORRECT };
+      return fail('storage', `${about}: ${health.problem}`, CORRECT);
   }
 }
 
+const STORAGE_FORBIDDEN = 'this key may not look at storage; use one with audit:read';
+const SANDBOX_FORBIDDEN = 'this key may not look at the sandbox; use one of the operator with audit:read';
 const START = 'Start the server that the setting names, or look at its log; the host reconnects by itself.';
 const LOOK = 'Look at the disk of the data folder and at the log of the host; it tries again by itself.';
 const CORRECT =

@@ -6,3 +6,16 @@ export interface Finding {
   /** What to do about it. */
   readonly next?: string;
 }
+
+const found =
+  (level: Finding['level']) =>
+  (name: string, detail: string, next?: string): Finding => ({
+    name,
+    level,
+    detail,
+    ...(next !== undefined && { next }),
+  });
+
+export const ok = found('ok');
+export const warn = found('warn');
+export const fail = found('fail');

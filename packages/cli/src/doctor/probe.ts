@@ -1,5 +1,5 @@
 import { duration } from '../style.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, ok, warn } from './finding.ts';
 
 const PROBE_TIMEOUT_MS = 5_000;
 const CLOCK_SKEW_MAX_MS = 30_000;
@@ -36,11 +36,11 @@ export function checkClock(date: string | null, now: number): Finding {
   const skewMs = date === null ? Number.NaN : Math.abs(Date.parse(date) - now);
   if (Number.isNaN(skewMs)) {
     const next = 'A proxy may remove the Date header; compare the clocks by hand.';
-    return { name: 'clock', level: 'warn', detail: 'the host does not tell its time', next };
+    return warn('clock', 'the host does not report its time', next);
   }
-  if (skewMs <= CLOCK_SKEW_MAX_MS) return { name: 'clock', level: 'ok', detail: 'agrees with the host' };
+  if (skewMs <= CLOCK_SKEW_MAX_MS) return ok('clock', 'agrees with the host');
   const next = 'Synchronise both clocks (NTP): timers and signatures depend on them.';
-  return { name: 'clock', level: 'warn', detail: `${duration(skewMs)} apart from the host`, next };
+  return warn('clock', `${duration(skewMs)} apart from the host`, next);
 }
 
 const DATABASE_SKEW_MAX_MS = 1_000;
@@ -52,5 +52,5 @@ export function checkDatabaseClock(ready: unknown): Finding[] {
   if (typeof skewMs !== 'number' || Math.abs(skewMs) <= DATABASE_SKEW_MAX_MS) return [];
   const detail = `the host and its database are ${duration(Math.abs(skewMs))} apart`;
   const next = 'Check that both system clocks are correct (NTP). Leases and timers follow the database.';
-  return [{ name: 'clock', level: 'warn', detail, next }];
+  return [warn('clock', detail, next)];
 }
