@@ -2,7 +2,7 @@
 import type { Client } from '@gantry/client';
 import type { Json, JsonObject, OpenInterrupt, RunSnapshot } from '@gantry/protocol';
 import type { Call } from './command.ts';
-import { EXIT, UsageError } from './io.ts';
+import { UsageError } from './io.ts';
 import { howToAnswer, oneLine, type Question, questionsOf } from './question.ts';
 import { readPairs, readValue, shellWord, splitPair } from './values.ts';
 
@@ -86,9 +86,8 @@ export async function sendAnswer(
   { client, io }: Pick<Call, 'client' | 'io'>,
   { runId, nodeId }: Question,
   resumeValue: Json,
-): Promise<number> {
+): Promise<void> {
   const { status } = await client.interrupts.resolve(runId, nodeId, resumeValue);
   const open = status.startsWith('waiting-') ? `\nStill open: gantry approvals ${runId}` : '';
   io.stdout.write(`${runId} ${status}${open}\n`);
-  return EXIT.ok;
 }

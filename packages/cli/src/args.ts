@@ -9,6 +9,8 @@ export interface Args {
   text(name: string): string | undefined;
   flag(name: string): boolean;
   list(name: string): readonly string[];
+  /** Those of these texts that were given, by name. */
+  given<Name extends string>(...names: Name[]): { [name in Name]?: string };
   /** A whole number; anything else is a usage error. */
   whole(name: string, min: number, max: number): number | undefined;
 }
@@ -75,6 +77,10 @@ function argsOf(words: readonly string[], values: Values): Args {
     words,
     text,
     flag: (name) => values[name] === true,
+    given: (...names) =>
+      Object.fromEntries(
+        names.map((name) => [name, text(name)]).filter(([, value]) => value !== undefined),
+      ) as { [name in (typeof names)[number]]?: string },
     list(name) {
       const value = values[name];
       return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

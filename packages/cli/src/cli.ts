@@ -29,7 +29,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   if (rest.includes('--help') || rest.includes('-h')) return help(name, io);
   const args = readArgs(command, rest);
   const settings = readSettings(args, io);
-  return command.run({
+  const exitCode = await command.run({
     args,
     io,
     settings,
@@ -42,6 +42,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
       });
     },
   });
+  return exitCode ?? EXIT.ok;
 }
 
 /** Ctrl-C ends whatever call is under way. */

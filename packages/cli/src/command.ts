@@ -50,8 +50,8 @@ export interface Command {
   readonly examples: readonly string[];
   /** How many words follow the name; `passthrough` hands everything on unread. */
   readonly words: { readonly min: number; readonly max: number } | 'passthrough';
-  /** Answers the exit code. */
-  run(call: Call): Promise<number>;
+  /** Returns the exit code, where it is not 0. */
+  run(call: Call): Promise<number | undefined> | Promise<void>;
 }
 
 /** Options every command takes. */

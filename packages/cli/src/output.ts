@@ -19,6 +19,13 @@ export function printListing({ io }: Pick<Call, 'io'>, { headings, rows, none, m
   if (more !== undefined) io.stdout.write(`More: ${more}\n`);
 }
 
+/** With `--json` the value, else the text or the list. */
+export function print(call: Pick<Call, 'args' | 'io'>, value: unknown, shown: string | Listing): void {
+  if (call.args.flag('json')) printJson(call, value);
+  else if (typeof shown === 'string') call.io.stdout.write(shown);
+  else printListing(call, shown);
+}
+
 /** @example ago('2026-01-01T00:00:00Z', now) // '3m 2s ago' */
 export const ago = (time: string, now: number): string => `${duration(now - Date.parse(time))} ago`;
 

@@ -1,8 +1,7 @@
 import type { OpenInterrupt } from '@gantry/protocol';
 import { questionsOfRun } from '../answer.ts';
 import { type Command, flag, option } from '../command.ts';
-import { EXIT } from '../io.ts';
-import { printJson } from '../output.ts';
+import { print } from '../output.ts';
 import { howToAnswer, renderQuestion } from '../question.ts';
 import { duration, printable, type Style } from '../style.ts';
 
@@ -18,22 +17,18 @@ export const approvals: Command = {
   },
   examples: ['gantry approvals', 'gantry approvals RUN'],
   words: { min: 0, max: 1 },
-  async run({ args, io, style, client }) {
+  async run(call) {
+    const { args, io, style, client } = call;
     const [runId] = args.words;
-    const before = args.text('before');
     const limit = args.whole('limit', 1, 200) ?? 20;
     const page =
       runId === undefined
-        ? await client.interrupts.list({ limit, ...(before !== undefined && { before }) })
+        ? await client.interrupts.list({ limit, ...args.given('before') })
         : { interrupts: await questionsOfRun(client, runId) };
-    if (args.flag('json')) {
-      printJson({ io }, page);
-      return EXIT.ok;
-    }
     const blocks = page.interrupts.map((question) => renderOpen(question, io.now(), style));
-    io.stdout.write(blocks.length === 0 ? 'Nothing waits for an answer.\n' : blocks.join('\n'));
-    if ('nextBefore' in page) io.stdout.write(`\nMore: gantry approvals --before ${page.nextBefore}\n`);
-    return EXIT.ok;
+    const shown = blocks.length === 0 ? 'Nothing waits for an answer.\n' : blocks.join('\n');
+    const more = 'nextBefore' in page ? `\nMore: gantry approvals --before ${page.nextBefore}\n` : '';
+    print(call, page, `${shown}${more}`);
   },
 };
 

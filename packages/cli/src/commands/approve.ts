@@ -13,7 +13,6 @@ export const approve: Command = {
     const [runId = '', nodeId] = call.args.words;
     const question = await openQuestion(call.client, runId, nodeId);
     checkDecidable(question);
-    const comment = call.args.text('comment');
-    return sendAnswer(call, question, { action: 'accept', ...(comment !== undefined && { comment }) });
+    return sendAnswer(call, question, { action: 'accept', ...call.args.given('comment') });
   },
 };

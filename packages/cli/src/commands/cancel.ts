@@ -1,5 +1,4 @@
 import { type Command, option } from '../command.ts';
-import { EXIT } from '../io.ts';
 
 export const cancel: Command = {
   name: 'cancel',
@@ -9,13 +8,8 @@ export const cancel: Command = {
   examples: ['gantry cancel RUN --reason "wrong input"'],
   words: { min: 1, max: 1 },
   async run({ args, io, client }) {
-    const reason = args.text('reason');
-    const { runId, status } = await client.runs.cancel(
-      args.words[0] ?? '',
-      reason === undefined ? {} : { reason },
-    );
+    const { runId, status } = await client.runs.cancel(args.words[0] ?? '', args.given('reason'));
     const late = status === 'completed' || status === 'failed';
     io.stdout.write(late ? `${runId} had already ${status}\n` : `${runId} ${status}\n`);
-    return EXIT.ok;
   },
 };

@@ -1,7 +1,6 @@
 import type { EventDiff, RunDiffResponse } from '@gantry/protocol';
 import { type Command, flag } from '../command.ts';
-import { EXIT } from '../io.ts';
-import { printJson } from '../output.ts';
+import { print } from '../output.ts';
 import { oneLine } from '../question.ts';
 import { printable, type Style } from '../style.ts';
 import { renderEvent } from './events.ts';
@@ -19,13 +18,11 @@ export const diff: Command = {
   },
   examples: ['gantry diff RUN FORK'],
   words: { min: 2, max: 2 },
-  async run({ args, io, style, client }) {
+  async run(call) {
+    const { args, style, client } = call;
     const [a = '', b = ''] = args.words;
     const found = await client.runs.diff(a, b);
-    if (args.flag('json')) printJson({ io }, found);
-    else
-      io.stdout.write(renderDiff(found, args.flag('all') ? Number.POSITIVE_INFINITY : EVENTS_SHOWN, style));
-    return EXIT.ok;
+    print(call, found, renderDiff(found, args.flag('all') ? Number.POSITIVE_INFINITY : EVENTS_SHOWN, style));
   },
 };
 

@@ -1,7 +1,6 @@
 import type { Client, StreamEvent } from '@gantry/client';
 import { isTerminalEvent } from '@gantry/protocol';
 import { type Command, flag } from '../command.ts';
-import { EXIT } from '../io.ts';
 import { printable } from '../style.ts';
 
 export const events: Command = {
@@ -21,7 +20,6 @@ export const events: Command = {
       : recorded(client, runId, io.signal);
     const render = args.flag('json') ? (event: StreamEvent) => JSON.stringify(event) : renderEvent;
     for await (const event of source) io.stdout.write(`${render(event)}\n`);
-    return EXIT.ok;
   },
 };
 

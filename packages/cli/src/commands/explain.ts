@@ -1,6 +1,6 @@
 import type { RunExplanation } from '@gantry/protocol';
 import { type Command, flag } from '../command.ts';
-import { EXIT } from '../io.ts';
+import { print } from '../output.ts';
 import { placesOf } from '../place.ts';
 import { duration, printable, type Style } from '../style.ts';
 
@@ -11,13 +11,9 @@ export const explain: Command = {
   options: { json: flag('print JSON') },
   examples: ['gantry explain RUN'],
   words: { min: 1, max: 1 },
-  async run({ args, io, style, client }) {
-    const explanation = await client.runs.explain(args.words[0] ?? '');
-    const text = args.flag('json')
-      ? JSON.stringify(explanation, null, 2)
-      : renderExplanation(explanation, io.now(), style);
-    io.stdout.write(`${text}\n`);
-    return EXIT.ok;
+  async run(call) {
+    const explanation = await call.client.runs.explain(call.args.words[0] ?? '');
+    print(call, explanation, `${renderExplanation(explanation, call.io.now(), call.style)}\n`);
   },
 };
 

@@ -1,8 +1,8 @@
 import type { ForkRunRequest } from '@gantry/protocol';
 import type { Args } from '../args.ts';
 import { type Command, flag, option } from '../command.ts';
-import { EXIT, UsageError } from '../io.ts';
-import { printJson } from '../output.ts';
+import { UsageError } from '../io.ts';
+import { print } from '../output.ts';
 import { readPairs } from '../values.ts';
 
 export const fork: Command = {
@@ -22,16 +22,12 @@ export const fork: Command = {
   },
   examples: ['gantry fork RUN', 'gantry fork RUN --at 12', 'gantry fork RUN --at 12 --set model=small'],
   words: { min: 1, max: 1 },
-  async run({ args, io, client }) {
-    const made = await client.runs.fork(args.words[0] ?? '', readRequest(args));
-    if (args.flag('json')) printJson({ io }, made);
-    else {
-      const { runId, sourceRunId, status } = made;
-      const watch =
-        status === 'completed' || status === 'failed' ? '' : `\nWatch it: gantry events ${runId} --follow`;
-      io.stdout.write(`${runId}\n${status}. Compare: gantry diff ${sourceRunId} ${runId}${watch}\n`);
-    }
-    return EXIT.ok;
+  async run(call) {
+    const made = await call.client.runs.fork(call.args.words[0] ?? '', readRequest(call.args));
+    const { runId, sourceRunId, status } = made;
+    const hasEnded = status === 'completed' || status === 'failed';
+    const watch = hasEnded ? '' : `\nWatch it: gantry events ${runId} --follow`;
+    print(call, made, `${runId}\n${status}. Compare: gantry diff ${sourceRunId} ${runId}${watch}\n`);
   },
 };
 

@@ -3,12 +3,9 @@ import { didYouMean, isRoleScope, isScope, SCOPES } from '@gantry/protocol';
 import { type Actions, runAction, wordsMax } from '../actions.ts';
 import { type Call, type Command, flag, option } from '../command.ts';
 import { UsageError } from '../io.ts';
-import { printJson, printListing, printSecret } from '../output.ts';
+import { print, printSecret } from '../output.ts';
 
-const ofTenant = ({ args }: Call): OfTenant => {
-  const tenant = args.text('tenant');
-  return tenant === undefined ? {} : { tenant };
-};
+const ofTenant = ({ args }: Call): OfTenant => args.given('tenant');
 
 const YEAR_SECONDS = 366 * 86_400;
 
@@ -16,14 +13,12 @@ const ACTIONS: Actions = {
   ls: {
     async act(call) {
       const all = await call.client.keys.list(ofTenant(call));
-      if (call.args.flag('json')) return printJson(call, all);
-      const rows = all.map((key) => {
-        const state = key.revokedAt ? 'revoked' : key.expiresAt ? `until ${key.expiresAt}` : 'valid';
-        return [key.keyId, key.name, key.tenant, state, key.scopes.join(',')];
-      });
-      printListing(call, {
+      print(call, all, {
         headings: ['KEY', 'NAME', 'TENANT', 'STATE', 'SCOPES'],
-        rows,
+        rows: all.map((key) => {
+          const state = key.revokedAt ? 'revoked' : key.expiresAt ? `until ${key.expiresAt}` : 'valid';
+          return [key.keyId, key.name, key.tenant, state, key.scopes.join(',')];
+        }),
         none: 'No keys. Make one: gantry keys create NAME --scopes runs:read',
       });
     },

@@ -1,5 +1,4 @@
 import { type Command, flag, option } from '../command.ts';
-import { EXIT } from '../io.ts';
 
 export const pause: Command = {
   name: 'pause',
@@ -12,12 +11,10 @@ export const pause: Command = {
   examples: ['gantry pause RUN', 'gantry pause RUN --now --reason "looking into it"'],
   words: { min: 1, max: 1 },
   async run({ args, io, client }) {
-    const reason = args.text('reason');
     const { runId, status } = await client.runs.pause(args.words[0] ?? '', {
-      ...(reason !== undefined && { reason }),
+      ...args.given('reason'),
       ...(args.flag('now') && { drainPolicy: 'immediate' }),
     });
     io.stdout.write(`${runId} ${status}\nGo on: gantry resume ${runId}\n`);
-    return EXIT.ok;
   },
 };

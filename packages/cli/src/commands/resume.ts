@@ -1,5 +1,4 @@
 import { type Command, option } from '../command.ts';
-import { EXIT } from '../io.ts';
 
 export const resume: Command = {
   name: 'resume',
@@ -9,12 +8,7 @@ export const resume: Command = {
   examples: ['gantry resume RUN'],
   words: { min: 1, max: 1 },
   async run({ args, io, client }) {
-    const reason = args.text('reason');
-    const { runId, status } = await client.runs.resume(
-      args.words[0] ?? '',
-      reason === undefined ? {} : { reason },
-    );
+    const { runId, status } = await client.runs.resume(args.words[0] ?? '', args.given('reason'));
     io.stdout.write(`${runId} ${status}\n`);
-    return EXIT.ok;
   },
 };

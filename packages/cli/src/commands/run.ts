@@ -41,7 +41,6 @@ export const run: Command = {
     if (args.flag('watch')) return watch(call, workflowId, created.runId, timeoutSeconds);
     if (args.flag('json')) io.stdout.write(`${JSON.stringify(created)}\n`);
     else io.stdout.write(`${created.runId}\nWatch it: gantry events ${created.runId} --follow\n`);
-    return EXIT.ok;
   },
 };
 

@@ -1,7 +1,7 @@
 import { RUN_STATUSES } from '@gantry/protocol';
 import { type Command, flag, option } from '../command.ts';
-import { EXIT } from '../io.ts';
-import { duration, table } from '../style.ts';
+import { ago, print } from '../output.ts';
+import { duration } from '../style.ts';
 import { readChoice } from '../values.ts';
 
 export const runs: Command = {
@@ -17,32 +17,24 @@ export const runs: Command = {
   },
   examples: ['gantry runs', 'gantry runs --status failed --limit 5'],
   words: { min: 0, max: 0 },
-  async run({ args, io, client }) {
+  async run(call) {
+    const { args, io, client } = call;
     const status = readChoice(args.text('status'), { known: RUN_STATUSES, noun: 'status' });
     const workflowId = args.text('workflow');
-    const before = args.text('before');
     const page = await client.runs.list({
       ...(status && { status }),
       ...(workflowId && { workflowId }),
-      ...(before && { before }),
+      ...args.given('before'),
       limit: args.whole('limit', 1, 100) ?? 20,
     });
-    if (args.flag('json')) {
-      io.stdout.write(`${JSON.stringify(page, null, 2)}\n`);
-      return EXIT.ok;
-    }
-    if (page.runs.length === 0) {
-      io.stdout.write('No runs match. Start one: gantry run <workflow>\n');
-      return EXIT.ok;
-    }
-    const rows = page.runs.map((run) => {
-      const createdAt = Date.parse(run.createdAt);
-      const endedAt = run.endedAt === undefined ? io.now() : Date.parse(run.endedAt);
-      const age = `${duration(io.now() - createdAt)} ago`;
-      return [run.runId, run.workflowId, run.status, age, duration(endedAt - createdAt)];
+    print(call, page, {
+      headings: ['RUN', 'WORKFLOW', 'STATUS', 'CREATED', 'TOOK'],
+      rows: page.runs.map(({ runId, workflowId, status, createdAt, endedAt }) => {
+        const end = endedAt === undefined ? io.now() : Date.parse(endedAt);
+        return [runId, workflowId, status, ago(createdAt, io.now()), duration(end - Date.parse(createdAt))];
+      }),
+      none: 'No runs match. Start one: gantry run <workflow>',
+      more: page.nextBefore && `gantry runs --before ${page.nextBefore}`,
     });
-    io.stdout.write(table(['RUN', 'WORKFLOW', 'STATUS', 'CREATED', 'TOOK'], rows));
-    if (page.nextBefore) io.stdout.write(`More: gantry runs --before ${page.nextBefore}\n`);
-    return EXIT.ok;
   },
 };

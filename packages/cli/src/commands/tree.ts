@@ -1,6 +1,5 @@
 import type { Client } from '@gantry/client';
 import type { Command } from '../command.ts';
-import { EXIT } from '../io.ts';
 import { printable, type Style } from '../style.ts';
 import { recorded } from './events.ts';
 
@@ -21,7 +20,6 @@ export const tree: Command = {
     const lines = await linesOf(climb, root, 0);
     const cut = climb.left > 0 ? [] : [`Only the first ${RUNS_MAX} runs are shown.`];
     io.stdout.write([...lines, ...cut].map((line) => `${line}\n`).join(''));
-    return EXIT.ok;
   },
 };
 

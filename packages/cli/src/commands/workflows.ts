@@ -1,19 +1,16 @@
 import path from 'node:path';
 import { type Actions, runAction, wordsMax } from '../actions.ts';
 import { type Command, flag } from '../command.ts';
-import { printJson, printListing } from '../output.ts';
-import { table } from '../style.ts';
+import { print, printJson } from '../output.ts';
 import { readJson } from '../values.ts';
 
 const ACTIONS: Actions = {
   ls: {
     async act(call) {
       const all = await call.client.workflows.list();
-      if (call.args.flag('json')) return printJson(call, all);
-      const rows = all.map((w) => [w.workflowId, w.version, w.shared ? 'shared' : 'own', w.name]);
-      printListing(call, {
+      print(call, all, {
         headings: ['WORKFLOW', 'VERSION', 'FROM', 'NAME'],
-        rows,
+        rows: all.map((w) => [w.workflowId, w.version, w.shared ? 'shared' : 'own', w.name]),
         none: 'No workflows yet. Register one: gantry workflows register FILE',
       });
     },
@@ -23,9 +20,11 @@ const ACTIONS: Actions = {
     takes: '<id>',
     async act(call, id = '') {
       const all = await call.client.workflows.versions(id);
-      if (call.args.flag('json')) return printJson(call, all);
-      const rows = all.map((version) => [version.version, version.registeredAt, version.hash]);
-      call.io.stdout.write(table(['VERSION', 'REGISTERED', 'HASH'], rows));
+      print(call, all, {
+        headings: ['VERSION', 'REGISTERED', 'HASH'],
+        rows: all.map(({ version, registeredAt, hash }) => [version, registeredAt, hash]),
+        none: 'No versions.',
+      });
     },
   },
   register: {
@@ -33,10 +32,8 @@ const ACTIONS: Actions = {
     async act(call, file = '') {
       const definition = await readJson(path.resolve(call.io.cwd, file));
       const made = await call.client.workflows.register(definition);
-      if (call.args.flag('json')) return printJson(call, made);
-      call.io.stdout.write(
-        `${made.workflowId} ${made.version} ${made.hash}\nRun it: gantry run ${made.workflowId} --watch\n`,
-      );
+      const { workflowId, version, hash } = made;
+      print(call, made, `${workflowId} ${version} ${hash}\nRun it: gantry run ${workflowId} --watch\n`);
     },
   },
 };

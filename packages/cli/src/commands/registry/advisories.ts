@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
-import { printJson, printListing } from '../../output.ts';
+import { print } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { askRegistry } from './request.ts';
 
@@ -17,8 +17,8 @@ async function list(call: Call): Promise<void> {
     path: '/security/advisories.json',
     isOpen: true,
   });
-  if (call.args.flag('json')) return printJson(call, { advisories });
-  printListing(call, {
+  const found = { advisories };
+  print(call, found, {
     headings: ['ID', 'SEVERITY', 'SINCE', 'SUMMARY'],
     rows: advisories.map(({ id, severity, publishedAt, summary }) =>
       [id, severity, publishedAt, summary].map(text),
@@ -34,10 +34,8 @@ async function add(call: Call, file: string): Promise<void> {
     body: advisory,
     path: `/v1/host/gantry/registry/advisories/${encodeURIComponent(String(advisory.id))}`,
   });
-  if (call.args.flag('json')) return printJson(call, answer);
-  call.io.stdout.write(
-    `${text(advisory.id)} is ${answer.outcome === 'unchanged' ? 'published already' : 'published'}.\n`,
-  );
+  const isKnown = answer.outcome === 'unchanged';
+  print(call, answer, `${text(advisory.id)} is ${isKnown ? 'published already' : 'published'}.\n`);
 }
 
 async function readAdvisory({ io }: Call, file: string): Promise<JsonObject> {

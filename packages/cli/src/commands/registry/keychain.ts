@@ -7,7 +7,7 @@ import type { JsonObject } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
-import { printJson, printListing } from '../../output.ts';
+import { print } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { askRegistry } from './request.ts';
 
@@ -46,7 +46,6 @@ async function publicKeyIn(call: Call, file: string): Promise<PublicKey> {
 async function sendClaim(call: Call, namespace: string, before: JsonObject = {}): Promise<JsonObject> {
   const { args } = call;
   const file = args.text('public-key');
-  const [owner, contact] = [args.text('owner'), args.text('contact')];
   const signingKey = file === undefined ? undefined : { ...(await publicKeyIn(call, file)) };
   return askRegistry<JsonObject>(call, {
     method: 'POST',
@@ -54,8 +53,7 @@ async function sendClaim(call: Call, namespace: string, before: JsonObject = {})
     body: {
       ...before,
       namespace,
-      ...(owner !== undefined && { owner }),
-      ...(contact !== undefined && { contact }),
+      ...args.given('owner', 'contact'),
       ...(signingKey !== undefined && { signingKey }),
     },
   });
@@ -78,12 +76,10 @@ export const claim: Action = {
   takes: '<namespace> [--public-key FILE] [--owner TENANT] [--contact TEXT]',
   async act(call, namespace = '') {
     const claimed = await sendClaim(call, namespace);
-    if (call.args.flag('json')) return printJson(call, claimed);
     const { owner, keys } = claimed;
     const isSigned = Array.isArray(keys) && keys.length > 0;
-    call.io.stdout.write(
-      `${printable(`${namespace} belongs to ${owner}`)}${isSigned ? '.' : `, without a key yet: gantry registry keys add '${namespace}' --public-key FILE`}\n`,
-    );
+    const hint = `, without a key yet: gantry registry keys add '${namespace}' --public-key FILE`;
+    print(call, claimed, `${printable(`${namespace} belongs to ${owner}`)}${isSigned ? '.' : hint}\n`);
   },
 };
 
@@ -102,8 +98,8 @@ async function list(call: Call): Promise<void> {
     path: '/.well-known/openwop-registry',
     isOpen: true,
   });
-  if (call.args.flag('json')) return printJson(call, { signingKeys });
-  printListing(call, {
+  const found = { signingKeys };
+  print(call, found, {
     headings: ['KEY', 'STATE', 'SIGNS FOR', 'OWNER', 'FROM', 'UNTIL'],
     rows: signingKeys.map((key) =>
       [
@@ -123,8 +119,7 @@ async function add(call: Call, namespace: string): Promise<void> {
   const file = call.args.text('public-key');
   if (file === undefined) throw new UsageError('Name the new key with --public-key FILE.');
   const claimed = await sendClaim(call, namespace, await claimedBefore(call, namespace));
-  if (call.args.flag('json')) return printJson(call, claimed);
-  call.io.stdout.write(`${keyIdOf(path.basename(file))} signs for ${printable(namespace)}\n`);
+  print(call, claimed, `${keyIdOf(path.basename(file))} signs for ${printable(namespace)}\n`);
 }
 
 /** The old key signs the new one, so that clients that trust the old key trust the new one. */
@@ -144,10 +139,8 @@ async function rotate(call: Call, namespace: string): Promise<void> {
     path: `/v1/packs/${nameIn(namespace)}/-/keychain/rotate`,
     body: { kid: keyId, algorithm: 'ed25519', publicKey, validFrom, rotationProof: proof },
   });
-  if (args.flag('json')) return printJson(call, keychain);
-  io.stdout.write(
-    `${keyId} signs for ${printable(namespace)} from now on; what ${keyIdOf(path.basename(old))} signed stays valid.\n`,
-  );
+  const signed = `what ${keyIdOf(path.basename(old))} signed stays valid`;
+  print(call, keychain, `${keyId} signs for ${printable(namespace)} from now on; ${signed}.\n`);
 }
 
 function proofOf(pem: string, message: string, file: string): string {

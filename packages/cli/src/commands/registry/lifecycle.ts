@@ -3,7 +3,7 @@ import type { JsonObject } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
-import { printJson } from '../../output.ts';
+import { print } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { askRegistry } from './request.ts';
 
@@ -44,8 +44,7 @@ const changing = ({ takes, method, path, body, done }: Change): Action => ({
       path: versionPath(word) + path,
       ...(body !== undefined && { body: body(call) }),
     });
-    if (call.args.flag('json')) printJson(call, answer);
-    else call.io.stdout.write(`${printable(word)} ${done}\n`);
+    print(call, answer, `${printable(word)} ${done}\n`);
   },
 });
 
