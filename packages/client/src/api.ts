@@ -1,44 +1,51 @@
 /** The methods of a resource, from its table. */
-import type { InputOf, MethodInput, MethodOutput, ViewOf, Wire } from '@gantry/protocol';
+import type { CreatedOf, InputOf, MethodInput, MethodOutput, ViewOf, Wire } from '@gantry/protocol';
 import { createCalls } from './calls.ts';
 import type { Query, Transport } from './transport.ts';
 
 /** A page of a list, newest first. */
-export type Page<W extends Wire> = { [path in W['table']['path']]: ViewOf<W>[] } & {
+export type Page<W extends Wire> = { [list in ListOf<W['table']>]: ViewOf<W>[] } & {
   /** Pass as `before` to get the next, older page. */
   nextBefore?: string;
 };
+
+type ListOf<T extends Wire['table']> = T extends { readonly list: infer L extends string } ? L : T['path'];
 
 type Names<W extends Wire, Part extends 'item' | 'all'> = keyof W['table'][Part] & keyof W['methods'];
 
 export type ResourceApi<W extends Wire> = {
   list(page?: { before?: string; limit?: number }): Promise<Page<W>>;
   get(id: string): Promise<ViewOf<W>>;
-  create(input: InputOf<W>): Promise<ViewOf<W>>;
+  create(input: InputOf<W>): Promise<CreatedOf<W>>;
   remove(id: string): Promise<ViewOf<W>>;
 } & { [N in Names<W, 'item'>]: (id: string, input?: MethodInput<W, N>) => Promise<MethodOutput<W, N>> } & {
   [N in Names<W, 'all'>]: (input: MethodInput<W, N>) => Promise<MethodOutput<W, N>>;
 };
 
-export function api<W extends Wire>(transport: Transport, { path, item, all }: W['table']): ResourceApi<W> {
+export function api<W extends Wire>(
+  transport: Transport,
+  { path, url: items, item, all }: W['table'],
+): ResourceApi<W> {
   const { read, send, remove } = createCalls(transport);
   const url = `/v1/host/gantry/${path}`;
-  const one = (id: string) => `${url}/${encodeURIComponent(id)}`;
+  const at = (collection: string, id: string) => `${collection}/${encodeURIComponent(id)}`;
+  const one = (id: string) => at(url, id);
   const ofItem = Object.entries(item ?? {}).map(([name, access]) => [
     name,
     access === 'read'
-      ? (id: string, query?: Query) => read(`${one(id)}/${name}`, query)
+      ? (id: string, query?: Query) => read(`${one(id)}/${name}`, { ...query })
       : (id: string, input = {}) => send(`${one(id)}:${name}`, input),
   ]);
   const ofAll = Object.keys(all ?? {}).map((name) => [
     name,
     (input: unknown) => send(`${url}:${name}`, input),
   ]);
+  const collection = items ?? url;
   return {
-    list: (page: Query = {}) => read(url, page),
-    get: (id: string) => read(one(id)),
-    create: (input: unknown) => send(url, input),
-    remove: (id: string) => remove(one(id)),
+    list: (page: Query = {}) => read(collection, page),
+    get: (id: string) => read(at(collection, id)),
+    create: (input: unknown) => send(collection, input),
+    remove: (id: string) => remove(at(collection, id)),
     ...Object.fromEntries([...ofItem, ...ofAll]),
   };
 }

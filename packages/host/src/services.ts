@@ -54,7 +54,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     heartbeats.committed(group);
   });
   const changes = new Changes({ ...options, pipeline });
-  const webhooks = createWebhooks(options);
+  const webhooks = createWebhooks({ ...options, changes });
   const triggers: Triggers = createTriggers({
     ...options,
     changes,

@@ -14,6 +14,8 @@ export interface RouteSchema {
   readonly summary?: string;
   readonly params?: TSchema;
   readonly querystring?: TSchema;
+  /** Their names in lower case. */
+  readonly headers?: TSchema;
   readonly body?: TSchema;
   readonly response?: Readonly<Record<string, TSchema>>;
 }

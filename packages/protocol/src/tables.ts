@@ -13,3 +13,25 @@ export const HEARTBEATS = {
   id: 'heartbeatId',
   item: { ticks: 'read' },
 } as const satisfies Table;
+
+export const WEBHOOKS = {
+  path: 'webhooks',
+  url: '/v1/webhooks',
+  id: 'webhookId',
+  item: { resume: 'write', 'rotate-secret': 'write', deliveries: 'read' },
+} as const satisfies Table;
+
+export const TRIGGER_SUBSCRIPTIONS = {
+  path: 'trigger-subscriptions',
+  url: '/v1/trigger-subscriptions',
+  list: 'subscriptions',
+  id: 'subscriptionId',
+  item: { pause: 'write', resume: 'write', 'rotate-secret': 'write', deliveries: 'read' },
+} as const satisfies Table;
+
+export const DEAD_LETTERS = {
+  path: 'dead-letters',
+  list: 'deadLetters',
+  id: 'deadLetterId',
+  item: { retry: 'write' },
+} as const satisfies Table;

@@ -1,5 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Count, closedObject, optional, Time } from './schema.ts';
+import { WEBHOOKS } from './tables.ts';
+import { wire } from './wire.ts';
+
+export const WEBHOOKS_PER_TENANT_MAX = 100;
 
 /** An event type, all types under a prefix (`node.*`), or all (`*`). */
 export const EventPattern = Type.String({
@@ -97,6 +101,36 @@ export const WebhookDelivery = Type.Object({
   createdAt: Time,
 });
 export type WebhookDelivery = Static<typeof WebhookDelivery>;
+
+export const webhooksWire = wire(WEBHOOKS, {
+  about: 'Subscribe a URL to events; the secret that signs them is shown once',
+  scopes: { read: ['webhooks:manage'], write: ['webhooks:manage'] },
+  listed: WEBHOOKS_PER_TENANT_MAX,
+  input: RegisterWebhookRequest,
+  created: RegisterWebhookResponse,
+  view: WebhookSubscription,
+  own: ['create', 'remove', 'rotate-secret'],
+  methods: {
+    resume: {
+      about: 'Send events again after a failure, with the circuit closed',
+      in: closedObject({}),
+    },
+    'rotate-secret': {
+      about: 'Replace the secret, shown once; the old one signs too for a while',
+      in: RotateWebhookSecretRequest,
+      out: RotatedWebhookSecret,
+    },
+    deliveries: {
+      about: 'List deliveries of a subscription, those of the newest run first',
+      in: closedObject({
+        state: optional(DeliveryState),
+        cursor: optional(Type.String({ minLength: 1, maxLength: 128 })),
+        limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+      }),
+      out: Type.Object({ deliveries: Type.Array(WebhookDelivery), nextCursor: optional(Type.String()) }),
+    },
+  },
+});
 
 /** What the discovery document says of webhooks. */
 export const WebhooksFamily = Type.Object({

@@ -6,6 +6,10 @@ import type { Scope } from './scope.ts';
 export interface Table {
   /** Of its routes: `schedules`. */
   readonly path: string;
+  /** Where the protocol lays down the path of items; methods stay below the path of this host. */
+  readonly url?: string;
+  /** The member of an answer that holds a list, when it is not `path`. */
+  readonly list?: string;
   /** Of one item, in its path and its view: `scheduleId`. `id` when absent. */
   readonly id?: string;
   /** Methods of one item: `pause`. */
@@ -33,12 +37,21 @@ export interface Wire<T extends Table = Table> {
   readonly listed?: number;
   /** What creates an item. */
   readonly input: TSchema;
+  /** What creating answers, when it is not the view. */
+  readonly created?: TSchema;
   readonly view: TSchema;
+  /** Deleting answers nothing instead of the view. */
+  readonly gone?: true;
+  /** What has routes of its own: `create`, `get`, `remove` or a method. */
+  readonly own?: readonly string[];
   readonly methods: { readonly [name in MethodName<T>]: MethodWire };
 }
 
 export type InputOf<W extends Wire> = Static<W['input']>;
 export type ViewOf<W extends Wire> = Static<W['view']>;
+export type CreatedOf<W extends Wire> = W extends { readonly created: infer C extends TSchema }
+  ? Static<C>
+  : ViewOf<W>;
 export type MethodInput<W extends Wire, N extends keyof W['methods']> = W['methods'][N] extends {
   readonly in: infer I extends TSchema;
 }

@@ -10,8 +10,8 @@ import {
   versionAfter,
   type Write,
 } from '@gantry/store';
-import type { Caller } from './caller.ts';
-import { fromEntry, keyOf, type RecordKind, type Stored, toEntry } from './record-kind.ts';
+import type { Caller, Outcome } from './caller.ts';
+import { fromEntry, keyOf, missing, type RecordKind, type Stored, toEntry } from './record-kind.ts';
 import type { State } from './state.ts';
 
 export interface Chance {
@@ -31,6 +31,8 @@ export class Change {
   /** For writes that may lose for another reason than a race: what the caller is told. */
   readonly #refusals = new Map<Write, (reason: LossReason) => OpenwopError | null>();
 
+  #repeat: Outcome | undefined;
+
   constructor(caller: Caller, state: State, { now, randomBytes }: Chance) {
     this.caller = caller;
     this.now = now();
@@ -48,19 +50,27 @@ export class Change {
   }
 
   async get<R extends object>(kind: RecordKind<R>, id: string): Promise<Stored<R>> {
-    return (await this.find(kind, id)) ?? notFound(kind.kind);
+    const found = await this.find(kind, id);
+    if (!found) throw missing(kind);
+    return found;
   }
 
   /** With an id of the caller's choice, or one that is made here. */
-  create<R extends object>(kind: RecordKind<R>, record: R, chosenId?: string): Stored<R> {
-    const id = chosenId ?? newId(kind.idPrefix, this.now, this.#randomBytes);
+  create<R extends object>(kind: RecordKind<R>, record: NoInfer<R>, chosenId?: string): Stored<R> {
+    if (chosenId === undefined) return this.createFor(kind, () => record);
     // A chosen id may come again after it was deleted; its versions must not
-    const firstVersion = chosenId === undefined ? {} : { firstVersion: this.#growingVersion() };
-    const limit = kind.max === undefined ? {} : { max: kind.max };
-    const { tenant } = this.caller;
-    const stored = { kind, tenant, id, workspace: this.#workspace, createdAt: this.now, record };
-    const write = this.#put(stored, null, { ...firstVersion, ...limit });
-    return { ...stored, version: versionAfter(write) };
+    return this.#insert(kind, chosenId, record, { firstVersion: this.#growingVersion() });
+  }
+
+  /** A record that holds something made for its id, such as a sealed secret. */
+  createFor<R extends object>(kind: RecordKind<R>, recordOf: (id: string) => NoInfer<R>): Stored<R> {
+    const id = newId(kind.idPrefix, this.now, this.#randomBytes);
+    return this.#insert(kind, id, recordOf(id), {});
+  }
+
+  /** A repeat of this call gets `refusal`: its answer is shown once and recorded nowhere. */
+  answerOnce(refusal: OpenwopError): void {
+    this.#repeat = { refusal };
   }
 
   /** Fields that are given replace those of the record. */
@@ -104,6 +114,11 @@ export class Change {
     this.#writes.push(...writes);
   }
 
+  /** What is recorded for a change that came to `outcome`. */
+  recorded(outcome: Outcome): Outcome {
+    return 'answer' in outcome ? (this.#repeat ?? outcome) : outcome;
+  }
+
   get writes(): readonly Write[] {
     return this.#writes;
   }
@@ -118,6 +133,18 @@ export class Change {
 
   get #workspace(): string | null {
     return this.caller.workspace ?? null;
+  }
+
+  #insert<R extends object>(
+    kind: RecordKind<R>,
+    id: string,
+    record: R,
+    over: { readonly firstVersion?: number },
+  ): Stored<R> {
+    const { tenant } = this.caller;
+    const stored = { kind, tenant, id, workspace: this.#workspace, createdAt: this.now, record };
+    const write = this.#put(stored, null, { ...over, ...(kind.max !== undefined && { max: kind.max }) });
+    return { ...stored, version: versionAfter(write) };
   }
 
   #put<R extends object>(
@@ -143,10 +170,6 @@ export class Change {
     return this.now * 1_000 + ((high * 256 + low) % 1_000);
   }
 }
-
-const notFound = (kind: string): never => {
-  throw new OpenwopError('not_found', { message: `There is no ${kind} with this id.` });
-};
 
 function putRefusal(
   { kind, max, unique = [] }: Pick<RecordKind<object>, 'kind' | 'max' | 'unique'>,

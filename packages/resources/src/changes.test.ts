@@ -123,6 +123,21 @@ for (const backend of await backends()) {
       });
     });
 
+    test('what is shown once is refused to a repeat, and recorded nowhere', async () => {
+      const tenant = randomUUID();
+      const issue = (caller: Caller): Promise<string> =>
+        changes.run(caller, async (change) => {
+          change.answerOnce(new OpenwopError('conflict', { message: 'shown once' }));
+          return change.createFor(accounts, (name) => ({ name, amount: 1, frozen: false })).record.name;
+        });
+      const caller = person(tenant, 'key');
+      const issued = await issue(caller);
+      await assert.rejects(issue(caller), { code: 'conflict', message: 'shown once' });
+      assert.equal((await store.entries.list('account', tenant, { limit: 9 }))[0]?.id, issued);
+      const record = await store.records.idempotency(tenant, 'POST /accounts', 'key');
+      assert.ok(record && !record.body.includes(issued));
+    });
+
     test('who is refused among those that wait for one record is refused alone', async () => {
       const tenant = randomUUID();
       const [id = ''] = await open(tenant, ['a']);

@@ -147,7 +147,7 @@ export class Changes {
       },
     );
     const isRefusal = 'refusal' in outcome;
-    const record = recordOf(caller, outcome, change.now);
+    const record = recordOf(caller, change.recorded(outcome), change.now);
     if (isRefusal && (!record || !isKeptRefusal(outcome.refusal))) {
       // It may be refused because of what the same call has done before
       const earlier = record && (await recordedOutcome(caller, this.#options.store.records, change.now));

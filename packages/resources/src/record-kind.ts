@@ -1,4 +1,5 @@
 /** How records of one kind are kept as entries. */
+import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 import type { Entry, EntryKey, IndexValue, NewEntry } from '@gantry/store';
 
 export interface RecordKind<R extends object> {
@@ -8,6 +9,8 @@ export interface RecordKind<R extends object> {
   readonly idPrefix: string;
   /** Whose callers see a record: all of its tenant (as without it), or those of its workspace. */
   readonly boundary?: 'tenant' | 'workspace';
+  /** The error of a caller who names one that is not there; `not_found` when absent. */
+  readonly missing?: ErrorCode;
   /** At most so many per tenant; up to 1,000, since they are counted at each creation. */
   readonly max?: number;
   /** Changes are told in the feed. */
@@ -16,6 +19,8 @@ export interface RecordKind<R extends object> {
   readonly index?: Readonly<Record<string, (record: R) => string | readonly string[] | null>>;
   /** Names of `index` whose values no two records of a tenant share. */
   readonly unique?: readonly string[];
+  /** What it belongs to: entries are listed by it without an index. */
+  readonly ref?: (record: R) => string;
   readonly dueAt?: (record: R) => number | null;
   readonly expiresAt?: (record: R, now: number) => number | null;
   /** The run with which the record is deleted. */
@@ -45,7 +50,7 @@ export function toEntry<R extends object>(stored: Omit<Stored<R>, 'version'>, no
   return {
     ...keyOf(kind, tenant, id),
     workspace,
-    ref: null,
+    ref: kind.ref?.(record) ?? null,
     dueAt: kind.dueAt?.(record) ?? null,
     expiresAt: kind.expiresAt?.(record, now) ?? null,
     createdAt,
@@ -60,6 +65,12 @@ export const keyOf = ({ kind }: { readonly kind: string }, tenant: string, id: s
   tenant,
   id,
 });
+
+export function missing({ kind, missing: code }: Pick<RecordKind<object>, 'kind' | 'missing'>): OpenwopError {
+  return code
+    ? new OpenwopError(code)
+    : new OpenwopError('not_found', { message: `There is no ${kind} with this id.` });
+}
 
 /** By which the records of one workspace are listed. */
 export const workspaceIndex = (workspace: string | null): IndexValue => ({

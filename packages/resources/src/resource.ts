@@ -10,8 +10,9 @@ import {
 } from '@gantry/protocol';
 import type { Entry, EntryFilter, EntryReads } from '@gantry/store';
 import type { Caller } from './caller.ts';
+import type { Change } from './change.ts';
 import type { Changes } from './changes.ts';
-import { fromEntry, keyOf, type RecordKind, type Stored, workspaceIndex } from './record-kind.ts';
+import { fromEntry, keyOf, missing, type RecordKind, type Stored, workspaceIndex } from './record-kind.ts';
 
 interface Now {
   readonly now: number;
@@ -26,9 +27,14 @@ interface At extends Now {
   readonly caller: Caller;
 }
 
+/** Methods of the wire that have no routes of their own. */
 type Named<W extends Wire, Part extends 'item' | 'all', Access extends 'read' | 'write'> = {
-  [N in keyof W['table'][Part] & keyof W['methods']]: W['table'][Part][N] extends Access ? N : never;
+  [N in keyof W['table'][Part] & keyof W['methods']]: W['table'][Part][N] extends Access
+    ? Exclude<N, OwnOf<W>>
+    : never;
 }[keyof W['table'][Part] & keyof W['methods']];
+
+type OwnOf<W extends Wire> = W extends { readonly own: readonly (infer N)[] } ? N : never;
 
 /** `F`: what `prepare` finds out before a record is created. `D`: the services that it asks. */
 export interface Resource<W extends Wire, R extends object, F = undefined, D = undefined>
@@ -72,6 +78,8 @@ export interface ServiceOptions<D> {
   readonly entries: EntryReads;
   readonly now: () => number;
   readonly services: D;
+  /** Called after a method or a removal was committed, before its answer. */
+  readonly onChanged?: (tenant: string, id: string) => Promise<void>;
 }
 
 /** At what version a caller wants to change a record (`If-Match`). */
@@ -120,7 +128,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     input: MethodInput<W, N>,
     matching: Matching = {},
   ): Promise<Shown<ViewOf<W>>> {
-    return this.#options.changes.run(caller, async (change) => {
+    return this.#change(caller, id, async (change) => {
       const stored = await change.get(this.#resource, id);
       mustMatch(stored, matching);
       return this.#shown(change.replace(stored, this.#resource.verbs[verb](stored.record, input, change)));
@@ -143,7 +151,7 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
   }
 
   remove(caller: Caller, id: string, matching: Matching = {}): Promise<Shown<ViewOf<W>>> {
-    return this.#options.changes.run(caller, async (change) => {
+    return this.#change(caller, id, async (change) => {
       const stored = await change.get(this.#resource, id);
       mustMatch(stored, matching);
       this.#resource.remove?.(stored.record);
@@ -152,10 +160,17 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     });
   }
 
+  async #change<T>(caller: Caller, id: string, work: (change: Change) => Promise<T>): Promise<T> {
+    const { changes, onChanged } = this.#options;
+    const answer = await changes.run(caller, work);
+    await onChanged?.(caller.tenant, id);
+    return answer;
+  }
+
   async #find(caller: Caller, id: string): Promise<Stored<R>> {
     const entry = await this.#options.entries.get(keyOf(this.#resource, caller.tenant, id));
     if (entry && this.#isVisible(caller, entry)) return fromEntry(this.#resource, entry);
-    throw new OpenwopError('not_found', { message: `There is no ${this.#resource.kind} with this id.` });
+    throw missing(this.#resource);
   }
 
   #isVisible({ workspace = null }: Caller, entry: Entry): boolean {

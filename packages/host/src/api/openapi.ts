@@ -13,12 +13,15 @@ const MUTATING: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']
 const json = (schema: unknown) => ({ 'application/json': { schema } });
 const failure = (description: string) => ({ description, content: json(ERROR_REF) });
 
+/** @example headerName('if-match') // 'If-Match' */
+const headerName = (name: string): string => name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+
 /** Each member of an object schema as a parameter. */
-function parameters(schema: TSchema | undefined, place: 'path' | 'query'): object[] {
+function parameters(schema: TSchema | undefined, place: 'path' | 'query' | 'header'): object[] {
   if (schema === undefined || !('properties' in schema)) return [];
   const required = 'required' in schema ? (schema.required as string[]) : [];
   return Object.entries(schema.properties as Record<string, TSchema>).map(([name, property]) => ({
-    name,
+    name: place === 'header' ? headerName(name) : name,
     in: place,
     required: place === 'path' || required.includes(name),
     schema: property,
@@ -80,6 +83,7 @@ function operation(route: Route): object {
     parameters: [
       ...parameters(schema.params, 'path'),
       ...parameters(schema.querystring, 'query'),
+      ...parameters(schema.headers, 'header'),
       ...(MUTATING.has(method) ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(schema.body && { requestBody: { required: 'required' in schema.body, content: json(schema.body) } }),

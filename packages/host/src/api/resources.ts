@@ -19,6 +19,9 @@ const ListQuery = Type.Object(
   closed,
 );
 
+/** The `ETag` of an earlier answer, quoted, or `*`. */
+const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String()) });
+
 type View = Readonly<Record<string, unknown>>;
 type Matching = Parameters<ResourceService<Wire, object>['remove']>[2];
 
@@ -54,90 +57,116 @@ function matchingOf({ headers: { 'if-match': wanted } }: FastifyRequest): Matchi
   });
 }
 
-function placesOf({ path, id = 'id' }: Table) {
-  const url = `/v1/host/gantry/${path}`;
+/** `items` where they are created, read and deleted, `methods` where their methods are. */
+function pathsOf({ path, url, id = 'id' }: Table) {
+  const methods = `/v1/host/gantry/${path}`;
+  const items = url ?? methods;
   // An id has no colon: what follows one is a verb
-  return { url, one: `${url}/:${id}(^[^:/]+)`, id, params: Type.Object({ [id]: Id }) };
+  const name = `:${id}(^[^:/]+)`;
+  return { items, item: `${items}/${name}`, methods, method: `${methods}/${name}`, params: paramsOf(id) };
 }
+
+const paramsOf = (id: string) => Type.Object({ [id]: Id });
 
 const idOf = (request: { readonly params: Readonly<Record<string, string>> }): string =>
   Object.values(request.params)[0]!;
 
-export function resourceRoutes(
-  app: Api,
-  wire: Wire,
-  service: AnyService,
-  idempotency: Pick<Idempotency, 'once'>,
-): void {
-  readRoutes(app, wire, service);
-  const { url, one, params } = placesOf(wire.table);
-  const config = { access: wire.scopes.write };
-  const response = { 200: wire.view };
+type Once = Pick<Idempotency, 'once'>;
 
-  async function change(
+/** A request that changes something: its answer is recorded under its key in the commit of the change. */
+export async function changed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  idempotency: Once,
+  work: (caller: Caller) => Promise<unknown>,
+): Promise<string> {
+  const answer = await idempotency.once(request, reply, (claim) => work(personOf(request, claim)));
+  void reply.type(JSON_TYPE);
+  return answer === undefined ? '' : JSON.stringify(answer);
+}
+
+export function resourceRoutes(app: Api, wire: Wire, service: AnyService, idempotency: Once): void {
+  readRoutes(app, wire, service);
+  const { items, item, method, params } = pathsOf(wire.table);
+  const { view, own = [], gone } = wire;
+  const config = { access: wire.scopes.write };
+  const header = { headers: IfMatch };
+
+  function change(
     request: FastifyRequest,
     reply: FastifyReply,
     work: (caller: Caller, matching: Matching) => Promise<Shown<View>>,
   ): Promise<string> {
     const matching = matchingOf(request);
-    const shown = await idempotency.once(request, reply, (claim) => work(personOf(request, claim), matching));
-    void reply.type(JSON_TYPE).header('etag', etagOf(shown));
-    return JSON.stringify(shown.view);
+    return changed(request, reply, idempotency, async (caller) => {
+      const shown = await work(caller, matching);
+      void reply.header('etag', etagOf(shown));
+      return shown.view;
+    });
   }
 
-  const CREATE = { summary: wire.about, body: wire.input, response: { 201: wire.view } };
-  app.post(url, { schema: CREATE, config }, (request, reply) =>
-    change(request, reply.code(201), (caller) => service.create(caller, request.body)),
-  );
+  const CREATE = { summary: wire.about, body: wire.input, response: { 201: wire.created ?? view } };
+  if (!own.includes('create'))
+    app.post(items, { schema: CREATE, config }, (request, reply) =>
+      change(request, reply.code(201), (caller) => service.create(caller, request.body)),
+    );
 
   for (const [name, access] of Object.entries(wire.table.item ?? {})) {
-    if (access === 'read') continue;
-    const { about: summary, in: body } = wire.methods[name]!;
-    const schema = { summary, params, body, response };
-    app.post(`${one}::${name}`, { schema, config }, (request, reply) =>
+    if (access === 'read' || own.includes(name)) continue;
+    const { about: summary, in: body, out = view } = wire.methods[name]!;
+    const schema = { summary, params, body, response: { 200: out }, ...header };
+    app.post(`${method}::${name}`, { schema, config }, (request, reply) =>
       change(request, reply, (caller, matching) =>
         service.call(caller, name, idOf(request), request.body, matching),
       ),
     );
   }
 
-  const REMOVE = { summary: `Delete one of the ${wire.table.path}`, params, response };
-  app.delete(one, { schema: REMOVE, config }, (request, reply) =>
-    change(request, reply, (caller, matching) => service.remove(caller, idOf(request), matching)),
-  );
+  if (own.includes('remove')) return;
+  const summary = `Delete one of the ${wire.table.path}`;
+  const response = gone ? { 204: Type.Null() } : { 200: view };
+  app.delete(item, { schema: { summary, params, response, ...header }, config }, async (request, reply) => {
+    const body = await change(request, reply, (caller, matching) =>
+      service.remove(caller, idOf(request), matching),
+    );
+    if (!gone) return body;
+    void reply.code(204);
+    return '';
+  });
 }
 
 function readRoutes(app: Api, wire: Wire, service: AnyService): void {
-  const { table, view, scopes, methods, listed: listDefault = LIST_DEFAULT } = wire;
-  const { url, one, id, params } = placesOf(table);
+  const { table, view, scopes, methods, own = [], listed: listDefault = LIST_DEFAULT } = wire;
+  const { items, item, methods: url, method, params } = pathsOf(table);
+  const { id = 'id', list = table.path } = table;
   const config = { access: scopes.read };
-  const List = Type.Object({ [table.path]: Type.Array(view), nextBefore: Type.Optional(Type.String()) });
+  const List = Type.Object({ [list]: Type.Array(view), nextBefore: Type.Optional(Type.String()) });
 
   const LIST = {
     summary: `List ${table.path}, newest first`,
     querystring: ListQuery,
     response: { 200: List },
   };
-  app.get(url, { schema: LIST, config }, async (request, reply) => {
+  app.get(items, { schema: LIST, config }, async (request, reply) => {
     const { before: beforeId, limit = listDefault } = request.query;
     const filter = { limit: limit + 1, ...(beforeId !== undefined && { beforeId }) };
-    const listed = (await service.list(personOf(request), filter)).map((shown) => shown.view);
-    const views = listed.slice(0, limit);
-    const next = listed.length > limit ? { nextBefore: views.at(-1)![id] } : {};
-    return readPayload(request, reply, JSON.stringify({ [table.path]: views, ...next }));
+    const shown = (await service.list(personOf(request), filter)).map((each) => each.view);
+    const views = shown.slice(0, limit);
+    const next = shown.length > limit ? { nextBefore: views.at(-1)![id] } : {};
+    return readPayload(request, reply, JSON.stringify({ [list]: views, ...next }));
   });
 
   const READ = { summary: `Read one of the ${table.path}`, params, response: { 200: view } };
-  app.get(one, { schema: READ, config }, async (request, reply) => {
+  app.get(item, { schema: READ, config }, async (request, reply) => {
     const shown = await service.get(personOf(request), idOf(request));
     return readPayload(request, reply.header('etag', etagOf(shown)), JSON.stringify(shown.view));
   });
 
   for (const [name, access] of Object.entries(table.item ?? {})) {
-    if (access === 'write') continue;
+    if (access === 'write' || own.includes(name)) continue;
     const { about: summary, in: querystring, out = view } = methods[name]!;
     const schema = { summary, params, querystring, response: { 200: out } };
-    app.get(`${one}/${name}`, { schema, config }, async (request, reply) => {
+    app.get(`${method}/${name}`, { schema, config }, async (request, reply) => {
       const answer = await service.read(personOf(request), name, idOf(request), request.query);
       return readPayload(request, reply, JSON.stringify(answer));
     });

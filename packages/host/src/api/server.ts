@@ -50,7 +50,7 @@ function declinedListings(app: Api): void {
 function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   const { webhooks, schedules, heartbeats, triggers, packs, surfaces } = deps.services;
   const { now } = deps;
-  webhookRoutes(app, webhooks.desk, idempotency);
+  webhookRoutes(app, webhooks.service, idempotency);
   resourceRoutes(app, schedulesWire, schedules.service, idempotency);
   resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency);
   triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });

@@ -1,10 +1,11 @@
 /** Deliveries of one subscription, those of the newest run first, of one state or all. */
 import type { DeliveryState, WebhookDelivery } from '@gantry/protocol';
+import { fromEntry } from '@gantry/resources';
 import type { Store } from '@gantry/store';
-import { DELIVERY_KINDS, type Delivery, deliveryKey, deliverySummary, toDelivery } from './delivery.ts';
-import type { WebhookKey } from './subscription.ts';
+import { DELIVERIES, type Delivery, deliveryView } from './delivery.ts';
+import type { WebhookKey } from './webhook.ts';
 
-const STATES = Object.keys(DELIVERY_KINDS) as DeliveryState[];
+const STATES = Object.keys(DELIVERIES) as DeliveryState[];
 
 export interface DeliveryFilter {
   readonly state?: DeliveryState;
@@ -13,22 +14,17 @@ export interface DeliveryFilter {
   readonly limit: number;
 }
 
-export interface DeliveryPage {
-  readonly deliveries: WebhookDelivery[];
-  readonly nextCursor?: string;
-}
-
 export async function listDeliveries(
   entries: Store['entries'],
   { tenant, webhookId }: WebhookKey,
   { state, cursor, limit }: DeliveryFilter,
-): Promise<DeliveryPage> {
+): Promise<{ deliveries: WebhookDelivery[]; nextCursor?: string }> {
   const filter = { ref: webhookId, limit: limit + 1, ...(cursor !== undefined && { beforeId: cursor }) };
-  const lists = (state ? [state] : STATES).map(async (each) =>
-    (await entries.list(DELIVERY_KINDS[each], tenant, filter)).map((entry) =>
-      deliverySummary(toDelivery(entry), each),
-    ),
-  );
+  const lists = (state ? [state] : STATES).map(async (each) => {
+    const kind = DELIVERIES[each];
+    const page = await entries.list(kind.kind, tenant, filter);
+    return page.map((entry) => deliveryView(fromEntry(kind, entry), each));
+  });
   const found = (await Promise.all(lists)).flat().sort(newestFirst);
   // One that finished between two of these reads is in both; the sort leaves its later state behind the other.
   const deliveries = found.filter(({ deliveryId }, i) => deliveryId !== found[i + 1]?.deliveryId);
@@ -41,11 +37,11 @@ export async function listDeliveries(
 export async function findDelivery(
   entries: Store['entries'],
   { tenant, webhookId }: WebhookKey,
-  deliveryId: string,
+  id: string,
 ): Promise<Delivery | null> {
-  for (const state of STATES) {
-    const entry = await entries.get(deliveryKey({ tenant, deliveryId }, state));
-    if (entry?.ref === webhookId) return toDelivery(entry);
+  for (const kind of Object.values(DELIVERIES)) {
+    const entry = await entries.get({ kind: kind.kind, tenant, id });
+    if (entry?.ref === webhookId) return fromEntry(kind, entry);
   }
   return null;
 }

@@ -1,38 +1,38 @@
 /**
  * Sends what a lane holds, one delivery a turn.
  *
- * I1  Who sends a delivery has claimed it by compare-and-set; while the claim lasts nobody else does. A claim of
- *     a process that died ends by itself, and the delivery is sent again: at least once, never silently lost.
+ * I1  A delivery is claimed by compare-and-set before it is sent; while the claim lasts nobody else sends it. A claim
+ *     of a process that died ends by itself, and the delivery is sent again: at least once, never silently lost.
  * I2  The outcome, the next attempt and the health of the subscription are one commit.
  * I3  Nothing is sent for a subscription that is gone or whose circuit is open. For one that has failed, only what a
  *     caller asked to send again: one attempt, whatever the circuit says.
  * I4  An open circuit is probed by one delivery of one process.
  */
 import type { Egress } from '@gantry/egress';
-import type { CommitGroup, Store, Write } from '@gantry/store';
+import { type Caller, type Changes, fromEntry } from '@gantry/resources';
+import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
-import { type Delivery, PENDING, pendingWrite, removeWrite, toDelivery } from './delivery.ts';
+import { DELIVERIES, type Delivery, type NextDelivery, settleDelivery } from './delivery.ts';
 import { circuitOf, whileProbing } from './health.ts';
 import type { Next } from './lanes.ts';
 import type { WebhookOutbox } from './outbox.ts';
-import { openSecrets } from './secret.ts';
 import { type Outcome, send } from './send.ts';
-import { type DropReason, dropWrites, settledSubscription, settlementWrites } from './settlement.ts';
-import { type Subscription, subscriptionWrite, type WebhookKey } from './subscription.ts';
+import { type DropReason, dropped, settledDelivery, settledWebhook } from './settlement.ts';
 import type { Subscriptions } from './subscriptions.ts';
+import { openSecrets, type Webhook, type WebhookKey, type WebhookRecord, webhooks } from './webhook.ts';
 
 /** Twice what an attempt takes. A claim whose delivery could not be sent, for want of the store, holds it up so long. */
 export const CLAIM_MS = 12_000;
 /** A lane looks at this many; when all of them wait for a later attempt, those behind them wait too. */
 const PAGE = 256;
-const SETTLE_TRIES_MAX = 5;
 
 const AGAIN: Next = { next: 'again' };
 const IDLE: Next = { next: 'idle' };
 
 export interface DispatcherOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, 'entries' | 'runs'>;
+  readonly changes: Changes;
   readonly egress: Egress;
   readonly masterKey: MasterKey;
   readonly subscriptions: Subscriptions;
@@ -54,46 +54,43 @@ export class Dispatcher {
 
   async turn(key: WebhookKey): Promise<Next> {
     const { subscriptions, now } = this.#options;
-    const subscription = await subscriptions.read(key);
+    const webhook = await subscriptions.read(key);
     const page = await this.#page(key);
-    const next = await this.#work(key, subscription, page, now());
+    const next = await this.#work(key, webhook, page, now());
     if (next.next !== 'again') this.#pages.delete(key.webhookId);
     return next;
   }
 
   async #work(
     key: WebhookKey,
-    subscription: Subscription | null,
+    webhook: Webhook | null,
     page: readonly Delivery[],
     now: number,
   ): Promise<Next> {
     if (page.length === 0) return IDLE;
-    if (subscription === null)
-      return this.#clear(
-        key,
-        page.map(removeWrite).map((write) => [write]),
-      );
-    if (subscription.state === 'failed') return this.#workFailed(subscription, page, now);
+    if (webhook === null) return this.#clear(key, page, () => null);
+    const { state, health, durable } = webhook.record;
+    if (state === 'failed') return this.#workFailed(webhook, page, now);
     const due = page.filter((delivery) => isDue(delivery, now));
-    const circuit = circuitOf(subscription.health, now);
-    if (circuit === 'open' && subscription.durable) return sleep(subscription.health.openUntil ?? now);
+    const circuit = circuitOf(health, now);
+    if (circuit === 'open' && durable) return sleep(health.openUntil ?? now);
     const [first] = due;
-    if (!first) return sleep(Math.min(...page.map(({ dueAt }) => dueAt ?? now)));
-    if (circuit === 'open') return this.#drop(subscription, due, 'circuit_open');
+    if (!first) return sleepUntilDue(page, now);
+    if (circuit === 'open') return this.#drop(webhook, due, 'circuit_open');
     this.#pages.set(
       key.webhookId,
       page.filter((delivery) => delivery !== first),
     );
-    return this.#deliver(subscription, first, circuit === 'half-open');
+    return this.#deliver(webhook, first, circuit === 'half-open');
   }
 
-  async #workFailed(subscription: Subscription, page: readonly Delivery[], now: number): Promise<Next> {
+  async #workFailed(webhook: Webhook, page: readonly Delivery[], now: number): Promise<Next> {
     const [asked, others] = [page.filter(isResend), page.filter((delivery) => !isResend(delivery))];
-    if (others.length > 0) return this.#drop(subscription, others, 'subscription_failed');
+    if (others.length > 0) return this.#drop(webhook, others, 'subscription_failed');
     const first = asked.find((delivery) => isDue(delivery, now));
-    if (!first) return sleep(Math.min(...asked.map(({ dueAt }) => dueAt ?? now)));
-    this.#pages.delete(subscription.webhookId);
-    return this.#deliver(subscription, first, false);
+    if (!first) return sleepUntilDue(asked, now);
+    this.#pages.delete(webhook.id);
+    return this.#deliver(webhook, first, false);
   }
 
   /** From memory while it has something due. */
@@ -101,91 +98,102 @@ export class Dispatcher {
     const { store, outbox, now } = this.#options;
     const read = this.#pages.get(key.webhookId);
     if (read?.some((delivery) => isDue(delivery, now()))) return read;
+    const { pending } = DELIVERIES;
     const filter = { ref: key.webhookId, oldestFirst: true, limit: PAGE } as const;
-    const found = (await store.entries.list(PENDING, key.tenant, filter)).map(toDelivery);
+    const found = await store.entries.list(pending.kind, key.tenant, filter);
     // By id they come run by run; they leave in the order of their events.
-    const page = found.sort((a, b) => a.createdAt - b.createdAt);
+    const page = found
+      .map((entry) => fromEntry(pending, entry))
+      .sort((a, b) => a.record.createdAt - b.record.createdAt);
     outbox.seen(key, page, now());
     this.#pages.set(key.webhookId, page);
     return page;
   }
 
-  /** I3. What another process changed meanwhile is its own business. */
-  #drop(
-    { tenant, webhookId, durable }: Subscription,
-    deliveries: readonly Delivery[],
-    reason: DropReason,
-  ): Promise<Next> {
+  /** I3. */
+  #drop({ tenant, id, record }: Webhook, deliveries: readonly Delivery[], reason: DropReason): Promise<Next> {
     const now = this.#options.now();
-    const groups = deliveries.map((delivery) => dropWrites(delivery, durable, reason, now));
-    return this.#clear({ tenant, webhookId }, groups);
+    return this.#clear({ tenant, webhookId: id }, deliveries, (delivery) =>
+      dropped(delivery, record.durable, reason, now),
+    );
   }
 
-  async #clear({ webhookId }: WebhookKey, groups: readonly CommitGroup[]): Promise<Next> {
-    await this.#options.store.commit(groups);
+  /** What another process changed meanwhile is left to it. */
+  async #clear(
+    { tenant, webhookId }: WebhookKey,
+    deliveries: readonly Delivery[],
+    nextOf: (delivery: Delivery) => NextDelivery | null,
+  ): Promise<Next> {
+    const { changes } = this.#options;
+    const clear = (delivery: Delivery) =>
+      changes.run(callerOf(tenant), (change) => settleDelivery(change, delivery, nextOf(delivery)));
+    await Promise.all(deliveries.map(clear));
     this.#pages.delete(webhookId);
     return AGAIN;
   }
 
-  async #deliver(subscription: Subscription, delivery: Delivery, isProbe: boolean): Promise<Next> {
+  async #deliver(webhook: Webhook, delivery: Delivery, isProbe: boolean): Promise<Next> {
     const { store, egress, masterKey, now } = this.#options;
-    const secrets = openSecrets(masterKey, subscription, now());
-    const claimed = await this.#claim(subscription, delivery, isProbe);
+    const secrets = openSecrets(masterKey, webhook, now());
+    const claimed = await this.#claim(webhook, delivery, isProbe);
     if (!claimed) return AGAIN;
-    const outcome = await send({ egress, runs: store.runs, now }, subscription, claimed, secrets);
+    const outcome = await send({ egress, runs: store.runs, now }, webhook.record, claimed, secrets);
     await this.#settle(claimed, outcome);
     return AGAIN;
   }
 
   /** I1, I4. Null when another process has it. */
-  async #claim(subscription: Subscription, delivery: Delivery, isProbe: boolean): Promise<Delivery | null> {
-    const until = this.#options.now() + CLAIM_MS;
-    const claimed = { ...delivery, dueAt: until, attempts: delivery.attempts + 1 };
-    const group: Write[] = [pendingWrite(claimed)];
-    if (isProbe) {
-      const health = whileProbing(subscription.health, until);
-      group.push(subscriptionWrite({ ...subscription, health }));
-    }
-    const [result] = await this.#options.store.commit([group]);
-    return result?.won ? { ...claimed, version: delivery.version + 1 } : null;
+  #claim(webhook: Webhook, delivery: Delivery, isProbe: boolean): Promise<Delivery | null> {
+    const { changes, now } = this.#options;
+    const until = now() + CLAIM_MS;
+    const record = { ...delivery.record, dueAt: until, attempts: delivery.record.attempts + 1 };
+    const probed = { ...webhook.record, health: whileProbing(webhook.record.health, until) };
+    return changes.run(callerOf(delivery.tenant), async (change) => {
+      const current = isProbe ? await change.find(webhooks, webhook.id) : webhook;
+      if (current?.version !== webhook.version) return null;
+      if (!(await settleDelivery(change, delivery, { state: 'pending', record }))) return null;
+      if (isProbe) change.replace(webhook, probed);
+      return { ...delivery, record, version: delivery.version + 1 };
+    });
   }
 
   /** I2. The subscription may have changed during the attempt; then its newest version counts. */
   async #settle(delivery: Delivery, outcome: Outcome): Promise<void> {
-    const { store, subscriptions, now, random } = this.#options;
-    for (let tries = 0; tries < SETTLE_TRIES_MAX; tries++) {
-      const subscription = await subscriptions.read(delivery);
-      if (subscription === null) {
-        await store.commit([[removeWrite(delivery)]]);
-        return;
-      }
-      const at = now();
-      const ofDelivery = settlementWrites(delivery, { outcome, subscription, now: at, random: random() });
-      const settled = settledSubscription(subscription, outcome, at);
-      const ofSubscription = settled === subscription ? [] : [subscriptionWrite(settled)];
-      const [result] = await store.commit([[...ofDelivery, ...ofSubscription]]);
-      if (result?.won) return this.#settled(subscription, settled, outcome);
-      const isLostClaim = result !== undefined && result.write < ofDelivery.length;
-      if (isLostClaim) return;
-    }
-    throw new Error(`delivery ${delivery.deliveryId} could not be settled`);
+    const { changes, random } = this.#options;
+    const settled = await changes.run(callerOf(delivery.tenant), async (change) => {
+      const webhook = await change.find(webhooks, delivery.record.webhookId);
+      const input = { outcome, now: change.now, random: random() };
+      const next = webhook && settledDelivery(delivery, { ...input, webhook: webhook.record });
+      if (!(await settleDelivery(change, delivery, next)) || !webhook) return null;
+      const after = settledWebhook(webhook.record, outcome, change.now);
+      return after === webhook.record
+        ? { webhook, after: webhook }
+        : { webhook, after: change.replace(webhook, after) };
+    });
+    if (settled) this.#settled(settled.webhook.record, settled.after, outcome);
   }
 
-  #settled(before: Subscription, after: Subscription, outcome: Outcome): void {
+  #settled(before: WebhookRecord, after: Webhook, outcome: Outcome): void {
     const { subscriptions, log } = this.#options;
-    const { webhookId, secretFingerprint } = after;
+    const { id: webhookId, record } = after;
+    const { secretFingerprint } = record;
     if (outcome.kind !== 'delivered') {
       const { kind, reason } = outcome;
       log.debug({ webhookId, secretFingerprint, outcome: kind, reason }, 'webhook delivery failed');
     }
-    if (after.state === before.state) return;
+    if (record.state === before.state) return;
     subscriptions.put(after);
     log.warn({ webhookId, secretFingerprint }, 'webhook subscription failed too often and was switched off');
   }
 }
 
-const isResend = ({ resendOf }: Delivery): boolean => resendOf !== undefined;
+const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: 'webhooks' });
 
-const isDue = ({ dueAt }: Delivery, now: number): boolean => dueAt !== null && dueAt <= now;
+const isResend = ({ record }: Delivery): boolean => record.resendOf !== undefined;
+
+const isDue = ({ record: { dueAt } }: Delivery, now: number): boolean => dueAt !== null && dueAt <= now;
 
 const sleep = (until: number): Next => ({ next: 'sleep', until });
+
+const sleepUntilDue = (deliveries: readonly Delivery[], now: number): Next =>
+  sleep(Math.min(...deliveries.map(({ record }) => record.dueAt ?? now)));

@@ -9,7 +9,7 @@
 import { limiter, type Release } from '@gantry/limiter';
 import type { Logger } from 'pino';
 import { WakeClock } from '../runtime/wake-clock.ts';
-import type { WebhookKey } from './subscription.ts';
+import type { WebhookKey } from './webhook.ts';
 
 const TURNS_AT_ONCE_MAX = 64;
 /** A turn lasts as long as its receiver: slow ones of one tenant leave the rest to the others. */

@@ -2,36 +2,45 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunFacts } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
+import { fromEntry } from '@gantry/resources';
 import { type Entry, storedEntry, type Write } from '@gantry/store';
-import { toDelivery } from './delivery.ts';
+import { DELIVERIES } from './delivery.ts';
 import { HEALTHY } from './health.ts';
 import { WebhookOutbox } from './outbox.ts';
-import type { Subscription, WebhookKey } from './subscription.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { runFacts, storedEvent } from './testing/world.ts';
+import { type Webhook, type WebhookKey, type WebhookRecord, webhooks } from './webhook.ts';
 
 const NOW = 1_000;
 const EVENTS = ['run.started', 'node.completed', 'run.completed'].map((type, i) => storedEvent(type, i));
 
-const subscription = (more: Partial<Subscription> = {}): Subscription => ({
-  tenant: 'acme',
-  webhookId: 'wh_1',
-  url: 'https://example.com/',
-  events: ['*'],
-  tags: null,
-  durable: false,
-  secretSealed: '',
-  secretFingerprint: '',
-  state: 'active',
-  health: HEALTHY,
+type Given = Partial<WebhookRecord> & { readonly id?: string; readonly tenant?: string };
+
+const subscription = ({ id = 'wh_1', tenant = 'acme', ...more }: Given = {}): Webhook => ({
+  kind: webhooks,
+  tenant,
+  id,
+  workspace: null,
   createdAt: 0,
   version: 1,
-  ...more,
+  record: {
+    url: 'https://example.com/',
+    events: ['*'],
+    tags: null,
+    durable: false,
+    secretSealed: '',
+    secretFingerprint: '',
+    state: 'active',
+    health: HEALTHY,
+    ...more,
+  },
 });
 
-const outboxOf = (...active: Subscription[]) => outboxAt(() => NOW, ...active);
+const toDelivery = (entry: Entry) => fromEntry(DELIVERIES.pending, entry);
 
-function outboxAt(now: () => number, ...active: Subscription[]) {
+const outboxOf = (...active: Webhook[]) => outboxAt(() => NOW, ...active);
+
+function outboxAt(now: () => number, ...active: Webhook[]) {
   const woken: WebhookKey[] = [];
   const never = (): never => assert.fail('the outbox does not read');
   const subscriptions = new Subscriptions({ all: never, get: never });
@@ -48,11 +57,11 @@ const entriesOf = (writes: readonly Write[]): Entry[] =>
 
 const sequences = (facts: Partial<RunFacts>, events: readonly StoredEvent[] = EVENTS): number[] =>
   entriesOf(outboxOf(subscription()).outbox.writes(runFacts(facts), events)).map(
-    (entry) => toDelivery(entry).sequence,
+    (entry) => toDelivery(entry).record.sequence,
   );
 
 test('each event that matches is one delivery, due now, in order', () => {
-  const { outbox } = outboxOf(subscription(), subscription({ webhookId: 'wh_2', events: ['run.*'] }));
+  const { outbox } = outboxOf(subscription(), subscription({ id: 'wh_2', events: ['run.*'] }));
   const entries = entriesOf(outbox.writes(runFacts({ runId: 'run_1' }), EVENTS));
   assert.deepEqual(
     entries.map(({ ref, dueAt, tenant, kind }) => [ref, dueAt, tenant, kind]),
@@ -69,10 +78,7 @@ test('a replay tells nobody, and a branch only of what is new', () => {
 });
 
 test('subscriptions that failed or were removed, and those of other tenants, get nothing', () => {
-  const { outbox, subscriptions } = outboxOf(
-    subscription(),
-    subscription({ tenant: 'other', webhookId: 'wh_3' }),
-  );
+  const { outbox, subscriptions } = outboxOf(subscription(), subscription({ tenant: 'other', id: 'wh_3' }));
   subscriptions.put(subscription({ state: 'failed' }));
   assert.deepEqual(outbox.writes(runFacts(), EVENTS), []);
   subscriptions.put(subscription());
@@ -105,7 +111,7 @@ test('what never came to the store is forgotten', () => {
 
 test('an event has one delivery id for each subscription, whoever tells of it and when', () => {
   const facts = runFacts();
-  const hooks = [subscription(), subscription({ webhookId: 'wh_2' })];
+  const hooks = [subscription(), subscription({ id: 'wh_2' })];
   const idsAt = (at: number) =>
     entriesOf(outboxAt(() => at, ...hooks).outbox.writes(facts, EVENTS)).map(({ id }) => id);
   assert.deepEqual(idsAt(NOW), idsAt(NOW + 86_400_000));

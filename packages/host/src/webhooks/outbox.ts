@@ -7,12 +7,12 @@
  */
 import type { RunFacts } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
+import { toEntry } from '@gantry/resources';
 import type { Write } from '@gantry/store';
 import type { Outbox } from '../runtime/runtime.ts';
-import { type Delivery, pendingWrite } from './delivery.ts';
-import { deliveryIdOf } from './delivery-id.ts';
-import type { WebhookKey } from './subscription.ts';
+import { DELIVERIES, type Delivery, deliveryIdOf } from './delivery.ts';
 import type { Subscriptions } from './subscriptions.ts';
+import type { WebhookKey } from './webhook.ts';
 
 export type { Outbox };
 
@@ -62,7 +62,7 @@ export class WebhookOutbox implements Outbox {
   seen({ webhookId }: WebhookKey, deliveries: readonly Delivery[], now: number): void {
     const unseen = this.#unseen.get(webhookId);
     if (!unseen) return;
-    for (const { deliveryId } of deliveries) unseen.written.delete(deliveryId);
+    for (const { id } of deliveries) unseen.written.delete(id);
     for (const [id, at] of unseen.written) if (at <= now - FORGET_AFTER_MS) unseen.written.delete(id);
     if (unseen.written.size === 0) this.#unseen.delete(webhookId);
   }
@@ -75,15 +75,9 @@ export class WebhookOutbox implements Outbox {
     const unseen = this.#unseen.get(webhookId) ?? { key: { tenant, webhookId }, written: new Map() };
     unseen.written.set(id, at);
     this.#unseen.set(webhookId, unseen);
-    return pendingWrite({
-      ...told,
-      tenant,
-      deliveryId: id,
-      createdAt: at,
-      dueAt: at,
-      version: 0,
-      workspaceId: facts.owner.workspace ?? facts.owner.tenant,
-      attempts: 0,
-    });
+    const workspaceId = facts.owner.workspace ?? facts.owner.tenant;
+    const record = { ...told, workspaceId, createdAt: at, dueAt: at, attempts: 0 };
+    const delivery = { kind: DELIVERIES.pending, tenant, id, workspace: null, createdAt: at, record };
+    return { kind: 'putEntry', entry: toEntry(delivery, at), expectedVersion: null };
   }
 }

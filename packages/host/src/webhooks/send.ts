@@ -3,7 +3,7 @@ import { type Egress, EgressError, type EgressReason } from '@gantry/egress';
 import type { Store } from '@gantry/store';
 import type { Delivery } from './delivery.ts';
 import { deliveryBody, deliveryHeaders, type Secrets } from './signature.ts';
-import type { Subscription } from './subscription.ts';
+import type { WebhookRecord } from './webhook.ts';
 
 const TIMEOUT_MS = 5_000;
 /** Nothing of the answer is kept but its status. */
@@ -24,11 +24,12 @@ export interface SendOptions {
 
 export async function send(
   { egress, runs, now }: SendOptions,
-  { url }: Subscription,
+  { url }: WebhookRecord,
   delivery: Delivery,
   secrets: Secrets,
 ): Promise<Outcome> {
-  const { tenant, runId, sequence } = delivery;
+  const { tenant, record } = delivery;
+  const { runId, sequence } = record;
   const [event] = await runs.events(tenant, runId, sequence, 1);
   if (event?.sequence !== sequence) return { kind: 'impossible', reason: 'event_gone' };
   const body = deliveryBody(delivery, event);

@@ -9,7 +9,7 @@ const SIGNATURE_ALGORITHM = 'v1';
 /** Every value goes out under both names: the protocol is moving from the first to the second. */
 const PREFIXES = ['X-openwop-', 'OpenWOP-'] as const;
 
-export function deliveryBody({ runId, workspaceId }: Delivery, event: StoredEvent): string {
+export function deliveryBody({ record: { runId, workspaceId } }: Delivery, event: StoredEvent): string {
   const head = `"runId":${JSON.stringify(runId)},"workspaceId":${JSON.stringify(workspaceId)}`;
   return `{${head},"type":${JSON.stringify(event.type)},"event":${eventDocJson(runId, event)}}`;
 }
@@ -22,19 +22,19 @@ export type Secrets = readonly string[];
 
 /** Delivery is at least once: `Webhook-Id` with run and sequence, or `Delivery-Id`, tells repeats apart. */
 export function deliveryHeaders(
-  delivery: Delivery,
+  { id, record }: Delivery,
   { secrets, body, now }: { readonly secrets: Secrets; readonly body: string; readonly now: number },
 ): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
   const [current, previous] = secrets.map((secret) => `sha256=${sign(secret, timestamp, body)}`);
   const values = {
-    'Webhook-Id': delivery.webhookId,
-    'Event-Type': delivery.type,
+    'Webhook-Id': record.webhookId,
+    'Event-Type': record.type,
     Timestamp: timestamp,
     Signature: current!,
     ...(previous !== undefined && { 'Signature-Previous': previous }),
     'Signature-Algorithm': SIGNATURE_ALGORITHM,
-    'Delivery-Id': delivery.deliveryId,
+    'Delivery-Id': id,
   };
   const headers: Record<string, string> = {
     'content-type': 'application/json',

@@ -2,14 +2,9 @@
  * The active subscriptions of every tenant, in memory: the outbox asks at each commit, without waiting.
  * What another process registers is heard of through the store, so its first events may go unnoticed here.
  */
+import { fromEntry } from '@gantry/resources';
 import type { Entry, Store } from '@gantry/store';
-import {
-  type Subscription,
-  toSubscription,
-  WEBHOOK,
-  type WebhookKey,
-  webhookEntryKey,
-} from './subscription.ts';
+import { type Webhook, type WebhookKey, webhooks } from './webhook.ts';
 
 const PAGE = 500;
 
@@ -18,12 +13,12 @@ interface Matcher extends WebhookKey {
   readonly tags: ReadonlySet<string> | null;
 }
 
-function toMatcher({ tenant, webhookId, events, tags }: Subscription): Matcher {
+function toMatcher({ tenant, id, record: { events, tags } }: Webhook): Matcher {
   const types = new Set(events);
   const prefixes = events.filter((pattern) => pattern.endsWith('.*')).map((pattern) => pattern.slice(0, -1));
   return {
     tenant,
-    webhookId,
+    webhookId: id,
     matches: (type) =>
       types.has(type) || types.has('*') || prefixes.some((prefix) => type.startsWith(prefix)),
     tags: tags && new Set(tags),
@@ -35,6 +30,7 @@ export class Subscriptions {
   #byTenant = new Map<string, Map<string, Matcher>>();
   /** A load that began before a change would bring back what it removed: it starts over. */
   #changes = 0;
+  #refreshed = Promise.resolve();
 
   constructor(entries: Pick<Store['entries'], 'all' | 'get'>) {
     this.#entries = entries;
@@ -50,16 +46,28 @@ export class Subscriptions {
     }
   }
 
-  async read(key: WebhookKey): Promise<Subscription | null> {
-    const entry = await this.#entries.get(webhookEntryKey(key));
-    return entry && toSubscription(entry);
+  async read({ tenant, webhookId }: WebhookKey): Promise<Webhook | null> {
+    const entry = await this.#entries.get({ kind: webhooks.kind, tenant, id: webhookId });
+    return entry && fromEntry(webhooks, entry);
+  }
+
+  /** It has changed in the store. One after another: what was read first must not be put last. */
+  refresh(key: WebhookKey): Promise<void> {
+    const refreshed = this.#refreshed.then(async () => {
+      const webhook = await this.read(key);
+      if (webhook) this.put(webhook);
+      else this.remove(key);
+    });
+    this.#refreshed = refreshed.catch(() => {});
+    return refreshed;
   }
 
   /** What was just committed. */
-  put(subscription: Subscription): void {
+  put(webhook: Webhook): void {
+    const { tenant, id, record } = webhook;
     this.#changes++;
-    if (subscription.state === 'active') add(this.#byTenant, subscription);
-    else this.#byTenant.get(subscription.tenant)?.delete(subscription.webhookId);
+    if (record.state === 'active') add(this.#byTenant, webhook);
+    else this.#byTenant.get(tenant)?.delete(id);
   }
 
   remove({ tenant, webhookId }: WebhookKey): void {
@@ -81,19 +89,16 @@ export class Subscriptions {
   async #readAll(): Promise<Map<string, Map<string, Matcher>>> {
     const loaded = new Map<string, Map<string, Matcher>>();
     for (let after: Entry | null = null; ; ) {
-      const page: Entry[] = await this.#entries.all(WEBHOOK, after, PAGE);
-      for (const entry of page) {
-        const subscription = toSubscription(entry);
-        if (subscription.state === 'active') add(loaded, subscription);
-      }
+      const page: Entry[] = await this.#entries.all(webhooks.kind, after, PAGE);
+      for (const webhook of page.map((entry) => fromEntry(webhooks, entry)))
+        if (webhook.record.state === 'active') add(loaded, webhook);
       if (page.length < PAGE) return loaded;
       after = page.at(-1) ?? null;
     }
   }
 }
 
-function add(byTenant: Map<string, Map<string, Matcher>>, subscription: Subscription): void {
-  const { tenant, webhookId } = subscription;
-  const matchers = byTenant.get(tenant) ?? new Map<string, Matcher>();
-  byTenant.set(tenant, matchers.set(webhookId, toMatcher(subscription)));
+function add(byTenant: Map<string, Map<string, Matcher>>, webhook: Webhook): void {
+  const matchers = byTenant.get(webhook.tenant) ?? new Map<string, Matcher>();
+  byTenant.set(webhook.tenant, matchers.set(webhook.id, toMatcher(webhook)));
 }

@@ -1,20 +1,22 @@
 /** Wires the webhooks of one process: subscriptions, outbox, lanes and dispatcher. */
 import type { Egress } from '@gantry/egress';
+import type { Changes } from '@gantry/resources';
 import type { Store, StoreChange } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import { onceAtATime } from '../runtime/once-at-a-time.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
-import { PENDING } from './delivery.ts';
+import { DELIVERIES } from './delivery.ts';
 import { CLAIM_MS, Dispatcher } from './dispatcher.ts';
 import { Lanes } from './lanes.ts';
 import { type Outbox, WebhookOutbox } from './outbox.ts';
-import { WEBHOOK, type WebhookKey } from './subscription.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { WebhookDesk } from './webhook-desk.ts';
+import { type WebhookKey, webhooks } from './webhook.ts';
+import { WebhookService } from './webhook-service.ts';
 
 export interface WebhooksOptions {
   readonly store: Store;
+  readonly changes: Changes;
   readonly egress: Egress;
   readonly masterKey: MasterKey;
   readonly now: () => number;
@@ -24,7 +26,7 @@ export interface WebhooksOptions {
 
 export interface Webhooks {
   readonly outbox: Outbox;
-  readonly desk: WebhookDesk;
+  readonly service: WebhookService;
   /** Loads the subscriptions and goes on with what earlier processes left. Before this nobody is told of events. */
   start(): Promise<void>;
   /** Looks at everything that may be due. */
@@ -33,6 +35,7 @@ export interface Webhooks {
   stop(): Promise<void>;
 }
 
+const PENDING = DELIVERIES.pending.kind;
 const SWEEP_BATCH = 256;
 const RETRY_AFTER_ERROR_MS = 5_000;
 
@@ -44,7 +47,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const wakeLane = (key: WebhookKey): void => lanes.wake(key);
   const outbox = new WebhookOutbox({ subscriptions, now, wake: wakeLane });
   const dispatcher = new Dispatcher({ ...options, subscriptions, outbox, random });
-  const desk = new WebhookDesk({ ...options, subscriptions, wake: wakeLane });
+  const service = new WebhookService({
+    ...options,
+    async onChanged(key) {
+      await subscriptions.refresh(key);
+      wakeLane(key);
+    },
+  });
   const clock = new WakeClock(now, () => sweep({ store, now, log, wake: wakeLane }));
   let unwatch: (() => Promise<void>) | undefined;
 
@@ -64,14 +73,14 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   function onChange({ kinds, missed }: StoreChange): void {
     // What this process wrote with an unknown outcome may be there.
     if (missed) outbox.committed();
-    if (missed || kinds.includes(WEBHOOK)) void reload();
+    if (missed || kinds.includes(webhooks.kind)) void reload();
     // The other process sends these itself; we look again when its claims would have ended.
     if (missed || kinds.includes(PENDING)) clock.note(now() + CLAIM_MS);
   }
 
   return {
     outbox,
-    desk,
+    service,
     wake,
     async start() {
       unwatch = await store.watch(onChange);

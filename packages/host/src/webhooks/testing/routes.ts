@@ -5,11 +5,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { ACCESS } from '../../api/access.ts';
 import { webhookRoutes } from '../../api/webhooks.ts';
-import type { WebhookDesk } from '../webhook-desk.ts';
+import type { WebhookService } from '../webhook-service.ts';
 
 export async function webhookApp(options: {
   readonly store: Store;
-  readonly desk: WebhookDesk;
+  readonly service: WebhookService;
   readonly now: () => number;
   readonly log: Logger;
 }): Promise<FastifyInstance> {
@@ -19,7 +19,7 @@ export async function webhookApp(options: {
     access: ACCESS,
     maxRequestBodyBytes: 1_048_576,
   });
-  webhookRoutes(app, options.desk, idempotency);
+  webhookRoutes(app, options.service, idempotency);
   await app.ready();
   return app;
 }

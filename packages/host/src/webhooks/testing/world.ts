@@ -12,7 +12,8 @@ import {
   type StoredEvent,
   type WebhookDelivery,
 } from '@gantry/protocol';
-import { openSqlite, type Store } from '@gantry/store';
+import { Changes, type ChangesOptions } from '@gantry/resources';
+import { CommitPipeline, openSqlite, type Store } from '@gantry/store';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
 import { openMasterKey } from '../../master-key.ts';
@@ -74,13 +75,14 @@ export async function createWorld(t: TestContext, options: WorldOptions = {}): P
   });
   const processes: Webhooks[] = [];
   const another: World['another'] = (more = {}) => {
-    const webhooks = createWebhooks({ store, egress, masterKey, now, randomBytes, log, ...more });
+    const inputs = { egress, masterKey, log, ...changesOn({ store, now, randomBytes, ...more }) };
+    const webhooks = createWebhooks(inputs);
     processes.push(webhooks);
     return webhooks;
   };
   const webhooks = another();
   await webhooks.start();
-  const app = await webhookApp({ store, desk: webhooks.desk, now, log });
+  const app = await webhookApp({ store, service: webhooks.service, now, log });
   const ending = Promise.withResolvers<void>();
   t.after(async () => {
     ending.resolve();
@@ -90,8 +92,7 @@ export async function createWorld(t: TestContext, options: WorldOptions = {}): P
     await folder.remove();
   });
   const key: World['key'] = (tenant, scopes = ['webhooks:manage']) => addKey(store, tenant, scopes);
-  const own = await key('acme');
-  const request = requests((inject) => app.inject(inject), own);
+  const request = requests((inject) => app.inject(inject), await key('acme'));
   return {
     store,
     webhooks,
@@ -129,6 +130,11 @@ export async function createWorld(t: TestContext, options: WorldOptions = {}): P
     },
   };
 }
+
+const changesOn = (inputs: Omit<ChangesOptions, 'pipeline'> & { readonly store: Store }) => ({
+  ...inputs,
+  changes: new Changes({ ...inputs, pipeline: new CommitPipeline(inputs.store) }),
+});
 
 /** The store, and a promise of its next commit. */
 function observed(real: Store): { store: Store; committed(): Promise<void> } {

@@ -1,0 +1,146 @@
+/** What callers may do with webhook subscriptions and their deliveries. */
+import type { Egress, EgressReason } from '@gantry/egress';
+import {
+  OpenwopError,
+  type RegisterWebhookRequest,
+  type RegisterWebhookResponse,
+  type RotatedWebhookSecret,
+  type RotateWebhookSecretRequest,
+  type WebhookDelivery,
+  type webhooksWire,
+} from '@gantry/protocol';
+import { type Caller, type Changes, ResourceService } from '@gantry/resources';
+import type { Store } from '@gantry/store';
+import type { MasterKey } from '../master-key.ts';
+import { mintSecret, type SigningSecret } from '../signing-secret.ts';
+import { DELIVERIES, deliveryView } from './delivery.ts';
+import { findDelivery } from './delivery-list.ts';
+import {
+  fingerprintOf,
+  secretContext,
+  viewOf,
+  type WebhookKey,
+  type WebhookReads,
+  type WebhookRecord,
+  webhooks,
+  withSecret,
+} from './webhook.ts';
+
+const OVERLAP_SECONDS = 86_400;
+
+/** Says nothing about the address itself: the receiver may be up when there is something to deliver. */
+const PASSING: ReadonlySet<EgressReason> = new Set(['resolve_failed', 'timeout']);
+
+export interface WebhookServiceOptions {
+  readonly store: Pick<Store, 'entries'>;
+  readonly changes: Changes;
+  readonly egress: Pick<Egress, 'check'>;
+  readonly masterKey: MasterKey;
+  /** What it is now has been committed. */
+  readonly onChanged: (key: WebhookKey) => Promise<void>;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+type Sealed = Pick<WebhookRecord, 'secretSealed' | 'secretFingerprint'>;
+
+export class WebhookService extends ResourceService<
+  typeof webhooksWire,
+  WebhookRecord,
+  Sealed,
+  WebhookReads
+> {
+  readonly #options: WebhookServiceOptions;
+
+  constructor(options: WebhookServiceOptions) {
+    const { changes, store, now, onChanged } = options;
+    super(webhooks, {
+      changes,
+      now,
+      entries: store.entries,
+      services: { entries: store.entries, now },
+      onChanged: (tenant, webhookId) => onChanged({ tenant, webhookId }),
+    });
+    this.#options = options;
+  }
+
+  /** The secret is in this answer alone: a repeat is refused. */
+  async register(caller: Caller, wanted: RegisterWebhookRequest): Promise<RegisterWebhookResponse> {
+    const { tenant } = caller;
+    const made = await this.#options.changes.run(caller, async (change) => {
+      await this.#checkUrl(wanted.url, tenant);
+      const secrets = await this.#secrets(tenant);
+      let secret = '';
+      const { id, record } = change.createFor(webhooks, (webhookId) => {
+        const minted = secrets(webhookId);
+        secret = minted.secret;
+        return webhooks.create(wanted, minted, change);
+      });
+      change.answerOnce(REGISTERED_ONCE);
+      return { webhookId: id, secret, secretFingerprint: record.secretFingerprint };
+    });
+    await this.#options.onChanged({ tenant, webhookId: made.webhookId });
+    return made;
+  }
+
+  /** The old secret signs too for a while. */
+  async rotateSecret(
+    caller: Caller,
+    webhookId: string,
+    { overlapSeconds = OVERLAP_SECONDS }: RotateWebhookSecretRequest,
+  ): Promise<RotatedWebhookSecret> {
+    const { tenant } = caller;
+    const made = await this.#options.changes.run(caller, async (change) => {
+      const before = await change.get(webhooks, webhookId);
+      const minted = (await this.#secrets(tenant))(webhookId);
+      const overlap = { now: change.now, overlapMs: overlapSeconds * 1_000 };
+      const after = change.replace(before, withSecret(before.record, minted, overlap));
+      change.answerOnce(ROTATED_ONCE);
+      const { secretFingerprint, previousSecretUntil: until } = viewOf(after, change.now);
+      const { secret } = minted;
+      return { webhookId, secret, secretFingerprint, ...(until && { previousSecretUntil: until }) };
+    });
+    await this.#options.onChanged({ tenant, webhookId });
+    return made;
+  }
+
+  /** A new delivery of the same event; one attempt where the subscription has failed. */
+  async resend(caller: Caller, webhookId: string, deliveryId: string): Promise<WebhookDelivery> {
+    const { store, changes, onChanged } = this.#options;
+    const key = { tenant: caller.tenant, webhookId };
+    const answer = await changes.run(caller, async (change) => {
+      await change.get(webhooks, webhookId);
+      const found = await findDelivery(store.entries, key, deliveryId);
+      if (!found) throw new OpenwopError('not_found');
+      const { last: _last, finishedAt: _finishedAt, ...event } = found.record;
+      const at = { createdAt: change.now, dueAt: change.now, attempts: 0 };
+      const fresh = change.create(DELIVERIES.pending, { ...event, ...at, resendOf: deliveryId });
+      return deliveryView(fresh, 'pending');
+    });
+    await onChanged(key);
+    return answer;
+  }
+
+  /** New secrets of the tenant's webhooks, by their id. */
+  async #secrets(tenant: string): Promise<(webhookId: string) => SigningSecret> {
+    await this.#options.masterKey.claim();
+    return (webhookId) => mintSecret(this.#options, secretContext(tenant, webhookId), fingerprintOf);
+  }
+
+  async #checkUrl(url: string, tenant: string): Promise<void> {
+    const problem = await this.#options.egress.check(url, { tenant });
+    if (!problem || PASSING.has(problem.reason)) return;
+    const { message, reason } = problem;
+    throw new OpenwopError('webhook_url_rejected', { message, details: { reason } });
+  }
+}
+
+/** A repeat must neither register twice nor find the first secret at rest. */
+const REGISTERED_ONCE = new OpenwopError('conflict', {
+  message:
+    'This request already made a subscription, whose secret was shown once. Delete it and register again to get a new one.',
+});
+
+const ROTATED_ONCE = new OpenwopError('conflict', {
+  message: 'This request already made a secret, which was shown once. Rotate it again to get a new one.',
+});

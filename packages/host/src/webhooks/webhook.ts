@@ -1,0 +1,117 @@
+/** Webhook subscriptions as a resource. The secret is in the record only as sealed text. */
+import { hash } from 'node:crypto';
+import { type CircuitState, WEBHOOKS_PER_TENANT_MAX, webhooksWire } from '@gantry/protocol';
+import { resource, type Stored } from '@gantry/resources';
+import type { Store } from '@gantry/store';
+import type { MasterKey } from '../master-key.ts';
+import { openSecret, type SigningSecret } from '../signing-secret.ts';
+import { listDeliveries } from './delivery-list.ts';
+import { circuitOf, HEALTHY, type Health, recentFailures } from './health.ts';
+
+const FINGERPRINT_LENGTH = 8;
+const DELIVERIES_LISTED = 50;
+
+/** Names a subscription, and the lane its deliveries wait in. */
+export interface WebhookKey {
+  readonly tenant: string;
+  readonly webhookId: string;
+}
+
+type SealedSecret = Pick<SigningSecret, 'secretSealed' | 'secretFingerprint'>;
+
+export interface WebhookRecord extends SealedSecret {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly tags: readonly string[] | null;
+  readonly durable: boolean;
+  /** Signs beside the current one until then, sealed like it. */
+  readonly previousSecret?: { readonly sealed: string; readonly until: number };
+  /** `failed` takes no more deliveries but those asked for one by one, until it is resumed. */
+  readonly state: 'active' | 'failed';
+  readonly health: Health;
+}
+
+export type Webhook = Stored<WebhookRecord>;
+
+/** What listing needs of the host. */
+export interface WebhookReads {
+  readonly entries: Store['entries'];
+  readonly now: () => number;
+}
+
+export const webhooks = resource<typeof webhooksWire, WebhookRecord, SealedSecret, WebhookReads>(
+  webhooksWire,
+  {
+    kind: 'webhook',
+    idPrefix: 'wh',
+    missing: 'subscription_not_found',
+    max: WEBHOOKS_PER_TENANT_MAX,
+    create: ({ url, events, tags = null, durable = false }, { secretSealed, secretFingerprint }) => ({
+      url,
+      events,
+      tags,
+      durable,
+      secretSealed,
+      secretFingerprint,
+      state: 'active',
+      health: HEALTHY,
+    }),
+    verbs: {
+      /** With a clean record: nothing is held back any longer. What happened since it failed is not made up for. */
+      resume: (webhook) => ({ ...webhook, state: 'active', health: HEALTHY }),
+    },
+    reads: {
+      deliveries: (_, { limit = DELIVERIES_LISTED, ...filter }, { stored: { tenant, id }, services }) =>
+        listDeliveries(services.entries, { tenant, webhookId: id }, { ...filter, limit }),
+    },
+    show: (webhook, { now }) => viewOf(webhook, now()),
+  },
+);
+
+/** What the secret is sealed for: it opens nowhere else. */
+export const secretContext = (tenant: string, webhookId: string): string =>
+  `${webhooks.kind}/${tenant}/${webhookId}`;
+
+export const fingerprintOf = (secret: string): string =>
+  hash('sha256', secret, 'hex').slice(0, FINGERPRINT_LENGTH);
+
+/** The secret that is replaced signs too for `overlapMs`. An earlier one ends at once. */
+export function withSecret(
+  webhook: WebhookRecord,
+  { secretSealed, secretFingerprint }: SealedSecret,
+  { now, overlapMs }: { readonly now: number; readonly overlapMs: number },
+): WebhookRecord {
+  const { previousSecret: _ended, ...kept } = webhook;
+  const previousSecret = { sealed: webhook.secretSealed, until: now + overlapMs };
+  return { ...kept, secretSealed, secretFingerprint, ...(overlapMs > 0 && { previousSecret }) };
+}
+
+/** What signs now, the current secret first. */
+export function openSecrets(masterKey: MasterKey, { tenant, id, record }: Webhook, now: number): string[] {
+  const { secretSealed, previousSecret } = record;
+  const signing = previousSecret && now < previousSecret.until ? [previousSecret.sealed] : [];
+  return [secretSealed, ...signing].map((sealed) => openSecret(masterKey, sealed, secretContext(tenant, id)));
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+export function viewOf({ id, createdAt, record }: Webhook, now: number) {
+  const { url, events, tags, durable, secretFingerprint, previousSecret, state, health } = record;
+  const circuit: CircuitState = circuitOf(health, now);
+  return {
+    webhookId: id,
+    url,
+    events: [...events],
+    ...(tags && { tags: [...tags] }),
+    durable,
+    secretFingerprint,
+    ...(previousSecret &&
+      now < previousSecret.until && { previousSecretUntil: isoTime(previousSecret.until) }),
+    state,
+    circuit,
+    ...(circuit === 'open' && { circuitOpenUntil: isoTime(health.openUntil ?? now) }),
+    consecutiveFailures: health.consecutiveFailures,
+    failuresLast7Days: recentFailures(health, now).length,
+    createdAt: isoTime(createdAt),
+  };
+}
