@@ -258,7 +258,7 @@ for (let first = 0; first < ROUNDS; first += CLUSTER_ROUNDS) {
           `seed ${seed}: ${hosts.length} hosts, ${runs.length} runs and ${made} connections so far, ${tookS} s`,
         );
       } catch (error) {
-        console.log(`seed ${seed} failed`);
+        console.log(`seed ${seed} failed: ${error}`);
         throw error;
       }
     }
