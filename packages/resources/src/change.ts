@@ -19,6 +19,15 @@ export interface Chance {
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
+/** A run that is ready to begin. */
+export interface StartingRun {
+  readonly runId: string;
+  /** They create it. */
+  readonly writes: readonly Write[];
+  /** They are committed. */
+  begun(): void;
+}
+
 export class Change {
   readonly caller: Caller;
   readonly now: number;
@@ -26,6 +35,7 @@ export class Change {
   readonly #randomBytes: Chance['randomBytes'];
   readonly #writes: Write[] = [];
   readonly #events: EmittedEvent[] = [];
+  readonly #runs: StartingRun[] = [];
   /** What this change has written so far. */
   readonly #own = new Map<string, Entry | null>();
   /** For writes that may lose for another reason than a race: what the caller is told. */
@@ -109,7 +119,13 @@ export class Change {
     if (this.caller.kind === 'node') this.#events.push(...events);
   }
 
-  /** Writes that belong to no record, such as those of a run that begins with this change. */
+  /** A run that begins with this change: both are committed, or neither. */
+  start(run: StartingRun): void {
+    this.#writes.push(...run.writes);
+    this.#runs.push(run);
+  }
+
+  /** Writes that belong to no record. */
   add(...writes: readonly Write[]): void {
     this.#writes.push(...writes);
   }
@@ -125,6 +141,11 @@ export class Change {
 
   get events(): readonly EmittedEvent[] {
     return this.#events;
+  }
+
+  /** What was written is committed. */
+  committed(): void {
+    for (const run of this.#runs) run.begun();
   }
 
   refusalOf(write: Write, reason: LossReason): OpenwopError | null {

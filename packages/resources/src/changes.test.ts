@@ -220,6 +220,33 @@ for (const backend of await backends()) {
       assert.deepEqual(await amountsOf(tenant), [3]);
     });
 
+    test('a run that starts with a change begins once, after its commit, or not at all', async () => {
+      const tenant = randomUUID();
+      const [id = ''] = await open(tenant, ['a']);
+      let begun = 0;
+      const facts = { tenant, workspace: null, principal: null, workflowId: 'w', workflowHash: 'h' };
+      const head = { status: 'running', owner: null, wakeAt: null, endedAt: null } as const;
+      const start = (caller: Caller, runId: string, fail = false): Promise<string> =>
+        changes.run(caller, async (change) => {
+          const account = await change.get(accounts, id);
+          change.update(account, { amount: account.record.amount + 1 });
+          const given = { ...facts, runId, scopeId: null, createdAt: NOW, request: '{}' };
+          const writes = [{ kind: 'createRun', facts: given, head, events: [] } as const];
+          change.start({ runId, writes, begun: () => void begun++ });
+          if (fail) throw new OpenwopError('conflict', { message: 'refused' });
+          return runId;
+        });
+      await Promise.all([1, 2, 3].map((n) => start(system(tenant), `${tenant}-${n}`)));
+      assert.equal(begun, 3);
+      await assert.rejects(start(person(tenant, 'refused'), `${tenant}-4`, true), { code: 'conflict' });
+      assert.equal(await start(person(tenant, 'key'), `${tenant}-5`), `${tenant}-5`);
+      assert.equal(await start(person(tenant, 'key'), `${tenant}-6`), `${tenant}-5`);
+      assert.equal(begun, 4);
+      assert.deepEqual(await amountsOf(tenant), [4]);
+      const runIds = (await store.runs.list(tenant, { limit: 10 })).map(({ runId }) => runId.at(-1));
+      assert.deepEqual(runIds.toSorted(), ['1', '2', '3', '5']);
+    });
+
     test('after a lost answer the outcome is found out, or said to be unknown', async () => {
       const tenant = randomUUID();
       const [id = ''] = await open(tenant, ['a']);

@@ -170,7 +170,7 @@ export class Changes {
     const group = [...writes, ...(await state.preconditions())];
     try {
       const result = await this.#write(decided[0]!, group);
-      if (result.won) return decided.map(({ job, outcome }) => [job, { kind: 'done', outcome }]);
+      if (result.won) return decided.map((each) => [each.job, committed(each)]);
       return await this.#lost(decided, state, group[result.write]!, result);
     } catch (error) {
       if (!(error instanceof StoreError) || error.outcome !== 'unknown')
@@ -219,8 +219,9 @@ export class Changes {
   /** What is there as it was to be written is ours. With a record a repeat finds out; else nobody can. */
   async #inDoubt(decided: readonly Decided[], state: State, error: StoreError): Promise<[Job, Attempt][]> {
     const isOurs = await this.#isWritten(state).catch(() => false);
-    return decided.map(({ job, outcome, record }) => {
-      if (isOurs) return [job, { kind: 'done', outcome }];
+    return decided.map((each) => {
+      const { job, record } = each;
+      if (isOurs) return [job, committed(each)];
       return [job, record ? { kind: 'again', keys: state.keys, doubt: error } : { kind: 'failed', error }];
     });
   }
@@ -232,6 +233,11 @@ export class Changes {
     const found = await this.#options.store.entries.getMany(kept);
     return kept.every(({ version, body }, i) => found[i]?.version === version && found[i]?.body === body);
   }
+}
+
+function committed({ change, outcome }: Decided): Attempt {
+  if (!('refusal' in outcome)) change.committed();
+  return { kind: 'done', outcome };
 }
 
 const isNewAfterRead = (write: Write, state: State): boolean =>

@@ -1,5 +1,5 @@
 export type { Caller, NodeCaller } from './caller.ts';
-export type { Change } from './change.ts';
+export type { Change, StartingRun } from './change.ts';
 export { Changes, type ChangesOptions } from './changes.ts';
 export { fromEntry, type RecordKind, type Stored, toEntry } from './record-kind.ts';
 export { type Resource, ResourceService, resource, type Shown } from './resource.ts';

@@ -13,7 +13,7 @@ const PAGE = 500;
 export interface RetryOptions {
   readonly store: Pick<Store, 'entries' | 'runs'>;
   readonly changes: Pick<Changes, 'run'>;
-  readonly runtime: () => Pick<Runtime, 'adopt' | 'read'>;
+  readonly runtime: () => Pick<Runtime, 'prepare' | 'read'>;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   /** A delivery is due at that time, on disk. */
@@ -53,19 +53,12 @@ async function forkRun(
   const fromSeq = source ? await lastEntryOf(store.runs, key, nodeId) : null;
   if (!source || fromSeq === null) return refuse(options, caller, 'The run is no longer kept.');
   const prepared = await prepareFork(source, { mode: 'branch', fromSeq, changes: {} });
-  const { runId } = prepared.run.facts;
-  let answer: DeadLetterRetry = { type: 'run', runId, sourceRunId };
-  await runtime().adopt(prepared, {
-    async commit(writes) {
-      answer = await changes.run<DeadLetterRetry>(caller, async (change) => {
-        change.delete(await change.get(deadLetters, deadLetterId));
-        change.add(...writes);
-        return { type: 'run', runId, sourceRunId };
-      });
-      return answer.type === 'run' && answer.runId === runId;
-    },
+  const fork = await runtime().prepare(prepared);
+  return changes.run<DeadLetterRetry>(caller, async (change) => {
+    change.delete(await change.get(deadLetters, deadLetterId));
+    change.start(fork);
+    return { type: 'run', runId: fork.runId, sourceRunId };
   });
-  return answer;
 }
 
 /** Where the node's latest visit began, before the first of its attempts. */

@@ -2,6 +2,7 @@
 import { type Invocation, type Plan, type RunLimits, snapshot } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import { newId, OpenwopError, type StoredEvent } from '@gantry/protocol';
+import type { StartingRun } from '@gantry/resources';
 import type { CommitPipeline, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import { prepareChildren } from './children.ts';
@@ -156,20 +157,32 @@ export class LocalRuntime implements Runtime {
   }
 
   async create(request: NewRun, options: CreateOptions = {}): Promise<CreateResult> {
-    const { now, randomBytes, limits } = this.#options;
-    const { workflow, scopeId, ...rest } = request;
-    const createdAt = now();
-    const facts = {
-      ...rest,
-      runId: nextRunId(now, randomBytes),
-      workflowId: workflow.record.workflowId,
-      workflowHash: workflow.record.hash,
-      createdAt,
-      limits,
-    };
-    return this.#options.turns.take(facts.owner.tenant, () =>
-      this.#commitNew(() => startRun(this.#opening.clock, workflow.plan, facts), scopeId ?? null, options),
+    return this.#options.turns.take(request.owner.tenant, () =>
+      this.#commitNew(() => this.#started(request), request.scopeId ?? null, options),
     );
+  }
+
+  async prepare(from: NewRun | PreparedRun): Promise<StartingRun> {
+    this.#checkCapacity();
+    const prepared =
+      'plan' in from ? from : await this.#options.turns.take(from.owner.tenant, () => this.#started(from));
+    const opened = openRun(this.#opening, prepared, ('scopeId' in from && from.scopeId) || null);
+    return {
+      runId: opened.run.facts.runId,
+      writes: opened.writes,
+      begun: () => {
+        this.#goOn(opened);
+        this.#committed(opened.writes);
+      },
+    };
+  }
+
+  #started({ workflow, scopeId: _, ...request }: NewRun): PreparedRun {
+    const { now, randomBytes, limits } = this.#options;
+    const { workflowId, hash: workflowHash } = workflow.record;
+    const runId = nextRunId(now, randomBytes);
+    const facts = { ...request, runId, workflowId, workflowHash, createdAt: now(), limits };
+    return startRun(this.#opening.clock, workflow.plan, facts);
   }
 
   adopt(prepared: PreparedRun, options: CreateOptions = {}): Promise<CreateResult> {

@@ -9,6 +9,7 @@ import type {
   StoredEvent,
   WorkflowDefinition,
 } from '@gantry/protocol';
+import type { StartingRun } from '@gantry/resources';
 import type { IdempotencyRecord, RunKey, WorkflowRecord, Write } from '@gantry/store';
 import type { CommandRecord } from './command-answer.ts';
 
@@ -92,6 +93,8 @@ export interface ReadRun {
 export interface Runtime {
   /** Throws `service_unavailable` at the in-flight cap. */
   create(newRun: NewRun, options?: CreateOptions): Promise<CreateResult>;
+  /** A run that begins with a change (`change.start`). Throws `service_unavailable` at the in-flight cap. */
+  prepare(run: NewRun | PreparedRun): Promise<StartingRun>;
   /** Commits a prepared run as a whole and goes on with it. */
   adopt(prepared: PreparedRun, options?: CreateOptions): Promise<CreateResult>;
   /** With `record`, the idempotency record is in the commit of the effect, whichever process carries it out. */

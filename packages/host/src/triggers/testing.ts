@@ -112,7 +112,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
     masterKey,
     log: LOG,
     retentionMs: RETENTION_MS,
-    runtime: () => ({ create, adopt: runtime.adopt.bind(runtime), read: runtime.read.bind(runtime) }),
+    runtime: () => ({ create, prepare: runtime.prepare.bind(runtime), read: runtime.read.bind(runtime) }),
   });
   const runtime: LocalRuntime = await LocalRuntime.open({
     poison: new PoisonGuard({ store, endsMax: 0, now }),

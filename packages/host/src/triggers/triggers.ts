@@ -25,7 +25,7 @@ export interface TriggersOptions {
   readonly store: Store;
   readonly changes: Changes;
   /** Asked for only when something is due: the runtime itself needs the outbox. */
-  readonly runtime: () => Pick<Runtime, 'create' | 'adopt' | 'read'>;
+  readonly runtime: () => Pick<Runtime, 'create' | 'prepare' | 'read'>;
   readonly workflows: Pick<WorkflowsWithPlans, 'resolve' | 'planOf'>;
   readonly masterKey: MasterKey;
   /** Where messages that start runs come from. Without one, nothing listens. */
