@@ -1,11 +1,10 @@
 /** Nearest vectors and full text in the embedded database, and the libraries below it called directly. */
 
 import { SEARCH_LIMITS } from '../packages/surfaces/src/capabilities/search/surface.ts';
-import { openVectors } from '../packages/surfaces/src/capabilities/vector/open-vectors.ts';
 import { VECTOR_LIMITS } from '../packages/surfaces/src/capabilities/vector/surface.ts';
-import { openSearch } from '../packages/surfaces/src/open-backends.ts';
-import { createPostgresPool } from '../packages/surfaces/src/postgres/connection.ts';
 import { openRetrievalDatabase } from '../packages/surfaces/src/sqlite/database.ts';
+import { embeddedSearch } from '../packages/surfaces/src/sqlite/search.ts';
+import { embeddedVectors } from '../packages/surfaces/src/sqlite/vectors.ts';
 import { clusteredVectors, seededRandom } from '../packages/surfaces/src/testing/random-vectors.ts';
 import { fill as fillIndex, openDirect as openFts5, textsOf } from './full-text.ts';
 import { freshFolder } from './servers.ts';
@@ -24,11 +23,8 @@ interface Corpus {
 /** Filled through the ports, before the surfaces open the same folder. */
 async function fill(dataDir: string, { vectors, texts }: Corpus): Promise<void> {
   const embedded = openRetrievalDatabase({ dataDir });
-  const pool = createPostgresPool();
-  const nearest = await openVectors(undefined, { embedded, pool, limits: VECTOR_LIMITS });
-  const search = await openSearch(undefined, { embedded, pool, limits: SEARCH_LIMITS });
-  await fillCollection(nearest.port, COLLECTION, vectors);
-  await fillIndex(search.port, texts);
+  await fillCollection(embeddedVectors(embedded, VECTOR_LIMITS), COLLECTION, vectors);
+  await fillIndex(embeddedSearch(embedded, SEARCH_LIMITS), texts);
   await embedded.close();
 }
 

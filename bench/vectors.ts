@@ -6,11 +6,10 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { getLoadablePath } from 'sqlite-vec';
 import { best, scoring } from '../packages/surfaces/src/capabilities/vector/metric.ts';
-import { openVectors } from '../packages/surfaces/src/capabilities/vector/open-vectors.ts';
 import { VECTOR_LIMITS } from '../packages/surfaces/src/capabilities/vector/surface.ts';
 import type { VectorsPort } from '../packages/surfaces/src/ports/vectors.ts';
-import { createPostgresPool } from '../packages/surfaces/src/postgres/connection.ts';
 import { openRetrievalDatabase } from '../packages/surfaces/src/sqlite/database.ts';
+import { embeddedVectors } from '../packages/surfaces/src/sqlite/vectors.ts';
 import { read, write } from '../packages/surfaces/src/testing/calls.ts';
 import {
   clusteredVectors,
@@ -105,8 +104,7 @@ export async function vectors(settings: Settings): Promise<Report> {
   const random = seededRandom(1);
   const folder = freshFolder(settings.dataDir);
   const embedded = openRetrievalDatabase({ dataDir: folder });
-  const pool = createPostgresPool();
-  const { port } = await openVectors(undefined, { embedded, pool, limits: VECTOR_LIMITS });
+  const port = embeddedVectors(embedded, VECTOR_LIMITS);
   const rows: Row[] = [];
   for (const [collection, make] of Object.entries({ random: randomVectors, clustered: clusteredVectors })) {
     const made = make(count + QUERIES, DIMENSIONS, random);

@@ -12,7 +12,7 @@ function watched(backends: Readonly<Record<string, ServedBackend['backend']>>) {
       looks[name]! += 1;
       await backend.health();
     };
-    return { capability: name, name, backend: { ...backend, health } };
+    return { capability: name, name, setting: name, backend: { ...backend, health } };
   });
   return { clock, looks, health: createHealth(served, () => clock.now) };
 }

@@ -10,6 +10,8 @@ export interface ServedBackend {
   readonly datasource?: string;
   /** What the operator knows it by: `GANTRY_KV`, `GANTRY_DATASOURCES: Data source "crm"`. */
   readonly name: string;
+  /** That says where its data is. */
+  readonly setting: string;
   readonly backend: Pick<OpenedPort<unknown>, 'kind' | 'health'> & {
     /** What the operator should mend, though it can be used. */
     warning?(): Promise<string | null>;

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { OpenwopError } from '@gantry/protocol';
-import type { BackendSettings } from './open-surfaces.ts';
+import type { BackendSettings } from './open-port.ts';
 import { openWorld } from './testing/absent-server.ts';
 import { freshFolder } from './testing/data-dir.ts';
 import { type Call, nodeOf } from './testing/desk.ts';

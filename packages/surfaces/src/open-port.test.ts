@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCursors } from './calls/cursor.ts';
-import { implementCache } from './capabilities/cache/surface.ts';
-import { implementKv } from './capabilities/kv/surface.ts';
-import { implementTable, TABLE_LIMITS } from './capabilities/table/surface.ts';
-import { openCache, openDocuments, openKv } from './open-backends.ts';
+import { cacheSurface } from './capabilities/cache/surface.ts';
+import { kvPort, kvSurface } from './capabilities/kv/surface.ts';
+import { tableSurface } from './capabilities/table/surface.ts';
 import { openPort } from './open-port.ts';
-import { createPostgresPool } from './postgres/connection.ts';
 import { sweepPostgres } from './postgres/sweep.ts';
-import { openEmbeddedDatabase } from './sqlite/database.ts';
 import { NOW } from './testing/calls.ts';
-import { freshFolder } from './testing/data-dir.ts';
 import { deskOf, nodeOf } from './testing/desk.ts';
+import { openDeps, withBackends } from './testing/open-deps.ts';
 import { openTestPostgres, postgresSkip } from './testing/postgres.ts';
 
-test('a scheme that is not served is named, and the rest of the setting is not', async () => {
-  const refused = (value: string) =>
-    openPort({ name: 'GANTRY_KV', value, embedded: null, backends: { postgres: () => assert.fail() } });
+test('a scheme that is not served is named, and the rest of the setting is not', async (t) => {
+  const deps = await openDeps(t);
+  const literal = { ...kvPort, servers: { postgres: () => assert.fail() } };
+  const refused = (kv: string) => openPort(literal, withBackends(deps, { kv }));
   await assert.rejects(refused('mongo://ada:open-sesame@db/x'), (error: Error) => {
     assert.match(error.message, /GANTRY_KV asks for "mongo:\/\/".*use postgres:\/\//);
     assert.doesNotMatch(error.message, /open-sesame/);
@@ -48,27 +45,15 @@ test('a scheme that is not served is named, and the rest of the setting is not',
 });
 
 test('surfaces on PostgreSQL answer pack code as embedded ones do', { skip: postgresSkip }, async (t) => {
-  const folder = freshFolder();
-  const embedded = await openEmbeddedDatabase({ dataDir: folder.path });
   const server = await openTestPostgres();
-  const pool = createPostgresPool();
-  t.after(async () => {
-    await pool.close();
-    await server.close();
-    await embedded.close();
-    folder.remove();
-  });
-  const deps = { embedded, pool, quotaBytes: 9_999, capacityBytes: 9_999, limits: TABLE_LIMITS };
-  const cursors = createCursors(new Uint8Array(32));
-  const kv = await openKv(server.url, deps);
-  const cache = await openCache(server.url, deps);
-  const documents = await openDocuments(server.url, deps);
-  await Promise.all([kv.health(), cache.health(), documents.health()]);
-  const world = deskOf([
-    implementKv({ port: kv.port, cursors }),
-    implementCache({ port: cache.port }),
-    implementTable({ port: documents.port, cursors }),
-  ]);
+  const { url } = server;
+  const deps = withBackends(await openDeps(t), { kv: url, cache: url, documents: url });
+  t.after(server.close);
+  const opened = await Promise.all(
+    [kvSurface, cacheSurface, tableSurface].map(({ literal }) => literal.opens(deps)),
+  );
+  for (const { backend } of opened.flatMap(({ backends }) => backends)) await backend.health();
+  const world = deskOf(opened.flatMap(({ implement }) => implement() ?? []));
   for (let run = 0; run < 2; run++) {
     const call = nodeOf(world);
     assert.deepEqual(await call('storage.kv.atomicIncrement', { key: 'n' }), { value: 1, previous: 0 });

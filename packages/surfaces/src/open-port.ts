@@ -1,11 +1,15 @@
-/** Chooses the backend of a port by its setting: nothing for the data folder, else a URL. */
-
-export interface OpenedPort<Port> {
-  readonly kind: string;
-  readonly port: Port;
-  /** Rejects when the backend cannot be used for now. */
-  health(): Promise<void>;
-}
+/** How the port of a surface opens: in the data folder, or on the server that its setting names. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SurfaceCapability } from '@gantry/protocol';
+import { codeOf, refused } from './backend-errors.ts';
+import type { ServedBackend } from './backend-health.ts';
+import type { Cursors } from './calls/cursor.ts';
+import type { ImplementedSurface } from './calls/define-surface.ts';
+import type { OpenedSurfaces, SurfacesOptions } from './open-surfaces.ts';
+import type { PostgresDatabase, PostgresPool } from './postgres/connection.ts';
+import type { EmbeddedDatabase, RetrievalDatabase } from './sqlite/database.ts';
 
 /** By port: the setting that names its backend. */
 export const SETTINGS = {
@@ -19,15 +23,63 @@ export const SETTINGS = {
   datasources: 'GANTRY_DATASOURCES',
 } as const;
 
-/** By scheme, without the colon. They connect to nothing yet. */
-export type Backends<Port> = Readonly<Record<string, (url: string) => Promise<OpenedPort<Port>>>>;
+export const DATA_DIR = 'GANTRY_DATA_DIR';
 
-export interface PortChoice<Port> {
-  /** `GANTRY_KV` */
-  readonly name: string;
-  readonly value: string | undefined;
-  readonly embedded: Port;
-  readonly backends: Backends<Port>;
+/** By port: a URL, or for `datasources` the path of a file. What is left out stays in the data folder. */
+export type BackendSettings = { readonly [Port in keyof typeof SETTINGS]?: string | undefined };
+
+/** What surfaces are opened with. */
+export interface OpenDeps extends SurfacesOptions {
+  readonly embedded: EmbeddedDatabase;
+  readonly retrieval: RetrievalDatabase;
+  readonly pool: PostgresPool;
+  readonly cursors: Cursors;
+}
+
+export interface OpenedSurface {
+  /** Null where the platform lacks it. Called when servers were looked at: some know their kind only then. */
+  implement(): ImplementedSurface | null;
+  readonly backends: readonly ServedBackend[];
+  /** What the host uses of it beside its methods. */
+  readonly offers?: Partial<Pick<OpenedSurfaces, 'queue' | 'servePresigned'>>;
+  /** Deletes what is past its time; answers how much it was. */
+  sweep?(now: number): Promise<number>;
+  close?(): Promise<void>;
+}
+
+export type OpenSurface = (deps: OpenDeps) => Promise<OpenedSurface>;
+
+export interface OpenedPort<Port> {
+  readonly kind: string;
+  readonly port: Port;
+  /** Rejects when the backend cannot be used for now. */
+  health(): Promise<void>;
+}
+
+export interface PortLiteral<Port> {
+  readonly setting?: keyof typeof SETTINGS;
+  embedded(deps: OpenDeps): Port | Promise<Port>;
+  /** The database in the data folder that it uses; `embedded` unless given. */
+  readonly database?: 'embedded' | 'retrieval';
+  /** What else it keeps in the data folder. */
+  readonly folder?: string;
+  /** Why this platform cannot keep it in the data folder; null where it can. */
+  lacks?(deps: OpenDeps): string | null;
+  /** By scheme, without the colon. They connect to nothing yet. */
+  readonly servers?: Servers<Port>;
+}
+
+type Servers<Port> = Readonly<Record<string, (url: string, deps: OpenDeps) => Promise<OpenedPort<Port>>>>;
+
+/** By both schemes that PostgreSQL's own tools take. */
+export function onPostgres<Port>(
+  portOf: (database: PostgresDatabase, deps: OpenDeps) => Port,
+): Servers<Port> {
+  const open = async (url: string, deps: OpenDeps): Promise<OpenedPort<Port>> => {
+    const database = deps.pool.open(url);
+    return { kind: 'postgres', port: portOf(database, deps), health: () => database.health() };
+  };
+  return { postgres: open, postgresql: open };
 }
 
 export const NO_URL =
@@ -65,14 +117,79 @@ export function notServed(name: string, value: string, schemes: readonly string[
     : `${name} ${NO_URL}. Use ${how}`;
 }
 
+const MISSING = 'missing';
+
 /** Connects to nothing. Never repeats the setting: it may hold a password. */
-export async function openPort<Port>(choice: PortChoice<Port>): Promise<OpenedPort<Port>> {
-  const { name, value, embedded, backends } = choice;
-  if (value === undefined) return { kind: 'embedded', port: embedded, health: async () => {} };
+export async function openPort<Port>(literal: PortLiteral<Port>, deps: OpenDeps): Promise<OpenedPort<Port>> {
+  const { setting, servers = {} } = literal;
+  const value = setting && deps.backends[setting];
+  if (setting === undefined || value === undefined) {
+    const [port, lack] = [await literal.embedded(deps), literal.lacks?.(deps) ?? null];
+    return lack === null
+      ? { kind: 'embedded', port, health: folderHealth(literal, deps) }
+      : { kind: MISSING, port, health: () => Promise.reject(new Error(lack)) };
+  }
   const scheme = isServerUrl(value) ? new URL(value).protocol.slice(0, -1) : null;
-  const open = scheme !== null && Object.hasOwn(backends, scheme) ? backends[scheme] : undefined;
-  if (open) return named(name, open(value));
-  throw new Error(notServed(name, value, Object.keys(backends)));
+  const open = scheme !== null && Object.hasOwn(servers, scheme) ? servers[scheme] : undefined;
+  if (open) return named(SETTINGS[setting], open(value, deps));
+  throw new Error(notServed(SETTINGS[setting], value, Object.keys(servers)));
+}
+
+/** A surface over one port. `more`: what the host needs beside its methods. */
+export const opening =
+  <Port>(
+    capability: SurfaceCapability,
+    literal: PortLiteral<Port>,
+    implement: (opened: OpenedPort<Port>, deps: OpenDeps) => ImplementedSurface,
+    more?: (opened: OpenedPort<Port>, deps: OpenDeps) => Pick<OpenedSurface, 'offers' | 'sweep' | 'close'>,
+  ): OpenSurface =>
+  async (deps) => {
+    const opened = await openPort(literal, deps);
+    return {
+      implement: () => (opened.kind === MISSING ? null : implement(opened, deps)),
+      backends: [served(capability, literal.setting, opened, deps)],
+      ...more?.(opened, deps),
+    };
+  };
+
+function served(
+  capability: string,
+  port: keyof typeof SETTINGS | undefined,
+  backend: ServedBackend['backend'],
+  { backends }: OpenDeps,
+): ServedBackend {
+  const setting = port && backends[port] !== undefined ? SETTINGS[port] : DATA_DIR;
+  return {
+    capability,
+    setting,
+    name: port && backend.kind !== 'embedded' ? SETTINGS[port] : DATA_DIR,
+    backend,
+  };
+}
+
+export const folderHealth =
+  (
+    { database = 'embedded', folder = '' }: Pick<PortLiteral<unknown>, 'database' | 'folder'>,
+    deps: OpenDeps,
+  ) =>
+  async (): Promise<void> => {
+    await assertWritable(deps.dataDir, folder);
+    await deps[database].health();
+  };
+
+/** `part` of the data folder, or all of it. */
+async function assertWritable(dataDir: string, part: string): Promise<void> {
+  const folder = join(dataDir, part);
+  const probe = join(folder, `.probe-${randomUUID()}`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(probe, 'x', { flag: 'wx', flush: true });
+    await rm(probe);
+  } catch (error) {
+    const where = part === '' ? 'The data folder' : `"${part}" in the data folder`;
+    const why = codeOf(error) ?? 'no reason given';
+    throw refused(where, `cannot be written (${why}). Check its free disk space and its owner.`);
+  }
 }
 
 /** What can never work is told with the setting that asks for it. */

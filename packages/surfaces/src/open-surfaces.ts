@@ -1,36 +1,17 @@
 /** The surfaces of a host. Each needs nothing but a data folder, unless a setting names a server for it. */
 import type { BackendHealth } from '@gantry/protocol';
 import { sweptIfReachable } from './backend-errors.ts';
-import { createHealth } from './backend-health.ts';
+import { absencesOf, createHealth, createOutageReport } from './backend-health.ts';
+import { SURFACES } from './calls/catalogue.ts';
 import { createCursors } from './calls/cursor.ts';
 import type { ImplementedSurface } from './calls/define-surface.ts';
 import type { LinkOptions } from './capabilities/blob/embedded-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './capabilities/blob/serve-presigned.ts';
-import { implementBlobs } from './capabilities/blob/surface.ts';
-import { implementCache } from './capabilities/cache/surface.ts';
-import { openConverter } from './capabilities/fs/convert/converter.ts';
-import { implementFs } from './capabilities/fs/surface.ts';
-import { implementKv } from './capabilities/kv/surface.ts';
-import { implementNosql } from './capabilities/nosql/surface.ts';
-import { implementQueue } from './capabilities/queue/surface.ts';
-import { implementSearch } from './capabilities/search/surface.ts';
-import { implementTable } from './capabilities/table/surface.ts';
-import { vectorSurfaces } from './capabilities/vector/open-vectors.ts';
-import { openPorts, type Ports } from './open-ports.ts';
+import { type BackendSettings, DATA_DIR, type OpenDeps, type OpenedSurface } from './open-port.ts';
 import type { QueuePort } from './ports/queue.ts';
+import { createPostgresPool } from './postgres/connection.ts';
 import { sweepPostgres } from './postgres/sweep.ts';
-
-/** By port: a URL, or for `datasources` the path of a file. What is left out stays in the data folder. */
-export interface BackendSettings {
-  readonly kv?: string | undefined;
-  readonly cache?: string | undefined;
-  readonly documents?: string | undefined;
-  readonly vectors?: string | undefined;
-  readonly search?: string | undefined;
-  readonly queue?: string | undefined;
-  readonly blobs?: string | undefined;
-  readonly datasources?: string | undefined;
-}
+import { openEmbeddedDatabase, openRetrievalDatabase } from './sqlite/database.ts';
 
 export interface SurfacesOptions {
   readonly dataDir: string;
@@ -64,46 +45,60 @@ export interface OpenedSurfaces {
   close(): Promise<void>;
 }
 
+/**
+ * An unreachable server is reported, and used when it answers; a misconfigured one is an error. What is open
+ * already is closed then.
+ */
 export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurfaces> {
-  const ports = await openPorts(options);
-  const cursors = createCursors(options.cursorKey);
-  const { kv, cache, tables, documents, vectors, search, queue, blobs, files, sql } = ports;
-  const driver = documents.kind === 'embedded' ? 'sqlite' : documents.kind;
-  return {
-    surfaces: [
-      implementKv({ port: kv.port, cursors }),
-      implementCache({ port: cache.port }),
-      implementTable({ port: tables.port, cursors }),
-      implementNosql({
-        datasources: [{ id: 'primary', driver, tenants: '*', port: documents.port }],
-        cursors,
-      }),
-      sql.surface,
-      ...vectorSurfaces(vectors),
-      implementSearch({ port: search.port }),
-      implementQueue({ port: queue.port, cursors }),
-      implementBlobs({ port: blobs.port, cursors, buckets: options.buckets }),
-      implementFs({ port: files, cursors, converter: openConverter() }),
-    ],
-    queue: queue.port,
-    health: createHealth(ports.served, options.now),
-    settings: ports.settings,
-    servePresigned: ports.ownBlobs.servePresigned,
-    sweep: (now) => sweep(ports, options.backends, now, now - options.invocationRetentionMs),
-    close: ports.close,
-  };
+  const outages = createOutageReport(options);
+  const closing: (() => Promise<unknown>)[] = [];
+  try {
+    const deps = await openDatabases({ ...options, report: outages.fault }, closing);
+    const opened: OpenedSurface[] = [];
+    for (const { opens } of SURFACES) {
+      const surface = await opens(deps);
+      if (surface.close) closing.push(surface.close);
+      opened.push(surface);
+    }
+    const backends = opened.flatMap((each) => each.backends);
+    const servers = backends.filter(({ setting }) => setting !== DATA_DIR);
+    for (const absence of await absencesOf(servers)) outages.absent(absence);
+    const { queue, servePresigned } = Object.assign({}, ...opened.map(({ offers }) => offers));
+    return {
+      surfaces: opened.flatMap(({ implement }) => implement() ?? []),
+      queue,
+      servePresigned,
+      health: createHealth(backends, options.now),
+      settings: new Map(backends.map(({ capability, setting }) => [capability, setting])),
+      sweep: (now) => sweep(deps, opened, now),
+      async close() {
+        for (const close of closing.toReversed()) await close();
+      },
+    };
+  } catch (error) {
+    await Promise.allSettled(closing.toReversed().map((close) => close()));
+    throw error;
+  }
+}
+
+async function openDatabases(
+  options: SurfacesOptions,
+  closing: (() => Promise<unknown>)[],
+): Promise<OpenDeps> {
+  const { dataDir, cursorKey } = options;
+  const embedded = await openEmbeddedDatabase({ dataDir });
+  const retrieval = openRetrievalDatabase({ dataDir });
+  const pool = createPostgresPool();
+  closing.push(embedded.close, retrieval.close, pool.close);
+  return { ...options, embedded, retrieval, pool, cursors: createCursors(cursorKey) };
 }
 
 /** Small, so that a sweep never holds up live writes for long. */
 const BATCH = 500;
 
-async function sweep(
-  ports: Ports,
-  backends: BackendSettings,
-  now: number,
-  recordedBefore: number,
-): Promise<number> {
-  const { embedded, retrieval, pool, queue, ownBlobs } = ports;
+async function sweep(deps: OpenDeps, opened: readonly OpenedSurface[], now: number): Promise<number> {
+  const { embedded, retrieval, pool, backends, invocationRetentionMs } = deps;
+  const recordedBefore = now - invocationRetentionMs;
   const batches = [
     ...(embedded.isInUse()
       ? [
@@ -118,12 +113,9 @@ async function sweep(
   for (const batch of batches) {
     for (let count = BATCH; count === BATCH; deleted += count) count = await batch();
   }
-  const urls = new Set(Object.values(backends).filter((url) => /^postgres(ql)?:/.test(url ?? '')));
-  for (const url of urls)
-    if (url !== undefined)
-      deleted += await sweptIfReachable(sweepPostgres(pool.open(url), { now, recordedBefore }));
-  if (embedded.isInUse()) deleted += await ownBlobs.sweep(now);
-  if (embedded.isInUse() || queue.kind !== 'embedded')
-    deleted += await sweptIfReachable(queue.port.sweep(now));
+  const urls = Object.values(backends).flatMap((url) => (url && /^postgres(ql)?:/.test(url) ? [url] : []));
+  for (const url of new Set(urls))
+    deleted += await sweptIfReachable(sweepPostgres(pool.open(url), { now, recordedBefore }));
+  for (const surface of opened) if (surface.sweep) deleted += await sweptIfReachable(surface.sweep(now));
   return deleted;
 }

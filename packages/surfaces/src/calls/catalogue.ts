@@ -9,10 +9,11 @@ import { searchSurface } from '../capabilities/search/surface.ts';
 import { sqlSurface } from '../capabilities/sql/surface.ts';
 import { tableSurface } from '../capabilities/table/surface.ts';
 import { vectorSurface } from '../capabilities/vector/surface.ts';
+import type { OpenSurface } from '../open-port.ts';
 import type { SurfaceLiteral } from './define-surface.ts';
 import type { Spelling } from './spelling.ts';
 
-export const SURFACES: readonly SurfaceLiteral[] = [
+export const SURFACES: readonly (SurfaceLiteral & { readonly opens: OpenSurface })[] = [
   kvSurface.literal,
   cacheSurface.literal,
   tableSurface.literal,

@@ -18,6 +18,7 @@ import {
   type SurfaceName,
 } from '@gantry/protocol';
 import type { Static, TSchema } from 'typebox';
+import type { OpenSurface } from '../open-port.ts';
 import type { DataObject } from './data.ts';
 import type { Spelling } from './spelling.ts';
 import type { Invocation, ReadCall, WriteCall } from './surface-call.ts';
@@ -65,8 +66,10 @@ export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' 
   readonly options?: Readonly<Record<string, SurfaceOption>>;
   /** Own rule for which parts of the advertisement satisfy a peer dependency. Default: its flags. */
   readonly satisfies?: (advertisement: JsonObject) => readonly string[];
-  /** Failure codes beside `host_capability_missing` and `validation_error`. */
+  /** Failure codes beside `host_capability_missing` and `validation_error`; the catalogue has their texts. */
   readonly errors: readonly ErrorCode[];
+  /** How a host opens it, for those in the catalogue. */
+  readonly opens?: OpenSurface;
   readonly methods: Readonly<Record<string, MethodLiteral>>;
 }
 

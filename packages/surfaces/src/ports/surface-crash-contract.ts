@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
 import type { Data } from '../calls/data.ts';
-import type { BackendSettings } from '../open-surfaces.ts';
+import type { BackendSettings } from '../open-port.ts';
 import { type CrashDesk, type CrashDeskOptions, openCrashDesk } from '../testing/crash-desk.ts';
 import type { FoundServer } from '../testing/crash-servers.ts';
 import { type ChildOptions, type FromChild, LANES, type ToChild } from '../testing/crash-talk.ts';

@@ -11,6 +11,8 @@ import type { JsonObject } from '@gantry/protocol';
 import { QueryText } from '../capabilities/documents/query-sql.ts';
 import { best, type Metric, type Scored, SLACK, scoring } from '../capabilities/vector/metric.ts';
 import { checkDimensions, noCollection } from '../capabilities/vector/refusals.ts';
+import type { OpenedPort } from '../open-port.ts';
+import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../ports/vectors.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { documentOf, POSTGRES } from './document-sql.ts';
@@ -34,15 +36,35 @@ interface Row {
   readonly packed: string;
 }
 
-export interface PostgresVectors {
-  readonly port: VectorsPort;
-  readonly hasPgvector: boolean;
+/** What the database has is looked at by who first needs it. The kind is `pgvector` once it is known to have that. */
+export function postgresVectors(database: PostgresDatabase, limits: VectorLimits): OpenedPort<VectorsPort> {
+  let kind = 'postgres';
+  const vectors = openedWhenNeeded({
+    async open() {
+      const { port, hasPgvector } = await openPostgresVectors(database, limits);
+      if (hasPgvector) kind = 'pgvector';
+      return port;
+    },
+  });
+  const port: VectorsPort = {
+    upsert: async (...args) => (await vectors.get()).upsert(...args),
+    query: async (...args) => (await vectors.get()).query(...args),
+    delete: async (...args) => (await vectors.get()).delete(...args),
+    health: async () => (await vectors.get()).health(),
+  };
+  return {
+    get kind() {
+      return kind;
+    },
+    port,
+    health: port.health,
+  };
 }
 
 export async function openPostgresVectors(
   database: PostgresDatabase,
   limits: VectorLimits,
-): Promise<PostgresVectors> {
+): Promise<{ readonly port: VectorsPort; readonly hasPgvector: boolean }> {
   const pgvector = await findPgvector(database);
   const search = pgvector === null ? carryAll : asking(pgvector);
   const writes = vectorWrites(limits, (dimensions) =>

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { openBlobs } from '../open-backends.ts';
+import { type TestContext, test } from 'node:test';
+import { blobsPort } from '../capabilities/blob/surface.ts';
+import { openPort } from '../open-port.ts';
 import { OBJECT_BYTES_MAX } from '../ports/blobs.ts';
 import { blobContract } from '../ports/blobs-contract.ts';
 import { freshTenant, read, write } from '../testing/calls.ts';
 import { openGate } from '../testing/gate.ts';
+import { openDeps, withBackends } from '../testing/open-deps.ts';
 import { openTestS3, useTestCredentials } from '../testing/s3.ts';
 import { openS3Blobs } from './blobs.ts';
 import { readS3Address } from './connect.ts';
@@ -70,7 +72,15 @@ test('what a link let in is refused when it is too large, and a missing bucket i
   await assert.rejects(lost.get(place, read(tenant)), { code: 'storage_unavailable' });
 });
 
-test('settings name a bucket, and nothing else', async () => {
+/** With an embedded port that is one of these tests. */
+async function blobOpener(t: TestContext) {
+  const embedded = await openS3Blobs(addressOf('http://minio:9000'));
+  const deps = await openDeps(t);
+  const open = (blobs?: string) => openPort(blobsPort(embedded), withBackends(deps, { blobs }));
+  return { embedded, open };
+}
+
+test('settings name a bucket, and nothing else', async (t) => {
   assert.deepEqual(readS3Address(new URL('s3://objects')), { bucket: 'objects', prefix: '' });
   assert.deepEqual(addressOf('http://minio:9000/'), {
     bucket: 'objects',
@@ -79,14 +89,14 @@ test('settings name a bucket, and nothing else', async () => {
   });
   assert.throws(() => readS3Address(new URL('s3://UP/')), /bucket/);
   assert.throws(() => readS3Address(new URL('s3://key:secret@objects/')), /AWS_SECRET_ACCESS_KEY/);
-  const embedded = await openS3Blobs(addressOf('http://minio:9000'));
-  await assert.rejects(openBlobs('ftp://objects', { embedded }), /GANTRY_BLOBS .*"ftp:.*s3:/);
-  assert.equal((await openBlobs('s3://objects?region=eu-west-1', { embedded })).kind, 's3');
-  assert.equal((await openBlobs(undefined, { embedded })).port, embedded);
+  const { embedded, open } = await blobOpener(t);
+  await assert.rejects(open('ftp://objects'), /GANTRY_BLOBS .*"ftp:.*s3:/);
+  assert.equal((await open('s3://objects?region=eu-west-1')).kind, 's3');
+  assert.equal((await open()).port, embedded);
 });
 
-test('what is wrong in a setting is named, with an example and without its secrets', async () => {
-  const embedded = await openS3Blobs(addressOf('http://minio:9000'));
+test('what is wrong in a setting is named, with an example and without its secrets', async (t) => {
+  const { open } = await blobOpener(t);
   const wrong: Readonly<Record<string, RegExp>> = {
     's3://objects?endpoint=minio:9000': /`endpoint`/,
     's3://objects?endpoint=minio.example.org': /`endpoint`/,
@@ -102,7 +112,7 @@ test('what is wrong in a setting is named, with an example and without its secre
     's3://-hush/': /bucket/,
   };
   for (const [setting, part] of Object.entries(wrong))
-    await assert.rejects(openBlobs(setting, { embedded }), (error: Error) => {
+    await assert.rejects(open(setting), (error: Error) => {
       assert.match(error.message, /^GANTRY_BLOBS: /);
       assert.match(error.message, part, setting);
       assert.match(error.message, /as in s3:\/\/bucket\/prefix\?endpoint=https:\/\//);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { createCallGate } from '../calls/call-gate.ts';
 import type { Data } from '../calls/data.ts';
-import type { BackendSettings } from '../open-surfaces.ts';
+import type { BackendSettings } from '../open-port.ts';
 import { CrashJournal } from './crash-journal.ts';
 import { type Call, callsOf, factsOf } from './desk.ts';
 import { openTestSurfaces } from './surfaces.ts';

@@ -7,7 +7,11 @@ import { type Cursors, pageByKey } from '../../calls/cursor.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/schema.ts';
 import { notPure, type ReadCall } from '../../calls/surface-call.ts';
+import { type OpenSurface, opening, type PortLiteral } from '../../open-port.ts';
 import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
+import { openS3Blobs } from '../../s3/blobs.ts';
+import { readS3Address } from '../../s3/connect.ts';
+import { openEmbeddedBlobs } from './embedded-blobs.ts';
 import { checkKey, contentTypeOf } from './names.ts';
 import { BLOB } from './spellings.ts';
 
@@ -16,6 +20,39 @@ const optional = Type.Optional;
 const Bucket = optional(Name);
 const Place = { bucket: Bucket, key: Name };
 
+/** For each tenant, in the data folder. */
+const QUOTA_BYTES = 1_073_741_824;
+
+/** `own`: in the data folder. Else `s3://bucket/prefix?endpoint=https://…&region=…` */
+export const blobsPort = (own: BlobPort): PortLiteral<BlobPort> => ({
+  setting: 'blobs',
+  embedded: () => own,
+  folder: 'blobs',
+  servers: {
+    async s3(url) {
+      const port = await openS3Blobs(readS3Address(new URL(url)));
+      return { kind: 's3', port, health: port.health };
+    },
+  },
+});
+
+/** Links to objects in the data folder work also after the host was given a bucket. */
+const openBlobs: OpenSurface = async (deps) => {
+  const { embedded, dataDir, blobLinks: links, buckets, cursors } = deps;
+  const own = await openEmbeddedBlobs({ database: embedded, dataDir, quotaBytes: QUOTA_BYTES, links });
+  const open = opening(
+    'blobStorage',
+    blobsPort(own),
+    ({ port }) => implementBlobs({ port, cursors, buckets }),
+    ({ port }) => ({
+      offers: { servePresigned: own.servePresigned },
+      sweep: async (now) => (embedded.isInUse() ? own.sweep(now) : 0),
+      close: () => port.close(),
+    }),
+  );
+  return open(deps);
+};
+
 export const blobSurface = defineSurface({
   ...namesOf('blobStorage'),
   spellings: BLOB,
@@ -23,6 +60,7 @@ export const blobSurface = defineSurface({
     'Binary objects in named buckets, and links to them that expire. Each tenant sees its own objects only. Without ' +
     '`bucket`, the first that is advertised is meant. Bytes are a `Uint8Array`.',
   journal: 'backend',
+  opens: openBlobs,
   limits: { maxObjectBytes: OBJECT_BYTES_MAX },
   exceeded: { maxObjectBytes: 'blob_object_too_large' },
   options: { presign: { summary: 'Links that work without a key.', advertises: { presignSupported: true } } },

@@ -5,7 +5,10 @@ import Type from 'typebox';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import { Json, NAMESPACES, Name, Namespace, Seconds, Timestamp } from '../../calls/schema.ts';
 import { fill, member, type Spelling } from '../../calls/spelling.ts';
+import { onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { CachePort } from '../../ports/cache.ts';
+import { postgresCache } from '../../postgres/cache.ts';
+import { embeddedCache } from '../../sqlite/cache.ts';
 
 const optional = Type.Optional;
 const Place = { key: Name, namespace: optional(Namespace) };
@@ -24,6 +27,15 @@ const SPELLINGS: readonly Spelling[] = [
   { path: 'storage.cache.put', to: 'cache.put', takes: [fill({ ttlSeconds: 3_600 })] },
 ];
 
+/** For each tenant. */
+const ROOM = { capacityBytes: 64 * 1_048_576 };
+
+export const cachePort: PortLiteral<CachePort> = {
+  setting: 'cache',
+  embedded: ({ embedded }) => embeddedCache(embedded, ROOM),
+  servers: onPostgres((database) => postgresCache(database, ROOM)),
+};
+
 export const cacheSurface = defineSurface({
   ...namesOf('cache'),
   spellings: SPELLINGS,
@@ -31,6 +43,7 @@ export const cacheSurface = defineSurface({
     'A cache with time to live. Each tenant sees its own values only and has its own room; what was used longest ' +
     `ago leaves first. ${NAMESPACES}`,
   journal: 'own',
+  opens: opening('cache', cachePort, implementCache),
   limits: { maxValueBytes: 1_048_576, maxTtlSeconds: 86_400 },
   exceeded: { maxValueBytes: 'cache_value_too_large', maxTtlSeconds: 'cache_ttl_exceeds_max' },
   errors: ['cache_value_too_large', 'cache_ttl_exceeds_max'],

@@ -4,7 +4,10 @@ import type { Cursors } from '../../calls/cursor.ts';
 import { fingerprintOf } from '../../calls/data.ts';
 import { pageSize } from '../../calls/schema.ts';
 import type { Invocation, PortRead } from '../../calls/surface-call.ts';
+import { onPostgres, type PortLiteral } from '../../open-port.ts';
 import type { CollectionName, DocumentLimits, DocumentsPort, NewDocument } from '../../ports/documents.ts';
+import { postgresDocuments } from '../../postgres/documents.ts';
+import { embeddedDocuments } from '../../sqlite/documents.ts';
 import type { Filter, SortField } from './filter.ts';
 
 export const MATCHES_MAX = 10_000;
@@ -19,6 +22,13 @@ export const LIMITS: Omit<DocumentLimits, 'full'> = {
   quotaBytes: 1_073_741_824,
   absent: null,
 };
+
+/** Tables and collections are two ports over one database. */
+export const documentsPort = (limits: DocumentLimits): PortLiteral<DocumentsPort> => ({
+  setting: 'documents',
+  embedded: ({ embedded }) => embeddedDocuments(embedded, limits),
+  servers: onPostgres((database) => postgresDocuments(database, limits)),
+});
 
 const refusal = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
 

@@ -3,15 +3,26 @@
 import { contentRoom } from '../../calls/content-room.ts';
 import { type Cursors, pageByKey } from '../../calls/cursor.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import { opening, type PortLiteral } from '../../open-port.ts';
 import type { FileEntry, FilesPort } from '../../ports/files.ts';
 import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../../ports/files.ts';
 import { contentTypeOf } from '../blob/names.ts';
 import { ARCHIVE_METHODS, implementArchives } from './archive.ts';
-import type { Converter } from './convert/converter.ts';
+import { type Converter, openConverter } from './convert/converter.ts';
 import { FILE_METHODS } from './file-methods.ts';
+import { openFiles } from './files/open-files.ts';
 import { IMAGE_METHODS, implementImages } from './image.ts';
 import { implementPdf, PDF_METHODS } from './pdf.ts';
 import { FS } from './spellings.ts';
+
+/** For each tenant. */
+const QUOTA_BYTES = 1_073_741_824;
+
+const filesPort: PortLiteral<FilesPort> = {
+  embedded: ({ embedded: database, dataDir, now }) =>
+    openFiles({ database, dataDir, quotaBytes: QUOTA_BYTES, now }),
+  folder: 'files',
+};
 
 export const fsSurface = defineSurface({
   ...namesOf('fs'),
@@ -20,6 +31,9 @@ export const fsSurface = defineSurface({
     'Files in a folder of the workspace. Paths are relative to it, or begin with `sandboxRoot`; no path and no link ' +
     'leads out of it. Bytes are a `Uint8Array`.',
   journal: 'own',
+  opens: opening('fs', filesPort, ({ port }, { cursors }) =>
+    implementFs({ port, cursors, converter: openConverter() }),
+  ),
   limits: { maxFileSizeBytes: FILE_BYTES_MAX },
   exceeded: { maxFileSizeBytes: 'file_too_large' },
   options: {

@@ -17,7 +17,10 @@ import {
   Timestamp,
 } from '../../calls/schema.ts';
 import { isList, member, rename, type Spelling } from '../../calls/spelling.ts';
+import { onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { KvPort } from '../../ports/kv.ts';
+import { postgresKv } from '../../postgres/kv.ts';
+import { embeddedKv } from '../../sqlite/kv.ts';
 
 const optional = Type.Optional;
 const Place = { key: Key, namespace: optional(Namespace) };
@@ -51,11 +54,21 @@ const SPELLINGS: readonly Spelling[] = [
   },
 ];
 
+/** Of keys and values, for each tenant. */
+const ROOM = { quotaBytes: 256 * 1_048_576 };
+
+export const kvPort: PortLiteral<KvPort> = {
+  setting: 'kv',
+  embedded: ({ embedded }) => embeddedKv(embedded, ROOM),
+  servers: onPostgres((database) => postgresKv(database, ROOM)),
+};
+
 export const kvSurface = defineSurface({
   ...namesOf('kvStorage'),
   spellings: SPELLINGS,
   summary: `A key-value store with time to live and atomic operations. Each tenant sees its own keys only. ${NAMESPACES} A node may write to it 100,000 times, as to every capability.`,
   journal: 'own',
+  opens: opening('kvStorage', kvPort, ({ port }, { cursors }) => implementKv({ port, cursors })),
   limits: { maxKeyBytes: 256, maxValueBytes: 1_048_576, maxTtlSeconds: 2_592_000 },
   exceeded: {
     maxKeyBytes: 'kv_key_too_large',

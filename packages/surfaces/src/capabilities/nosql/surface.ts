@@ -8,9 +8,10 @@ import { Cursor, DatasourceId, Name, PAGES, PageLimit } from '../../calls/schema
 import { datasource, either, fill, type Spelling } from '../../calls/spelling.ts';
 import type { Invocation } from '../../calls/surface-call.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
+import { opening } from '../../open-port.ts';
 import type { DocumentLimits, DocumentsPort, NewDocument, WhenNone } from '../../ports/documents.ts';
 import { comparingIds, type Filter } from '../documents/filter.ts';
-import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
+import { documentsPort, findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseSort } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
 import { noDatasource } from '../sql/no-datasource.ts';
@@ -56,6 +57,10 @@ export const nosqlSurface = defineSurface({
     'field that is not there equals null, lists are compared whole, and only numbers with numbers and texts with ' +
     'texts are greater or less. Anything else is refused.',
   journal: 'own',
+  opens: opening('nosql', documentsPort(NOSQL_LIMITS), ({ kind, port }, { cursors }) => {
+    const driver = kind === 'embedded' ? 'sqlite' : kind;
+    return implementNosql({ datasources: [{ id: DATASOURCE, driver, tenants: '*', port }], cursors });
+  }),
   // The protocol closes this advertisement, and its list of drivers holds none of ours
   limits: {},
   errors: ['datasource_not_found', 'datasource_access_denied', REJECTED, 'not_found', 'conflict'],

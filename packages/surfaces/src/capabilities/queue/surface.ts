@@ -6,9 +6,12 @@ import type { Cursors } from '../../calls/cursor.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import { Json, Name } from '../../calls/schema.ts';
 import type { WriteCall } from '../../calls/surface-call.ts';
+import { onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { QueueDelivery, QueueOutcome, QueuePort, QueueSettled } from '../../ports/queue.ts';
+import { postgresQueue } from '../../postgres/queue.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
 import { type DeliveryTokens, deliveryTokens } from './delivery-token.ts';
+import { embeddedQueue } from './embedded-queue.ts';
 import { checkDraft, checkPlace, isPlainText } from './limits.ts';
 import { QUEUE } from './spellings.ts';
 
@@ -42,6 +45,12 @@ const MESSAGES = 10;
 const MESSAGES_MAX = 100;
 const WAIT_MS_MAX = 20_000;
 
+export const queuePort: PortLiteral<QueuePort> = {
+  setting: 'queue',
+  embedded: (deps) => embeddedQueue(deps.embedded, deps),
+  servers: onPostgres(postgresQueue),
+};
+
 export const queueSurface = defineSurface({
   ...namesOf('queueBus'),
   spellings: QUEUE,
@@ -49,6 +58,16 @@ export const queueSurface = defineSurface({
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
     'that nobody has published to is empty.',
   journal: 'own',
+  opens: opening(
+    'queueBus',
+    queuePort,
+    ({ port }, { cursors }) => implementQueue({ port, cursors }),
+    ({ kind, port }, { embedded }) => ({
+      offers: { queue: port },
+      sweep: async (now) => (kind === 'embedded' && !embedded.isInUse() ? 0 : port.sweep(now)),
+      close: () => port.close(),
+    }),
+  ),
   limits: {},
   options: {
     deadLetter: { summary: 'Dead letters.', advertises: { deadLetterSupported: true } },

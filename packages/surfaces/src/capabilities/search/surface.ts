@@ -5,7 +5,10 @@ import Type from 'typebox';
 import { isObject } from '../../calls/data.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
+import { onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../../ports/search.ts';
+import { postgresSearch } from '../../postgres/search.ts';
+import { embeddedSearch } from '../../sqlite/search.ts';
 import { EVERYTHING } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, isPlainText } from '../documents/plain.ts';
@@ -23,6 +26,14 @@ const QUERY_CHARACTERS_MAX = 32_768;
 const K_DEFAULT = 10;
 
 export const SEARCH_LIMITS: SearchLimits = { documentsMax: 1_000_000, indexesMax: 100, quotaBytes: 4 * GIB };
+
+export const searchPort: PortLiteral<SearchPort> = {
+  setting: 'search',
+  embedded: ({ retrieval }) => embeddedSearch(retrieval, SEARCH_LIMITS),
+  database: 'retrieval',
+  folder: 'search',
+  servers: onPostgres((database) => postgresSearch(database, SEARCH_LIMITS)),
+};
 
 const optional = Type.Optional;
 const Id = CollectionText;
@@ -56,6 +67,7 @@ export const searchSurface = defineSurface({
     '`wor*` is a beginning. Case and accents do not count. When the words find fewer than `k`, documents follow that ' +
     'hold the query as it stands, be it a part of a word. Filters choose by fields, as those of `nosql` do.',
   journal: 'own',
+  opens: opening('searchIndex', searchPort, implementSearch),
   // The protocol closes this advertisement, and its list of backends holds none of ours
   limits: {},
   errors: ['search_index_not_found', 'search_query_syntax_error', 'conflict'],

@@ -8,7 +8,8 @@ import { publicValidator, skipWithoutPublicData } from '../../../../protocol/src
 import type { Data } from '../../calls/data.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
 import { deskOf, MemoryJournal, nodeOf, type TestDesk } from '../../testing/desk.ts';
-import { openSql } from './open.ts';
+import { openDeps, withBackends } from '../../testing/open-deps.ts';
+import { openSql } from './surface.ts';
 
 const SECRET = 'pass-word-of-the-test';
 
@@ -32,13 +33,10 @@ async function openDesk(t: TestContext): Promise<TestDesk & { journal: MemoryJou
   ];
   const file = join(folder.path, 'datasources.json');
   writeFileSync(file, JSON.stringify({ datasources }));
-  const sql = await openSql(file, { dataDir: folder.path, invocationRetentionMs: 60_000 });
-  t.after(async () => {
-    await sql.close();
-    folder.remove();
-  });
+  const { implement, close } = await openSql(withBackends(await openDeps(t, folder), { datasources: file }));
+  t.after(close);
   const journal = new MemoryJournal();
-  return { ...deskOf([sql.surface], journal), journal };
+  return { ...deskOf([implement()!], journal), journal };
 }
 
 /** What every discovery document has. */

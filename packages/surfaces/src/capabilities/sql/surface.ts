@@ -16,8 +16,17 @@ import {
   rename,
   type Spelling,
 } from '../../calls/spelling.ts';
-import type { MemoryTables } from '../../sql-drivers/sqlite.ts';
-import type { Datasources } from './datasources.ts';
+import {
+  DATA_DIR,
+  folderHealth,
+  named,
+  type OpenDeps,
+  type OpenedSurface,
+  SETTINGS,
+} from '../../open-port.ts';
+import { SQL_LIMITS } from '../../ports/sql.ts';
+import { type MemoryTables, memoryTables, SqlitePool } from '../../sql-drivers/sqlite.ts';
+import { type DatasourceBackend, type Datasources, openDatasources } from './datasources.ts';
 import { tablesOf } from './tables.ts';
 import { type SqlParams, statementOf } from './template.ts';
 
@@ -65,6 +74,29 @@ const SPELLINGS: readonly Spelling[] = [
   },
 ];
 
+/** Without a file of data sources there is `primary` alone. Rejects when the file is not valid. */
+export async function openSql(deps: OpenDeps): Promise<OpenedSurface> {
+  const file = deps.backends.datasources;
+  const pool = new SqlitePool();
+  const datasources = await named(SETTINGS.datasources, openDatasources(file, { ...deps, pool }));
+  const setting = file === undefined ? DATA_DIR : SETTINGS.datasources;
+  const servedBy = (backend: DatasourceBackend) => {
+    const at = { capability: 'sql', datasource: backend.id, setting };
+    return backend.kind === 'embedded'
+      ? { ...at, name: DATA_DIR, backend: { ...backend, health: folderHealth({ folder: 'sql' }, deps) } }
+      : { ...at, name: `${SETTINGS.datasources}: Data source "${backend.id}"`, backend };
+  };
+  return {
+    implement: () => implementSql({ datasources, tables: memoryTables(pool, SQL_LIMITS) }),
+    backends: datasources.backends.map(servedBy),
+    /** Lets statements under way end. */
+    async close() {
+      await datasources.close();
+      await pool.close();
+    },
+  };
+}
+
 export const sqlSurface = defineSurface({
   ...namesOf('sql'),
   spellings: SPELLINGS,
@@ -73,6 +105,7 @@ export const sqlSurface = defineSurface({
     '`params` only: text in a statement, or a number where rows are chosen or written, is refused. A list or an object ' +
     'in `params` is kept and compared as its JSON text, but not inside `in (...)`: that takes a mark for each value.',
   journal: 'backend',
+  opens: openSql,
   limits: {},
   options: {
     transactions: { summary: 'Several statements, all or none.', advertises: { transactions: true } },

@@ -7,6 +7,7 @@ import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/def
 import { Cursor, Name, PAGES, PageLimit } from '../../calls/schema.ts';
 import { also, either, member, rename, type Spelling } from '../../calls/spelling.ts';
 import type { WriteCall } from '../../calls/surface-call.ts';
+import { opening } from '../../open-port.ts';
 import {
   type CollectionName,
   type DocumentLimits,
@@ -15,7 +16,7 @@ import {
 } from '../../ports/documents.ts';
 import { COLUMNS_MAX, type ColumnType, columnsIn } from '../documents/columns.ts';
 import { comparingIds, EVERYTHING, type Filter, isEqual, isFieldName } from '../documents/filter.ts';
-import { findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
+import { documentsPort, findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseOrderBy } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
 import { checkColumns } from './check-columns.ts';
@@ -66,6 +67,9 @@ export const tableSurface = defineSurface({
     'those of `nosql`; on a declared table, one that names a column which is not there is refused, and so are `orderBy` ' +
     'and `patch`.',
   journal: 'own',
+  opens: opening('tableStorage', documentsPort(TABLE_LIMITS), ({ port }, { cursors }) =>
+    implementTable({ port, cursors }),
+  ),
   limits: { maxRowsPerTable: TABLE_LIMITS.documentsMax, maxColumnsPerRow: COLUMNS_MAX },
   errors: ['table_schema_violation', 'table_row_limit_reached', 'table_not_found', 'not_found', 'conflict'],
   methods: {

@@ -1,30 +1,21 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { openSearch } from '../../open-backends.ts';
-import { createPostgresPool } from '../../postgres/connection.ts';
-import { openRetrievalDatabase } from '../../sqlite/database.ts';
-import { freshFolder } from '../../testing/data-dir.ts';
+import { openPort } from '../../open-port.ts';
+import { openDeps, withBackends } from '../../testing/open-deps.ts';
 import { openTestPostgres, postgresSkip } from '../../testing/postgres.ts';
-import { SEARCH_LIMITS } from '../search/surface.ts';
-import { openVectors, vectorSurfaces } from './open-vectors.ts';
-import { VECTOR_LIMITS } from './surface.ts';
+import { searchPort } from '../search/surface.ts';
+import { implementVectors, vectorSurface, vectorsPort } from './surface.ts';
 
-function openersOf(t: TestContext) {
-  const folder = freshFolder();
-  const embedded = openRetrievalDatabase({ dataDir: folder.path });
-  const pool = createPostgresPool();
-  t.after(async () => {
-    await Promise.all([embedded.close(), pool.close()]);
-    folder.remove();
-  });
+async function openersOf(t: TestContext) {
+  const deps = await openDeps(t);
   return {
-    GANTRY_VECTORS: (url?: string) => openVectors(url, { embedded, pool, limits: VECTOR_LIMITS }),
-    GANTRY_SEARCH: (url?: string) => openSearch(url, { embedded, pool, limits: SEARCH_LIMITS }),
+    GANTRY_VECTORS: (vectors?: string) => openPort(vectorsPort, withBackends(deps, { vectors })),
+    GANTRY_SEARCH: (search?: string) => openPort(searchPort, withBackends(deps, { search })),
   };
 }
 
 test('nothing means the data folder; another backend is refused by name, without its password', async (t) => {
-  for (const [name, open] of Object.entries(openersOf(t))) {
+  for (const [name, open] of Object.entries(await openersOf(t))) {
     const { kind, health } = await open();
     await health();
     assert.equal(kind, 'embedded');
@@ -40,7 +31,7 @@ test('nothing means the data folder; another backend is refused by name, without
 
 test('PostgreSQL without pgvector says so', { skip: postgresSkip }, async (t) => {
   const { url, close } = await openTestPostgres();
-  const openers = openersOf(t);
+  const openers = await openersOf(t);
   t.after(close);
   for (const open of Object.values(openers)) {
     const { kind, health } = await open(url);
@@ -48,17 +39,15 @@ test('PostgreSQL without pgvector says so', { skip: postgresSkip }, async (t) =>
     assert.equal(kind, 'postgres');
   }
   const { port } = await openers.GANTRY_VECTORS(url);
-  const advertised = (kind: string) => vectorSurfaces({ kind, port, health: port.health })[0]?.advertises;
+  const advertised = (kind: string) => implementVectors({ kind, port }).advertises;
   assert.deepEqual(advertised('postgres'), { supported: true });
   assert.deepEqual(advertised('pgvector'), { supported: true, backends: ['pgvector'] });
 });
 
 test('where sqlite-vec has no build there is no surface, and health says what to do', async (t) => {
-  const folder = freshFolder();
-  t.after(folder.remove);
-  const embedded = { ...openRetrievalDatabase({ dataDir: folder.path }), hasVectors: false };
-  const deps = { embedded, pool: createPostgresPool(), limits: VECTOR_LIMITS };
-  const opened = await openVectors(undefined, deps);
-  assert.deepEqual(vectorSurfaces(opened), []);
-  await assert.rejects(opened.health(), /sqlite-vec.*GANTRY_VECTORS/);
+  const deps = await openDeps(t);
+  const retrieval = { ...deps.retrieval, hasVectors: false };
+  const { implement, backends } = await vectorSurface.literal.opens({ ...deps, retrieval });
+  assert.equal(implement(), null);
+  await assert.rejects(backends[0]!.backend.health(), /sqlite-vec.*GANTRY_VECTORS/);
 });

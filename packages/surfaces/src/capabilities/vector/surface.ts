@@ -15,7 +15,10 @@ import {
   type Step,
 } from '../../calls/spelling.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
+import { type OpenDeps, opening, type PortLiteral } from '../../open-port.ts';
 import type { VectorLimits, VectorMatch, VectorsPort } from '../../ports/vectors.ts';
+import { postgresVectors } from '../../postgres/vectors.ts';
+import { embeddedVectors } from '../../sqlite/vectors.ts';
 import { EVERYTHING, type Filter } from '../documents/filter.ts';
 import { parseFilter } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
@@ -34,6 +37,19 @@ export const VECTOR_LIMITS: VectorLimits = {
   collectionsMax: 1_000,
   quotaBytes: 8 * GIB,
   deletedMax: 100_000,
+};
+
+const onPostgres = async (url: string, { pool }: OpenDeps) => postgresVectors(pool.open(url), VECTOR_LIMITS);
+
+export const vectorsPort: PortLiteral<VectorsPort> = {
+  setting: 'vectors',
+  embedded: ({ retrieval }) => embeddedVectors(retrieval, VECTOR_LIMITS),
+  database: 'retrieval',
+  lacks: ({ retrieval }) =>
+    retrieval.hasVectors
+      ? null
+      : 'sqlite-vec has no build for this platform. Set GANTRY_VECTORS to postgres://... to have vectors.',
+  servers: { postgres: onPostgres, postgresql: onPostgres },
 };
 
 const optional = Type.Optional;
@@ -90,6 +106,7 @@ export const vectorSurface = defineSurface({
     'said otherwise, `dot`, or `l2`, whose score is 1 / (1 + distance). More is nearer. Filters choose by metadata, ' +
     'as those of `nosql` do.',
   journal: 'own',
+  opens: opening('vectorStore', vectorsPort, implementVectors),
   // The protocol closes this advertisement
   limits: {},
   errors: ['vector_collection_not_found', 'vector_dimension_mismatch', 'conflict'],
@@ -148,11 +165,11 @@ export const vectorSurface = defineSurface({
 
 export interface VectorOptions {
   readonly port: VectorsPort;
-  /** Where the backend is one that the protocol has a name for. */
-  readonly backend?: 'pgvector';
+  /** Of the backend: the protocol has a name for `pgvector`. */
+  readonly kind?: string;
 }
 
-export function implementVectors({ port, backend }: VectorOptions): ImplementedSurface {
+export function implementVectors({ port, kind }: VectorOptions): ImplementedSurface {
   const methods: Parameters<typeof vectorSurface.implement>[0] = {
     async upsert({ collection, vectors, metric = null }, call) {
       if (vectors.length === 0) return { upserted: 0 };
@@ -170,7 +187,7 @@ export function implementVectors({ port, backend }: VectorOptions): ImplementedS
     deleteWhere: async ({ collection, filter, ids = null }, call) =>
       port.delete({ collection, ids, filter: filterOf(filter) }, call),
   };
-  return vectorSurface.implement(methods, backend ? { advertises: { backends: [backend] } } : {});
+  return vectorSurface.implement(methods, kind === 'pgvector' ? { advertises: { backends: [kind] } } : {});
 }
 
 const filterOf = (filter: JsonObject | undefined): Filter =>
