@@ -50,7 +50,7 @@ test('surfaces on PostgreSQL answer pack code as embedded ones do', { skip: post
   const deps = withBackends(await openDeps(t), { kv: url, cache: url, documents: url });
   t.after(server.close);
   const opened = await Promise.all(
-    [kvSurface, cacheSurface, tableSurface].map(({ literal }) => literal.opens(deps)),
+    [kvSurface, cacheSurface, tableSurface].map(({ literal }) => literal.opens(deps, literal.capability)),
   );
   for (const { backend } of opened.flatMap(({ backends }) => backends)) await backend.health();
   const world = deskOf(opened.flatMap(({ implement }) => implement() ?? []));

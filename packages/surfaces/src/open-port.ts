@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SurfaceCapability } from '@gantry/protocol';
 import { codeOf, refused } from './backend-errors.ts';
 import type { ServedBackend } from './backend-health.ts';
 import type { Cursors } from './calls/cursor.ts';
@@ -37,7 +36,7 @@ export interface OpenDeps extends SurfacesOptions {
 }
 
 export interface OpenedSurface {
-  /** Null where the platform lacks it. Called when servers were looked at: some know their kind only then. */
+  /** Null where the platform lacks it. To be called when servers were looked at. */
   implement(): ImplementedSurface | null;
   readonly backends: readonly ServedBackend[];
   /** What the host uses of it beside its methods. */
@@ -47,7 +46,7 @@ export interface OpenedSurface {
   close?(): Promise<void>;
 }
 
-export type OpenSurface = (deps: OpenDeps) => Promise<OpenedSurface>;
+export type OpenSurface = (deps: OpenDeps, capability: string) => Promise<OpenedSurface>;
 
 export interface OpenedPort<Port> {
   readonly kind: string;
@@ -135,37 +134,37 @@ export async function openPort<Port>(literal: PortLiteral<Port>, deps: OpenDeps)
   throw new Error(notServed(SETTINGS[setting], value, Object.keys(servers)));
 }
 
+/** What a surface over one port is implemented with. */
+export interface Over<Port> {
+  readonly port: Port;
+  readonly cursors: Cursors;
+}
+
+type Given<Port> = OpenDeps & OpenedPort<Port>;
+
 /** A surface over one port. `more`: what the host needs beside its methods. */
 export const opening =
   <Port>(
-    capability: SurfaceCapability,
     literal: PortLiteral<Port>,
-    implement: (opened: OpenedPort<Port>, deps: OpenDeps) => ImplementedSurface,
-    more?: (opened: OpenedPort<Port>, deps: OpenDeps) => Pick<OpenedSurface, 'offers' | 'sweep' | 'close'>,
+    implement: (given: Given<Port>) => ImplementedSurface,
+    more?: (given: Given<Port>) => Pick<OpenedSurface, 'offers' | 'sweep' | 'close'>,
   ): OpenSurface =>
-  async (deps) => {
-    const opened = await openPort(literal, deps);
+  async (deps, capability) => {
+    const backend = await openPort(literal, deps);
+    // Some know their kind only when they were looked at
+    const given = () => ({ ...deps, ...backend });
+    const setting = settingOf(literal.setting, deps);
+    const name = literal.setting && backend.kind !== 'embedded' ? SETTINGS[literal.setting] : DATA_DIR;
     return {
-      implement: () => (opened.kind === MISSING ? null : implement(opened, deps)),
-      backends: [served(capability, literal.setting, opened, deps)],
-      ...more?.(opened, deps),
+      implement: () => (backend.kind === MISSING ? null : implement(given())),
+      backends: [{ capability, setting, name, backend }],
+      ...more?.(given()),
     };
   };
 
-function served(
-  capability: string,
-  port: keyof typeof SETTINGS | undefined,
-  backend: ServedBackend['backend'],
-  { backends }: OpenDeps,
-): ServedBackend {
-  const setting = port && backends[port] !== undefined ? SETTINGS[port] : DATA_DIR;
-  return {
-    capability,
-    setting,
-    name: port && backend.kind !== 'embedded' ? SETTINGS[port] : DATA_DIR,
-    backend,
-  };
-}
+/** What the operator sets to have the data elsewhere, or where it is. */
+export const settingOf = (port: keyof typeof SETTINGS | undefined, { backends }: OpenDeps): string =>
+  port && backends[port] !== undefined ? SETTINGS[port] : DATA_DIR;
 
 export const folderHealth =
   (

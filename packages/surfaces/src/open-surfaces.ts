@@ -55,8 +55,8 @@ export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurf
   try {
     const deps = await openDatabases({ ...options, report: outages.fault }, closing);
     const opened: OpenedSurface[] = [];
-    for (const { opens } of SURFACES) {
-      const surface = await opens(deps);
+    for (const { capability, opens } of SURFACES) {
+      const surface = await opens(deps, capability);
       if (surface.close) closing.push(surface.close);
       opened.push(surface);
     }

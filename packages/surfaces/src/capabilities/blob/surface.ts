@@ -3,11 +3,11 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
-import { type Cursors, pageByKey } from '../../calls/cursor.ts';
+import { pageByKey } from '../../calls/cursor.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/schema.ts';
 import { notPure, type ReadCall } from '../../calls/surface-call.ts';
-import { type OpenSurface, opening, type PortLiteral } from '../../open-port.ts';
+import { type OpenSurface, type Over, opening, type PortLiteral } from '../../open-port.ts';
 import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
 import { openS3Blobs } from '../../s3/blobs.ts';
 import { readS3Address } from '../../s3/connect.ts';
@@ -37,20 +37,15 @@ export const blobsPort = (own: BlobPort): PortLiteral<BlobPort> => ({
 });
 
 /** Links to objects in the data folder work also after the host was given a bucket. */
-const openBlobs: OpenSurface = async (deps) => {
-  const { embedded, dataDir, blobLinks: links, buckets, cursors } = deps;
+const openBlobs: OpenSurface = async (deps, capability) => {
+  const { embedded, dataDir, blobLinks: links } = deps;
   const own = await openEmbeddedBlobs({ database: embedded, dataDir, quotaBytes: QUOTA_BYTES, links });
-  const open = opening(
-    'blobStorage',
-    blobsPort(own),
-    ({ port }) => implementBlobs({ port, cursors, buckets }),
-    ({ port }) => ({
-      offers: { servePresigned: own.servePresigned },
-      sweep: async (now) => (embedded.isInUse() ? own.sweep(now) : 0),
-      close: () => port.close(),
-    }),
-  );
-  return open(deps);
+  const open = opening(blobsPort(own), implementBlobs, ({ port }) => ({
+    offers: { servePresigned: own.servePresigned },
+    sweep: async (now) => (embedded.isInUse() ? own.sweep(now) : 0),
+    close: () => port.close(),
+  }));
+  return open(deps, capability);
 };
 
 export const blobSurface = defineSurface({
@@ -140,9 +135,7 @@ interface GivenPlace {
   readonly key: string;
 }
 
-export interface BlobOptions {
-  readonly port: BlobPort;
-  readonly cursors: Cursors;
+interface BlobOptions extends Over<BlobPort> {
   /** The first is the one that packs mean when they name none. */
   readonly buckets: readonly string[];
 }

@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import { Json, NAMESPACES, Name, Namespace, Seconds, Timestamp } from '../../calls/schema.ts';
 import { fill, member, type Spelling } from '../../calls/spelling.ts';
-import { onPostgres, opening, type PortLiteral } from '../../open-port.ts';
+import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { CachePort } from '../../ports/cache.ts';
 import { postgresCache } from '../../postgres/cache.ts';
 import { embeddedCache } from '../../sqlite/cache.ts';
@@ -43,7 +43,7 @@ export const cacheSurface = defineSurface({
     'A cache with time to live. Each tenant sees its own values only and has its own room; what was used longest ' +
     `ago leaves first. ${NAMESPACES}`,
   journal: 'own',
-  opens: opening('cache', cachePort, implementCache),
+  opens: opening(cachePort, implementCache),
   limits: { maxValueBytes: 1_048_576, maxTtlSeconds: 86_400 },
   exceeded: { maxValueBytes: 'cache_value_too_large', maxTtlSeconds: 'cache_ttl_exceeds_max' },
   errors: ['cache_value_too_large', 'cache_ttl_exceeds_max'],
@@ -79,7 +79,7 @@ export const cacheSurface = defineSurface({
   },
 });
 
-export function implementCache({ port }: { readonly port: CachePort }): ImplementedSurface {
+export function implementCache({ port }: Pick<Over<CachePort>, 'port'>): ImplementedSurface {
   return cacheSurface.implement({
     async get(input, call) {
       const entry = await port.get(placeOf(input), call);

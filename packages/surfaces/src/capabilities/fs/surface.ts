@@ -1,9 +1,9 @@
 /** `ctx.fs`: files of the workspace, and what can be done with images, PDF files and archives. */
 
 import { contentRoom } from '../../calls/content-room.ts';
-import { type Cursors, pageByKey } from '../../calls/cursor.ts';
+import { pageByKey } from '../../calls/cursor.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
-import { opening, type PortLiteral } from '../../open-port.ts';
+import { type Over, opening, type PortLiteral } from '../../open-port.ts';
 import type { FileEntry, FilesPort } from '../../ports/files.ts';
 import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../../ports/files.ts';
 import { contentTypeOf } from '../blob/names.ts';
@@ -31,9 +31,7 @@ export const fsSurface = defineSurface({
     'Files in a folder of the workspace. Paths are relative to it, or begin with `sandboxRoot`; no path and no link ' +
     'leads out of it. Bytes are a `Uint8Array`.',
   journal: 'own',
-  opens: opening('fs', filesPort, ({ port }, { cursors }) =>
-    implementFs({ port, cursors, converter: openConverter() }),
-  ),
+  opens: opening(filesPort, (given) => implementFs({ ...given, converter: openConverter() })),
   limits: { maxFileSizeBytes: FILE_BYTES_MAX },
   exceeded: { maxFileSizeBytes: 'file_too_large' },
   options: {
@@ -54,13 +52,11 @@ export const fsSurface = defineSurface({
   methods: { ...FILE_METHODS, ...IMAGE_METHODS, ...PDF_METHODS, ...ARCHIVE_METHODS },
 });
 
-export interface FsOptions {
-  readonly port: FilesPort;
-  readonly cursors: Cursors;
-  readonly converter: Converter;
-}
-
-export function implementFs({ port, cursors, converter }: FsOptions): ImplementedSurface {
+export function implementFs({
+  port,
+  cursors,
+  converter,
+}: Over<FilesPort> & { readonly converter: Converter }): ImplementedSurface {
   return fsSurface.implement(
     {
       async read({ path }, { workspace, ...call }) {

@@ -1,7 +1,7 @@
 /** `ctx.storage.kv`: keys and values with time to live, counters and compare-and-swap. */
 
 import Type from 'typebox';
-import { type Cursors, pageByKey } from '../../calls/cursor.ts';
+import { pageByKey } from '../../calls/cursor.ts';
 import type { DataObject } from '../../calls/data.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import {
@@ -17,7 +17,7 @@ import {
   Timestamp,
 } from '../../calls/schema.ts';
 import { isList, member, rename, type Spelling } from '../../calls/spelling.ts';
-import { onPostgres, opening, type PortLiteral } from '../../open-port.ts';
+import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { KvPort } from '../../ports/kv.ts';
 import { postgresKv } from '../../postgres/kv.ts';
 import { embeddedKv } from '../../sqlite/kv.ts';
@@ -68,7 +68,7 @@ export const kvSurface = defineSurface({
   spellings: SPELLINGS,
   summary: `A key-value store with time to live and atomic operations. Each tenant sees its own keys only. ${NAMESPACES} A node may write to it 100,000 times, as to every capability.`,
   journal: 'own',
-  opens: opening('kvStorage', kvPort, ({ port }, { cursors }) => implementKv({ port, cursors })),
+  opens: opening(kvPort, implementKv),
   limits: { maxKeyBytes: 256, maxValueBytes: 1_048_576, maxTtlSeconds: 2_592_000 },
   exceeded: {
     maxKeyBytes: 'kv_key_too_large',
@@ -132,12 +132,7 @@ export const kvSurface = defineSurface({
   },
 });
 
-export interface KvOptions {
-  readonly port: KvPort;
-  readonly cursors: Cursors;
-}
-
-export function implementKv({ port, cursors }: KvOptions): ImplementedSurface {
+export function implementKv({ port, cursors }: Over<KvPort>): ImplementedSurface {
   return kvSurface.implement({
     async get(input, call) {
       const entry = await port.get(placeOf(input), call);

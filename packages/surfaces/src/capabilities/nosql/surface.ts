@@ -57,7 +57,7 @@ export const nosqlSurface = defineSurface({
     'field that is not there equals null, lists are compared whole, and only numbers with numbers and texts with ' +
     'texts are greater or less. Anything else is refused.',
   journal: 'own',
-  opens: opening('nosql', documentsPort(NOSQL_LIMITS), ({ kind, port }, { cursors }) => {
+  opens: opening(documentsPort(NOSQL_LIMITS), ({ kind, port, cursors }) => {
     const driver = kind === 'embedded' ? 'sqlite' : kind;
     return implementNosql({ datasources: [{ id: DATASOURCE, driver, tenants: '*', port }], cursors });
   }),
@@ -142,7 +142,7 @@ export interface NosqlDatasource {
   readonly port: DocumentsPort;
 }
 
-export interface NosqlOptions {
+interface NosqlOptions {
   readonly datasources: readonly NosqlDatasource[];
   readonly cursors: Cursors;
 }

@@ -2,11 +2,10 @@
 
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import type { Cursors } from '../../calls/cursor.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import { Json, Name } from '../../calls/schema.ts';
 import type { WriteCall } from '../../calls/surface-call.ts';
-import { onPostgres, opening, type PortLiteral } from '../../open-port.ts';
+import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { QueueDelivery, QueueOutcome, QueuePort, QueueSettled } from '../../ports/queue.ts';
 import { postgresQueue } from '../../postgres/queue.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
@@ -58,16 +57,11 @@ export const queueSurface = defineSurface({
     'Messages by topic, delivered at least once to every consumer group. Each tenant has topics of its own; a topic ' +
     'that nobody has published to is empty.',
   journal: 'own',
-  opens: opening(
-    'queueBus',
-    queuePort,
-    ({ port }, { cursors }) => implementQueue({ port, cursors }),
-    ({ kind, port }, { embedded }) => ({
-      offers: { queue: port },
-      sweep: async (now) => (kind === 'embedded' && !embedded.isInUse() ? 0 : port.sweep(now)),
-      close: () => port.close(),
-    }),
-  ),
+  opens: opening(queuePort, implementQueue, ({ kind, port, embedded }) => ({
+    offers: { queue: port },
+    sweep: async (now) => (kind === 'embedded' && !embedded.isInUse() ? 0 : port.sweep(now)),
+    close: () => port.close(),
+  })),
   limits: {},
   options: {
     deadLetter: { summary: 'Dead letters.', advertises: { deadLetterSupported: true } },
@@ -150,13 +144,7 @@ export const queueSurface = defineSurface({
   },
 });
 
-export interface QueueOptions {
-  readonly port: QueuePort;
-  /** Seals delivery tokens. */
-  readonly cursors: Cursors;
-}
-
-export function implementQueue({ port, cursors }: QueueOptions): ImplementedSurface {
+export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedSurface {
   const tokens = deliveryTokens(cursors);
   const settle = settling(port, tokens);
   return queueSurface.implement({

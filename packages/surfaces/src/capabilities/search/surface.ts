@@ -5,7 +5,7 @@ import Type from 'typebox';
 import { isObject } from '../../calls/data.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
-import { onPostgres, opening, type PortLiteral } from '../../open-port.ts';
+import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../../ports/search.ts';
 import { postgresSearch } from '../../postgres/search.ts';
 import { embeddedSearch } from '../../sqlite/search.ts';
@@ -67,7 +67,7 @@ export const searchSurface = defineSurface({
     '`wor*` is a beginning. Case and accents do not count. When the words find fewer than `k`, documents follow that ' +
     'hold the query as it stands, be it a part of a word. Filters choose by fields, as those of `nosql` do.',
   journal: 'own',
-  opens: opening('searchIndex', searchPort, implementSearch),
+  opens: opening(searchPort, implementSearch),
   // The protocol closes this advertisement, and its list of backends holds none of ours
   limits: {},
   errors: ['search_index_not_found', 'search_query_syntax_error', 'conflict'],
@@ -108,7 +108,7 @@ export const searchSurface = defineSurface({
   },
 });
 
-export function implementSearch({ port }: { readonly port: SearchPort }): ImplementedSurface {
+export function implementSearch({ port }: Pick<Over<SearchPort>, 'port'>): ImplementedSurface {
   return searchSurface.implement({
     async index({ index, docs }, call) {
       if (docs.length === 0) return { indexed: 0 };

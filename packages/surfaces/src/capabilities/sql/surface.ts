@@ -23,6 +23,7 @@ import {
   type OpenDeps,
   type OpenedSurface,
   SETTINGS,
+  settingOf,
 } from '../../open-port.ts';
 import { SQL_LIMITS } from '../../ports/sql.ts';
 import { type MemoryTables, memoryTables, SqlitePool } from '../../sql-drivers/sqlite.ts';
@@ -76,10 +77,9 @@ const SPELLINGS: readonly Spelling[] = [
 
 /** Without a file of data sources there is `primary` alone. Rejects when the file is not valid. */
 export async function openSql(deps: OpenDeps): Promise<OpenedSurface> {
-  const file = deps.backends.datasources;
   const pool = new SqlitePool();
-  const datasources = await named(SETTINGS.datasources, openDatasources(file, { ...deps, pool }));
-  const setting = file === undefined ? DATA_DIR : SETTINGS.datasources;
+  const datasources = await named(SETTINGS.datasources, openDatasources(deps.backends.datasources, { ...deps, pool }));
+  const setting = settingOf('datasources', deps);
   const servedBy = (backend: DatasourceBackend) => {
     const at = { capability: 'sql', datasource: backend.id, setting };
     return backend.kind === 'embedded'

@@ -2,12 +2,11 @@
 
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import type { Cursors } from '../../calls/cursor.ts';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import { Cursor, Name, PAGES, PageLimit } from '../../calls/schema.ts';
 import { also, either, member, rename, type Spelling } from '../../calls/spelling.ts';
 import type { WriteCall } from '../../calls/surface-call.ts';
-import { opening } from '../../open-port.ts';
+import { type Over, opening } from '../../open-port.ts';
 import {
   type CollectionName,
   type DocumentLimits,
@@ -67,9 +66,7 @@ export const tableSurface = defineSurface({
     'those of `nosql`; on a declared table, one that names a column which is not there is refused, and so are `orderBy` ' +
     'and `patch`.',
   journal: 'own',
-  opens: opening('tableStorage', documentsPort(TABLE_LIMITS), ({ port }, { cursors }) =>
-    implementTable({ port, cursors }),
-  ),
+  opens: opening(documentsPort(TABLE_LIMITS), implementTable),
   limits: { maxRowsPerTable: TABLE_LIMITS.documentsMax, maxColumnsPerRow: COLUMNS_MAX },
   errors: ['table_schema_violation', 'table_row_limit_reached', 'table_not_found', 'not_found', 'conflict'],
   methods: {
@@ -163,12 +160,6 @@ export const tableSurface = defineSurface({
   },
 });
 
-export interface TableOptions {
-  /** With `TABLE_LIMITS`. */
-  readonly port: DocumentsPort;
-  readonly cursors: Cursors;
-}
-
 const nameOf = (table: string): CollectionName => ({ space: 'table', collection: table });
 const filterOf = (filter: JsonObject | undefined) =>
   filter === undefined ? EVERYTHING : comparingIds(parseFilter(filter, 'validation_error'));
@@ -178,7 +169,8 @@ const oneRow = (table: string, rowId: string) => ({
   matchesMax: 1,
 });
 
-export function implementTable({ port, cursors }: TableOptions): ImplementedSurface {
+/** The port has `TABLE_LIMITS`. */
+export function implementTable({ port, cursors }: Over<DocumentsPort>): ImplementedSurface {
   return tableSurface.implement(
     {
       async createTable({ name, schema, indexes = [] }, call) {

@@ -106,7 +106,7 @@ export const vectorSurface = defineSurface({
     'said otherwise, `dot`, or `l2`, whose score is 1 / (1 + distance). More is nearer. Filters choose by metadata, ' +
     'as those of `nosql` do.',
   journal: 'own',
-  opens: opening('vectorStore', vectorsPort, implementVectors),
+  opens: opening(vectorsPort, implementVectors),
   // The protocol closes this advertisement
   limits: {},
   errors: ['vector_collection_not_found', 'vector_dimension_mismatch', 'conflict'],

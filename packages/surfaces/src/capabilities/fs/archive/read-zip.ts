@@ -49,17 +49,14 @@ function directoryOf(zip: Buffer): Directory {
   const from = Math.max(0, zip.byteLength - END.bytes - UINT16_MAX);
   const found = zip.subarray(from).lastIndexOf(signature);
   const at = from + found;
-  if (found === -1 || at + END.bytes > zip.byteLength)
-    throw damaged('is no whole zip file: its end is missing');
-  if (at + END.bytes + zip.readUInt16LE(at + END.commentBytes) !== zip.byteLength)
+  const end = found === -1 ? null : END.read(zip, at, zip.byteLength);
+  if (end === null) throw damaged('is no whole zip file: its end is missing');
+  if (at + END.bytes + end.commentBytes !== zip.byteLength)
     throw damaged('is cut off, or something follows its end');
-  const entries = zip.readUInt16LE(at + END.entries);
-  const bytes = zip.readUInt32LE(at + END.directoryBytes);
-  const start = zip.readUInt32LE(at + END.directory);
+  const { entries, directoryBytes: bytes, directory: start } = end;
   if (entries === UINT16_MAX || bytes === UINT32_MAX || start === UINT32_MAX)
     throw damaged('is in the zip64 format, which is not read here');
-  const volumes = [END.volume, END.directoryVolume].map((offset) => zip.readUInt16LE(at + offset));
-  if (volumes.some((volume) => volume !== 0) || zip.readUInt16LE(at + END.entriesHere) !== entries)
+  if (end.volume !== 0 || end.directoryVolume !== 0 || end.entriesHere !== entries)
     throw damaged('is one of several volumes');
   if (start + bytes !== at) throw damaged('has its directory elsewhere than it says');
   return { start, end: at, entries };
@@ -80,24 +77,10 @@ function entriesOf(zip: Buffer, directory: Directory): Entry[] {
 }
 
 function entryAt(zip: Buffer, at: number, end: number): Entry {
-  if (at + CENTRAL.bytes > end || zip.readUInt32LE(at) !== CENTRAL.signature)
-    throw damaged('has less in its directory than it says');
-  const [nameBytes, extraBytes, commentBytes, volume, flags, method] = [
-    CENTRAL.nameBytes,
-    CENTRAL.extraBytes,
-    CENTRAL.commentBytes,
-    CENTRAL.volume,
-    CENTRAL.flags,
-    CENTRAL.method,
-  ].map((offset) => zip.readUInt16LE(at + offset)) as [number, number, number, number, number, number];
-  const [crc, packed, size, attributes, offset] = [
-    CENTRAL.crc,
-    CENTRAL.packed,
-    CENTRAL.size,
-    CENTRAL.attributes,
-    CENTRAL.offset,
-  ].map((field) => zip.readUInt32LE(at + field)) as [number, number, number, number, number];
-  const next = at + CENTRAL.bytes + nameBytes + extraBytes + commentBytes;
+  const record = CENTRAL.read(zip, at, end);
+  if (record === null) throw damaged('has less in its directory than it says');
+  const { nameBytes, volume, flags, method, crc, packed, size, attributes, offset } = record;
+  const next = at + CENTRAL.bytes + nameBytes + record.extraBytes + record.commentBytes;
   if (next > end) throw damaged('has a directory that ends in the middle');
   const name = zip.subarray(at + CENTRAL.bytes, at + CENTRAL.bytes + nameBytes);
   const path = nameOf(name);
@@ -134,18 +117,16 @@ interface Span {
 /** Where a file lies, by what stands before it. */
 function spanOf(zip: Buffer, { path, name, method, crc, packed, size, offset }: Entry, limit: number): Span {
   const disagrees = badEntry(path, 'is not where the directory says, or is another');
-  if (offset + LOCAL.bytes > limit || zip.readUInt32LE(offset) !== LOCAL.signature) throw disagrees;
-  const nameEnd = offset + LOCAL.bytes + zip.readUInt16LE(offset + LOCAL.nameBytes);
-  const start = nameEnd + zip.readUInt16LE(offset + LOCAL.extraBytes);
+  const head = LOCAL.read(zip, offset, limit);
+  if (head === null) throw disagrees;
+  const nameEnd = offset + LOCAL.bytes + head.nameBytes;
+  const start = nameEnd + head.extraBytes;
   const end = start + packed;
   if (end > limit || !zip.subarray(offset + LOCAL.bytes, nameEnd).equals(name)) throw disagrees;
-  const flags = zip.readUInt16LE(offset + LOCAL.flags);
   const isSame =
-    zip.readUInt16LE(offset + LOCAL.method) === method &&
-    ((flags & FLAGS.sizesFollow) !== 0 ||
-      (zip.readUInt32LE(offset + LOCAL.crc) === crc &&
-        zip.readUInt32LE(offset + LOCAL.packed) === packed &&
-        zip.readUInt32LE(offset + LOCAL.size) === size));
+    head.method === method &&
+    ((head.flags & FLAGS.sizesFollow) !== 0 ||
+      (head.crc === crc && head.packed === packed && head.size === size));
   if (!isSame) throw disagrees;
   return { start: offset, end, data: zip.subarray(start, end) };
 }

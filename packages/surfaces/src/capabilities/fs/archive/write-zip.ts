@@ -28,12 +28,16 @@ export function writeZip(files: readonly ArchiveFile[]): Buffer {
     written.push({ name, ...packing, crc: crc32(bytes), size: bytes.byteLength, offset });
     offset += LOCAL.bytes + name.byteLength + packing.data.byteLength;
   }
-  const directory = written.map(centralHeader);
+  const directory = written.flatMap((file) => [
+    CENTRAL.write({ ...headOf(file), madeBy: MADE_BY, attributes: ATTRIBUTES, offset: file.offset }),
+    file.name,
+  ]);
   const directoryBytes = directory.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const entries = written.length;
   return Buffer.concat([
-    ...written.flatMap((file) => [localHeader(file), file.name, file.data]),
+    ...written.flatMap((file) => [LOCAL.write(headOf(file)), file.name, file.data]),
     ...directory,
-    end({ entries: written.length, directoryBytes, directory: offset }),
+    END.write({ entriesHere: entries, entries, directoryBytes, directory: offset }),
   ]);
 }
 
@@ -44,43 +48,13 @@ function pack(bytes: Uint8Array): Pick<Written, 'method' | 'data'> {
   return isWorth ? { method: DEFLATED, data } : { method: STORED, data: bytes };
 }
 
-function localHeader({ name, method, crc, size, data }: Written): Buffer {
-  const header = Buffer.alloc(LOCAL.bytes);
-  header.writeUInt32LE(LOCAL.signature);
-  header.writeUInt16LE(VERSION, LOCAL.version);
-  header.writeUInt16LE(FLAGS.utf8, LOCAL.flags);
-  header.writeUInt16LE(method, LOCAL.method);
-  header.writeUInt16LE(DATE, LOCAL.date);
-  header.writeUInt32LE(crc, LOCAL.crc);
-  header.writeUInt32LE(data.byteLength, LOCAL.packed);
-  header.writeUInt32LE(size, LOCAL.size);
-  header.writeUInt16LE(name.byteLength, LOCAL.nameBytes);
-  return header;
-}
-
-function centralHeader({ name, method, crc, size, data, offset }: Written): Buffer {
-  const header = Buffer.alloc(CENTRAL.bytes);
-  header.writeUInt32LE(CENTRAL.signature);
-  header.writeUInt16LE(MADE_BY, CENTRAL.madeBy);
-  header.writeUInt16LE(VERSION, CENTRAL.version);
-  header.writeUInt16LE(FLAGS.utf8, CENTRAL.flags);
-  header.writeUInt16LE(method, CENTRAL.method);
-  header.writeUInt16LE(DATE, CENTRAL.date);
-  header.writeUInt32LE(crc, CENTRAL.crc);
-  header.writeUInt32LE(data.byteLength, CENTRAL.packed);
-  header.writeUInt32LE(size, CENTRAL.size);
-  header.writeUInt16LE(name.byteLength, CENTRAL.nameBytes);
-  header.writeUInt32LE(ATTRIBUTES, CENTRAL.attributes);
-  header.writeUInt32LE(offset, CENTRAL.offset);
-  return Buffer.concat([header, name]);
-}
-
-function end(facts: Record<'entries' | 'directoryBytes' | 'directory', number>): Buffer {
-  const header = Buffer.alloc(END.bytes);
-  header.writeUInt32LE(END.signature);
-  header.writeUInt16LE(facts.entries, END.entriesHere);
-  header.writeUInt16LE(facts.entries, END.entries);
-  header.writeUInt32LE(facts.directoryBytes, END.directoryBytes);
-  header.writeUInt32LE(facts.directory, END.directory);
-  return header;
-}
+const headOf = ({ name, method, crc, size, data }: Written) => ({
+  version: VERSION,
+  flags: FLAGS.utf8,
+  method,
+  date: DATE,
+  crc,
+  packed: data.byteLength,
+  size,
+  nameBytes: name.byteLength,
+});

@@ -1,51 +1,52 @@
-/** Where zip files have what. Numbers are little-endian; offsets are within their record. */
+/** The records of zip files. Numbers are little-endian. */
 
-export const LOCAL = {
-  signature: 0x04034b50,
-  bytes: 30,
-  version: 4,
-  flags: 6,
-  method: 8,
-  time: 10,
-  date: 12,
-  crc: 14,
-  packed: 18,
-  size: 22,
-  nameBytes: 26,
-  extraBytes: 28,
-} as const;
+type Values<Name extends string> = { readonly [Each in Name]: number };
 
-export const CENTRAL = {
-  signature: 0x02014b50,
-  bytes: 46,
-  madeBy: 4,
-  version: 6,
-  flags: 8,
-  method: 10,
-  time: 12,
-  date: 14,
-  crc: 16,
-  packed: 20,
-  size: 24,
-  nameBytes: 28,
-  extraBytes: 30,
-  commentBytes: 32,
-  volume: 34,
-  attributes: 38,
-  offset: 42,
-} as const;
+const SIGNATURE_BYTES = 4;
 
-export const END = {
-  signature: 0x06054b50,
-  bytes: 22,
-  volume: 4,
-  directoryVolume: 6,
-  entriesHere: 8,
-  entries: 10,
-  directoryBytes: 12,
-  directory: 16,
-  commentBytes: 20,
-} as const;
+/** `fields`: in their order, each with its bytes. The record has their offsets by name. */
+function recordOf<Name extends string>(signature: number, fields: Readonly<Record<Name, 2 | 4>>) {
+  let bytes = SIGNATURE_BYTES;
+  const places = Object.entries<2 | 4>(fields).map(([name, size]) => {
+    bytes += size;
+    return { name: name as Name, offset: bytes - size, size };
+  });
+  const offsets = Object.fromEntries(places.map(({ name, offset }) => [name, offset])) as Values<Name>;
+  return {
+    ...offsets,
+    signature,
+    bytes,
+    /** Null where no such record lies before `end`. */
+    read(zip: Buffer, at: number, end: number): Values<Name> | null {
+      if (at + bytes > end || zip.readUInt32LE(at) !== signature) return null;
+      const values = places.map(({ name, offset, size }) => [name, zip.readUIntLE(at + offset, size)]);
+      return Object.fromEntries(values);
+    },
+    /** What is not given is zero. */
+    write(values: Partial<Values<Name>>): Buffer {
+      const record = Buffer.alloc(bytes);
+      record.writeUInt32LE(signature);
+      for (const { name, offset, size } of places) record.writeUIntLE(values[name] ?? 0, offset, size);
+      return record;
+    },
+  };
+}
+
+const HEAD = { version: 2, flags: 2, method: 2, time: 2, date: 2, crc: 4, packed: 4, size: 4 } as const;
+
+/** Before each file. */
+export const LOCAL = recordOf(0x04034b50, { ...HEAD, nameBytes: 2, extraBytes: 2 });
+
+/** Of each file in the directory. */
+export const CENTRAL = recordOf(0x02014b50, {
+  ...{ madeBy: 2, ...HEAD, nameBytes: 2, extraBytes: 2, commentBytes: 2 },
+  ...{ volume: 2, internal: 2, attributes: 4, offset: 4 },
+});
+
+export const END = recordOf(0x06054b50, {
+  ...{ volume: 2, directoryVolume: 2, entriesHere: 2, entries: 2 },
+  ...{ directoryBytes: 4, directory: 4, commentBytes: 2 },
+});
 
 export const STORED = 0;
 export const DEFLATED = 8;
