@@ -13,12 +13,10 @@ import {
   tooMuchMatches,
 } from '../capabilities/documents/refusals.ts';
 import type { Change, DocumentLimits, Patched } from '../ports/documents.ts';
-import { sameJson } from '../same-json.ts';
-import { bytesOf } from '../text.ts';
+import { bytesOf, sameJson } from '../text.ts';
 import type { Tx } from './connection.ts';
-import { byRarest, POSTGRES } from './document-sql.ts';
+import { byRarest, POSTGRES, runText } from './document-sql.ts';
 import type { Collection } from './documents.ts';
-import { runText } from './run-text.ts';
 
 export interface Patching extends Change {
   readonly patch: JsonObject;

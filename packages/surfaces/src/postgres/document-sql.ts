@@ -1,5 +1,4 @@
 /** Documents are jsonb. Every parameter is text that says what it is cast to, so the driver guesses nothing. */
-
 import type { Json, JsonObject } from '@gantry/protocol';
 import type { Filter, Path } from '../capabilities/documents/filter.ts';
 import {
@@ -8,9 +7,9 @@ import {
   type Dialect,
   type Scope,
   SORTED_CHARACTERS,
+  type Value,
 } from '../capabilities/documents/query-sql.ts';
 import type { Sql, Tx } from './connection.ts';
-import { runText } from './run-text.ts';
 
 /** Text after `->` enters objects only; a number would also enter arrays. */
 const valueAt = (path: Path, bind: Bind): string =>
@@ -72,4 +71,17 @@ const withSortedMembers = (object: JsonObject): JsonObject =>
 function sorted(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   return Array.isArray(value) ? value.map(sorted) : withSortedMembers(value);
+}
+
+/** Each connection keeps what is prepared on it; the shapes of filters in use are few. */
+const PREPARED_MAX = 200;
+const prepared = new Set<string>();
+
+/** Runs SQL that a `QueryText` made. Prepared, it costs one round trip less. */
+export function runText<Row extends object>(
+  sql: Sql | Tx,
+  { text, params }: { readonly text: string; readonly params: Value[] },
+) {
+  if (prepared.size < PREPARED_MAX) prepared.add(text);
+  return sql.unsafe<Row[]>(text, params, { prepare: prepared.has(text) });
 }

@@ -16,9 +16,8 @@ import type { Change, DocumentLimits, NewDocument, Patched, WhenNone } from '../
 import type { Tx } from './connection.ts';
 import { fillStep, index } from './document-indexes.ts';
 import { type Patching, patchEach } from './document-patch.ts';
-import { byRarest, POSTGRES } from './document-sql.ts';
+import { byRarest, POSTGRES, runText } from './document-sql.ts';
 import { type Collection, type CollectionRow, collectionOf, type Place } from './documents.ts';
-import { runText } from './run-text.ts';
 import { takeTurn, takeTurnIfNarrow, usedBytes } from './usage.ts';
 
 const AREA = 'documents';

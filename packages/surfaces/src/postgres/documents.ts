@@ -20,9 +20,8 @@ import {
   PAGE_BYTES_MAX,
 } from '../ports/documents.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
-import { byRarest, documentOf, POSTGRES } from './document-sql.ts';
+import { byRarest, documentOf, POSTGRES, runText } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
-import { runText } from './run-text.ts';
 
 export interface Place extends CollectionName {
   readonly tenant: string;

@@ -12,11 +12,10 @@ import {
   type KvSwapped,
 } from '../ports/kv.ts';
 import { Refusal } from '../refusal.ts';
-import { sameJson } from '../same-json.ts';
-import { bytesOf } from '../text.ts';
+import { bytesOf, sameJson } from '../text.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
+import { runText } from './document-sql.ts';
 import { type Entries, isThere, kvArea, type Stored } from './kv-entries.ts';
-import { runText } from './run-text.ts';
 
 const find = (sql: Sql, tenant: string, { namespace, key }: KvKey) => sql<(Stored & { value: string })[]>`
   select value, bytes, expires_at from kv where tenant = ${tenant} and namespace = ${namespace} and key = ${key}

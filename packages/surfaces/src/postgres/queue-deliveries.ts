@@ -13,9 +13,16 @@ import {
 } from '../capabilities/queue/queue-store.ts';
 import type { QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
 import type { Tx } from './connection.ts';
-import { type Asked, groupKey, loadFurther, loadGroups, type OpenGroup } from './queue-groups.ts';
+import {
+  type Asked,
+  byNumber,
+  fromNumber,
+  groupKey,
+  loadFurther,
+  loadGroups,
+  type OpenGroup,
+} from './queue-groups.ts';
 import { addDeadLetter } from './queue-messages.ts';
-import { byNumber, fromNumber } from './queue-range.ts';
 import type { QueueAct, QueueTurn } from './queue-turn.ts';
 
 /** `deliveriesMax`: of who asks. */

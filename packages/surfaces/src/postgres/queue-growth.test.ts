@@ -6,9 +6,8 @@ import { freshTenant, NOW, write } from '../testing/calls.ts';
 import { type OpenedPostgres, openTestPostgres, postgresSkip } from '../testing/postgres.ts';
 import type { Tx } from './connection.ts';
 import { postgresQueue } from './queue.ts';
-import { loadGroups } from './queue-groups.ts';
+import { byNumber, fromNumber, lastFirst, loadGroups } from './queue-groups.ts';
 import { consumed } from './queue-messages.ts';
-import { byNumber, fromNumber, lastFirst } from './queue-range.ts';
 
 const MANY = 3_000;
 const { retentionMs } = QUEUE_CONTRACT_BOUNDS;

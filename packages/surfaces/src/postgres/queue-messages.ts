@@ -5,7 +5,7 @@ import { tenantFull } from '../capabilities/queue/errors.ts';
 import { MESSAGE_OVERHEAD_BYTES, type NewDeadLetter } from '../capabilities/queue/queue-store.ts';
 import type { QueueDraft } from '../ports/queue.ts';
 import type { Tx } from './connection.ts';
-import { byNumber } from './queue-range.ts';
+import { byNumber } from './queue-groups.ts';
 import type { QueueAct, QueueTurn } from './queue-turn.ts';
 import { Alone, column } from './together.ts';
 import { usedBytes } from './usage.ts';

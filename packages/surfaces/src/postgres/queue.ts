@@ -21,8 +21,8 @@ import {
 } from '../ports/queue.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
 import { lease, makeWay, settle } from './queue-deliveries.ts';
+import { byNumber, fromNumber, lastFirst } from './queue-groups.ts';
 import { publish, QUEUE_CHANNEL } from './queue-messages.ts';
-import { byNumber, fromNumber, lastFirst } from './queue-range.ts';
 import { queueArea } from './queue-turn.ts';
 import { takeTurn } from './usage.ts';
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { foldedFields } from '../capabilities/search/words.ts';
-import { gramHashes, lexemesOf } from './search-indexes.ts';
-import { batchesOf, searchRows } from './search-rows.ts';
+import { batchesOf, gramHashes, lexemesOf, searchRows } from './search-indexes.ts';
 
 /** FNV-1a over the UTF-8 of the index and the gram, as data has it that is there already. */
 function hashOf(index: number, gram: string): number {

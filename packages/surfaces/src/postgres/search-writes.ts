@@ -3,8 +3,14 @@
 import { checkRoom, noIndex, tooManyIndexes } from '../capabilities/search/refusals.ts';
 import type { SearchDocument, SearchLimits } from '../ports/search.ts';
 import type { Tx } from './connection.ts';
-import { holdSearchIndex, type Place, type SearchIndex } from './search-indexes.ts';
-import { batchesOf, type SearchRow, searchRows } from './search-rows.ts';
+import {
+  batchesOf,
+  holdSearchIndex,
+  type Place,
+  type SearchIndex,
+  type SearchRow,
+  searchRows,
+} from './search-indexes.ts';
 import { countUsage, takeTurn } from './usage.ts';
 
 interface Amount {

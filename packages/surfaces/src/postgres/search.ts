@@ -8,17 +8,16 @@ import { noIndex } from '../capabilities/search/refusals.ts';
 import { fewGramsOf, partScore } from '../capabilities/search/words.ts';
 import type { SearchHit, SearchLimits, SearchPort, SearchQuery } from '../ports/search.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
-import { documentOf, POSTGRES } from './document-sql.ts';
-import { runText } from './run-text.ts';
+import { documentOf, POSTGRES, runText } from './document-sql.ts';
 import {
   findSearchIndex,
   gramHashes,
   isWord,
   type SearchIndex,
   searchIndexIdFor,
+  searchRows,
   termQuery,
 } from './search-indexes.ts';
-import { searchRows } from './search-rows.ts';
 import { last, searchWrites } from './search-writes.ts';
 
 type Search = Omit<SearchQuery, 'index'>;

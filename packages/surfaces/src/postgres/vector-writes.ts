@@ -1,5 +1,6 @@
 /** Writes of the vectors port in PostgreSQL. Each holds the row of its collection, so writers of one take turns. */
 import { QueryText } from '../capabilities/documents/query-sql.ts';
+import type { Metric } from '../capabilities/vector/metric.ts';
 import {
   type CollectionShape,
   checkDimensions,
@@ -9,11 +10,9 @@ import {
   tooManyCollections,
 } from '../capabilities/vector/refusals.ts';
 import type { NewVector, VectorDeletion, VectorLimits, VectorUpsert } from '../ports/vectors.ts';
-import type { Tx } from './connection.ts';
-import { POSTGRES } from './document-sql.ts';
-import { runText } from './run-text.ts';
+import type { Sql, Tx } from './connection.ts';
+import { POSTGRES, runText } from './document-sql.ts';
 import { countUsage, takeTurn } from './usage.ts';
-import { arrayText, holdVectorCollection, type VectorCollection } from './vector-collections.ts';
 
 /** `searchableMax`: how many vectors of so many numbers a search can look at. */
 export function vectorWrites(limits: VectorLimits, searchableMax: (dimensions: number) => number) {
@@ -137,3 +136,37 @@ async function remove(
   });
   return gone!;
 }
+
+export interface VectorCollection extends CollectionShape {
+  readonly id: number;
+  readonly vectors: number;
+}
+
+interface Row {
+  readonly id: number;
+  readonly dimensions: number;
+  readonly metric: Metric;
+  readonly vectors: number;
+}
+
+export async function findVectorCollection(
+  sql: Sql,
+  tenant: string,
+  name: string,
+): Promise<VectorCollection | null> {
+  const [row] = await sql<Row[]>`
+    select id, dimensions, metric, vectors from vector_collections where tenant = ${tenant} and name = ${name}
+  `;
+  return row ?? null;
+}
+
+/** Other writers of the collection wait. */
+async function holdVectorCollection(tx: Tx, tenant: string, name: string): Promise<VectorCollection | null> {
+  const [row] = await tx<Row[]>`
+    select id, dimensions, metric, vectors from vector_collections
+    where tenant = ${tenant} and name = ${name} for update
+  `;
+  return row ?? null;
+}
+
+export const arrayText = (vector: Float32Array): string => `{${vector.join(',')}}`;

@@ -15,10 +15,8 @@ import type { OpenedPort } from '../open-port.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../ports/vectors.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
-import { documentOf, POSTGRES } from './document-sql.ts';
-import { runText } from './run-text.ts';
-import { arrayText, findVectorCollection, type VectorCollection } from './vector-collections.ts';
-import { vectorWrites } from './vector-writes.ts';
+import { documentOf, POSTGRES, runText } from './document-sql.ts';
+import { arrayText, findVectorCollection, type VectorCollection, vectorWrites } from './vector-writes.ts';
 
 /** Without pgvector every vector travels: [m] 10,000 of 384 numbers take half a second. More is for pgvector. */
 const CARRIED_VECTORS_MAX = 10_000;

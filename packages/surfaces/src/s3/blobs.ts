@@ -6,11 +6,23 @@
  * came between: the host keeps the journal, and a call that a crash cut off is made again.
  */
 import type { BlobEntry, BlobPort, BlobRange } from '../ports/blobs.ts';
-import { folderOf, type Named, NO_TYPE, nameOf, type S3Bucket, urlOf } from './bucket.ts';
-import { connectS3, type S3Address } from './connect.ts';
+import {
+  abortedLate,
+  callMs,
+  connectS3,
+  contentMs,
+  folderOf,
+  type Named,
+  NO_TYPE,
+  nameOf,
+  S3_TIMES,
+  type S3Address,
+  type S3Bucket,
+  type S3Times,
+  urlOf,
+} from './connect.ts';
 import { asked, isMissing } from './errors.ts';
 import { checkSize, readObject } from './read.ts';
-import { abortedLate, callMs, contentMs, S3_TIMES, type S3Times } from './times.ts';
 
 /** `times` is a test's door: a host has `S3_TIMES`. */
 export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES): Promise<BlobPort> {

@@ -1,8 +1,7 @@
 /** What a server says when it cannot, told so that an operator can act. */
 import { OpenwopError } from '@gantry/protocol';
 import { codeOf, lost, ofConnecting, refused, ServerError, tlsFault } from '../backend-errors.ts';
-import type { S3Address } from './connect.ts';
-import { Late } from './times.ts';
+import { Late, type S3Address } from './connect.ts';
 
 const statusOf = (error: unknown): number | undefined =>
   error instanceof Error && '$metadata' in error

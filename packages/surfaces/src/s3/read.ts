@@ -8,9 +8,16 @@ import { codeOf } from '../backend-errors.ts';
 import type { MakeRoom } from '../calls/content-room.ts';
 import { knownType } from '../capabilities/blob/names.ts';
 import { type BlobContent, OBJECT_BYTES_MAX } from '../ports/blobs.ts';
-import { type Named, NO_TYPE, type S3Bucket } from './bucket.ts';
+import {
+  abortedLate,
+  callMs,
+  contentMs,
+  type Named,
+  NO_TYPE,
+  type S3Bucket,
+  type S3Times,
+} from './connect.ts';
 import { isMissing } from './errors.ts';
-import { abortedLate, callMs, contentMs, type S3Times } from './times.ts';
 
 interface OpenObject {
   /** To be read to its end or destroyed. */

@@ -5,13 +5,12 @@ import type { DataObject } from '../calls/data.ts';
 import { inTime } from '../deadline.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 import { silent, tooMany } from './errors.ts';
-import { metered } from './meter.ts';
 import { isUnknownSetting, NAME, NotBegun, refusedTime } from './mysql-errors.ts';
 import { connectionOf, settingsOf } from './mysql-settings.ts';
 import { dataOf, type Field, isZoned, parameterOf, withoutZone } from './mysql-values.ts';
 import type { SqlSession } from './server.ts';
 import { type Access, type ServerOptions, SILENCE_MS } from './sessions.ts';
-import { rowBytes } from './size.ts';
+import { metered, rowBytes } from './size.ts';
 
 const PREPARED_MAX = 16;
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -6,12 +6,11 @@ import type { DataObject } from '../calls/data.ts';
 import { inTime } from '../deadline.ts';
 import type { SqlLimits, SqlStatement } from '../ports/sql.ts';
 import { silent, tooMany } from './errors.ts';
-import { metered } from './meter.ts';
 import { NAME } from './postgres-errors.ts';
 import { dataOf, TYPES, textOf } from './postgres-values.ts';
 import type { SqlSession } from './server.ts';
 import { type Access, SILENCE_MS } from './sessions.ts';
-import { rowBytes } from './size.ts';
+import { metered, rowBytes } from './size.ts';
 
 const CONNECT_TIMEOUT_S = 5;
 const BATCH = 500;

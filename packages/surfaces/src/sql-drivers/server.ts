@@ -3,9 +3,10 @@
  * have sessions of their own, so that neither keeps the other waiting.
  */
 import type { DataObject } from '../calls/data.ts';
+import { stopwatch } from '../deadline.ts';
 import type { SqlBackend, SqlDialect, SqlLimits, SqlStatement } from '../ports/sql.ts';
+import { inDoubt, isRefusal, late } from './errors.ts';
 import { type Access, type Session, Sessions } from './sessions.ts';
-import { inOrder, tried, watched } from './transaction.ts';
 
 export interface SqlSession extends Session {
   begin(): Promise<void>;
@@ -15,7 +16,7 @@ export interface SqlSession extends Session {
   commit(): Promise<void>;
 }
 
-export interface SqlServer {
+interface SqlServer {
   readonly dialect: SqlDialect;
   /** `PostgreSQL` */
   readonly name: string;
@@ -68,4 +69,50 @@ export function serverBackend(server: SqlServer): SqlBackend {
     dangerousRights: async () => (await read(plain(rights), '')).map(({ what }) => String(what)),
     close: async () => void (await Promise.all([readers.close(), writers.close()])),
   };
+}
+
+/** What is known about a transaction on a server when something goes wrong. */
+interface Progress {
+  phase: 'working' | 'committing';
+}
+
+/** Before the commit was asked for, a lost server means that nothing was kept. After it, nobody knows. */
+export async function watched<T>(name: string, run: (progress: Progress) => Promise<T>): Promise<T> {
+  const progress: Progress = { phase: 'working' };
+  try {
+    return await run(progress);
+  } catch (error) {
+    const isLost = isRefusal(error) && error.code === 'storage_unavailable';
+    throw isLost && progress.phase === 'committing' ? inDoubt(name, error) : error;
+  }
+}
+
+/** One after the other; what fails says which it was. Servers bound each statement, and this all of them together. */
+export async function inOrder<S, T>(
+  statements: readonly S[],
+  limits: SqlLimits,
+  run: (statement: S) => Promise<T>,
+): Promise<T[]> {
+  const isOver = stopwatch(limits.timeoutMs);
+  const results: T[] = [];
+  for (const [operation, statement] of statements.entries()) {
+    if (isOver()) throw late(limits);
+    const result = run(statement).catch((error) => Promise.reject(Object.assign(error, { operation })));
+    results.push(await result);
+  }
+  return results;
+}
+
+const TRIES_MAX = 3;
+
+/** A transaction that gave way to another is begun again. */
+export async function tried<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const gaveWay = isRefusal(error) && error.details?.reason === 'conflict';
+      if (!gaveWay || attempt === TRIES_MAX) throw error;
+    }
+  }
 }

@@ -1,8 +1,7 @@
 /** What SQLite reports, in the words of the catalogue. */
 import type { ErrorCode, JsonObject } from '@gantry/protocol';
-import type { Answer } from '../database-answer.ts';
 import type { SqlAbort } from '../ports/sql.ts';
-import { Refusal } from '../refusal.ts';
+import { type Answer, Refusal } from '../refusal.ts';
 
 /** Primary result codes. */
 const REASONS: Readonly<Record<number, SqlAbort>> = {

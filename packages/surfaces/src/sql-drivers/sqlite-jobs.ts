@@ -1,9 +1,8 @@
 /** What the process does: queries and transactions on guarded connections. */
 import { DatabaseSync } from 'node:sqlite';
 import type { Data, DataObject } from '../calls/data.ts';
-import type { Answer } from '../database-answer.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
-import { Refusal } from '../refusal.ts';
+import { type Answer, Refusal } from '../refusal.ts';
 import { overText, rowBytes } from './size.ts';
 import { type Connection, guard } from './sqlite-connections.ts';
 import type { Journaled, SqliteJob, SqliteTable } from './sqlite-wire.ts';

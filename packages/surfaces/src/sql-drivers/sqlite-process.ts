@@ -3,8 +3,9 @@
  * interrupted by `node:sqlite`, and a thread inside it cannot be terminated (tried: `terminate()` never resolves), but
  * a process can be killed at any moment, and SQLite keeps or drops the transaction as a whole.
  */
-import type { Answer } from '../database-answer.ts';
+
 import { serveJobs } from '../jobs/serve-jobs.ts';
+import type { Answer } from '../refusal.ts';
 import { SqliteConnections } from './sqlite-connections.ts';
 import { sqliteFailure } from './sqlite-errors.ts';
 import { execute, look, query, queryTables } from './sqlite-jobs.ts';

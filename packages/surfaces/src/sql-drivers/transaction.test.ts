@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SQL_LIMITS } from '../ports/sql.ts';
 import { aborted, unavailable } from './errors.ts';
-import { inOrder, tried, watched } from './transaction.ts';
+import { inOrder, tried, watched } from './server.ts';
 
 const gone = () => unavailable('The server', undefined, 'ECONNRESET');
 

@@ -3,8 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { boundsOf, type KeyBounds } from '../capabilities/kv/key-range.ts';
 import { type BlobEntry, type BlobPlace, type BlobRange, OBJECT_OVERHEAD_BYTES } from '../ports/blobs.ts';
 import { Refusal } from '../refusal.ts';
-import { defineArea } from './area.ts';
-import { LIMIT } from './statements.ts';
+import { defineArea, LIMIT } from './statements.ts';
 
 export interface StoredBlob {
   readonly file: string;

@@ -4,9 +4,8 @@ import type { Json } from '@gantry/protocol';
 import type { PortWrite } from '../calls/surface-call.ts';
 import { entryBytes } from '../capabilities/kv/entry-bytes.ts';
 import type { CacheEntry, CacheKey, CachePort } from '../ports/cache.ts';
-import { defineArea } from './area.ts';
 import type { EmbeddedDatabase } from './database.ts';
-import { LIMIT } from './statements.ts';
+import { defineArea, LIMIT } from './statements.ts';
 
 /** Row and time of its last use. */
 type Use = readonly [id: number, usedAt: number];

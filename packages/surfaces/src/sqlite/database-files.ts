@@ -1,7 +1,6 @@
 /** The database files of a data folder. Each kind has threads of its own, so that none waits for another. */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Area } from './area.ts';
 import { blobArea } from './blobs.ts';
 import { cacheArea } from './cache.ts';
 import { documentsArea } from './documents.ts';
@@ -11,6 +10,7 @@ import { kvArea } from './kv.ts';
 import { databasePath, type FileFacts } from './open-file.ts';
 import { queueArea } from './queue.ts';
 import { searchArea } from './search.ts';
+import type { Area } from './statements.ts';
 import { vectorsArea } from './vectors.ts';
 
 /** A new surface adds its line here, and its tables to `schema/surfaces.sql`. */

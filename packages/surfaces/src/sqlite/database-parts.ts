@@ -2,9 +2,9 @@
 
 import type { PortWrite } from '../calls/surface-call.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
-import type { Area } from './area.ts';
 import type { OpenFile } from './database-files.ts';
 import { type ScannedArea, Scans } from './scans.ts';
+import type { Area } from './statements.ts';
 import { DatabaseThread } from './thread.ts';
 import { type Asked, CHECKPOINT } from './wire.ts';
 

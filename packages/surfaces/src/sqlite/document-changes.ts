@@ -1,3 +1,8 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { EmbeddedDatabase } from './database.ts';
+import type { Match } from './document-matches.ts';
+import { LIMIT } from './statements.ts';
+
 const KEPT_MIN = 65_536;
 
 interface Changed {
@@ -31,4 +36,53 @@ export class RecentChanges {
     const later = this.#kept.slice(mark - this.#first);
     return new Set(later.filter((each) => each.collection === collection).map(({ seq }) => seq));
   }
+}
+
+/**
+ * Deletes documents.
+ *
+ * I1  They are gone at once, in the transaction of their call. Of many, the cells are left for steps that follow, between
+ *     which others write: [m] a cell takes longer to delete than its document.
+ * I2  What is left is stored: the next deletion of many goes on with it.
+ */
+/** More are many. */
+const DELETED_AT_ONCE = 500;
+const CELLS_AT_ONCE = 4_000;
+
+const DROP_CELLS = `
+  delete from cells where (collection, field, value, seq) in
+    (select collection, field, value, seq from cells_gone order by seq, field ${LIMIT})
+`;
+const FORGET_CELLS = `
+  delete from cells_gone where (seq, field) in (select seq, field from cells_gone order by seq, field ${LIMIT})
+`;
+
+export function removing(database: DatabaseSync, changes: RecentChanges) {
+  const remove = database.prepare('delete from documents where seq = ?');
+  const leaveCells = database.prepare(`
+    insert into cells_gone (seq, field, collection, value)
+    select seq, field, collection, value from cells_of_documents where seq = ?
+  `);
+  const dropCells = database.prepare(DROP_CELLS);
+  const forgetCells = database.prepare(FORGET_CELLS);
+  return {
+    remove(collection: number, matched: readonly Match[]): void {
+      const areMany = matched.length > DELETED_AT_ONCE;
+      for (const { seq } of matched) {
+        if (areMany) leaveCells.run(seq);
+        remove.run(seq);
+        changes.note(collection, seq);
+      }
+    },
+    /** I2. Answers whether nothing is left. */
+    dropCells(): boolean {
+      dropCells.run(CELLS_AT_ONCE);
+      return forgetCells.run(CELLS_AT_ONCE).changes < CELLS_AT_ONCE;
+    },
+  };
+}
+
+export async function dropCells(database: EmbeddedDatabase, deleted: number): Promise<void> {
+  if (deleted <= DELETED_AT_ONCE) return;
+  while (!(await database.upkeep('documents', 'dropCells')));
 }

@@ -8,8 +8,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { INDEXES_MAX } from '../ports/documents.ts';
-import { type Collection, findingCollection, type Place } from './collections.ts';
 import type { EmbeddedDatabase } from './database.ts';
+import { type Collection, findingCollection, type Place } from './document-sql.ts';
 import { LIMIT } from './statements.ts';
 
 /** [m] 25 ms with 8 fields. */

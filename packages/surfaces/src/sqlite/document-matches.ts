@@ -10,10 +10,9 @@ import type { Filter } from '../capabilities/documents/filter.ts';
 import { QueryText } from '../capabilities/documents/query-sql.ts';
 import { tooManyMatch, tooMuchChanged, tooMuchMatches } from '../capabilities/documents/refusals.ts';
 import type { Change } from '../ports/documents.ts';
-import { type Collection, findingCollection, type Place } from './collections.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import type { RecentChanges } from './document-changes.ts';
-import { byRarest, SQLITE } from './document-sql.ts';
+import { byRarest, type Collection, findingCollection, type Place, SQLITE } from './document-sql.ts';
 import { preparing } from './statements.ts';
 
 /** What the writer looks through itself, and what it looks at again after a scan. */

@@ -24,12 +24,10 @@ import {
 } from '../capabilities/documents/refusals.ts';
 import type { Change, DocumentLimits, NewDocument, Patched, WhenNone } from '../ports/documents.ts';
 import { bytesOf } from '../text.ts';
-import { type Collection, findingCollection, type Place } from './collections.ts';
-import { RecentChanges } from './document-changes.ts';
+import { RecentChanges, removing } from './document-changes.ts';
 import { indexWrites } from './document-indexes.ts';
 import { type Match, matchingDocuments, type Scanned } from './document-matches.ts';
-import { removing } from './document-removal.ts';
-import { SQLITE, sortedJson } from './document-sql.ts';
+import { type Collection, findingCollection, type Place, SQLITE, sortedJson } from './document-sql.ts';
 import { preparing } from './statements.ts';
 
 export function documentWrites(database: DatabaseSync) {

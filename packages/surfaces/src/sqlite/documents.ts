@@ -20,15 +20,13 @@ import {
   type FoundPage,
   PAGE_BYTES_MAX,
 } from '../ports/documents.ts';
-import { defineArea } from './area.ts';
-import { findingCollection, type Place } from './collections.ts';
 import type { EmbeddedDatabase } from './database.ts';
+import { dropCells } from './document-changes.ts';
 import { fillIndexes } from './document-indexes.ts';
 import { matchReads, scanFor } from './document-matches.ts';
-import { dropCells } from './document-removal.ts';
-import { byRarest, SQLITE } from './document-sql.ts';
+import { byRarest, findingCollection, type Place, SQLITE } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
-import { inSnapshot, preparing } from './statements.ts';
+import { defineArea, inSnapshot, preparing } from './statements.ts';
 
 export const documentsArea = defineArea({
   reads: (database) => {

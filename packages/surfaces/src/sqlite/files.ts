@@ -2,8 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type FileRoom, NAME_BYTES } from '../ports/files.ts';
 import { Refusal } from '../refusal.ts';
-import { defineArea } from './area.ts';
-import { LIMIT } from './statements.ts';
+import { defineArea, LIMIT } from './statements.ts';
 
 export interface FileChange {
   readonly tenant: string;

@@ -1,6 +1,5 @@
 /** The journal of writes. It is written by `writer-file.ts` in the transaction of each write; here is its upkeep. */
-import { defineArea } from './area.ts';
-import { LIMIT } from './statements.ts';
+import { defineArea, LIMIT } from './statements.ts';
 
 export const invocationArea = defineArea({
   reads: () => ({}),

@@ -13,11 +13,9 @@ import {
   type KvSwapped,
 } from '../ports/kv.ts';
 import { Refusal } from '../refusal.ts';
-import { sameJson } from '../same-json.ts';
-import { bytesOf } from '../text.ts';
-import { defineArea } from './area.ts';
+import { bytesOf, sameJson } from '../text.ts';
 import type { EmbeddedDatabase } from './database.ts';
-import { LIMIT } from './statements.ts';
+import { defineArea, LIMIT } from './statements.ts';
 
 interface Row {
   readonly value: string;

@@ -23,9 +23,7 @@ import {
 } from '../capabilities/queue/queue-store.ts';
 import type { QueueBounds, QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
 import { Refusal } from '../refusal.ts';
-import type { FullTenants } from './queue-full.ts';
-import { type Kept, keptMessages } from './queue-log.ts';
-import type { MessageWrites } from './queue-messages.ts';
+import { type FullTenants, type Kept, keptMessages, type MessageWrites } from './queue-messages.ts';
 import { LIMIT } from './statements.ts';
 
 export interface Facts {

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { deadLetterId, deadLetterPayload, deadLetterTopicOf } from '../capabilities/queue/dead-letter.ts';
 import {
+  type Logged,
   MESSAGE_OVERHEAD_BYTES,
   type NewDeadLetter,
   TENANT_FULL,
@@ -9,7 +10,6 @@ import {
 import type { QueueBounds, QueueDraft } from '../ports/queue.ts';
 import { Refusal } from '../refusal.ts';
 import { bytesOf } from '../text.ts';
-import type { FullTenants } from './queue-full.ts';
 
 const INSERT = `
   insert into queue_messages (tenant, topic, message_id, payload, headers, bytes, available_at, expires_at)
@@ -37,7 +37,7 @@ export const DROP_CONSUMED = `
   )
 `;
 
-export interface Arrival {
+interface Arrival {
   readonly tenant: string;
   readonly now: number;
   readonly messageId: string;
@@ -110,4 +110,68 @@ function makingRoom(database: DatabaseSync, full: FullTenants) {
       details: { quotaBytes },
     });
   };
+}
+
+export interface Kept {
+  readonly seq: number;
+  readonly message_id: string;
+  readonly payload: string;
+  readonly headers: string;
+}
+
+/** The plus keeps SQLite from looking through all messages of the tenant. Exported for its plan. */
+export const MESSAGES = `
+  select seq, message_id, payload, headers from queue_messages
+  where +tenant = ? and seq in (select value from json_each(?))
+`;
+
+/** By their numbers, those that are still there. */
+export function keptMessages(database: DatabaseSync) {
+  const find = database.prepare(MESSAGES);
+  return (tenant: string, seqs: readonly number[]): Kept[] => keptOf(find.all(tenant, JSON.stringify(seqs)));
+}
+
+export const keptOf = (rows: unknown): Kept[] => rows as Kept[];
+
+export const loggedOf = ({ seq, message_id: messageId, payload, headers }: Kept): Logged => ({
+  seq,
+  messageId,
+  payload: JSON.parse(payload),
+  headers: JSON.parse(headers),
+});
+
+/** What a tenant has when all that can go is gone. */
+interface Floor {
+  readonly bytes: number;
+  /** When the first of that expires. */
+  readonly until: number;
+}
+
+const TENANTS_MAX = 1_000;
+/** A transaction that fails takes back what was counted. */
+const REMEMBERED_MS = 60_000;
+
+export class FullTenants {
+  readonly #floors = new Map<string, Floor>();
+
+  /** Whether it is of no use to look for room. */
+  isKnown(tenant: string, { now, room }: { readonly now: number; readonly room: number }): boolean {
+    const floor = this.#floors.get(tenant);
+    return floor !== undefined && now < floor.until && floor.bytes > room;
+  }
+
+  remember(tenant: string, { bytes, until }: Floor, now: number): void {
+    if (this.#floors.size >= TENANTS_MAX) this.#floors.clear();
+    this.#floors.set(tenant, { bytes, until: Math.min(until, now + REMEMBERED_MS) });
+  }
+
+  /** A group is done with something. */
+  forget(tenant: string): void {
+    this.#floors.delete(tenant);
+  }
+
+  /** Messages went. */
+  forgetAll(): void {
+    this.#floors.clear();
+  }
 }

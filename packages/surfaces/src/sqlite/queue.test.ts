@@ -7,7 +7,7 @@ import { QUEUE_CONTRACT_BOUNDS, userOf } from '../ports/queue-user-contract.ts';
 import { write } from '../testing/calls.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { openEmbeddedDatabase } from './database.ts';
-import { MESSAGES } from './queue-log.ts';
+import { MESSAGES } from './queue-messages.ts';
 
 const deps = { now: Date.now, report: () => {}, bounds: QUEUE_CONTRACT_BOUNDS };
 

@@ -10,13 +10,10 @@ import {
   SWEEP_BATCH,
 } from '../capabilities/queue/queue-store.ts';
 import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
-import { defineArea } from './area.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { deliveryWrites } from './queue-deliveries.ts';
-import { FullTenants } from './queue-full.ts';
-import { keptMessages, keptOf, loggedOf } from './queue-log.ts';
-import { messageWrites } from './queue-messages.ts';
-import { LIMIT } from './statements.ts';
+import { FullTenants, keptMessages, keptOf, loggedOf, messageWrites } from './queue-messages.ts';
+import { defineArea, LIMIT } from './statements.ts';
 
 const READ = `
   select seq, message_id, payload, headers from queue_messages

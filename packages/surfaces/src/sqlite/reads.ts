@@ -1,10 +1,10 @@
 /** Answers reads of a database file, in a thread or in a process. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Answer } from '../database-answer.ts';
-import type { Operations } from './area.ts';
+import type { Answer } from '../refusal.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForReading } from './open-file.ts';
 import { failure, type Server } from './serve.ts';
+import type { Operations } from './statements.ts';
 import type { Asked } from './wire.ts';
 
 export const openReads = (file: OpenFile): Server => readsOf(openForReading(factsOf(file)), file);

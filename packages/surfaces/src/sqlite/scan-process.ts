@@ -6,8 +6,8 @@
 
 import { existsSync } from 'node:fs';
 import { noIndex } from '../capabilities/search/refusals.ts';
-import type { Answer } from '../database-answer.ts';
 import { serveJobs } from '../jobs/serve-jobs.ts';
+import type { Answer } from '../refusal.ts';
 import { factsOf, type OpenFile } from './database-files.ts';
 import { openForReading, versionOf } from './open-file.ts';
 import { openReads, readsOf } from './reads.ts';

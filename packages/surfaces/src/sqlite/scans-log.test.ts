@@ -11,7 +11,7 @@ import { openEmbeddedDatabase } from './database.ts';
 import { embeddedDocuments } from './documents.ts';
 import { embeddedKv } from './kv.ts';
 import { databasePath, LOG_BYTES_MAX } from './open-file.ts';
-import { ScansLog } from './scans-log.ts';
+import { ScansLog } from './scans.ts';
 
 const VALUE = 'y'.repeat(1_000_000);
 

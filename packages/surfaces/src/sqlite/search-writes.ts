@@ -5,8 +5,7 @@ import { foldedFields, wordsOfFields } from '../capabilities/search/words.ts';
 import type { Fields, SearchDocument, SearchLimits } from '../ports/search.ts';
 import { bytesOf } from '../text.ts';
 import { sortedJson } from './document-sql.ts';
-import { sequenceOf } from './ranges.ts';
-import { preparing } from './statements.ts';
+import { preparing, sequenceOf } from './statements.ts';
 
 /** [m] What an index without documents takes on the disk. */
 const INDEX_BYTES = 40_960;

@@ -5,10 +5,8 @@ import type { ParsedQuery, Term } from '../capabilities/search/parse-query.ts';
 import { noIndex } from '../capabilities/search/refusals.ts';
 import { fewGramsOf, partScore } from '../capabilities/search/words.ts';
 import type { SearchHit, SearchLimits, SearchPort, SearchQuery } from '../ports/search.ts';
-import { defineArea } from './area.ts';
 import type { RetrievalDatabase } from './database.ts';
 import { SQLITE } from './document-sql.ts';
-import { rangeOf } from './ranges.ts';
 import {
   findingSearchIndex,
   gramsTable,
@@ -16,7 +14,7 @@ import {
   searchWrites,
   wordsTable,
 } from './search-writes.ts';
-import { inSnapshot, preparing } from './statements.ts';
+import { defineArea, inSnapshot, preparing, rangeOf } from './statements.ts';
 
 type Search = Omit<SearchQuery, 'index'>;
 type Prepare = (sql: string) => StatementSync;

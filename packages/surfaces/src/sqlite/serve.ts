@@ -1,7 +1,6 @@
 /** The side of a thread: opens, says how that went, then answers batches until it is told to close. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import type { Answer } from '../database-answer.ts';
-import { Refusal } from '../refusal.ts';
+import { type Answer, Refusal } from '../refusal.ts';
 import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
 
 export interface Server {

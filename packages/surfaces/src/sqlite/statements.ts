@@ -1,5 +1,18 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
+export type Operations = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+export interface Area<Reads extends Operations = Operations, Writes extends Operations = Operations> {
+  /** On a connection that cannot write. */
+  reads(database: DatabaseSync): Reads;
+  /** Inside a transaction. What is thrown undoes this write alone. */
+  writes(database: DatabaseSync): Writes;
+}
+
+export const defineArea = <Reads extends Operations, Writes extends Operations>(
+  area: Area<Reads, Writes>,
+): Area<Reads, Writes> => area;
+
 /**
  * The end of a statement that answers at most so many. SQLite plans a statement with a bare parameter there anew at
  * every run, since how many may change the plan: [m] 10 to 40 microseconds for what then takes 1 to 7.
@@ -29,3 +42,17 @@ export function inSnapshot<T>(database: DatabaseSync, work: () => T): T {
     database.exec('commit');
   }
 }
+
+/**
+ * Rows of a collection lie together in the file when their sequences begin with its id. A sequence stays below 2^53,
+ * so that it is exact as a number: there is room for 2 million collections with 4 billion rows each.
+ */
+const ROWS = 2 ** 32;
+
+/** From the first to before the second. */
+export const rangeOf = (collection: number): readonly [first: number, after: number] => [
+  collection * ROWS,
+  (collection + 1) * ROWS,
+];
+
+export const sequenceOf = (collection: number, row: number): number => collection * ROWS + row;

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { OpenwopError } from '@gantry/protocol';
 import { unavailable } from '../backend-errors.ts';
 import { assertSameCall } from '../calls/call-journal.ts';
-import type { Answer } from '../database-answer.ts';
+import type { Answer } from '../refusal.ts';
 import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
 
 interface Waiting {

@@ -8,11 +8,9 @@
  *     follows, in its transaction, so that nobody waits for all of them. Where that stands is in the file.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { encode } from '../capabilities/vector/codes.ts';
-import type { Metric } from '../capabilities/vector/metric.ts';
+import { encode, type Metric } from '../capabilities/vector/metric.ts';
 import type { CollectionShape } from '../capabilities/vector/refusals.ts';
-import { rangeOf } from './ranges.ts';
-import { LIMIT } from './statements.ts';
+import { LIMIT, rangeOf } from './statements.ts';
 
 /** Small, since every collection has at least one: [m] scans are as fast as with 1,024. */
 export const CODES_IN_CHUNK = 128;

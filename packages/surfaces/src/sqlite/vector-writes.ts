@@ -13,8 +13,7 @@ import {
 import type { NewVector, VectorDeletion, VectorLimits, VectorUpsert } from '../ports/vectors.ts';
 import { bytesOf } from '../text.ts';
 import { SQLITE, sortedJson } from './document-sql.ts';
-import { rangeOf, sequenceOf } from './ranges.ts';
-import { preparing } from './statements.ts';
+import { preparing, rangeOf, sequenceOf } from './statements.ts';
 import {
   coding,
   findingVectorCollection,

@@ -2,9 +2,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
 import { QueryText } from '../capabilities/documents/query-sql.ts';
-import { candidatesFor, encode, isConclusive } from '../capabilities/vector/codes.ts';
 import {
   best,
+  candidatesFor,
+  encode,
+  isConclusive,
   lengthened,
   type Metric,
   type Scored,
@@ -14,11 +16,9 @@ import {
 } from '../capabilities/vector/metric.ts';
 import { checkDimensions, noCollection } from '../capabilities/vector/refusals.ts';
 import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../ports/vectors.ts';
-import { defineArea } from './area.ts';
 import type { RetrievalDatabase } from './database.ts';
 import { SQLITE } from './document-sql.ts';
-import { rangeOf } from './ranges.ts';
-import { inSnapshot, preparing } from './statements.ts';
+import { defineArea, inSnapshot, preparing, rangeOf } from './statements.ts';
 import { codesTable, findingVectorCollection, type VectorCollection } from './vector-codes.ts';
 import { vectorWrites } from './vector-writes.ts';
 

@@ -1,7 +1,7 @@
 /** What travels between the main thread and the threads that own the database. Loads nothing: threads start fast. */
 
 import type { Invocation } from '../calls/surface-call.ts';
-import type { Answer } from '../database-answer.ts';
+import type { Answer } from '../refusal.ts';
 
 export interface Asked {
   readonly area: string;

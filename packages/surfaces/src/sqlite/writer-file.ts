@@ -6,11 +6,11 @@
  * I3  Nothing is answered before the commit.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Answer } from '../database-answer.ts';
-import type { Operations } from './area.ts';
+import type { Answer } from '../refusal.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForWriting } from './open-file.ts';
 import { failure, type Server } from './serve.ts';
+import type { Operations } from './statements.ts';
 import { type Asked, CHECKPOINT, isAsked } from './wire.ts';
 
 type Act = (request: Asked) => Answer;

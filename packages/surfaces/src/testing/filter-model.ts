@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '@gantry/protocol';
 import { isObject } from '../calls/data.ts';
 import type { Comparison, Filter, Path, SortField } from '../capabilities/documents/filter.ts';
 import { SORTED_CHARACTERS } from '../capabilities/documents/query-sql.ts';
-import { sameJson } from '../same-json.ts';
+import { sameJson } from '../text.ts';
 
 export function matches(document: JsonObject, filter: Filter): boolean {
   switch (filter.kind) {

@@ -8,11 +8,10 @@ import { publicValidator } from '../../../../protocol/src/testing/public-schemas
 import { createCursors } from '../../calls/cursor.ts';
 import type { Data } from '../../calls/data.ts';
 import { TEXT_BYTES_MAX } from '../../calls/spelling.ts';
-import type { FilesPort } from '../../ports/files.ts';
-import { FILE_BYTES_MAX } from '../../ports/files.ts';
+import { FILE_BYTES_MAX, type FilesPort } from '../../ports/files.ts';
 import { deskOf, nodeOf } from '../../testing/desk.ts';
 import { withSum } from './archive/testing/tar-sum.ts';
-import { writeTar } from './archive/write-tar.ts';
+import { writeTar } from './convert/archives.ts';
 import { type Converter, NO_CONVERTER, openConverter } from './convert/converter.ts';
 import { implementFs } from './surface.ts';
 

@@ -14,7 +14,7 @@ import { comparingIds, type Filter } from '../documents/filter.ts';
 import { documentsPort, findPage, LIMITS, MATCHES_MAX, patchOf, withId } from '../documents/paging.ts';
 import { parseFilter, parseSort } from '../documents/parse-filter.ts';
 import { CollectionText, FilterObject, PlainObject } from '../documents/plain.ts';
-import { noDatasource } from '../sql/no-datasource.ts';
+import { noDatasource } from '../sql/datasources.ts';
 import { parseUpdate, upserted } from './update.ts';
 
 const optional = Type.Optional;

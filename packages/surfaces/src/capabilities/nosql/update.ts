@@ -1,6 +1,6 @@
 /** Reads updates as packs write them. What is refused is `nosql_filter_rejected`. */
 import { type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
-import { sameJson } from '../../same-json.ts';
+import { sameJson } from '../../text.ts';
 import { equalPaths, type Filter } from '../documents/filter.ts';
 import { parsePath } from '../documents/parse-filter.ts';
 import { patched } from '../documents/patch.ts';

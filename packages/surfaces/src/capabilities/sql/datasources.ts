@@ -6,19 +6,18 @@
  * const datasources = await openDatasources('/etc/gantry/datasources.json', { pool, dataDir, invocationRetentionMs });
  * const { backend } = datasources.find('crm', 'acme');
  */
-import { OpenwopError } from '@gantry/protocol';
+import { didYouMean, OpenwopError } from '@gantry/protocol';
 import { isUnavailable, ServerError } from '../../backend-errors.ts';
 import { named as inSetting } from '../../open-port.ts';
 import { SQL_LIMITS, type SqlBackend, type SqlDialect, type SqlLimits } from '../../ports/sql.ts';
 import { operatorFile, type SqlitePool, tenantFiles } from '../../sql-drivers/sqlite.ts';
 import { type DatasourceConfig, readDatasources } from './datasources-file.ts';
-import { noDatasource } from './no-datasource.ts';
 
 const PRIMARY = 'primary';
 /** Of each tenant. */
 const PRIMARY_BYTES_MAX = 268_435_456;
 
-export interface Datasource {
+interface Datasource {
   readonly backend: SqlBackend;
   readonly isReadOnly: boolean;
 }
@@ -44,7 +43,7 @@ export interface DatasourceBackend {
   warning(): Promise<string | null>;
 }
 
-export interface DatasourcesDeps {
+interface DatasourcesDeps {
   readonly pool: SqlitePool;
   readonly dataDir: string;
   readonly invocationRetentionMs: number;
@@ -173,5 +172,18 @@ function stopsNothing(error: unknown, kind: string): unknown {
   return new ServerError('storage_unavailable', `The database (${kind})`, `cannot be used: ${reason}`, {
     trouble: 'rejected',
     cause: error,
+  });
+}
+
+const ID_READ_MAX = 64;
+const IDS_SHOWN_MAX = 20;
+
+/** `known`: those that the tenant may use, and no others. What was asked for may be an address: it is not repeated. */
+export function noDatasource(id: string, known: readonly string[]): OpenwopError {
+  const ids = [...new Set(known)];
+  const listed = [...ids.slice(0, IDS_SHOWN_MAX), ...(ids.length > IDS_SHOWN_MAX ? ['…'] : [])].join(', ');
+  const meant = didYouMean(id.slice(0, ID_READ_MAX), ids);
+  return new OpenwopError('datasource_not_found', {
+    message: `There is no data source of this name.${meant} This tenant has ${listed || 'none'}; only the operator can add one.`,
   });
 }

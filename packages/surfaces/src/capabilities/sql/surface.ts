@@ -78,7 +78,10 @@ const SPELLINGS: readonly Spelling[] = [
 /** Without a file of data sources there is `primary` alone. Rejects when the file is not valid. */
 export async function openSql(deps: OpenDeps): Promise<OpenedSurface> {
   const pool = new SqlitePool();
-  const datasources = await named(SETTINGS.datasources, openDatasources(deps.backends.datasources, { ...deps, pool }));
+  const datasources = await named(
+    SETTINGS.datasources,
+    openDatasources(deps.backends.datasources, { ...deps, pool }),
+  );
   const setting = settingOf('datasources', deps);
   const servedBy = (backend: DatasourceBackend) => {
     const at = { capability: 'sql', datasource: backend.id, setting };

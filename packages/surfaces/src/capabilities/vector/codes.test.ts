@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusteredVectors, type Random, randomVectors, seededRandom } from '../../testing/random-vectors.ts';
-import { candidatesFor, encode, isConclusive } from './codes.ts';
-import { best, scoring } from './metric.ts';
+import { best, candidatesFor, encode, isConclusive, scoring } from './metric.ts';
 
 const [COUNT, DIMENSIONS, K, QUERIES] = [4_000, 64, 10, 12];
 

@@ -53,3 +53,57 @@ export const best = <T extends Scored>(scored: readonly T[], k: number): T[] =>
 
 /** Distances that a database computes are rounded: so many more are scored anew. */
 export const SLACK = 16;
+
+/**
+ * Vectors as one byte for each number: a quarter of the memory to scan, for a first look at what is near. Whether
+ * the look was sharp enough is told by the candidates themselves. Threads load this file.
+ *
+ * [m] Recall@10 is 1.000 on random and on clustered data, in the time that sqlite-vec takes for 32 bits or less
+ * (`bench/vectors.ts`).
+ */
+const STEPS = 127;
+/** Numbers of a vector of length 1 are about 1 / sqrt(dimensions); so many times that is the largest that is kept. */
+const REACH = 8;
+
+const scaleOf = (dimensions: number): number => STEPS * Math.max(1, Math.sqrt(dimensions) / REACH);
+
+/** Of the direction alone: made for cosines. */
+export function encode(vector: Float32Array): Int8Array {
+  const length = norm(vector);
+  const scale = length === 0 ? 0 : scaleOf(vector.length) / length;
+  return Int8Array.from(vector, (value) => Math.max(-STEPS, Math.min(STEPS, Math.round(value * scale))));
+}
+
+interface Candidate {
+  /** Between codes, as the database computed it. */
+  readonly distance: number;
+  /** Cosine of the vectors themselves. */
+  readonly score: number;
+}
+
+/** [m] The 10 nearest of 100,000 random vectors are among the first 20 by their codes; each more costs time. */
+export const candidatesFor = (k: number): number => 2 * k + 16;
+
+/** [m] With less, sets of vectors that lie very close pass with a recall of 0.98; with 1, half of others fail. */
+const MARGIN = 0.25;
+
+/**
+ * Whether what was left out can hold none of the k best. A code is off by some distance; how much, the candidates
+ * show. What was left out is farther than the last of them by its code, so it would have to be off by more than any
+ * of these is, and some. Vectors that lie closer together than codes can tell apart fail this.
+ */
+export function isConclusive(
+  candidates: readonly Candidate[],
+  { k, dimensions }: { readonly k: number; readonly dimensions: number },
+): boolean {
+  const scale = scaleOf(dimensions);
+  const seen = candidates.map(({ distance, score }) => {
+    const byCode = (distance / scale) ** 2;
+    return { byCode, exact: 2 - 2 * score, off: byCode - (2 - 2 * score) };
+  });
+  const cut = Math.max(...seen.map(({ byCode }) => byCode));
+  const offs = seen.map(({ off }) => off);
+  const [least, most] = [Math.min(...offs), Math.max(...offs)];
+  const worst = seen.map(({ exact }) => exact).toSorted((left, right) => left - right)[k - 1];
+  return worst === undefined || cut - most - MARGIN * (most - least) >= worst;
+}

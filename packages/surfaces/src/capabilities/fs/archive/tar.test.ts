@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { writeTarGz } from '../convert/archives.ts';
 import { ENTRIES_MAX } from './limits.ts';
 import { readTar, readTarGz } from './read-tar.ts';
 import { withSum } from './testing/tar-sum.ts';
-import { writeTarGz } from './write-tar.ts';
 
 interface Piece {
   readonly name: string;

@@ -5,11 +5,12 @@
  * meanwhile, a path is walked name by name and no link is followed. Elsewhere the folder is compared with what its
  * path means after it was opened, which leaves a moment between look and use.
  */
-
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { OpenwopError } from '@gantry/protocol';
 import { codeOf } from '../../../backend-errors.ts';
+import { outside } from './path.ts';
 
 const HOLDS = process.platform === 'linux' && existsSync('/proc/self/fd');
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -83,3 +84,54 @@ async function opened(path: string, flags: number): Promise<FileHandle> {
     throw code === 'ELOOP' || code === 'ENOTDIR' ? new LinkFound() : error;
   }
 }
+
+export const denied = (path: string, problem: string): OpenwopError =>
+  new OpenwopError('fs_permission_denied', {
+    message: `The path ${JSON.stringify(path)} ${problem}. Use another path.`,
+  });
+
+/** Its file has other names, which may be anywhere. */
+export const shared = (path: string): OpenwopError => outside(path, 'is a hard link');
+
+/** Nothing is there, nor could be: below a file there is nothing. */
+export const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '');
+
+const notFound = (path: string): OpenwopError => new OpenwopError('file_not_found', { details: { path } });
+
+/** For those who only look. */
+export const explainRead = (error: unknown, path: string): unknown =>
+  isAbsent(error) ? notFound(path) : explain(error, path);
+
+export function explain(error: unknown, path: string): unknown {
+  if (error instanceof LinkFound) return outside(path, 'is a link or leads through one');
+  switch (codeOf(error)) {
+    case 'ENOENT':
+      return notFound(path);
+    case 'ENOTDIR':
+      return denied(path, 'leads through a file as if it were a folder');
+    case 'EISDIR':
+      return denied(path, 'is a folder or a special file');
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return denied(path, 'is closed to this host');
+    case 'EXDEV':
+      return denied(path, 'is on another disk, where nothing can be written as a whole');
+    case 'ENAMETOOLONG':
+      return outside(path, 'is too long');
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EIO':
+    case 'EMFILE':
+    case 'ENFILE':
+      return unavailable(error);
+    default:
+      return error;
+  }
+}
+
+const unavailable = (cause: unknown): OpenwopError =>
+  new OpenwopError('storage_unavailable', {
+    message: 'The disk of the files cannot be used for now. Try again later; the operator has to check it.',
+    cause,
+  });

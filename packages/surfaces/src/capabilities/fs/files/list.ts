@@ -6,8 +6,7 @@
 import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import type { FileEntry, FileRange } from '../../../ports/files.ts';
-import { explain, isAbsent } from './errors.ts';
-import { type Folder, LinkFound } from './folder.ts';
+import { explain, type Folder, isAbsent, LinkFound } from './folder.ts';
 import { isPlainPath, plainPrefix } from './path.ts';
 import { walk, within } from './root.ts';
 

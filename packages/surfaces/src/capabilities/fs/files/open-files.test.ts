@@ -21,7 +21,7 @@ import { openEmbeddedDatabase } from '../../../sqlite/database.ts';
 import { NOW, read, write } from '../../../testing/calls.ts';
 import { freshFolder } from '../../../testing/data-dir.ts';
 import { at, textAt, textOf } from '../../../testing/files-calls.ts';
-import { explain } from './errors.ts';
+import { explain } from './folder.ts';
 import { type FilesOptions, openFiles } from './open-files.ts';
 
 async function openIn(dataDir: string, room: Partial<Pick<FilesOptions, 'quotaBytes' | 'filesMax'>> = {}) {

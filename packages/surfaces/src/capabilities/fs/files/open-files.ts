@@ -24,11 +24,20 @@ import {
 } from '../../../ports/files.ts';
 import type { EmbeddedDatabase } from '../../../sqlite/database.ts';
 import type { FileChange } from '../../../sqlite/files.ts';
-import { changeOf, contentFor, stage, type Target } from './change.ts';
-import { denied, explain, explainRead, isAbsent } from './errors.ts';
+import { denied, explain, explainRead, isAbsent } from './folder.ts';
 import { listFiles } from './list.ts';
 import { plainPath, plainPathOrRoot } from './path.ts';
-import { inFolder, look, prune, readWhole, tooLarge } from './root.ts';
+import {
+  changeOf,
+  contentFor,
+  inFolder,
+  look,
+  prune,
+  readWhole,
+  stage,
+  type Target,
+  tooLarge,
+} from './root.ts';
 
 export interface FilesOptions {
   readonly database: EmbeddedDatabase;
