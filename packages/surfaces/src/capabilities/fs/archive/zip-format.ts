@@ -39,13 +39,25 @@ export const LOCAL = recordOf(0x04034b50, { ...HEAD, nameBytes: 2, extraBytes: 2
 
 /** Of each file in the directory. */
 export const CENTRAL = recordOf(0x02014b50, {
-  ...{ madeBy: 2, ...HEAD, nameBytes: 2, extraBytes: 2, commentBytes: 2 },
-  ...{ volume: 2, internal: 2, attributes: 4, offset: 4 },
+  madeBy: 2,
+  ...HEAD,
+  nameBytes: 2,
+  extraBytes: 2,
+  commentBytes: 2,
+  volume: 2,
+  internal: 2,
+  attributes: 4,
+  offset: 4,
 });
 
 export const END = recordOf(0x06054b50, {
-  ...{ volume: 2, directoryVolume: 2, entriesHere: 2, entries: 2 },
-  ...{ directoryBytes: 4, directory: 4, commentBytes: 2 },
+  volume: 2,
+  directoryVolume: 2,
+  entriesHere: 2,
+  entries: 2,
+  directoryBytes: 4,
+  directory: 4,
+  commentBytes: 2,
 });
 
 export const STORED = 0;
