@@ -122,6 +122,7 @@ export const HOUSE: House = {
     source: {
       '@gantry/limiter': 'tenants take turns',
       '@gantry/protocol': 'errors and JSON',
+      '@gantry/resources': 'writes of surfaces on resources are changes',
       '@gantry/egress': 'backends elsewhere are reached through it',
       '@gantry/store': 'durable ports',
       '@aws-sdk/client-s3': 'blobs in an S3 bucket',

@@ -158,6 +158,7 @@ function membersOf(
     effect,
     signal,
     log,
+    work,
     recorded: () => work.recorded?.(),
     pack: { name, version },
     peers,

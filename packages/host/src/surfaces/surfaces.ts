@@ -58,7 +58,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   });
   const metrics = new CallMetrics();
   const tell = callLog({ log, now, settings: opened.settings });
-  const desk = createCallGate({
+  const gate = createCallGate({
     surfaces: opened.surfaces,
     now,
     onCall: (report) => {
@@ -66,11 +66,11 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
       tell(report);
     },
   });
-  const families = desk.discovery();
+  const families = gate.discovery();
   return {
     membersFor({ key, workspace = '', principal = '', log: invocations, recorded, ...facts }) {
-      const { nodeId, ordinalBase, effect, pack, peers, granted } = facts;
-      const calls = desk.open(
+      const { nodeId, ordinalBase, effect, pack, peers, granted, work } = facts;
+      const calls = gate.open(
         {
           ...key,
           workspace,
@@ -81,13 +81,14 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
           pack,
           peers,
           ...(granted && { granted }),
+          ...(work && { work }),
         },
         callJournal(invocations, recorded),
       );
-      return { table: desk.table, call: (path, args, io) => calls.call(path, args, io) };
+      return { table: gate.table, call: (path, args, io) => calls.call(path, args, io) };
     },
     publicUrl,
-    capabilities: desk.capabilities(),
+    capabilities: gate.capabilities(),
     families,
     hostCalls: Object.keys(families).map((name) => `host.${name}`),
     queue: opened.queue,

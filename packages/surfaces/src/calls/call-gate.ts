@@ -9,10 +9,12 @@
 import { flagsOf, type JsonObject } from '@gantry/protocol';
 import type { CallJournal } from './call-journal.ts';
 import { SPELLINGS } from './catalogue.ts';
+import type { Data } from './data.ts';
 import type { ImplementedSurface } from './define-surface.ts';
 import { type CallDeps, NodeCalls } from './node-calls.ts';
+import { callForPerson, type PersonCall } from './person-calls.ts';
 import { createRoutes } from './routes.ts';
-import type { NodeFacts } from './surface-call.ts';
+import type { NodeFacts, PersonFacts } from './surface-call.ts';
 
 export interface CallGateOptions extends CallDeps {
   readonly surfaces: readonly ImplementedSurface[];
@@ -23,6 +25,8 @@ export interface CallGate {
   readonly table: Readonly<Record<string, 'unary' | 'stream'>>;
   /** The calls of one node at work: keep it for one invocation of the sandbox. */
   open(facts: NodeFacts, journal: CallJournal): NodeCalls;
+  /** Rejects with `OpenwopError` for what is refused. */
+  callForPerson(person: PersonFacts, call: Omit<PersonCall, 'now'>): Promise<Data>;
   /** Families of the discovery document, by capability. */
   discovery(): JsonObject;
   /** Every name that a peer dependency may use, with the options that it may ask for. */
@@ -35,6 +39,7 @@ export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate
   return {
     table: Object.fromEntries(kinds),
     open: (facts, journal) => new NodeCalls(routes, deps, facts, journal),
+    callForPerson: (person, call) => callForPerson(routes, person, { ...call, now: deps.now() }),
     discovery: () =>
       Object.fromEntries(surfaces.map(({ literal, advertises }) => [literal.capability, advertises])),
     capabilities: () => new Map(surfaces.flatMap(namesOf)),

@@ -23,15 +23,17 @@ export function callerOf({
       actor: principal,
       ...(caller.request && { request: caller.request }),
     };
-  const { runId, nodeId, epoch } = caller;
+  const { runId, nodeId, work } = caller;
   if (!invocation) return { ...acting, kind: 'system', actor: runId };
-  if (epoch === undefined) throw new Error('A change of a node needs the lease of its process');
+  if (!work) throw new Error('A node without its run cannot change resources');
+  const { epoch, tell } = work;
   return {
     ...acting,
     kind: 'node',
     actor: runId,
     call: { invocationId: invocation.id, runId, nodeId },
     epoch,
+    tell,
   };
 }
 

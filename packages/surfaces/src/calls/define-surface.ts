@@ -21,7 +21,7 @@ import type { Static, TSchema } from 'typebox';
 import type { OpenSurface } from '../open-port.ts';
 import type { DataObject } from './data.ts';
 import type { Spelling } from './spelling.ts';
-import type { Invocation, ReadCall, WriteCall } from './surface-call.ts';
+import type { ChangeCall, Invocation, ReadCall, WriteCall } from './surface-call.ts';
 
 /** `read` changes nothing; `write` changes what the host keeps; `effect` reaches the world. */
 export type Effect = 'read' | 'write' | 'effect';
@@ -38,6 +38,8 @@ export interface MethodLiteral {
   readonly needs?: string;
   /** For `journal: 'host'`: the receiver ignores a second call with the same invocation id. */
   readonly idempotent?: boolean;
+  /** Members of the input that pack code gives as arguments, in this order: `moveTask(id, column)`. */
+  readonly positional?: readonly string[];
 }
 
 export interface SurfaceOption {
@@ -56,8 +58,13 @@ export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' 
   /** How published packs call its methods. */
   readonly spellings?: readonly Spelling[];
   readonly summary: string;
-  /** `backend`: not all have one of their own, so it is said with the implementation, for each call. */
-  readonly journal: Journal | 'backend';
+  /**
+   * `backend`: not all have one of their own, so it is said with the implementation, for each call. `change`: writes
+   * are changes of resources (`change-call.ts`), which record the answer.
+   */
+  readonly journal: Journal | 'backend' | 'change';
+  /** People may call it by requests too; only with `journal: 'change'`. */
+  readonly people?: true;
   /** Advertised by these names. */
   readonly limits: Readonly<Record<string, number>>;
   /** What exceeding a limit fails with. */
@@ -79,7 +86,11 @@ export const namesOf = <C extends SurfaceCapability>(capability: C) => {
   return { capability, path, aliases };
 };
 
-type CallOf<M extends MethodLiteral> = M['effect'] extends 'read' ? ReadCall : WriteCall;
+type CallOf<L extends SurfaceLiteral, M extends MethodLiteral> = M['effect'] extends 'read'
+  ? ReadCall
+  : L['journal'] extends 'change'
+    ? ChangeCall
+    : WriteCall;
 type AnswerOf<M extends MethodLiteral> = M['kind'] extends 'stream'
   ? AsyncIterable<Static<M['output']>>
   : Promise<Static<M['output']>>;
@@ -88,7 +99,7 @@ type AnswerOf<M extends MethodLiteral> = M['kind'] extends 'stream'
 export type Implementation<L extends SurfaceLiteral> = {
   readonly [Name in keyof L['methods']]: (
     input: Static<L['methods'][Name]['input']>,
-    call: CallOf<L['methods'][Name]>,
+    call: CallOf<L, L['methods'][Name]>,
   ) => AnswerOf<L['methods'][Name]>;
 };
 
@@ -107,7 +118,11 @@ type Offered<L extends SurfaceLiteral> = L['journal'] extends 'backend'
   ? [offer: Offer<L> & { readonly journalOf: JournalOf }]
   : [offer?: Omit<Offer<L>, 'journalOf'>];
 
-/** What the desk sees of any surface: inputs were checked against the literal before they get here. */
+/** In `ctx`. Members of a surface without a path are at its root. */
+export const pathOf = ({ path }: Pick<SurfaceLiteral, 'path'>, method: string): string =>
+  path === '' ? method : `${path}.${method}`;
+
+/** What the gate sees of any surface: inputs were checked against the literal before they get here. */
 export interface ImplementedSurface {
   readonly literal: SurfaceLiteral;
   readonly lacks: readonly string[];
@@ -156,6 +171,7 @@ function journalOf(
   { capability, journal }: SurfaceLiteral,
   offer: Pick<Offer<SurfaceLiteral>, 'journalOf'>,
 ): JournalOf {
+  if (journal === 'change') return () => 'own';
   if (journal !== 'backend') return () => journal;
   if (offer.journalOf) return offer.journalOf;
   throw new Error(`${capability} was implemented without journalOf`);

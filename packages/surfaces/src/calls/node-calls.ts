@@ -30,6 +30,7 @@ import {
   notPure,
   type PackRef,
   type ReadCall,
+  type SurfaceCaller,
 } from './surface-call.ts';
 
 /** What a call may use of the channel that it came by. */
@@ -90,6 +91,7 @@ export class NodeCalls {
   readonly #routes: Routes;
   readonly #deps: CallDeps;
   readonly #facts: NodeFacts;
+  readonly #caller: SurfaceCaller;
   readonly #journal: CallJournal;
   #dispatch = 0;
   #reads: SeenReads;
@@ -102,6 +104,8 @@ export class NodeCalls {
     this.#routes = routes;
     this.#deps = deps;
     this.#facts = facts;
+    const { runId, nodeId, pack, effect, work } = facts;
+    this.#caller = { kind: 'node', runId, nodeId, pack, effect, ...(work && { work }) };
     this.#journal = journal;
     this.#reads = new SeenReads(journal, facts);
     this.#declared = routes.namedBy(facts.peers);
@@ -115,7 +119,7 @@ export class NodeCalls {
     const report = (ended: Pick<CallReport, 'ok' | 'code' | 'server' | 'reason' | 'fault'>): void =>
       this.#deps.onCall({ ...this.#reportOf(path, route), ms: this.#deps.now() - startedAt, ...ended });
     try {
-      const sent = argumentOf(path, args);
+      const sent = this.#routes.argumentOf(path, args);
       route = this.#routes.find(path, sent);
       const admitted = this.#admit(route, sent, io, startedAt);
       const answer = await this.#answer(admitted, io);
@@ -143,15 +147,16 @@ export class NodeCalls {
   #admit(route: Route, sent: DataObject, io: CallIo, now: number): Admitted {
     io.signal.throwIfAborted();
     if (io.dispatch !== this.#dispatch) this.#beginAnew(io.dispatch);
-    const { ordinalBase: _, peers: __, granted: ___, ...who } = this.#facts;
+    const { tenant, workspace, principal } = this.#facts;
     const declares = this.#declared.size > 0;
     const allowed = declares ? this.#declared : this.#granted;
-    if (allowed && !allowed.has(route.surface)) throw notAllowed(who, route, declares);
+    if (allowed && !allowed.has(route.surface)) throw notAllowed(this.#facts, route, declares);
     const writes = route.method.effect !== 'read';
-    if (writes && who.effect === 'pure') throw notPure(who, { ...route, what: route.method.effect });
+    if (writes && this.#facts.effect === 'pure')
+      throw notPure(this.#facts, { ...route, what: route.method.effect });
     const input = through(route.takes, sent, { input: sent, now });
     route.checkInput(input);
-    const call = { ...who, signal: io.signal, now };
+    const call = { tenant, workspace, principal, caller: this.#caller, signal: io.signal, now };
     return { route, sent, input, call, write: writes ? this.#number(route, input, call) : null };
   }
 
@@ -185,13 +190,14 @@ export class NodeCalls {
 
   async #perform({ route, input, call, write }: Admitted): Promise<unknown> {
     const read = (): unknown => route.surface.act(route.name, input, call);
-    if (write === null && call.effect === 'pure') return read();
+    if (write === null && this.#facts.effect === 'pure') return read();
     const method = `${route.surface.literal.capability}.${route.name}`;
     const fingerprint = fingerprintOf(method, input);
     if (write === null) return this.#reads.answer(fingerprint, read);
     await write.seen;
     const { journal, series, ordinal } = write;
-    const place = { tenant: call.tenant, runId: call.runId, nodeId: call.nodeId, ordinal };
+    const { tenant, runId, nodeId } = this.#facts;
+    const place = { tenant, runId, nodeId, ordinal };
     const invocationOf = (tried: number): Invocation => ({
       ...place,
       method,
@@ -276,9 +282,3 @@ const serverOf = (error: unknown): Pick<CallReport, 'server' | 'reason'> =>
 
 const forPack = (error: OpenwopError): OpenwopError =>
   error instanceof ServerError ? error.forPack() : error;
-
-function argumentOf(path: string, args: readonly Data[]): DataObject {
-  const [first = {}] = args;
-  if (args.length <= 1 && isObject(first)) return first;
-  throw new OpenwopError('validation_error', { message: `ctx.${path} takes one object.` });
-}

@@ -27,7 +27,8 @@ async function openNotes(t: TestContext) {
   const { signal } = new AbortController();
   const asPerson = (path: string, input: DataObject, person = ADA): Promise<DataObject> =>
     world.desk.callForPerson(person, { path, input, signal }) as Promise<DataObject>;
-  const asNode = (nodeId = 'n1') => nodeOf(world, { nodeId, epoch });
+  const work = { epoch, tell: async () => null };
+  const asNode = (nodeId = 'n1') => nodeOf(world, { nodeId, work });
   return { world, asPerson, asNode };
 }
 

@@ -3,7 +3,7 @@ import { didYouMean, OpenwopError, type Problem, problemsIn } from '@gantry/prot
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Data, type DataObject, isObject } from './data.ts';
-import type { ImplementedSurface, MethodLiteral } from './define-surface.ts';
+import { type ImplementedSurface, type MethodLiteral, pathOf } from './define-surface.ts';
 import { knownTo, type Spelling, type Step } from './spelling.ts';
 
 const ISSUES_SHOWN_MAX = 5;
@@ -25,6 +25,8 @@ export interface Route {
 
 export interface Routes {
   readonly paths: ReadonlyMap<string, readonly Route[]>;
+  /** The arguments of pack code as one object. Throws `validation_error`. */
+  argumentOf(path: string, args: readonly Data[]): DataObject;
   /** Throws `host_capability_missing`. */
   find(path: string, input: DataObject): Route;
   /** Which surfaces a list of names means. */
@@ -57,6 +59,7 @@ export function createRoutes(
       );
       return new Set(named);
     },
+    argumentOf: (path, args) => argumentOf(path, args, paths.get(path)?.[0]?.method.positional ?? []),
     find(path, input) {
       const route = paths.get(path)?.find(({ when }) => when === undefined || Object.hasOwn(input, when));
       if (route) return route;
@@ -66,6 +69,15 @@ export function createRoutes(
       });
     },
   };
+}
+
+function argumentOf(path: string, args: readonly Data[], positional: readonly string[]): DataObject {
+  const [first = {}] = args;
+  if (args.length <= 1 && isObject(first)) return first;
+  if (args.length <= positional.length)
+    return Object.fromEntries(args.map((value, at) => [positional[at]!, value]));
+  const takes = positional.length === 0 ? 'one object' : `(${positional.join(', ')}), or one object`;
+  throw new OpenwopError('validation_error', { message: `ctx.${path} takes ${takes}.` });
 }
 
 const isOffered = ({ surface, method: { needs } }: Route): boolean =>
@@ -80,7 +92,7 @@ interface Method {
 }
 
 function methodsOf(surface: ImplementedSurface): [string, Method][] {
-  const { capability: of, path: root, methods } = surface.literal;
+  const { capability: of, methods } = surface.literal;
   return Object.entries(methods).map(([name, method]) => {
     const capability = `host.${of}.${name}`;
     const checksAt = checking(method);
@@ -93,7 +105,7 @@ function methodsOf(surface: ImplementedSurface): [string, Method][] {
       ...checksAt(path, knownTo(takes)),
       ...(takes && { takes }),
     });
-    return [`${of}.${name}`, { path: `${root}.${name}`, capability, at }];
+    return [`${of}.${name}`, { path: pathOf(surface.literal, name), capability, at }];
   });
 }
 

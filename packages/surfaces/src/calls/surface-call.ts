@@ -1,5 +1,6 @@
 /** Who calls, for whom, and what makes the call the same call when its node runs again. */
 import { OpenwopError } from '@gantry/protocol';
+import type { Caller, NodeCaller } from '@gantry/resources';
 import type { Route } from './routes.ts';
 
 export interface PackRef {
@@ -26,7 +27,19 @@ export interface NodeFacts {
    * others write, refuses it too.
    */
   readonly effect: 'pure' | 'idempotent' | 'effect';
+  /** How changes of the node are committed, for surfaces on resources. */
+  readonly work?: Pick<NodeCaller, 'epoch' | 'tell'>;
 }
+
+/** A person, by a request. `request` is the record of its `Idempotency-Key`. */
+export interface PersonFacts extends Pick<NodeFacts, 'tenant' | 'workspace' | 'principal'> {
+  readonly request?: NonNullable<Extract<Caller, { kind: 'person' }>['request']>;
+}
+
+/** Who calls. */
+export type SurfaceCaller =
+  | ({ readonly kind: 'node' } & Pick<NodeFacts, 'runId' | 'nodeId' | 'pack' | 'effect' | 'work'>)
+  | ({ readonly kind: 'person' } & Pick<PersonFacts, 'request'>);
 
 /** A write or effect as the journal knows it. */
 export interface Invocation {
@@ -47,7 +60,8 @@ export interface Invocation {
   readonly fingerprint: string;
 }
 
-export interface ReadCall extends Omit<NodeFacts, 'peers' | 'granted' | 'ordinalBase'> {
+export interface ReadCall extends Pick<NodeFacts, 'tenant' | 'workspace' | 'principal'> {
+  readonly caller: SurfaceCaller;
   readonly signal: AbortSignal;
   /** Milliseconds, when the call arrived. */
   readonly now: number;
@@ -55,6 +69,11 @@ export interface ReadCall extends Omit<NodeFacts, 'peers' | 'granted' | 'ordinal
 
 export interface WriteCall extends ReadCall {
   readonly invocation: Invocation;
+}
+
+/** A write to a surface on resources: a node's has an invocation, a person's a request. */
+export interface ChangeCall extends ReadCall {
+  readonly invocation?: Invocation;
 }
 
 /** What ports see of a call. */

@@ -34,9 +34,15 @@ function surfaceText(surface: SurfaceLiteral): string {
 
 const ctxText = (surfaces: readonly SurfaceLiteral[]): string =>
   `export interface Ctx<Inputs = JsonObject, Config = JsonObject> extends NodeCtx<Inputs, Config> ${treeText(
-    surfaces.map((surface) => [surface.path, () => `: ${typeName(surface)}`]),
+    surfaces.flatMap(membersIn),
     '',
   )}\n`;
+
+/** Those of a surface without a path are at the root. */
+const membersIn = (surface: SurfaceLiteral): (readonly [path: string, member: Member])[] =>
+  surface.path === ''
+    ? Object.keys(surface.methods).map((name) => [name, () => `: ${typeName(surface)}['${name}']`])
+    : [[surface.path, () => `: ${typeName(surface)}`]];
 
 const WIDTH = 110;
 
@@ -69,9 +75,10 @@ const KINDS = { read: 'Reads.', write: 'Writes: not in a pure node.', effect: 'A
 /** As the formatter of the project breaks lines: of a method that is too long for one, the argument comes apart. */
 const INLINE_MAX = 80;
 
-function methodText({ input, output, kind, effect, summary, needs }: MethodLiteral): Member {
+function methodText({ input, output, kind, effect, summary, needs, positional }: MethodLiteral): Member {
   const answers = kind === 'stream' ? 'AsyncIterable' : 'Promise';
-  const doc = `${summary} ${KINDS[effect]}${needs === undefined ? '' : ` Needs \`${needs}\`.`}`;
+  const given = positional ? ` Also as (${positional.join(', ')}).` : '';
+  const doc = `${summary} ${KINDS[effect]}${needs === undefined ? '' : ` Needs \`${needs}\`.`}${given}`;
   const member: Member = ({ indent, name }) => {
     const answer = typeText(output, { indent, of: 'answer', inlineMax: INLINE_MAX });
     const text = (inlineMax: number) =>

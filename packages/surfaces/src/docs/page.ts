@@ -27,7 +27,7 @@ function section(surface: SurfaceLiteral): string {
   const names = [`host.${capability}`, ...aliases].map(code).join(', ');
   return `## ${capability}
 
-${summary} In \`ctx.${path}\`; also known as ${names}.
+${summary} In \`${path === '' ? 'ctx' : `ctx.${path}`}\`; also known as ${names}.
 
 ${table(['method', 'kind', 'takes', 'answers', ''], Object.entries(methods).map(methodRow))}
 ${bounds(surface)}

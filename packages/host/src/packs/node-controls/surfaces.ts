@@ -1,4 +1,5 @@
 import type { PackEffect } from '@gantry/engine';
+import type { NodeCaller } from '@gantry/resources';
 import type { RunKey } from '@gantry/store';
 import type { InvocationLog } from '../../runtime/invocation-log.ts';
 import type { Members } from './members.ts';
@@ -19,6 +20,8 @@ export interface SurfaceFacts {
   readonly granted?: readonly string[];
   readonly signal: AbortSignal;
   readonly log: InvocationLog;
+  /** How changes of the node are committed; none outside of a run. */
+  readonly work?: Pick<NodeCaller, 'epoch' | 'tell'>;
   /** A call went on record. */
   readonly recorded?: () => void;
 }

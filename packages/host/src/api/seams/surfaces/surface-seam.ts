@@ -1,5 +1,5 @@
 /**
- * Methods of surfaces, called through the same desk as by pack code, but outside any run.
+ * Methods of surfaces, called through the same gate as by pack code, but outside any run.
  *
  * The suite names tenants of its own. They are apart from every real tenant, and from those of other keys.
  */
