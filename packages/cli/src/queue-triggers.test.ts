@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import type { Json } from '@gantry/protocol';
 import { node, workflow } from '../../host/src/testing/definitions.ts';
 import { publish } from '../../host/src/triggers/queue-source/testing/queue-test.ts';
-import { receiver } from '../../host/src/webhooks/testing/receiver.ts';
+import { LOCAL_RECEIVERS, receiver } from '../../host/src/webhooks/testing/receiver.ts';
 import { realHost, type Said } from './testing/real-host.ts';
 import { cli, startTestHost } from './testing/test-host.ts';
 
@@ -19,7 +19,7 @@ function ok(said: Said): string {
 
 /** A host that tells of the runs that ended. */
 async function listeningHost(t: TestContext) {
-  const host = await realHost(t, [SHIP], { settings: { webhooksLoopback: true } });
+  const host = await realHost(t, [SHIP], { settings: { egressAllow: LOCAL_RECEIVERS } });
   const target = await receiver(t);
   await host.client.webhooks.register({ url: target.url, events: ['run.completed'] });
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { node, workflow } from '../../host/src/testing/definitions.ts';
-import { receiver } from '../../host/src/webhooks/testing/receiver.ts';
+import { LOCAL_RECEIVERS, receiver } from '../../host/src/webhooks/testing/receiver.ts';
 import { realHost, type Said } from './testing/real-host.ts';
 
 const HELLO = workflow('hello', [node('a', 'core.noop')]);
@@ -24,7 +24,7 @@ function ok(said: Said): string {
 }
 
 test('webhooks: the secret is printed once and alone; events arrive signed, are listed and sent again', async (t) => {
-  const host = await realHost(t, [HELLO], { settings: { webhooksLoopback: true } });
+  const host = await realHost(t, [HELLO], { settings: { egressAllow: LOCAL_RECEIVERS } });
   const target = await receiver(t);
   assert.match(ok(await host.gantry('webhooks')), /^No webhooks yet/);
   const added = await host.gantry('webhooks', 'add', target.url, '--event', 'run.completed');

@@ -3,9 +3,10 @@ import type { RequestListener } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { pinnedAddress } from './connect.ts';
-import { LOOPBACK_POLICY, PUBLIC_POLICY } from './policy.ts';
+import { PUBLIC_POLICY } from './policy.ts';
+import { judgeName } from './target.ts';
 import { selfSigned } from './testing/certificate.ts';
-import { failsWith, fakeLookup, loopbackEgress, textOf } from './testing/egress.ts';
+import { failsWith, fakeLookup, LOOPBACK_POLICY, loopbackEgress, textOf } from './testing/egress.ts';
 import { httpsServer, rawServer } from './testing/server.ts';
 
 const lookup = fakeLookup({ 'hook.example': ['127.0.0.1'], 'wrong.example': ['127.0.0.1'] });
@@ -80,8 +81,11 @@ describe('TLS', () => {
 
 test('C2: only a checked address counts as the other end, in any spelling', () => {
   const addresses = ['127.0.0.1', '2606:4700::1', '::ffff:7f00:1'];
-  const at = (remote: string | undefined, policy = LOOPBACK_POLICY) =>
-    pinnedAddress(remote, { addresses, policy });
+  const at = (remote: string | undefined, policy = LOOPBACK_POLICY) => {
+    const judgement = judgeName('hook.example', policy);
+    assert.ok(judgement.allowed);
+    return pinnedAddress(remote, addresses, judgement.target);
+  };
   assert.equal(at('127.0.0.1'), '127.0.0.1');
   assert.equal(at('2606:4700:0:0::1'), '2606:4700::1');
   assert.equal(at('::ffff:127.0.0.1'), '::ffff:7f00:1');

@@ -8,10 +8,9 @@
 import { once } from 'node:events';
 import { isIP, isIPv6, connect as netConnect, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import { canonicalAddress, classifyAddress } from './address.ts';
+import { canonicalAddress } from './address.ts';
 import { codeOf, EgressError, type EgressReason, egressProblem } from './error.ts';
-import { allowsAddress, type EgressPolicy } from './policy.ts';
-import type { Target } from './target.ts';
+import type { Target, TargetHost } from './target.ts';
 
 /** Where several addresses are pinned, the next is tried when one stays silent for this long. */
 const ATTEMPT_MS = 1000;
@@ -25,7 +24,6 @@ export interface Connection {
 interface ConnectOptions {
   /** Canonical and allowed, as `resolve` gives them. */
   readonly addresses: readonly string[];
-  readonly policy: EgressPolicy;
   readonly signal: AbortSignal;
 }
 
@@ -64,11 +62,12 @@ function open(port: number, addresses: readonly string[]): Socket {
 /** C2: the address at the other end, if it is one of those that were checked. */
 export function pinnedAddress(
   remoteAddress: string | undefined,
-  { addresses, policy }: Pick<ConnectOptions, 'addresses' | 'policy'>,
+  addresses: readonly string[],
+  { problemOf }: Pick<TargetHost, 'problemOf'>,
 ): string | undefined {
   const address = remoteAddress === undefined ? undefined : canonicalAddress(remoteAddress);
   if (address === undefined || !addresses.includes(address)) return undefined;
-  return allowsAddress(policy, classifyAddress(address).kind) ? address : undefined;
+  return problemOf(address) === undefined ? address : undefined;
 }
 
 /** C3: NODE_TLS_REJECT_UNAUTHORIZED=0 does not reach an explicit `rejectUnauthorized`. */
@@ -86,13 +85,13 @@ async function secure(socket: Socket, host: string, signal: AbortSignal): Promis
   return secured;
 }
 
-export async function connect({ url, host, port }: Target, options: ConnectOptions): Promise<Connection> {
-  const { addresses, signal } = options;
+export async function connect(target: Target, { addresses, signal }: ConnectOptions): Promise<Connection> {
+  const { url, host, port } = target;
   signal.throwIfAborted();
   const socket = open(port, addresses);
   const happened = `No connection to ${host} could be made.`;
   await ready(socket, 'connect', signal, { reason: 'connect_failed', happened });
-  const address = pinnedAddress(socket.remoteAddress, options);
+  const address = pinnedAddress(socket.remoteAddress, addresses, target);
   if (address === undefined) {
     const reason = socket.remoteAddress === undefined ? 'connect_failed' : 'address_not_allowed';
     socket.destroy();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createEgress } from './egress.ts';
 import { PUBLIC_POLICY } from './policy.ts';
-import { failsWith, fakeLookup, loopbackEgress, textOf } from './testing/egress.ts';
+import { failsWith, fakeLookup, LOOPBACK_POLICY, loopbackEgress, textOf } from './testing/egress.ts';
 import { httpServer, rawServer } from './testing/server.ts';
 
 describe('a request', () => {
@@ -49,8 +49,7 @@ describe('a request', () => {
   test('measures itself with the given clock', async (t) => {
     const port = await httpServer(t, (_request, response) => response.end());
     let time = 1000;
-    const policy = { ...PUBLIC_POLICY, schemes: ['http'], allowLoopback: true } as const;
-    const egress = createEgress({ policy, now: () => (time += 7) });
+    const egress = createEgress({ policy: LOOPBACK_POLICY, now: () => (time += 7) });
     assert.equal((await egress.request(`http://127.0.0.1:${port}/`)).durationMs, 7);
   });
 
@@ -149,8 +148,10 @@ describe('names and addresses', () => {
 
   test('the system resolver knows localhost', async (t) => {
     const port = await httpServer(t, (_request, response) => response.end());
-    const policy = { ...PUBLIC_POLICY, schemes: ['http'], allowLoopback: true } as const;
-    assert.equal((await createEgress({ policy }).request(`http://localhost:${port}/`)).status, 200);
+    assert.equal(
+      (await createEgress({ policy: LOOPBACK_POLICY }).request(`http://localhost:${port}/`)).status,
+      200,
+    );
   });
 
   test('check asks the resolver and says what is wrong', async () => {

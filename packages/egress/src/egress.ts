@@ -5,10 +5,10 @@ import { type Answer, exchange } from './exchange.ts';
 import { interruption } from './interruption.ts';
 import { nameLookup } from './name-lookup.ts';
 import { type Outgoing, type OutgoingOptions, outgoing } from './outgoing.ts';
-import { type EgressPolicy, LOOPBACK_POLICY, NAMED_POLICY } from './policy.ts';
+import { DEFAULT_TENANT, type EgressPolicy } from './policy.ts';
 import { follow, redirectOf } from './redirect.ts';
-import { type Lookup, resolve, systemLookup } from './resolve.ts';
-import { judgeName, judgeUrl, type Target } from './target.ts';
+import { type Lookup, type ResolveOptions, resolve, systemLookup } from './resolve.ts';
+import { type Judgement, judgeName, judgeUrl, type Target } from './target.ts';
 
 export interface EgressOptions {
   readonly policy: EgressPolicy;
@@ -21,7 +21,7 @@ export interface EgressOptions {
 
 /** For which tenant, and how long at most. */
 export interface EgressTerms {
-  /** Lookups are counted by tenant. Default: the host itself. */
+  /** Entries hold for a tenant, and lookups are counted by tenant. Default: the host itself, as `default`. */
   readonly tenant?: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -74,15 +74,16 @@ const RESPONSE_BYTES_MAX = 10 * 1024 * 1024;
 const LOOKUPS_MAX = 64;
 const TENANT_LOOKUPS_MAX = 4;
 
-type Guard = Parameters<typeof resolve>[1];
+interface Guard extends ResolveOptions {
+  judge(url: string): Judgement<Target>;
+}
 
 interface Limits {
   readonly redirectsMax: number;
   readonly sensitiveHeaders: readonly string[];
 }
 
-function allowedTarget(url: string, policy: EgressPolicy): Target {
-  const judgement = judgeUrl(url, policy);
+function allowed<T>(judgement: Judgement<T>): T {
   if (!judgement.allowed) throw new EgressError(judgement.problem);
   return judgement.target;
 }
@@ -111,7 +112,7 @@ class GuardedRequest<Body> {
   }
 
   async #hop(url: string, message: Outgoing, followed: number): Promise<Answered<Body>> {
-    const target = allowedTarget(url, this.#guard.policy);
+    const target = allowed(this.#guard.judge(url));
     const { address, answer } = await this.#exchange(target, message);
     const { status, headers } = answer;
     const redirect = this.#limits.redirectsMax > 0 ? redirectOf(status, headers) : undefined;
@@ -141,11 +142,13 @@ class GuardedRequest<Body> {
 /** The host's only way out: `createEgress({ policy: PUBLIC_POLICY }).request('https://example.com/')`. */
 export function createEgress(options: EgressOptions): Egress {
   const { policy, dnsServers: servers, now = () => performance.now() } = options;
-  const { lookup = policy.allowPrivate ? systemLookup : nameLookup({ servers }) } = options;
+  const { lookup = nameLookup({ servers }) } = options;
+  const namedLookup = options.lookup ?? systemLookup;
   const lookups = limiter({ max: LOOKUPS_MAX, perTenantMax: TENANT_LOOKUPS_MAX });
   const begin = ({ tenant = '', timeoutMs = TIMEOUT_MS, signal: caller }: EgressTerms) => {
     const { signal, clear } = interruption(timeoutMs, caller);
-    return { guard: { policy, lookup, lookups, tenant, signal }, clear };
+    const judge = (url: string) => judgeUrl(url, policy, tenant || DEFAULT_TENANT);
+    return { guard: { judge, lookup, namedLookup, lookups, tenant, signal }, clear };
   };
   return {
     request: async (url, request = {}) => {
@@ -176,7 +179,7 @@ export function createEgress(options: EgressOptions): Egress {
     check: async (url, terms = {}) => {
       const { guard, clear } = begin({ timeoutMs: CHECK_TIMEOUT_MS, ...terms });
       try {
-        await resolve(allowedTarget(url, policy), guard);
+        await resolve(allowed(guard.judge(url)), guard);
         return undefined;
       } catch (error) {
         if (error instanceof EgressError) return { reason: error.reason, message: error.message };
@@ -186,22 +189,10 @@ export function createEgress(options: EgressOptions): Egress {
       }
     },
     addresses: async (name, terms = {}) => {
-      const host = judgeName(name, policy);
-      if (typeof host !== 'string') throw new EgressError(host);
+      const host = allowed(judgeName(name, policy, terms.tenant));
       const { guard, clear } = begin(terms);
-      return resolve({ host }, guard).finally(clear);
+      return resolve(host, guard).finally(clear);
     },
-  };
-}
-
-/** To an address that an operator named: https, also in their own network, or plain http on this machine. */
-export function egressTo(address: string, signal?: AbortSignal): Egress {
-  const egress = createEgress({ policy: address.startsWith('http:') ? LOOPBACK_POLICY : NAMED_POLICY });
-  if (signal === undefined) return egress;
-  return {
-    ...egress,
-    request: (url, request) => egress.request(url, { ...request, signal }),
-    stream: (url, request) => egress.stream(url, { ...request, signal }),
   };
 }
 

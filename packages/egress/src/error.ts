@@ -27,9 +27,10 @@ export interface EgressProblem {
   readonly message: string;
 }
 
-/** `happened` is one sentence; what to do about it is added. */
-export function egressProblem(reason: EgressReason, happened: string): EgressProblem {
-  return { reason, message: `${happened} ${NEXT[reason]}` };
+/** `happened` is one sentence; what to do about it is added, with the entry that would allow the call. */
+export function egressProblem(reason: EgressReason, happened: string, entry?: string): EgressProblem {
+  const allow = entry === undefined ? '' : ` The operator can allow it with ${entry} in GANTRY_EGRESS_ALLOW.`;
+  return { reason, message: `${happened} ${NEXT[reason]}${allow}` };
 }
 
 export class EgressError extends Error implements EgressProblem {

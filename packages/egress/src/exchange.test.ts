@@ -19,7 +19,7 @@ async function halfAnswer(t: TestContext) {
   await once(socket, 'connect');
   const url = new URL(`http://hook.example:${port}/`);
   const send = (signal: AbortSignal) =>
-    exchange({ url, host: url.hostname, port }, { socket, address: '127.0.0.1' }, outgoing({}), signal);
+    exchange({ url }, { socket, address: '127.0.0.1' }, outgoing({}), signal);
   return { socket, send, connections: () => connections };
 }
 

@@ -136,7 +136,7 @@ function arriving({ body, bytesMax, signal, failure, close }: Arriving): Readabl
 }
 
 export async function exchange(
-  { url }: Target,
+  { url }: Pick<Target, 'url'>,
   connection: Connection,
   { method, headers, body }: Outgoing,
   signal: AbortSignal,

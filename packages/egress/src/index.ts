@@ -1,11 +1,12 @@
+export { type AllowEntry, readAllowList } from './allow-entry.ts';
 export {
   createEgress,
   type Egress,
   type EgressRequest,
   type EgressResponse,
   type EgressTerms,
-  egressTo,
 } from './egress.ts';
 export { EgressError, type EgressReason } from './error.ts';
-export { type EgressPolicy, LOOPBACK_POLICY, PUBLIC_POLICY } from './policy.ts';
+export { type EgressPolicy, type EgressPurpose, PUBLIC_POLICY } from './policy.ts';
+export { createEgressByPurpose, type EgressByPurpose } from './purposes.ts';
 export type { Lookup } from './resolve.ts';

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { createEgress } from './egress.ts';
 import { nameLookup } from './name-lookup.ts';
-import { LOOPBACK_POLICY, PUBLIC_POLICY } from './policy.ts';
-import { failsWith } from './testing/egress.ts';
+import { PUBLIC_POLICY } from './policy.ts';
+import { failsWith, LOOPBACK_POLICY } from './testing/egress.ts';
 import { nameServer } from './testing/name-server.ts';
 
 const PUBLIC = '93.184.215.14';

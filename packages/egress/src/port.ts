@@ -1,5 +1,3 @@
-import type { EgressPolicy } from './policy.ts';
-
 /**
  * Ports on which other protocols listen: an HTTP request sent there can be read as their commands.
  * These are the blocked ports of the Fetch standard, and the databases that answer to plain text.
@@ -16,6 +14,4 @@ export function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-export function allowsPort(policy: EgressPolicy, port: number): boolean {
-  return policy.ports ? policy.ports.includes(port) : !OTHER_PROTOCOLS.has(port);
-}
+export const isOfOtherProtocol = (port: number): boolean => OTHER_PROTOCOLS.has(port);

@@ -1,11 +1,10 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { type Limiter, LimiterError } from '@gantry/limiter';
-import { canonicalAddress, classifyAddress } from './address.ts';
+import { canonicalAddress } from './address.ts';
 import { codeOf, EgressError, egressProblem } from './error.ts';
 import { unlessInterrupted } from './interruption.ts';
-import { allowsAddress, type EgressPolicy } from './policy.ts';
-import type { Target } from './target.ts';
+import type { TargetHost } from './target.ts';
 
 /** All addresses of a name, in the order to try them. */
 export type Lookup = (hostname: string, signal?: AbortSignal) => Promise<readonly string[]>;
@@ -16,9 +15,10 @@ export const systemLookup: Lookup = async (hostname) => {
   return answers.map(({ address }) => address);
 };
 
-interface ResolveOptions {
-  readonly policy: EgressPolicy;
+export interface ResolveOptions {
   readonly lookup: Lookup;
+  /** For hosts that the operator named. */
+  readonly namedLookup: Lookup;
   /** Few lookups for one tenant at once: slow names of one tenant do not delay others. */
   readonly lookups: Limiter;
   readonly tenant: string;
@@ -26,9 +26,10 @@ interface ResolveOptions {
 }
 
 async function ask(
-  host: string,
-  { lookup, lookups, tenant, signal }: ResolveOptions,
+  { host, isNamed }: TargetHost,
+  { lookups, tenant, signal, ...options }: ResolveOptions,
 ): Promise<readonly string[]> {
+  const lookup = isNamed ? options.namedLookup : options.lookup;
   try {
     const look = () => unlessInterrupted(lookup(host, signal), signal);
     return await lookups.run(tenant, look, { signal });
@@ -46,18 +47,15 @@ async function ask(
  * The addresses to pin. One answer that is not allowed refuses the host: who mixes public and private
  * answers is waiting for us to pick the wrong one.
  */
-export async function resolve(
-  target: Pick<Target, 'host'>,
-  options: ResolveOptions,
-): Promise<readonly string[]> {
+export async function resolve(target: TargetHost, options: ResolveOptions): Promise<readonly string[]> {
   const { host } = target;
-  const answers = isIP(host) ? [host] : await ask(host, options);
+  const answers = isIP(host) ? [host] : await ask(target, options);
   if (answers.length === 0)
     throw new EgressError(egressProblem('resolve_failed', `The host ${host} has no address.`));
   return answers.map((answer) => {
-    const address = canonicalAddress(answer);
-    if (address !== undefined && allowsAddress(options.policy, classifyAddress(address).kind)) return address;
-    const happened = `The host ${host} has an address that may not be called.`;
-    throw new EgressError(egressProblem('address_not_allowed', happened));
+    const address = canonicalAddress(answer) ?? answer;
+    const problem = target.problemOf(address);
+    if (problem) throw new EgressError(problem);
+    return address;
   });
 }

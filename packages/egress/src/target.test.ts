@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { LOOPBACK_POLICY, PUBLIC_POLICY } from './policy.ts';
+import { readAllowList } from './allow-entry.ts';
+import { type EgressPolicy, PUBLIC_POLICY } from './policy.ts';
 import { judgeUrl } from './target.ts';
 import { ALLOWED, REFUSED } from './testing/corpus.ts';
+import { LOOPBACK_POLICY } from './testing/egress.ts';
 
 const problemOf = (url: string, policy = PUBLIC_POLICY) => {
   const judgement = judgeUrl(url, policy);
@@ -37,7 +39,11 @@ describe('the corpus', () => {
 });
 
 describe('policies', () => {
-  const PRIVATE = { schemes: ['https'], allowLoopback: false, allowPrivate: true } as const;
+  const open = (list: string): EgressPolicy => ({ purpose: 'webhook', allow: readAllowList(list) });
+  const reasonOf = (url: string, policy: EgressPolicy, tenant?: string) => {
+    const judgement = judgeUrl(url, policy, tenant);
+    return judgement.allowed ? undefined : judgement.problem.reason;
+  };
 
   test('loopback opens plain HTTP to this machine and nothing else inside', () => {
     for (const url of [
@@ -49,23 +55,104 @@ describe('policies', () => {
       assert.equal(reasonFor(url, LOOPBACK_POLICY), undefined, url);
     for (const url of ['http://10.0.0.1/', 'http://0.0.0.0/', 'http://169.254.169.254/', 'http://[::]/'])
       assert.equal(reasonFor(url, LOOPBACK_POLICY), 'address_not_allowed', url);
-    assert.equal(reasonFor('http://db.internal/', LOOPBACK_POLICY), 'host_not_allowed');
   });
 
-  test('private opens private networks, never loopback, link-local or metadata', () => {
+  test('a range opens the private addresses in it, never loopback, link-local or metadata', () => {
+    const everything = open('webhook=https://0.0.0.0/0,webhook=https://[::/0]');
+    const PRIVATE = open(
+      'webhook=https://10.0.0.0/8,webhook=https://100.64.0.0/10,webhook=https://[fc00::/7]',
+    );
     for (const url of ['https://10.0.0.1/', 'https://[fd12::1]/', 'https://db.internal/', 'https://redis/'])
       assert.equal(reasonFor(url, PRIVATE), undefined, url);
-    for (const url of ['https://127.0.0.1/', 'https://169.254.1.1/', 'https://[fe80::1]/'])
-      assert.equal(reasonFor(url, PRIVATE), 'address_not_allowed', url);
+    assert.equal(reasonFor('https://127.0.0.1/', PRIVATE), 'address_not_allowed');
+    for (const url of [
+      'https://169.254.1.1/',
+      'https://[fe80::1]/',
+      'https://0.0.0.0/',
+      'https://[64:ff9b::a00:1]/',
+    ])
+      assert.equal(reasonFor(url, everything), 'address_not_allowed', url);
     for (const url of ['https://100.100.100.200/', 'https://[fd00:ec2::254]/', 'https://168.63.129.16/'])
-      assert.equal(reasonFor(url, PRIVATE), 'address_not_allowed', url);
-    assert.equal(reasonFor('https://metadata.google.internal/', PRIVATE), 'host_not_allowed');
+      for (const policy of [PRIVATE, everything])
+        assert.equal(reasonFor(url, policy), 'address_not_allowed', url);
+    assert.equal(reasonFor('https://metadata.google.internal/', everything), 'host_not_allowed');
   });
 
-  test('listed ports replace the default', () => {
-    const policy = { ...PUBLIC_POLICY, ports: [443] };
-    assert.equal(reasonFor('https://example.com/', policy), undefined);
-    assert.equal(reasonFor('https://example.com:8443/', policy), 'port_not_allowed');
+  test('an entry opens one scheme, host and port, in every spelling of the same address', () => {
+    const policy = open(
+      'webhook=http://127.0.0.1:9000,webhook=https://hooks.corp.internal,webhook=https://10.1.2.3:22',
+    );
+    for (const url of [
+      'http://127.0.0.1:9000/hook',
+      'http://2130706433:9000/',
+      'http://[::ffff:7f00:1]:9000/',
+      'https://hooks.corp.internal/',
+      'https://HOOKS.corp.internal.:443/',
+      'https://10.1.2.3:22/',
+    ])
+      assert.equal(reasonOf(url, policy), undefined, url);
+    const closed = {
+      'https://127.0.0.1:9000/': 'address_not_allowed',
+      'http://127.0.0.1:9001/': 'port_not_allowed',
+      'http://127.0.0.2:9000/': 'address_not_allowed',
+      'http://hooks.corp.internal/': 'port_not_allowed',
+      'http://hooks.corp.internal:9000/': undefined,
+      'https://hooks.corp.internal:8443/': 'host_not_allowed',
+      'https://other.corp.internal/': 'host_not_allowed',
+      'https://10.1.2.3/': 'address_not_allowed',
+      'https://example.com:22/': undefined,
+    };
+    for (const [url, reason] of Object.entries(closed)) assert.equal(reasonOf(url, policy), reason, url);
+    assert.equal(
+      reasonOf('https://example.com:22/', open('webhook=https://a.example:22')),
+      'host_not_allowed',
+    );
+  });
+
+  test('link-local and metadata addresses are opened by their exact address', () => {
+    const policy = open('webhook=http://169.254.169.254,webhook=http://[fe80::1]');
+    assert.equal(reasonOf('http://169.254.169.254/latest/', policy), undefined);
+    assert.equal(reasonOf('http://[fe80::1]/', policy), undefined);
+    assert.equal(reasonOf('http://169.254.169.253/', policy), 'address_not_allowed');
+    assert.equal(reasonOf('http://metadata.google.internal/', policy), 'host_not_allowed');
+  });
+
+  test('an entry holds for its tenant; without one for the tenant default', () => {
+    const policy = open('webhook=http://127.0.0.1:9000,webhook@acme=http://127.0.0.1:9001');
+    const at = (port: number, tenant?: string) => reasonOf(`http://127.0.0.1:${port}/`, policy, tenant);
+    assert.deepEqual([at(9000), at(9000, 'default'), at(9001, 'acme')], [undefined, undefined, undefined]);
+    assert.deepEqual([at(9000, 'acme'), at(9001)], ['port_not_allowed', 'port_not_allowed']);
+    assert.equal(at(9000, 'other'), 'scheme_not_allowed');
+  });
+
+  test('a refusal names the entry that would allow the call, and with that entry it is allowed', () => {
+    const urls = [
+      'http://127.0.0.1:9000/hook',
+      'https://10.0.0.1/',
+      'https://169.254.169.254/latest/meta-data/',
+      'https://[::1]:8443/',
+      'https://printer.local./',
+      'https://example.com:22/',
+      'http://example.com/',
+    ];
+    for (const tenant of ['default', 'acme'])
+      for (const url of urls) {
+        const judgement = judgeUrl(url, open(''), tenant);
+        assert.ok(!judgement.allowed, url);
+        const entry = / allow it with (\S+) in GANTRY_EGRESS_ALLOW\.$/.exec(judgement.problem.message)?.[1];
+        assert.ok(entry, judgement.problem.message);
+        assert.equal(reasonOf(url, open(entry), tenant), undefined, entry);
+        assert.notEqual(reasonOf(url, open(entry), 'other'), undefined, entry);
+      }
+    for (const url of ['https://metadata.google.internal/', 'ftp://127.0.0.1/', 'https://a@10.0.0.1/']) {
+      const judgement = judgeUrl(url, open(''));
+      assert.ok(!judgement.allowed && !judgement.problem.message.includes('GANTRY'), url);
+    }
+    assert.doesNotMatch(
+      problemOf('https://10.0.0.1/')?.message ?? 'GANTRY',
+      /GANTRY/,
+      'nothing opens this policy',
+    );
   });
 });
 

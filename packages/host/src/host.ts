@@ -1,7 +1,7 @@
 /** The one place that wires everything. */
 
 import { mkdir } from 'node:fs/promises';
-import { createEgress, type Egress, LOOPBACK_POLICY, PUBLIC_POLICY } from '@gantry/egress';
+import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
 import { drained, ensureAdminKey, randomBytes } from '@gantry/http';
 import { createTurns, type Turns } from '@gantry/limiter';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
@@ -98,7 +98,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     now,
     log,
     turns: createTurns(),
-    ...egressOf(settings),
+    egress: createEgressByPurpose({ allow: settings.egressAllow, dnsServers: settings.dnsServers }),
     address,
     publicUrl: () => address.url,
   };
@@ -151,17 +151,8 @@ interface Base {
   readonly now: () => number;
   readonly log: Logger;
   readonly turns: Turns;
-  /** For webhooks and remote packs. */
-  readonly egress: Egress;
-  /** For code of packs. */
-  readonly packEgress: Egress;
+  readonly egress: EgressByPurpose;
 }
-
-/** The one place that decides what may be reached. */
-const egressOf = ({ webhooksLoopback, dnsServers }: Settings): Pick<Base, 'egress' | 'packEgress'> => ({
-  egress: createEgress({ policy: webhooksLoopback ? LOOPBACK_POLICY : PUBLIC_POLICY, dnsServers }),
-  packEgress: createEgress({ policy: PUBLIC_POLICY, dnsServers }),
-});
 
 const isShared = ({ databaseUrl }: Settings): boolean => databaseUrl !== undefined;
 

@@ -78,7 +78,7 @@ test('a damaged key file is not replaced', async (t) => {
 
 test('settings: a short key and an unclear switch are refused', () => {
   assert.throws(() => readSettings([], { GANTRY_MASTER_KEY: 'short' }), SettingsError);
-  assert.throws(() => readSettings([], { GANTRY_WEBHOOKS_LOOPBACK: 'yes' }), SettingsError);
-  assert.equal(readSettings([], { GANTRY_WEBHOOKS_LOOPBACK: '1' }).webhooksLoopback, true);
-  assert.equal(readSettings([], {}).webhooksLoopback, false);
+  assert.throws(() => readSettings([], { GANTRY_TEST_SEAMS: 'yes' }), SettingsError);
+  assert.equal(readSettings([], { GANTRY_TEST_SEAMS: '1' }).testSeams, true);
+  assert.equal(readSettings([], {}).testSeams, false);
 });

@@ -17,7 +17,7 @@ import {
 import { freshDatabase } from '../../store/src/testing/postgres-server.ts';
 import { node, workflow } from './testing/definitions.ts';
 import { type TestHost, testHost } from './testing/test-host.ts';
-import { type Receiver, receiver } from './webhooks/testing/receiver.ts';
+import { LOCAL_RECEIVERS, type Receiver, receiver } from './webhooks/testing/receiver.ts';
 
 const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 2);
 const FIRST_SEED = Number(process.env.GANTRY_PROXY_SEED ?? Date.now() % 1_000_000);
@@ -76,7 +76,7 @@ async function start(t: TestContext, url: string, count: number): Promise<Cluste
   for (let i = 0; i < count; i++) {
     const proxy = await openProxy(url);
     proxies.push(proxy);
-    const settings = { databaseUrl: proxy.url, masterKey: 'm'.repeat(64), webhooksLoopback: true };
+    const settings = { databaseUrl: proxy.url, masterKey: 'm'.repeat(64), egressAllow: LOCAL_RECEIVERS };
     hosts.push(await testHost(t, { settings, ...(i === 0 && { workflows: WORKFLOWS }) }));
   }
   const started = { tick: 0, event: 0 };

@@ -1,5 +1,5 @@
 /** What a host does beside answering requests: it runs, tells subscribers, keeps time and hears triggers. */
-import type { Egress } from '@gantry/egress';
+import type { EgressByPurpose } from '@gantry/egress';
 import type { Turns } from '@gantry/limiter';
 import { Changes } from '@gantry/resources';
 import { CommitPipeline, type Store } from '@gantry/store';
@@ -30,7 +30,7 @@ export interface ServicesOptions {
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
   readonly turns: Turns;
-  readonly egress: Egress;
+  readonly egress: EgressByPurpose;
 }
 
 export interface Services {
@@ -54,7 +54,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     heartbeats.committed(group);
   });
   const changes = new Changes({ ...options, pipeline });
-  const webhooks = createWebhooks({ ...options, changes });
+  const webhooks = createWebhooks({ ...options, changes, egress: options.egress.for('webhook') });
   const triggers: Triggers = createTriggers({
     ...options,
     changes,

@@ -1,16 +1,27 @@
 /** How the settings are read that are more than a text, a number or a switch. Each names what it accepts. */
 import { isIP } from 'node:net';
+import { type AllowEntry, readAllowList } from '@gantry/egress';
 import { SettingsError } from '@gantry/http';
 import { readRegistries } from '@gantry/packs';
 import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
 import { type BackendSettings, notServed } from '@gantry/surfaces';
 import type { Settings } from './settings.ts';
 
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 export function registriesOf(text: string | undefined): string[] {
   try {
     return readRegistries(text);
   } catch (error) {
-    throw new SettingsError(`GANTRY_REGISTRY_URL: ${error instanceof Error ? error.message : error}`);
+    throw new SettingsError(`GANTRY_REGISTRY_URL: ${wordsOf(error)}`);
+  }
+}
+
+export function egressAllowOf(text: string | undefined): AllowEntry[] {
+  try {
+    return readAllowList(text);
+  } catch (error) {
+    throw new SettingsError(wordsOf(error));
   }
 }
 

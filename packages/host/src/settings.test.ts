@@ -58,6 +58,16 @@ test('buckets have names that need no escapes; the first is the one that is mean
     assert.throws(() => bucketsOf(count), { constructor: SettingsError, message: /1 to 100 buckets/ });
 });
 
+test('a misspelled entry of what may be called is refused, and what is wrong is named', () => {
+  const allowOf = (text?: string) => readSettings([], { GANTRY_EGRESS_ALLOW: text }).egressAllow;
+  assert.deepEqual(allowOf(), []);
+  assert.equal(allowOf('webhook=http://127.0.0.1:9000,raw-fetch@acme=https://10.0.0.0/8').length, 2);
+  assert.throws(() => allowOf('webhok=http://127.0.0.1:9000'), {
+    constructor: SettingsError,
+    message: /^GANTRY_EGRESS_ALLOW: in "webhok=.*"webhok" is not a purpose; use one of webhook,/,
+  });
+});
+
 test('an unknown flag is refused with the list of those that are known', () => {
   assert.throws(
     () => readSettings(['--registries', 'x'], {}),

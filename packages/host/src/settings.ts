@@ -1,5 +1,6 @@
 /** Settings from flags and environment. Flags win. A flag that is not known is refused by name. */
 import { existsSync } from 'node:fs';
+import type { AllowEntry } from '@gantry/egress';
 import { type Environment, SettingReader, SettingsError, type SettingTable, usageOf } from '@gantry/http';
 import type { UidRange } from '@gantry/sandbox';
 import type { BackendSettings } from '@gantry/surfaces';
@@ -7,6 +8,7 @@ import { unknownNames } from './setting-names.ts';
 import {
   bucketsOf,
   dnsServersOf,
+  egressAllowOf,
   environmentOf,
   readBackend,
   registriesOf,
@@ -34,8 +36,8 @@ export interface Settings {
   readonly inflightCap: number;
   /** Undefined means the key file in the data folder. */
   readonly masterKey: string | undefined;
-  /** Webhooks may be delivered over http and to loopback addresses. */
-  readonly webhooksLoopback: boolean;
+  /** What may be called beyond public addresses over https, each for one purpose and tenant. */
+  readonly egressAllow: readonly AllowEntry[];
   /** Packs to have installed for every tenant: folders, or names with ranges. */
   readonly packs: readonly string[];
   /** Where named packs come from, in the order they are asked. None means that no registry is ever asked. */
@@ -108,9 +110,9 @@ const SERVED = {
     env: 'GANTRY_MASTER_KEY',
     text: 'key of what is encrypted at rest (else master.key in the data folder)',
   },
-  webhooksLoopback: {
-    env: 'GANTRY_WEBHOOKS_LOOPBACK',
-    text: '1 lets webhooks and remote packs go to http and loopback, for development (off)',
+  egressAllow: {
+    env: 'GANTRY_EGRESS_ALLOW',
+    text: 'what may be called beyond public https: purpose[@tenant]=scheme://host[:port], separated by commas (none)',
   },
   packs: {
     env: 'GANTRY_PACKS',
@@ -232,7 +234,7 @@ export function readSettings(args: readonly string[], env: Environment): Setting
     retentionDays: read.whole('retentionDays', 30, 7, 36_500),
     inflightCap: read.whole('inflightCap', 2_000, 1, 1_000_000),
     masterKey,
-    webhooksLoopback: read.isOn('webhooksLoopback'),
+    egressAllow: egressAllowOf(read.text('egressAllow')),
     packs: read.list('packs'),
     registries: registriesOf(read.text('registries')),
     packLock: read.text('packLock'),

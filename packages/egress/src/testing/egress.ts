@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readAllowList } from '../allow-entry.ts';
 import { createEgress, type Egress } from '../egress.ts';
 import { EgressError, type EgressReason } from '../error.ts';
-import { LOOPBACK_POLICY } from '../policy.ts';
+import type { EgressPolicy } from '../policy.ts';
 import type { Lookup } from '../resolve.ts';
 
 /** A resolver that knows these names and counts how often it was asked. */
@@ -15,6 +16,16 @@ export function fakeLookup(names: Readonly<Record<string, readonly string[]>>): 
   };
   return Object.assign(lookup, { asked });
 }
+
+const LOOPBACK = ['http://127.0.0.0/8:*', 'http://[::1]:*', 'https://127.0.0.0/8:*', 'https://[::1]:*'];
+
+/** This machine is open to every tenant, over http too. */
+export const LOOPBACK_POLICY: EgressPolicy = {
+  allow: readAllowList(LOOPBACK.map((origin) => `webhook=${origin}`).join()).map((entry) => ({
+    ...entry,
+    tenant: undefined,
+  })),
+};
 
 /** May reach loopback. `hook.example` is this machine unless the test says otherwise. */
 export const loopbackEgress = (lookup: Lookup = fakeLookup({ 'hook.example': ['127.0.0.1'] })): Egress =>

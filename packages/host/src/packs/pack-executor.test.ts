@@ -1,7 +1,7 @@
 /** What cannot be seen through the front door: remote nodes, for which no server of a test has a valid certificate. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
+import { createEgressByPurpose } from '@gantry/egress';
 import type { Invocation, PackEffect } from '@gantry/engine';
 import type { InvocationOutcome } from '@gantry/sandbox';
 import { CommitPipeline, openSqlite } from '@gantry/store';
@@ -60,7 +60,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     folders: new CodeFolders(folder.path, records),
     sandboxes: new Sandboxes({
       settings: { ...readSettings([], {}), dataDir: folder.path },
-      packEgress: createEgress({ policy: PUBLIC_POLICY }),
+      egress: createEgressByPurpose(),
       now,
       log,
     }),

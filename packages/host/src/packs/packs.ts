@@ -1,5 +1,5 @@
 /** Packs of this host: installed, bound to workflows, run in the sandbox. */
-import type { Egress } from '@gantry/egress';
+import type { EgressByPurpose } from '@gantry/egress';
 import type { PackTypes } from '@gantry/engine';
 import type { WorkflowDefinition } from '@gantry/protocol';
 import { RemotePacks } from '@gantry/sandbox';
@@ -42,9 +42,7 @@ export interface PacksOptions {
     | 'packEnvironment'
   >;
   readonly surfaces: Surfaces;
-  /** For remote packs. */
-  readonly egress: Egress;
-  readonly packEgress: Egress;
+  readonly egress: EgressByPurpose;
   /** What discovery says of the host itself. */
   readonly facts: FamilyFacts;
   readonly now: () => number;
@@ -87,12 +85,12 @@ export interface PackLimits {
 }
 
 export function createPacks(options: PacksOptions): Packs {
-  const { store, settings, surfaces, now } = options;
+  const { store, settings, surfaces, egress, now } = options;
   const listeners: (() => void)[] = [];
   const records = new PackRecords(store.entries);
   const folders = new CodeFolders(settings.dataDir, records);
   const sandboxes = new Sandboxes(options);
-  const remotes = new RemotePacks({ egress: options.egress, ...REMOTES, now });
+  const remotes = new RemotePacks({ egress: egress.for('remote-pack'), ...REMOTES, now });
   const receipts = new Receipts(options);
   const limits = limitsOf(settings);
   const families = loadedOnce(() => capabilityFamilies(options.facts, { limits, sandboxes }, surfaces));
@@ -106,7 +104,7 @@ export function createPacks(options: PacksOptions): Packs {
   };
   const trust = loadedOnce(() => loadTrust(settings));
   const { registries } = settings;
-  const registry = registryPacks({ registries, trust });
+  const registry = registryPacks({ registries, egress, trust });
   const service = new PackService({
     store,
     records,

@@ -1,4 +1,5 @@
 /** Packs from the registries that the settings name, in the shape that installing needs. */
+import type { EgressByPurpose } from '@gantry/egress';
 import {
   type FetchedPack,
   fetchLocked,
@@ -49,11 +50,12 @@ export type RegistryPacks = () => Promise<OpenRegistries>;
 
 export interface RegistryPacksOptions {
   readonly registries: readonly string[];
+  readonly egress: EgressByPurpose;
   readonly trust: () => Promise<HostTrust>;
 }
 
 export const registryPacks =
-  ({ registries: named, trust }: RegistryPacksOptions): RegistryPacks =>
+  ({ registries: named, egress, trust }: RegistryPacksOptions): RegistryPacks =>
   async () => {
     if (named.length === 0)
       throw new OpenwopError('capability_not_provided', {
@@ -63,7 +65,7 @@ export const registryPacks =
       });
     const known = await trust();
     const opened = await Promise.all(
-      named.map((name) => openRegistry(name, { roots: ofRegistry(known, name)?.keys })),
+      named.map((name) => openRegistry(name, { egress, roots: ofRegistry(known, name)?.keys })),
     );
     const names = new Map(opened.map((registry, index) => [registry, named[index] ?? registry.url]));
     return new Chooser(new Registries({ registries: opened }), names);

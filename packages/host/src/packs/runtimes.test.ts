@@ -1,6 +1,8 @@
 /** Packs that are not JavaScript in our sandbox: Python beside it, and code that runs elsewhere. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readAllowList } from '@gantry/egress';
 import { archiveOf } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 import { mcpServer } from '../../../sandbox/src/remote/testing/mcp-server.ts';
@@ -59,7 +61,9 @@ test('a remote pack is called where it runs, once that is granted', async (t) =>
       }),
     },
   });
-  const api = await packTest(t, { settings: { webhooksLoopback: true } });
+  const api = await packTest(t, {
+    settings: { egressAllow: readAllowList(`remote-pack=${new URL(server.url).origin}`) },
+  });
   const bytes = await archive({ language: 'remote', entry: server.url });
   assertError(await api.upload(bytes), 400, 'pack_runtime_requirement_unmet');
   assert.equal((await api.upload(bytes, '?grant=net.outbound')).statusCode, 201);

@@ -1,6 +1,6 @@
 /** Sandboxes of this process, made when the first pack node runs: installed packs cost nothing until used. */
 import path from 'node:path';
-import type { Egress } from '@gantry/egress';
+import type { EgressByPurpose } from '@gantry/egress';
 import { OpenwopError, type SandboxHealth } from '@gantry/protocol';
 import { createSandbox, type Sandbox, type SandboxReport, SandboxUnavailable } from '@gantry/sandbox';
 import type { Logger } from 'pino';
@@ -13,7 +13,7 @@ type Isolation = Settings['sandbox'];
 
 export interface SandboxesOptions {
   readonly settings: Pick<Settings, 'dataDir' | 'sandbox' | 'sandboxUids' | 'pythonUnfiltered'>;
-  readonly packEgress: Egress;
+  readonly egress: EgressByPurpose;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -72,7 +72,7 @@ export class Sandboxes {
   #get(isolation: Isolation): Promise<Sandbox> {
     const present = this.#made.get(isolation);
     if (present) return present;
-    const { settings, packEgress, now, log } = this.#options;
+    const { settings, egress, now, log } = this.#options;
     const made = createSandbox({
       isolation,
       uids: settings.sandboxUids,
@@ -80,7 +80,7 @@ export class Sandboxes {
       workDir: path.resolve(settings.dataDir, 'sandbox'),
       warmMax: WARM_MAX,
       idleMs: IDLE_MS,
-      egress: packEgress,
+      egress: egress.for('raw-fetch'),
       now,
       log: (level, message, data) => log[level]({ ...data }, message),
     });

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { type Entry, openPostgres, openSqlite, type Store, type Write } from '@gantry/store';
 import { freshDatabase } from '../../../store/src/testing/postgres-server.ts';
 import { type ApiTest, apiTest, slow, three } from '../api/testing.ts';
-import { receiver } from '../webhooks/testing/receiver.ts';
+import { LOCAL_RECEIVERS, receiver } from '../webhooks/testing/receiver.ts';
 import { node, workflow } from './definitions.ts';
 import { temporaryFolder } from './host-process.ts';
 
@@ -167,7 +167,7 @@ test(`lists of ${MANY} runs on SQLite`, async (t) => {
   const folder = await temporaryFolder();
   t.after(folder.remove);
   const open = (name: string) => openSqlite({ dataDir: `${folder.path}/${name}` });
-  const settings = { webhooksLoopback: true };
+  const settings = { egressAllow: LOCAL_RECEIVERS };
   await compare(
     t,
     await filled(t, await open('few'), FEW, settings),
@@ -177,7 +177,7 @@ test(`lists of ${MANY} runs on SQLite`, async (t) => {
 
 test(`lists of ${MANY} runs on PostgreSQL`, async (t) => {
   const databases = [await freshDatabase(), await freshDatabase()] as const;
-  const settings = { webhooksLoopback: true, masterKey: 'm'.repeat(64) };
+  const settings = { egressAllow: LOCAL_RECEIVERS, masterKey: 'm'.repeat(64) };
   const [few, many] = databases;
   if ('skip' in few || 'skip' in many) return t.skip('no PostgreSQL');
   // After the hosts, which are stopped in the order in which they were started

@@ -19,7 +19,7 @@ async function hostWithWebhooks(t: TestContext) {
     const host = await startHostProcess({
       dataDir,
       workflowsDir: folder.path,
-      env: { GANTRY_WEBHOOKS_LOOPBACK: '1' },
+      env: { GANTRY_EGRESS_ALLOW: 'webhook=http://127.0.0.1:*' },
     });
     t.after(() => host.kill());
     const post = async (url: string, body: object): Promise<Record<string, unknown>> => {

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { createEgress, LOOPBACK_POLICY } from '@gantry/egress';
+import { createEgress, createEgressByPurpose, readAllowList } from '@gantry/egress';
+import { LOOPBACK_POLICY } from '../../../egress/src/testing/egress.ts';
 import { lockOf } from '../lock/lock-of.ts';
 import { writeLock } from '../lock/lockfile.ts';
 import { resolvePacks } from '../resolve/resolve.ts';
@@ -15,6 +16,7 @@ import { acmeKey, NOW } from '../testing/signed-pack.ts';
 import { fetchPack, judgeFetched } from './fetch-pack.ts';
 import { openFolderRegistry } from './folder-registry.ts';
 import { openHttpRegistry } from './http-registry.ts';
+import { openRegistry } from './open-registry.ts';
 import { Registries } from './registries.ts';
 import type { Registry } from './registry.ts';
 import {
@@ -71,6 +73,26 @@ const changed = (...entries: [string, Buffer | undefined][]): Documents => {
 };
 const discovery = JSON.parse(Buffer.from(documents.get('/.well-known/openwop-registry') ?? []).toString());
 const indexAt = `/v1/packs/${NAME}`;
+
+describe('a registry that the settings name', () => {
+  test('is allowed by its origin alone; storage that it redirects to needs an entry', async (t) => {
+    const storage = await serve(t, from(documents));
+    const url = await serve(t, ({ url: path }, response) =>
+      response.writeHead(302, { location: storage + path }).end(),
+    );
+    const entry = `registry=${storage}`;
+    const closed = openRegistry(url);
+    await assert.rejects(installs(await closed), {
+      code: 'pack_registry_unreachable',
+      message: /GANTRY_EGRESS_ALLOW/,
+    });
+    const opened = { egress: createEgressByPurpose({ allow: readAllowList(entry) }) };
+    await installs(await openRegistry(url, opened));
+    const foreign = { egress: createEgressByPurpose({ allow: readAllowList(`webhook=${storage}`) }) };
+    await assert.rejects(installs(await openRegistry(url, foreign)), { code: 'pack_registry_unreachable' });
+    await installs(await openRegistry(storage));
+  });
+});
 
 describe('a registry behind HTTP', () => {
   test('is resolved from, fetched from and trusted by its own keys; a /v1 in its address is the same', async (t) => {

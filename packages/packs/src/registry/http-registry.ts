@@ -1,4 +1,4 @@
-import { type Egress, EgressError } from '@gantry/egress';
+import { type Egress, EgressError, type EgressTerms } from '@gantry/egress';
 import { OpenwopError } from '@gantry/protocol';
 import type { TrustedKey } from '../trust/keys.ts';
 import { DocumentRegistry, type DocumentSource } from './document-registry.ts';
@@ -11,6 +11,7 @@ export interface HttpRegistryOptions {
   /** Keys of the operator for this registry; then the registry's own word for keys counts no more. */
   readonly roots?: readonly TrustedKey[];
   readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -24,19 +25,20 @@ export function openHttpRegistry({
   egress,
   roots,
   timeoutMs = TIMEOUT_MS,
+  signal,
 }: HttpRegistryOptions): CopyableRegistry {
   const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
   return new DocumentRegistry({
     url: base,
     reach: 'network',
-    source: httpSource(base, egress, timeoutMs),
+    source: httpSource(base, egress, { timeoutMs, ...(signal && { signal }) }),
     ...(roots === undefined ? {} : { roots }),
   });
 }
 
-const httpSource = (base: string, egress: Egress, timeoutMs: number): DocumentSource => ({
+const httpSource = (base: string, egress: Egress, terms: EgressTerms): DocumentSource => ({
   async read(path, bytesMax) {
-    const options = { timeoutMs, maxResponseBytes: bytesMax, redirects: REDIRECTS_MAX };
+    const options = { ...terms, maxResponseBytes: bytesMax, redirects: REDIRECTS_MAX };
     const { status, body } = await egress.request(base + path, options).catch((error: unknown) => {
       if (error instanceof EgressError) throw unreachable(base, `is not reached: ${error.message}`);
       throw error;

@@ -1,7 +1,7 @@
 /** Registries as users name them: `https://...`, a folder, `file://...`, or plain http on this machine. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { egressTo } from '@gantry/egress';
+import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
 import type { TrustedKey } from '../trust/keys.ts';
 import { openFolderRegistry } from './folder-registry.ts';
 import { openHttpRegistry } from './http-registry.ts';
@@ -34,17 +34,21 @@ export interface OpenRegistryOptions {
   readonly cwd?: string;
   readonly roots?: readonly TrustedKey[] | undefined;
   readonly signal?: AbortSignal;
+  /** A registry is allowed by its exact origin; where it redirects is judged like any other address. */
+  readonly egress?: EgressByPurpose;
 }
 
 export async function openRegistry(
   name: string,
   options: OpenRegistryOptions = {},
 ): Promise<CopyableRegistry> {
-  const { cwd = '.', roots, signal } = options;
+  const { cwd = '.', roots, signal, egress = createEgressByPurpose() } = options;
   assertRegistry(name);
   const keys = roots === undefined ? {} : { roots };
-  if (isRegistryAddress(name))
-    return openHttpRegistry({ url: name, egress: egressTo(name, signal), ...keys });
+  if (isRegistryAddress(name)) {
+    const ends = signal === undefined ? {} : { signal };
+    return openHttpRegistry({ url: name, egress: egress.for('registry', [name]), ...ends, ...keys });
+  }
   const folder = name.startsWith('file:') ? fileURLToPath(name) : path.resolve(cwd, name);
   return openFolderRegistry({ folder, ...keys });
 }

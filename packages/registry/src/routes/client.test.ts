@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { createEgress, LOOPBACK_POLICY } from '@gantry/egress';
+import { createEgress } from '@gantry/egress';
 import { integrityOf, openHttpRegistry, type Registry, readArchive } from '@gantry/packs';
+import { LOOPBACK_POLICY } from '../../../egress/src/testing/egress.ts';
 import { type Acme, acmeRegistry } from '../testing/acme.ts';
 
 const NAME = 'vendor.acme.tools';

@@ -45,11 +45,11 @@ export class Connection {
   readonly #tools: ReadonlySet<string>;
 
   /** Sampling, elicitation and roots are not offered: no capability is advertised, and requests for them are refused. */
-  static async open(mcp: Mcp, url: URL, egress: RemoteEgress): Promise<Connection> {
+  static async open(mcp: Mcp, url: URL, egress: RemoteEgress, tenant: string): Promise<Connection> {
     const client = new mcp.Client(CLIENT, { capabilities: {} });
     // What goes wrong reaches the caller whose request it was.
     client.onerror = () => {};
-    const transport = new mcp.StreamableHTTPClientTransport(url, { fetch: egressFetch(egress) });
+    const transport = new mcp.StreamableHTTPClientTransport(url, { fetch: egressFetch(egress, tenant) });
     try {
       return await callTerms.run({ timeoutMs: CONNECT_MS }, async () => {
         await client.connect(transport, { timeout: CONNECT_MS });

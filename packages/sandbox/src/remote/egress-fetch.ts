@@ -27,7 +27,7 @@ const ASIDE_MS = 10_000;
 const RESPONSE_BYTES_MAX = 10 * 1024 * 1024;
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-export function egressFetch(egress: RemoteEgress): FetchLike {
+export function egressFetch(egress: RemoteEgress, tenant: string): FetchLike {
   return async (url, init = {}) => {
     const headers = new Headers(init.headers);
     // A stream that nothing asked for would stay open as long as the connection. To resume one is another matter.
@@ -40,6 +40,7 @@ export function egressFetch(egress: RemoteEgress): FetchLike {
       headers: Object.fromEntries(headers),
       timeoutMs: terms?.timeoutMs ?? ASIDE_MS,
       maxResponseBytes: RESPONSE_BYTES_MAX,
+      tenant,
       ...(body !== undefined && { body }),
       ...(signal && { signal }),
     };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createEgress, LOOPBACK_POLICY, PUBLIC_POLICY } from '@gantry/egress';
+import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
 import { CreateMessageResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { LOOPBACK_POLICY } from '../../../egress/src/testing/egress.ts';
 import type { Data, NodeError } from '../invocation.ts';
 import { type RemoteInvocation, RemotePacks, type RemotePacksOptions } from './remote-packs.ts';
 import { type McpServerOptions, mcpServer, type TestMcpServer, type Tools } from './testing/mcp-server.ts';

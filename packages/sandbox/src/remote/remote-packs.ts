@@ -76,7 +76,7 @@ export class RemotePacks {
     const url = URL.parse(pack.entry);
     if (!url) return refused('url_invalid', 'The address of the remote pack cannot be read.');
     const key = [pack.name, pack.version, pack.entry, tenant].join('\0');
-    const open = (): Promise<Connection> => Connection.open(mcp, url, this.#options.egress);
+    const open = (): Promise<Connection> => Connection.open(mcp, url, this.#options.egress, tenant);
     const lease = this.#connections.take(key, open);
     if (!lease) return refused('remote_busy', 'Too many remote packs are at work. Try again later.', true);
     let phase: Phase = 'connecting';

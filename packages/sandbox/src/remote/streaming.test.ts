@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createEgress, LOOPBACK_POLICY } from '@gantry/egress';
+import { createEgress } from '@gantry/egress';
+import { LOOPBACK_POLICY } from '../../../egress/src/testing/egress.ts';
 import { RemotePacks } from './remote-packs.ts';
 import { mcpServer } from './testing/mcp-server.ts';
 

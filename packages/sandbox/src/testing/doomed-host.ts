@@ -1,6 +1,7 @@
 /** A host that starts a sandbox, keeps a pack busy in it, prints `busy` and waits to be killed. */
 import { writeSync } from 'node:fs';
-import { createEgress, LOOPBACK_POLICY } from '@gantry/egress';
+import { createEgress } from '@gantry/egress';
+import { LOOPBACK_POLICY } from '../../../egress/src/testing/egress.ts';
 import { createSandbox } from '../sandbox.ts';
 import { invocationOf, nodePack } from './sandbox.ts';
 

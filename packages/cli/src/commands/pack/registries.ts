@@ -1,4 +1,5 @@
 /** Which registries a command asks, and how they are reached. */
+import { createEgressByPurpose, type EgressByPurpose, readAllowList } from '@gantry/egress';
 import {
   type CopyableRegistry,
   openRegistry as openNamed,
@@ -31,4 +32,7 @@ export async function requireRegistries(call: Call, lock?: PackLock): Promise<Re
 }
 
 export const openRegistry = ({ io }: Pick<Call, 'io'>, name: string): Promise<CopyableRegistry> =>
-  openNamed(name, io);
+  openNamed(name, { ...io, egress: egressOf(io) });
+
+export const egressOf = ({ env }: Pick<Call['io'], 'env'>): EgressByPurpose =>
+  createEgressByPurpose({ allow: readAllowList(env.GANTRY_EGRESS_ALLOW) });

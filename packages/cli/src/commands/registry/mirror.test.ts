@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createEgress, LOOPBACK_POLICY } from '@gantry/egress';
+import { createEgress } from '@gantry/egress';
 import {
   fetchLocked,
   fetchPack,
@@ -16,6 +16,7 @@ import {
   Registries,
   resolvePacks,
 } from '@gantry/packs';
+import { LOOPBACK_POLICY } from '../../../../egress/src/testing/egress.ts';
 import {
   type Documents,
   nodeManifest,

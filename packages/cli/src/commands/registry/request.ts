@@ -1,10 +1,10 @@
 /** Requests to a registry, with the next step for each error. */
-import { EgressError, egressTo } from '@gantry/egress';
+import { EgressError } from '@gantry/egress';
 import { isRegistryAddress } from '@gantry/packs';
 import { ERRORS, type Json, type JsonObject } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
-import { namedRegistries } from '../pack/registries.ts';
+import { egressOf, namedRegistries } from '../pack/registries.ts';
 
 const TIMEOUT_MS = 60_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
@@ -55,7 +55,8 @@ export async function sendToRegistry(
 ): Promise<{ status: number; value: Json }> {
   const registry = registryOf(call);
   const { method, path, body, isOpen, timeoutMs = TIMEOUT_MS, next = {} } = request;
-  const { status, body: answer } = await egressTo(registry, call.io.signal)
+  const { status, body: answer } = await egressOf(call.io)
+    .for('registry', [registry])
     .request(registry + path, {
       method,
       headers: {
@@ -69,6 +70,7 @@ export async function sendToRegistry(
       }),
       timeoutMs,
       maxResponseBytes: ANSWER_BYTES_MAX,
+      signal: call.io.signal,
     })
     .catch((error: unknown) => {
       call.io.signal.throwIfAborted();

@@ -3,6 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { readAllowList } from '@gantry/egress';
+
+/** For hosts that are started before their receivers. */
+export const LOCAL_RECEIVERS = readAllowList('webhook=http://127.0.0.1:*');
 
 export interface Received {
   readonly headers: IncomingHttpHeaders;

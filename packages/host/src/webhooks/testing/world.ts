@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { createEgress, type EgressPolicy, LOOPBACK_POLICY, type Lookup } from '@gantry/egress';
+import { createEgress, type EgressPolicy, type Lookup } from '@gantry/egress';
 import type { RunFacts } from '@gantry/engine';
 import { hashSecret } from '@gantry/http';
 import {
@@ -16,6 +16,7 @@ import { Changes, type ChangesOptions } from '@gantry/resources';
 import { CommitPipeline, openSqlite, type Store } from '@gantry/store';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { pino } from 'pino';
+import { LOOPBACK_POLICY } from '../../../../egress/src/testing/egress.ts';
 import { openMasterKey } from '../../master-key.ts';
 import { toStoredFacts } from '../../runtime/run-record.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';

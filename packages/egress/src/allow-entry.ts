@@ -1,0 +1,120 @@
+/**
+ * Entries of `GANTRY_EGRESS_ALLOW`: `purpose[@tenant]=scheme://host[:port]`.
+ *
+ * A1 The host is a name, an address or a range (`10.0.0.0/8`, `[fd00::/8]`).
+ * A2 A name opens the public, private and loopback addresses that it has.
+ * A3 A range opens those inside it. Link-local, metadata and reserved addresses are opened by their exact address alone.
+ * A4 Without a port it is the usual one of the scheme; `*` is every port except those of other protocols.
+ */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { type AddressKind, classifyAddress } from './address.ts';
+import { classifyHostName, plainHostName } from './host-name.ts';
+import { DEFAULT_TENANT, type EgressPurpose, PURPOSES } from './policy.ts';
+import { isOfOtherProtocol } from './port.ts';
+
+export type Scheme = 'https' | 'http';
+
+export interface AllowEntry {
+  readonly purpose: EgressPurpose;
+  /** Undefined for what the settings name, which holds for all tenants. */
+  readonly tenant: string | undefined;
+  readonly scheme: Scheme;
+  readonly host:
+    | { readonly kind: 'name'; readonly name: string }
+    | { readonly kind: 'range'; readonly list: BlockList; readonly isExact: boolean };
+  readonly port: number | '*';
+}
+
+const FORM = /^([^@=]+)(?:@([^=]*))?=([^:]*):\/\/(\[[^\]]*\]|[^:[\]]*)(?::(.*))?$/;
+const EXAMPLE = 'webhook=https://hooks.corp.example:8443 or raw-fetch@acme=https://10.20.0.0/16';
+const USUAL_PORT: Readonly<Record<Scheme, number>> = { https: 443, http: 80 };
+const ORDINARY: ReadonlySet<AddressKind> = new Set(['public', 'private', 'loopback']);
+
+/** Entries separated by commas. Throws for one that cannot be read, and names what is wrong with it. */
+export function readAllowList(list = ''): AllowEntry[] {
+  const entries = list.split(',').map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== '').map(readEntry);
+}
+
+function readEntry(text: string): AllowEntry {
+  const [, purpose = '', tenant, scheme = '', host = '', port] =
+    FORM.exec(text) ?? wrong(text, `an entry has the form of ${EXAMPLE}`);
+  if (tenant === '') wrong(text, 'the tenant after @ is missing');
+  return {
+    purpose: purposeIn(text, purpose),
+    tenant: tenant ?? DEFAULT_TENANT,
+    scheme: schemeIn(text, scheme),
+    host: hostIn(text, host),
+    port: portIn(text, port, scheme),
+  };
+}
+
+/** The origin of an address that the settings name, for every tenant. */
+export function entryOf(address: string, purpose: EgressPurpose): AllowEntry {
+  const { protocol, hostname, port } = new URL(address);
+  const text = `${purpose}=${protocol}//${hostname}${port && `:${port}`}`;
+  return { ...readEntry(text), tenant: undefined };
+}
+
+function wrong(text: string, why: string): never {
+  throw new Error(`GANTRY_EGRESS_ALLOW: in "${text}", ${why}.`);
+}
+
+const purposeIn = (text: string, given: string): EgressPurpose =>
+  PURPOSES.find((purpose) => purpose === given) ??
+  wrong(text, `"${given}" is not a purpose; use one of ${PURPOSES.join(', ')}`);
+
+const schemeIn = (text: string, given: string): Scheme =>
+  given === 'https' || given === 'http'
+    ? given
+    : wrong(text, `"${given}" is not a scheme; use https or http`);
+
+function portIn(text: string, given: string | undefined, scheme: string): number | '*' {
+  if (given === undefined) return USUAL_PORT[schemeIn(text, scheme)];
+  if (given === '*') return given;
+  const port = /^\d{1,5}$/.test(given) ? Number(given) : 0;
+  if (port > 0 && port < 65_536) return port;
+  return wrong(text, `"${given}" is not a port; use 1 to 65535 or *, and leave out paths`);
+}
+
+function hostIn(text: string, given: string): AllowEntry['host'] {
+  const host = given.startsWith('[') ? given.slice(1, -1) : given;
+  const [address = '', prefix, more] = host.split('/');
+  if (isIP(address) && more === undefined) return rangeIn(text, address, prefix);
+  const parsed = given === host && prefix === undefined ? URL.parse(`http://${host}`) : null;
+  const name = parsed === null ? undefined : plainHostName(parsed.hostname);
+  if (name === undefined || isIP(name))
+    return wrong(text, `"${given}" is not a name, an address or a range such as 10.0.0.0/8 or [fd00::/8]`);
+  if (classifyHostName(name) === 'metadata')
+    return wrong(text, `"${given}" is a metadata service, which is allowed only by its exact address`);
+  return { kind: 'name', name };
+}
+
+function rangeIn(text: string, address: string, given: string | undefined): AllowEntry['host'] {
+  const bits = isIPv4(address) ? 32 : 128;
+  const prefix = given === undefined ? bits : /^\d{1,3}$/.test(given) ? Number(given) : bits + 1;
+  if (prefix > bits) return wrong(text, `"/${given}" is not a prefix length; use 0 to ${bits}`);
+  if (prefix < bits && prefix >= 8 && !isOrdinary(address))
+    return wrong(
+      text,
+      'link-local, metadata and reserved addresses are allowed only one by one, by exact address',
+    );
+  const list = new BlockList();
+  list.addSubnet(address, prefix, isIPv4(address) ? 'ipv4' : 'ipv6');
+  return { kind: 'range', list, isExact: prefix === bits };
+}
+
+export const isOrdinary = (address: string): boolean => ORDINARY.has(classifyAddress(address).kind);
+
+export const opensPort = ({ port: open }: AllowEntry, port: number): boolean =>
+  open === '*' ? !isOfOtherProtocol(port) : open === port;
+
+export const opensName = ({ host: open }: AllowEntry, host: string): boolean =>
+  open.kind === 'name' && open.name === host;
+
+/** A2, A3. Whether the entry opens this address of the host. */
+export function opensAddress(entry: AllowEntry, host: string, address: string): boolean {
+  const { host: open } = entry;
+  if (open.kind === 'name') return opensName(entry, host) && isOrdinary(address);
+  return (isOrdinary(address) || open.isExact) && open.list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}

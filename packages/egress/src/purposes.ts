@@ -1,0 +1,35 @@
+/** The ways out of one process: each purpose has its own policy. */
+import { type AllowEntry, entryOf } from './allow-entry.ts';
+import { createEgress, type Egress } from './egress.ts';
+import type { EgressPurpose } from './policy.ts';
+
+export interface EgressByPurpose {
+  /** `configured` are addresses that the settings name for it: each is allowed by its exact origin. */
+  for(purpose: EgressPurpose, configured?: readonly string[]): Egress;
+}
+
+export interface EgressByPurposeOptions {
+  readonly allow?: readonly AllowEntry[];
+  readonly dnsServers?: readonly string[];
+}
+
+/** `createEgressByPurpose({ allow }).for('webhook')` */
+export function createEgressByPurpose({
+  allow = [],
+  dnsServers = [],
+}: EgressByPurposeOptions = {}): EgressByPurpose {
+  const made = new Map<string, Egress>();
+  const make = (purpose: EgressPurpose, configured: readonly string[]): Egress => {
+    const named = configured.map((address) => entryOf(address, purpose));
+    const entries = [...named, ...allow.filter((entry) => entry.purpose === purpose)];
+    return createEgress({ policy: { purpose, allow: entries }, dnsServers });
+  };
+  return {
+    for: (purpose, configured = []) => {
+      const key = [purpose, ...configured].join(' ');
+      const egress = made.get(key) ?? make(purpose, configured);
+      made.set(key, egress);
+      return egress;
+    },
+  };
+}
