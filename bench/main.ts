@@ -7,6 +7,7 @@ import { cpus } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { approvals } from './approvals.ts';
+import { changes } from './changes.ts';
 import { fanOut } from './fan-out.ts';
 import { flood } from './flood.ts';
 import { coldStart, idle, waiting } from './footprint.ts';
@@ -30,6 +31,7 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   waiting,
   approvals,
   'long-run': longRun,
+  changes,
   sandbox,
   registry,
   surfaces,

@@ -9,6 +9,12 @@ const SOAKS = {
     files: 'packages/*/src/**/*crash.test.ts',
     rounds: 100,
   },
+  changes: {
+    about:
+      'kills processes amid transfers between records, then reads a feed of 20,000 changes, on both databases',
+    files: 'packages/resources/src/changes-crash.test.ts',
+    rounds: 50,
+  },
   walls: {
     about: 'the whole hostile corpus of the sandbox, behind every isolation, as root and as another user',
     files: 'packages/sandbox/src/walls.test.ts',

@@ -10,6 +10,7 @@ import { checkLength, type Ratchet, tooLong } from './house/length.ts';
 import { checkInputs, checkPurity } from './house/purity.ts';
 import { parse, type Trees } from './house/syntax.ts';
 import { checkArchitecture, checkSyntax, checkText } from './house/wording.ts';
+import { checkWrites } from './house/writes.ts';
 
 const files = readProject();
 const trees = parse(select(files, isCode));
@@ -50,6 +51,10 @@ test('time and chance are inputs of the runtime', () => {
   const isRuntime = (file: string) =>
     /^packages\/host\/src\/runtime\//.test(file) && !isTestCode(file) && !file.endsWith('/clock.ts');
   holds(checkInputs(treesOf(isRuntime)));
+});
+
+test('writes of the store are built in few places', () => {
+  holds(checkWrites(treesOf((file) => file.startsWith('packages/'))));
 });
 
 test('files and functions fit their limits', () => {

@@ -8,6 +8,7 @@ import { checkLength, tooLong } from './length.ts';
 import { checkInputs, checkPurity } from './purity.ts';
 import { parse } from './syntax.ts';
 import { checkArchitecture, checkSyntax, checkText } from './wording.ts';
+import { checkWrites } from './writes.ts';
 
 const house: House = {
   low: { source: { dep: 'x' }, tests: { 'node:*': 'x', '@gantry/high': 'x' } },
@@ -255,4 +256,17 @@ describe('wording', () => {
       'packages/high: not mentioned in ARCHITECTURE.md',
     ]);
   });
+});
+
+test('writes are built where the rule says, and an exception that is not needed is named', () => {
+  const check = (trees: ReturnType<typeof parse>) => checkWrites(trees, {});
+  const bad = [`const a = { kind: 'putEntry', entry };`, `const a = [{ kind: 'adjust' as const, key }];`];
+  const good = [
+    `type A = { kind: 'putEntry' };`,
+    `if (write.kind === 'putEntry') a();`,
+    `f({ kind: 'node' });`,
+  ];
+  assert.deepEqual(caught(check, [...bad, ...good]), bad);
+  const tree = treesOf({ 'packages/low/src/a.ts': bad[0]! });
+  assert.deepEqual(checkWrites(tree, { 'packages/low/': 'x', 'packages/high/': 'x' }).length, 1);
 });

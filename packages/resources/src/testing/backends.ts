@@ -9,6 +9,8 @@ export interface Backend {
   /** Each call opens another process's view of the same data, where that is possible. */
   readonly open: () => Promise<Store>;
   readonly remove: () => Promise<void>;
+  /** For other processes: a URL, or a data folder. */
+  readonly location: string;
 }
 
 export async function backends(): Promise<Backend[]> {
@@ -21,12 +23,14 @@ export async function backends(): Promise<Backend[]> {
       skip: false,
       open: () => openSqlite({ dataDir: folder.path }),
       remove: async () => folder.remove(),
+      location: folder.path,
     },
     {
       name: 'postgres',
       skip: 'skip' in database && database.skip,
       open: () => openPostgres({ url }),
       remove: async () => void ('drop' in database && (await database.drop())),
+      location: url,
     },
   ];
 }

@@ -39,7 +39,7 @@ async function findServer(): Promise<Server> {
   return { adminUrl: await startServer(binaries) };
 }
 
-async function administer(url: string, statement: string): Promise<void> {
+export async function administer(url: string, statement: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   try {
     await sql.unsafe(statement);
