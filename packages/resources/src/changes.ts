@@ -12,6 +12,7 @@ import {
   type CommitPipeline,
   type CommitResult,
   entryKey,
+  isLarge,
   type Store,
   StoreError,
   type Write,
@@ -114,7 +115,7 @@ export class Changes {
 
   /**
    * Decides one job after the other on one state, and commits them as one group. Events are committed by the actor of
-   * their run, so a change that has some is decided and committed alone.
+   * their run, so a change that has some is decided and committed alone; so is one with a large record.
    */
   async #attempt(jobs: readonly Job[], state: State): Promise<Attempt[]> {
     const attempts = new Map<Job, Attempt>();
@@ -124,7 +125,7 @@ export class Changes {
       const each = await this.#decide(job, state).catch((error): Attempt => ({ kind: 'failed', error }));
       if ('kind' in each) attempts.set(job, each);
       else if (each.writes.length === 0) attempts.set(job, { kind: 'done', outcome: each.outcome });
-      else if (each.events.length > 0 && jobs.length > 1) alone.push(job);
+      else if (jobs.length > 1 && (each.events.length > 0 || isLarge(each.writes))) alone.push(job);
       else {
         state.apply(each.writes);
         decided.push(each);

@@ -17,17 +17,26 @@ interface Pending {
  */
 const ON_THEIR_WAY_MAX = 3;
 
+const LARGE_CHARS = 64 * 1024;
+
+/** Whether the body of an entry is large. */
+export const isLarge = (group: CommitGroup): boolean =>
+  group.some((write) => write.kind === 'putEntry' && write.entry.body.length > LARGE_CHARS);
+
 /**
  * Gathers commit groups into batches: one transaction, one sync, many runs.
  *
- * Few batches are on their way at a time. What arrives meanwhile forms the next one, so a slow disk makes
- * transactions larger, never their queue longer.
+ * I1  Few batches are on their way at a time. What arrives meanwhile forms the next one, so a slow disk makes
+ *     transactions larger, never their queue longer.
+ * I2  Large groups are committed alone, one at a time, so that no other group waits for their bytes.
  */
 export class CommitPipeline {
   readonly #store: Pick<Store, 'commit'>;
   readonly #onCommitted: (group: CommitGroup) => void;
   #pending: Pending[] = [];
+  readonly #large: Pending[] = [];
   #onTheirWay = 0;
+  #isLargeOnItsWay = false;
   #scheduled = false;
   #drained: (() => void)[] = [];
 
@@ -40,8 +49,14 @@ export class CommitPipeline {
   /** Resolves after the group is on disk, or with `won: false` when it lost. Rejects when the store failed. */
   commit(group: CommitGroup): Promise<CommitResult> {
     return new Promise((resolve, reject) => {
-      this.#pending.push({ group, resolve, reject });
-      this.#schedule();
+      const pending = { group, resolve, reject };
+      if (isLarge(group)) {
+        this.#large.push(pending);
+        void this.#sendLarge();
+      } else {
+        this.#pending.push(pending);
+        this.#schedule();
+      }
     });
   }
 
@@ -52,7 +67,7 @@ export class CommitPipeline {
   }
 
   #isIdle(): boolean {
-    return this.#pending.length === 0 && this.#onTheirWay === 0;
+    return this.#pending.length === 0 && this.#large.length === 0 && this.#onTheirWay === 0;
   }
 
   /** The rest of this turn of the loop may still add to the batch. */
@@ -62,10 +77,27 @@ export class CommitPipeline {
     setImmediate(() => this.#flush());
   }
 
-  async #flush(): Promise<void> {
+  #flush(): Promise<void> {
     const batch = this.#pending;
     this.#pending = [];
     this.#scheduled = false;
+    return this.#send(batch);
+  }
+
+  /** I2. */
+  async #sendLarge(): Promise<void> {
+    const next = this.#isLargeOnItsWay ? undefined : this.#large.shift();
+    if (!next) return;
+    this.#isLargeOnItsWay = true;
+    try {
+      await this.#send([next]);
+    } finally {
+      this.#isLargeOnItsWay = false;
+      void this.#sendLarge();
+    }
+  }
+
+  async #send(batch: readonly Pending[]): Promise<void> {
     this.#onTheirWay++;
     const results = await this.#commit(batch).catch((error): Settled[] => batch.map(() => ({ error })));
     this.#land();

@@ -1,4 +1,4 @@
-export { CommitPipeline } from './commit-pipeline.ts';
+export { CommitPipeline, isLarge } from './commit-pipeline.ts';
 export { entryKey, storedEntry, versionAfter } from './entry.ts';
 export { StoreError, type WriteOutcome } from './error.ts';
 export * from './port.ts';

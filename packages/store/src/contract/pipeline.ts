@@ -4,7 +4,7 @@ import { CommitPipeline } from '../commit-pipeline.ts';
 import type { CurrentStore } from '../contract.ts';
 import type { CommitGroup } from '../port.ts';
 import * as make from './fixtures.ts';
-import { TENANT } from './fixtures.ts';
+import { bigText, MEGABYTE, TENANT } from './fixtures.ts';
 
 export function pipelineContract(current: CurrentStore): void {
   describe('commit pipeline', () => {
@@ -31,6 +31,34 @@ export function pipelineContract(current: CurrentStore): void {
       assert.deepEqual(outcomes, ['won', 'too_long', 'won', 'exists', 'invalid_text']);
       assert.deepEqual(batches, [5, 1, 1, 1, 1, 1]);
       assert.equal(await store.runs.row(TENANT, 'run-2'), null);
+    });
+
+    test('large groups are committed alone, one at a time, while small ones go on', async () => {
+      const { store } = current();
+      const batches: string[][] = [];
+      let large = 0;
+      const pipeline = new CommitPipeline({
+        async commit(groups) {
+          const ids = groups.map(([write]) => idOf(write));
+          batches.push(ids);
+          if (!ids[0]?.startsWith('large')) return store.commit(groups);
+          assert.equal(++large, 1);
+          const results = await store.commit(groups);
+          large--;
+          return results;
+        },
+      });
+      const ids = ['large-1', 'small-1', 'large-2', 'small-2'];
+      const results = await Promise.all(
+        ids.map((id) => {
+          const body = id.startsWith('large') ? bigText(MEGABYTE, id) : '{}';
+          return pipeline.commit([make.putEntry(id, null, { body })]);
+        }),
+      );
+      await pipeline.drained();
+      assert.ok(results.every(({ won }) => won));
+      assert.deepEqual(batches, [['large-1'], ['small-1', 'small-2'], ['large-2']]);
+      assert.equal((await store.entries.get(make.key('large-2')))?.body, bigText(MEGABYTE, 'large-2'));
     });
 
     test('each group that won is heard of once, after its caller', async () => {
