@@ -17,11 +17,15 @@ const DEFINITIONS = [
   workflow('endless', endless),
   workflow('long', [node('act', 'core.conformance.side-effect', { effects: 100, idempotent: true })]),
   workflow('delayed', [node('wait', 'core.delay', { delayMs: 700 }), node('after', 'core.noop')]),
+  workflow('soon', [node('wait', 'core.delay', { delayMs: 300 }), node('after', 'core.noop')]),
+  workflow('three', [node('a', 'core.noop'), node('b', 'core.noop'), node('c', 'core.noop')]),
+  workflow('effects', [node('act', 'core.conformance.side-effect', { effects: 5, idempotent: true })]),
   workflow('asks', [gate, node('after', 'core.noop')]),
   workflow('busy', [gate, effects], { edges: [] }),
   workflow('parent', [node('child', 'core.subWorkflow', { workflowId: 'asks' })]),
 ];
 
+const RUNS = 30;
 const ACCEPT = { resumeValue: { action: 'accept' } };
 
 interface Process {
@@ -34,8 +38,10 @@ interface Process {
   ): Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
+type Start = (name: string, env?: Readonly<Record<string, string>>) => Promise<Process>;
+
 /** Starts processes by name on one fresh database; null when there is no PostgreSQL here. */
-async function cluster(t: TestContext): Promise<((name: string) => Promise<Process>) | null> {
+async function cluster(t: TestContext): Promise<Start | null> {
   const database = await freshDatabase();
   if ('skip' in database) {
     t.skip(database.skip);
@@ -50,11 +56,11 @@ async function cluster(t: TestContext): Promise<((name: string) => Promise<Proce
   });
   for (const definition of DEFINITIONS)
     await writeFile(path.join(folder.path, `${definition.id}.json`), JSON.stringify(definition));
-  return async (name) => {
+  return async (name, env = { GANTRY_MASTER_KEY: MASTER_KEY }) => {
     const host = await startHostProcess({
       dataDir: path.join(folder.path, name),
       workflowsDir: folder.path,
-      env: { GANTRY_DATABASE_URL: database.url, GANTRY_MASTER_KEY: MASTER_KEY },
+      env: { GANTRY_DATABASE_URL: database.url, ...env },
     });
     hosts.push(host);
     return { host, client: createClient({ baseUrl: host.url, apiKey: TEST_KEY }), call: caller(host.url) };
@@ -72,10 +78,7 @@ const caller =
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
 
-test('a run that one process works on is followed and cancelled through the other', async (t) => {
-  const start = await cluster(t);
-  if (!start) return;
-  const [first, second] = await Promise.all([start('first'), start('second')]);
+async function cancelsElsewhere(first: Process, second: Process): Promise<void> {
   const { runId } = await first.client.runs.create({ workflowId: 'endless' });
   const seen: string[] = [];
   for await (const event of second.client.runs.events(runId, { streamMode: 'debug' })) {
@@ -86,12 +89,9 @@ test('a run that one process works on is followed and cancelled through the othe
     assert.equal(cancelled.body.status, 'cancelled');
   }
   assert.equal(seen.at(-1), 'run.cancelled');
-});
+}
 
-test('a question asked by one process is answered through the other; a child reports across them', async (t) => {
-  const start = await cluster(t);
-  if (!start) return;
-  const [first, second] = await Promise.all([start('first'), start('second')]);
+async function answersElsewhere(first: Process, second: Process): Promise<void> {
   const { runId } = await first.client.runs.create({ workflowId: 'parent' });
   let childRunId = '';
   for await (const event of first.client.runs.events(runId, { streamMode: 'debug' })) {
@@ -105,12 +105,9 @@ test('a question asked by one process is answered through the other; a child rep
   const [one, two] = await Promise.all([first.call('POST', url, ACCEPT), second.call('POST', url, ACCEPT)]);
   assert.deepEqual([one.status, two.status].sort(), [200, 409]);
   assert.equal((await second.client.runs.wait(runId)).status, 'completed');
-});
+}
 
-test('an answer that another process takes is idempotent by its key all the same', async (t) => {
-  const start = await cluster(t);
-  if (!start) return;
-  const [first, second] = await Promise.all([start('first'), start('second')]);
+async function answersOnce(first: Process, second: Process): Promise<void> {
   const { runId } = await first.client.runs.create({ workflowId: 'busy' });
   const answer = (): Promise<Response> =>
     fetch(`${second.host.url}/v1/runs/${runId}/interrupts/gate`, {
@@ -128,23 +125,7 @@ test('an answer that another process takes is idempotent by its key all the same
   assert.equal(again.status, 200);
   assert.equal(again.headers.get('openwop-idempotent-replay'), 'true');
   assert.equal((await second.client.runs.wait(runId)).status, 'completed');
-});
-
-test('killing either process loses nothing: delays, questions, children and effects go on', async (t) => {
-  const start = await cluster(t);
-  if (!start) return;
-  const first = await start('first');
-  const second = await start('second');
-  const runIds: string[] = [];
-  for (const workflowId of ['delayed', 'asks', 'parent', 'long', 'delayed', 'asks', 'parent']) {
-    const { client } = runIds.length % 2 === 0 ? first : second;
-    runIds.push((await client.runs.create({ workflowId })).runId);
-  }
-  await first.host.kill();
-  const third = await start('third');
-  await second.host.kill();
-  for (const runId of runIds) assert.equal(await settled(third, runId), 'completed', runId);
-});
+}
 
 /** Answers whatever is asked until the run has ended. */
 async function settled({ client, call }: Process, runId: string): Promise<string> {
@@ -166,21 +147,60 @@ interface Question {
   readonly nodeId: string;
 }
 
-test('a process with another master key is refused by name', async (t) => {
-  const database = await freshDatabase();
-  if ('skip' in database) {
-    t.skip(database.skip);
-    return;
+async function killsEither(first: Process, second: Process, start: Start): Promise<Process> {
+  const runIds: string[] = [];
+  for (const workflowId of ['delayed', 'asks', 'parent', 'long', 'delayed', 'asks', 'parent']) {
+    const { client } = runIds.length % 2 === 0 ? first : second;
+    runIds.push((await client.runs.create({ workflowId })).runId);
   }
-  t.after(() => database.drop());
-  const folder = await temporaryFolder();
-  t.after(folder.remove);
-  const options = (name: string) => ({
-    dataDir: path.join(folder.path, name),
-    workflowsDir: folder.path,
-    env: { GANTRY_DATABASE_URL: database.url },
-  });
-  const one = await startHostProcess(options('one'));
-  t.after(() => one.kill());
-  await assert.rejects(startHostProcess(options('two')), /GANTRY_MASTER_KEY/);
+  await first.host.kill();
+  const third = await start('third');
+  await second.host.kill();
+  for (const runId of runIds) assert.equal(await settled(third, runId), 'completed', runId);
+  return third;
+}
+
+async function finishesForAnother(killed: Process, other: Process): Promise<void> {
+  const kinds = ['three', 'soon', 'effects'];
+  const runIds: string[] = [];
+  for (let i = 0; i < RUNS; i++)
+    runIds.push((await killed.client.runs.create({ workflowId: kinds[i % kinds.length]! })).runId);
+  await killed.host.kill();
+  for (const runId of runIds) {
+    assert.equal((await other.client.runs.wait(runId)).status, 'completed');
+    const { events } = await other.client.runs.poll(runId);
+    assert.deepEqual(
+      events.map((event) => event.sequence),
+      events.map((_, index) => index),
+    );
+  }
+  assert.equal(await other.host.stop(), 0);
+}
+
+test('processes of one database', async (t) => {
+  const start = await cluster(t);
+  if (!start) return;
+  const [first, second] = await Promise.all([start('first'), start('second')]);
+  await t.test('a run that one process works on is followed and cancelled through the other', () =>
+    cancelsElsewhere(first, second),
+  );
+  await t.test(
+    'a question asked by one process is answered through the other; a child reports across them',
+    () => answersElsewhere(first, second),
+  );
+  await t.test('an answer that another process takes is idempotent by its key all the same', () =>
+    answersOnce(first, second),
+  );
+  await t.test('a process with another master key is refused by name', () =>
+    assert.rejects(start('other', {}), /GANTRY_MASTER_KEY/),
+  );
+  await t.test(
+    'killing either process loses nothing: delays, questions, children and effects go on',
+    async (t) => {
+      const third = await killsEither(first, second, start);
+      await t.test('one that is killed leaves its runs to another', async () =>
+        finishesForAnother(third, await start('fourth')),
+      );
+    },
+  );
 });

@@ -36,9 +36,9 @@ async function hostWithWebhooks(t: TestContext) {
   return { start, dataDir };
 }
 
-test('a run tells its subscriber, a replay of it tells nobody', async (t) => {
-  const { start } = await hostWithWebhooks(t);
-  const { post } = await start();
+type Started = Awaited<ReturnType<Awaited<ReturnType<typeof hostWithWebhooks>>['start']>>;
+
+async function replayIsSilent(t: TestContext, { post }: Started): Promise<void> {
   const { url, got } = await receiver(t);
   await post('/v1/webhooks', { url, events: ['run.completed'] });
   const { runId } = await post('/v1/runs', { workflowId: 'three' });
@@ -46,26 +46,28 @@ test('a run tells its subscriber, a replay of it tells nobody', async (t) => {
   const branch = await post(`/v1/runs/${String(runId)}:fork`, { mode: 'branch', fromSeq: 2 });
   const told = (await got(2)).map(({ body }) => JSON.parse(body).runId);
   assert.deepEqual(told.sort(), [runId, branch.runId].sort());
-});
+}
 
-test('what a killed host had not told yet, the next one tells', async (t) => {
-  const { start } = await hostWithWebhooks(t);
-  const first = await start();
+async function nextOneTells(t: TestContext, first: Started, start: () => Promise<Started>): Promise<Started> {
   const { url, got } = await receiver(t);
   await first.post('/v1/webhooks', { url, events: ['run.completed'], durable: true });
   const runIds: unknown[] = [];
   for (let i = 0; i < 20; i++) runIds.push((await first.post('/v1/runs', { workflowId: 'three' })).runId);
   await first.host.kill();
-  await start();
+  const second = await start();
   const told = new Set<unknown>();
   for (let count = runIds.length; told.size < runIds.length; count++)
     for (const { body } of await got(count)) told.add(JSON.parse(body).runId);
   assert.deepEqual([...told].sort(), runIds.sort());
-});
+  return second;
+}
 
-test('what a host restored from a backup tells again has the ids of the first time', async (t) => {
-  const { start, dataDir } = await hostWithWebhooks(t);
-  const first = await start();
+async function restoredRepeats(
+  t: TestContext,
+  first: Started,
+  start: () => Promise<Started>,
+  dataDir: string,
+) {
   const { url, received, got } = await receiver(t);
   await first.post('/v1/webhooks', { url, events: ['*'] });
   const { runId } = await first.post('/v1/runs', { workflowId: 'gated' });
@@ -88,4 +90,16 @@ test('what a host restored from a backup tells again has the ids of the first ti
   await rm(dataDir, { recursive: true });
   await cp(`${dataDir}-backup`, dataDir, { recursive: true });
   assert.deepEqual(await goOn(2), ids);
+}
+
+test('webhooks of one host after another', async (t) => {
+  const { start, dataDir } = await hostWithWebhooks(t);
+  const first = await start();
+  await t.test('a run tells its subscriber, a replay of it tells nobody', () => replayIsSilent(t, first));
+  await t.test('what a killed host had not told yet, the next one tells', async (inner) => {
+    const second = await nextOneTells(t, first, start);
+    await inner.test('what a host restored from a backup tells again has the ids of the first time', () =>
+      restoredRepeats(t, second, start, dataDir),
+    );
+  });
 });
