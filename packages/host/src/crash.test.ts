@@ -12,6 +12,8 @@ import { startHostProcess, TEST_KEY, temporaryFolder } from './testing/host-proc
 const ROUNDS = Number(process.env.GANTRY_SOAK_ROUNDS ?? 2);
 const SEED = Number(process.env.GANTRY_CRASH_SEED ?? Date.now() % 1_000_000);
 const CREATORS = 8;
+/** Every run is read at the end. */
+const ANSWERS_MAX = process.env.GANTRY_SOAK_ROUNDS ? 450 : 150;
 
 const DEFINITIONS = [
   workflow('three', [node('a', 'core.noop'), node('b', 'core.noop'), node('c', 'core.noop')]),
@@ -98,7 +100,7 @@ test(`kill -9 under load loses nothing and doubles nothing (seed ${SEED}, ${ROUN
   for (let round = 0; round < ROUNDS; round++) {
     const host = await start();
     const killAtAnswer = round % 2 === 1;
-    const quota = 50 + Math.floor(next() * 400);
+    const quota = 50 + Math.floor(next() * (ANSWERS_MAX - 50));
     let killed: Promise<void> | undefined;
     let answered = 0;
     const creator = async (): Promise<void> => {

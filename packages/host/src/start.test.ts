@@ -5,6 +5,9 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { SettingsError } from '@gantry/http';
+import { createHost } from './host.ts';
+import { readSettings } from './settings.ts';
 import { temporaryFolder } from './testing/host-process.ts';
 
 const MAIN = fileURLToPath(new URL('../bin/start.mjs', import.meta.url));
@@ -36,22 +39,31 @@ test('names that are no settings and a missing folder are told; so is where the 
   assert.ok(!out.includes(key));
 });
 
+const notServed = (name: string, value: string): string =>
+  `${name} asks for "${new URL(value).protocol}//", which is not served: use postgres:// or ` +
+  'postgresql://, or leave it out to keep the data in SQLite in the data folder.';
+
 test('a setting that names a server which is not served ends the start with 2 and one sentence', async (t) => {
-  const settings = [
-    ['GANTRY_KV', 'redis://:open-sesame@kv:6379/0'],
+  const [name, value] = ['GANTRY_KV', 'redis://:open-sesame@kv:6379/0'];
+  const { out, err, code } = await start(t, { [name]: value });
+  assert.deepEqual([code, out], [2, '']);
+  assert.equal(err.split('\n')[0], `gantry: ${notServed(name, value)}`);
+});
+
+test('so does each such setting', async (t) => {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  for (const [name, value] of [
     ['GANTRY_CACHE', 'rediss://cache:6380'],
     ['GANTRY_QUEUE', 'nats://queue:4222'],
     ['GANTRY_QUEUE', 'amqp://queue'],
-  ] as const;
-  const started = settings.map(async ([name, value]) => {
-    const { out, err, code } = await start(t, { [name]: value });
-    assert.deepEqual([code, out], [2, '']);
-    const [first] = err.split('\n');
-    assert.equal(
-      first,
-      `gantry: ${name} asks for "${new URL(value).protocol}//", which is not served: use postgres:// or ` +
-        'postgresql://, or leave it out to keep the data in SQLite in the data folder.',
-    );
-  });
-  await Promise.all(started);
+  ] as const) {
+    const open = async () =>
+      createHost({ settings: readSettings(['--data', folder.path], { [name]: value }) });
+    await assert.rejects(open, (error: Error) => {
+      assert.ok(error instanceof SettingsError);
+      assert.equal(error.message.split('\n')[0], notServed(name, value));
+      return true;
+    });
+  }
 });

@@ -15,6 +15,14 @@ const body = `
   while (!(await ctx.storage.kv.get({ key: 'go' })).found) await new Promise((done) => setTimeout(done, 20));
   return { done: true };`;
 const counting = `await ctx.storage.kv.atomicIncrement({ key: 'visits' });${body.replace('done: true', "done: (await ctx.storage.kv.get({ key: 'visits' })).value === 1")}`;
+/** Takes one of the stock: seen at first as 0, left as -1. */
+const taking = `
+  const { kv } = ctx.storage;
+  const { value: before = 0 } = await kv.get({ key: 'stock' });
+  if (before === 0) await kv.put({ key: 'stock', value: -1 });
+  else await kv.compareAndSwap({ key: 'stock', expectedValue: before, newValue: before - 1 });
+  ${body.replace('done: true', "before, left: (await kv.get({ key: 'stock' })).value")}`;
+const calling = `return { status: (await ctx.invokeSubWorkflow({ workflowRef: 'child' })).status };`;
 /** One pack may reach the network, so nobody knows what it did; the other acts through the host alone. */
 const PACKS = [
   {
@@ -26,6 +34,8 @@ const PACKS = [
     },
   },
   { name: 'vendor.acme.kept', nodes: { 'vendor.acme.count': { body: counting, role: 'side-effect' } } },
+  { name: 'vendor.acme.stock', nodes: { 'vendor.acme.take': { body: taking, role: 'side-effect' } } },
+  { name: 'vendor.acme.parent', nodes: { 'vendor.acme.call': { body: calling, role: 'side-effect' } } },
   {
     name: 'vendor.acme.door',
     nodes: {
@@ -36,11 +46,17 @@ const PACKS = [
     },
   },
 ];
-const flows = ['act', 'look', 'count', 'go'].map((id) => workflow(id, [node('a', `vendor.acme.${id}`)]));
+const flows = [
+  ...['act', 'look', 'count', 'take', 'call', 'go'].map((id) =>
+    workflow(id, [node('a', `vendor.acme.${id}`)]),
+  ),
+  workflow('child', [node('x', 'core.delay', { delayMs: 1_000 })]),
+];
 
 /** They wait for the test, on a machine that may be busy. */
 const PACK_TIMEOUT_SECONDS = 250;
 
+const isDispatched = ({ type }: RunEventDoc): boolean => type === 'node.dispatched';
 const isActing = ({ payload }: RunEventDoc): boolean => payload.message === 'acting';
 
 /** One host is killed while a node of each kind acts; the next one lets them go on to their end. */
@@ -50,10 +66,10 @@ async function killedHost(t: TestContext) {
   const api = caller(first.url);
   await api.install(PACKS, flows);
   const runIds = new Map<string, unknown>();
-  for (const id of ['act', 'look', 'count']) {
+  for (const id of ['act', 'look', 'count', 'take', 'call']) {
     const { runId } = await api.send('/v1/runs', JSON.stringify({ workflowId: id }));
     runIds.set(id, runId);
-    await until(api.poll(runId), (events) => events.some(isActing));
+    await until(api.poll(runId), (events) => events.some(id === 'call' ? isDispatched : isActing));
   }
   const children = childrenOf(first.child.pid!);
   assert.ok(children.length > 0);
@@ -86,6 +102,19 @@ test('kill -9 of the host', async (t) => {
     const events = await eventsOf('count');
     assert.deepEqual(outcomeOf(events), ['run.completed', undefined, 2]);
     assert.deepEqual(events.at(-1)?.payload.outputs, { done: true });
+  });
+  await t.test(
+    'a node that wrote what it made of a read reads the same, and writes nothing twice',
+    async () => {
+      const events = await eventsOf('take');
+      assert.deepEqual(events.at(-1)?.payload.outputs, { before: 0, left: -1 });
+    },
+  );
+  await t.test('a child that pack code waits for goes on, and its end is heard once', async () => {
+    const events = await eventsOf('call');
+    const count = (type: string) => events.filter((event) => event.type === type).length;
+    assert.deepEqual([count('node.started'), count('node.dispatched'), count('node.completed')], [1, 1, 1]);
+    assert.deepEqual(events.at(-1)?.payload.outputs, { status: 'completed' });
   });
 });
 
