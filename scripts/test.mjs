@@ -89,8 +89,9 @@ const GROUPS = [
   /^packages\/registry\//,
   /^packages\/store\//,
   /^packages\//,
+  /^(bench|test)\//,
 ];
-const FILES_PER_PROCESS_MAX = 25;
+const FILES_PER_PROCESS_MAX = 45;
 const ALONE =
   /(crash|escapes|host-death|memory|process|restart|browser|main|scans|sharing|walls|width)[^/]*\.test\.ts$/;
 const LONGEST = /(crash|escapes|restart|scans|walls)[^/]*\.test\.ts$/;
