@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node, workflow } from '../../host/src/testing/definitions.ts';
+import { onePerFile } from '../../host/src/testing/one-per-file.ts';
 import { realHost } from './testing/real-host.ts';
 
 const GATE = workflow('gate', [
@@ -12,8 +13,10 @@ const FORM = workflow('form', [
   }),
 ]);
 
-test('on a terminal, run --watch puts the question and goes on with the answer', async (t) => {
-  const host = await realHost(t, [GATE]);
+const openHost = onePerFile((t) => realHost(t, [GATE]));
+
+test('on a terminal, run --watch puts the question and goes on with the answer', async () => {
+  const host = await openHost();
   const yes = await host.typing(['what', 'a'], 'run', 'gate', '--watch').finished;
   assert.equal(yes.code, 0, yes.out + yes.err);
   assert.match(yes.out, /Publish\?\n/);
@@ -29,8 +32,8 @@ test('a refused answer is said and asked for again', async (t) => {
   assert.match(done.out, /days/);
 });
 
-test('a question that someone else answers is taken back', async (t) => {
-  const host = await realHost(t, [GATE]);
+test('a question that someone else answers is taken back', async () => {
+  const host = await openHost();
   const watching = host.typing([], 'run', 'gate', '--watch');
   const [, runId = ''] = await watching.says(/gate (\S+)\n.*Publish\?/s);
   await host.gantry('approve', runId);
@@ -39,16 +42,16 @@ test('a question that someone else answers is taken back', async (t) => {
   assert.match(done.out, /answered by .*completed in/s);
 });
 
-test('later: the run goes on waiting, and what to type is said', async (t) => {
-  const host = await realHost(t, [GATE]);
+test('later: the run goes on waiting, and what to type is said', async () => {
+  const host = await openHost();
   const watching = host.typing(['l'], 'run', 'gate', '--watch');
   const [, runId = ''] = await watching.says(/gantry approve (\S+) review/);
   await host.gantry('approve', runId);
   assert.equal((await watching.finished).code, 0);
 });
 
-test('without a terminal the question is shown with what to type', async (t) => {
-  const host = await realHost(t, [GATE]);
+test('without a terminal the question is shown with what to type', async () => {
+  const host = await openHost();
   const watching = host.start('run', 'gate', '--watch');
   const [, runId = ''] = await watching.says(/Publish\?\n.*May answer.*\n {4}gantry approve (\S+) review\n/s);
   await host.gantry('approve', runId);

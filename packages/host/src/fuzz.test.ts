@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { node, workflow } from './testing/definitions.ts';
+import { onePerFile } from './testing/one-per-file.ts';
 import { type TestHost, testHost } from './testing/test-host.ts';
 
 const CANARY = 'sk-canary-4f9a2b7c1d8e6f3a5b0c9d7e';
@@ -40,8 +41,10 @@ const anyId = fc.oneof(
   fc.constantFrom('three', 'run_00000000000000000000000000', CANARY, '..', '%00', '__proto__', ' '),
 );
 
-test('every route answers any path parameter, query and JSON body with an honest status', async (t) => {
-  const host = await testHost(t, { workflows: [three] });
+const openHost = onePerFile((t) => testHost(t, { workflows: [three] }));
+
+test('every route answers any path parameter, query and JSON body with an honest status', async () => {
+  const host = await openHost();
   const routes = await routesOf(host);
   assert.ok(routes.length > 15, `routes in the description: ${routes.length}`);
   await fc.assert(
@@ -89,8 +92,8 @@ const MALFORMED: [name: string, payload: string | Buffer, headers: Record<string
     ['deep metadata', '{"workflowId":"three","metadata":{"a":{"b":{"c":{"d":{"e":1}}}}}}', JSON_HEADERS, 400],
   ];
 
-test('malformed run requests are refused with the right code and leave no run', async (t) => {
-  const host = await testHost(t, { workflows: [three] });
+test('malformed run requests are refused with the right code and leave no run', async () => {
+  const host = await openHost();
   for (const [name, payload, headers, status] of MALFORMED) {
     const response = await host.request({ method: 'POST', url: '/v1/runs', payload, headers });
     checkAnswer(name, response);
@@ -101,8 +104,8 @@ test('malformed run requests are refused with the right code and leave no run', 
   assert.equal(Object.getOwnPropertyDescriptor(Object.prototype, 'polluted'), undefined);
 });
 
-test('bad cursors and stream modes are named', async (t) => {
-  const host = await testHost(t, { workflows: [three] });
+test('bad cursors and stream modes are named', async () => {
+  const host = await openHost();
   const created = await host.request({
     method: 'POST',
     url: '/v1/runs',

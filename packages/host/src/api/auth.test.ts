@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bearerSecret } from '@gantry/http';
 import type { Json } from '@gantry/protocol';
+import { onePerFile } from '../testing/one-per-file.ts';
 import { type ApiTest, apiTest, assertError } from './testing.ts';
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -16,6 +17,8 @@ async function newKey(api: ApiTest, body: Record<string, Json>, as?: string) {
 const revoke = (api: ApiTest, keyId: string, headers: Record<string, string> = {}) =>
   api.request({ method: 'DELETE', url: `${KEYS}/${keyId}`, headers });
 
+const openApi = onePerFile(apiTest);
+
 test('only a bearer header with one token has a secret', () => {
   assert.equal(bearerSecret('Bearer abc'), 'abc');
   assert.equal(bearerSecret('bearer  abc== '), 'abc==');
@@ -24,8 +27,8 @@ test('only a bearer header with one token has a secret', () => {
   }
 });
 
-test('without a valid key nothing is told, not even whether it exists', async (t) => {
-  const api = await apiTest(t);
+test('without a valid key nothing is told, not even whether it exists', async () => {
+  const api = await openApi();
   const runId = await api.start('three');
   for (const authorization of ['', 'Bearer', 'Bearer unknown', 'Basic abc']) {
     assertError(await api.get(`/v1/runs/${runId}`, { authorization }), 401, 'unauthenticated');
@@ -34,8 +37,8 @@ test('without a valid key nothing is told, not even whether it exists', async (t
   }
 });
 
-test('each scope opens its own routes and no others', async (t) => {
-  const api = await apiTest(t);
+test('each scope opens its own routes and no others', async () => {
+  const api = await openApi();
   const { key } = await newKey(api, { scopes: ['runs:read'] });
   const runId = await api.start('three');
   assert.equal((await api.get(`/v1/runs/${runId}`, bearer(key))).statusCode, 200);
@@ -44,8 +47,8 @@ test('each scope opens its own routes and no others', async (t) => {
   assertError(await api.get(KEYS, bearer(key)), 403, 'forbidden', { scopeRequired: 'keys:manage' });
 });
 
-test('tenants never see each other', async (t) => {
-  const api = await apiTest(t);
+test('tenants never see each other', async () => {
+  const api = await openApi();
   const scopes = ['runs:create', 'runs:read', 'runs:cancel', 'manifest:read'];
   const { key, tenant } = await newKey(api, { scopes, tenant: 'acme' });
   assert.equal(tenant, 'acme');
@@ -64,8 +67,8 @@ test('tenants never see each other', async (t) => {
   assertError(named, 403, 'run_forbidden');
 });
 
-test('a key is shown once and kept as a hash', async (t) => {
-  const api = await apiTest(t);
+test('a key is shown once and kept as a hash', async () => {
+  const api = await openApi();
   const { key, keyId } = await newKey(api, { scopes: ['runs:read'] });
   assert.match(key, /^gk_[\w-]{43}$/);
   const list = await api.get(KEYS);
@@ -73,8 +76,8 @@ test('a key is shown once and kept as a hash', async (t) => {
   assert.ok(list.json().keys.some((listed: { keyId: string }) => listed.keyId === keyId));
 });
 
-test('a repeated request makes no second key and finds no secret', async (t) => {
-  const api = await apiTest(t);
+test('a repeated request makes no second key and finds no secret', async () => {
+  const api = await openApi();
   const again = () =>
     api.post(KEYS, { name: 'once', scopes: ['runs:read'] }, { 'idempotency-key': 'make-one' });
   const first = await again();
@@ -101,8 +104,8 @@ test('a rotated key works through its grace time and not a moment longer', async
   assertError(await api.post(`${KEYS}/${old.keyId}/rotate`, {}), 409, 'conflict');
 });
 
-test('a revoked key stops at once', async (t) => {
-  const api = await apiTest(t);
+test('a revoked key stops at once', async () => {
+  const api = await openApi();
   const { key, keyId } = await newKey(api, { scopes: ['runs:read'] });
   assert.equal((await api.get('/v1/host/gantry/runs', bearer(key))).statusCode, 200);
   assert.equal((await revoke(api, keyId)).statusCode, 200);
@@ -111,8 +114,8 @@ test('a revoked key stops at once', async (t) => {
   assertError(await revoke(api, 'key_absent'), 404, 'not_found');
 });
 
-test('nobody gets more power through keys than they have', async (t) => {
-  const api = await apiTest(t);
+test('nobody gets more power through keys than they have', async () => {
+  const api = await openApi();
   const manager = await newKey(api, { scopes: ['keys:manage', 'runs:read'], tenant: 'acme' });
   const as = bearer(manager.key);
   const stronger = await api.post(KEYS, { name: 'x', scopes: ['runs:create'] }, as);
@@ -127,8 +130,8 @@ test('nobody gets more power through keys than they have', async (t) => {
   assert.equal((await newKey(api, { scopes: ['runs:read'] }, manager.key)).tenant, 'acme');
 });
 
-test('test keys live in a world of their own', async (t) => {
-  const api = await apiTest(t);
+test('test keys live in a world of their own', async () => {
+  const api = await openApi();
   const scopes = ['runs:create', 'runs:read', 'workflows:write', 'keys:manage'];
   const { key } = await newKey(api, { scopes, test: true });
   assert.match(key, /^gk_test_/);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { onePerFile } from '../testing/one-per-file.ts';
 import { apiTest, assertError } from './testing.ts';
 
 const chain = (chainId: string, nodes: object[], more: object = {}) => ({
@@ -21,8 +22,10 @@ const say = (id: string) => ({
   inputs: { said: 'You said {{params.words}}' },
 });
 
-test('a chain becomes a workflow that runs with its parameters written down', async (t) => {
-  const api = await apiTest(t);
+const openApi = onePerFile(apiTest);
+
+test('a chain becomes a workflow that runs with its parameters written down', async () => {
+  const api = await openApi();
   const made = await api.post('/v1/host/gantry/workflows/from-chain', {
     chainId: 'say',
     chains: [chain('say', [say('n0'), { id: 'n1', typeId: 'core.noop' }])],
@@ -37,8 +40,8 @@ test('a chain becomes a workflow that runs with its parameters written down', as
   assert.ok(JSON.stringify(events).includes('You said hello'));
 });
 
-test('a chain with open parameters takes them anew in each run', async (t) => {
-  const api = await apiTest(t);
+test('a chain with open parameters takes them anew in each run', async () => {
+  const api = await openApi();
   const made = await api.post('/v1/host/gantry/workflows/from-chain', {
     chainId: 'open',
     chains: [chain('open', [say('n0')])],
@@ -56,8 +59,8 @@ test('a chain with open parameters takes them anew in each run', async (t) => {
   }
 });
 
-test('a composed chain registers its children with it, or nothing at all', async (t) => {
-  const api = await apiTest(t);
+test('a composed chain registers its children with it, or nothing at all', async () => {
+  const api = await openApi();
   const parent = chain(
     'parent',
     [{ id: 'n0', typeId: 'core.subWorkflow', config: { subChainRef: 'child', waitForCompletion: true } }],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { node, variable, workflow } from '../testing/definitions.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
 import { type ApiTest, apiTest, assertError, assertPublic, secretive, slow, three } from './testing.ts';
 
 const echo = workflow('echo', [node('say', 'core.identity', {}, { inputs: { word: variable('word') } })], {
@@ -21,8 +22,10 @@ async function over(api: ApiTest, workflowId: string, inputs = {}): Promise<stri
   return runId;
 }
 
-test('a run and its replay do not differ', async (t) => {
-  const api = await apiTest(t, { workflows });
+const openApi = onePerFile((t) => apiTest(t, { workflows }));
+
+test('a run and its replay do not differ', async () => {
+  const api = await openApi();
   const a = await over(api, 'echo', { word: 'x' });
   const b = (await api.post(`/v1/runs/${a}:fork`, { mode: 'replay' })).json().runId;
   assert.deepEqual(await diffOf(api, a, b), { a, b, divergedAtSeq: null, eventDiffs: [], stateDiff: {} });
@@ -47,8 +50,8 @@ test('what differs is told by sequence, and by place in the state', async (t) =>
   );
 });
 
-test('a longer log adds, a shorter one removes', async (t) => {
-  const api = await apiTest(t, { workflows });
+test('a longer log adds, a shorter one removes', async () => {
+  const api = await openApi();
   const a = await over(api, 'echo');
   const b = await over(api, 'three');
   const ops = async (left: string, right: string): Promise<string[]> =>
@@ -57,16 +60,16 @@ test('a longer log adds, a shorter one removes', async (t) => {
   assert.equal((await ops(b, a)).at(-1), 'removed');
 });
 
-test('of a run under way only what it has come to is compared', async (t) => {
-  const api = await apiTest(t, { workflows });
+test('of a run under way only what it has come to is compared', async () => {
+  const api = await openApi();
   const [a, b] = [await api.start('slow'), await over(api, 'three')];
   const diff = await diffOf(api, a, b);
   assert.equal(diff.truncated, true);
   assert.ok(diff.eventDiffs.every(({ op }: { op: string }) => op === 'changed'));
 });
 
-test('secrets stay masked, and both runs must be the caller’s', async (t) => {
-  const api = await apiTest(t, { workflows });
+test('secrets stay masked, and both runs must be the caller’s', async () => {
+  const api = await openApi();
   const [a, b] = [
     await over(api, 'secretive', { token: 'hush' }),
     await over(api, 'secretive', { token: 'hum' }),

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { DebugBundle, DiscoveryDocument } from '@gantry/protocol';
 import { Compile } from 'typebox/compile';
 import { node, workflow } from '../testing/definitions.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
 import { debugBundle } from './debug-bundle.ts';
 import { apiTest, assertError, assertPublic } from './testing.ts';
 
@@ -11,8 +12,10 @@ const anonymous = { authorization: '' };
 const isDiscovery = Compile(DiscoveryDocument);
 const isBundle = Compile(DebugBundle);
 
-test('discovery is public, cacheable and valid', async (t) => {
-  const api = await apiTest(t);
+const openApi = onePerFile(apiTest);
+
+test('discovery is public, cacheable and valid', async () => {
+  const api = await openApi();
   const response = await api.get('/.well-known/openwop', anonymous);
   const doc = response.json();
   assert.equal(response.statusCode, 200);
@@ -25,8 +28,8 @@ test('discovery is public, cacheable and valid', async (t) => {
   assert.deepEqual([same.statusCode, same.body], [304, '']);
 });
 
-test('the OpenAPI document describes every route, its errors and what it needs', async (t) => {
-  const api = await apiTest(t);
+test('the OpenAPI document describes every route, its errors and what it needs', async () => {
+  const api = await openApi();
   const doc = (await api.get('/v1/openapi.json', anonymous)).json();
   assert.match(doc.openapi, /^3\.1\./);
   const create = doc.paths['/v1/runs'].post;
@@ -47,8 +50,8 @@ test('the OpenAPI document describes every route, its errors and what it needs',
   assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');
 });
 
-test('workflows are registered, read, listed and kept by version', async (t) => {
-  const api = await apiTest(t);
+test('workflows are registered, read, listed and kept by version', async () => {
+  const api = await openApi();
   const registry = '/v1/host/gantry/workflows';
   const first = (await api.post(registry, workflow('w', [node('a', 'core.noop')]))).json();
   const second = await api.post(registry, workflow('w', [node('b', 'core.noop')], { version: '2.0.0' }));
@@ -74,8 +77,8 @@ test('workflows are registered, read, listed and kept by version', async (t) => 
   assertError(await api.post(registry, { id: 'broken' }), 400, 'validation_error');
 });
 
-test('the debug bundle holds the whole run, with what is sensitive masked', async (t) => {
-  const api = await apiTest(t);
+test('the debug bundle holds the whole run, with what is sensitive masked', async () => {
+  const api = await openApi();
   const runId = await api.start('secretive', { inputs: { token: 'sk-canary-0123456789', count: 1 } });
   await api.ended(runId);
   const response = await api.get(`/v1/runs/${runId}/debug-bundle`);
@@ -96,8 +99,8 @@ test('the debug bundle holds the whole run, with what is sensitive masked', asyn
   assert.equal(bundle.truncated, undefined);
 });
 
-test('a bundle too large for one answer is a prefix that says so', async (t) => {
-  const api = await apiTest(t);
+test('a bundle too large for one answer is a prefix that says so', async () => {
+  const api = await openApi();
   const runId = await api.start('three');
   await api.ended(runId);
   const read = await api.host.services.runtime.read({ tenant: 'default', runId });
@@ -124,8 +127,8 @@ test('a bundle too large for one answer is a prefix that says so', async (t) => 
   assert.equal(unread.truncated, true, 'also when the rest was never read');
 });
 
-test('a bundle of a long log reads each event once and lets others in between', async (t) => {
-  const api = await apiTest(t);
+test('a bundle of a long log reads each event once and lets others in between', async () => {
+  const api = await openApi();
   const runId = await api.start('three');
   await api.ended(runId);
   const read = await api.host.services.runtime.read({ tenant: 'default', runId });
@@ -158,8 +161,8 @@ test('a bundle of a long log reads each event once and lets others in between', 
   assert.ok(turns >= 4, `${turns} turns of the loop`);
 });
 
-test('a waiting run explains what it waits for', async (t) => {
-  const api = await apiTest(t);
+test('a waiting run explains what it waits for', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   const explained = await api.get(`/v1/host/gantry/runs/${runId}/explain`);
   assert.equal(explained.statusCode, 200, explained.body);

@@ -3,12 +3,15 @@ import { test } from 'node:test';
 import { PollEventsResponse } from '@gantry/protocol';
 import { Compile } from 'typebox/compile';
 import { node, variable, workflow } from '../testing/definitions.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
 import { apiTest, assertError, assertPublic } from './testing.ts';
 
 const isPoll = Compile(PollEventsResponse);
 
-test('a finished run answers the same events each time, in order from 0', async (t) => {
-  const api = await apiTest(t);
+const openApi = onePerFile(apiTest);
+
+test('a finished run answers the same events each time, in order from 0', async () => {
+  const api = await openApi();
   const runId = await api.start('three');
   await api.ended(runId);
   const poll = await api.get(`/v1/runs/${runId}/events/poll`);
@@ -29,8 +32,8 @@ test('a finished run answers the same events each time, in order from 0', async 
   assert.equal(asJson.body, poll.body);
 });
 
-test('a cursor gives what comes after it; past the end is empty, not an error', async (t) => {
-  const api = await apiTest(t);
+test('a cursor gives what comes after it; past the end is empty, not an error', async () => {
+  const api = await openApi();
   const runId = await api.start('three');
   await api.ended(runId);
   const all = (await api.get(`/v1/runs/${runId}/events/poll`)).json().events;
@@ -46,8 +49,8 @@ test('a cursor gives what comes after it; past the end is empty, not an error', 
   }
 });
 
-test('a poll waits for the next event and answers with it', async (t) => {
-  const api = await apiTest(t);
+test('a poll waits for the next event and answers with it', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   const { lastEventSeq } = (await api.get(`/v1/runs/${runId}/events`, { accept: 'application/json' })).json();
   let settled = false;
@@ -66,8 +69,8 @@ test('a poll waits for the next event and answers with it', async (t) => {
   assert.ok((await first).json().events.length > 0);
 });
 
-test('a poll that saw nothing answers when its time is over', async (t) => {
-  const api = await apiTest(t);
+test('a poll that saw nothing answers when its time is over', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   const { lastEventSeq } = (await api.get(`/v1/runs/${runId}/events`, { accept: 'application/json' })).json();
   const answer = await api.get(`/v1/runs/${runId}/events/poll?timeout=1&lastSequence=${lastEventSeq + 10}`);
@@ -83,8 +86,8 @@ test('closing the host sends waiting readers home', async (t) => {
   assert.equal((await waiting).statusCode, 200);
 });
 
-test('bad queries are refused', async (t) => {
-  const api = await apiTest(t);
+test('bad queries are refused', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   for (const query of [
     'timeout=0',
@@ -100,8 +103,8 @@ test('bad queries are refused', async (t) => {
   assertError(await api.get('/v1/runs/%00/events/poll'), 400, 'validation_error');
 });
 
-test('what a run keeps to itself is in no event', async (t) => {
-  const api = await apiTest(t);
+test('what a run keeps to itself is in no event', async () => {
+  const api = await openApi();
   const secret = 'sk-canary-0123456789abcdef';
   const runId = await api.start('secretive', { inputs: { token: secret, undeclared: secret } });
   await api.ended(runId);

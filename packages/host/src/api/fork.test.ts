@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
 import { type ApiTest, apiTest, assertError, secretive, slow, three } from './testing.ts';
 
 const acting = workflow('acting', [
@@ -33,6 +34,8 @@ async function effects(api: ApiTest): Promise<number> {
   return (await readFile(path.join(api.dataDir, 'side-effects.log'), 'utf8')).trim().split('\n').length;
 }
 
+const openApi = onePerFile((t) => apiTest(t, { workflows }));
+
 test('a replay lives the run again, without its effects', async (t) => {
   const api = await apiTest(t, { workflows });
   const source = await api.start('acting', { tags: ['a'], metadata: { b: 1 } });
@@ -55,8 +58,8 @@ test('a replay lives the run again, without its effects', async (t) => {
   assert.equal(await effects(api), 2);
 });
 
-test('every event id of a fork is its own', async (t) => {
-  const api = await apiTest(t, { workflows });
+test('every event id of a fork is its own', async () => {
+  const api = await openApi();
   const source = await api.start('acting');
   await api.ended(source);
   const runId = await forked(api, source, { mode: 'replay', fromSeq: 3 });
@@ -81,8 +84,8 @@ test('a branch keeps what came before and lets the rest happen, effects and all'
   assert.equal(await effects(api), 4);
 });
 
-test('a branch may start anywhere, also between events that are written together', async (t) => {
-  const api = await apiTest(t, { workflows });
+test('a branch may start anywhere, also between events that are written together', async () => {
+  const api = await openApi();
   const source = await api.start('three');
   await api.ended(source);
   const { length } = await logOf(api, source);
@@ -93,8 +96,8 @@ test('a branch may start anywhere, also between events that are written together
   }
 });
 
-test('a branch changes options, and only those that are named', async (t) => {
-  const api = await apiTest(t, { workflows });
+test('a branch changes options, and only those that are named', async () => {
+  const api = await openApi();
   const source = await api.start('three', { tags: ['old'], metadata: { a: 1, b: 1 } });
   await api.ended(source);
   const runOptionsOverlay = { configurable: { recursionLimit: 1 }, metadata: { b: 2 } };
@@ -108,8 +111,8 @@ test('a branch changes options, and only those that are named', async (t) => {
   assertError(await forkOf(api, source, bad), 400, 'validation_error');
 });
 
-test('forks of a run that waits wait too', async (t) => {
-  const api = await apiTest(t, { workflows });
+test('forks of a run that waits wait too', async () => {
+  const api = await openApi();
   const source = await api.start('slow');
   const log = await logOf(api, source);
   for (const body of [{ mode: 'replay' }, { mode: 'branch', fromSeq: log.length }]) {
@@ -122,8 +125,8 @@ test('forks of a run that waits wait too', async (t) => {
   assert.equal((await api.get(`/v1/runs/${source}`)).json().status, 'running');
 });
 
-test('a fork that cannot be is refused', async (t) => {
-  const api = await apiTest(t, { workflows });
+test('a fork that cannot be is refused', async () => {
+  const api = await openApi();
   const source = await api.start('three');
   await api.ended(source);
   const { length } = await logOf(api, source);
@@ -157,8 +160,8 @@ test('a repeated fork answers the first one again', async (t) => {
   assert.equal((await api.get('/v1/host/gantry/runs')).json().runs.length, 2);
 });
 
-test('a secret stays masked in a fork, and is still there for its nodes', async (t) => {
-  const api = await apiTest(t, { workflows });
+test('a secret stays masked in a fork, and is still there for its nodes', async () => {
+  const api = await openApi();
   const source = await api.start('secretive', { inputs: { token: 'hush', count: 1 } });
   await api.ended(source);
   for (const body of [{ mode: 'replay' }, { mode: 'branch', fromSeq: 2 }]) {

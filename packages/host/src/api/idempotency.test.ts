@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { onePerFile } from '../testing/one-per-file.ts';
 import { apiTest, assertError } from './testing.ts';
 
 const keyed = (key: string) => ({ 'idempotency-key': key });
 const REPLAY = 'openwop-idempotent-replay';
+
+const openApi = onePerFile(apiTest);
 
 test('a repeated create answers the first run again, and only the repeat says so', async (t) => {
   const api = await apiTest(t);
@@ -17,8 +20,8 @@ test('a repeated create answers the first run again, and only the repeat says so
   assert.equal((await api.get('/v1/host/gantry/runs')).json().runs.length, 1);
 });
 
-test('the same key for another request is refused without the first answer', async (t) => {
-  const api = await apiTest(t);
+test('the same key for another request is refused without the first answer', async () => {
+  const api = await openApi();
   const first = await api.post('/v1/runs', { workflowId: 'three' }, keyed('k'));
   const other = await api.post('/v1/runs', { workflowId: 'slow' }, keyed('k'));
   assertError(other, 409, 'idempotency_key_mismatch');
@@ -35,8 +38,8 @@ test('many requests with one key at once make one run', async (t) => {
   assert.equal((await api.get('/v1/host/gantry/runs')).json().runs.length, 1);
 });
 
-test('a refusal that could change is not kept; one that cannot is', async (t) => {
-  const api = await apiTest(t);
+test('a refusal that could change is not kept; one that cannot is', async () => {
+  const api = await openApi();
   assertError(await api.post('/v1/runs', { workflowId: 7 }, keyed('a')), 400, 'validation_error');
   assert.equal((await api.post('/v1/runs', { workflowId: 'three' }, keyed('a'))).statusCode, 201);
   const absent = () => api.post('/v1/runs', { workflowId: 'absent' }, keyed('b'));
@@ -59,8 +62,8 @@ test('a key is forgotten after a day', async (t) => {
   assert.notEqual(forgotten.json().runId, first.json().runId);
 });
 
-test('keys are bounded, per operation, and ignored by reads', async (t) => {
-  const api = await apiTest(t);
+test('keys are bounded, per operation, and ignored by reads', async () => {
+  const api = await openApi();
   const create = (key: string) => api.post('/v1/runs', { workflowId: 'slow' }, keyed(key));
   assertError(await create('x'.repeat(256)), 400, 'validation_error', { maxLength: 255 });
   const { runId } = (await create('x'.repeat(255))).json();
@@ -72,8 +75,8 @@ test('keys are bounded, per operation, and ignored by reads', async (t) => {
   assert.equal((await api.get(`/v1/runs/${runId}`, keyed('x'.repeat(999)))).statusCode, 200);
 });
 
-test('both spellings of cancel are one operation', async (t) => {
-  const api = await apiTest(t);
+test('both spellings of cancel are one operation', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   const first = await api.post(`/v1/runs/${runId}/cancel`, {}, keyed('c'));
   const again = await api.post(`/v1/runs/${runId}:cancel`, undefined, keyed('c'));
@@ -81,8 +84,8 @@ test('both spellings of cancel are one operation', async (t) => {
   assert.equal(again.headers[REPLAY], 'true');
 });
 
-test('a repeated pause replays its 202 though the run is paused by now', async (t) => {
-  const api = await apiTest(t);
+test('a repeated pause replays its 202 though the run is paused by now', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   const pause = (key: string) => api.post(`/v1/runs/${runId}:pause`, {}, keyed(key));
   const first = await pause('p');
@@ -93,8 +96,8 @@ test('a repeated pause replays its 202 though the run is paused by now', async (
   assertError(await pause('q'), 409, 'conflict', { runStatus: 'paused' });
 });
 
-test('registration and bulk cancel replay too', async (t) => {
-  const api = await apiTest(t);
+test('registration and bulk cancel replay too', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   const bulk = () => api.post('/v1/runs:bulk-cancel', { runIds: [runId, 'absent'] }, keyed('b'));
   const first = await bulk();

@@ -4,10 +4,13 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { newRunId } from '@gantry/protocol';
 import { node, workflow } from '../testing/definitions.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
 import { apiTest, assertError, assertPublic } from './testing.ts';
 
-test('a run is created, read and found in the list', async (t) => {
-  const api = await apiTest(t);
+const openApi = onePerFile(apiTest);
+
+test('a run is created, read and found in the list', async () => {
+  const api = await openApi();
   const created = await api.post('/v1/runs', { workflowId: 'three', tags: ['x'], metadata: { a: 1 } });
   assert.equal(created.statusCode, 201, created.body);
   const { runId, status, eventsUrl, statusUrl } = created.json();
@@ -42,8 +45,8 @@ test('the list goes back in time, page by page', async (t) => {
   assertError(await api.get('/v1/host/gantry/runs?status=odd'), 400, 'validation_error');
 });
 
-test('a create that cannot be is refused for the right reason', async (t) => {
-  const api = await apiTest(t);
+test('a create that cannot be is refused for the right reason', async () => {
+  const api = await openApi();
   const secret = 'sk-canary-0123456789abcdef';
   const unknown = await api.post('/v1/runs', { workflowId: secret });
   assertError(unknown, 404, 'not_found');
@@ -78,8 +81,8 @@ test('a workflow schema for configurable is enforced', async (t) => {
   assert.ok('configurableSchema' in (await api.get('/v1/workflows/strict')).json());
 });
 
-test('X-Dedup allows one active run per scope, also for requests at the same moment', async (t) => {
-  const api = await apiTest(t);
+test('X-Dedup allows one active run per scope, also for requests at the same moment', async () => {
+  const api = await openApi();
   const create = (scopeId?: string) =>
     api.post('/v1/runs', { workflowId: 'slow', ...(scopeId && { scopeId }) }, { 'x-dedup': 'enforce' });
   const answers = await Promise.all([create('s'), create('s'), create('s')]);
@@ -95,8 +98,8 @@ test('X-Dedup allows one active run per scope, also for requests at the same mom
   assert.equal((await create('s')).statusCode, 201);
 });
 
-test('a run that has not moved is not sent again', async (t) => {
-  const api = await apiTest(t);
+test('a run that has not moved is not sent again', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   const first = await api.get(`/v1/runs/${runId}`);
   const etag = String(first.headers.etag);
@@ -109,8 +112,8 @@ test('a run that has not moved is not sent again', async (t) => {
   assert.notEqual(moved.headers.etag, etag);
 });
 
-test('large answers are compressed for those who can read them, with the same bytes inside', async (t) => {
-  const api = await apiTest(t);
+test('large answers are compressed for those who can read them, with the same bytes inside', async () => {
+  const api = await openApi();
   const metadata = { text: 'all the same '.repeat(200) };
   const runId = await api.start('slow', { metadata });
   const plain = await api.get(`/v1/runs/${runId}`);
@@ -127,8 +130,8 @@ test('large answers are compressed for those who can read them, with the same by
   }
 });
 
-test('cancel ends a run; again, or on an ended run, it changes nothing', async (t) => {
-  const api = await apiTest(t);
+test('cancel ends a run; again, or on an ended run, it changes nothing', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   const cancelled = await api.post(`/v1/runs/${runId}:cancel`, { reason: 'enough' });
   assert.equal(cancelled.statusCode, 200, cancelled.body);
@@ -144,8 +147,8 @@ test('cancel ends a run; again, or on an ended run, it changes nothing', async (
   assertError(await api.post(`/v1/runs/${runId}/cancel`, { odd: 1 }), 400, 'validation_error');
 });
 
-test('pause and resume', async (t) => {
-  const api = await apiTest(t);
+test('pause and resume', async () => {
+  const api = await openApi();
   const runId = await api.start('slow');
   const paused = await api.post(`/v1/runs/${runId}:pause`, { drainPolicy: 'immediate' });
   assert.equal(paused.statusCode, 202, paused.body);
@@ -160,8 +163,8 @@ test('pause and resume', async (t) => {
   assertError(await api.post('/v1/runs/absent:pause', {}), 404, 'not_found');
 });
 
-test('bulk cancel answers for each run in the order asked', async (t) => {
-  const api = await apiTest(t);
+test('bulk cancel answers for each run in the order asked', async () => {
+  const api = await openApi();
   const [running, done, cancelled] = [
     await api.start('slow'),
     await api.start('three'),
@@ -188,8 +191,8 @@ test('bulk cancel answers for each run in the order asked', async (t) => {
   }
 });
 
-test('a run older than the retention is gone, one that never was is not there', async (t) => {
-  const api = await apiTest(t);
+test('a run older than the retention is gone, one that never was is not there', async () => {
+  const api = await openApi();
   const old = newRunId(Date.now() - 400 * 86_400_000, randomBytes);
   const fresh = newRunId(Date.now(), randomBytes);
   assertError(await api.get(`/v1/runs/${old}`), 410, 'run_expired');

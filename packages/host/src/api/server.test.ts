@@ -4,10 +4,13 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { openSqlite, type Store, StoreError } from '@gantry/store';
 import { temporaryFolder } from '../testing/host-process.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
 import { apiTest, assertError, assertPublic } from './testing.ts';
 
-test('paths and methods that are not served say so', async (t) => {
-  const api = await apiTest(t);
+const openApi = onePerFile(apiTest);
+
+test('paths and methods that are not served say so', async () => {
+  const api = await openApi();
   assertError(await api.get('/v1/nothing'), 404, 'not_found');
   assertError(await api.get('/runs'), 400, 'validation_error');
   assertError(await api.get('/v2/runs'), 400, 'validation_error');
@@ -20,13 +23,13 @@ test('paths and methods that are not served say so', async (t) => {
   assert.equal(verb.headers.allow, 'POST');
 });
 
-test('an unknown verb is not taken for a run', async (t) => {
-  const api = await apiTest(t);
+test('an unknown verb is not taken for a run', async () => {
+  const api = await openApi();
   assertError(await api.post('/v1/runs/x:explode'), 404, 'not_found');
 });
 
-test('what is not HTTP gets the envelope too', async (t) => {
-  const api = await apiTest(t);
+test('what is not HTTP gets the envelope too', async () => {
+  const api = await openApi();
   const url = new URL(await api.host.start());
   const socket = connect(Number(url.port), url.hostname);
   socket.end('NONSENSE\r\n\r\n');
@@ -88,8 +91,8 @@ test('a disk that is full is told apart from a bug, and neither leaks what is in
   assert.ok(!bug.body.includes('boom'));
 });
 
-test('every answer carries the trace it belongs to', async (t) => {
-  const api = await apiTest(t);
+test('every answer carries the trace it belongs to', async () => {
+  const api = await openApi();
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const answer = await api.get('/healthz', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
   assert.match(String(answer.headers.traceparent), new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));

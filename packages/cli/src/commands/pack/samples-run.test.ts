@@ -7,6 +7,7 @@ import { crc32 } from 'node:zlib';
 import { ApiError, type Client } from '@gantry/client';
 import { writeArchive } from '@gantry/packs';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
+import { onePerFile } from '../../../../host/src/testing/one-per-file.ts';
 import { isWaiting, reaches, realHost } from '../../testing/real-host.ts';
 import { buildSamples } from './testing/pack-folder.ts';
 
@@ -69,8 +70,10 @@ async function codeOf(client: Client, part: Part): Promise<unknown> {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
-test('text fills templates and picks values', async (t) => {
-  const { client } = await realHost(t, []);
+const openHost = onePerFile((t) => realHost(t, []));
+
+test('text fills templates and picks values', async () => {
+  const { client } = await openHost();
   await install(client, 'text');
   const template = { typeId: 'vendor.gantry.text.template', config: { template: 'Hi {{ name }}, {{n}}!' } };
   const filled = await run(client, { ...template, inputs: { name: 'Ada', n: [1, 2] } });
@@ -84,8 +87,8 @@ test('text fills templates and picks values', async (t) => {
   assert.equal(await codeOf(client, { ...pick, config: { pointer: '/a' } }), 'value_missing');
 });
 
-test('crc32 runs as WebAssembly', async (t) => {
-  const { client } = await realHost(t, []);
+test('crc32 runs as WebAssembly', async () => {
+  const { client } = await openHost();
   await install(client, 'crc32');
   // In the order in which definitions keep them.
   const inputs = { list: [1, { deep: [] }], text: 'über {"inputs":{}} \\' };
@@ -94,8 +97,8 @@ test('crc32 runs as WebAssembly', async (t) => {
   assert.deepEqual(outputs, { bytes: Buffer.byteLength(text), crc32: crc32(text) });
 });
 
-test('guestbook stores what is signed, apart for each book', async (t) => {
-  const { client } = await realHost(t, []);
+test('guestbook stores what is signed, apart for each book', async () => {
+  const { client } = await openHost();
   await install(client, 'guestbook');
   const read = { typeId: 'vendor.gantry.guestbook.read' };
   assert.deepEqual((await run(client, read)).outputs, { entries: [] });
@@ -118,8 +121,8 @@ test('guestbook stores what is signed, apart for each book', async (t) => {
   assert.deepEqual(newest.outputs, { entries: entries.slice(0, 1) });
 });
 
-test('http-check needs its grant, and even with it reaches no private address', async (t) => {
-  const { client } = await realHost(t, []);
+test('http-check needs its grant, and even with it reaches no private address', async () => {
+  const { client } = await openHost();
   await assert.rejects(
     install(client, 'http-check'),
     (error) => error instanceof ApiError && error.code === 'pack_runtime_requirement_unmet',
@@ -131,8 +134,8 @@ test('http-check needs its grant, and even with it reaches no private address', 
   assert.equal(await codeOf(client, { typeId, inputs: { url: client.baseUrl } }), 'scheme_not_allowed');
 });
 
-test('the review chain becomes a workflow that asks before it passes text on', async (t) => {
-  const { client } = await realHost(t, []);
+test('the review chain becomes a workflow that asks before it passes text on', async () => {
+  const { client } = await openHost();
   await install(client, 'text');
   await install(client, 'review');
   const { workflowId } = await client.workflows.fromChain({
@@ -152,8 +155,8 @@ test('the review chain becomes a workflow that asks before it passes text on', a
   assert.match(JSON.stringify(last?.payload.outputs), /All is well\./);
 });
 
-test('the agent of editor is refused as long as no agents are served', async (t) => {
-  const { client } = await realHost(t, []);
+test('the agent of editor is refused as long as no agents are served', async () => {
+  const { client } = await openHost();
   await assert.rejects(
     install(client, 'editor'),
     (error) => error instanceof ApiError && error.code === 'pack_peer_dependency_missing',
