@@ -1,4 +1,4 @@
-export { openPostgres, type Sql, type Statement, type Tx } from './open-postgres.ts';
+export { type Driver, openPostgres, type Sql, type Statement, type Tx } from './open-postgres.ts';
 export {
   codeOf,
   isLostConnection,

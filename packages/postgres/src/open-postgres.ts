@@ -30,6 +30,11 @@ export interface Sql extends Driver {
   exchange<T>(work: (tx: Tx) => Promise<Ending<T>>): Promise<T>;
   /** A transaction whose statements have no deadline, for migrations and sweeps. */
   unhurried<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Answers within seconds or fails, whatever other statements wait for: `send` has a connection to itself, and is
+   * called once more on a new one when that is lost or silent. So it must be harmless to repeat.
+   */
+  promptly<T>(send: (sql: Driver) => Promise<T>): Promise<T>;
   /** Connections without work for so long are asked for an answer; those that give none are thrown away. */
   probe(options: { readonly idleMs: number; readonly timeoutMs: number }): Promise<void>;
   /** Until `end` of it or of the pool. */
@@ -54,6 +59,8 @@ export interface PostgresSettings extends Omit<SessionSettings, 'server'> {
 
 /** Statements follow each other on one without waiting for answers, so few are enough. The least busy takes the next. */
 const SHARED = 4;
+/** How long one try of a prompt statement waits for its answer. */
+const PROMPT_MS = 3_000;
 
 type ProbeOptions = Parameters<Sql['probe']>[0];
 type Work = (tx: Tx) => Promise<unknown>;
@@ -72,6 +79,7 @@ export function openPostgres({ url, connectionsMax, ...rest }: PostgresSettings)
       args.length === 1 ? pool.begin('', args[0]) : pool.begin(args[0], args[1]),
     exchange: (work: (tx: Tx) => Promise<Ending<unknown>>) => pool.exchange(work),
     unhurried: (work: Work) => pool.unhurried(work),
+    promptly: (send: (sql: Driver) => Promise<unknown>) => pool.promptly(send),
     probe: (options: ProbeOptions) => pool.probe(options),
     stand: (options: StandingOptions) => pool.stand(options),
     async listen(channel: string, onNotice: (payload: string) => void, onReady: () => void) {
@@ -96,6 +104,7 @@ class Pool {
   readonly #idle: Session[] = [];
   readonly #held = new Set<Session>();
   readonly #standing = new Set<Standing>();
+  #prompt: Session | undefined;
   #turn = 0;
 
   constructor(settings: SessionSettings, connectionsMax: number) {
@@ -133,6 +142,23 @@ class Pool {
     return this.#with((session) => session.unhurried(() => session.transaction('', work)));
   }
 
+  async promptly<T>(send: (sql: Driver) => Promise<T>): Promise<T> {
+    const session = this.#promptSession();
+    try {
+      return await send(session.sql);
+    } catch (error) {
+      if (session.isOpen) throw error;
+      return send(this.#promptSession().sql);
+    }
+  }
+
+  #promptSession(): Session {
+    this.#places.mustBeOpen();
+    if (!this.#prompt?.isOpen)
+      this.#prompt = new Session({ ...this.#settings, statementTimeoutMs: PROMPT_MS });
+    return this.#prompt;
+  }
+
   async probe({ idleMs, timeoutMs }: ProbeOptions): Promise<void> {
     const idle = [...this.#shared, ...this.#idle].filter(
       (session) => session.isOpen && session.idleMs > idleMs,
@@ -162,7 +188,7 @@ class Pool {
 
   async end(graceS: number): Promise<void> {
     this.#places.close();
-    const all = [...this.#shared, ...this.#idle, ...this.#held];
+    const all = [...this.#shared, ...this.#idle, ...this.#held, ...(this.#prompt ? [this.#prompt] : [])];
     await Promise.all([...this.#standing].map((standing) => standing.end()));
     await Promise.all(all.map((session) => session.end(graceS)));
   }

@@ -1,7 +1,7 @@
-import type { Sql } from './sql.ts';
+import type { Driver } from '@gantry/postgres';
 
 /** A column of a statement. */
-export const databaseMs = (sql: Sql) =>
+export const databaseMs = (sql: Driver) =>
   sql`(extract(epoch from clock_timestamp()) * 1000)::bigint as "databaseMs"`;
 
 /**

@@ -3,6 +3,7 @@
  * take the runs of it, one by one; it can still be renewed, for those that nobody took (the database was away, or the
  * machine slept). Who lost a run hears of it at the next commit of that run.
  */
+import type { Driver } from '@gantry/postgres';
 import type { Leases, RunKey } from '../port.ts';
 import { type DatabaseClock, databaseMs } from './clock.ts';
 import { CHANNEL, emptyNotice } from './notices.ts';
@@ -53,19 +54,23 @@ export const leases = (parts: LeaseParts): Leases => {
   };
 };
 
-/** One statement: the lease, the notice that our own connection must bring, and the database's time. */
+/**
+ * One statement: the lease, the notice that our own connection must bring, and the database's time. It waits for no
+ * other: behind statements on silent connections the lease would run out, and others would take over living work.
+ */
 async function renew(parts: LeaseParts, epoch: number, expiresAt: number): Promise<boolean> {
   const { sql, processId, clock, presence } = parts;
   presence.expectNotice();
   try {
-    const { count } = await clock.sync(async () => {
-      const [renewed] = await sql<[{ count: number; databaseMs: number }]>`
+    const ask = async (own: Driver) => {
+      const [renewed] = await own<[{ count: number; databaseMs: number }]>`
         with renewed as (update leases set expires_at = ${expiresAt} where epoch = ${epoch} returning 1)
-        select (select count(*) from renewed) as count, ${databaseMs(sql)},
+        select (select count(*) from renewed) as count, ${databaseMs(own)},
           pg_notify(${CHANNEL}, ${emptyNotice(processId)})
       `;
       return renewed;
-    });
+    };
+    const { count } = await sql.promptly((own) => clock.sync(() => ask(own)));
     return count === 1;
   } catch (error) {
     presence.noticeFailed();

@@ -32,7 +32,7 @@ async function opened(
 test('a statement without an answer loses its connection, and the next one has another', {
   skip,
 }, async (t) => {
-  const { sql, proxy } = await opened(t, 300);
+  const { sql, proxy } = await opened(t, 1_500);
   await Promise.all([sql`select 1`, sql.begin((tx) => tx`select 1`)]);
   assert.ok(proxy.silence() >= 2);
   await assert.rejects(
@@ -65,6 +65,23 @@ test('a probe throws away idle connections that are silent, and keeps the others
   await sql.probe({ idleMs: 0, timeoutMs: 200 });
   await sql.begin((tx) => tx`select 1`);
   assert.equal(proxy.connectionsMade, 2);
+});
+
+test('a prompt statement waits neither for others nor long for a silent connection', { skip }, async (t) => {
+  const { sql, proxy } = await opened(t, 60_000);
+  const prompt = () => sql.promptly((own) => own`select 1 as one`);
+  assert.equal((await prompt()).length, 1);
+  proxy.silence();
+  const others = Array.from({ length: 8 }, () => sql`select 1`.catch(() => []));
+  proxy.silence();
+  assert.equal((await prompt()).length, 1);
+  await assert.rejects(
+    sql.promptly((own) => own`select 1 / 0`),
+    { code: '22012' },
+  );
+  proxy.cut();
+  await Promise.all(others);
+  assert.equal((await prompt()).length, 1);
 });
 
 test('what lasts as long as a session is made again with the next one', { skip }, async (t) => {
