@@ -28,13 +28,12 @@ export const BUILDERS: Readonly<Record<string, string>> = {
   'packages/host/src/store-health.ts': 'the probe of the store',
   'packages/host/src/workflows/': 'workflows and their definitions',
   'packages/host/src/packs/': 'pack records',
-  'packages/host/src/schedules/trigger-note.ts': 'outbox: written with a workflow',
-  'packages/host/src/webhooks/': 'outbox: deliveries, written by the actor of a run',
-  'packages/host/src/triggers/':
-    'outbox: deliveries and channel writes, and subscriptions until they are a resource',
-  'packages/host/src/dead-letters/dead-letter.ts': 'outbox: written with the end of a run or a delivery',
-  'packages/host/src/api/trigger-subscriptions.ts':
-    'the records of trigger subscriptions, until they are a resource',
+  'packages/host/src/webhooks/outbox.ts': 'outbox: deliveries, written by the actor of a run',
+  'packages/host/src/triggers/channel-writes.ts': 'outbox: notes, written by the actor of a run',
+  'packages/host/src/triggers/definition-sync.ts': 'notes, written with a workflow',
+  'packages/host/src/triggers/queue-source/room.ts': 'the mark of a count, written with a workflow too',
+  'packages/host/src/triggers/trigger.ts': 'addresses of subscriptions, which belong to no tenant',
+  'packages/host/src/dead-letters/dead-letter.ts': 'outbox: written by the actor of a run',
   'packages/http/': 'keys, and records of requests that change no resource',
   'packages/registry/src/catalogue/': 'the catalogue of the registry',
 };

@@ -72,7 +72,7 @@ test('a message of the topic starts a run; the trigger is listed, shown, paused 
   assert.equal(ok(await host.gantry('triggers', 'rm', id)), `${id} removed\n`);
   const gone = await host.gantry('triggers', 'show', id);
   assert.deepEqual([gone.code, gone.out], [2, '']);
-  assert.match(gone.err, /no such subscription/);
+  assert.match(gone.err, /no trigger with this id/);
 });
 
 test('more deliveries than are shown are asked for page by page', async (t) => {

@@ -52,6 +52,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const pipeline = new CommitPipeline(store, (group) => {
     schedules.committed(group);
     heartbeats.committed(group);
+    triggers.committed(group);
   });
   const changes = new Changes({ ...options, pipeline });
   const webhooks = createWebhooks({ ...options, changes, egress: options.egress.for('webhook') });

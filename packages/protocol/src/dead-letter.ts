@@ -1,6 +1,8 @@
 /** What could not be done, kept for people to look at. */
 import Type, { type Static } from 'typebox';
-import { Count, optional, Positive, Text, Time } from './schema.ts';
+import { Count, closedObject, optional, Positive, Text, Time } from './schema.ts';
+import { DEAD_LETTERS } from './tables.ts';
+import { wire } from './wire.ts';
 
 export const DEAD_LETTER_EVENT_PAYLOADS = {
   /** Comes before `run.failed`: the retries of a node are used up. */
@@ -47,3 +49,19 @@ export const DeadLetterRetry = Type.Union([
   Type.Object({ type: Type.Literal('delivery'), deliveryId: Type.String() }),
 ]);
 export type DeadLetterRetry = Static<typeof DeadLetterRetry>;
+
+export const deadLettersWire = wire(DEAD_LETTERS, {
+  about: 'Runs and events that could not be done',
+  scopes: { read: ['runs:read'], write: ['runs:cancel'] },
+  input: Type.Never(),
+  view: DeadLetter,
+  gone: true,
+  own: ['create', 'retry'],
+  methods: {
+    retry: {
+      about: 'Deliver a dead event again, or fork a dead run before the node that failed',
+      in: closedObject({}),
+      out: DeadLetterRetry,
+    },
+  },
+});

@@ -2,6 +2,8 @@
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from './json.ts';
 import { Count, closedObject, optional, Time } from './schema.ts';
+import { TRIGGER_SUBSCRIPTIONS } from './tables.ts';
+import { wire } from './wire.ts';
 
 export const TRIGGER_LIMITS = {
   perTenantMax: 1_000,
@@ -224,3 +226,38 @@ export interface QueueTriggerEvent extends JsonObject {
 
 /** What a delivery carries to its run. */
 export type TriggerEvent = IngestedEvent | QueueTriggerEvent;
+
+export const triggerSubscriptionsWire = wire(TRIGGER_SUBSCRIPTIONS, {
+  about: 'Start runs from outside events; the secret that signs them is shown once',
+  scopes: { read: ['webhooks:manage'], write: ['webhooks:manage'] },
+  listed: TRIGGER_LIMITS.perTenantMax,
+  input: TriggerSubscriptionRegistration,
+  created: Type.Union([TriggerSubscriptionCreated, QueueSubscriptionCreated]),
+  view: TriggerSubscription,
+  own: ['create', 'remove', 'rotate-secret'],
+  methods: {
+    pause: { about: 'Take no more events', in: closedObject({}) },
+    resume: { about: 'Take events again, also after a failure', in: closedObject({}) },
+    'rotate-secret': {
+      about: 'Replace the secret; the new one is shown once',
+      in: closedObject({}),
+      out: TriggerBinding,
+    },
+    deliveries: {
+      about: 'What became of the events of a subscription, newest first',
+      in: closedObject({
+        cursor: optional(Type.String({ minLength: 1, maxLength: 128 })),
+        limit: optional(Type.Integer({ minimum: 1, maximum: 200 })),
+      }),
+      out: Type.Object({
+        ...TriggerPurpose.properties,
+        deliveries: Type.Array(TriggerDelivery),
+        /** The latest ones, newest first. */
+        stateChanges: Type.Array(TriggerStateChange),
+        nextCursor: optional(Type.String()),
+        /** Of a queue: why no messages arrive for now. */
+        problem: optional(Type.String()),
+      }),
+    },
+  },
+});

@@ -53,7 +53,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   webhookRoutes(app, webhooks.service, idempotency);
   resourceRoutes(app, schedulesWire, schedules.service, idempotency);
   resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency);
-  triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
+  triggerSubscriptionRoutes(app, triggers.service, idempotency);
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);
   packRoutes(app, packs.service);

@@ -1,49 +1,72 @@
-/** What could not be done, as an entry of the store. */
-import { type DeadLetter, newId } from '@gantry/protocol';
-import type { RecordKind } from '@gantry/resources';
-import type { Entry, EntryKey, Write } from '@gantry/store';
-
-export const DEAD_LETTER = 'dead-letter';
+/** What could not be done, as a resource. */
+import type { RunFacts } from '@gantry/engine';
+import {
+  type DeadLetter,
+  deadLettersWire,
+  type EventPayloads,
+  newId,
+  type StoredEvent,
+} from '@gantry/protocol';
+import { resource, toEntry } from '@gantry/resources';
+import type { Write } from '@gantry/store';
 
 type Letter<T> = T extends DeadLetter ? Omit<T, 'deadLetterId' | 'createdAt' | 'expiresAt'> : never;
-export type DeadLetterBody = Letter<DeadLetter>;
+export type DeadLetterRecord = Letter<DeadLetter> & { readonly until: number };
 
-export const deadLetters: RecordKind<DeadLetterBody> = { kind: DEAD_LETTER, idPrefix: 'dl' };
-
-/** How dead letters are made in this process. */
-export interface DeadLetterOffice {
-  readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
-  /** As long as ended runs are kept. */
+/** How long dead letters are kept: as long as ended runs. */
+export interface Retention {
   readonly retentionMs: number;
 }
 
-export function deadLetterWrite(office: DeadLetterOffice, tenant: string, body: DeadLetterBody): Write {
-  const at = office.now();
-  return {
-    kind: 'putEntry',
-    entry: {
-      ...deadLetterKey(tenant, newId(deadLetters.idPrefix, at, office.randomBytes)),
-      ref: body.type === 'run' ? body.runId : body.deliveryId,
-      dueAt: null,
-      expiresAt: at + office.retentionMs,
-      createdAt: at,
-      body: JSON.stringify(body),
-    },
-    expectedVersion: null,
-  };
-}
-
-export const deadLetterKey = (tenant: string, id: string): EntryKey => ({ kind: DEAD_LETTER, tenant, id });
-
 const isoTime = (at: number): string => new Date(at).toISOString();
 
-export function toDeadLetter({ id, createdAt, expiresAt, body }: Entry): DeadLetter {
-  const parsed: DeadLetterBody = JSON.parse(body);
-  return {
-    ...parsed,
-    deadLetterId: id,
-    createdAt: isoTime(createdAt),
-    expiresAt: isoTime(expiresAt ?? createdAt),
-  };
+export const deadLetters = resource<typeof deadLettersWire, DeadLetterRecord, DeadLetterRecord>(
+  deadLettersWire,
+  {
+    kind: 'dead-letter',
+    idPrefix: 'dl',
+    ref: (letter) => (letter.type === 'run' ? letter.runId : letter.deliveryId),
+    expiresAt: ({ until }) => until,
+    create: (_, letter) => letter,
+    verbs: {},
+    show: ({ id, createdAt, record: { until, ...letter } }) => ({
+      ...letter,
+      deadLetterId: id,
+      createdAt: isoTime(createdAt),
+      expiresAt: isoTime(until),
+    }),
+  },
+);
+
+export interface DeadLetterOutboxOptions extends Retention {
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+/**
+ * A run whose node used up its retries is listed in the commit of the event that says so. A replay leaves no letter,
+ * nor does the past of a fork: theirs was left when it happened.
+ */
+export function deadLetterWrites(
+  { now, randomBytes, retentionMs }: DeadLetterOutboxOptions,
+  { fork, owner: { tenant }, workflowId }: RunFacts,
+  events: readonly StoredEvent[],
+): Write[] {
+  if (fork?.mode === 'replay') return [];
+  return events
+    .filter(({ type, sequence }) => type === 'run.dead_lettered' && sequence >= (fork?.fromSeq ?? 0))
+    .map(({ payload }) => {
+      const failed: EventPayloads['run.dead_lettered'] = JSON.parse(payload);
+      const { runId, nodeId = '', reason, attempts } = failed;
+      const at = now();
+      const letter = {
+        kind: deadLetters,
+        tenant,
+        id: newId(deadLetters.idPrefix, at, randomBytes),
+        workspace: null,
+        createdAt: at,
+        record: { type: 'run', workflowId, runId, nodeId, reason, attempts, until: at + retentionMs },
+      } as const;
+      return { kind: 'putEntry', entry: toEntry(letter, at), expectedVersion: null };
+    });
 }

@@ -31,3 +31,16 @@ export const systemClock: Clock = {
     setImmediate(run);
   },
 };
+
+/** Resolves after `ms`, or when the signal aborts. */
+export const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.after(ms, done);
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', done);
+  });

@@ -5,10 +5,10 @@ import type { CommitGroup, Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
+import { SCHEDULE_SYNC } from '../triggers/definition-sync.ts';
 import { type Fired, fire } from './firing.ts';
 import { type ScheduleService, schedules } from './resource.ts';
 import { SCHEDULE_KIND } from './schedule.ts';
-import { TRIGGER_SYNC_KIND } from './trigger-note.ts';
 import { syncTriggers } from './trigger-sync.ts';
 
 const SYNC_RETRY_MS = 1_000;
@@ -50,7 +50,7 @@ export function createSchedules(options: SchedulesOptions): Schedules {
   }
   const syncs = new DueClock({
     ...options,
-    kind: TRIGGER_SYNC_KIND,
+    kind: SCHEDULE_SYNC,
     onDue: ({ tenant, ref }) => sync({ tenant, workflowId: ref ?? '' }),
   });
 

@@ -1,30 +1,30 @@
 /** Starts the run that a write to a channel fired. I2 of `channel-writes.ts`. */
 import { InputMapping, OpenwopError } from '@gantry/protocol';
-import type { Entry, Write } from '@gantry/store';
+import { type Change, fromEntry, type Stored } from '@gantry/resources';
+import type { Entry } from '@gantry/store';
 import { Compile } from 'typebox/compile';
-import { deadLetterWrite } from '../dead-letters/dead-letter.ts';
+import { deadLetters } from '../dead-letters/dead-letter.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
-import { type ChannelFiring, firingWrite } from './channel-writes.ts';
-import type { DispatchOptions } from './dispatch.ts';
+import { type ChannelFiring, channelFirings } from './channel-writes.ts';
+import { type DispatchOptions, triggerCaller } from './dispatch.ts';
 import { mapInputs } from './input-mapping.ts';
 import { retryDelayMs, retryPolicyOf } from './retry.ts';
 
 const mapping = Compile(InputMapping);
 
 export async function fireChannel(options: DispatchOptions, entry: Entry): Promise<void> {
-  const firing: ChannelFiring = JSON.parse(entry.body);
-  const attempted = { ...firing, attempts: firing.attempts + 1 };
+  const firing = fromEntry(channelFirings, entry);
   try {
-    await start(options, entry, firing);
+    await start(options, firing);
   } catch (error) {
-    if (!(error instanceof OpenwopError)) throw error;
-    await options.store.commit([afterFailure(options, entry, attempted, error)]);
+    if (!(error instanceof OpenwopError) || error.code === 'conflict') throw error;
+    await afterFailure(options, firing, error);
   }
 }
 
-async function start(options: DispatchOptions, entry: Entry, firing: ChannelFiring): Promise<void> {
+async function start(options: DispatchOptions, firing: Stored<ChannelFiring>): Promise<void> {
   const { runtime, workflows } = options;
-  const { workflowId, owner, triggerId, eventId, data } = firing;
+  const { workflowId, owner, triggerId, eventId, data } = firing.record;
   const workflow = await workflows.resolve(owner.tenant, workflowId);
   const trigger = workflow?.definition.triggers.find(({ id }) => id === triggerId);
   const wanted: unknown = trigger?.config?.inputMapping;
@@ -33,26 +33,47 @@ async function start(options: DispatchOptions, entry: Entry, firing: ChannelFiri
   const run = await admit(workflows, owner, request);
   await runtime.create(
     { ...run, causationId: eventId, triggerData: data },
-    { writes: () => [removal(entry)] },
+    { commit: (writes) => end(options, firing, (change) => change.add(...writes)) },
   );
 }
 
-function afterFailure(
-  { office, now, random }: DispatchOptions,
-  entry: Entry,
-  firing: ChannelFiring,
+async function afterFailure(
+  options: DispatchOptions,
+  firing: Stored<ChannelFiring>,
   error: OpenwopError,
-): Write[] {
-  const { workflowId, triggerId, attempts } = firing;
+): Promise<void> {
+  const { changes, now, random, retentionMs } = options;
+  const { workflowId, triggerId } = firing.record;
+  const attempts = firing.record.attempts + 1;
   const delayMs = isFinal(error) ? null : retryDelayMs(retryPolicyOf(), attempts, random());
-  if (delayMs !== null) return [firingWrite(entry, firing, now() + delayMs, entry)];
+  if (delayMs !== null) {
+    const next = { ...firing.record, attempts, dueAt: now() + delayMs };
+    await changes.run(triggerCaller(firing.tenant), (change) => change.replaceUnchanged(firing, next));
+    return;
+  }
   const reason = isFinal(error) ? error.code : 'retry-exhausted';
-  const letter = { type: 'delivery', workflowId, deliveryId: entry.id, triggerId, reason, attempts } as const;
-  return [removal(entry), deadLetterWrite(office, entry.tenant, letter)];
+  const letter = {
+    type: 'delivery',
+    workflowId,
+    deliveryId: firing.id,
+    triggerId,
+    reason,
+    attempts,
+  } as const;
+  await end(options, firing, (change) => {
+    change.create(deadLetters, { ...letter, until: now() + retentionMs });
+  });
 }
 
-const removal = ({ kind, tenant, id, version }: Entry): Write => ({
-  kind: 'deleteEntry',
-  key: { kind, tenant, id },
-  expectedVersion: version,
-});
+/** False when it has changed since it was read. */
+const end = (
+  { changes }: DispatchOptions,
+  firing: Stored<ChannelFiring>,
+  become: (change: Change) => void,
+): Promise<boolean> =>
+  changes.run(triggerCaller(firing.tenant), async (change) => {
+    if ((await change.find(channelFirings, firing.id))?.version !== firing.version) return false;
+    change.delete(firing);
+    become(change);
+    return true;
+  });

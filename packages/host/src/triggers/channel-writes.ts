@@ -1,32 +1,33 @@
 /**
  * Channel-write triggers: runs started by what other runs write to a channel.
  *
- * I1  A commit with writes to channels leaves a note in itself; who works on the note finds out what it fires and
- *     removes it in the commit that holds the firings. So no write is lost, and none fires twice.
+ * I1  A commit with writes to channels leaves a note in itself; what the note fires is found out later, and it is
+ *     deleted in the commit that holds the firings. So no write is lost, and none fires twice.
  * I2  A firing ends in the commit of the run it starts, or of its dead letter.
  * I3  Whether a workflow has such triggers follows from its hash. Once known, commits of others leave no note.
  */
 import { hash } from 'node:crypto';
 import { channelTriggers, isFromTrigger, newRun, type RunFacts, triggersFiredBy } from '@gantry/engine';
 import { fromStored, type JsonObject, newId, type Owner, type StoredEvent } from '@gantry/protocol';
-import type { Entry, EntryKey, Store, Write } from '@gantry/store';
+import { type Changes, fromEntry, type RecordKind, toEntry } from '@gantry/resources';
+import type { Entry, Store, Write } from '@gantry/store';
 import { fromStoredFacts } from '../runtime/run-record.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
+import { triggerCaller } from './dispatch.ts';
 
 export const CHANNEL_NOTE = 'channel-note';
 export const CHANNEL_FIRING = 'channel-firing';
 const KNOWN_MAX = 5_000;
-/** After this long a commit has happened or never will. */
-const FORGET_AFTER_MS = 60_000;
 
 export interface ChannelWritesOptions {
-  readonly store: Pick<Store, 'commit' | 'entries' | 'runs'>;
+  readonly store: Pick<Store, 'runs'>;
+  readonly changes: Pick<Changes, 'run'>;
   readonly workflows: Pick<WorkflowsWithPlans, 'planOf'>;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** The run to start, as the body of a firing. */
+/** The run to start. */
 export interface ChannelFiring {
   readonly workflowId: string;
   readonly owner: Owner;
@@ -34,19 +35,29 @@ export interface ChannelFiring {
   readonly eventId: string;
   readonly data: JsonObject;
   readonly attempts: number;
+  readonly dueAt: number;
 }
 
+/** Which events of a run were written together. */
 interface Note {
+  readonly runId: string;
   readonly fromSeq: number;
   readonly count: number;
+  readonly dueAt: number;
 }
+
+const channelNotes: RecordKind<Note> = { kind: CHANNEL_NOTE, idPrefix: 'cwn', dueAt: ({ dueAt }) => dueAt };
+
+export const channelFirings: RecordKind<ChannelFiring> = {
+  kind: CHANNEL_FIRING,
+  idPrefix: 'chf',
+  dueAt: ({ dueAt }) => dueAt,
+};
 
 export class ChannelWrites {
   readonly #options: ChannelWritesOptions;
   /** I3. Whether the workflow of that hash has such triggers. */
   readonly #known = new Map<string, boolean>();
-  /** Notes that were written and not yet worked on, with their time. */
-  readonly #unseen = new Map<string, number>();
 
   constructor(options: ChannelWritesOptions) {
     this.#options = options;
@@ -64,63 +75,50 @@ export class ChannelWrites {
     if (!first) return [];
     const { now, randomBytes } = this.#options;
     const at = now();
-    const id = newId('cwn', at, randomBytes);
-    const note: Note = { fromSeq: first.sequence, count: written.at(-1)!.sequence - first.sequence + 1 };
-    this.#unseen.set(id, at);
-    const key = { kind: CHANNEL_NOTE, tenant: owner.tenant, id };
-    const times = { dueAt: at, expiresAt: null, createdAt: at };
-    return [
-      {
-        kind: 'putEntry',
-        entry: { ...key, ref: runId, ...times, body: JSON.stringify(note) },
-        expectedVersion: null,
-      },
-    ];
+    const count = written.at(-1)!.sequence - first.sequence + 1;
+    const note = {
+      kind: channelNotes,
+      tenant: owner.tenant,
+      id: newId(channelNotes.idPrefix, at, randomBytes),
+      workspace: null,
+      createdAt: at,
+      record: { runId, fromSeq: first.sequence, count, dueAt: at },
+    };
+    return [{ kind: 'putEntry', entry: toEntry(note, at), expectedVersion: null }];
   }
 
-  /** Whether a note may be on disk that nobody has worked on. */
-  isWaiting(): boolean {
-    const before = this.#options.now() - FORGET_AFTER_MS;
-    for (const [id, at] of this.#unseen) if (at <= before) this.#unseen.delete(id);
-    return this.#unseen.size > 0;
+  /** With a debounce, all writes of a run share one firing, which the latest of them puts off. */
+  async work(entry: Entry): Promise<void> {
+    const note = fromEntry(channelNotes, entry);
+    const { tenant } = note;
+    const firings = await this.#firings(tenant, note.record);
+    await this.#options.changes.run(triggerCaller(tenant), async (change) => {
+      if ((await change.find(channelNotes, note.id))?.version !== note.version) return;
+      change.delete(note);
+      for (const [id, firing] of firings) {
+        const before = await change.find(channelFirings, id);
+        if (before) change.replace(before, firing);
+        else change.create(channelFirings, firing, id);
+      }
+    });
   }
 
-  /** Answers when the earliest of its firings is due. */
-  async work(entry: Entry): Promise<number | null> {
-    this.#unseen.delete(entry.id);
-    const firings = await this.#firings(entry);
-    const { kind, tenant, id, version } = entry;
-    const done: Write = { kind: 'deleteEntry', key: { kind, tenant, id }, expectedVersion: version };
-    const [result] = await this.#options.store.commit([[done, ...firings]]);
-    if (!result?.won || firings.length === 0) return null;
-    return Math.min(...firings.map(({ entry: { dueAt } }) => dueAt ?? 0));
-  }
-
-  async #firings({ tenant, ref, body }: Entry): Promise<PutEntry[]> {
+  async #firings(tenant: string, { runId, fromSeq, count }: Note): Promise<[string, ChannelFiring][]> {
     const { store, workflows } = this.#options;
-    const row = ref === null ? null : await store.runs.row(tenant, ref);
+    const row = await store.runs.row(tenant, runId);
     if (!row) return [];
     const plan = await workflows.planOf(row.workflowHash);
     this.#remember(row.workflowHash, channelTriggers(plan).length > 0);
-    const { fromSeq, count }: Note = JSON.parse(body);
-    const events = (await store.runs.events(tenant, row.runId, fromSeq, count)).map(fromStored);
+    const events = (await store.runs.events(tenant, runId, fromSeq, count)).map(fromStored);
     const facts = fromStoredFacts(row);
     const run = { ...newRun(facts), nextSeq: fromSeq + events.length };
-    const fired = triggersFiredBy(plan, { run, events });
-    return Promise.all(
-      fired.map(({ trigger: { triggerId, debounceMs }, eventId, dueAt, data }) => {
-        const { workflowId, owner, runId } = facts;
-        // With a debounce, all writes of a run share one firing, which the latest of them puts off.
-        const burst = debounceMs > 0 ? runId : eventId;
-        const firing = { workflowId, owner, triggerId, eventId, data, attempts: 0 };
-        return this.#put(firingKey(tenant, burst, triggerId), firing, dueAt);
-      }),
-    );
-  }
-
-  async #put(key: EntryKey, firing: ChannelFiring, dueAt: number): Promise<PutEntry> {
-    const before = await this.#options.store.entries.get(key);
-    return firingWrite(key, firing, dueAt, before);
+    const { workflowId, owner } = facts;
+    return triggersFiredBy(plan, { run, events }).map(({ trigger, eventId, dueAt, data }) => {
+      const { triggerId, debounceMs } = trigger;
+      const burst = debounceMs > 0 ? runId : eventId;
+      const id = `chf_${hash('sha256', `${burst}\0${triggerId}`, 'hex').slice(0, 40)}`;
+      return [id, { workflowId, owner, triggerId, eventId, data, attempts: 0, dueAt }];
+    });
   }
 
   #remember(workflowHash: string, fires: boolean): void {
@@ -128,31 +126,3 @@ export class ChannelWrites {
     if (this.#known.size > KNOWN_MAX) this.#known.delete(this.#known.keys().next().value!);
   }
 }
-
-type PutEntry = Extract<Write, { kind: 'putEntry' }>;
-
-const firingKey = (tenant: string, burst: string, triggerId: string): EntryKey => ({
-  kind: CHANNEL_FIRING,
-  tenant,
-  id: `chf_${hash('sha256', `${burst}\0${triggerId}`, 'hex').slice(0, 40)}`,
-});
-
-export const firingWrite = (
-  { kind, tenant, id }: EntryKey,
-  firing: ChannelFiring,
-  dueAt: number,
-  before: Pick<Entry, 'version' | 'createdAt'> | null,
-): PutEntry => ({
-  kind: 'putEntry',
-  entry: {
-    kind,
-    tenant,
-    id,
-    ref: firing.workflowId,
-    dueAt,
-    expiresAt: null,
-    createdAt: before?.createdAt ?? dueAt,
-    body: JSON.stringify(firing),
-  },
-  expectedVersion: before?.version ?? null,
-});

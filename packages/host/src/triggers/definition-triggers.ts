@@ -9,7 +9,7 @@ import { Compile } from 'typebox/compile';
 import { mappingProblem } from './input-mapping.ts';
 import { isQueueTrigger, queueTrigger, queueTriggerProblem } from './queue-source/registration.ts';
 import { retryPolicyOf } from './retry.ts';
-import type { Wanted } from './subscription.ts';
+import type { Wanted } from './trigger.ts';
 
 const config = Compile(WebhookTriggerConfig);
 /** What no part of this host watches for. */

@@ -6,129 +6,79 @@
  *     the dead letter.
  */
 import type { TriggerDelivery, TriggerEvent } from '@gantry/protocol';
-import type { Entry, EntryKey, Write } from '@gantry/store';
-import type { TriggerKey } from './subscription.ts';
+import type { RecordKind, Stored } from '@gantry/resources';
 
-export const DELIVERY = 'trigger-delivery';
-const DEDUP = 'trigger-dedup';
 const DELIVERED_KEPT_MS = 7 * 86_400_000;
 
+export interface PendingState {
+  readonly status: 'pending';
+  readonly event: TriggerEvent;
+  readonly dueAt: number;
+  readonly lastReason?: string;
+}
+
 export type DeliveryState =
-  | { readonly status: 'pending'; readonly event: TriggerEvent; readonly lastReason?: string }
+  | PendingState
   /** The event is kept with the facts of the run. */
   | { readonly status: 'delivered'; readonly runId: string; readonly at: number }
-  /** What was refused at the door leaves no event behind. */
+  /** An event that was refused leaves nothing of itself behind. */
   | {
       readonly status: 'dead-lettered';
       readonly reason: string;
       readonly at: number;
+      readonly until: number;
       readonly event?: TriggerEvent;
     };
 
-export interface Delivery extends TriggerKey {
-  readonly deliveryId: string;
-  readonly receivedAt: number;
-  readonly dueAt: number | null;
-  readonly version: number;
+export interface DeliveryRecord {
+  readonly subscriptionId: string;
   readonly dedupKey: string;
   readonly verified: boolean;
   readonly attempts: number;
   readonly state: DeliveryState;
 }
 
-type DeliveryBody = Pick<Delivery, 'dedupKey' | 'verified' | 'attempts' | 'state'>;
+export type Delivery = Stored<DeliveryRecord>;
 
-export const deliveryEntryKey = (tenant: string, deliveryId: string): EntryKey => ({
-  kind: DELIVERY,
-  tenant,
-  id: deliveryId,
-});
-
-export function toDelivery({ tenant, id, ref, createdAt, dueAt, version, body }: Entry): Delivery {
-  if (ref === null) throw new Error(`delivery ${id} hangs on no subscription`);
-  const parsed: DeliveryBody = JSON.parse(body);
-  return { ...parsed, tenant, deliveryId: id, subscriptionId: ref, receivedAt: createdAt, dueAt, version };
-}
-
-/** A new one with version 0, else a change of the version that was read. `deadUntil` is when a dead one goes. */
-export function deliveryWrite(delivery: Delivery, deadUntil: number): Write {
-  const { tenant, deliveryId, subscriptionId, receivedAt, dueAt, version, ...body } = delivery;
-  return {
-    kind: 'putEntry',
-    entry: {
-      ...deliveryEntryKey(tenant, deliveryId),
-      ref: subscriptionId,
-      dueAt,
-      expiresAt: expiryOf(delivery.state, deadUntil),
-      createdAt: receivedAt,
-      body: JSON.stringify(body),
-    },
-    expectedVersion: version === 0 ? null : version,
-  };
-}
-
-function expiryOf(state: DeliveryState, deadUntil: number): number | null {
-  if (state.status === 'pending') return null;
-  return state.status === 'delivered' ? state.at + DELIVERED_KEPT_MS : deadUntil;
-}
-
-/** What an event is known by, for as long as it is remembered. */
-export interface Mark {
-  readonly key: string;
-  readonly expiresAt: number;
-}
-
-const markEntryKey = ({ tenant, subscriptionId }: TriggerKey, key: string): EntryKey => ({
-  kind: DEDUP,
-  tenant,
-  id: `${subscriptionId}.${key}`,
-});
-
-/** Loses while the same event was taken before. The sweep forgets it, never earlier than `expiresAt`. */
-export const markWrite = (delivery: Delivery, { key, expiresAt }: Mark): Write => ({
-  kind: 'putEntry',
-  entry: {
-    ...markEntryKey(delivery, key),
-    ref: delivery.deliveryId,
-    dueAt: null,
-    expiresAt,
-    createdAt: delivery.receivedAt,
-    body: '{}',
+export const deliveries: RecordKind<DeliveryRecord> = {
+  kind: 'trigger-delivery',
+  idPrefix: 'dlv',
+  ref: ({ subscriptionId }) => subscriptionId,
+  dueAt: ({ state }) => (state.status === 'pending' ? state.dueAt : null),
+  expiresAt: ({ state }) => {
+    if (state.status === 'pending') return null;
+    return state.status === 'delivered' ? state.at + DELIVERED_KEPT_MS : state.until;
   },
-  expectedVersion: null,
-});
+};
 
-/** The delivery that took the event first, and its run if it has one and both are still kept. */
-export async function firstDelivery(
-  entries: { get(key: EntryKey): Promise<Entry | null> },
-  key: TriggerKey,
-  mark: Mark,
-): Promise<{ deliveryId: string; runId?: string } | null> {
-  const deliveryId = (await entries.get(markEntryKey(key, mark.key)))?.ref;
-  if (!deliveryId) return null;
-  const entry = await entries.get(deliveryEntryKey(key.tenant, deliveryId));
-  const state = entry && toDelivery(entry).state;
-  return { deliveryId, ...(state?.status === 'delivered' && { runId: state.runId }) };
-}
+/** That an event was taken; the sweep forgets it, never earlier than `until`. */
+export const marks: RecordKind<{ readonly deliveryId: string; readonly until: number }> = {
+  kind: 'trigger-dedup',
+  idPrefix: 'mark',
+  expiresAt: ({ until }) => until,
+};
+
+/** `key`: what the event is known by. */
+export const markId = (subscriptionId: string, key: string): string => `${subscriptionId}.${key}`;
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
-export function deliveryView(delivery: Delivery): TriggerDelivery {
-  const { deliveryId, subscriptionId, dedupKey, verified, attempts, state, receivedAt, dueAt } = delivery;
+export function deliveryView({ id, createdAt, record }: Delivery): TriggerDelivery {
+  const { subscriptionId, dedupKey, verified, attempts, state } = record;
   return {
-    deliveryId,
+    deliveryId: id,
     subscriptionId,
     state: state.status,
     dedupKey,
     verified,
     attempts,
-    ...outcomeOf(delivery),
-    receivedAt: isoTime(receivedAt),
-    ...(dueAt !== null && { nextAttemptAt: isoTime(dueAt) }),
+    ...outcomeOf(record),
+    receivedAt: isoTime(createdAt),
+    ...(state.status === 'pending' && { nextAttemptAt: isoTime(state.dueAt) }),
   };
 }
 
-function outcomeOf({ state, attempts }: Delivery): Partial<TriggerDelivery> {
+function outcomeOf({ state, attempts }: DeliveryRecord): Partial<TriggerDelivery> {
   switch (state.status) {
     case 'pending':
       return {

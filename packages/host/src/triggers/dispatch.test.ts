@@ -102,6 +102,23 @@ test('a host without room tries again; used-up attempts are a dead letter that c
   assert.deepEqual(await deadLetters(rig), []);
 });
 
+test('an event whose start fails unexpectedly holds up no other, and is tried again', async (t) => {
+  let isBroken = true;
+  const create: Runtime['create'] = (run, ...rest) =>
+    isBroken && JSON.stringify(run.triggerData).includes('"body":1')
+      ? Promise.reject(new Error('the disk is full'))
+      : rig.runtime.create(run, ...rest);
+  const rig: TriggersTest = await triggersTest(t, { create: () => create });
+  await rig.register(echo);
+  const { binding } = await rig.subscribe(OPEN);
+  for (const event of ['1', '2', '3']) await rig.send(binding.ingestUrl, event);
+  await rig.triggers.tick();
+  assert.equal((await rig.runIds()).length, 2);
+  isBroken = false;
+  await rig.later(1_000);
+  assert.equal((await rig.runIds()).length, 3);
+});
+
 test('a subscription that keeps failing is switched off, and on again by people', async (t) => {
   let hasRoom = false;
   const rig = await triggersTest(t, { create: () => (hasRoom ? undefined : full) });

@@ -5,152 +5,180 @@
  *     tried, one run comes of it.
  * I2  A host without room tries again by the subscription's policy; what can never become a run is not tried again.
  */
-import { OpenwopError, type TriggerEvent, type TriggerReason, type TriggerState } from '@gantry/protocol';
-import type { Entry, Store, Write } from '@gantry/store';
-import { type DeadLetterOffice, deadLetterWrite } from '../dead-letters/dead-letter.ts';
+import { OpenwopError } from '@gantry/protocol';
+import type { Caller, Change, Changes } from '@gantry/resources';
+import type { EntryReads, Write } from '@gantry/store';
+import { deadLetters, type Retention } from '../dead-letters/dead-letter.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
-import { type Delivery, deliveryWrite, toDelivery } from './delivery.ts';
+import type { Delivery, DeliveryRecord, PendingState } from './delivery.ts';
 import { mapInputs } from './input-mapping.ts';
 import { retryDelayMs } from './retry.ts';
-import { inState, readSubscription, type Subscription, subscriptionWrite } from './subscription.ts';
+import {
+  ended,
+  exhausted,
+  readTrigger,
+  recovered,
+  type Transition,
+  type Trigger,
+  triggers,
+} from './trigger.ts';
 
-/** So many deliveries in a row that used up their attempts switch a subscription off. */
-const EXHAUSTED_MAX = 5;
 /** What was taken before a pause is looked at so often, and at once when the pause ends. */
 const PAUSE_MS = 3_600_000;
 
-export interface DispatchOptions {
-  readonly store: Pick<Store, 'commit' | 'entries'>;
+export interface DispatchOptions extends Retention {
+  readonly store: { readonly entries: Pick<EntryReads, 'get'> };
+  readonly changes: Pick<Changes, 'run'>;
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
-  readonly office: DeadLetterOffice;
   readonly now: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
 }
 
-type Pending = Delivery & { readonly state: { readonly status: 'pending'; readonly event: TriggerEvent } };
+/** A delivery to be worked on, and how what becomes of it is kept: false when another process was first. */
+export interface Work {
+  readonly tenant: string;
+  readonly id: string;
+  readonly record: DeliveryRecord;
+  readonly keep: (change: Change, next: DeliveryRecord) => Promise<boolean>;
+}
 
-const isPending = (delivery: Delivery): delivery is Pending => delivery.state.status === 'pending';
+interface Pending extends Work {
+  readonly state: PendingState;
+}
 
-export async function dispatch(options: DispatchOptions, entry: Entry): Promise<void> {
-  const delivery = toDelivery(entry);
-  if (!isPending(delivery)) return;
-  const subscription = await readSubscription(options.store.entries, delivery);
-  if (!subscription) return bury(options, delivery, { reason: 'source-removed', workflowId: '' });
-  const { workflowId } = subscription;
-  switch (subscription.state) {
+export const triggerCaller = (tenant: string): Caller => ({ kind: 'system', tenant, actor: 'triggers' });
+
+export const stored = (delivery: Delivery): Work => ({
+  ...delivery,
+  keep: (change, next) => change.replaceUnchanged(delivery, next),
+});
+
+export async function dispatch(options: DispatchOptions, work: Work): Promise<void> {
+  const { tenant, record } = work;
+  if (record.state.status !== 'pending') return;
+  const pending = { ...work, state: record.state };
+  const trigger = await readTrigger(options.store.entries, tenant, record.subscriptionId);
+  switch (trigger?.record.state) {
     case 'active':
-      return attempt(options, subscription, delivery);
+      return attempt(options, trigger, {
+        ...pending,
+        record: { ...record, attempts: record.attempts + 1 },
+      });
     case 'paused':
-      return postpone(options, delivery, options.now() + PAUSE_MS);
+      return postpone(options, pending, { dueAt: options.now() + PAUSE_MS });
     case 'failed':
-      return bury(options, delivery, { reason: 'retry-exhausted', workflowId });
+      return giveUp(options, pending, trigger, 'retry-exhausted');
     case 'dead-lettered':
-      return bury(options, delivery, { reason: 'source-removed', workflowId });
+    case undefined:
+      return giveUp(options, pending, trigger, 'source-removed');
   }
 }
 
-async function attempt(
-  options: DispatchOptions,
-  subscription: Subscription,
-  delivery: Pending,
-): Promise<void> {
-  const attempted = { ...delivery, attempts: delivery.attempts + 1 };
+async function attempt(options: DispatchOptions, trigger: Trigger, pending: Pending): Promise<void> {
   try {
-    await start(options, subscription, attempted);
+    await start(options, trigger, pending);
   } catch (error) {
-    if (!(error instanceof OpenwopError)) throw error;
-    if (isFinal(error)) await giveUp(options, subscription, attempted, error);
-    else await tryAgain(options, subscription, attempted, error);
+    // A conflict is about other changes of the same records, not about the event
+    if (!(error instanceof OpenwopError) || error.code === 'conflict') throw error;
+    const { code } = error;
+    if (!isFinal(error)) return tryAgain(options, trigger, pending, code);
+    // A workflow that is gone ends the subscription; an event that does not fit ends alone
+    if (code === 'not_found') return giveUp(options, pending, trigger, 'source-removed', ended);
+    return giveUp(options, pending, trigger, code);
   }
 }
 
 /** I1. */
-async function start(options: DispatchOptions, subscription: Subscription, delivery: Pending): Promise<void> {
-  const { runtime, workflows, office, now } = options;
-  const { tenant, workflowId, inputMapping, origin } = subscription;
-  const { event } = delivery.state;
+async function start(options: DispatchOptions, { record }: Trigger, pending: Pending): Promise<void> {
+  const { runtime, workflows, now } = options;
+  const { tenant, id, state } = pending;
+  const { workflowId, inputMapping, origin } = record;
   const owner = origin.kind === 'api' ? { tenant, principal: origin.keyId } : { tenant };
-  const request = {
-    workflowId,
-    inputs: mapInputs(inputMapping, event),
-    configurable: {},
-    tags: [],
-    metadata: {},
-  };
+  const inputs = mapInputs(inputMapping, state.event);
+  const request = { workflowId, inputs, configurable: {}, tags: [], metadata: {} };
   const run = await admit(workflows, owner, request);
-  const recovered = { ...subscription, exhaustedInARow: 0 };
   await runtime.create(
-    { ...run, causationId: delivery.deliveryId, triggerData: event },
+    { ...run, causationId: id, triggerData: state.event },
     {
-      writes: ({ facts: { runId } }) => {
-        const state = { status: 'delivered', runId, at: now() } as const;
-        return [
-          deliveryWrite({ ...delivery, dueAt: null, state }, now() + office.retentionMs),
-          ...(subscription.exhaustedInARow > 0 ? [subscriptionWrite(recovered)] : []),
-        ];
+      commit: (writes, { facts: { runId } }) => {
+        const delivered = { ...pending.record, state: { status: 'delivered', runId, at: now() } } as const;
+        return commit(options, pending, delivered, {
+          writes,
+          ...(record.exhaustedInARow > 0 && { transition: recovered }),
+        });
       },
     },
   );
 }
 
-/** I2. A workflow that is gone ends the subscription; an event that does not fit ends alone. */
-function giveUp(
-  options: DispatchOptions,
-  subscription: Subscription,
-  delivery: Pending,
-  { code }: OpenwopError,
-): Promise<void> {
-  const { workflowId } = subscription;
-  if (code !== 'not_found') return bury(options, delivery, { reason: code, workflowId });
-  const changed = moved(options, subscription, 'dead-lettered', 'source-removed');
-  return bury(options, delivery, { reason: 'source-removed', workflowId, changed });
-}
-
+/** I2. */
 async function tryAgain(
   options: DispatchOptions,
-  subscription: Subscription,
-  delivery: Pending,
-  { code }: OpenwopError,
+  trigger: Trigger,
+  pending: Pending,
+  lastReason: string,
 ): Promise<void> {
-  const delayMs = retryDelayMs(subscription.retryPolicy, delivery.attempts, options.random());
-  if (delayMs !== null) {
-    const state = { ...delivery.state, lastReason: code };
-    return postpone(options, { ...delivery, state }, options.now() + delayMs);
-  }
-  const counted = { ...subscription, exhaustedInARow: subscription.exhaustedInARow + 1 };
-  const changed =
-    counted.exhaustedInARow < EXHAUSTED_MAX ? counted : moved(options, counted, 'failed', 'retry-exhausted');
-  return bury(options, delivery, { reason: 'retry-exhausted', workflowId: subscription.workflowId, changed });
+  const { retryPolicy } = trigger.record;
+  const delayMs = retryDelayMs(retryPolicy, pending.record.attempts, options.random());
+  if (delayMs === null) return giveUp(options, pending, trigger, 'retry-exhausted', exhausted);
+  return postpone(options, pending, { lastReason, dueAt: options.now() + delayMs });
 }
 
-const moved = (
-  { now }: DispatchOptions,
-  subscription: Subscription,
-  toState: TriggerState,
-  reason: TriggerReason,
-): Subscription => inState(subscription, toState, now(), reason);
-
-async function postpone({ store }: DispatchOptions, delivery: Pending, dueAt: number): Promise<void> {
-  await store.commit([[deliveryWrite({ ...delivery, dueAt }, 0)]]);
-}
-
-/** The end of a delivery without a run. Who loses this commit looks at it again. */
-async function bury(
-  { store, office, now }: DispatchOptions,
-  delivery: Pending,
-  end: { readonly reason: string; readonly workflowId: string; readonly changed?: Subscription },
+async function postpone(
+  options: DispatchOptions,
+  pending: Pending,
+  change: Pick<PendingState, 'dueAt' | 'lastReason'>,
 ): Promise<void> {
-  const { tenant, deliveryId, subscriptionId, attempts } = delivery;
-  const { reason, workflowId, changed } = end;
-  const state = { status: 'dead-lettered', reason, at: now(), event: delivery.state.event } as const;
-  const letter = { type: 'delivery', workflowId, deliveryId, subscriptionId, reason, attempts } as const;
-  const group: Write[] = [
-    deliveryWrite({ ...delivery, dueAt: null, state }, now() + office.retentionMs),
-    deadLetterWrite(office, tenant, letter),
-    ...(changed ? [subscriptionWrite(changed)] : []),
-  ];
-  await store.commit([group]);
+  await commit(options, pending, { ...pending.record, state: { ...pending.state, ...change } });
 }
+
+/** The end of a delivery without a run. */
+async function giveUp(
+  options: DispatchOptions,
+  pending: Pending,
+  trigger: Trigger | null,
+  reason: string,
+  transition?: Transition,
+): Promise<void> {
+  const { id, record, state } = pending;
+  const at = options.now();
+  const until = at + options.retentionMs;
+  const next: DeliveryRecord = {
+    ...record,
+    state: { status: 'dead-lettered', reason, at, until, event: state.event },
+  };
+  const { subscriptionId, attempts } = record;
+  const { workflowId = '' } = trigger?.record ?? {};
+  const letter = { type: 'delivery', workflowId, deliveryId: id, subscriptionId, reason, attempts } as const;
+  await commit(options, pending, next, {
+    ...(transition && { transition }),
+    also: (change) => void change.create(deadLetters, { ...letter, until }),
+  });
+}
+
+interface Consequences {
+  /** Of its subscription. */
+  readonly transition?: Transition;
+  readonly writes?: readonly Write[];
+  readonly also?: (change: Change) => void;
+}
+
+/** False when another process was first. */
+const commit = (
+  { changes }: DispatchOptions,
+  { tenant, keep }: Work,
+  next: DeliveryRecord,
+  { transition, writes = [], also }: Consequences = {},
+): Promise<boolean> =>
+  changes.run(triggerCaller(tenant), async (change) => {
+    if (!(await keep(change, next))) return false;
+    const trigger = transition && (await change.find(triggers, next.subscriptionId));
+    const after = trigger && transition(trigger.record, change.now);
+    if (trigger && after && after !== trigger.record) change.replace(trigger, after);
+    also?.(change);
+    change.add(...writes);
+    return true;
+  });

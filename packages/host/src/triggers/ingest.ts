@@ -9,31 +9,22 @@
  * I4  Verified and unverified events are limited separately: unsigned requests use up nothing of signed ones.
  */
 import { hash } from 'node:crypto';
-import {
-  DEFAULT_SCHEME,
-  type IngestAnswer,
-  newId,
-  OpenwopError,
-  TRIGGER_LIMITS,
-  type TriggerEvent,
-} from '@gantry/protocol';
+import { type IngestAnswer, OpenwopError, TRIGGER_LIMITS, type TriggerEvent } from '@gantry/protocol';
+import type { Change, Changes } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
+import { openSecret } from '../signing-secret.ts';
 import { contentOf, type IngestRequest } from './content.ts';
-import { type Delivery, deliveryWrite, firstDelivery, type Mark, markWrite } from './delivery.ts';
-import { createRateLimit } from './rate-limit.ts';
-import {
-  findSubscription,
-  type IngestSubscription,
-  type Subscription,
-  secretContext,
-} from './subscription.ts';
+import { type DeliveryState, deliveries, markId, marks } from './delivery.ts';
+import { triggerCaller } from './dispatch.ts';
+import { findTrigger, type IngestTrigger, secretContext } from './trigger.ts';
 import { type Signature, signatureOf } from './verification.ts';
 
 const EVENTS = { perSecond: 50, burst: 200 };
 /** Refused events are put on record, but not at the pace of whoever sends them. */
 const REFUSALS = { perSecond: 0.2, burst: 10 };
 const RETRY_AFTER_SECONDS = 1;
+const BUCKETS_MAX = 10_000;
 
 /** Where senders put the id of an event. */
 const ID_HEADERS = [
@@ -47,13 +38,11 @@ const ID_HEADERS = [
 ] as const;
 
 export interface IngestOptions {
-  readonly store: Pick<Store, 'commit' | 'entries'>;
+  readonly store: Pick<Store, 'entries'>;
+  readonly changes: Pick<Changes, 'run'>;
   readonly masterKey: MasterKey;
   readonly now: () => number;
-  readonly randomBytes: (count: number) => Uint8Array;
   readonly retentionMs: number;
-  /** A delivery is due at that time, on disk. */
-  readonly noted: (dueAt: number) => void;
 }
 
 export type Ingest = (subscriptionId: string, request: IngestRequest) => Promise<IngestAnswer>;
@@ -65,76 +54,109 @@ export function createIngest(options: IngestOptions): Ingest {
   const recorded = createRateLimit(REFUSALS, now);
   const dedupHash = masterKey.hmac('trigger-dedup');
 
-  async function refuse(subscription: Subscription): Promise<never> {
-    if (recorded(subscription.subscriptionId)) {
-      const at = now();
-      const refused = newDelivery(options, subscription, { at, dedupKey: null, verified: false });
-      const state = { status: 'dead-lettered', reason: 'signature-invalid', at } as const;
-      const delivery: Delivery = { ...refused, dueAt: null, attempts: 1, state };
-      await store.commit([[deliveryWrite(delivery, at + options.retentionMs)]]);
-    }
-    throw new OpenwopError('unauthenticated', { message: 'The event was not accepted.' });
-  }
-
   return async (subscriptionId, request) => {
-    const subscription = await findSubscription(store.entries, subscriptionId);
-    if (!subscription)
-      throw new OpenwopError('not_found', { message: 'Nothing is waiting for events here.' });
-    const signature = verify(masterKey, subscription, request, now());
+    const trigger = await findTrigger(store.entries, subscriptionId);
+    if (!trigger) throw new OpenwopError('not_found', { message: 'Nothing is waiting for events here.' });
+    const signature = verify(masterKey, trigger, request, now());
     const verified = signature !== null;
     // I4. Only known ids are counted: whoever makes them up can't push the others out of the count.
     const rate = verified ? verifiedRate : unverifiedRate;
     if (!rate(subscriptionId)) throw tooMany();
-    if (subscription.verification === 'required' && !verified) return refuse(subscription);
-    if (subscription.state !== 'active') throw closedTo(subscription);
-    const { dedupEnabled, source } = subscription;
+    const { verification, state, dedupEnabled, source } = trigger.record;
+    if (verification === 'required' && !verified) {
+      if (recorded(subscriptionId)) await recordRefusal(options, trigger);
+      throw new OpenwopError('unauthenticated', { message: 'The event was not accepted.' });
+    }
+    if (state !== 'active') throw closedTo(state);
     const opaque = (event: string): string =>
       dedupHash(`${subscriptionId}\0${event}`).toString('hex').slice(0, 32);
-    const dedupKey = dedupEnabled ? opaque(eventName(request)) : null;
-    const content = contentOf(source, request);
-    const delivery = newDelivery(options, subscription, { at: now(), dedupKey, verified, content });
-    const { receivedAt } = delivery;
-    const dedup =
-      dedupKey === null ? [] : [{ key: dedupKey, expiresAt: receivedAt + TRIGGER_LIMITS.dedupMs }];
-    const seen = signature && {
-      key: opaque(`signature\0${signature.digest}`),
-      expiresAt: signature.validUntilMs ?? receivedAt + options.retentionMs,
-    };
-    return take(options, delivery, seen ? [...dedup, seen] : dedup);
+    return take(options, trigger, {
+      verified,
+      dedupKey: dedupEnabled ? opaque(eventName(request)) : null,
+      content: contentOf(source, request),
+      ...(signature && {
+        seen: { key: opaque(`signature\0${signature.digest}`), validUntilMs: signature.validUntilMs },
+      }),
+    });
   };
 }
 
-/** I1, I2. */
-async function take(
-  { store, retentionMs, noted }: IngestOptions,
-  delivery: Delivery,
-  marks: readonly Mark[],
-): Promise<IngestAnswer> {
-  const { deliveryId, receivedAt } = delivery;
-  const write = deliveryWrite(delivery, receivedAt + retentionMs);
-  const [result] = await store.commit([[write, ...marks.map((mark) => markWrite(delivery, mark))]]);
-  if (result?.won) {
-    noted(receivedAt);
-    return { deliveryId };
-  }
-  const lost = result && marks[result.write - 1];
-  const first = lost && (await firstDelivery(store.entries, delivery, lost));
-  // The sweep took the mark away between the two: to the sender a moment like any other to try again.
-  if (!first) throw tooMany();
-  return { ...first, duplicate: true };
+interface Arrival {
+  readonly verified: boolean;
+  /** Null when equal events are not told apart. */
+  readonly dedupKey: string | null;
+  readonly content: ReturnType<typeof contentOf>;
+  /** The signature, which is taken once. */
+  readonly seen?: { readonly key: string; readonly validUntilMs: number | null };
 }
+
+/** I1, I2. */
+const take = (
+  { changes, retentionMs }: IngestOptions,
+  trigger: IngestTrigger,
+  { verified, dedupKey, content, seen }: Arrival,
+): Promise<IngestAnswer> =>
+  changes.run(triggerCaller(trigger.tenant), async (change) => {
+    const until = new Map<string, number>();
+    if (dedupKey !== null) until.set(markId(trigger.id, dedupKey), change.now + TRIGGER_LIMITS.dedupMs);
+    if (seen) until.set(markId(trigger.id, seen.key), seen.validUntilMs ?? change.now + retentionMs);
+    for (const mark of until.keys()) {
+      const taken = await change.find(marks, mark);
+      if (taken) return duplicateOf(change, taken.record.deliveryId);
+    }
+    const { source } = trigger.record;
+    const { id: deliveryId } = change.createFor(deliveries, (id) => {
+      const event: TriggerEvent = {
+        source,
+        subscriptionId: trigger.id,
+        deliveryId: id,
+        verified,
+        contentTrust: 'untrusted',
+        receivedAt: new Date(change.now).toISOString(),
+        ...(dedupKey !== null && { dedupKey }),
+        ...content,
+      };
+      const state = { status: 'pending', event, dueAt: change.now } as const;
+      return { subscriptionId: trigger.id, dedupKey: dedupKey ?? id, verified, attempts: 0, state };
+    });
+    for (const [mark, at] of until) change.create(marks, { deliveryId, until: at }, mark);
+    return { deliveryId };
+  });
+
+/** The delivery that took the event first, and its run if it has one and both are still kept. */
+async function duplicateOf(change: Change, deliveryId: string): Promise<IngestAnswer> {
+  const state = (await change.find(deliveries, deliveryId))?.record.state;
+  return { deliveryId, ...(state?.status === 'delivered' && { runId: state.runId }), duplicate: true };
+}
+
+/** I3. */
+const recordRefusal = ({ changes, retentionMs }: IngestOptions, { tenant, id }: IngestTrigger) =>
+  changes.run(triggerCaller(tenant), async (change) => {
+    const at = change.now;
+    const state: DeliveryState = {
+      status: 'dead-lettered',
+      reason: 'signature-invalid',
+      at,
+      until: at + retentionMs,
+    };
+    change.createFor(deliveries, (dedupKey) => ({
+      subscriptionId: id,
+      dedupKey,
+      verified: false,
+      attempts: 1,
+      state,
+    }));
+  });
 
 function verify(
   masterKey: MasterKey,
-  subscription: IngestSubscription,
+  { tenant, id, record }: IngestTrigger,
   request: IngestRequest,
   at: number,
 ): Signature | null {
-  if (subscription.verification === 'none') return null;
-  const secret = masterKey.open(subscription.secretSealed, secretContext(subscription));
-  if (secret === null)
-    throw new Error('the secret was sealed with another key; start with its GANTRY_MASTER_KEY');
-  return signatureOf(subscription.scheme ?? DEFAULT_SCHEME, { ...request, secret }, at);
+  if (record.verification === 'none') return null;
+  const secret = openSecret(masterKey, record.secretSealed, secretContext(tenant, id));
+  return signatureOf(record.scheme, { ...request, secret }, at);
 }
 
 /** The sender's id of the event, else the event itself. */
@@ -143,52 +165,35 @@ function eventName({ headers, body }: IngestRequest): string {
   return named ? `id\0${headers[named]}` : `body\0${hash('sha256', body, 'hex')}`;
 }
 
-interface Arrival {
-  readonly at: number;
-  /** Null when equal events are not told apart. */
-  readonly dedupKey: string | null;
-  readonly verified: boolean;
-  readonly content?: ReturnType<typeof contentOf>;
-}
-
-function newDelivery(
-  { randomBytes }: IngestOptions,
-  { tenant, subscriptionId, source }: Subscription,
-  { at, dedupKey, verified, content = {} }: Arrival,
-): Delivery {
-  const deliveryId = newId('dlv', at, randomBytes);
-  const event: TriggerEvent = {
-    source,
-    subscriptionId,
-    deliveryId,
-    verified,
-    contentTrust: 'untrusted',
-    receivedAt: new Date(at).toISOString(),
-    ...(dedupKey !== null && { dedupKey }),
-    ...content,
-  };
-  return {
-    tenant,
-    subscriptionId,
-    deliveryId,
-    verified,
-    receivedAt: at,
-    dueAt: at,
-    dedupKey: dedupKey ?? deliveryId,
-    attempts: 0,
-    version: 0,
-    state: { status: 'pending', event },
-  };
-}
-
 const tooMany = (): OpenwopError =>
   new OpenwopError('rate_limited', {
     details: { retryAfter: RETRY_AFTER_SECONDS },
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
   });
 
-const closedTo = ({ state }: Subscription): OpenwopError =>
+const closedTo = (state: string): OpenwopError =>
   new OpenwopError('conflict', {
     message: `This subscription is ${state} and takes no events. Send it again later.`,
     details: { state },
   });
+
+interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** Token buckets, one for each key, in this process. Takes one token; false when there is none. */
+function createRateLimit({ perSecond, burst }: Rate, now: () => number): (key: string) => boolean {
+  const buckets = new Map<string, { tokens: number; at: number }>();
+  return (key) => {
+    const at = now();
+    const before = buckets.get(key) ?? { tokens: burst, at };
+    const gained = (Math.max(0, at - before.at) / 1000) * perSecond;
+    const tokens = Math.min(burst, before.tokens + gained);
+    const allowed = tokens >= 1;
+    buckets.delete(key);
+    buckets.set(key, { tokens: allowed ? tokens - 1 : tokens, at });
+    if (buckets.size > BUCKETS_MAX) buckets.delete(buckets.keys().next().value!);
+    return allowed;
+  };
+}

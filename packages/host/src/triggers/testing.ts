@@ -103,7 +103,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
   const workflows = createWorkflows({ store, packs: noPacks, now, cacheMs: 0 });
   const create: Runtime['create'] = (...args) =>
     (options.create?.() ?? runtime.create.bind(runtime))(...args);
-  const pipeline = new CommitPipeline(store);
+  const pipeline = new CommitPipeline(store, (group) => triggers.committed(group));
   const shared = { store, pipeline, now, randomBytes };
   const triggers = createTriggers({
     ...shared,
@@ -187,7 +187,7 @@ async function createApp(store: Store, triggers: Triggers, now: () => number): P
     access: ACCESS,
     maxRequestBodyBytes: 1_048_576,
   });
-  triggerSubscriptionRoutes(app, { desk: triggers.desk, idempotency, now });
+  triggerSubscriptionRoutes(app, triggers.service, idempotency);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);
   ingestRoute(app, triggers.ingest);
   await app.ready();

@@ -1,25 +1,27 @@
 /** Wires the triggers of one process: subscriptions, ingest, deliveries, channel writes and dead letters. */
 import type { WorkflowDefinition } from '@gantry/protocol';
-import type { Changes } from '@gantry/resources';
-import type { Store } from '@gantry/store';
-import type { QueuePort } from '@gantry/surfaces';
+import { type Changes, fromEntry } from '@gantry/resources';
+import type { CommitGroup, Entry, Store } from '@gantry/store';
+import { createCursors, deliveryTokens, type QueuePort } from '@gantry/surfaces';
 import type { Logger } from 'pino';
+import { deadLetterWrites } from '../dead-letters/dead-letter.ts';
 import { DeadLetterService } from '../dead-letters/dead-letter-service.ts';
-import { deadLetterWrites } from '../dead-letters/outbox.ts';
 import type { MasterKey } from '../master-key.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Outbox, Runtime } from '../runtime/runtime.ts';
+import { surfaceCursorKey } from '../surfaces/surfaces.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
 import { fireChannel } from './channel-firing.ts';
 import { CHANNEL_FIRING, CHANNEL_NOTE, ChannelWrites } from './channel-writes.ts';
-import { DELIVERY } from './delivery.ts';
-import { type DispatchOptions, dispatch } from './dispatch.ts';
+import { SUBSCRIPTION_SYNC, type WorkflowKey } from './definition-sync.ts';
+import { deliveries } from './delivery.ts';
+import { type DispatchOptions, dispatch, stored } from './dispatch.ts';
 import { createIngest, type Ingest } from './ingest.ts';
 import { QueueSource } from './queue-source/queue-source.ts';
-import { receipts } from './queue-source/receipt.ts';
 import { takeMessage } from './queue-source/take.ts';
-import { TriggerDesk } from './trigger-desk.ts';
-import { SUBSCRIPTION_SYNC, syncSubscriptions } from './trigger-sync.ts';
+import { TriggerService } from './trigger-service.ts';
+import { syncSubscriptions } from './trigger-sync.ts';
 
 export interface TriggersOptions {
   readonly store: Store;
@@ -32,6 +34,7 @@ export interface TriggersOptions {
   readonly queue?: Pick<QueuePort, 'subscribe' | 'health'>;
   /** As long as ended runs are kept. */
   readonly retentionMs: number;
+  readonly clock?: Clock;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
@@ -39,11 +42,13 @@ export interface TriggersOptions {
 
 export interface Triggers {
   readonly outbox: Outbox;
-  readonly desk: TriggerDesk;
+  readonly service: TriggerService;
   readonly deadLetters: DeadLetterService;
   readonly ingest: Ingest;
-  /** To be called after a definition was registered, with its note in that commit (`subscriptionSyncNote`). */
+  /** To be called after a definition was registered, with its notes in that commit (`syncNotes`). */
   syncTriggers(tenant: string, definition: Pick<WorkflowDefinition, 'id'>): Promise<void>;
+  /** To be called with what this process has committed: some of it may be due. */
+  committed(group: CommitGroup): void;
   /** Does what is due now; the clocks call it by themselves once started. */
   tick(): Promise<void>;
   start(): Promise<void>;
@@ -56,18 +61,23 @@ const NO_QUEUE: Pick<QueuePort, 'subscribe' | 'health'> = {
 };
 
 export function createTriggers(options: TriggersOptions): Triggers {
-  const { now, queue = NO_QUEUE } = options;
+  const { queue = NO_QUEUE } = options;
   const channelWrites = new ChannelWrites(options);
   const dispatching = dispatchOptions(options);
-  const noted = (at: number): void => clocks.deliveries.note(at);
-  const source = createQueueSource(options, { ...dispatching, noted });
-  const changed = (): void => void source.refresh();
-  const sync = async (workflow: Parameters<typeof syncSubscriptions>[1]): Promise<void> => {
+  const source = createQueueSource(options, dispatching);
+  const onChanged = (): void => void source.refresh();
+  const sync = async (workflow: WorkflowKey): Promise<void> => {
     await syncSubscriptions(options, workflow);
-    changed();
+    onChanged();
   };
-  const clocks = createClocks(options, { dispatching, channelWrites, sync });
-  const all = Object.values(clocks);
+  const clock = (kind: string, onDue: (entry: Entry) => Promise<unknown>): DueClock =>
+    new DueClock({ ...options, kind, onDue });
+  const clocks = [
+    clock(SUBSCRIPTION_SYNC, ({ tenant, ref }) => sync({ tenant, workflowId: ref ?? '' })),
+    clock(CHANNEL_NOTE, (entry) => channelWrites.work(entry)),
+    clock(CHANNEL_FIRING, (entry) => fireChannel(dispatching, entry)),
+    clock(deliveries.kind, (entry) => dispatch(dispatching, stored(fromEntry(deliveries, entry)))),
+  ];
 
   return {
     outbox: {
@@ -75,63 +85,39 @@ export function createTriggers(options: TriggersOptions): Triggers {
         ...channelWrites.writes(facts, events),
         ...deadLetterWrites(options, facts, events),
       ],
-      committed: () => {
-        if (channelWrites.isWaiting()) clocks.notes.note(now());
-      },
+      committed: () => {},
     },
-    desk: new TriggerDesk({ ...options, noted, changed, queueHealth: () => queue.health() }),
-    deadLetters: new DeadLetterService({ ...options, noted }),
-    ingest: createIngest({ ...options, noted }),
+    service: new TriggerService({ ...options, onChanged, queueHealth: () => queue.health() }),
+    deadLetters: new DeadLetterService(options),
+    ingest: createIngest(options),
     syncTriggers: (tenant, { id }) => sync({ tenant, workflowId: id }),
+    committed(group) {
+      for (const each of clocks) each.committed(group);
+    },
     async tick() {
-      for (const clock of all) await clock.run();
+      for (const each of clocks) await each.run();
     },
     async start() {
-      for (const clock of all) await clock.start();
+      for (const each of clocks) await each.start();
       await source.start();
     },
     async stop() {
       await source.stop();
-      for (const clock of all) await clock.stop();
+      for (const each of clocks) await each.stop();
     },
   };
 }
 
-function dispatchOptions(options: TriggersOptions): DispatchOptions {
-  const { store, workflows, now, randomBytes } = options;
-  return {
-    store,
-    workflows,
-    now,
-    office: options,
-    runtime: { create: (...args) => options.runtime().create(...args) },
-    random: () => (randomBytes(1)[0] ?? 0) / 255,
-  };
-}
+const dispatchOptions = (options: TriggersOptions): DispatchOptions => ({
+  ...options,
+  runtime: { create: (...args) => options.runtime().create(...args) },
+  random: () => (options.randomBytes(1)[0] ?? 0) / 255,
+});
 
-function createQueueSource(
-  { store, log, masterKey, randomBytes, queue = NO_QUEUE }: TriggersOptions,
-  dispatching: DispatchOptions & { readonly noted: (dueAt: number) => void },
-): QueueSource {
-  const options = { ...dispatching, randomBytes, receiptOf: receipts(masterKey) };
-  return new QueueSource({ store, log, queue, take: (...args) => takeMessage(options, ...args) });
-}
-
-interface ClockWork {
-  readonly dispatching: DispatchOptions;
-  readonly channelWrites: ChannelWrites;
-  readonly sync: (workflow: Parameters<typeof syncSubscriptions>[1]) => Promise<void>;
-}
-
-function createClocks(options: TriggersOptions, { dispatching, channelWrites, sync }: ClockWork) {
-  const { store, log, now } = options;
-  const clock = (kind: string, onDue: ConstructorParameters<typeof DueClock>[0]['onDue']): DueClock =>
-    new DueClock({ store, now, log, kind, onDue });
-  const firings = clock(CHANNEL_FIRING, (entry) => fireChannel(dispatching, entry));
-  return {
-    syncs: clock(SUBSCRIPTION_SYNC, ({ tenant, ref }) => sync({ tenant, workflowId: ref ?? '' })),
-    notes: clock(CHANNEL_NOTE, async (entry) => firings.note(await channelWrites.work(entry))),
-    firings,
-    deliveries: clock(DELIVERY, (entry) => dispatch(dispatching, entry)),
-  };
+/** Receipts are sealed as the surfaces of this host seal what they hand out, so that `ctx.queueBus.ack` knows them. */
+function createQueueSource(options: TriggersOptions, dispatching: DispatchOptions): QueueSource {
+  const { masterKey, randomBytes, clock = systemClock, queue = NO_QUEUE } = options;
+  const receiptOf = deliveryTokens(createCursors(surfaceCursorKey(masterKey))).receipt;
+  const taking = { ...dispatching, randomBytes, clock, receiptOf };
+  return new QueueSource({ ...options, queue, take: (...args) => takeMessage(taking, ...args) });
 }

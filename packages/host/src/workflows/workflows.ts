@@ -1,16 +1,14 @@
 /** The workflows a tenant may run: validated once, kept by content hash, compiled once per hash. */
 
-import { randomBytes } from '@gantry/http';
 import { OpenwopError, problemsIn, WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { Compile } from 'typebox/compile';
 import type { PackBinding } from '../packs/packs.ts';
 import type { ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
-import { triggerSyncNote } from '../schedules/trigger-note.ts';
 import { scheduleTriggerIssues } from '../schedules/triggers.ts';
+import { syncNotes } from '../triggers/definition-sync.ts';
 import { triggerIssues } from '../triggers/definition-triggers.ts';
 import { roomForDefinitions } from '../triggers/queue-source/room.ts';
-import { subscriptionSyncNote } from '../triggers/trigger-sync.ts';
 import { configurableSchemaIssues } from './configurable.ts';
 import { canonical, checkPlan, createPlans } from './plans.ts';
 import { invalid } from './refusal.ts';
@@ -133,12 +131,7 @@ async function registrationOf(
   return {
     definition,
     record,
-    writes: [
-      { kind: 'putDefinition', hash, body },
-      { kind: 'putWorkflow', record },
-      triggerSyncNote(record),
-      subscriptionSyncNote(record, registeredAt, randomBytes),
-    ],
+    writes: [{ kind: 'putDefinition', hash, body }, { kind: 'putWorkflow', record }, ...syncNotes(record)],
   };
 }
 

@@ -1,13 +1,15 @@
 /** Events on their way through the trigger bridge: taken once, delivered, or given up. */
-import { type Api, type Caller, callerOf } from '@gantry/http';
+import type { Api } from '@gantry/http';
 import { newId, OpenwopError, TRIGGER_LIMITS, type TriggerDelivery } from '@gantry/protocol';
+import { type Caller, Changes, fromEntry } from '@gantry/resources';
+import { CommitPipeline } from '@gantry/store';
 import Type, { type Static } from 'typebox';
-import { deliveryEntryKey } from '../../triggers/delivery.ts';
-import { dispatch } from '../../triggers/dispatch.ts';
+import { deliveries } from '../../triggers/delivery.ts';
+import { dispatch, stored } from '../../triggers/dispatch.ts';
 import { createIngest, type Ingest } from '../../triggers/ingest.ts';
-import type { TriggerKey } from '../../triggers/subscription.ts';
 import type { Triggers } from '../../triggers/triggers.ts';
 import type { ApiDeps } from '../context.ts';
+import { personOf } from '../resources.ts';
 import { noop, seamId } from './definition.ts';
 
 const ATTEMPTS = 2;
@@ -25,39 +27,37 @@ const Delivered = Type.Object({
   runId: Type.Optional(Type.String()),
 });
 
-export type SeamTriggers = Pick<Triggers, 'desk' | 'ingest' | 'tick'>;
+export type SeamTriggers = Pick<Triggers, 'service' | 'ingest' | 'tick'>;
 
 const event = (dedupKey: string): Parameters<Ingest>[1] => ({
   headers: { 'content-type': 'application/json', 'idempotency-key': dedupKey },
   body: Buffer.from('{}'),
 });
 
-export function triggerBridgeSeam(app: Api, deps: ApiDeps, { desk, ingest, tick }: SeamTriggers): void {
+export function triggerBridgeSeam(app: Api, deps: ApiDeps, { service, ingest, tick }: SeamTriggers): void {
   const { workflows, now, randomBytes } = deps;
 
-  async function subscribe(caller: Caller): Promise<TriggerKey> {
+  async function subscribe(caller: Caller): Promise<string> {
     const { workflowId } = await workflows.register(caller.tenant, noop(seamId('triggered')));
     const retryPolicy = { maxAttempts: ATTEMPTS, backoff: 'none' } as const;
     const wanted = { source: 'webhook', workflowId, retryPolicy, verification: { mode: 'none' } } as const;
-    const made = await desk.register(caller, wanted, '', () => []);
-    if (made === 'duplicate') throw new Error('a registration without an idempotency key came to nothing');
-    return { tenant: caller.tenant, subscriptionId: made.subscription.subscriptionId };
+    return (await service.register(caller, wanted, '')).subscription.subscriptionId;
   }
 
   async function deliver(caller: Caller, body: Static<typeof Deliver>): Promise<Static<typeof Delivered>> {
-    const key = await subscribe(caller);
+    const subscriptionId = await subscribe(caller);
     const sent = event(body.dedupKey ?? newId('evt', now(), randomBytes));
     try {
-      if (body.scenario === 'exhaust') await exhaust(deps, key, sent);
+      if (body.scenario === 'exhaust') await exhaust(deps, caller.tenant, subscriptionId, sent);
       else {
         const times = body.scenario === 'dedup' ? 2 : 1;
-        await Promise.all(Array.from({ length: times }, () => ingest(key.subscriptionId, sent)));
+        await Promise.all(Array.from({ length: times }, () => ingest(subscriptionId, sent)));
         await tick();
       }
-      const { deliveries } = await desk.deliveries(key, ATTEMPTS, undefined);
-      return { subscriptionId: key.subscriptionId, ...summaryOf(deliveries) };
+      const page = await service.read(caller, 'deliveries', subscriptionId, { limit: ATTEMPTS });
+      return { subscriptionId, ...summaryOf(page.deliveries) };
     } finally {
-      await desk.remove(key, () => []);
+      await service.end(caller, subscriptionId);
     }
   }
 
@@ -66,25 +66,29 @@ export function triggerBridgeSeam(app: Api, deps: ApiDeps, { desk, ingest, tick 
     {
       schema: { summary: 'Send an event through the bridge', body: Deliver, response: { 200: Delivered } },
     },
-    (request) => deliver(callerOf(request), request.body),
+    (request) => deliver(personOf(request), request.body),
   );
 }
 
 /** On a host that never has room, which only its runtime can say. */
-async function exhaust(deps: ApiDeps, key: TriggerKey, sent: Parameters<Ingest>[1]): Promise<void> {
-  const later = {
-    ...deps,
-    now: () => deps.now() + AHEAD_MS,
-    retentionMs: deps.info.retentionSeconds * 1_000,
-  };
-  const { deliveryId } = await createIngest({ ...later, noted: () => {} })(key.subscriptionId, sent);
-  const noRoom = async (): Promise<never> => {
+async function exhaust(
+  deps: ApiDeps,
+  tenant: string,
+  subscriptionId: string,
+  sent: Parameters<Ingest>[1],
+): Promise<void> {
+  const { store, info } = deps;
+  const inputs = { ...deps, now: () => deps.now() + AHEAD_MS };
+  const changes = new Changes({ ...inputs, pipeline: new CommitPipeline(store) });
+  const later = { ...inputs, changes, retentionMs: info.retentionSeconds * 1_000, random: () => 0 };
+  const { deliveryId: id } = await createIngest(later)(subscriptionId, sent);
+  const create = async (): Promise<never> => {
     throw new OpenwopError('service_unavailable');
   };
   for (let attempts = 0; attempts < TRIGGER_LIMITS.attemptsMax; attempts++) {
-    const entry = await deps.store.entries.get(deliveryEntryKey(key.tenant, deliveryId));
+    const entry = await store.entries.get({ kind: deliveries.kind, tenant, id });
     if (!entry || entry.dueAt === null) return;
-    await dispatch({ ...later, runtime: { create: noRoom }, office: later, random: () => 0 }, entry);
+    await dispatch({ ...later, runtime: { create } }, stored(fromEntry(deliveries, entry)));
   }
 }
 

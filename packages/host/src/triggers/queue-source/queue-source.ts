@@ -9,14 +9,8 @@
 import type { Store } from '@gantry/store';
 import type { QueueSubscription as Listening, QueueDelivery, QueuePort } from '@gantry/surfaces';
 import type { Logger } from 'pino';
-import {
-  type QueueSubscription,
-  readSubscription,
-  TRIGGER,
-  TRIGGER_LISTENER,
-  type TriggerKey,
-} from '../subscription.ts';
-import { placeOf } from './place.ts';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { isQueue, placeOf, type QueueTrigger, readTrigger, TRIGGER_LISTENER, triggers } from '../trigger.ts';
 
 const PAGE = 256;
 const RETRY_MS = 1_000;
@@ -25,11 +19,8 @@ export interface QueueSourceOptions {
   readonly store: Pick<Store, 'entries' | 'watch'>;
   readonly queue: Pick<QueuePort, 'subscribe'>;
   /** Rejects when the message is not taken. */
-  readonly take: (
-    subscription: QueueSubscription,
-    message: QueueDelivery,
-    signal: AbortSignal,
-  ) => Promise<void>;
+  readonly take: (trigger: QueueTrigger, message: QueueDelivery, signal: AbortSignal) => Promise<void>;
+  readonly clock?: Clock;
   readonly log: Logger;
 }
 
@@ -40,22 +31,24 @@ interface Listener {
 
 export class QueueSource {
   readonly #options: QueueSourceOptions;
+  readonly #clock: Clock;
   readonly #listeners = new Map<string, Listener>();
   /** Listeners that let their last messages end. */
   readonly #closing = new Set<Promise<void>>();
   readonly #ending = new AbortController();
   #pass: Promise<void> | undefined;
   #asked = false;
-  #retry: NodeJS.Timeout | undefined;
+  #cancelRetry = (): void => {};
   #stopWatching: (() => Promise<void>) | undefined;
 
   constructor(options: QueueSourceOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
   }
 
   async start(): Promise<void> {
     this.#stopWatching = await this.#options.store.watch(({ missed, kinds }) => {
-      if (missed || kinds.includes(TRIGGER) || kinds.includes(TRIGGER_LISTENER)) void this.refresh();
+      if (missed || kinds.includes(triggers.kind) || kinds.includes(TRIGGER_LISTENER)) void this.refresh();
     });
     await this.refresh();
   }
@@ -72,7 +65,7 @@ export class QueueSource {
   /** Resolves when no message is under way. */
   async stop(): Promise<void> {
     this.#ending.abort();
-    clearTimeout(this.#retry);
+    this.#cancelRetry();
     await this.#stopWatching?.();
     await this.#pass;
     for (const id of this.#listeners.keys()) this.#end(id);
@@ -86,19 +79,19 @@ export class QueueSource {
         this.#compare(await this.#active());
       } catch (error) {
         this.#options.log.warn({ err: error }, 'subscriptions to queues could not be read; trying again');
-        clearTimeout(this.#retry);
-        this.#retry = setTimeout(() => void this.refresh(), RETRY_MS).unref();
+        this.#cancelRetry();
+        this.#cancelRetry = this.#clock.after(RETRY_MS, () => void this.refresh(), 'background');
       }
     }
     // In the same turn as the last look at `#asked`, so that nothing is asked unheard
     this.#pass = undefined;
   }
 
-  async #active(): Promise<QueueSubscription[]> {
+  async #active(): Promise<QueueTrigger[]> {
     const { entries } = this.#options.store;
-    const active: QueueSubscription[] = [];
+    const active: QueueTrigger[] = [];
     for (let page = await entries.all(TRIGGER_LISTENER, null, PAGE); ; ) {
-      const read = page.map(({ tenant, id }) => this.#read({ tenant, subscriptionId: id }));
+      const read = page.map(({ tenant, id }) => this.#read(tenant, id));
       active.push(...(await Promise.all(read)).filter((each) => each !== null));
       const last = page.at(-1);
       if (page.length < PAGE || !last) return active;
@@ -106,26 +99,26 @@ export class QueueSource {
     }
   }
 
-  async #read(key: TriggerKey): Promise<QueueSubscription | null> {
-    const subscription = await readSubscription(this.#options.store.entries, key);
-    return subscription?.source === 'queue' && subscription.state === 'active' ? subscription : null;
+  async #read(tenant: string, id: string): Promise<QueueTrigger | null> {
+    const trigger = await readTrigger(this.#options.store.entries, tenant, id);
+    return trigger && isQueue(trigger) && trigger.record.state === 'active' ? trigger : null;
   }
 
-  #compare(active: readonly QueueSubscription[]): void {
+  #compare(active: readonly QueueTrigger[]): void {
     if (this.#ending.signal.aborted) return;
     const wanted = new Map(active.map((each) => [idOf(each), each]));
     for (const [id, { place }] of this.#listeners) {
-      const subscription = wanted.get(id);
-      if (!subscription || placeText(subscription) !== place) this.#end(id);
+      const trigger = wanted.get(id);
+      if (!trigger || placeText(trigger) !== place) this.#end(id);
     }
-    for (const [id, subscription] of wanted) if (!this.#listeners.has(id)) this.#begin(id, subscription);
+    for (const [id, trigger] of wanted) if (!this.#listeners.has(id)) this.#begin(id, trigger);
   }
 
-  #begin(id: string, subscription: QueueSubscription): void {
-    const { tenant } = subscription;
-    const place = placeText(subscription);
-    const listening = this.#options.queue.subscribe({ tenant, ...placeOf(subscription) }, (message) =>
-      this.#onMessage(subscription, place, message),
+  #begin(id: string, trigger: QueueTrigger): void {
+    const { tenant } = trigger;
+    const place = placeText(trigger);
+    const listening = this.#options.queue.subscribe({ tenant, ...placeOf(trigger) }, (message) =>
+      this.#onMessage(trigger, place, message),
     );
     this.#listeners.set(id, { place, listening });
   }
@@ -139,15 +132,15 @@ export class QueueSource {
   }
 
   /** I2. */
-  async #onMessage(key: TriggerKey, place: string, message: QueueDelivery): Promise<void> {
-    const subscription = await this.#read(key);
-    if (!subscription || placeText(subscription) !== place) {
+  async #onMessage({ tenant, id }: QueueTrigger, place: string, message: QueueDelivery): Promise<void> {
+    const trigger = await this.#read(tenant, id);
+    if (!trigger || placeText(trigger) !== place) {
       void this.refresh();
-      throw new Error(`subscription ${key.subscriptionId} takes no messages now; they stay in their topic`);
+      throw new Error(`subscription ${id} takes no messages now; they stay in their topic`);
     }
-    await this.#options.take(subscription, message, this.#ending.signal);
+    await this.#options.take(trigger, message, this.#ending.signal);
   }
 }
 
-const idOf = ({ tenant, subscriptionId }: TriggerKey): string => `${tenant}\0${subscriptionId}`;
-const placeText = (subscription: QueueSubscription): string => JSON.stringify(placeOf(subscription));
+const idOf = ({ tenant, id }: QueueTrigger): string => `${tenant}\0${id}`;
+const placeText = (trigger: QueueTrigger): string => JSON.stringify(placeOf(trigger));

@@ -5,15 +5,19 @@ import {
   type TriggerSubscriptionRegistration,
   type WorkflowDefinition,
 } from '@gantry/protocol';
+import { queuePlaceProblem } from '@gantry/surfaces';
 import { Compile } from 'typebox/compile';
 import { retryPolicyOf } from '../retry.ts';
-import type { Origin, WantedQueue } from '../subscription.ts';
-import { placeProblem } from './place.ts';
+import type { Origin, WantedQueue } from '../trigger.ts';
 
 /** The node type that packs bring for it: it puts out the message that started the run. */
 const CONSUME = 'core.messaging.consume';
 
 const config = Compile(QueueTriggerConfig);
+
+/** Why no queue can have such a topic or group; null when it can. */
+const placeProblem = (topic: string, consumerGroup = ''): string | null =>
+  queuePlaceProblem({ topic, group: consumerGroup });
 
 type Trigger = WorkflowDefinition['triggers'][number];
 type Nodes = WorkflowDefinition['nodes'];

@@ -7,7 +7,7 @@ import { assertError } from '../../api/testing.ts';
 import { temporaryFolder } from '../../testing/host-process.ts';
 import { noPacks } from '../../testing/no-packs.ts';
 import { createWorkflows, SHARED } from '../../workflows/workflows.ts';
-import { TRIGGER_LISTENER } from '../subscription.ts';
+import { TRIGGER_LISTENER } from '../trigger.ts';
 import { queueTest, seen, TENANT, URL } from './testing/queue-test.ts';
 
 const LIMIT = TRIGGER_LIMITS.queuesPerTenantMax;

@@ -11,9 +11,9 @@ import { DEFAULT_TENANT } from '@gantry/http';
 import { OpenwopError, TRIGGER_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
 import type { EntryKey, Store, Write } from '@gantry/store';
 import { SHARED } from '../../workflows/shared.ts';
+import { currentDefinition, runTenantOf, SUBSCRIPTION_SYNC } from '../definition-sync.ts';
 import { wantedSubscriptions } from '../definition-triggers.ts';
-import { readSubscription, TRIGGER_LISTENER, type Wanted } from '../subscription.ts';
-import { SUBSCRIPTION_SYNC, wantedBy } from '../trigger-sync.ts';
+import { readTrigger, TRIGGER_LISTENER, type Wanted } from '../trigger.ts';
 
 const MARK = 'trigger-queue-mark';
 const LISTED_MAX = 1_000;
@@ -56,8 +56,6 @@ async function takesEffect({ records }: Reads, tenant: string, workflowId: strin
   return tenant !== SHARED || (await records.workflow(DEFAULT_TENANT, workflowId))?.tenant !== DEFAULT_TENANT;
 }
 
-const runTenantOf = (tenant: string): string => (tenant === SHARED ? DEFAULT_TENANT : tenant);
-
 /** I1. Who asks for no more than there is may always have it. */
 async function room(
   store: Reads,
@@ -83,16 +81,20 @@ async function room(
 async function countOf(store: Reads, tenant: string): Promise<Count> {
   const noted = await notedWorkflows(store, tenant);
   const listeners = await store.entries.list(TRIGGER_LISTENER, tenant, { limit: LISTED_MAX });
-  const read = listeners.map(({ id }) => readSubscription(store.entries, { tenant, subscriptionId: id }));
+  const read = listeners.map(({ id }) => readTrigger(store.entries, tenant, id));
   const declared = new Map<string, number>();
   let registered = 0;
-  for (const subscription of await Promise.all(read)) {
-    if (subscription?.origin.kind === 'api') registered++;
-    else if (subscription)
-      declared.set(subscription.workflowId, (declared.get(subscription.workflowId) ?? 0) + 1);
+  for (const trigger of await Promise.all(read)) {
+    if (trigger?.record.origin.kind === 'api') registered++;
+    else if (trigger) {
+      const { workflowId } = trigger.record;
+      declared.set(workflowId, (declared.get(workflowId) ?? 0) + 1);
+    }
   }
-  for (const workflowId of noted)
-    declared.set(workflowId, queuesIn(await wantedBy(store, tenant, workflowId)));
+  for (const workflowId of noted) {
+    const current = await currentDefinition(store, tenant, workflowId);
+    declared.set(workflowId, current ? queuesIn(wantedSubscriptions(current.definition)) : 0);
+  }
   return { registered, declared };
 }
 

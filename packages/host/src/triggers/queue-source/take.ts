@@ -2,65 +2,66 @@
  * Starts the run of a message.
  *
  * I1  The run, the end of its delivery and the mark of the message are one commit. The message is acknowledged
- *     after it: who dies in between gets the message again and finds the mark.
+ *     after it: a process that dies in between gets the message again and finds the mark.
  * I2  When this resolves, the mark is on disk. What else can become of a message (a dead letter, another attempt
  *     later) carries the mark in the same way.
  * I3  A host without room takes messages at the pace of its runs, and lets the others wait in their topic. One that
  *     has none for long takes the message and tries by the subscription's policy.
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import { OpenwopError } from '@gantry/protocol';
-import type { Write } from '@gantry/store';
+import { hash } from 'node:crypto';
+import { newId, OpenwopError } from '@gantry/protocol';
 import type { QueueDelivery } from '@gantry/surfaces';
+import { type Clock, pause } from '../../runtime/clock.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { deliveries, markId, marks } from '../delivery.ts';
 import { type DispatchOptions, dispatch } from '../dispatch.ts';
-import type { QueueSubscription } from '../subscription.ts';
-import { type ArrivalOptions, arrivalOf } from './arrival.ts';
+import type { QueueTrigger } from '../trigger.ts';
 
 /** Well under the time after which queues hand a message over again. */
 const ROOM_WAIT_MS = 30_000;
 const ROOM_RETRY_MS = { first: 20, max: 250 };
+/** Longer than any backend keeps a message that could come again. */
+const MARK_KEPT_MS = 8 * 86_400_000;
 
-export interface TakeOptions extends DispatchOptions, ArrivalOptions {
-  /** A delivery is due at that time, on disk. */
-  readonly noted: (dueAt: number) => void;
+export interface TakeOptions extends DispatchOptions {
+  readonly clock: Clock;
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** What packs may acknowledge instead of the message, which is acknowledged by then. */
+  readonly receiptOf: (tenant: string, messageId: string) => string;
 }
 
 export async function takeMessage(
   options: TakeOptions,
-  subscription: QueueSubscription,
-  message: QueueDelivery,
+  { tenant, id: subscriptionId, record: { topic } }: QueueTrigger,
+  { messageId, payload, headers }: QueueDelivery,
   signal: AbortSignal,
 ): Promise<void> {
-  const { entries } = options.store;
-  const { entry, mark, markKey } = arrivalOf(options, subscription, message);
-  await dispatch(marking(options, mark, signal), entry);
-  if (!(await entries.get(markKey)))
-    throw new Error(`subscription ${subscription.subscriptionId} changed just now; not taken`);
-  // Absent when the message was taken before; with a due time when it is tried again
-  const delivery = await entries.get(entry);
-  if (delivery && delivery.dueAt !== null) options.noted(delivery.dueAt);
-}
-
-/** I1, I2. */
-function marking(options: TakeOptions, mark: Write, signal: AbortSignal): DispatchOptions {
-  const { store, runtime } = options;
-  return {
-    ...options,
-    store: {
-      entries: store.entries,
-      commit: (groups) => store.commit(groups.map((group) => [...group, mark])),
+  const { now, randomBytes, receiptOf, runtime, clock } = options;
+  const dueAt = now();
+  const id = newId(deliveries.idPrefix, dueAt, randomBytes);
+  const event = { payload, headers: { ...headers }, messageId: receiptOf(tenant, messageId) };
+  const dedupKey = hash('sha256', `queue\0${topic}\0${messageId}`, 'hex').slice(0, 32);
+  const state = { status: 'pending', event, dueAt } as const;
+  const create = withRoom(clock, signal, runtime.create);
+  await dispatch(
+    { ...options, runtime: { create } },
+    {
+      tenant,
+      id,
+      record: { subscriptionId, dedupKey, verified: false, attempts: 0, state },
+      async keep(change, next) {
+        const mark = markId(subscriptionId, dedupKey);
+        if (await change.find(marks, mark)) return false;
+        change.create(marks, { deliveryId: id, until: dueAt + MARK_KEPT_MS }, mark);
+        change.create(deliveries, next, id);
+        return true;
+      },
     },
-    runtime: {
-      create: withRoom(signal, (newRun, { writes, ...rest } = {}) =>
-        runtime.create(newRun, { ...rest, writes: (run) => [...(writes?.(run) ?? []), mark] }),
-      ),
-    },
-  };
+  );
 }
 
 /** I3. */
-function withRoom(signal: AbortSignal, create: Runtime['create']): Runtime['create'] {
+function withRoom(clock: Clock, signal: AbortSignal, create: Runtime['create']): Runtime['create'] {
   return async (...args) => {
     let delayMs = ROOM_RETRY_MS.first;
     for (let waitedMs = 0; ; waitedMs += delayMs, delayMs = Math.min(2 * delayMs, ROOM_RETRY_MS.max)) {
@@ -69,8 +70,8 @@ function withRoom(signal: AbortSignal, create: Runtime['create']): Runtime['crea
       } catch (error) {
         if (!isFull(error) || waitedMs >= ROOM_WAIT_MS || signal.aborted) throw error;
       }
-      // Who stops does not wait, and takes the message as it is
-      await pause(delayMs, undefined, { signal }).catch(() => {});
+      // A host that stops does not wait, and takes the message as it is
+      await pause(clock, delayMs, signal);
     }
   };
 }

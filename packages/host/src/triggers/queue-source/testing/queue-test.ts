@@ -1,14 +1,20 @@
 /** A whole host whose topics a test publishes to, and which it can wait for. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Json, JsonObject, TriggerSubscription, WorkflowDefinition } from '@gantry/protocol';
+import type {
+  Json,
+  JsonObject,
+  MethodOutput,
+  TriggerSubscription,
+  triggerSubscriptionsWire,
+  WorkflowDefinition,
+} from '@gantry/protocol';
 import { openSqlite, type Store } from '@gantry/store';
 import type { Invocation, QueuePlace, QueuePort } from '@gantry/surfaces';
 import { type PackTest, packTest } from '../../../packs/testing/pack-test.ts';
 import type { Settings } from '../../../settings.ts';
 import { node, workflow } from '../../../testing/definitions.ts';
 import { temporaryFolder } from '../../../testing/host-process.ts';
-import type { DeliveryPage } from '../../trigger-desk.ts';
 
 export const TENANT = 'default';
 export const URL = '/v1/trigger-subscriptions';
@@ -86,7 +92,7 @@ export interface QueueTest extends PackTest {
   readonly store: Store;
   publish(topic: string, payload: Json, more?: Parameters<typeof publish>[3]): Promise<{ messageId: string }>;
   subscribe(body: JsonObject): Promise<Subscribed>;
-  deliveriesOf(subscriptionId: string): Promise<DeliveryPage>;
+  deliveriesOf(subscriptionId: string): Promise<MethodOutput<typeof triggerSubscriptionsWire, 'deliveries'>>;
   runIds(workflowId: string): Promise<string[]>;
   /** When so many runs of the workflow have ended: their outputs, in the order of their start. */
   outputs(workflowId: string, count: number): Promise<Json[]>;

@@ -1,0 +1,230 @@
+/** What callers may do with trigger subscriptions. */
+import { limiter } from '@gantry/limiter';
+import {
+  DEFAULT_SCHEME,
+  OpenwopError,
+  type TriggerBinding,
+  type TriggerPurpose,
+  type TriggerSubscription,
+  type TriggerSubscriptionRegistration,
+  type triggerSubscriptionsWire,
+} from '@gantry/protocol';
+import { type Caller, type Changes, fromEntry, ResourceService } from '@gantry/resources';
+import type { Store } from '@gantry/store';
+import type { MasterKey } from '../master-key.ts';
+import type { Workflows } from '../runtime/runtime.ts';
+import { mintSecret, type SigningSecret } from '../signing-secret.ts';
+import { deliveries } from './delivery.ts';
+import { triggerCaller } from './dispatch.ts';
+import { mappingProblem } from './input-mapping.ts';
+import { queueRegistration } from './queue-source/registration.ts';
+import { roomForSubscription } from './queue-source/room.ts';
+import { retryPolicyOf } from './retry.ts';
+import {
+  conflict,
+  finderRemoval,
+  finderWrite,
+  isQueue,
+  listeningOf,
+  newTrigger,
+  purposeOf,
+  readTrigger,
+  secretContext,
+  type Trigger,
+  type TriggerReads,
+  type TriggerRecord,
+  triggers,
+  viewOf,
+  type Wanted,
+} from './trigger.ts';
+
+const RELEASE_PAGE = 256;
+const REGISTERING_MAX = 64;
+const FINGERPRINT_LENGTH = 16;
+
+export interface SecretOptions {
+  readonly masterKey: MasterKey;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+export interface TriggerServiceOptions extends SecretOptions {
+  readonly store: Pick<Store, 'entries' | 'records'>;
+  readonly changes: Changes;
+  readonly workflows: Pick<Workflows, 'resolve'>;
+  /** A subscription is there, gone or in another state, on disk. */
+  readonly onChanged: () => void;
+  readonly queueHealth: TriggerReads['queueHealth'];
+  readonly now: () => number;
+}
+
+export interface Registered {
+  readonly subscription: TriggerSubscription;
+  readonly binding: TriggerBinding | { readonly topic: string; readonly consumerGroup: string };
+}
+
+export class TriggerService extends ResourceService<
+  typeof triggerSubscriptionsWire,
+  TriggerRecord,
+  TriggerRecord,
+  TriggerReads
+> {
+  readonly #options: TriggerServiceOptions;
+  /** One of a tenant at a time: they would only lose to each other, since all of them count what there is. */
+  readonly #registering = limiter({ max: REGISTERING_MAX, perTenantMax: 1 });
+
+  constructor(options: TriggerServiceOptions) {
+    const { changes, now, queueHealth, onChanged, store } = options;
+    const { entries } = store;
+    super(triggers, {
+      changes,
+      now,
+      entries,
+      services: { entries, queueHealth },
+      onChanged: async (tenant, id) => {
+        onChanged();
+        await this.#releaseHeld(tenant, id);
+      },
+    });
+    this.#options = options;
+  }
+
+  /** The secret is in this answer alone: a repeat is refused. Of a queue there is none to show. */
+  async register(caller: Caller, body: TriggerSubscriptionRegistration, origin: string): Promise<Registered> {
+    const made = await this.#registering.run(caller.tenant, () => this.#register(caller, body, origin));
+    this.#options.onChanged();
+    return made;
+  }
+
+  #register(caller: Caller, body: TriggerSubscriptionRegistration, origin: string): Promise<Registered> {
+    const { changes, masterKey, store } = this.#options;
+    const { tenant } = caller;
+    return changes.run(caller, async (change): Promise<Registered> => {
+      const wanted = wantedOf(body, caller.actor);
+      await this.#checkStartable(tenant, wanted);
+      await masterKey.claim();
+      let secret = '';
+      const trigger = change.createFor(triggers, (id) => {
+        const minted = mintTriggerSecret(this.#options, tenant, id);
+        secret = minted.secret;
+        return newTrigger(wanted, minted);
+      });
+      change.add(finderWrite(trigger));
+      const subscription = viewOf(trigger);
+      if (isQueue(trigger)) {
+        change.add(...(await roomForSubscription(store, tenant, change.now)));
+        return { subscription, binding: listeningOf(trigger) };
+      }
+      change.answerOnce(SHOWN_ONCE);
+      return { subscription, binding: bindingOf(trigger, secret, origin) };
+    });
+  }
+
+  /** With what they start and what they listen to. */
+  async describe({ tenant }: Caller, limit: number): Promise<(TriggerSubscription & TriggerPurpose)[]> {
+    const entries = await this.#options.store.entries.list(triggers.kind, tenant, { limit });
+    return entries
+      .map((entry) => fromEntry(triggers, entry))
+      .map((trigger) => ({ ...viewOf(trigger), ...purposeOf(trigger) }));
+  }
+
+  /** What still waits for it becomes a dead letter. */
+  async end(caller: Caller, id: string): Promise<void> {
+    await this.#options.changes.run(caller, async (change) => {
+      const trigger = await change.get(triggers, id);
+      triggers.remove?.(trigger.record);
+      change.delete(trigger);
+      change.add(finderRemoval(trigger));
+    });
+    this.#options.onChanged();
+  }
+
+  /** From now on only the new secret counts. */
+  async rotateSecret(caller: Caller, id: string, origin: string): Promise<TriggerBinding> {
+    const { changes, masterKey } = this.#options;
+    return changes.run(caller, async (change) => {
+      const trigger = await change.get(triggers, id);
+      if (isQueue(trigger))
+        throw conflict('It listens to a queue, so nothing is sent to it, and nothing is signed.');
+      await masterKey.claim();
+      const { secret, ...sealed } = mintTriggerSecret(this.#options, caller.tenant, id);
+      change.answerOnce(SHOWN_ONCE);
+      return bindingOf(change.replace(trigger, { ...trigger.record, ...sealed }), secret, origin);
+    });
+  }
+
+  /** The scopes of the caller were checked before. */
+  async #checkStartable(tenant: string, { workflowId, inputMapping }: Wanted): Promise<void> {
+    const workflow = await this.#options.workflows.resolve(tenant, workflowId);
+    if (!workflow) throw new OpenwopError('not_found', { message: 'There is no such workflow.' });
+    const problem = mappingProblem(workflow.definition.variables, inputMapping);
+    if (problem !== null)
+      throw new OpenwopError('validation_error', {
+        message: `No event could start the workflow: ${problem}.`,
+        details: { fields: [{ field: 'body/inputMapping', problem }] },
+      });
+  }
+
+  /** What was put off while paused is due when it is active again. If this process dies here, within the hour. */
+  async #releaseHeld(tenant: string, id: string): Promise<void> {
+    const { changes, store, now } = this.#options;
+    if ((await readTrigger(store.entries, tenant, id))?.record.state !== 'active') return;
+    const dueAt = now();
+    for (let beforeId: string | undefined; ; ) {
+      const filter = { ref: id, limit: RELEASE_PAGE, ...(beforeId !== undefined && { beforeId }) };
+      const page = await store.entries.list(deliveries.kind, tenant, filter);
+      const held = page.filter((entry) => entry.dueAt !== null && entry.dueAt > dueAt);
+      const release = held.map((entry) => {
+        const delivery = fromEntry(deliveries, entry);
+        const state = { ...delivery.record.state, dueAt };
+        return changes.run(triggerCaller(tenant), (change) =>
+          change.replaceUnchanged(delivery, { ...delivery.record, state }),
+        );
+      });
+      await Promise.all(release);
+      beforeId = page.at(-1)?.id;
+      if (page.length < RELEASE_PAGE) return;
+    }
+  }
+}
+
+/** Its fingerprint is keyed by the host: nobody can try out secrets against it. */
+export const mintTriggerSecret = (options: SecretOptions, tenant: string, id: string): SigningSecret =>
+  mintSecret(options, secretContext(tenant, id), (secret) =>
+    options.masterKey.hmac('trigger-secret')(`${id}\0${secret}`).toString('hex').slice(0, FINGERPRINT_LENGTH),
+  );
+
+function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted {
+  const { source, workflowId, dedupEnabled = true, retryPolicy, verification, inputMapping = {} } = body;
+  const origin = { kind: 'api', keyId } as const;
+  if (source === 'queue') return queueRegistration(body, origin);
+  if (source === 'email')
+    throw new OpenwopError('capability_not_provided', {
+      message: 'This host does not take mail. Let a mail gateway send a signed `webhook` instead.',
+      details: { capability: 'triggerBridge.ingestion.externalSources' },
+    });
+  if (body.topic !== undefined || body.consumerGroup !== undefined)
+    throw new OpenwopError('validation_error', {
+      message: `\`topic\` and \`consumerGroup\` are for the source \`queue\`, not for ${source}.`,
+    });
+  return {
+    source,
+    workflowId,
+    dedupEnabled,
+    inputMapping,
+    origin,
+    retryPolicy: retryPolicyOf(retryPolicy),
+    verification: verification?.mode ?? 'required',
+    scheme: verification?.scheme ?? DEFAULT_SCHEME,
+  };
+}
+
+const bindingOf = ({ id, record }: Trigger, secret: string, origin: string): TriggerBinding => ({
+  ingestUrl: `${origin}/v1/ingest/${id}`,
+  secret,
+  secretFingerprint: record.secretFingerprint,
+});
+
+/** A repeat must neither make another secret nor find the first one at rest. */
+const SHOWN_ONCE = conflict(
+  'This request already made a secret, which was shown once. Rotate it to get a new one.',
+);
