@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invocationOf, packOf, startSandbox } from '../../sandbox/src/testing/sandbox.ts';
-import { embeddedDesk, factsOf } from './testing/desk.ts';
+import { factsOf } from './testing/desk.ts';
+import { embeddedDesk } from './testing/embedded-desk.ts';
 
 const SOURCE = `
 const delegate = (surface, method) => async (ctx) => {
@@ -19,7 +20,7 @@ export const nodes = {
 `;
 
 test('a pack keeps, counts once, and sees what it may', async (t) => {
-  const [sandbox, { desk }, code] = await Promise.all([startSandbox(t), embeddedDesk(t), packOf(SOURCE)]);
+  const [sandbox, { desk }, code] = await Promise.all([startSandbox(t), embeddedDesk(), packOf(SOURCE)]);
   const run = async (typeId: string, inputs: { [name: string]: string }, tenant = 'acme') => {
     const calls = desk.open(factsOf({ tenant, nodeId: typeId }));
     const invocation = invocationOf(code, {

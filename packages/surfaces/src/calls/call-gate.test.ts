@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { callsOf, deskOf, embeddedDesk, factsOf, MemoryJournal, nodeOf } from '../testing/desk.ts';
+import { callsOf, deskOf, factsOf, MemoryJournal, nodeOf } from '../testing/desk.ts';
+import { embeddedDesk } from '../testing/embedded-desk.ts';
 import type { Data } from './data.ts';
 import { defineSurface, type Implementation } from './define-surface.ts';
 import type { WriteCall } from './surface-call.ts';
@@ -253,8 +254,8 @@ describe('the journal around a backend without one', () => {
     assert.deepEqual(post.sent, ['a']);
   });
 
-  test('writes to several capabilities count once each, in whatever order the node makes them', async (t) => {
-    const world = await embeddedDesk(t);
+  test('writes to several capabilities count once each, in whatever order the node makes them', async () => {
+    const world = await embeddedDesk();
     const writes: [string, Data][] = [
       ['storage.kv.atomicIncrement', { key: 'n' }],
       ['db.search.index', { index: 'i', docs: [{ id: 'a', fields: { text: 'b' } }] }],

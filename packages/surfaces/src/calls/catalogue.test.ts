@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicValidator, skipWithoutPublicData } from '../../../protocol/src/testing/public-schemas.ts';
-import { embeddedDesk } from '../testing/desk.ts';
+import { embeddedDesk } from '../testing/embedded-desk.ts';
 import { SURFACES } from './catalogue.ts';
 
-test('what is advertised is what the protocol asks for', async (t) => {
-  const { desk } = await embeddedDesk(t);
+test('what is advertised is what the protocol asks for', async () => {
+  const { desk } = await embeddedDesk();
   const { kvStorage, cache, tableStorage, nosql } = desk.discovery();
   assert.deepEqual(
     { kvStorage, cache, tableStorage, nosql },
@@ -32,8 +32,8 @@ test('what is advertised is what the protocol asks for', async (t) => {
   );
 });
 
-test('advertisements fit the public schema', { skip: skipWithoutPublicData }, async (t) => {
-  const { desk } = await embeddedDesk(t);
+test('advertisements fit the public schema', { skip: skipWithoutPublicData }, async () => {
+  const { desk } = await embeddedDesk();
   const validate = publicValidator('capabilities.schema.json');
   const wrong = validate?.(desk.discovery()).filter((problem) =>
     /kvStorage|cache|tableStorage|nosql|blobStorage|\/fs\b/i.test(problem),

@@ -5,7 +5,8 @@ import type { TObject, TSchema } from 'typebox';
 import { nosqlSurface } from '../capabilities/nosql/surface.ts';
 import { sqlSurface } from '../capabilities/sql/surface.ts';
 import { vectorSurface } from '../capabilities/vector/surface.ts';
-import { embeddedDesk, nodeOf } from '../testing/desk.ts';
+import { nodeOf } from '../testing/desk.ts';
+import { embeddedDesk } from '../testing/embedded-desk.ts';
 import { SPELLINGS } from './catalogue.ts';
 import type { DataObject } from './data.ts';
 import { decodeBase64, either, fromBase64, rename, through } from './spelling.ts';
@@ -86,8 +87,8 @@ test('packs may name the data source and the namespace in every method that has 
   }
 });
 
-test('messages are settled by the token that they came with, also beside their id', async (t) => {
-  const world = await embeddedDesk(t);
+test('messages are settled by the token that they came with, also beside their id', async () => {
+  const world = await embeddedDesk();
   const call = nodeOf(world);
   const ways: readonly [string, DataObject][] = [
     ['ack', {}],
@@ -106,8 +107,8 @@ test('messages are settled by the token that they came with, also beside their i
   }
 });
 
-test('a refusal names what was called', async (t) => {
-  const call = nodeOf(await embeddedDesk(t));
+test('a refusal names what was called', async () => {
+  const call = nodeOf(await embeddedDesk());
   for (const [path, input] of [
     ['db.nosql.find', { collection: 5 }],
     ['db.nosql.query', { collection: 5 }],

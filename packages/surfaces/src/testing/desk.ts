@@ -1,5 +1,4 @@
-/** A desk over real embedded surfaces, and nodes that call it. */
-import type { TestContext } from 'node:test';
+/** A desk over given surfaces, and nodes that call it. */
 import { type CallGate, createCallGate } from '../calls/call-gate.ts';
 import type { CallJournal, CallRecord, ReadsPlace, SeenRead } from '../calls/call-journal.ts';
 import type { Data } from '../calls/data.ts';
@@ -7,8 +6,6 @@ import type { ImplementedSurface } from '../calls/define-surface.ts';
 import type { CallReport, NodeCalls } from '../calls/node-calls.ts';
 import type { NodeFacts } from '../calls/surface-call.ts';
 import { NOW } from './calls.ts';
-import { freshFolder } from './data-dir.ts';
-import { openTestSurfaces } from './surfaces.ts';
 
 export interface TestDesk {
   readonly desk: Omit<CallGate, 'open'> & { open(facts: NodeFacts): NodeCalls };
@@ -58,16 +55,6 @@ export function deskOf(
     onCall: (report) => void reports.push(report),
   });
   return { desk: { ...desk, open: (facts) => desk.open(facts, journal) }, reports, clock };
-}
-
-export async function embeddedDesk(t: Pick<TestContext, 'after'>): Promise<TestDesk> {
-  const folder = freshFolder();
-  const opened = await openTestSurfaces(folder.path);
-  t.after(async () => {
-    await opened.close();
-    folder.remove();
-  });
-  return deskOf(opened.surfaces);
 }
 
 export const factsOf = (overrides: Partial<NodeFacts> = {}): NodeFacts => ({

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Data } from '../../calls/data.ts';
 import { NOW } from '../../testing/calls.ts';
-import { embeddedDesk, nodeOf } from '../../testing/desk.ts';
+import { nodeOf } from '../../testing/desk.ts';
+import { embeddedDesk } from '../../testing/embedded-desk.ts';
 
-test('every method of the contract and of published packs', async (t) => {
-  const world = await embeddedDesk(t);
+test('every method of the contract and of published packs', async () => {
+  const world = await embeddedDesk();
   const call = nodeOf(world);
   assert.deepEqual(await call('storage.cache.get', { key: 'a' }), { hit: false });
   assert.deepEqual(await call('storage.cache.put', { key: 'a', value: [1], ttlSeconds: 5 }), { ok: true });
@@ -26,8 +27,8 @@ test('every method of the contract and of published packs', async (t) => {
   assert.deepEqual(await call('storage.cache.evict', { namespace: 'n' }), { evicted: 1 });
 });
 
-test('refuses what is over a limit', async (t) => {
-  const world = await embeddedDesk(t);
+test('refuses what is over a limit', async () => {
+  const world = await embeddedDesk();
   const refused = (input: Data, code: string) =>
     assert.rejects(nodeOf(world)('storage.cache.put', input), { code });
   await refused({ key: 'k', value: 'x'.repeat(1_048_575), ttlSeconds: 1 }, 'cache_value_too_large');
@@ -35,8 +36,8 @@ test('refuses what is over a limit', async (t) => {
   await refused({ key: 'k'.repeat(1_025), value: 1, ttlSeconds: 1 }, 'validation_error');
 });
 
-test('another tenant sees and evicts nothing', async (t) => {
-  const world = await embeddedDesk(t);
+test('another tenant sees and evicts nothing', async () => {
+  const world = await embeddedDesk();
   await nodeOf(world)('storage.cache.put', { key: 'k', value: 'ours' });
   const other = nodeOf(world, { tenant: 'other' });
   assert.deepEqual(await other('storage.cache.get', { key: 'k' }), { hit: false });

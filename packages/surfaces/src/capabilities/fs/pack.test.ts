@@ -5,7 +5,8 @@ import { invocationOf, MIB, packOf, startSandbox } from '../../../../sandbox/src
 import { TEXT_BYTES_MAX } from '../../calls/spelling.ts';
 import { OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
 import { FILE_BYTES_MAX } from '../../ports/files.ts';
-import { embeddedDesk, factsOf } from '../../testing/desk.ts';
+import { factsOf } from '../../testing/desk.ts';
+import { embeddedDesk } from '../../testing/embedded-desk.ts';
 
 const SOURCE = `
 import fs from 'node:fs';
@@ -64,7 +65,7 @@ export const nodes = {
 `;
 
 async function world(t: TestContext) {
-  const [sandbox, { desk }, code] = await Promise.all([startSandbox(t), embeddedDesk(t), packOf(SOURCE)]);
+  const [sandbox, { desk }, code] = await Promise.all([startSandbox(t), embeddedDesk(), packOf(SOURCE)]);
   const run = async (typeId: string, inputs: { [name: string]: number }) => {
     const calls = desk.open(factsOf({ nodeId: typeId }));
     const invocation = invocationOf(code, {

@@ -6,7 +6,8 @@ import type { Data } from '../../calls/data.ts';
 import { openEmbeddedDatabase } from '../../sqlite/database.ts';
 import { embeddedKv } from '../../sqlite/kv.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, embeddedDesk, nodeOf, type TestDesk } from '../../testing/desk.ts';
+import { deskOf, nodeOf, type TestDesk } from '../../testing/desk.ts';
+import { embeddedDesk } from '../../testing/embedded-desk.ts';
 import { implementKv } from './surface.ts';
 
 /** Each call is a node of its own, so that places in a node do not matter. */
@@ -15,8 +16,8 @@ const once = (world: TestDesk, path: string, input: Data, tenant = 'acme') =>
   nodeOf(world, { tenant, nodeId: `n${nodes++}` })(path, input);
 
 describe('kvStorage', () => {
-  test('every method of the contract, with its answers', async (t) => {
-    const world = await embeddedDesk(t);
+  test('every method of the contract, with its answers', async () => {
+    const world = await embeddedDesk();
     const call = nodeOf(world);
     assert.deepEqual(await call('storage.kv.put', { key: 'a', value: { b: 1 } }), {
       ok: true,
@@ -41,8 +42,8 @@ describe('kvStorage', () => {
     });
   });
 
-  test('the spellings of published packs', async (t) => {
-    const call = nodeOf(await embeddedDesk(t));
+  test('the spellings of published packs', async () => {
+    const call = nodeOf(await embeddedDesk());
     await call('storage.kv.set', { namespace: 'n', key: 'a', value: 1, ttlSeconds: 60 });
     const there = await call('storage.kv.get', { namespace: 'n', key: 'a' });
     assert.equal((there as { ttlRemainingMs: number }).ttlRemainingMs, 60_000);
@@ -51,8 +52,8 @@ describe('kvStorage', () => {
     assert.deepEqual(await call('storage.kv.get', { key: 'a' }), { found: false, ttlRemainingMs: null });
   });
 
-  test('is gone within a second of its time', async (t) => {
-    const world = await embeddedDesk(t);
+  test('is gone within a second of its time', async () => {
+    const world = await embeddedDesk();
     await once(world, 'storage.kv.put', { key: 'a', value: 1, ttlSeconds: 2 });
     world.clock.now += 1_999;
     assert.equal(((await once(world, 'storage.kv.get', { key: 'a' })) as { found: boolean }).found, true);
@@ -60,8 +61,8 @@ describe('kvStorage', () => {
     assert.equal(((await once(world, 'storage.kv.get', { key: 'a' })) as { found: boolean }).found, false);
   });
 
-  test('refuses what is over a limit, and what no key can be', async (t) => {
-    const world = await embeddedDesk(t);
+  test('refuses what is over a limit, and what no key can be', async () => {
+    const world = await embeddedDesk();
     const refused = (input: Data, code: string) =>
       assert.rejects(once(world, 'storage.kv.put', input), { code });
     for (const size of [257, 4_097, 100_000])
@@ -95,8 +96,8 @@ describe('kvStorage', () => {
     assert.deepEqual(codes, ['kv_quota_exhausted', 'kv_quota_exhausted']);
   });
 
-  test('names that mean something to JavaScript are keys like any other', async (t) => {
-    const call = nodeOf(await embeddedDesk(t));
+  test('names that mean something to JavaScript are keys like any other', async () => {
+    const call = nodeOf(await embeddedDesk());
     for (const key of ['__proto__', 'constructor', 'toString']) {
       assert.equal(((await call('storage.kv.get', { key })) as { found: boolean }).found, false);
       assert.deepEqual(await call('storage.kv.atomicIncrement', { key }), { value: 1, previous: 0 });
@@ -108,8 +109,8 @@ describe('cursors', () => {
   const page = async (world: TestDesk, input: { [name: string]: Data }, tenant = 'acme') =>
     (await once(world, 'storage.kv.list', input, tenant)) as { keys: string[]; nextCursor?: string };
 
-  test('walk every key once', async (t) => {
-    const world = await embeddedDesk(t);
+  test('walk every key once', async () => {
+    const world = await embeddedDesk();
     const keys = Array.from({ length: 7 }, (_, index) => `p:${index}`);
     for (const key of [...keys, 'q']) await once(world, 'storage.kv.put', { key, value: 0 });
     const seen: string[] = [];
@@ -122,8 +123,8 @@ describe('cursors', () => {
     assert.deepEqual(seen, keys);
   });
 
-  test('are refused to another tenant, another listing, and when made up', async (t) => {
-    const world = await embeddedDesk(t);
+  test('are refused to another tenant, another listing, and when made up', async () => {
+    const world = await embeddedDesk();
     for (const tenant of ['acme', 'other'])
       for (const key of ['a', 'b', 'c']) await once(world, 'storage.kv.put', { key, value: tenant }, tenant);
     const { nextCursor } = await page(world, { limit: 1 });
@@ -148,8 +149,8 @@ describe('cursors', () => {
   });
 });
 
-test('a node that runs again reads now, and writes what it wrote', async (t) => {
-  const world = await embeddedDesk(t);
+test('a node that runs again reads now, and writes what it wrote', async () => {
+  const world = await embeddedDesk();
   for (let run = 0; run < 3; run++) {
     const call = nodeOf(world, { nodeId: 'counting' });
     assert.deepEqual(await call('storage.kv.atomicIncrement', { key: 'n' }), { value: 1, previous: 0 });

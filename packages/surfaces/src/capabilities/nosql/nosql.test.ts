@@ -7,7 +7,8 @@ import type { Data } from '../../calls/data.ts';
 import { openEmbeddedDatabase } from '../../sqlite/database.ts';
 import { embeddedDocuments } from '../../sqlite/documents.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
-import { deskOf, embeddedDesk, nodeOf, type TestDesk } from '../../testing/desk.ts';
+import { deskOf, nodeOf, type TestDesk } from '../../testing/desk.ts';
+import { embeddedDesk } from '../../testing/embedded-desk.ts';
 import { implementNosql, NOSQL_LIMITS } from './surface.ts';
 
 type Answer = { [name: string]: Data };
@@ -19,8 +20,8 @@ const once = async (world: TestDesk, method: string, input: Answer, tenant = 'ac
 };
 
 describe('the five methods of the contract', () => {
-  test('insert, get, query, update, delete', async (t) => {
-    const world = await embeddedDesk(t);
+  test('insert, get, query, update, delete', async () => {
+    const world = await embeddedDesk();
     const { id } = await once(world, 'insert', { doc: { a: { b: 1 }, 'odd.$name': [null] } });
     const doc = { id, a: { b: 1 }, 'odd.$name': [null] };
     assert.deepEqual(await once(world, 'get', { id: id! }), { doc });
@@ -36,8 +37,8 @@ describe('the five methods of the contract', () => {
 describe('as published packs call it', () => {
   const at = { datasource: 'primary' };
 
-  test('insert of many, find with order and projection, update with upsert, delete', async (t) => {
-    const world = await embeddedDesk(t);
+  test('insert of many, find with order and projection, update with upsert, delete', async () => {
+    const world = await embeddedDesk();
     const docs = [{ id: 'a', n: 1, s: 'x' }, { id: 'b', n: 2, s: 'y' }, { n: 3 }];
     const { inserted, ids } = await once(world, 'insert', { ...at, docs });
     assert.equal(inserted, 3);
@@ -62,8 +63,8 @@ describe('as published packs call it', () => {
 });
 
 describe('one document or many', () => {
-  test('an id and a filter together are refused, and nothing is changed', async (t) => {
-    const world = await embeddedDesk(t);
+  test('an id and a filter together are refused, and nothing is changed', async () => {
+    const world = await embeddedDesk();
     await once(world, 'insert', { docs: [{ id: 'a' }, { id: 'b' }] });
     const both = { code: 'validation_error', message: /both `id` and `filter`/ };
     await assert.rejects(once(world, 'delete', { id: 'a', filter: {} }), both);
@@ -73,8 +74,8 @@ describe('one document or many', () => {
     assert.deepEqual(await once(world, 'find', {}), { docs: [{ id: 'a' }, { id: 'b' }] });
   });
 
-  test('no documents are inserted as asked; a data source that is not there is refused all the same', async (t) => {
-    const world = await embeddedDesk(t);
+  test('no documents are inserted as asked; a data source that is not there is refused all the same', async () => {
+    const world = await embeddedDesk();
     assert.deepEqual(await once(world, 'insert', { docs: [] }), { inserted: 0, ids: [] });
     const elsewhere = { datasource: 'crm' };
     for (const [method, input] of [
@@ -92,8 +93,8 @@ describe('one document or many', () => {
       );
   });
 
-  test('a page is as long as it may be, however much was asked for', async (t) => {
-    const world = await embeddedDesk(t);
+  test('a page is as long as it may be, however much was asked for', async () => {
+    const world = await embeddedDesk();
     const docs = Array.from({ length: 1_000 }, (_, n) => ({ n }));
     await once(world, 'insert', { docs });
     await once(world, 'insert', { doc: { n: 1_000 } });
@@ -108,8 +109,8 @@ describe('one document or many', () => {
   });
 });
 
-test('odd updates, orders and projections are refused by name', async (t) => {
-  const world = await embeddedDesk(t);
+test('odd updates, orders and projections are refused by name', async () => {
+  const world = await embeddedDesk();
   const at = { datasource: 'primary', filter: {} };
   const rejected = { code: 'nosql_filter_rejected' };
   for (const update of [{ $inc: { a: 1 } }, { $set: 1 }, { $set: { $a: 1 } }, { $set: {}, b: 1 }])
@@ -166,8 +167,8 @@ test('data sources: unknown, of another tenant, and shared by name only', async 
   });
 });
 
-test('the data source is the primary one unless said otherwise, and what was said is not repeated', async (t) => {
-  const world = await embeddedDesk(t);
+test('the data source is the primary one unless said otherwise, and what was said is not repeated', async () => {
+  const world = await embeddedDesk();
   const call = nodeOf(world, { nodeId: `node-${++node}` });
   const { id } = (await call('db.nosql.insert', { collection: 'c', doc: { n: 1 } })) as Answer;
   assert.deepEqual(await once(world, 'get', { id: id! }), { doc: { id, n: 1 } });
@@ -179,8 +180,8 @@ test('the data source is the primary one unless said otherwise, and what was sai
   }
 });
 
-test('an id is a text, however it was written, and is found so', async (t) => {
-  const world = await embeddedDesk(t);
+test('an id is a text, however it was written, and is found so', async () => {
+  const world = await embeddedDesk();
   assert.deepEqual(await once(world, 'insert', { doc: { id: 5, n: 1 } }), { id: '5' });
   for (const filter of [
     { id: '5' },
@@ -200,8 +201,8 @@ test('an id is a text, however it was written, and is found so', async (t) => {
   assert.deepEqual(await once(world, 'get', { id: '7' }), { doc: { id: '7', n: 2 } });
 });
 
-test('an upsert makes a document that its filter finds, and inner members are set by their path', async (t) => {
-  const world = await embeddedDesk(t);
+test('an upsert makes a document that its filter finds, and inner members are set by their path', async () => {
+  const world = await embeddedDesk();
   const upsert = {
     filter: { 'a.b': 1, k: { $eq: 2 }, n: { $gt: 5 } },
     update: { $set: { 'a.c': 3, 'x.y': 4 } },
@@ -216,8 +217,8 @@ test('an upsert makes a document that its filter finds, and inner members are se
   ]);
 });
 
-test('tenants with the same collection and ids never meet', async (t) => {
-  const world = await embeddedDesk(t);
+test('tenants with the same collection and ids never meet', async () => {
+  const world = await embeddedDesk();
   await once(world, 'insert', { doc: { id: 'a', secret: 1 } });
   const theirs = (method: string, input: Answer) => once(world, method, input, 'other');
   const at = { datasource: 'primary', filter: {} };

@@ -5,7 +5,8 @@ import { OpenwopError } from '@gantry/protocol';
 import { publicValidator } from '../../../../protocol/src/testing/public-schemas.ts';
 import { createCursors } from '../../calls/cursor.ts';
 import type { Data } from '../../calls/data.ts';
-import { callsOf, embeddedDesk, factsOf, nodeOf, type TestDesk } from '../../testing/desk.ts';
+import { callsOf, factsOf, nodeOf, type TestDesk } from '../../testing/desk.ts';
+import { embeddedDesk } from '../../testing/embedded-desk.ts';
 import { deliveryTokens } from './delivery-token.ts';
 
 /** Each call is a node of its own, so that places in a node do not matter. */
@@ -31,8 +32,8 @@ const consume = async (world: TestDesk, input: { [name: string]: Data }, tenant?
 const EXPIRED = { code: 'queue_delivery_token_expired' };
 
 describe('queueBus', () => {
-  test('every method of the contract, with its answers', async (t) => {
-    const world = await embeddedDesk(t);
+  test('every method of the contract, with its answers', async () => {
+    const world = await embeddedDesk();
     const sent = await once(world, 'queueBus.publish', {
       topic: 't',
       payload: { a: 1 },
@@ -65,8 +66,8 @@ describe('queueBus', () => {
     await assert.rejects(once(world, 'queueBus.ack', { deliveryToken }), EXPIRED);
   });
 
-  test('the spellings of published packs and of the public suite', async (t) => {
-    const world = await embeddedDesk(t);
+  test('the spellings of published packs and of the public suite', async () => {
+    const world = await embeddedDesk();
     const job = await once(world, 'storage.queue.enqueue', { queue: 'jobs', payload: 'x', delaySeconds: 0 });
     assert.ok((job as { jobId: string }).jobId);
     const taken = (await once(world, 'storage.queue.dequeue', { queue: 'jobs', durationMs: 5_000 })) as {
@@ -90,8 +91,8 @@ describe('queueBus', () => {
     assert.equal(none.found, false);
   });
 
-  test('streams are read from the beginning, as an iterable', async (t) => {
-    const world = await embeddedDesk(t);
+  test('streams are read from the beginning, as an iterable', async () => {
+    const world = await embeddedDesk();
     for (let n = 0; n < 3; n++) await once(world, 'queueBus.streamPublish', { stream: 's', record: { n } });
     const sent: Data[] = [];
     const call = callsOf(world.desk.open(factsOf()), sent);
@@ -104,8 +105,8 @@ describe('queueBus', () => {
 });
 
 describe('delivery tokens', () => {
-  test('are good for their tenant only, and cannot be made up', async (t) => {
-    const world = await embeddedDesk(t);
+  test('are good for their tenant only, and cannot be made up', async () => {
+    const world = await embeddedDesk();
     for (const tenant of ['acme', 'other'])
       await once(world, 'queueBus.publish', { topic: 't', payload: tenant }, tenant);
     const [ours] = await consume(world, { topic: 't' });
@@ -125,8 +126,8 @@ describe('delivery tokens', () => {
     await once(world, 'queueBus.ack', { deliveryToken });
   });
 
-  test('expire with their time, to the millisecond', async (t) => {
-    const world = await embeddedDesk(t);
+  test('expire with their time, to the millisecond', async () => {
+    const world = await embeddedDesk();
     await once(world, 'queueBus.publish', { topic: 't', payload: 1 });
     const [first] = await consume(world, { topic: 't', visibilityMs: 1_000 });
     world.clock.now += 999;
@@ -138,11 +139,11 @@ describe('delivery tokens', () => {
     await once(world, 'queueBus.ack', { deliveryToken: second!.deliveryToken });
   });
 
-  test('a message that started a run is acknowledged already, and cannot be given back', async (t) => {
-    const world = await embeddedDesk(t);
+  test('a message that started a run is acknowledged already, and cannot be given back', async () => {
+    const world = await embeddedDesk();
     // The key of the test desk
     const tokens = deliveryTokens(createCursors(new Uint8Array(32).fill(7)));
-    const messageId = tokens.receipt('acme', 'm-1');
+    const messageId = tokens.receipt(world.tenantOf('acme'), 'm-1');
     assert.deepEqual(await once(world, 'queueBus.ack', { messageId }), { ok: true, acked: true });
     await assert.rejects(once(world, 'queueBus.nack', { messageId }), {
       ...EXPIRED,
@@ -152,8 +153,8 @@ describe('delivery tokens', () => {
   });
 });
 
-test('refuses what is over a limit, and what no name can be', async (t) => {
-  const world = await embeddedDesk(t);
+test('refuses what is over a limit, and what no name can be', async () => {
+  const world = await embeddedDesk();
   const refused = (path: string, input: Data) =>
     assert.rejects(once(world, path, input), { code: 'validation_error' });
   await refused('queueBus.publish', { topic: 'é'.repeat(101), payload: 1 });
@@ -172,16 +173,16 @@ test('refuses what is over a limit, and what no name can be', async (t) => {
   await once(world, 'queueBus.publish', { topic: 'x'.repeat(200), payload: 'x'.repeat(262_142) });
 });
 
-test('a larger number of messages, or a longer wait, than there can be is as much as there can be', async (t) => {
-  const world = await embeddedDesk(t);
+test('a larger number of messages, or a longer wait, than there can be is as much as there can be', async () => {
+  const world = await embeddedDesk();
   for (let n = 0; n < 101; n++) await once(world, 'queueBus.publish', { topic: 't', payload: n });
   const most = { topic: 't', maxMessages: Number.MAX_SAFE_INTEGER, waitMs: 3_600_000 };
   assert.equal((await consume(world, most)).length, 100);
   assert.equal((await consume(world, most)).length, 1);
 });
 
-test('a header that cannot be carried is refused by its name', async (t) => {
-  const world = await embeddedDesk(t);
+test('a header that cannot be carried is refused by its name', async () => {
+  const world = await embeddedDesk();
   for (const headers of [{ ok: 'x', 'a\nb': 5 }, { 'a\nb': 'x' }, { 'a\rb': { x: 5 } }, { 'a\0b': 'x' }]) {
     const name = JSON.stringify(Object.keys(headers).at(-1));
     const refused = once(world, 'queueBus.publish', { topic: 'h', payload: 1, headers });
@@ -197,8 +198,8 @@ test('a header that cannot be carried is refused by its name', async (t) => {
   assert.deepEqual([only?.headers, others], [headers, []]);
 });
 
-test('a node that runs again publishes and consumes what it did', async (t) => {
-  const world = await embeddedDesk(t);
+test('a node that runs again publishes and consumes what it did', async () => {
+  const world = await embeddedDesk();
   let tokens: string[] = [];
   for (let run = 0; run < 3; run++) {
     const call = nodeOf(world, { nodeId: 'again' });
@@ -216,8 +217,8 @@ test('a node that runs again publishes and consumes what it did', async (t) => {
   assert.deepEqual(await consume(world, { topic: 't' }), []);
 });
 
-test('what is advertised is what the protocol asks for', async (t) => {
-  const { desk } = await embeddedDesk(t);
+test('what is advertised is what the protocol asks for', async () => {
+  const { desk } = await embeddedDesk();
   const { queueBus } = desk.discovery();
   const stream = { supported: true, fromBeginning: true };
   assert.deepEqual(queueBus, { supported: true, deadLetterSupported: true, stream });

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Data } from '../../calls/data.ts';
-import { embeddedDesk, nodeOf, type TestDesk } from '../../testing/desk.ts';
+import { nodeOf, type TestDesk } from '../../testing/desk.ts';
+import { embeddedDesk } from '../../testing/embedded-desk.ts';
 
 type Answer = { [name: string]: Data };
 let node = 0;
@@ -15,8 +16,8 @@ const people = [
   { id: 'p3', name: 'Cy', age: 64, admin: false },
 ];
 
-async function withPeople(t: Parameters<typeof embeddedDesk>[0]): Promise<TestDesk> {
-  const world = await embeddedDesk(t);
+async function withPeople(): Promise<TestDesk> {
+  const world = await embeddedDesk();
   for (const row of people) await once(world, 'insert', { table: 'people', row });
   return world;
 }
@@ -24,8 +25,8 @@ async function withPeople(t: Parameters<typeof embeddedDesk>[0]): Promise<TestDe
 const idsOf = ({ rows }: Answer): Data[] => (rows as { id: string }[]).map(({ id }) => id);
 
 describe('the six methods of the contract', () => {
-  test('create, insert, get, query, update, delete', async (t) => {
-    const world = await embeddedDesk(t);
+  test('create, insert, get, query, update, delete', async () => {
+    const world = await embeddedDesk();
     const schema = { name: 'string', age: 'number' };
     assert.deepEqual(await once(world, 'createTable', { name: 't', schema, indexes: ['name'] }), {
       ok: true,
@@ -46,8 +47,8 @@ describe('the six methods of the contract', () => {
     assert.deepEqual(await once(world, 'get', { table: 't', rowId: rowId! }), {});
   });
 
-  test('a row is found by its id, also when that is a number', async (t) => {
-    const world = await embeddedDesk(t);
+  test('a row is found by its id, also when that is a number', async () => {
+    const world = await embeddedDesk();
     assert.equal((await once(world, 'insert', { table: 't', row: { id: 5, n: 1 } })).rowId, '5');
     await once(world, 'update', { table: 't', rowId: '5', patch: { n: 2, id: 5 } });
     assert.deepEqual(await once(world, 'get', { table: 't', rowId: '5' }), { row: { id: 5, n: 2 } });
@@ -63,8 +64,8 @@ describe('the six methods of the contract', () => {
     });
   });
 
-  test('what is not there: a table, a row', async (t) => {
-    const world = await withPeople(t);
+  test('what is not there: a table, a row', async () => {
+    const world = await withPeople();
     const change = (table: string) => once(world, 'update', { table, rowId: 'x', patch: { age: 1 } });
     const absent = { code: 'table_not_found', details: { table: 'none' } };
     await assert.rejects(once(world, 'query', { table: 'none', filter: {} }), absent);
@@ -75,8 +76,8 @@ describe('the six methods of the contract', () => {
 });
 
 describe('as published packs call it', () => {
-  test('update and delete by filter, upsert by keys, count', async (t) => {
-    const world = await withPeople(t);
+  test('update and delete by filter, upsert by keys, count', async () => {
+    const world = await withPeople();
     const table = 'people';
     const minors = { age: { $lt: 18 } };
     assert.deepEqual(await once(world, 'count', { table, filter: minors }), { count: 1 });
@@ -96,8 +97,8 @@ describe('as published packs call it', () => {
     assert.deepEqual(await once(world, 'count', { table }), { count: 2 });
   });
 
-  test('orderBy walks forwards and backwards', async (t) => {
-    const world = await withPeople(t);
+  test('orderBy walks forwards and backwards', async () => {
+    const world = await withPeople();
     const by = async (...orderBy: string[]) =>
       idsOf(await once(world, 'query', { table: 'people', orderBy }));
     assert.deepEqual(await by('age'), ['p2', 'p1', 'p3']);
@@ -111,8 +112,8 @@ describe('as published packs call it', () => {
     assert.equal((await once(world, 'count', { table: 'people' })).count, 3);
   });
 
-  test('a row and a filter together are refused, and nothing is changed', async (t) => {
-    const world = await withPeople(t);
+  test('a row and a filter together are refused, and nothing is changed', async () => {
+    const world = await withPeople();
     const both = { code: 'validation_error', message: /both `rowId` and `filter`/ };
     const at = { table: 'people', rowId: 'p1', filter: {} };
     await assert.rejects(once(world, 'delete', at), both);
@@ -121,8 +122,8 @@ describe('as published packs call it', () => {
     assert.deepEqual((await once(world, 'query', { table: 'people', limit: 9_999 })).rows, people);
   });
 
-  test('upsert refuses keys without a value, several matches, and an id that is no key', async (t) => {
-    const world = await withPeople(t);
+  test('upsert refuses keys without a value, several matches, and an id that is no key', async () => {
+    const world = await withPeople();
     const upsert = (keyColumns: string[], row: Answer) =>
       once(world, 'upsert', { table: 'people', keyColumns, row });
     await assert.rejects(upsert(['name'], { age: 1 }), { code: 'table_schema_violation' });
@@ -138,8 +139,8 @@ describe('as published packs call it', () => {
 });
 
 describe('schemas', () => {
-  test('columns keep the type of their first value', async (t) => {
-    const world = await withPeople(t);
+  test('columns keep the type of their first value', async () => {
+    const world = await withPeople();
     const bad = (row: Answer) => once(world, 'insert', { table: 'people', row });
     await assert.rejects(bad({ name: 'Eve', age: 'old' }), {
       code: 'table_schema_violation',
@@ -151,8 +152,8 @@ describe('schemas', () => {
     });
   });
 
-  test('a declaration that cannot be is refused', async (t) => {
-    const world = await embeddedDesk(t);
+  test('a declaration that cannot be is refused', async () => {
+    const world = await embeddedDesk();
     const create = (schema: Answer, indexes: string[] = []) =>
       once(world, 'createTable', { name: 't', schema, indexes });
     const violation = { code: 'table_schema_violation' };
@@ -166,8 +167,8 @@ describe('schemas', () => {
     await create({ id: 'string', ...many(64) });
   });
 
-  test('what a call says of other columns is refused, with the one that was meant', async (t) => {
-    const world = await embeddedDesk(t);
+  test('what a call says of other columns is refused, with the one that was meant', async () => {
+    const world = await embeddedDesk();
     const schema = { name: 'string', age: 'number', more: 'json' };
     await once(world, 'createTable', { name: 't', schema });
     await once(world, 'insert', { table: 't', row: { name: 'Ada', age: 36, more: { a: 1 } } });
@@ -189,8 +190,8 @@ describe('schemas', () => {
     assert.deepEqual(await once(world, 'count', { table: 't' }), { count: 1 });
   });
 
-  test('rows that no backend could keep are refused', async (t) => {
-    const world = await embeddedDesk(t);
+  test('rows that no backend could keep are refused', async () => {
+    const world = await embeddedDesk();
     const refused = { code: 'validation_error' };
     const bad = (row: Data) => assert.rejects(once(world, 'insert', { table: 't', row }), refused);
     for (const text of ['a\0b', 'half \ud800']) {
@@ -206,8 +207,8 @@ describe('schemas', () => {
 });
 
 describe('cursors', () => {
-  test('walk every row once, and belong to their tenant, table, filter and order', async (t) => {
-    const world = await withPeople(t);
+  test('walk every row once, and belong to their tenant, table, filter and order', async () => {
+    const world = await withPeople();
     for (const row of people) await once(world, 'insert', { table: 'people', row }, 'other');
     const asked = { table: 'people', filter: { age: { $gt: 1 } }, orderBy: ['-age'], limit: 1 };
     const seen: Data[] = [];
@@ -229,8 +230,8 @@ describe('cursors', () => {
   });
 });
 
-test('tenants with the same table and ids never meet', async (t) => {
-  const world = await withPeople(t);
+test('tenants with the same table and ids never meet', async () => {
+  const world = await withPeople();
   const theirs = (method: string, input: Answer) =>
     once(world, method, { table: 'people', ...input }, 'other');
   await assert.rejects(theirs('query', {}), { code: 'table_not_found' });
@@ -244,8 +245,8 @@ test('tenants with the same table and ids never meet', async (t) => {
   assert.deepEqual(idsOf(await once(world, 'query', { table: 'people' })), ['p1', 'p2', 'p3']);
 });
 
-test('a node that runs again inserts its rows once', async (t) => {
-  const world = await embeddedDesk(t);
+test('a node that runs again inserts its rows once', async () => {
+  const world = await embeddedDesk();
   const ids = new Set<Data | undefined>();
   for (let run = 0; run < 2; run++) {
     const call = nodeOf(world, { nodeId: 'inserting' });
