@@ -1,6 +1,6 @@
 // The long forms of tests: `npm run soak -- NAME [ROUNDS] [FILE...]`. A test reads GANTRY_SOAK_ROUNDS and does that many
 // rounds instead of its few; FILE narrows the files by a part of their path.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
 const SOAKS = {
@@ -50,7 +50,28 @@ const SOAKS = {
     files: 'packages/host/src/api/slow-readers.test.ts',
     rounds: 1_000,
   },
+  steady: {
+    about: 'the whole suite beside four busy loops, where a file that passes only alone fails too',
+    rounds: 5,
+    run: runSteadily,
+  },
 };
+
+/** A busy loop ends with its parent. */
+const LOOP = 'const { ppid } = process; while (process.ppid === ppid);';
+const LOOPS = 4;
+
+function runSteadily(rounds, filters) {
+  const loops = Array.from({ length: LOOPS }, () => spawn(process.execPath, ['-e', LOOP]));
+  process.on('exit', () => loops.forEach((loop) => void loop.kill()));
+  for (let round = 1; round <= rounds; round++) {
+    const args = ['scripts/test.mjs', '--strict', '--times', ...filters];
+    const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' });
+    console.log(`Round ${round} of ${rounds}: ${status === 0 ? 'green' : 'failed'}.`);
+    if (status !== 0) return status ?? 1;
+  }
+  return 0;
+}
 
 const [name, rounds, ...filters] = process.argv.slice(2);
 const soak = SOAKS[name];
@@ -60,6 +81,7 @@ if (!soak || (rounds !== undefined && !/^[1-9]\d*$/.test(rounds))) {
     console.error(`  ${key.padEnd(10)} ${about} (${rounds} rounds)`);
   process.exit(2);
 }
+if (soak.run) process.exit(soak.run(Number(rounds ?? soak.rounds), filters));
 const files = globSync(soak.files)
   .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
   .sort();
