@@ -1,15 +1,14 @@
 /** How the settings are read that are more than a text, a number or a switch. Each names what it accepts. */
 import { isIP } from 'node:net';
 import { type AllowEntry, readAllowList } from '@gantry/egress';
-import { SettingsError } from '@gantry/http';
+import { type Read, read, SettingsError } from '@gantry/http';
 import { readRegistries } from '@gantry/packs';
 import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
-import { type BackendSettings, notServed } from '@gantry/surfaces';
-import type { Settings } from './settings.ts';
+import { notServed } from '@gantry/surfaces';
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-export function registriesOf(text: string | undefined): string[] {
+export function registriesOf(text: string | undefined): readonly string[] {
   try {
     return readRegistries(text);
   } catch (error) {
@@ -17,7 +16,7 @@ export function registriesOf(text: string | undefined): string[] {
   }
 }
 
-export function egressAllowOf(text: string | undefined): AllowEntry[] {
+export function egressAllowOf(text: string | undefined): readonly AllowEntry[] {
   try {
     return readAllowList(text);
   } catch (error) {
@@ -29,7 +28,8 @@ export function egressAllowOf(text: string | undefined): AllowEntry[] {
 const BUCKET = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
 const BUCKETS_MAX = 100;
 
-export function bucketsOf(buckets: string[]): string[] {
+export const bucketsOf: Read<readonly string[]> = (...given) => {
+  const buckets = read.list('artifacts')(...given);
   const wrong = buckets.find((name) => !BUCKET.test(name));
   if (wrong !== undefined)
     throw new SettingsError(
@@ -41,12 +41,13 @@ export function bucketsOf(buckets: string[]): string[] {
   if (buckets.length === 0 || buckets.length > BUCKETS_MAX)
     throw new SettingsError(`GANTRY_BUCKETS must name 1 to ${BUCKETS_MAX} buckets, separated by commas.`);
   return buckets;
-}
+};
 
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+)):\d{1,5}$/;
 
 /** Addresses of name servers, each with a port or without: `192.0.2.1`, `192.0.2.1:5353`, `[2001:db8::1]:53`. */
-export function dnsServersOf(servers: string[]): string[] {
+export const dnsServersOf: Read<readonly string[]> = (...given) => {
+  const servers = read.list()(...given);
   for (const server of servers) {
     const [, v6, v4] = WITH_PORT.exec(server) ?? [];
     if (isIP(v6 ?? v4 ?? server) === 0)
@@ -55,7 +56,7 @@ export function dnsServersOf(servers: string[]): string[] {
       );
   }
   return servers;
-}
+};
 
 /** As many processes as a host has at most, and some. */
 const UIDS_MIN = 64;
@@ -70,13 +71,14 @@ export function uidsOf(text: string | undefined): UidRange {
   );
 }
 
-/** Settings of the host itself hold its secrets, so no pack ever sees one. */
-export function environmentOf(
-  pairs: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Settings['packEnvironment'] {
+/** By the name of the pack. Settings of the host itself hold its secrets, so no pack ever sees one. */
+export const environmentOf: Read<Readonly<Record<string, Readonly<Record<string, string>>>>> = (
+  text,
+  name,
+  env,
+) => {
   const byPack: Record<string, Record<string, string>> = {};
-  for (const pair of pairs) {
+  for (const pair of read.list()(text, name, env)) {
     const [pack = '', variable = '', ...rest] = pair.split(':');
     if (pack === '' || variable === '' || rest.length > 0)
       throw new SettingsError(
@@ -88,17 +90,23 @@ export function environmentOf(
     byPack[pack] = { ...byPack[pack], ...(value !== undefined && { [variable]: value }) };
   }
   return byPack;
-}
+};
 
-export type ServerPort = Exclude<keyof BackendSettings, 'datasources'>;
+const MASTER_KEY_LENGTH_MIN = 32;
+
+export const masterKeyOf: Read<string | undefined> = (text) => {
+  if (text === undefined || text.length >= MASTER_KEY_LENGTH_MIN) return text;
+  throw new SettingsError(`GANTRY_MASTER_KEY must have at least ${MASTER_KEY_LENGTH_MIN} random characters.`);
+};
 
 /** A test compares them with what the surfaces open. */
-const schemesOf = (port: ServerPort): readonly string[] =>
-  port === 'blobs' ? ['s3'] : ['postgres', 'postgresql'];
+const SCHEMES = { postgres: ['postgres', 'postgresql'], s3: ['s3'] } as const;
 
-export function readBackend(name: string, port: ServerPort, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : null;
-  if (scheme !== null && schemesOf(port).includes(scheme)) return text;
-  throw new SettingsError(notServed(name, text, schemesOf(port)));
-}
+export const backend =
+  (kind: keyof typeof SCHEMES): Read<string | undefined> =>
+  (text, name) => {
+    if (text === undefined) return undefined;
+    const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : null;
+    if (SCHEMES[kind].some((each) => each === scheme)) return text;
+    throw new SettingsError(notServed(name, text, SCHEMES[kind]));
+  };

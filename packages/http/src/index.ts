@@ -19,5 +19,7 @@ export { randomBytes } from './random-bytes.ts';
 export { CONTENT_ENCODINGS, JSON_TYPE, notModified, readPayload } from './reply.ts';
 export type { Route, Routes } from './routes.ts';
 export { createServer } from './server.ts';
-export { type Environment, SettingReader, SettingsError, type SettingTable, usageOf } from './settings.ts';
+export * as read from './setting-readers.ts';
+export { type Environment, type Read, SettingsError } from './setting-readers.ts';
+export { givenTexts, readTable, type SettingsOf, setting, usageOf } from './settings.ts';
 export { parseTraceparent } from './trace.ts';

@@ -1,6 +1,6 @@
 /** Runs a server as a process: start, print the address, drain on SIGTERM. */
 import { inspect } from 'node:util';
-import { SettingsError } from './settings.ts';
+import { SettingsError } from './setting-readers.ts';
 
 export interface ServedProcess {
   start(): Promise<string>;

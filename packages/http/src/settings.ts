@@ -1,90 +1,47 @@
-/** Settings from flags and environment; each kind of value is read here. Flags win. */
+/** Settings from flags and environment: a table says what each is called, means and is read by. Flags win. */
 import { parseArgs } from 'node:util';
+import { type Environment, type Read, SettingsError } from './setting-readers.ts';
 
-/** A setting that cannot be used, in words that its writer can act on. */
-export class SettingsError extends Error {}
-
-export interface Setting {
+export interface Setting<T = unknown> {
   readonly env: string;
-  readonly flag?: string;
+  readonly flag: string | undefined;
   readonly text: string;
+  readonly read: Read<T>;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-export type SettingTable<Name extends string> = Readonly<Record<Name, Setting>>;
+export type SettingTable = Readonly<Record<string, Setting>>;
+export type SettingsOf<T extends SettingTable> = { readonly [name in keyof T]: ReturnType<T[name]['read']> };
 
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-export class SettingReader<Name extends string> {
-  readonly #table: SettingTable<Name>;
-  readonly #flags: Environment;
-  readonly #env: Environment;
-
-  /** An unknown flag is refused by name. */
-  constructor(table: SettingTable<Name>, args: readonly string[], env: Environment) {
-    this.#table = table;
-    this.#flags = readFlags(table, args);
-    this.#env = env;
-  }
-
-  /** An empty text counts as not given. */
-  text(name: Name): string | undefined {
-    const { flag, env } = this.#table[name];
-    return (flag && this.#flags[flag]) || this.#env[env] || undefined;
-  }
-
-  /** Separated by commas. */
-  list(name: Name, fallback = ''): string[] {
-    const items = (this.text(name) ?? fallback).split(',').map((item) => item.trim());
-    return items.filter((item) => item !== '');
-  }
-
-  whole(name: Name, fallback: number, min: number, max: number): number {
-    const text = this.text(name);
-    if (text === undefined) return fallback;
-    const number = Number(text);
-    if (Number.isInteger(number) && number >= min && number <= max) return number;
-    throw this.#wrong(name, `a whole number from ${min} to ${max}`);
-  }
-
-  isOn(name: Name): boolean {
-    return this.choice(name, ['0', '1'], '0') === '1';
-  }
-
-  choice<const Choice extends string>(name: Name, choices: readonly Choice[], fallback: Choice): Choice {
-    const text = this.text(name) ?? fallback;
-    const chosen = choices.find((choice) => choice === text);
-    if (chosen !== undefined) return chosen;
-    throw this.#wrong(name, `one of ${choices.join(', ')}`);
-  }
-
-  logLevel(name: Name): string {
-    return this.choice(name, LOG_LEVELS, 'info');
-  }
-
-  /** Without a slash at its end. */
-  publicUrl(name: Name): string | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    if (URL.canParse(text) && /^https?:\/\/[^?#]+$/.test(text)) return text.replace(/\/+$/, '');
-    throw this.#wrong(name, 'an address such as https://gantry.example.org');
-  }
-
-  /** Its value is not repeated: it may hold a password. */
-  databaseUrl(name: Name): string | undefined {
-    const text = this.text(name);
-    if (text === undefined || /^postgres(ql)?:\/\//.test(text)) return text;
-    throw new SettingsError(
-      `${this.#table[name].env} must start with postgres://. Leave it out to use SQLite.`,
-    );
-  }
-
-  #wrong(name: Name, expected: string): SettingsError {
-    return new SettingsError(`${this.#table[name].env} must be ${expected}, not "${this.text(name)}".`);
-  }
+/** @example setting('GANTRY_PORT --port', 'port to listen on (7070)', read.whole(7070, 0, 65_535)) */
+export function setting<T>(names: string, text: string, read: Read<T>): Setting<T> {
+  const [env = '', flag] = names.split(' --');
+  return { env, flag, text, read };
 }
 
-function readFlags(table: SettingTable<string>, args: readonly string[]): Environment {
+/** The texts as given; an empty one counts as not given. An unknown flag is refused by name. */
+export function givenTexts<T extends SettingTable>(
+  table: T,
+  args: readonly string[],
+  env: Environment,
+): { readonly [name in keyof T]: string | undefined } {
+  const flags = readFlags(table, args);
+  const textOf = ({ flag, env: name }: Setting) => (flag && flags[flag]) || env[name] || undefined;
+  return mapped(table, (each) => textOf(each)) as { [name in keyof T]: string | undefined };
+}
+
+export function readTable<T extends SettingTable>(
+  table: T,
+  args: readonly string[],
+  env: Environment,
+): SettingsOf<T> {
+  const texts = givenTexts(table, args, env);
+  return mapped(table, (each, name) => each.read(texts[name], each.env, env)) as SettingsOf<T>;
+}
+
+const mapped = (table: SettingTable, map: (setting: Setting, name: string) => unknown) =>
+  Object.fromEntries(Object.entries(table).map(([name, each]) => [name, map(each, name)]));
+
+function readFlags(table: SettingTable, args: readonly string[]): Environment {
   const names = Object.values(table).flatMap(({ flag }) => flag ?? []);
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
   try {
@@ -94,13 +51,13 @@ function readFlags(table: SettingTable<string>, args: readonly string[]): Enviro
   }
 }
 
-export function usageOf(table: SettingTable<string>): string {
+export function usageOf(table: SettingTable): string {
   const settings = Object.values(table);
   const flagOf = ({ flag }: Setting) => (flag === undefined ? '' : `--${flag}`);
-  const flagWidth = Math.max(...settings.map((setting) => flagOf(setting).length)) + 2;
+  const flagWidth = Math.max(...settings.map((each) => flagOf(each).length)) + 2;
   const envWidth = Math.max(...settings.map(({ env }) => env.length)) + 2;
   const rows = settings.map(
-    (setting) => `  ${flagOf(setting).padEnd(flagWidth)}${setting.env.padEnd(envWidth)}${setting.text}`,
+    (each) => `  ${flagOf(each).padEnd(flagWidth)}${each.env.padEnd(envWidth)}${each.text}`,
   );
   return `Settings (flag, environment, meaning):\n${rows.join('\n')}`;
 }

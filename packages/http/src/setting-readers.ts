@@ -1,0 +1,65 @@
+/** How the text of a setting is read. */
+
+/** A setting that cannot be used, in words that its writer can act on. */
+export class SettingsError extends Error {}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `text` is undefined when the setting is not given; `name` is that of its variable. */
+export type Read<T> = (text: string | undefined, name: string, env: Environment) => T;
+
+const wrong = (name: string, expected: string, text: string): SettingsError =>
+  new SettingsError(`${name} must be ${expected}, not "${text}".`);
+
+export const text: Read<string | undefined> = (given) => given;
+
+export const textOr =
+  (fallback: string): Read<string> =>
+  (text = fallback) =>
+    text;
+
+/** Separated by commas. */
+export const list =
+  (fallback = ''): Read<readonly string[]> =>
+  (text = fallback) => {
+    const items = text.split(',').map((item) => item.trim());
+    return items.filter((item) => item !== '');
+  };
+
+export const whole =
+  (fallback: number, min: number, max: number): Read<number> =>
+  (text, name) => {
+    if (text === undefined) return fallback;
+    const number = Number(text);
+    if (Number.isInteger(number) && number >= min && number <= max) return number;
+    throw wrong(name, `a whole number from ${min} to ${max}`, text);
+  };
+
+export const choice =
+  <const Choice extends string>(choices: readonly Choice[], fallback: Choice): Read<Choice> =>
+  (text = fallback, name) => {
+    const chosen = choices.find((each) => each === text);
+    if (chosen !== undefined) return chosen;
+    throw wrong(name, `one of ${choices.join(', ')}`, text);
+  };
+
+const zeroOrOne = choice(['0', '1'], '0');
+export const isOn: Read<boolean> = (...given) => zeroOrOne(...given) === '1';
+
+export const logLevel: Read<string> = choice(
+  ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+  'info',
+);
+
+/** Without a slash at its end. */
+export const publicUrl: Read<string | undefined> = (text, name) => {
+  if (text === undefined) return undefined;
+  if (URL.canParse(text) && /^https?:\/\/[^?#]+$/.test(text)) return text.replace(/\/+$/, '');
+  throw wrong(name, 'an address such as https://gantry.example.org', text);
+};
+
+/** Its value is not repeated: it may hold a password. */
+export const databaseUrl: Read<string | undefined> = (text, name) => {
+  if (text === undefined || /^postgres(ql)?:\/\//.test(text)) return text;
+  throw new SettingsError(`${name} must start with postgres://. Leave it out to use SQLite.`);
+};
