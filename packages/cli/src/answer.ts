@@ -1,22 +1,22 @@
-/** From what a person typed to the value that resolves a question. */
+/** From what a person typed to the value that resolves an interrupt. */
 import type { Client } from '@gantry/client';
 import type { Json, JsonObject, OpenInterrupt, RunSnapshot } from '@gantry/protocol';
 import type { Call } from './command.ts';
+import { howToAnswer, type Interrupt, oneLine, questionsOf } from './interrupt.ts';
 import { UsageError } from './io.ts';
-import { howToAnswer, oneLine, type Question, questionsOf } from './question.ts';
 import { readPairs, readValue, shellWord, splitPair } from './values.ts';
 
-/** `name=value` words become the answer that the kind of question takes. */
-export function answerFrom(question: Question, pairs: readonly string[]): JsonObject {
-  if (question.kind === 'clarification') return { answers: clarified(question, pairs) };
+/** `name=value` words become the answer that the kind of interrupt takes. */
+export function answerFrom(interrupt: Interrupt, pairs: readonly string[]): JsonObject {
+  if (interrupt.kind === 'clarification') return { answers: clarified(interrupt, pairs) };
   const fields = readPairs(pairs, 'An answer');
-  if (question.kind === 'conversation.exchange') return conversationAnswer(fields);
-  if (question.kind !== 'external-event') return fields;
+  if (interrupt.kind === 'conversation.exchange') return conversationAnswer(fields);
+  if (interrupt.kind !== 'external-event') return fields;
   // Run and node identify the interrupt: its correlation need not be typed again.
-  return { ...Object(question.data.correlation), ...fields };
+  return { ...Object(interrupt.data.correlation), ...fields };
 }
 
-function clarified({ data }: Question, pairs: readonly string[]): JsonObject {
+function clarified({ data }: Interrupt, pairs: readonly string[]): JsonObject {
   const texts = new Map(pairs.map((pair) => splitPair(pair, 'An answer')));
   const asked = questionsOf(data);
   const missing = asked.filter(({ id }) => !texts.has(id));
@@ -43,11 +43,11 @@ function conversationAnswer({ content, outcome }: JsonObject): JsonObject {
   return { operation: 'exchange', ...turn };
 }
 
-/** Whether the question is one of yes and no. */
-export function checkDecidable(question: Question): void {
-  if (question.kind === 'approval' || question.kind === 'low-confidence') return;
+/** Whether it is decided with yes or no. */
+export function checkDecidable(interrupt: Interrupt): void {
+  if (interrupt.kind === 'approval' || interrupt.kind === 'low-confidence') return;
   throw new UsageError(
-    `${question.nodeId} does not ask for an approval. Answer it:\n${howToAnswer(question).join('\n')}`,
+    `${interrupt.nodeId} does not ask for an approval. Answer it:\n${howToAnswer(interrupt).join('\n')}`,
   );
 }
 
@@ -56,14 +56,14 @@ const suspendedNodes = ({ nodeStates = {} }: RunSnapshot): string[] =>
     Object(state).status === 'suspended' ? [nodeId] : [],
   );
 
-/** Every open question of a run. */
-export async function questionsOfRun(client: Client, runId: string): Promise<OpenInterrupt[]> {
+/** Every open interrupt of a run. */
+export async function interruptsOfRun(client: Client, runId: string): Promise<OpenInterrupt[]> {
   const nodes = suspendedNodes(await client.runs.get(runId));
   return Promise.all(nodes.map((nodeId) => client.interrupts.get(runId, nodeId)));
 }
 
-/** The question that is meant: the node may be left out when the run asks only one. */
-export async function openQuestion(
+/** The interrupt that is meant: the node may be left out when only one is open. */
+export async function openInterrupt(
   client: Client,
   runId: string,
   nodeId: string | undefined,
@@ -73,18 +73,18 @@ export async function openQuestion(
   const [only, ...others] = suspendedNodes(snapshot);
   if (only === undefined) {
     throw new UsageError(
-      `${runId} asks nothing: it is ${snapshot.status}. What others ask: gantry approvals`,
+      `${runId} has no open interrupt: it is ${snapshot.status}. Those of other runs: gantry approvals`,
     );
   }
   if (others.length === 0) return client.interrupts.get(runId, only);
   const choices = [only, ...others].map((node) => `  ${shellWord(runId)} ${shellWord(node)}`);
-  throw new UsageError(`${runId} asks more than one question. Name the node:\n${choices.join('\n')}`);
+  throw new UsageError(`${runId} has more than one open interrupt. Name the node:\n${choices.join('\n')}`);
 }
 
 /** Sends the answer and says where the run is now. */
 export async function sendAnswer(
   { client, io }: Pick<Call, 'client' | 'io'>,
-  { runId, nodeId }: Question,
+  { runId, nodeId }: Interrupt,
   resumeValue: Json,
 ): Promise<void> {
   const { status } = await client.interrupts.resolve(runId, nodeId, resumeValue);

@@ -1,7 +1,7 @@
-/** A question put to the person at the terminal, from prompt to answer. */
+/** An interrupt put to the person at the terminal, from prompt to answer. */
 import type { Json, JsonObject } from '@gantry/protocol';
 import { readAnswer } from './answer.ts';
-import { type Question, questionsOf, textsAt } from './question.ts';
+import { type Interrupt, questionsOf, textsAt } from './interrupt.ts';
 import { printable } from './style.ts';
 
 /** Undefined: there is no answer now. */
@@ -32,21 +32,21 @@ const DECISIONS: Readonly<
   },
 };
 
-const offeredBy = ({ kind, data }: Question): string[] =>
+const offeredBy = ({ kind, data }: Interrupt): string[] =>
   kind === 'low-confidence' ? ['accept', 'reject'] : textsAt(data, 'actions');
 
 /** Whether a person at a terminal can answer it line by line. Events come from machines. */
-export function isAnswerable(question: Question): boolean {
-  if (question.kind === 'clarification') return questionsOf(question.data).length > 0;
-  const decides = question.kind === 'approval' || question.kind === 'low-confidence';
-  return decides && offeredBy(question).some((action) => Object.hasOwn(DECISIONS, action));
+export function isAnswerable(interrupt: Interrupt): boolean {
+  if (interrupt.kind === 'clarification') return questionsOf(interrupt.data).length > 0;
+  const decides = interrupt.kind === 'approval' || interrupt.kind === 'low-confidence';
+  return decides && offeredBy(interrupt).some((action) => Object.hasOwn(DECISIONS, action));
 }
 
-export const converse = (question: Question, ask: Ask): Promise<Json | undefined> =>
-  question.kind === 'clarification' ? clarify(question, ask) : decide(question, ask);
+export const converse = (interrupt: Interrupt, ask: Ask): Promise<Json | undefined> =>
+  interrupt.kind === 'clarification' ? clarify(interrupt, ask) : decide(interrupt, ask);
 
-async function decide(question: Question, ask: Ask): Promise<Json | undefined> {
-  const choices = offeredBy(question).flatMap((action) => DECISIONS[action] ?? []);
+async function decide(interrupt: Interrupt, ask: Ask): Promise<Json | undefined> {
+  const choices = offeredBy(interrupt).flatMap((action) => DECISIONS[action] ?? []);
   const prompt = `${choices.map(({ label }) => label).join(', ')} or [l]ater? `;
   for (;;) {
     const typed = (await ask(prompt))?.trim().toLowerCase();
@@ -59,7 +59,7 @@ async function decide(question: Question, ask: Ask): Promise<Json | undefined> {
   }
 }
 
-async function clarify({ data }: Question, ask: Ask): Promise<Json | undefined> {
+async function clarify({ data }: Interrupt, ask: Ask): Promise<Json | undefined> {
   const answers: JsonObject = {};
   for (const { id, question, schema } of questionsOf(data)) {
     const text = (await ask(`${printable(question)} (empty: later) `))?.trim();

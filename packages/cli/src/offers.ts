@@ -2,8 +2,8 @@
 import { ApiError, type StreamEvent } from '@gantry/client';
 import type { Call } from './command.ts';
 import { converse, isAnswerable } from './dialogue.ts';
+import { howToAnswer, type Interrupt, interruptIn, renderInterrupt } from './interrupt.ts';
 import type { Painter } from './painter.ts';
-import { howToAnswer, type Question, questionOf, renderQuestion } from './question.ts';
 import { printable } from './style.ts';
 
 export interface Offers {
@@ -15,30 +15,30 @@ export interface Offers {
 type Watching = Pick<Call, 'client' | 'io' | 'style'>;
 
 /** Refusals after which another answer may do. */
-const MENDABLE: ReadonlySet<number> = new Set([400, 422]);
+const CORRECTABLE: ReadonlySet<number> = new Set([400, 422]);
 
-/** One question at a time; each is withdrawn when someone else answers it. */
+/** One interrupt at a time; each is withdrawn when someone else answers it. */
 export function createOffers(watching: Watching, painter: Painter, signal: AbortSignal): Offers {
   const { io, style } = watching;
   const open = new Map<string, AbortController>();
   const atTerminal = io.stdin.isTTY && io.stdout.isTTY;
   let turn: Promise<void> = Promise.resolve();
 
-  function put(question: Question): void {
-    painter.print(renderQuestion(question, io.now(), style).map((line) => `  ${line}`));
-    if (!atTerminal || !isAnswerable(question)) {
-      sayHow(painter, question);
+  function put(interrupt: Interrupt): void {
+    painter.print(renderInterrupt(interrupt, io.now(), style).map((line) => `  ${line}`));
+    if (!atTerminal || !isAnswerable(interrupt)) {
+      sayHow(painter, interrupt);
       return;
     }
     const withdrawal = new AbortController();
-    open.set(question.interruptId, withdrawal);
+    open.set(interrupt.interruptId, withdrawal);
     const until = AbortSignal.any([signal, withdrawal.signal]);
-    turn = turn.then(() => offer(watching, painter, question, until));
+    turn = turn.then(() => offer(watching, painter, interrupt, until));
   }
 
   return {
     see(event) {
-      const asked = event.type === 'interrupt.requested' ? questionOf(event) : undefined;
+      const asked = event.type === 'interrupt.requested' ? interruptIn(event) : undefined;
       if (asked) put(asked);
       if (event.type === 'interrupt.resolved') open.get(String(event.payload.interruptId))?.abort();
     },
@@ -52,21 +52,21 @@ export function createOffers(watching: Watching, painter: Painter, signal: Abort
 async function offer(
   { client, io }: Watching,
   painter: Painter,
-  question: Question,
+  interrupt: Interrupt,
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
   painter.hold();
   try {
     for (;;) {
-      const value = await converse(question, (prompt) => io.stdin.ask(prompt, signal));
+      const value = await converse(interrupt, (prompt) => io.stdin.ask(prompt, signal));
       if (value === undefined) break;
-      const refusal = await refusalOf(client.interrupts.resolve(question.runId, question.nodeId, value));
+      const refusal = await refusalOf(client.interrupts.resolve(interrupt.runId, interrupt.nodeId, value));
       if (!refusal) return;
       io.stdout.write(`${printable(refusal.message)}\n`);
-      if (!MENDABLE.has(refusal.status)) break;
+      if (!CORRECTABLE.has(refusal.status)) break;
     }
-    sayHow(painter, question);
+    sayHow(painter, interrupt);
   } catch (error) {
     // The watching goes on whatever becomes of the prompt.
     if (!signal.aborted) io.stderr.write(`${printable(String(error))}\n`);
@@ -85,5 +85,5 @@ async function refusalOf(answer: Promise<unknown>): Promise<ApiError | undefined
   }
 }
 
-const sayHow = (painter: Painter, question: Question): void =>
-  painter.print(howToAnswer(question).map((command) => `    ${printable(command)}`));
+const sayHow = (painter: Painter, interrupt: Interrupt): void =>
+  painter.print(howToAnswer(interrupt).map((command) => `    ${printable(command)}`));

@@ -15,12 +15,12 @@ export const BackendHealth = Type.Union([
   Type.Object({
     ...About,
     state: Type.Literal('up'),
-    /** What the operator should mend, though it can be used. */
+    /** What the operator should correct, though it can be used. */
     warning: optional(Type.String()),
   }),
   Type.Object({
     ...About,
-    /** Nobody answers, or not for now: it is used again when it does. `refused`: someone has to mend what is named. */
+    /** `unreachable`: used again once it answers. `rejected`: the operator has to correct what is named. */
     state: Type.Union([Type.Literal('unreachable'), Type.Literal('rejected')]),
     problem: Type.String(),
   }),

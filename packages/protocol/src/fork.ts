@@ -11,7 +11,7 @@ export type ForkMode = Static<typeof ForkMode>;
 export const RunOptionsOverlay = closedObject({ configurable, tags, metadata });
 export type RunOptionsOverlay = Static<typeof RunOptionsOverlay>;
 
-/** Body of `POST /v1/runs/{runId}:fork`. A replay starts at 0 unless told otherwise; a branch must be told. */
+/** Body of `POST /v1/runs/{runId}:fork`. A replay starts at 0 by default; a branch needs `fromSeq`. */
 export const ForkRunRequest = closedObject({
   mode: ForkMode,
   fromSeq: optional(Count),

@@ -1,10 +1,10 @@
-/** What is wrong with a value by its schema, in words for who sent it. Values are never repeated. */
+/** What is wrong with a value by its schema, in words for its sender. Values are never repeated. */
 import type { TSchema } from 'typebox';
 
 /** `field` is a pointer, empty for the value itself; `problem` is as in `must be string`. */
 export type Problem = { readonly field: string; readonly problem: string };
 
-/** As TypeBox tells it. */
+/** As TypeBox reports it. */
 interface SchemaError {
   readonly keyword: string;
   readonly schemaPath: string;
@@ -14,21 +14,21 @@ interface SchemaError {
 }
 
 /**
- * One for each thing that is wrong. A choice among constants is told once, with all of them.
+ * One for each thing that is wrong. A choice among constants is reported once, with all of them.
  * @example problemsIn(schema, Compile(schema).Errors(value)) // [{ field: '/method', problem: 'must be one of GET, PUT' }]
  */
 export function problemsIn(schema: TSchema, errors: Iterable<SchemaError>): Problem[] {
-  const told = new Map<string, { readonly field: string; readonly problem: string | Set<unknown> }>();
+  const reported = new Map<string, { readonly field: string; readonly problem: string | Set<unknown> }>();
   for (const error of errors) {
     const { instancePath: field, message } = error;
     const choices = choicesOf(schema, error);
     const key = `${field} ${choices ? 'choices' : message}`;
-    const before = told.get(key)?.problem;
-    if (choices === null) told.set(key, { field, problem: message });
+    const before = reported.get(key)?.problem;
+    if (choices === null) reported.set(key, { field, problem: message });
     else if (before instanceof Set) for (const choice of choices) before.add(choice);
-    else told.set(key, { field, problem: new Set(choices) });
+    else reported.set(key, { field, problem: new Set(choices) });
   }
-  return [...told.values()].map(({ field, problem }) => ({
+  return [...reported.values()].map(({ field, problem }) => ({
     field,
     problem: problem instanceof Set ? inWords([...problem]) : problem,
   }));

@@ -1,28 +1,28 @@
-/** What happens in a loop must not fill the log: each key is told once in a while, by itself, so that none hides another. */
+/** What happens in a loop must not fill the log: each key is reported once in a while, by itself, so that none hides another. */
 const KEYS_MAX = 1_000;
 
 export class Seldom {
   readonly #now: () => number;
   readonly #everyMs: number;
-  readonly #told = new Map<string, { readonly atMs: number; untold: number }>();
+  readonly #reported = new Map<string, { readonly atMs: number; unreported: number }>();
 
   constructor(options: { readonly now: () => number; readonly everyMs: number }) {
     this.#now = options.now;
     this.#everyMs = options.everyMs;
   }
 
-  /** How many were not told since the last; null to keep silent. */
+  /** How many were not reported since the last; null to report nothing. */
   ask(key: string): number | null {
     const now = this.#now();
-    const before = this.#told.get(key);
+    const before = this.#reported.get(key);
     if (before && now < before.atMs + this.#everyMs) {
-      before.untold++;
+      before.unreported++;
       return null;
     }
-    this.#told.delete(key);
-    this.#told.set(key, { atMs: now, untold: 0 });
-    const [oldest] = this.#told.keys();
-    if (this.#told.size > KEYS_MAX && oldest !== undefined) this.#told.delete(oldest);
-    return before?.untold ?? 0;
+    this.#reported.delete(key);
+    this.#reported.set(key, { atMs: now, unreported: 0 });
+    const [oldest] = this.#reported.keys();
+    if (this.#reported.size > KEYS_MAX && oldest !== undefined) this.#reported.delete(oldest);
+    return before?.unreported ?? 0;
   }
 }

@@ -1,4 +1,4 @@
-/** Who may call what of the registry. */
+/** Access rules of the registry's routes. */
 import { type AccessRules, type Caller, liveTenant } from '@gantry/http';
 import { OpenwopError, type Scope } from '@gantry/protocol';
 import type { CatalogueName } from './catalogue/catalogue.ts';

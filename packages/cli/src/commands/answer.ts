@@ -1,8 +1,8 @@
 import type { Json } from '@gantry/protocol';
-import { answerFrom, openQuestion, sendAnswer } from '../answer.ts';
+import { answerFrom, openInterrupt, sendAnswer } from '../answer.ts';
 import { type Command, option } from '../command.ts';
+import { howToAnswer } from '../interrupt.ts';
 import { UsageError } from '../io.ts';
-import { howToAnswer } from '../question.ts';
 
 const PAIRS_MAX = 100;
 
@@ -11,8 +11,8 @@ export const answer: Command = {
   summary: 'answer what a run asks',
   usage: 'answer <runId> [node] name=value ... | --json VALUE',
   details:
-    'The node may be left out when the run asks only one question. A value is read as JSON when it is JSON,\n' +
-    'else as text. Where one key votes for several people, say for whom: action=accept voter=ada',
+    'The node may be left out when the run has only one open interrupt. A value is read as JSON when it is\n' +
+    'JSON, else as text. Where one key votes for several people, say for whom: action=accept voter=ada',
   options: { json: option('VALUE', 'the whole answer as JSON, sent as it is') },
   examples: [
     'gantry answer RUN city="Zürich" days=7',
@@ -27,10 +27,10 @@ export const answer: Command = {
     if (json !== undefined && rest.length > 0)
       throw new UsageError('Use name=value words or --json, not both.');
     const whole = json === undefined ? undefined : parse(json);
-    const question = await openQuestion(call.client, runId, nodeId);
-    if (whole !== undefined) return sendAnswer(call, question, whole);
-    if (rest.length === 0) throw new UsageError(`Give an answer:\n${howToAnswer(question).join('\n')}`);
-    return sendAnswer(call, question, answerFrom(question, rest));
+    const interrupt = await openInterrupt(call.client, runId, nodeId);
+    if (whole !== undefined) return sendAnswer(call, interrupt, whole);
+    if (rest.length === 0) throw new UsageError(`Give an answer:\n${howToAnswer(interrupt).join('\n')}`);
+    return sendAnswer(call, interrupt, answerFrom(interrupt, rest));
   },
 };
 

@@ -1,17 +1,17 @@
 import type { OpenInterrupt } from '@gantry/protocol';
-import { questionsOfRun } from '../answer.ts';
+import { interruptsOfRun } from '../answer.ts';
 import { type Command, flag, option } from '../command.ts';
+import { howToAnswer, renderInterrupt } from '../interrupt.ts';
 import { print } from '../output.ts';
-import { howToAnswer, renderQuestion } from '../question.ts';
 import { duration, printable, type Style } from '../style.ts';
 
 export const approvals: Command = {
   name: 'approvals',
   summary: 'show what runs wait for people to answer',
   usage: 'approvals [runId] [--limit N] [--before CURSOR] [--json]',
-  details: 'Approvals, clarifications and every other open question, with what to type to answer it.',
+  details: 'Approvals, clarifications and every other open interrupt, with what to type to answer it.',
   options: {
-    limit: option('N', 'questions of how many runs, 1 to 200 (20)'),
+    limit: option('N', 'interrupts of how many runs, 1 to 200 (20)'),
     before: option('CURSOR', 'go on where an earlier page ended'),
     json: flag('print JSON'),
   },
@@ -24,19 +24,19 @@ export const approvals: Command = {
     const page =
       runId === undefined
         ? await client.interrupts.list({ limit, ...args.given('before') })
-        : { interrupts: await questionsOfRun(client, runId) };
-    const blocks = page.interrupts.map((question) => renderOpen(question, io.now(), style));
+        : { interrupts: await interruptsOfRun(client, runId) };
+    const blocks = page.interrupts.map((interrupt) => renderOpen(interrupt, io.now(), style));
     const shown = blocks.length === 0 ? 'Nothing waits for an answer.\n' : blocks.join('\n');
     const more = 'nextBefore' in page ? `\nMore: gantry approvals --before ${page.nextBefore}\n` : '';
     print(call, page, `${shown}${more}`);
   },
 };
 
-function renderOpen(question: OpenInterrupt, now: number, style: Style): string {
-  const { workflowId, runId, nodeId, requestedAt } = question;
+function renderOpen(interrupt: OpenInterrupt, now: number, style: Style): string {
+  const { workflowId, runId, nodeId, requestedAt } = interrupt;
   const age = duration(now - Date.parse(requestedAt));
   const where = style('dim', printable(`${workflowId} ${runId} ${nodeId}, waits for ${age}`));
-  const [heading = '', ...more] = renderQuestion(question, now, style);
-  const typed = howToAnswer(question).map((command) => `  ${style('cyan', printable(command))}`);
+  const [heading = '', ...more] = renderInterrupt(interrupt, now, style);
+  const typed = howToAnswer(interrupt).map((command) => `  ${style('cyan', printable(command))}`);
   return [`${heading}  ${where}`, ...more, ...typed].map((line) => `${line}\n`).join('');
 }

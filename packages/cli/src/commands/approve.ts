@@ -1,18 +1,18 @@
-import { checkDecidable, openQuestion, sendAnswer } from '../answer.ts';
+import { checkDecidable, openInterrupt, sendAnswer } from '../answer.ts';
 import { type Command, option } from '../command.ts';
 
 export const approve: Command = {
   name: 'approve',
   summary: 'say yes to what a run asks',
   usage: 'approve <runId> [node] [--comment TEXT]',
-  details: 'The node may be left out when the run asks only one question.',
+  details: 'The node may be left out when the run has only one open interrupt.',
   options: { comment: option('TEXT', 'kept in the log of the run') },
   examples: ['gantry approve RUN', 'gantry approve RUN review --comment "looks good"'],
   words: { min: 1, max: 2 },
   async run(call) {
     const [runId = '', nodeId] = call.args.words;
-    const question = await openQuestion(call.client, runId, nodeId);
-    checkDecidable(question);
-    return sendAnswer(call, question, { action: 'accept', ...call.args.given('comment') });
+    const interrupt = await openInterrupt(call.client, runId, nodeId);
+    checkDecidable(interrupt);
+    return sendAnswer(call, interrupt, { action: 'accept', ...call.args.given('comment') });
   },
 };

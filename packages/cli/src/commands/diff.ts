@@ -1,7 +1,7 @@
 import type { EventDiff, RunDiffResponse } from '@gantry/protocol';
 import { type Command, flag } from '../command.ts';
+import { oneLine } from '../interrupt.ts';
 import { print } from '../output.ts';
-import { oneLine } from '../question.ts';
 import { printable, type Style } from '../style.ts';
 import { renderEvent } from './events.ts';
 

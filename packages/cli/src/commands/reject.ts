@@ -1,4 +1,4 @@
-import { checkDecidable, openQuestion, sendAnswer } from '../answer.ts';
+import { checkDecidable, openInterrupt, sendAnswer } from '../answer.ts';
 import { type Command, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 
@@ -6,7 +6,7 @@ export const reject: Command = {
   name: 'reject',
   summary: 'say no to what a run asks',
   usage: 'reject <runId> [node] --reason TEXT',
-  details: 'The node may be left out when the run asks only one question.',
+  details: 'The node may be left out when the run has only one open interrupt.',
   options: { reason: option('TEXT', 'why; kept in the log of the run') },
   examples: ['gantry reject RUN --reason "the numbers are last month\'s"'],
   words: { min: 1, max: 2 },
@@ -14,8 +14,8 @@ export const reject: Command = {
     const [runId = '', nodeId] = call.args.words;
     const reason = call.args.text('reason');
     if (!reason) throw new UsageError('A reason is required: --reason TEXT');
-    const question = await openQuestion(call.client, runId, nodeId);
-    checkDecidable(question);
-    return sendAnswer(call, question, { action: 'reject', reason });
+    const interrupt = await openInterrupt(call.client, runId, nodeId);
+    checkDecidable(interrupt);
+    return sendAnswer(call, interrupt, { action: 'reject', reason });
   },
 };

@@ -1,4 +1,4 @@
-/** Who may call what of the host. */
+/** Access rules of the host's routes. */
 import type { AccessRules } from '@gantry/http';
 
 export const ACCESS: AccessRules = {

@@ -124,7 +124,7 @@ export function pollRoute(app: Api, deps: ApiDeps, waiting: Waiting): void {
       const key = { tenant: callerOf(request).tenant, runId: request.params.runId };
       const { lastSequence, since, timeout = WAIT_DEFAULT_SECONDS } = request.query;
       const last = lastSequence ?? since ?? -1;
-      // Subscribed before the first look, or a commit in between would be waited for in vain.
+      // Subscribed before the first read, so that a commit in between is not missed.
       const wait = waiting.start(key, last, timeout * 1000);
       reply.raw.once('close', wait.giveUp);
       try {

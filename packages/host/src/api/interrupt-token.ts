@@ -1,9 +1,9 @@
 /**
- * Signed tokens that answer one question: whoever holds one may look at it, or answer it, without a key.
+ * Signed tokens for one interrupt: the holder may read it, or resolve it, without a key.
  *
  * I1  The signature covers everything the token says and is compared in constant time.
- * I2  A token always expires, never later than the question it is for.
- * I3  It names one question: once that is answered, no later question of the same node takes it.
+ * I2  A token always expires, never later than the interrupt it is for.
+ * I3  It names one interrupt: once that is resolved, no later interrupt of the same node accepts it.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Interrupt } from '@gantry/engine';
@@ -22,7 +22,7 @@ export interface TokenClaims extends RunKey {
 }
 
 export interface InterruptTokens {
-  issue(question: {
+  issue(asked: {
     readonly key: RunKey;
     readonly nodeId: string;
     readonly interrupt: Interrupt;

@@ -1,4 +1,4 @@
-/** Open questions of runs: looking at them and answering them, with a key or with a signed token. */
+/** Open interrupts of runs: reading and resolving them, with a key or with a signed token. */
 
 import { firstQuestion, type Interrupt, type Resolver, type Run } from '@gantry/engine';
 import {
@@ -62,7 +62,7 @@ export function interruptRoutes(
 function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
   const { runtime } = deps;
   const schema = {
-    summary: 'Answer the open question of a node',
+    summary: 'Resolve the open interrupt of a node',
     params: NodeParams,
     body: ResolveInterruptRequest,
     response: { 200: ResolveInterruptResponse },
@@ -72,9 +72,9 @@ function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): voi
       const { runId, nodeId } = request.params;
       const caller = callerOf(request);
       const key = { tenant: caller.tenant, runId };
-      const question = { key, nodeId, resumeValue: request.body.resumeValue as Json, by: resolverOf(caller) };
+      const resolution = { key, nodeId, resumeValue: request.body.resumeValue as Json, by: resolverOf(caller) };
       const operation = `POST /v1/runs/${runId}/interrupts/${nodeId}`;
-      return idempotency.answer(request, reply, operation, (record) => resolve(deps, question, record));
+      return idempotency.answer(request, reply, operation, (record) => resolve(deps, resolution, record));
     });
   }
 
@@ -82,14 +82,14 @@ function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): voi
     `${RUN_URL}/interrupts/:nodeId`,
     {
       schema: {
-        summary: 'Read the open question of a node',
+        summary: 'Read the open interrupt of a node',
         params: NodeParams,
         response: { 200: OpenInterruptSchema },
       },
     },
     async (request, reply) => {
       const { runId, nodeId } = request.params;
-      const { run, interrupt } = await openQuestion(runtime, {
+      const { run, interrupt } = await openInterrupt(runtime, {
         tenant: callerOf(request).tenant,
         runId,
         nodeId,
@@ -106,14 +106,14 @@ function tokenRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempoten
     '/v1/interrupts/:token',
     {
       schema: {
-        summary: 'Look at a question with a signed token',
+        summary: 'Read an interrupt with a signed token',
         params: TokenParams,
         response: { 200: OpenInterruptSchema },
       },
     },
     async (request, reply) => {
       const claims = tokens.read(request.params.token);
-      const { run, interrupt } = await openQuestion(runtime, claims);
+      const { run, interrupt } = await openInterrupt(runtime, claims);
       const body = { ...view(run, claims.nodeId, interrupt), expiresAt: iso(claims.expiresAt) };
       return readPayload(request, reply, JSON.stringify(body));
     },
@@ -123,7 +123,7 @@ function tokenRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempoten
     '/v1/interrupts/:token',
     {
       schema: {
-        summary: 'Answer a question with a signed token',
+        summary: 'Resolve an interrupt with a signed token',
         params: TokenParams,
         body: ResolveInterruptRequest,
         response: { 200: ResolveInterruptResponse },
@@ -133,12 +133,12 @@ function tokenRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempoten
       const claims = tokens.read(request.params.token);
       if (claims.intent !== 'resolve')
         throw new OpenwopError('forbidden', {
-          message: 'This token may look at the question, not answer it.',
+          message: 'This token allows reading the interrupt, not resolving it.',
         });
       const by = holderOf(claims, knownCaller(request));
       setCaller(request, by.caller);
       const { tenant, runId, nodeId, interruptId } = claims;
-      const question = {
+      const resolution = {
         key: { tenant, runId },
         nodeId,
         interruptId,
@@ -146,12 +146,12 @@ function tokenRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idempoten
         by: by.resolver,
       };
       const operation = `POST /v1/interrupts/${interruptId}`;
-      return idempotency.answer(request, reply, operation, (record) => resolve(deps, question, record));
+      return idempotency.answer(request, reply, operation, (record) => resolve(deps, resolution, record));
     },
   );
 }
 
-interface Question {
+interface Resolution {
   readonly key: RunKey;
   readonly nodeId: string;
   readonly interruptId?: string;
@@ -161,11 +161,11 @@ interface Question {
 
 async function resolve(
   { runtime, now }: Pick<ApiDeps, 'runtime' | 'now'>,
-  { key, ...question }: Question,
+  { key, ...resolution }: Resolution,
   record: RecordAnswer | undefined,
 ): Promise<Answer | 'duplicate'> {
-  const answer = { type: 'resolved', nodeId: question.nodeId } as const;
-  const result = await runtime.command(key, { type: 'resolve', ...question }, recordOf(answer, 200, record));
+  const answer = { type: 'resolved', nodeId: resolution.nodeId } as const;
+  const result = await runtime.command(key, { type: 'resolve', ...resolution }, recordOf(answer, 200, record));
   switch (result.kind) {
     case 'duplicate':
       return 'duplicate';
@@ -197,7 +197,7 @@ function holderOf(claims: TokenClaims, caller: Caller | null): { caller: Caller;
   };
 }
 
-async function openQuestion(
+async function openInterrupt(
   runtime: Runtime,
   { tenant, runId, nodeId, interruptId }: RunKey & { nodeId: string; interruptId?: string },
 ): Promise<{ run: Run; interrupt: Interrupt }> {
@@ -226,16 +226,16 @@ function view({ facts }: Run, nodeId: string, interrupt: Interrupt): OpenInterru
   };
 }
 
-/** What a snapshot says of the question that has been open longest; who may answer gets a token for it. */
-export function questionOf(run: Run, caller: Caller, tokens: InterruptTokens, origin: string) {
-  const question = firstQuestion(run);
-  if (!question || run.status !== 'running') return {};
+/** The interrupt that has been open longest, as a snapshot shows it. A caller who may respond gets a token for it. */
+export function interruptOf(run: Run, caller: Caller, tokens: InterruptTokens, origin: string) {
+  const first = firstQuestion(run);
+  if (!first || run.status !== 'running') return {};
   const intent = caller.scopes.has(RESPOND_SCOPE) ? 'resolve' : 'inspect';
   const key = { tenant: caller.tenant, runId: run.facts.runId };
-  const interruptToken = tokens.issue({ key, ...question, intent });
+  const interruptToken = tokens.issue({ key, ...first, intent });
   const callbackUrl = `${origin}/v1/interrupts/${interruptToken}`;
   return {
-    interrupt: { ...view(run, question.nodeId, question.interrupt), intent, interruptToken, callbackUrl },
+    interrupt: { ...view(run, first.nodeId, first.interrupt), intent, interruptToken, callbackUrl },
   };
 }
 
@@ -245,7 +245,7 @@ function listRoute(app: Api, { runtime, store }: ApiDeps): void {
     '/v1/host/gantry/interrupts',
     {
       schema: {
-        summary: 'List open questions, those of the newest runs first',
+        summary: 'List open interrupts, those of the newest runs first',
         querystring: ListQuery,
         response: { 200: OpenInterrupts },
       },

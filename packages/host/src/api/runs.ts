@@ -28,7 +28,7 @@ import type { NewRun } from '../runtime/runtime.ts';
 import { checkAdmission } from '../workflows/admission.ts';
 import type { ApiDeps } from './context.ts';
 import type { InterruptTokens } from './interrupt-token.ts';
-import { questionOf } from './interrupts.ts';
+import { interruptOf } from './interrupts.ts';
 import { missingRun } from './missing-run.ts';
 import { createScopeGuard } from './run-scope.ts';
 
@@ -167,7 +167,7 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
       if (read === null) throw missingRun(deps, runId);
       if (notModified(request, reply, `"${runId}-${read.run.nextSeq}"`)) return '';
       const origin = `${request.protocol}://${request.host}`;
-      const body = { ...read.snapshot, ...questionOf(read.run, caller, tokens, origin) };
+      const body = { ...read.snapshot, ...interruptOf(read.run, caller, tokens, origin) };
       return readPayload(request, reply, JSON.stringify(body));
     },
   );

@@ -1,6 +1,6 @@
 import { refused } from './entry.ts';
 
-/** Who is asking, and what that key, role or policy allows. */
+/** What a key, role or policy does not allow. */
 export const ACCESS_ERRORS = {
   ...refused(400, {
     credential_required: [

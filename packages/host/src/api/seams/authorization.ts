@@ -4,14 +4,14 @@ import Type from 'typebox';
 import type { ApiDeps } from '../context.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 256 });
-const Question = Type.Object({ principal: Text, action: Text, resource: Type.Optional(Type.Unknown()) });
+const Asked = Type.Object({ principal: Text, action: Text, resource: Type.Optional(Type.Unknown()) });
 const Verdict = Type.Object({ allowed: Type.Boolean() });
 
 export function authorizationSeam(app: Api, { store, now }: ApiDeps): void {
   app.post(
     '/v1/host/sample/authorization/decide',
     {
-      schema: { summary: 'Whether a principal may do something', body: Question, response: { 200: Verdict } },
+      schema: { summary: 'Whether a principal may do something', body: Asked, response: { 200: Verdict } },
     },
     async (request) => {
       const { principal, action } = request.body;

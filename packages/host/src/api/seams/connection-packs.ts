@@ -64,7 +64,7 @@ export function connectionPackSeams(
 
   app.post(`${URL}/resolve`, { schema: RESOLVE }, async (request) => {
     const { provider, simulateBuiltinVersion } = request.body;
-    return told(await connections.resolve(callerOf(request).tenant, provider, simulateBuiltinVersion));
+    return described(await connections.resolve(callerOf(request).tenant, provider, simulateBuiltinVersion));
   });
 
   app.post(`${URL}/consent-plan`, { schema: CONSENT_PLAN }, async (request) => {
@@ -75,7 +75,7 @@ export function connectionPackSeams(
 
   app.post(`${URL}/egress-check`, { schema: EGRESS_CHECK }, async (request) => {
     const resolution = await connections.resolve(callerOf(request).tenant, request.body.provider);
-    if (resolution.source !== 'pack') return { allowed: false, code: told(resolution).code };
+    if (resolution.source !== 'pack') return { allowed: false, code: described(resolution).code };
     return egressVerdict(resolution.installed.provider, request.body.requestHost);
   });
 }
@@ -107,7 +107,7 @@ function reasonsOf({ code, message, details }: OpenwopError): Reason[] {
   });
 }
 
-function told(resolution: Resolution) {
+function described(resolution: Resolution) {
   if (resolution.source === 'none') return { resolved: false, code: resolution.code };
   const { source } = resolution;
   const { version } = source === 'pack' ? resolution.installed : resolution;

@@ -26,7 +26,7 @@ export interface Drive {
   start(caller: Caller, workflows: readonly WorkflowDefinition[], inputs?: JsonObject): Promise<RunKey>;
   /** The run once nothing in it moves: it has ended, or waits for an answer. */
   atRest(key: RunKey): Promise<ReadRun>;
-  /** Answers the open question of the run. The engine judges who may, and what counts. */
+  /** Resolves the open interrupt of the run. The engine decides who may, and what counts. */
   answer(key: RunKey, resumeValue: Json, by: Resolver): Promise<void>;
   /** Ends a run that still waits, so that a seam leaves nothing open behind it. */
   close(key: RunKey): Promise<void>;
@@ -69,7 +69,7 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
     },
     async atRest(key) {
       for (let last = -1; ; ) {
-        // Subscribed before the look, or a commit in between would be waited for in vain.
+        // Subscribed before the read, so that a commit in between is not missed.
         const wait = waiting.start(key, last, RUN_MS + GRACE_MS);
         try {
           const found = await read(key);
@@ -84,8 +84,8 @@ export function createDrive({ runtime, workflows, store }: ApiDeps, waiting: Wai
       }
     },
     async answer(key, resumeValue, by) {
-      const question = firstQuestion((await read(key)).run);
-      if (question) await runtime.command(key, { type: 'resolve', nodeId: question.nodeId, resumeValue, by });
+      const open = firstQuestion((await read(key)).run);
+      if (open) await runtime.command(key, { type: 'resolve', nodeId: open.nodeId, resumeValue, by });
     },
     async close(key) {
       await runtime.command(key, { type: 'cancel', reason: 'the conformance seam is done with it' });

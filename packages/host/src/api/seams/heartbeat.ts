@@ -30,7 +30,7 @@ export type SeamHeartbeats = Pick<Heartbeats, 'service' | 'evaluate'>;
 
 const variable = (variableName: string) => ({ type: 'variable', variableName }) as const;
 
-/** Takes its time, then reports what it was told. */
+/** Takes `slowMs`, then reports the state that it was given. */
 const predicate = (id: string) =>
   definition(
     id,

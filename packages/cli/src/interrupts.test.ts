@@ -85,7 +85,7 @@ test('reject needs a reason and fails the gate; a second answer is refused', asy
   const late = await host.gantry('approve', runId, 'review');
   assert.equal(late.code, 2);
   const none = await host.gantry('approve', runId);
-  assert.match(none.err, /asks nothing: it is failed/);
+  assert.match(none.err, /has no open interrupt: it is failed/);
 });
 
 test('a quorum shows its votes and stays open until it is met', async (t) => {
@@ -138,7 +138,10 @@ test('with two open questions the node has to be named', async (t) => {
   const runId = await waitingRun(host, 'two');
   const vague = await host.gantry('approve', runId);
   assert.equal(vague.code, 2);
-  assert.match(vague.err, new RegExp(`more than one question.*\n {2}${runId} one\n {2}${runId} other\n`));
+  assert.match(
+    vague.err,
+    new RegExp(`more than one open interrupt.*\n {2}${runId} one\n {2}${runId} other\n`),
+  );
   await host.gantry('approve', runId, 'one');
   await host.gantry('approve', runId);
   assert.equal(await statusOf(host, runId), 'completed');

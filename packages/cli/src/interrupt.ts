@@ -1,10 +1,10 @@
-/** A question that a run waits for, in words: what is asked, the approvers, what to type. Pure. */
+/** An interrupt that a run waits for, in words: what is asked, the approvers, what to type. Pure. */
 import type { StreamEvent } from '@gantry/client';
 import type { Json, JsonObject, OpenInterrupt } from '@gantry/protocol';
 import { duration, printable, type Style } from './style.ts';
 import { shellWord } from './values.ts';
 
-export type Question = Pick<
+export type Interrupt = Pick<
   OpenInterrupt,
   'runId' | 'nodeId' | 'interruptId' | 'kind' | 'data' | 'deadline' | 'votes'
 >;
@@ -27,8 +27,8 @@ export function oneLine(value: unknown): string {
   return text.length <= LINE_MAX ? text : `${text.slice(0, LINE_MAX)}…`;
 }
 
-/** The question that an `interrupt.requested` event asks. */
-export function questionOf({ runId, nodeId, payload }: StreamEvent): Question | undefined {
+/** The interrupt of an `interrupt.requested` event. */
+export function interruptIn({ runId, nodeId, payload }: StreamEvent): Interrupt | undefined {
   const { kind, data, interruptId, expiresAt } = payload;
   if (typeof kind !== 'string' || typeof interruptId !== 'string' || nodeId === undefined) return undefined;
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return undefined;
@@ -89,9 +89,9 @@ export function approversOf(data: object): string {
   return named.length === 0 ? 'any key with the scope approvals:respond' : named.join(', ');
 }
 
-/** The question itself, one line each; the first is its heading. */
-export function renderQuestion(question: Question, now: number, style: Style): string[] {
-  const { kind, data, votes = [], deadline } = question;
+/** The interrupt itself, one line each; the first is its heading. */
+export function renderInterrupt(interrupt: Interrupt, now: number, style: Style): string[] {
+  const { kind, data, votes = [], deadline } = interrupt;
   const [heading = kind, ...more] = (ASKED[kind] ?? (() => [kind, oneLine(data)]))(data as JsonObject);
   const required = data.requiredApprovals;
   const isQuorum = typeof required === 'number' && required > 1;
@@ -105,7 +105,7 @@ export function renderQuestion(question: Question, now: number, style: Style): s
   ];
 }
 
-function votesLine(votes: NonNullable<Question['votes']>, required: number): string {
+function votesLine(votes: NonNullable<Interrupt['votes']>, required: number): string {
   const granted = votes.filter(({ approve }) => approve).length;
   const voters = votes.map(({ voter, approve }) => `${voter} ${approve ? 'approves' : 'rejects'}`).join(', ');
   return `${granted} of ${required} approvals${voters === '' ? '' : `: ${voters}`}`;
@@ -126,7 +126,7 @@ const ACTIONS: Readonly<Record<string, (at: string) => string>> = {
 };
 
 /** What to type, one command a line. */
-export function howToAnswer({ runId, nodeId, kind, data }: Question): string[] {
+export function howToAnswer({ runId, nodeId, kind, data }: Interrupt): string[] {
   const at = `${shellWord(runId)} ${shellWord(nodeId)}`;
   switch (kind) {
     case 'approval':

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerFrom } from './answer.ts';
 import { converse, isAnswerable } from './dialogue.ts';
-import { approversOf, howToAnswer, type Question, renderQuestion } from './question.ts';
+import { approversOf, howToAnswer, type Interrupt, renderInterrupt } from './interrupt.ts';
 import { plain } from './style.ts';
 import { readDuration, shellWord } from './values.ts';
 
-const question = (kind: string, data: Question['data'], more: Partial<Question> = {}): Question => ({
+const interrupt = (kind: string, data: Interrupt['data'], more: Partial<Interrupt> = {}): Interrupt => ({
   runId: 'r',
   nodeId: 'n',
   interruptId: 'i',
@@ -14,24 +14,24 @@ const question = (kind: string, data: Question['data'], more: Partial<Question> 
   data,
   ...more,
 });
-const shown = (asked: Question) => renderQuestion(asked, 0, plain).join('\n');
+const shown = (asked: Interrupt) => renderInterrupt(asked, 0, plain).join('\n');
 
 test('each kind says what is asked and what to type', () => {
-  const cases: [Question, RegExp, RegExp][] = [
+  const cases: [Interrupt, RegExp, RegExp][] = [
     [
-      question('external-event', { eventType: 'paid', correlation: { a: 1 } }),
+      interrupt('external-event', { eventType: 'paid', correlation: { a: 1 } }),
       /event paid.*\n.*"a":1/,
       /NAME=VALUE/,
     ],
-    [question('conversation.exchange', { prompt: 'And now?' }), /^And now\?/, /content=TEXT.*outcome=JSON/s],
+    [interrupt('conversation.exchange', { prompt: 'And now?' }), /^And now\?/, /content=TEXT.*outcome=JSON/s],
     [
-      question('low-confidence', { agentId: 'bot', observed: 0.4, threshold: 0.7, decision: 'go' }),
+      interrupt('low-confidence', { agentId: 'bot', observed: 0.4, threshold: 0.7, decision: 'go' }),
       /^bot is too unsure: 0\.4 of 0\.7\n.*decided go/,
       /approve.*reject/s,
     ],
-    [question('custom', { customKind: 'colour', payload: ['red'] }), /^colour\n.*\["red"\]/, /--json JSON/],
-    [question('vendor.thing', { x: 1 }), /^vendor\.thing\n.*"x":1/, /NAME=VALUE/],
-    [question('clarification', { questions: [{ id: 'a b', question: 'Q?' }] }), /a b: Q\?/, /'a b'=TEXT/],
+    [interrupt('custom', { customKind: 'colour', payload: ['red'] }), /^colour\n.*\["red"\]/, /--json JSON/],
+    [interrupt('vendor.thing', { x: 1 }), /^vendor\.thing\n.*"x":1/, /NAME=VALUE/],
+    [interrupt('clarification', { questions: [{ id: 'a b', question: 'Q?' }] }), /a b: Q\?/, /'a b'=TEXT/],
   ];
   for (const [asked, text, typed] of cases) {
     assert.match(shown(asked), text);
@@ -42,14 +42,14 @@ test('each kind says what is asked and what to type', () => {
 test('approvers are named with what they are; control characters of a question are taken out', () => {
   const data = { approversList: ['ada'], approverRoleRefs: ['cfo'], audience: { groups: ['board'] } };
   assert.equal(approversOf(data), 'ada, role cfo, group board');
-  const nasty = question('approval', { title: 'no\u001b[2J\u0007ise', actions: ['accept'] });
+  const nasty = interrupt('approval', { title: 'no\u001b[2J\u0007ise', actions: ['accept'] });
   assert.match(shown(nasty), /^noise|^no ise/);
-  const late = question('custom', { customKind: 'x' }, { deadline: new Date(61_000).toISOString() });
+  const late = interrupt('custom', { customKind: 'x' }, { deadline: new Date(61_000).toISOString() });
   assert.match(shown(late), /Rejected by itself in 1m 1s/);
 });
 
 test('a turn of a conversation, its end, and neither', () => {
-  const chat = question('conversation.exchange', { prompt: 'p' });
+  const chat = interrupt('conversation.exchange', { prompt: 'p' });
   assert.deepEqual(answerFrom(chat, ['content=hi']), { operation: 'exchange', turn: { content: 'hi' } });
   assert.deepEqual(answerFrom(chat, ['outcome={"ok":true}']), { operation: 'close', outcome: { ok: true } });
   assert.throws(() => answerFrom(chat, ['x=1']), /content=TEXT/);
@@ -60,7 +60,7 @@ test('at a terminal: letters choose among what is offered, and empty lines decid
     (...lines: (string | undefined)[]) =>
     async () =>
       lines.shift();
-  const gate = question('approval', { actions: ['accept', 'refine', 'ask'] });
+  const gate = interrupt('approval', { actions: ['accept', 'refine', 'ask'] });
   assert.deepEqual(await converse(gate, says('r', '', 'A')), { action: 'accept' });
   assert.deepEqual(await converse(gate, says('c', '', 'c', 'shorter')), {
     action: 'refine',
@@ -68,11 +68,11 @@ test('at a terminal: letters choose among what is offered, and empty lines decid
   });
   assert.deepEqual(await converse(gate, says('q', 'why?')), { action: 'ask', question: 'why?' });
   assert.equal(await converse(gate, says(undefined)), undefined);
-  const form = question('clarification', { questions: [{ id: 'n', question: 'How many?' }] });
+  const form = interrupt('clarification', { questions: [{ id: 'n', question: 'How many?' }] });
   assert.deepEqual(await converse(form, says('3')), { answers: { n: 3 } });
   assert.equal(await converse(form, says('')), undefined);
-  assert.ok(!isAnswerable(question('external-event', { correlation: {} })));
-  assert.ok(!isAnswerable(question('approval', { actions: ['edit-accept'] })));
+  assert.ok(!isAnswerable(interrupt('external-event', { correlation: {} })));
+  assert.ok(!isAnswerable(interrupt('approval', { actions: ['edit-accept'] })));
 });
 
 test('words for a shell, and spans of time', () => {
