@@ -1,7 +1,7 @@
 /** A run as a person watches it: a line per step that is over, and the steps under way. Pure. */
 import type { StreamEvent } from '@gantry/client';
 import type { JsonObject } from '@gantry/protocol';
-import { placesOf } from './place.ts';
+import { locationsOf } from './code-location.ts';
 import { type Colour, duration, printable, type Style } from './style.ts';
 
 type Mark = 'done' | 'failed' | 'skipped' | 'retry' | 'waiting' | 'note';
@@ -45,9 +45,9 @@ const number = (value: unknown): number | undefined => (typeof value === 'number
 function errorText(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { code, message, details } = value as JsonObject;
-  const [place] = placesOf(Object(details));
+  const [location] = locationsOf(Object(details));
   const said = [text(code), text(message)].filter(Boolean).join(': ');
-  return place === undefined ? said : `${said} (at ${place})`;
+  return location === undefined ? said : `${said} (at ${location})`;
 }
 
 /** What each event adds to the finished lines, given the payload and how long the node took. */

@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts';
 import { RunStatus } from './run.ts';
 import { Count, optional, Text, Time, Values } from './schema.ts';
 
-/** What the engine decides and folds. Its place in the log is its sequence; the store adds nothing. */
+/** What the engine decides and folds. Its position in the log is its sequence; the store adds nothing. */
 export interface RunEvent {
   readonly type: string;
   /** Milliseconds since the epoch. */

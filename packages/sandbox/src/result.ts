@@ -54,7 +54,7 @@ const FRAME = /^[^\s/:\p{Cc}][^\s:\p{Cc}]{0,199}(?::\d{1,7}){1,2}$/u;
 const FRAMES_MAX = 5;
 
 /** Where in the pack it happened, innermost first; what the runner read off the stack. At most about 1 KiB. */
-function placeOf({ frames }: Readonly<Record<string, unknown>>): JsonObject {
+function locationOf({ frames }: Readonly<Record<string, unknown>>): JsonObject {
   if (!Array.isArray(frames)) return {};
   const stack = frames.filter((frame) => typeof frame === 'string' && FRAME.test(frame)).slice(0, FRAMES_MAX);
   const [at] = stack;
@@ -68,7 +68,7 @@ export function toNodeError(error: unknown): NodeError {
   const message =
     typeof given.message === 'string' && given.message !== '' ? given.message : 'The node failed.';
   const details: JsonObject = {
-    ...placeOf(given),
+    ...locationOf(given),
     ...toJsonObject(cutJson(given.details)),
     ...(typeof given.capability === 'string' && { capability: cutText(given.capability, NAME_MAX) }),
     ...(code === 'host_capability_missing' && missingOf(given.details)),

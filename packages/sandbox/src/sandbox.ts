@@ -35,7 +35,7 @@ const SHARED_DISPATCHES_MAX = 3;
 const DISPATCHES_MAX = 6;
 const INSPECTION_LIMITS: InvocationLimits = { memoryBytes: 128 * MIB, wallClockMs: 10_000, outputBytes: MIB };
 const INSPECTOR = { tenant: '', workspace: '', principal: '' } as const;
-/** Places for inspections beside those of invocations: an install waits for no run, and no run for an install. */
+/** Processes for inspections, beside those of invocations: an install waits for no run, and no run for an install. */
 const INSPECTIONS_MAX = 4;
 const LATE_REASON_MAX = 300;
 

@@ -1,7 +1,7 @@
 import type { RunExplanation } from '@gantry/protocol';
+import { locationsOf } from '../code-location.ts';
 import { type Command, flag } from '../command.ts';
 import { print } from '../output.ts';
-import { placesOf } from '../place.ts';
 import { duration, printable, type Style } from '../style.ts';
 
 export const explain: Command = {
@@ -39,9 +39,9 @@ function renderExplanation(explanation: RunExplanation, now: number, style: Styl
     printable(summary),
     ...waitingFor.map(({ text }) => `  … ${printable(text)}`),
     ...(cause
-      ? [`  ✗ ${printable(`${cause.error.code}: ${cause.error.message}`)} ${placeOf(where)}`.trimEnd()]
+      ? [`  ✗ ${printable(`${cause.error.code}: ${cause.error.message}`)} ${inBrackets(where)}`.trimEnd()]
       : []),
-    ...placesOf(cause?.error.details).map((place) => `    at ${printable(place)}`),
+    ...locationsOf(cause?.error.details).map((location) => `    at ${printable(location)}`),
     ...(actions.length > 0 ? ['You can:'] : []),
     ...actions.map(({ action, method, path, text }) => {
       const command = TYPED[action]?.(runId) ?? `${method} ${path}`;
@@ -51,7 +51,7 @@ function renderExplanation(explanation: RunExplanation, now: number, style: Styl
   return lines.join('\n');
 }
 
-function placeOf(parts: readonly (string | false | undefined)[]): string {
+function inBrackets(parts: readonly (string | false | undefined)[]): string {
   const known = parts.filter((part) => typeof part === 'string' && part !== '');
   return known.length === 0 ? '' : `(${known.join(', ')})`;
 }

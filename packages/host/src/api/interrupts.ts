@@ -72,7 +72,12 @@ function runScopedRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): voi
       const { runId, nodeId } = request.params;
       const caller = callerOf(request);
       const key = { tenant: caller.tenant, runId };
-      const resolution = { key, nodeId, resumeValue: request.body.resumeValue as Json, by: resolverOf(caller) };
+      const resolution = {
+        key,
+        nodeId,
+        resumeValue: request.body.resumeValue as Json,
+        by: resolverOf(caller),
+      };
       const operation = `POST /v1/runs/${runId}/interrupts/${nodeId}`;
       return idempotency.answer(request, reply, operation, (record) => resolve(deps, resolution, record));
     });
@@ -165,7 +170,11 @@ async function resolve(
   record: RecordAnswer | undefined,
 ): Promise<Answer | 'duplicate'> {
   const answer = { type: 'resolved', nodeId: resolution.nodeId } as const;
-  const result = await runtime.command(key, { type: 'resolve', ...resolution }, recordOf(answer, 200, record));
+  const result = await runtime.command(
+    key,
+    { type: 'resolve', ...resolution },
+    recordOf(answer, 200, record),
+  );
   switch (result.kind) {
     case 'duplicate':
       return 'duplicate';

@@ -17,13 +17,13 @@ const failure = (description: string) => ({ description, content: json(ERROR_REF
 const headerName = (name: string): string => name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 
 /** Each member of an object schema as a parameter. */
-function parameters(schema: TSchema | undefined, place: 'path' | 'query' | 'header'): object[] {
+function parameters(schema: TSchema | undefined, location: 'path' | 'query' | 'header'): object[] {
   if (schema === undefined || !('properties' in schema)) return [];
   const required = 'required' in schema ? (schema.required as string[]) : [];
   return Object.entries(schema.properties as Record<string, TSchema>).map(([name, property]) => ({
-    name: place === 'header' ? headerName(name) : name,
-    in: place,
-    required: place === 'path' || required.includes(name),
+    name: location === 'header' ? headerName(name) : name,
+    in: location,
+    required: location === 'path' || required.includes(name),
     schema: property,
   }));
 }

@@ -65,7 +65,7 @@ export const PACK_ERRORS = {
     ],
     tarball_manifest_not_json: [
       'The pack.json in the archive is not JSON.',
-      'Correct the place in `details`.',
+      'Correct what `details` points at.',
     ],
     tarball_entry_missing: [
       'The archive lacks the file that `runtime.entry` names.',
@@ -109,7 +109,7 @@ export const PACK_ERRORS = {
     ],
     pack_lockfile_invalid: [
       'The lockfile is not a valid pack-lock.json.',
-      'Correct the place in `details`, or make the lockfile anew.',
+      'Correct what `details` points at, or create the lockfile again.',
     ],
     pack_peer_dependency_missing: [
       'The pack needs capabilities that this host does not offer.',

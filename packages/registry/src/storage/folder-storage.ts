@@ -13,15 +13,15 @@ export function openFolderStorage({ folder, now }: FolderStorageOptions): Archiv
   const archives = path.join(folder, 'archives');
   // In the same file system, so that storing an archive is a rename.
   const spool = new Spool(path.join(folder, 'spool'));
-  const place = (integrity: string): string => path.join(archives, nameOf(integrity));
+  const fileOf = (integrity: string): string => path.join(archives, nameOf(integrity));
   return {
     async spool(source, bytesMax) {
       const file = await spool.write(source, bytesMax);
-      return { ...file, keep: () => keep(file, place(file.integrity), now()) };
+      return { ...file, keep: () => keep(file, fileOf(file.integrity), now()) };
     },
-    get: (integrity) => read(place(integrity)),
-    has: async (integrity) => (await ageOf(place(integrity))) !== undefined,
-    delete: (integrity) => rm(place(integrity), { force: true }),
+    get: (integrity) => read(fileOf(integrity)),
+    has: async (integrity) => (await ageOf(fileOf(integrity))) !== undefined,
+    delete: (integrity) => rm(fileOf(integrity), { force: true }),
     list: () => list(archives),
     async start() {
       await mkdir(archives, { recursive: true, mode: 0o700 });
@@ -35,15 +35,15 @@ export function openFolderStorage({ folder, now }: FolderStorageOptions): Archiv
  * Renames a second link of the spooled file to its final name, over an older copy with the same bytes. The spooled
  * file stays, so that it can be stored again.
  */
-async function keep(file: SpoolFile, place: string, now: number): Promise<void> {
+async function keep(file: SpoolFile, target: string, now: number): Promise<void> {
   const second = `${file.path}.keep`;
   try {
     await utimes(file.path, now / 1000, now / 1000);
     await link(file.path, second);
-    await rename(second, place);
-    await syncFolder(path.dirname(place));
+    await rename(second, target);
+    await syncFolder(path.dirname(target));
   } catch (error) {
-    throw storageError(`${path.dirname(place)} cannot be written.`, error);
+    throw storageError(`${path.dirname(target)} cannot be written.`, error);
   } finally {
     // A rename between two links of one file does nothing.
     await rm(second, { force: true });
@@ -61,20 +61,20 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function read(place: string) {
+async function read(file: string) {
   try {
-    return (await open(place, 'r')).createReadStream();
+    return (await open(file, 'r')).createReadStream();
   } catch (error) {
-    throw storageError(`The archive ${path.basename(place)} cannot be read.`, error);
+    throw storageError(`The archive ${path.basename(file)} cannot be read.`, error);
   }
 }
 
-async function ageOf(place: string): Promise<number | undefined> {
+async function ageOf(file: string): Promise<number | undefined> {
   try {
-    return (await stat(place)).mtimeMs;
+    return (await stat(file)).mtimeMs;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw storageError(`The archive ${path.basename(place)} cannot be accessed.`, error);
+    throw storageError(`The archive ${path.basename(file)} cannot be accessed.`, error);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * Members of ctx that the host does not offer. They are absent, since packs test for them; a call of one fails with
  * `host_capability_missing`. An error is put down to a read of an absent member only
- * if it names that member, or happened at the very place of the read: packs test for members that they then do without.
+ * if it names that member, or happened at the very location of the read: packs test for members that they then do without.
  */
 import { framesOf, here, stackOf } from './frames.mjs';
 
@@ -27,7 +27,7 @@ export const watched = (object, path, absences) =>
   });
 
 const pathOf = ({ path, name }) => `${path}${name}`;
-const placeOf = ({ site }) => framesOf(stackOf(site))[0];
+const locationOf = ({ site }) => framesOf(stackOf(site))[0];
 
 /** `kv.nope` and `c.storage.kv.nope` name `storage.kv.nope`, and so does a bare `nope`; `orders.nope` does not. */
 function isNamed(expression, read) {
@@ -39,22 +39,22 @@ function isNamed(expression, read) {
 }
 
 /** In `ctx.graph.query`, the read of `query` stands right behind that of `graph`. */
-function isRightBefore(read, place) {
-  const [, line, column] = COLUMN.exec(placeOf(read) ?? '') ?? [];
-  return line !== undefined && place === `${line}${Number(column) + read.name.length + 1}`;
+function isRightBefore(read, location) {
+  const [, line, column] = COLUMN.exec(locationOf(read) ?? '') ?? [];
+  return line !== undefined && location === `${line}${Number(column) + read.name.length + 1}`;
 }
 
 /** The read that an error came from, and the path that was asked for. */
-function culprit(absences, { message, frames: [place] = [] }) {
+function culprit(absences, { message, frames: [location] = [] }) {
   const expression = NOT_A_FUNCTION.exec(message)?.[1];
   if (expression !== undefined) {
-    const isHere = (read) => place !== undefined && placeOf(read) === place;
+    const isHere = (read) => location !== undefined && locationOf(read) === location;
     const read = absences.findLast((one) => isHere(one) || isNamed(expression, one));
     return read && { read, asked: pathOf(read) };
   }
   const member = OF_UNDEFINED.exec(message)?.[1];
-  if (member === undefined || place === undefined) return undefined;
-  const read = absences.findLast((one) => isRightBefore(one, place));
+  if (member === undefined || location === undefined) return undefined;
+  const read = absences.findLast((one) => isRightBefore(one, location));
   return read && { read, asked: `${pathOf(read)}.${member}` };
 }
 

@@ -61,7 +61,7 @@ const KINDS = {
 };
 
 /** `storage.kv.get` becomes `ctx.storage.kv.get`; a function may have members too. */
-function place(ctx, path, member, absences) {
+function addMember(ctx, path, member, absences) {
   const names = path.split('.');
   const last = names.pop();
   let owner = ctx;
@@ -98,6 +98,6 @@ export function makeCtx(invocation) {
     },
   };
   for (const [path, kind] of Object.entries(invocation.surfaces))
-    place(ctx, path, (...args) => KINDS[kind](invocation, path, args), invocation.absences);
+    addMember(ctx, path, (...args) => KINDS[kind](invocation, path, args), invocation.absences);
   return watched(ctx, '', invocation.absences);
 }

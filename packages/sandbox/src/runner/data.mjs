@@ -116,7 +116,7 @@ const LIST_CLOSES = 93;
 const OBJECT_OPENS = 123;
 const OBJECT_CLOSES = 125;
 
-/** The place of the quote that ends a text, or of the end. */
+/** The index of the quote that ends a text, or of the end. */
 function endOfText(json, start) {
   let at = start;
   for (; at < json.length && json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++;

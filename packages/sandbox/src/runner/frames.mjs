@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 const { captureStackTrace } = Error;
 const FRAMES_MAX = 5;
 const STACK_LENGTH_MAX = 16_384;
-const PLACE = /^[^\s:]+(?::\d+){1,2}(?=\)?$)/;
+const LOCATION = /^[^\s:]+(?::\d+){1,2}(?=\)?$)/;
 
 let prefixes = [];
 
@@ -14,12 +14,12 @@ export function setPackFolder(folder) {
   prefixes = [pathToFileURL(root).href, root];
 }
 
-/** `    at fn (file:///pack/index.mjs:3:5)`; a syntax error begins with its place instead. */
-function placeIn(line) {
+/** `    at fn (file:///pack/index.mjs:3:5)`; a syntax error begins with its location instead. */
+function locationIn(line) {
   for (const prefix of prefixes) {
     const start = line.indexOf(prefix);
     if (start === 0 || (start > 0 && /^\s+at /.test(line)))
-      return PLACE.exec(line.slice(start + prefix.length))?.[0];
+      return LOCATION.exec(line.slice(start + prefix.length))?.[0];
   }
   return undefined;
 }
@@ -29,8 +29,8 @@ export function framesOf(stack) {
   if (typeof stack !== 'string') return [];
   const lines = stack.slice(0, STACK_LENGTH_MAX).split('\n');
   return lines
-    .map(placeIn)
-    .filter((place) => place !== undefined)
+    .map(locationIn)
+    .filter((location) => location !== undefined)
     .slice(0, FRAMES_MAX);
 }
 

@@ -128,7 +128,7 @@ function checkLengths(lengths, bytes) {
  */
 export class Decoder {
   /** What is being filled: the lengths, the JSON or one part. */
-  #place = new Uint8Array(LENGTHS_BYTES);
+  #buffer = new Uint8Array(LENGTHS_BYTES);
   #filled = 0;
   #size = 0;
   #textLength = 0;
@@ -147,11 +147,11 @@ export class Decoder {
   push(chunk) {
     const frames = [];
     for (let at = 0; ; ) {
-      const piece = chunk.subarray(at, at + this.#place.byteLength - this.#filled);
-      this.#place.set(piece, this.#filled);
+      const piece = chunk.subarray(at, at + this.#buffer.byteLength - this.#filled);
+      this.#buffer.set(piece, this.#filled);
       this.#filled += piece.byteLength;
       at += piece.byteLength;
-      if (this.#filled < this.#place.byteLength) return frames;
+      if (this.#filled < this.#buffer.byteLength) return frames;
       if (this.#isWhole()) frames.push(this.#finish());
     }
   }
@@ -159,10 +159,10 @@ export class Decoder {
   /** Takes what was filled, and says whether it was the last of its frame. */
   #isWhole() {
     if (this.#size === 0) {
-      this.#begin(new DataView(this.#place.buffer));
+      this.#begin(new DataView(this.#buffer.buffer));
       return false;
     }
-    if (this.#lengths) this.#parts.push(this.#place);
+    if (this.#lengths) this.#parts.push(this.#buffer);
     else this.#readHead();
     if (this.#parts.length === this.#lengths.length) return true;
     this.#open(this.#lengths[this.#parts.length]);
@@ -182,8 +182,8 @@ export class Decoder {
   }
 
   #readHead() {
-    this.#values = checkValues(this.#place);
-    const text = toText(this.#place);
+    this.#values = checkValues(this.#buffer);
+    const text = toText(this.#buffer);
     const [head, lengths] = JSON.parse(text);
     checkLengths(lengths, this.#size - this.#textLength);
     this.#mayRaise = mayRaise(text);
@@ -192,7 +192,7 @@ export class Decoder {
   }
 
   #open(length) {
-    this.#place = new Uint8Array(length);
+    this.#buffer = new Uint8Array(length);
     this.#filled = 0;
   }
 

@@ -25,9 +25,9 @@ class Absent(AttributeError):
     def __init__(self, owner, name, members):
         path = f'{owner}{name}'
         listed = ', '.join(sorted(members)[:LISTED_MAX]) + (', …' if len(members) > LISTED_MAX else '')
-        place = f'ctx.{owner}'[:-1]
+        owner_path = f'ctx.{owner}'[:-1]
         super().__init__(
-            f'This host does not offer ctx.{path}. {place} has {listed}. Test for what a host may lack before using it.'
+            f'This host does not offer ctx.{path}. {owner_path} has {listed}. Test for what a host may lack before using it.'
         )
         self.code = 'host_capability_missing'
         self.details = {'capability': f'host.{path}'}
@@ -191,16 +191,16 @@ def _build(tree, path):
 def make_ctx(invocation, grants):
     tree = {}
 
-    def place(path, function):
+    def add(path, function):
         branch = tree
         for name in path.split('.'):
             branch = branch.setdefault(name, {})
         branch[''] = function
 
     for path, (method, needed) in PRIMITIVES.items():
-        place(path, _member(invocation, method, 'unary') if needed in grants else _denied(needed))
+        add(path, _member(invocation, method, 'unary') if needed in grants else _denied(needed))
     for path, kind in invocation.surfaces.items():
-        place(path, _member(invocation, path, kind))
+        add(path, _member(invocation, path, kind))
     built = {name: _build(branch, f'{name}.') for name, branch in tree.items()}
     variables = Members({'get': invocation.get_variable, 'set': invocation.set_variable}, path='variables.')
     own = {'log': invocation.log, 'emit': invocation.emit, 'suspend': invocation.suspend}

@@ -37,8 +37,8 @@ def _nodes_of(module):
 
 
 def load(folder, entry):
-    place, names = _located(os.path.join(folder, entry))
-    sys.path[:0] = [place] if place == folder else [place, folder]
+    root, names = _located(os.path.join(folder, entry))
+    sys.path[:0] = [root] if root == folder else [root, folder]
     nodes = {}
     for name in names:
         nodes.update(_nodes_of(importlib.import_module(name)))

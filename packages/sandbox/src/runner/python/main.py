@@ -26,13 +26,13 @@ FRAMES_MAX = 5
 def frames_of(error, folder):
     """Where in the pack it was raised, innermost first: `nodes.py:12`."""
     trace = error.__traceback__
-    places = []
+    locations = []
     while trace is not None:
-        places.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
+        locations.append((trace.tb_frame.f_code.co_filename, trace.tb_lineno))
         trace = trace.tb_next
     if isinstance(error, SyntaxError):
-        places.append((error.filename, error.lineno))
-    inside = [(file, line) for file, line in reversed(places) if str(file).startswith(f'{folder}/')]
+        locations.append((error.filename, error.lineno))
+    inside = [(file, line) for file, line in reversed(locations) if str(file).startswith(f'{folder}/')]
     return [f'{file[len(folder) + 1 :]}:{line}' for file, line in inside[:FRAMES_MAX]]
 
 
