@@ -1,11 +1,12 @@
 /** A supervisor that takes its turns, and one that is interrupted in between. */
 
 import { firstQuestion } from '@gantry/engine';
-import { type Api, type Caller, callerOf } from '@gantry/http';
+import type { Api } from '@gantry/http';
 import { OpenwopError, type RunEventDoc, type WorkflowDefinition } from '@gantry/protocol';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { definition, edge, node, noop, seamId } from './definition.ts';
 import { type Drive, resolver } from './drive.ts';
+import { seam } from './seam.ts';
 
 const TURNS_MAX = 100;
 /** So unsure that nobody carries the decision out unasked. */
@@ -45,7 +46,7 @@ function loop(turns: number, suspendAtTurn = 0): WorkflowDefinition {
 }
 
 export function agentLoopSeam(app: Api, drive: Drive): void {
-  async function take(caller: Caller, body: Static<typeof Loop>): Promise<Static<typeof Looped>> {
+  seam(app, 'agentloop/run', [Loop, Looped], async (caller, body) => {
     const { turns, suspendAtTurn, resume, workspaceWriteAtTurn } = body;
     if (workspaceWriteAtTurn !== undefined)
       throw new OpenwopError('capability_not_provided', { details: { capability: 'workspace' } });
@@ -62,13 +63,7 @@ export function agentLoopSeam(app: Api, drive: Drive): void {
       ...(resumedIteration !== undefined && { resumedIteration }),
       runId: key.runId,
     };
-  }
-
-  app.post(
-    '/v1/host/sample/agentloop/run',
-    { schema: { summary: 'Let a supervisor take its turns', body: Loop, response: { 200: Looped } } },
-    (request) => take(callerOf(request), request.body),
-  );
+  });
 }
 
 const decisionsIn = (events: readonly RunEventDoc[]): RunEventDoc[] =>

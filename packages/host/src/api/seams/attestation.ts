@@ -1,9 +1,10 @@
 /** What a child reports is attested and merged, or not, by a real parent. */
-import { type Api, type Caller, callerOf } from '@gantry/http';
+import type { Api } from '@gantry/http';
 import { type Json, type JsonObject, OpenwopError, Values, type WorkflowVariable } from '@gantry/protocol';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { definition, node, seamIdFor } from './definition.ts';
 import { type Drive, resolver } from './drive.ts';
+import { seam } from './seam.ts';
 
 const OUTPUTS_MAX = 64;
 const GIVEN = 'given_';
@@ -55,7 +56,7 @@ function family(outputs: JsonObject, outputAttestation: JsonObject) {
 }
 
 export function attestationSeam(app: Api, drive: Drive): void {
-  async function attest(caller: Caller, body: Static<typeof Attest>): Promise<Static<typeof Attested>> {
+  seam(app, 'subrun/attest', [Attest, Attested], async (caller, body) => {
     const outputs = body.childOutputs as JsonObject;
     const given = Object.fromEntries(Object.keys(outputs).map((name) => [GIVEN + name, outputs[name]!]));
     const workflows = family(outputs, (body.outputAttestation ?? {}) as JsonObject);
@@ -78,13 +79,7 @@ export function attestationSeam(app: Api, drive: Drive): void {
       ...(merged && { mergedValues: mergedIn(snapshot.variables as JsonObject) }),
       runId: key.runId,
     };
-  }
-
-  app.post(
-    '/v1/host/sample/subrun/attest',
-    { schema: { summary: 'Merge the outputs of a child', body: Attest, response: { 200: Attested } } },
-    (request) => attest(callerOf(request), request.body),
-  );
+  });
 }
 
 const isObject = (value: Json | undefined): value is JsonObject =>

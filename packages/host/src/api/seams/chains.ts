@@ -12,6 +12,7 @@ import Type, { type Static } from 'typebox';
 import type { PackRecords } from '../../packs/pack-records.ts';
 import type { Packs } from '../../packs/packs.ts';
 import { chainOptions } from '../../workflows/chain-options.ts';
+import { seam } from './seam.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 
@@ -66,10 +67,8 @@ export function chainSeams(app: Api, { records, knownTypes }: Pick<Packs, 'recor
       return expand(named, request.body, chainOptions(await knownTypes(tenant)));
     },
   );
-  app.post(
-    '/v1/host/sample/chain/deferred-expand',
-    { schema: { summary: 'Expand a chain for later', body: Defer, response: { 200: Deferred } } },
-    async (request) => defer(request.body, chainOptions(await knownTypes(callerOf(request).tenant))),
+  seam(app, 'chain/deferred-expand', [Defer, Deferred], async ({ tenant }, body) =>
+    defer(body, chainOptions(await knownTypes(tenant))),
   );
 }
 

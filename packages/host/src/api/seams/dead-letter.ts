@@ -1,5 +1,5 @@
 /** A run whose retries are used up, and a fork of it. */
-import { type Api, callerOf } from '@gantry/http';
+import type { Api } from '@gantry/http';
 import { OpenwopError, RunEventDocSchema } from '@gantry/protocol';
 import Type from 'typebox';
 import { createForks } from '../../runtime/fork.ts';
@@ -7,6 +7,7 @@ import type { ReadRun } from '../../runtime/runtime.ts';
 import type { ApiDeps } from '../context.ts';
 import { definition, node, seamId } from './definition.ts';
 import type { Drive } from './drive.ts';
+import { seam } from './seam.ts';
 
 const Exhaust = Type.Object({ scenario: Type.Enum(['exhaust-retries', 'fork-after-dead-letter']) });
 const Exhausted = Type.Object({
@@ -31,15 +32,11 @@ export function deadLetterSeam(app: Api, { runtime, store, now, randomBytes }: A
     }
   }
 
-  app.post(
-    '/v1/host/sample/deadletter/exhaust',
-    { schema: { summary: 'Use up the retries of a run', body: Exhaust, response: { 200: Exhausted } } },
-    async (request) => {
-      const key = await drive.start(callerOf(request), [failing]);
-      const run = await drive.atRest(key);
-      const event = (await drive.events(key)).find(({ type }) => type === 'run.dead_lettered');
-      const isFork = request.body.scenario === 'fork-after-dead-letter';
-      return { ...(event && { event }), ...(isFork && { forkEligible: await isForkable(run) }) };
-    },
-  );
+  seam(app, 'deadletter/exhaust', [Exhaust, Exhausted], async (caller, { scenario }) => {
+    const key = await drive.start(caller, [failing]);
+    const run = await drive.atRest(key);
+    const event = (await drive.events(key)).find(({ type }) => type === 'run.dead_lettered');
+    const isFork = scenario === 'fork-after-dead-letter';
+    return { ...(event && { event }), ...(isFork && { forkEligible: await isForkable(run) }) };
+  });
 }

@@ -1,11 +1,12 @@
 /** A parallel dispatch of real children. */
 
 import { DISPATCH_MAX_FAN_OUT, type Run } from '@gantry/engine';
-import { type Api, type Caller, callerOf } from '@gantry/http';
+import type { Api } from '@gantry/http';
 import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { definition, edge, node, noop, seamId, seamIdFor } from './definition.ts';
 import type { Drive } from './drive.ts';
+import { seam } from './seam.ts';
 
 const FanOut = Type.Object({
   nextWorkerIds: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
@@ -47,7 +48,7 @@ function parent({ nextWorkerIds, config }: Static<typeof FanOut>): WorkflowDefin
 }
 
 export function fanOutSeam(app: Api, drive: Drive): void {
-  async function fanOut(caller: Caller, body: Static<typeof FanOut>): Promise<Static<typeof Joined>> {
+  seam(app, 'dispatch/fanout', [FanOut, Joined], async (caller, body) => {
     const played = [...new Set(body.nextWorkerIds.filter(isPlayed).map(workflowOf))];
     const key = await drive.start(caller, [...played.map(noop), parent(body)]);
     const { run } = await drive.atRest(key);
@@ -64,13 +65,7 @@ export function fanOutSeam(app: Api, drive: Drive): void {
       mergeOrder: [...ended],
       runId: key.runId,
     };
-  }
-
-  app.post(
-    '/v1/host/sample/dispatch/fanout',
-    { schema: { summary: 'Dispatch workers and join them', body: FanOut, response: { 200: Joined } } },
-    (request) => fanOut(callerOf(request), request.body),
-  );
+  });
 }
 
 function outputsOf(run: Run, nodeId: string): JsonObject {

@@ -1,9 +1,10 @@
 /** Runs of the governance gate, answered by people of each role. */
-import { type Api, type Caller, callerOf } from '@gantry/http';
+import type { Api } from '@gantry/http';
 import { RunEventDocSchema } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { definition, edge, node, seamId } from './definition.ts';
 import { type Drive, resolver } from './drive.ts';
+import { seam } from './seam.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 256 });
 const Gate = Type.Object({
@@ -55,7 +56,7 @@ const gated = (quorum: number) =>
   );
 
 export function governanceSeam(app: Api, drive: Drive): void {
-  async function pass(caller: Caller, body: Static<typeof Gate>): Promise<Static<typeof Outcome>> {
+  seam(app, 'governance/approval-gate', [Gate, Outcome], async (caller, body) => {
     const { scenario, principal = 'conformance-principal', reason = `The ${scenario} of a seam.` } = body;
     const { quorum, answers } = SCENARIOS[scenario];
     const key = await drive.start(caller, [gated(quorum)]);
@@ -69,11 +70,5 @@ export function governanceSeam(app: Api, drive: Drive): void {
     const event = (await drive.events(key)).findLast(({ type }) => OUTCOMES.includes(type));
     const released = run.nodes.get('behind')?.status === 'completed';
     return { released, ...(event && { event }), runId: key.runId };
-  }
-
-  app.post(
-    '/v1/host/sample/governance/approval-gate',
-    { schema: { summary: 'Answer a governance gate', body: Gate, response: { 200: Outcome } } },
-    (request) => pass(callerOf(request), request.body),
-  );
+  });
 }

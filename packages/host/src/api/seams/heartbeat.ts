@@ -1,5 +1,5 @@
 /** Ticks of a real heartbeat whose predicate sees what the caller says. */
-import { type Api, type Caller, callerOf } from '@gantry/http';
+import type { Api, Caller } from '@gantry/http';
 import { limiter } from '@gantry/limiter';
 import {
   HEARTBEAT_LIMITS,
@@ -7,10 +7,11 @@ import {
   HeartbeatStateChanged,
   type JsonObject,
 } from '@gantry/protocol';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { Heartbeats } from '../../heartbeats/heartbeats.ts';
 import type { ApiDeps } from '../context.ts';
 import { definition, edge, node, noop, seamId, seamIdFor } from './definition.ts';
+import { seam } from './seam.ts';
 
 const MAX_RUNTIME_MS = 1_000;
 
@@ -66,7 +67,7 @@ export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { service, evalu
     return (await service.create(caller, request)).view.heartbeatId;
   }
 
-  async function tick(caller: Caller, body: Static<typeof Tick>): Promise<Static<typeof Ticked>> {
+  seam(app, 'heartbeat/tick', [Tick, Ticked], async (caller, body) => {
     const { heartbeatId, observedState = {}, simulateSlowMs = 0 } = body;
     const id = await creating.run(caller.tenant, () => heartbeatOf(caller, heartbeatId));
     const inputs = { observed: observedState as JsonObject, slowMs: simulateSlowMs };
@@ -78,11 +79,5 @@ export function heartbeatSeam(app: Api, { workflows }: ApiDeps, { service, evalu
       stateChanged: stateChanged ? [{ ...stateChanged, heartbeatId }] : [],
       enqueuedRuns: enqueuedRunId === undefined ? 0 : 1,
     };
-  }
-
-  app.post(
-    '/v1/host/sample/heartbeat/tick',
-    { schema: { summary: 'Evaluate a heartbeat once', body: Tick, response: { 200: Ticked } } },
-    (request) => tick(callerOf(request), request.body),
-  );
+  });
 }

@@ -2,11 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { type Api, callerOf } from '@gantry/http';
+import type { Api } from '@gantry/http';
 import { type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import type { NodeResult, PackCode } from '@gantry/sandbox';
 import Type, { type Static } from 'typebox';
 import type { Packs } from '../../packs/packs.ts';
+import { seam } from './seam.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 
@@ -42,26 +43,14 @@ const GRANT_OF: Readonly<Record<string, string>> = {
 };
 
 export function sandboxSeams(app: Api, packs: Packs): void {
-  app.post(
-    '/v1/host/sample/test/sandbox-load',
-    { schema: { summary: 'Load a pack in the sandbox', body: Load, response: { 200: Loaded } } },
-    async (request) => {
-      const { packId } = request.body;
-      const code = await codeOf(packs, callerOf(request).tenant, packId, packId);
-      const inspection = await (await packs.sandboxes.for('archive')).inspect(code);
-      if (!inspection.loaded)
-        throw new OpenwopError('pack_load_failure', {
-          message: inspection.error.message,
-          details: { packId },
-        });
-      return { ok: true, packId, typeIds: [...inspection.typeIds] };
-    },
-  );
-  app.post(
-    '/v1/host/sample/test/sandbox-invoke',
-    { schema: { summary: 'Run code in the sandbox', body: Invoke, response: { 200: Invoked } } },
-    async (request) => invoke(packs, callerOf(request).tenant, request.body),
-  );
+  seam(app, 'test/sandbox-load', [Load, Loaded], async ({ tenant }, { packId }) => {
+    const code = await codeOf(packs, tenant, packId, packId);
+    const inspection = await (await packs.sandboxes.for('archive')).inspect(code);
+    if (inspection.loaded) return { ok: true, packId, typeIds: [...inspection.typeIds] };
+    const { message } = inspection.error;
+    throw new OpenwopError('pack_load_failure', { message, details: { packId } });
+  });
+  seam(app, 'test/sandbox-invoke', [Invoke, Invoked], ({ tenant }, body) => invoke(packs, tenant, body));
 }
 
 async function invoke(packs: Packs, tenant: string, request: Static<typeof Invoke>): Promise<object> {

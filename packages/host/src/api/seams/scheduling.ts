@@ -1,9 +1,10 @@
 /** Ticks of a real schedule at times of our own. */
-import { type Api, type Caller, callerOf } from '@gantry/http';
-import Type, { type Static } from 'typebox';
+import type { Api } from '@gantry/http';
+import Type from 'typebox';
 import type { Schedules } from '../../schedules/schedules.ts';
 import type { ApiDeps } from '../context.ts';
 import { noop, seamId } from './definition.ts';
+import { seam } from './seam.ts';
 
 /** So rare that the clock of the host will hardly come between. */
 const CRON = '0 0 1 * *';
@@ -19,7 +20,7 @@ const Ticked = Type.Object({ runsFired: Type.Integer({ minimum: 0 }) });
 export type SeamSchedules = Pick<Schedules, 'service' | 'fireAt'>;
 
 export function schedulingSeam(app: Api, { workflows }: ApiDeps, schedules: SeamSchedules): void {
-  async function tick({ tenant, keyId }: Caller, tick: Static<typeof Tick>) {
+  seam(app, 'scheduling/tick', [Tick, Ticked], async ({ tenant, keyId }, tick) => {
     const { scenario, missedTicks = MISSED_DEFAULT } = tick;
     const caller = { kind: 'person', tenant, actor: keyId } as const;
     const { workflowId } = await workflows.register(tenant, noop(seamId('scheduled')));
@@ -36,11 +37,5 @@ export function schedulingSeam(app: Api, { workflows }: ApiDeps, schedules: Seam
     } finally {
       await schedules.service.remove(caller, id);
     }
-  }
-
-  app.post(
-    '/v1/host/sample/scheduling/tick',
-    { schema: { summary: 'Let a schedule fall due', body: Tick, response: { 200: Ticked } } },
-    (request) => tick(callerOf(request), request.body),
-  );
+  });
 }

@@ -9,8 +9,8 @@ import { dispatch, stored } from '../../triggers/dispatch.ts';
 import { createIngest, type Ingest } from '../../triggers/ingest.ts';
 import type { Triggers } from '../../triggers/triggers.ts';
 import type { ApiDeps } from '../context.ts';
-import { personOf } from '../resources.ts';
 import { noop, seamId } from './definition.ts';
+import { seam } from './seam.ts';
 
 const ATTEMPTS = 2;
 /** An event of the future: the clock of the host leaves it to the seam. */
@@ -44,7 +44,8 @@ export function triggerBridgeSeam(app: Api, deps: ApiDeps, { service, ingest, ti
     return (await service.register(caller, wanted, '')).subscription.subscriptionId;
   }
 
-  async function deliver(caller: Caller, body: Static<typeof Deliver>): Promise<Static<typeof Delivered>> {
+  seam(app, 'trigger-bridge/deliver', [Deliver, Delivered], async ({ tenant, keyId }, body) => {
+    const caller: Caller = { kind: 'person', tenant, actor: keyId };
     const subscriptionId = await subscribe(caller);
     const sent = event(body.dedupKey ?? newId('evt', now(), randomBytes));
     try {
@@ -59,15 +60,7 @@ export function triggerBridgeSeam(app: Api, deps: ApiDeps, { service, ingest, ti
     } finally {
       await service.end(caller, subscriptionId);
     }
-  }
-
-  app.post(
-    '/v1/host/sample/trigger-bridge/deliver',
-    {
-      schema: { summary: 'Send an event through the bridge', body: Deliver, response: { 200: Delivered } },
-    },
-    (request) => deliver(personOf(request), request.body),
-  );
+  });
 }
 
 /** On a host that never has room, which only its runtime can say. */

@@ -1,0 +1,39 @@
+/** One route of the public conformance suite. */
+import { type Api, type Caller, callerOf } from '@gantry/http';
+import type { Static, TSchema } from 'typebox';
+
+/** By their path below `/v1/host/sample/`, with what each does. */
+const SEAMS = {
+  'agentloop/run': 'Let a supervisor take its turns',
+  'artifacttypes/install': 'Install an artifact-type pack from its manifest and schemas',
+  'artifacttypes/produce': 'Judge an artifact',
+  'authorization/decide': 'Whether a principal may do something',
+  'chain/deferred-expand': 'Expand a chain for later',
+  'connection-packs/consent-plan': 'The steps that people are asked to consent to',
+  'connection-packs/egress-check': 'Whether credentials of a provider may go to a host',
+  'connection-packs/install': 'Install a connection pack from its manifest',
+  'connection-packs/resolve': 'The pack or built-in that describes a provider',
+  'deadletter/exhaust': 'Use up the retries of a run',
+  'dispatch/fanout': 'Dispatch workers and join them',
+  'governance/approval-gate': 'Answer a governance gate',
+  'heartbeat/tick': 'Evaluate a heartbeat once',
+  'scheduling/tick': 'Let a schedule fall due',
+  'subrun/attest': 'Merge the outputs of a child',
+  'test/llm-cache-key': 'The cache key of a request to a model',
+  'test/sandbox-invoke': 'Run code in the sandbox',
+  'test/sandbox-load': 'Load a pack in the sandbox',
+  'trigger-bridge/deliver': 'Send an event through the bridge',
+} as const;
+
+/** Answers a POST with what `run` returns. */
+export function seam<Body extends TSchema, Answer extends TSchema>(
+  app: Api,
+  path: keyof typeof SEAMS,
+  [body, answer]: readonly [Body, Answer],
+  run: (caller: Caller, body: Static<Body>) => Promise<Static<Answer>>,
+): void {
+  const schema = { summary: SEAMS[path], body: body as TSchema, response: { 200: answer as TSchema } };
+  app.post(`/v1/host/sample/${path}`, { schema }, (request) =>
+    run(callerOf(request), request.body as Static<Body>),
+  );
+}
