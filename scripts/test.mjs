@@ -81,6 +81,8 @@ async function postgresUrl() {
 // Loading is half of the work of most files, so those that change nothing of their process share one. The groups and
 // files that take longest come first.
 const GROUPS = [
+  /^packages\/host\/.*(crash|restart|two-processes)\.test\.ts$/,
+  /^packages\/surfaces\/.*crash\.test\.ts$/,
   /^packages\/surfaces\//,
   /^packages\/sandbox\//,
   /^packages\/host\/src\/(api|conformance|dead-letters|heartbeats|triggers|webhooks|workflows)\//,
@@ -92,9 +94,8 @@ const GROUPS = [
   /^(bench|test)\//,
 ];
 const FILES_PER_PROCESS_MAX = 45;
-const ALONE =
-  /(crash|escapes|host-death|memory|process|restart|browser|main|scans|sharing|walls|width)[^/]*\.test\.ts$/;
-const LONGEST = /(crash|escapes|restart|scans|walls)[^/]*\.test\.ts$/;
+const ALONE = /(escapes|host-death|memory|\/process|browser|main|scans|sharing|walls|width)[^/]*\.test\.ts$/;
+const LONGEST = /(escapes|scans|walls)[^/]*\.test\.ts$/;
 
 function* jobsOf(files) {
   const alone = files.filter((file) => ALONE.test(file) || !GROUPS.some((group) => group.test(file)));
