@@ -5,12 +5,10 @@ import { test } from 'node:test';
 import { registryFolder } from '../../../../host/src/packs/testing/registry-folder.ts';
 import { temporaryFolder } from '../../../../registry/src/testing/test-registry.ts';
 import { realHost } from '../../testing/real-host.ts';
-import { startCli } from '../../testing/test-host.ts';
+import { runHere, startCli } from '../../testing/test-host.ts';
 
 const CRM = 'vendor.acme.crm';
 const MAIL = 'vendor.acme.mail';
-
-const gantry = (...args: string[]) => startCli(['registry', ...args], { env: { GANTRY_LOG: 'error' } });
 
 test('a host installs from the copy, with what the pack needs, and the registry it was made from is gone', async (t) => {
   const work = { nodes: { [`${CRM}.work`]: { body: 'return {};' } } };
@@ -29,7 +27,7 @@ test('a host installs from the copy, with what the pack needs, and the registry 
   const made = await temporaryFolder();
   t.after(made.remove);
   const mirror = path.join(made.path, 'mirror');
-  const copied = await gantry('mirror', source.path, mirror).finished;
+  const copied = await runHere(['registry', 'mirror', source.path, mirror]);
   assert.equal(copied.code, 0, copied.stdout + copied.stderr);
   assert.match(copied.stdout, /3 versions of 2 packs: 3 copied/);
   await source.close();
@@ -44,13 +42,14 @@ test('a host installs from the copy, with what the pack needs, and the registry 
 test('a registry is started here, and drains when it is told to end', async (t) => {
   const made = await temporaryFolder();
   t.after(made.remove);
-  const registry = gantry('start', '--port', '0', '--data', made.path);
+  const words = ['registry', 'start', '--port', '0', '--data', made.path];
+  const registry = startCli(words, { env: { GANTRY_LOG: 'error' } });
   await registry.says('Admin key (shown once');
   registry.kill('SIGTERM');
   const { code, stdout } = await registry.finished;
   assert.equal(code, 0);
   assert.match(stdout, /^The registry is serving on http:\/\/127\.0\.0\.1:\d+$/m);
-  const wrong = await gantry('start', '--prot', '0').finished;
+  const wrong = await startCli(['registry', 'start', '--prot', '0']).finished;
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /--prot[\s\S]*--port/);
 });
