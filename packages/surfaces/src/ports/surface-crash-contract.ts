@@ -60,7 +60,7 @@ export function surfaceCrashContract(
     const backends = settingsOf(server?.url ?? '', folder.path);
     const next = random(SEED);
     const deskOf = (round: number) => ({ dataDir: folder.path, backends, tenant: `crash-${round}` });
-    for (let round = 0; round < Number(ROUNDS ?? 2); round++) {
+    for (let round = 0; round < Number(ROUNDS ?? (server ? 2 : 1)); round++) {
       await prepare(works, deskOf(round));
       const afterAcks = works.length * (ACKS_MIN + Math.floor(next() * ACKS_MORE));
       const dies = { afterAcks, server: round % 2 === 1 ? server : null };
