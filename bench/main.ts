@@ -1,5 +1,5 @@
 /**
- * npm run bench -- [--quick] [--only throughput,idle] [--slow-disk] [--json file] [--data folder]
+ * npm run bench -- [--quick] [--only throughput,idle] [--slow-disk] [--against checkout] [--json file] [--data folder]
  * Measures the host on loopback beside the bare limit of this machine. Ends by itself.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { approvals } from './approvals.ts';
 import { changes } from './changes.ts';
+import { cpu, cpuOnPostgres } from './cpu.ts';
 import { fanOut } from './fan-out.ts';
 import { flood } from './flood.ts';
 import { coldStart, idle, waiting } from './footprint.ts';
@@ -24,6 +25,8 @@ import { vectors } from './vectors.ts';
 const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> = {
   throughput: (settings) => throughput(settings, 'fast'),
   'slow-disk': (settings) => throughput(settings, 'slow'),
+  cpu,
+  'cpu-postgres': cpuOnPostgres,
   'fan-out': fanOut,
   flood,
   'cold-start': coldStart,
@@ -38,14 +41,15 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   vectors,
   'full-text': fullText,
 };
-/** `surfaces` has rows of vectors and full text; these look closer. */
-const ON_REQUEST: readonly string[] = ['slow-disk', 'vectors', 'full-text'];
+/** These look closer: `throughput` and `surfaces` say the same in fewer rows. */
+const ON_REQUEST: readonly string[] = ['slow-disk', 'cpu', 'cpu-postgres', 'vectors', 'full-text'];
 
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     'slow-disk': { type: 'boolean', default: false },
+    against: { type: 'string' },
     json: { type: 'string' },
     data: { type: 'string', default: path.join(import.meta.dirname, '.gantry') },
   },
@@ -81,7 +85,7 @@ const machine = `${process.platform}-${process.arch}, ${cpus().length} cores, No
 console.log(`${machine}${values.quick ? ', quick' : ''}`);
 const reports: Record<string, Report | Failure> = {};
 for (const part of parts) {
-  const report = await measure(part, settingsFor(dataDir, values.quick));
+  const report = await measure(part, settingsFor(dataDir, values.against ?? null, values.quick));
   reports[part] = report;
   print(report);
 }

@@ -35,14 +35,30 @@ export function startBare(folder: string, disk: Disk): Promise<Server> {
 export const startBareFanOut = (): Promise<Server> =>
   startServer({ args: [script.bareFanOut], readyPath: '/' });
 
-export function startHost(folder: string, disk: Disk): Promise<Server> {
-  const args = ['--port', '0', '--data', folder, '--workflows', path.join(here, 'workflows')];
-  return startServer({
-    args: [disk === 'slow' ? script.slowHost : script.host, ...args],
+const hostOf = (script: string, folder: string, more: readonly string[] = []): Promise<Server> =>
+  startServer({
+    args: [
+      script,
+      ...['--port', '0', '--data', folder, '--workflows', path.join(here, 'workflows')],
+      ...more,
+    ],
     env: { GANTRY_API_KEY: API_KEY },
     readyPath: '/readyz',
   });
-}
+
+export const startHost = (folder: string, disk: Disk): Promise<Server> =>
+  hostOf(disk === 'slow' ? script.slowHost : script.host, folder);
+
+/** The folder of this repository. */
+export const THIS_CHECKOUT = path.join(here, '..');
+
+/** The host of another checkout, or with a database of its own. */
+export const startHostOf = (checkout: string, folder: string, databaseUrl: string | null): Promise<Server> =>
+  hostOf(
+    path.join(checkout, 'packages/host/bin/start.mjs'),
+    folder,
+    databaseUrl === null ? [] : ['--database', databaseUrl],
+  );
 
 /** Runs `use` with a server on a fresh folder, and stops the server whatever happens. */
 export async function withHost<T>(dataDir: string, use: (server: Server) => Promise<T>): Promise<T> {

@@ -5,12 +5,18 @@ export const SLOW_COMMIT_MS = 6;
 export interface Settings {
   /** Folder for databases; on the disk that should be measured, removed at the end. */
   readonly dataDir: string;
+  /** Another checkout of the repository to compare with; null: none. */
+  readonly against: string | null;
   readonly rounds: number;
   readonly roundMs: number;
   readonly warmUpMs: number;
   readonly connections: readonly number[];
   readonly drainTimeoutMs: number;
   readonly followOneIn: number;
+  /** Fresh processes of each checkout that `cpu` measures, and runs of each case in one. */
+  readonly pairs: number;
+  readonly cpuRuns: number;
+  readonly cpuWarmUpRuns: number;
   readonly fanOutClients: number;
   readonly coldStarts: number;
   readonly idleMs: number;
@@ -33,6 +39,9 @@ const FULL = {
   connections: [32, 128],
   drainTimeoutMs: 30_000,
   followOneIn: 100,
+  pairs: 9,
+  cpuRuns: 10_000,
+  cpuWarmUpRuns: 5_000,
   fanOutClients: 1000,
   coldStarts: 5,
   idleMs: 5000,
@@ -51,6 +60,9 @@ const QUICK = {
   rounds: 1,
   roundMs: 1000,
   warmUpMs: 500,
+  pairs: 1,
+  cpuRuns: 1_000,
+  cpuWarmUpRuns: 1_000,
   coldStarts: 1,
   idleMs: 1000,
   settleMs: 500,
@@ -62,7 +74,8 @@ const QUICK = {
   retrievalItems: 2_000,
 } as const;
 
-export const settingsFor = (dataDir: string, quick: boolean): Settings => ({
+export const settingsFor = (dataDir: string, against: string | null, quick: boolean): Settings => ({
   dataDir,
+  against,
   ...(quick ? QUICK : FULL),
 });

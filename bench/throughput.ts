@@ -1,6 +1,6 @@
 /** Durable runs per second, beside the bare limit of the same machine in the same minute. */
 import path from 'node:path';
-import { residentMiB, runJson, type Server } from './children.ts';
+import { cpuMs, residentMiB, runJson, type Server } from './children.ts';
 import type { LoadRequest, LoadResult } from './load/main.ts';
 import { medianOf } from './load/percentile.ts';
 import { type Report, type Row, round } from './report.ts';
@@ -18,6 +18,7 @@ interface Contestant {
 
 interface Measured extends LoadResult {
   readonly memoryMiB: number | null;
+  readonly cpuMicrosPerRun: number | null;
 }
 
 export function runLoad(server: Server, request: Omit<LoadRequest, 'port' | 'apiKey'>): Promise<LoadResult> {
@@ -31,7 +32,9 @@ async function measure(
   durationMs: number,
   settings: Settings,
 ): Promise<Measured> {
-  const result = await runLoad(contestant.server, {
+  const { server } = contestant;
+  const cpuBefore = cpuMs(server.pid);
+  const result = await runLoad(server, {
     connections,
     durationMs,
     requestsMax: Number.MAX_SAFE_INTEGER,
@@ -39,7 +42,13 @@ async function measure(
     followOneIn: contestant.followOneIn,
     drainTimeoutMs: settings.drainTimeoutMs,
   });
-  return { ...result, memoryMiB: residentMiB(contestant.server.pid) };
+  const cpuAfter = cpuMs(server.pid);
+  const usedMs = cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore;
+  return {
+    ...result,
+    memoryMiB: residentMiB(server.pid),
+    cpuMicrosPerRun: usedMs === null ? null : (usedMs * 1000) / result.created,
+  };
 }
 
 function rowOf(
@@ -65,6 +74,7 @@ function rowOf(
     'to end p50 ms': median((result) => result.endToEndMs?.p50),
     'to end p99 ms': median((result) => result.endToEndMs?.p99),
     'memory MiB': median((result) => result.memoryMiB),
+    'CPU µs a run': median((result) => result.cpuMicrosPerRun),
     refused,
     'load CPU': median((result) => result.generatorCpu),
   };

@@ -18,23 +18,34 @@ export interface ServerCertificate {
   readonly certificate: string;
 }
 
+/** Nothing has to survive a test. */
+const UNSYNCED = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off'];
+
 /** Answers the address of its administrator. With a certificate it takes encrypted connections alone. */
-export async function startServer(binaries: Binaries, tls?: ServerCertificate): Promise<string> {
+export async function startServer(
+  binaries: Binaries,
+  tls?: ServerCertificate,
+  settings: readonly string[] = UNSYNCED,
+): Promise<string> {
   for (let tries = 1; ; tries++)
     try {
-      return await start(binaries, tls);
+      return await start(binaries, tls, settings);
     } catch (error) {
       if (tries === TRIES_MAX) throw error;
     }
 }
 
-async function start(binaries: Binaries, tls?: ServerCertificate): Promise<string> {
+async function start(
+  binaries: Binaries,
+  tls: ServerCertificate | undefined,
+  settings: readonly string[],
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'gantry-postgres-data-'));
   const password = randomBytes(16).toString('hex');
   initialise(binaries, folder, password);
   if (tls) secure(binaries, join(folder, 'data'), tls);
   const port = await freePort();
-  await run(binaries, folder, port);
+  await run(binaries, folder, port, settings);
   return `postgres://gantry:${password}@127.0.0.1:${port}/postgres`;
 }
 
@@ -90,8 +101,12 @@ const GUARD = `
   rm -rf "$folder"
 `;
 
-async function run({ postgres, runAs }: Binaries, folder: string, port: number): Promise<void> {
-  const settings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=200'];
+async function run(
+  { postgres, runAs }: Binaries,
+  folder: string,
+  port: number,
+  settings: readonly string[],
+): Promise<void> {
   const child = spawn(
     'sh',
     [
@@ -105,7 +120,10 @@ async function run({ postgres, runAs }: Binaries, folder: string, port: number):
       String(port),
       '-h',
       '127.0.0.1',
-      ...[...settings, 'unix_socket_directories='].flatMap((setting) => ['-c', setting]),
+      ...[...settings, 'max_connections=200', 'unix_socket_directories='].flatMap((setting) => [
+        '-c',
+        setting,
+      ]),
     ],
     { ...runAs, cwd: folder, detached: true, stdio: ['pipe', 'ignore', 'pipe'] },
   );
