@@ -36,16 +36,23 @@ test('lists and the look for an active run read an index from where they start',
   const listed = (filter: Partial<RunFilter>, tenant = 't') =>
     plan(listQuery(sql, tenant, { limit: 20, beforeRunId: 'run-00015000', ...filter }));
   const plans = [
-    [await listed({}, 'small'), 'runs_by_tenant'],
+    [await listed({}, 'small'), 'runs_by_status'],
     [await listed({ status: 'failed' }), 'runs_by_status'],
     [await listed({ status: 'waiting-approval' }), 'runs_by_status'],
-    [await listed({ workflowId: 'w8' }), 'runs_by_workflow'],
+    [await listed({ workflowId: 'w8' }), 'runs_by_workflow_and_status'],
     [await listed({ workflowId: 'w8', status: 'failed' }), 'runs_by_workflow_and_status'],
     [await plan(activeInScopeQuery(sql, 't', 's77')), 'runs_active_by_scope'],
   ] as const;
   for (const [text, index] of plans) {
-    assert.match(text, new RegExp(`Index (Only )?Scan( Backward)? using ${index} `), text);
-    assert.doesNotMatch(text, /Filter|Sort/, text);
+    const scans = text.split('->').filter((step) => / on runs/.test(step));
+    // Of a status that has no runs any index will do
+    const large = scans.filter((step) => !step.includes('rows=1 ') || scans.length === 1);
+    assert.ok(large.length > 0, text);
+    for (const scan of large) {
+      assert.match(scan, new RegExp(`Index (Only )?Scan( Backward)? using ${index} `), text);
+      assert.doesNotMatch(scan, /Filter/, text);
+    }
+    assert.doesNotMatch(text, /Sort +\(/, text);
   }
 });
 

@@ -1,4 +1,5 @@
 import type { StoredEvent } from '@gantry/protocol';
+import { RUN_STATUSES } from '@gantry/protocol/run-status';
 import { isStorable } from '../../check.ts';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
 import type { LoadedRun, RunFilter, RunReads, RunRow, RunSnapshotRecord } from '../../port.ts';
@@ -79,19 +80,23 @@ async function list(sql: Sql, tenant: string, filter: RunFilter): Promise<RunRow
   return [...(await listQuery(sql, tenant, filter))];
 }
 
-/** Each filter has an index that ends with the run id, so a page is read from where it starts. */
+/** As in SQLite: a page is read from where it starts; without a status the ranges of all statuses are merged. */
 export function listQuery(sql: Queryable, tenant: string, filter: RunFilter) {
   const { beforeRunId, status, workflowId, limit } = filter;
-  return sql<RunRow[]>`
-    select ${sql.unsafe(RUN_COLUMNS)}
-    from runs
-    where tenant = ${tenant}
-      ${beforeRunId === undefined ? sql`` : sql`and run_id < ${beforeRunId}`}
-      ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${workflowId === undefined ? sql`` : sql`and workflow_id = ${workflowId}`}
-    order by run_id desc
-    limit ${limit}
-  `;
+  const page = sql`order by "runId" desc limit ${limit}`;
+  const ranges = (status === undefined ? RUN_STATUSES : [status]).map(
+    (each) => sql`(
+      select ${sql.unsafe(RUN_COLUMNS)}
+      from runs
+      where tenant = ${tenant}
+        and status = ${each}
+        ${beforeRunId === undefined ? sql`` : sql`and run_id < ${beforeRunId}`}
+        ${workflowId === undefined ? sql`` : sql`and workflow_id = ${workflowId}`}
+      ${page}
+    )`,
+  );
+  const merged = ranges.reduce((sum, range) => sql`${sum} union all ${range}`);
+  return sql<RunRow[]>`select * from (${merged}) as runs ${page}`;
 }
 
 async function activeInScope(sql: Sql, tenant: string, scopeId: string): Promise<string | null> {

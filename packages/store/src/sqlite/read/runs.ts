@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { StoredEvent } from '@gantry/protocol';
+import { RUN_STATUSES } from '@gantry/protocol/run-status';
 import { EVENT_COLUMNS, RUN_COLUMNS, SNAPSHOT_COLUMNS } from '../../columns.ts';
 import { AFTER_EVERY_TEXT } from '../../index-bounds.ts';
 import type { LoadedRun, RunFilter, RunKey, RunRow, RunSnapshotRecord } from '../../port.ts';
@@ -84,22 +85,22 @@ function prepareEvents(database: DatabaseSync) {
 }
 
 /**
- * Each filter has an index that ends with the run id, so a page is read from where it starts, whatever the history.
- * The index is named: without statistics SQLite may prefer the shorter one of the tenant.
+ * Each filter is a range of an index that ends with the run id, so a page is read from where it starts, whatever the
+ * history. Without a status the ranges of all statuses are merged: an index of its own would cost each run more than
+ * that costs a list. The index is named: without statistics SQLite may prefer another one.
  */
 export function listSql({ status, workflowId }: Pick<RunFilter, 'status' | 'workflowId'>): string {
-  const byWorkflow = status === undefined ? 'runs_by_workflow' : 'runs_by_workflow_and_status';
-  const byStatus = status === undefined ? 'runs_by_tenant' : 'runs_by_status';
-  return `
+  const index = workflowId === undefined ? 'runs_by_status' : 'runs_by_workflow_and_status';
+  const ofStatus = (term: string): string => `
     select ${RUN_COLUMNS}
-    from runs indexed by ${workflowId === undefined ? byStatus : byWorkflow}
+    from runs indexed by ${index}
     where tenant = ?1
       and run_id < ?2
-      ${status === undefined ? '' : 'and status = ?3'}
+      and status = ${term}
       ${workflowId === undefined ? '' : 'and workflow_id = ?4'}
-    order by run_id desc
-    limit ?5 + 0
   `;
+  const ranges = status === undefined ? RUN_STATUSES.map((each) => ofStatus(`'${each}'`)) : [ofStatus('?3')];
+  return `${ranges.join('union all')} order by "runId" desc limit ?5 + 0`;
 }
 
 function prepareList(database: DatabaseSync) {
