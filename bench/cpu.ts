@@ -1,7 +1,7 @@
 /**
  * What a run costs the host in CPU time, and beside another checkout with `--against`. Unlike runs per second it hardly
- * depends on what else the machine does: each case has a fixed number of runs in a fresh process, and the checkouts
- * take turns.
+ * depends on what else the machine does, provided that both are measured in the same seconds: fresh processes of both
+ * checkouts are up at the same time, and get a fixed number of runs in turns.
  */
 import { type Server, type ThreadCpu, threadCpu } from './children.ts';
 import { medianOf } from './load/percentile.ts';
@@ -16,7 +16,7 @@ interface Case {
   readonly connections: number;
 }
 
-/** Hosts on one database, which is SQLite without a server. */
+/** Hosts of one checkout on one database, which is SQLite without a server. */
 interface Setup {
   readonly columns: Row;
   readonly hosts: number;
@@ -33,6 +33,13 @@ interface Contestant {
   readonly samples: Map<Case, Sample[]>;
 }
 
+/** A contestant with its processes. */
+interface Started {
+  readonly contestant: Contestant;
+  readonly hosts: readonly Server[];
+  stop(): Promise<void>;
+}
+
 const DURATION_MS_MAX = 120_000;
 
 const casesOf = ({ connections }: Settings): Case[] =>
@@ -40,10 +47,27 @@ const casesOf = ({ connections }: Settings): Case[] =>
     connections.map((count) => ({ workflowId, connections: count })),
   );
 
-const contestantsOf = ({ against }: Settings): Contestant[] => [
-  ...(against === null ? [] : [{ name: 'before', checkout: against, samples: new Map() }]),
-  { name: 'this', checkout: THIS_CHECKOUT, samples: new Map() },
-];
+const contestantsOf = ({ against }: Settings): Contestant[] => {
+  const ours = { name: 'this', checkout: THIS_CHECKOUT, samples: new Map() };
+  return against === null ? [ours] : [{ name: 'before', checkout: against, samples: new Map() }, ours];
+};
+
+async function start(contestant: Contestant, setup: Setup, { dataDir }: Settings): Promise<Started> {
+  const database = await setup.server?.freshDatabase();
+  const hosts: Server[] = [];
+  const stop = async (): Promise<void> => {
+    for (const host of hosts) await host.stop();
+    await database?.drop();
+  };
+  try {
+    while (hosts.length < setup.hosts)
+      hosts.push(await startHostOf(contestant.checkout, freshFolder(dataDir), database?.url ?? null));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { contestant, hosts, stop };
+}
 
 /** Answers runs per second. Each host gets its share of the connections and of the runs. */
 async function load(
@@ -69,44 +93,42 @@ async function load(
 
 const THREADS = ['main', 'writer', 'others'] as const;
 
-const cpuOf = (hosts: readonly Server[], thread: keyof ThreadCpu): number =>
-  hosts.reduce((sum, { pid }) => sum + (threadCpu(pid)?.[thread] ?? Number.NaN), 0);
+const cpuOf = (hosts: readonly Server[]): number[] =>
+  THREADS.map((thread) => hosts.reduce((sum, { pid }) => sum + (threadCpu(pid)?.[thread] ?? Number.NaN), 0));
 
 async function sampleOf(hosts: readonly Server[], each: Case, settings: Settings): Promise<Sample> {
-  const before = THREADS.map((thread) => cpuOf(hosts, thread));
+  const before = cpuOf(hosts);
   const runsPerSecond = await load(hosts, each, settings.cpuRuns, settings);
-  const [main, writer, others] = THREADS.map(
-    (thread, i) => ((cpuOf(hosts, thread) - before[i]!) * 1000) / settings.cpuRuns,
-  ) as [number, number, number];
-  return { main, writer, others, runsPerSecond };
+  const after = cpuOf(hosts);
+  const microsPerRun = (at: number): number => ((after[at]! - before[at]!) * 1000) / settings.cpuRuns;
+  return { main: microsPerRun(0), writer: microsPerRun(1), others: microsPerRun(2), runsPerSecond };
 }
 
+/** Who begins changes from turn to turn. */
 async function measure(
-  { checkout, samples }: Contestant,
-  { hosts: count, server }: Setup,
+  started: readonly Started[],
   cases: readonly Case[],
   settings: Settings,
 ): Promise<void> {
-  const database = await server?.freshDatabase();
-  const hosts: Server[] = [];
-  try {
-    while (hosts.length < count)
-      hosts.push(await startHostOf(checkout, freshFolder(settings.dataDir), database?.url ?? null));
-    for (const each of cases) await load(hosts, each, settings.cpuWarmUpRuns / cases.length, settings);
+  for (const each of cases)
+    for (const { hosts } of started) await load(hosts, each, settings.cpuWarmUpRuns, settings);
+  for (let turn = 0; turn < settings.cpuTurns; turn++)
     for (const each of cases)
-      samples.set(each, [...(samples.get(each) ?? []), await sampleOf(hosts, each, settings)]);
-  } finally {
-    for (const host of hosts) await host.stop();
-    await database?.drop();
-  }
+      for (const { hosts, contestant } of turn % 2 ? started.toReversed() : started) {
+        const sample = await sampleOf(hosts, each, settings);
+        contestant.samples.set(each, [...(contestant.samples.get(each) ?? []), sample]);
+      }
 }
 
 const wholeOf = ({ main, writer, others }: Sample): number => main + writer + others;
+const busyOf = ({ main, writer }: Sample): number => main + writer;
 
 function rowOf(each: Case, columns: Row, contestant: Contestant, first: Contestant): Row {
   const samples = contestant.samples.get(each) ?? [];
   const base = first.samples.get(each) ?? [];
   const median = (of: (sample: Sample, index: number) => number) => round(medianOf(samples.map(of)));
+  const ofBefore = (of: (sample: Sample) => number) =>
+    contestant === first ? null : median((sample, i) => of(sample) / of(base[i]!));
   return {
     ...columns,
     nodes: each.workflowId === 'bench-noop' ? 1 : 3,
@@ -117,24 +139,33 @@ function rowOf(each: Case, columns: Row, contestant: Contestant, first: Contesta
     'writer µs': median(({ writer }) => writer),
     'other threads µs': median(({ others }) => others),
     'CPU µs a run': median(wholeOf),
-    'of before': contestant === first ? null : median((s, i) => wholeOf(s) / wholeOf(base[i]!)),
+    'of before': ofBefore(wholeOf),
+    'main + writer of before': ofBefore(busyOf),
   };
 }
 
-/** Which checkout begins changes from pair to pair. */
 async function compare(setup: Setup, settings: Settings): Promise<Row[]> {
   const cases = casesOf(settings);
   const contestants = contestantsOf(settings);
-  for (let pair = 0; pair < settings.pairs; pair++)
-    for (const contestant of pair % 2 ? contestants.toReversed() : contestants)
-      await measure(contestant, setup, cases, settings);
+  for (let pair = 0; pair < settings.cpuPairs; pair++) {
+    const started: Started[] = [];
+    try {
+      for (const contestant of contestants) started.push(await start(contestant, setup, settings));
+      await measure(started, cases, settings);
+    } finally {
+      for (const { stop } of started) await stop();
+    }
+  }
   return cases.flatMap((each) =>
     contestants.map((contestant) => rowOf(each, setup.columns, contestant, contestants[0]!)),
   );
 }
 
+const samplesOf = ({ cpuPairs, cpuTurns, cpuRuns }: Settings): string =>
+  `median of ${cpuPairs * cpuTurns} samples of ${cpuRuns} runs, ${cpuPairs} starts`;
+
 export const cpu = async (settings: Settings): Promise<Report> => ({
-  title: `CPU time of a run, SQLite, median of ${settings.pairs} processes each`,
+  title: `CPU time of a run, SQLite: ${samplesOf(settings)}`,
   rows: await compare({ columns: {}, hosts: 1 }, settings),
 });
 
@@ -148,5 +179,5 @@ export async function cpuOnPostgres(settings: Settings): Promise<Report> {
       rows.push(...(await compare({ columns, hosts, server }, settings)));
     }
   }
-  return { title: `CPU time of a run, PostgreSQL, median of ${settings.pairs} starts each`, rows };
+  return { title: `CPU time of a run, PostgreSQL: ${samplesOf(settings)}`, rows };
 }

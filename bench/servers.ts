@@ -35,26 +35,22 @@ export function startBare(folder: string, disk: Disk): Promise<Server> {
 export const startBareFanOut = (): Promise<Server> =>
   startServer({ args: [script.bareFanOut], readyPath: '/' });
 
-const hostOf = (script: string, folder: string, more: readonly string[] = []): Promise<Server> =>
+const serverOf = (script: string, folder: string, more: readonly string[] = []): Promise<Server> =>
   startServer({
-    args: [
-      script,
-      ...['--port', '0', '--data', folder, '--workflows', path.join(here, 'workflows')],
-      ...more,
-    ],
+    args: [script, '--port', '0', '--data', folder, '--workflows', path.join(here, 'workflows'), ...more],
     env: { GANTRY_API_KEY: API_KEY },
     readyPath: '/readyz',
   });
 
 export const startHost = (folder: string, disk: Disk): Promise<Server> =>
-  hostOf(disk === 'slow' ? script.slowHost : script.host, folder);
+  serverOf(disk === 'slow' ? script.slowHost : script.host, folder);
 
 /** The folder of this repository. */
 export const THIS_CHECKOUT = path.join(here, '..');
 
 /** The host of another checkout, or with a database of its own. */
 export const startHostOf = (checkout: string, folder: string, databaseUrl: string | null): Promise<Server> =>
-  hostOf(
+  serverOf(
     path.join(checkout, 'packages/host/bin/start.mjs'),
     folder,
     databaseUrl === null ? [] : ['--database', databaseUrl],

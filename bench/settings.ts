@@ -13,9 +13,11 @@ export interface Settings {
   readonly connections: readonly number[];
   readonly drainTimeoutMs: number;
   readonly followOneIn: number;
-  /** Fresh processes of each checkout that `cpu` measures, and runs of each case in one. */
-  readonly pairs: number;
+  /** How often `cpu` starts the hosts, how many turns each gets for a case, and runs in a turn. */
+  readonly cpuPairs: number;
+  readonly cpuTurns: number;
   readonly cpuRuns: number;
+  /** Of each case. */
   readonly cpuWarmUpRuns: number;
   readonly fanOutClients: number;
   readonly coldStarts: number;
@@ -39,8 +41,9 @@ const FULL = {
   connections: [32, 128],
   drainTimeoutMs: 30_000,
   followOneIn: 100,
-  pairs: 9,
-  cpuRuns: 10_000,
+  cpuPairs: 3,
+  cpuTurns: 5,
+  cpuRuns: 4_000,
   cpuWarmUpRuns: 5_000,
   fanOutClients: 1000,
   coldStarts: 5,
@@ -60,9 +63,10 @@ const QUICK = {
   rounds: 1,
   roundMs: 1000,
   warmUpMs: 500,
-  pairs: 1,
+  cpuPairs: 1,
+  cpuTurns: 1,
   cpuRuns: 1_000,
-  cpuWarmUpRuns: 1_000,
+  cpuWarmUpRuns: 500,
   coldStarts: 1,
   idleMs: 1000,
   settleMs: 500,
