@@ -59,12 +59,18 @@ export class Turns {
   }
 
   /** Does `work`, which is synchronous, now or when the tenant's turn comes. Its errors come out as usual. */
-  take<T>(tenant: string, work: () => T): T | Promise<T> {
+  take<T>(tenant: string, work: () => T): T | Promise<Awaited<T>> {
     // A turn within a turn is the same turn.
     if (this.#isWorking) return work();
     if (this.isFree(tenant)) return this.#perform(tenant, work);
-    return new Promise((resolve) => {
-      this.wait(tenant, () => resolve(new Promise((done) => done(this.#perform(tenant, work)))));
+    return new Promise((resolve, reject) => {
+      this.wait(tenant, () => {
+        try {
+          resolve(this.#perform(tenant, work) as Awaited<T>);
+        } catch (error) {
+          reject(error);
+        }
+      });
     });
   }
 
@@ -102,7 +108,9 @@ export class Turns {
   }
 
   #account(tenant: string): Account {
-    const account = this.#accounts.get(tenant) ?? { spentMs: 0, isResting: false, waiting: [] };
+    const found = this.#accounts.get(tenant);
+    if (found) return found;
+    const account = { spentMs: 0, isResting: false, waiting: [] };
     this.#accounts.set(tenant, account);
     return account;
   }
@@ -110,13 +118,17 @@ export class Turns {
   #endRoundLater(): void {
     if (this.#isRoundEnding) return;
     this.#isRoundEnding = true;
-    this.#clock.nextRound(() => this.#beginRound());
+    this.#clock.nextRound(this.#beginRound);
   }
 
-  #beginRound(): void {
+  readonly #beginRound = (): void => {
     this.#isRoundEnding = false;
     this.#spentMs = 0;
     for (const [tenant, account] of this.#accounts) this.#settle(tenant, account);
+    if (this.#accounts.size > 0) this.#serveWaiting();
+  };
+
+  #serveWaiting(): void {
     // What is asked for meanwhile waits for the next round
     const awake = [...this.#accounts].filter(([, { isResting }]) => !isResting);
     const lines = awake.map(([tenant, account]) => ({ tenant, account, waiting: account.waiting.splice(0) }));

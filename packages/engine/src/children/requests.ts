@@ -87,9 +87,9 @@ function nodesWithChanges(before: Run, after: Run): string[] {
 /** Workflows that the definition names as children. A host that lacks one refuses the run. */
 export function childWorkflows(plan: Plan): { nodeId: string; workflowId: string }[] {
   return plan.order.flatMap((node) => {
+    if (node.typeId !== 'core.subWorkflow' || node.disabled) return [];
     const { workflowId } = nodeConfig(node);
-    if (node.typeId !== 'core.subWorkflow' || node.disabled || typeof workflowId !== 'string') return [];
-    return [{ nodeId: node.id, workflowId }];
+    return typeof workflowId === 'string' ? [{ nodeId: node.id, workflowId }] : [];
   });
 }
 
