@@ -141,8 +141,8 @@ export function runRoutes(app: Api, deps: ApiDeps, tokens: InterruptTokens, idem
     record: RecordAnswer | undefined,
   ): Promise<Answer | 'duplicate'> {
     const run = await toNewRun(deps, callerOf(request), request.body, traceparentOf(request));
-    if (request.headers['x-dedup'] !== 'enforce') return commit(run, record);
-    return scopes.onlyOne(run.owner.tenant, run.scopeId, () => commit(run, record));
+    if (request.headers['x-dedup'] !== 'enforce') return await commit(run, record);
+    return await scopes.onlyOne(run.owner.tenant, run.scopeId, () => commit(run, record));
   }
 
   app.post(

@@ -156,7 +156,7 @@ export class LocalRuntime implements Runtime {
     await this.#options.store.leases.release(this.#opening.epoch);
   }
 
-  async create(request: NewRun, options: CreateOptions = {}): Promise<CreateResult> {
+  create(request: NewRun, options: CreateOptions = {}): Promise<CreateResult> {
     return this.#options.turns.take(request.owner.tenant, () =>
       this.#commitNew(() => this.#started(request), request.scopeId ?? null, options),
     );
@@ -192,11 +192,7 @@ export class LocalRuntime implements Runtime {
   async #commitNew(
     prepare: () => PreparedRun,
     scopeId: string | null,
-    {
-      idempotency,
-      writes,
-      commit = async (group) => (await this.#pipeline.commit(group)).won,
-    }: CreateOptions,
+    { idempotency, writes, commit }: CreateOptions,
   ): Promise<CreateResult> {
     this.#checkCapacity();
     const opened = openRun(this.#opening, prepare(), scopeId);
@@ -209,19 +205,16 @@ export class LocalRuntime implements Runtime {
         record: idempotency(run, opened.head.status),
         now: this.#options.now(),
       });
-    if (!(await this.#counted(commit(group, run)))) return { kind: 'duplicate' };
-    this.#goOn(opened);
-    this.#committed(group);
-    return { kind: 'created', runId: run.facts.runId, run };
-  }
-
-  async #counted<T>(commit: Promise<T>): Promise<T> {
     this.#creating++;
     try {
-      return await commit;
+      const won = commit ? await commit(group, run) : (await this.#pipeline.commit(group)).won;
+      if (!won) return { kind: 'duplicate' };
     } finally {
       this.#creating--;
     }
+    this.#goOn(opened);
+    this.#committed(group);
+    return { kind: 'created', runId: run.facts.runId, run };
   }
 
   /** A run that was just created by this process. */

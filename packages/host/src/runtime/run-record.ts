@@ -4,10 +4,19 @@ import { fromStored, type RunEvent, type StoredEvent, toStored } from '@gantry/p
 import type { LoadedRun, RunSnapshotRecord, RunFacts as StoredFacts } from '@gantry/store';
 
 /** The facts in the `request` column; the others have columns of their own. */
-type RequestRecord = Omit<RunFacts, 'runId' | 'workflowId' | 'workflowHash' | 'createdAt' | 'owner'>;
+type RequestRecord = Omit<RunFacts, keyof typeof OF_COLUMNS>;
+
+/** JSON leaves out what is undefined. */
+const OF_COLUMNS = {
+  runId: undefined,
+  workflowId: undefined,
+  workflowHash: undefined,
+  createdAt: undefined,
+  owner: undefined,
+};
 
 export function toStoredFacts(facts: RunFacts, scopeId: string | null): StoredFacts {
-  const { runId, workflowId, workflowHash, createdAt, owner, ...request } = facts;
+  const { runId, workflowId, workflowHash, createdAt, owner } = facts;
   return {
     runId,
     tenant: owner.tenant,
@@ -17,7 +26,7 @@ export function toStoredFacts(facts: RunFacts, scopeId: string | null): StoredFa
     workflowHash,
     scopeId,
     createdAt,
-    request: JSON.stringify(request),
+    request: JSON.stringify({ ...facts, ...OF_COLUMNS }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Whether a run may begin: the same for `POST /v1/runs` and for runs that the host itself starts. */
-import { checkInputs, childWorkflows, type InputIssue, type Plan } from '@gantry/engine';
+import { checkInputs, childWorkflows, type InputIssue } from '@gantry/engine';
 import { checkRunOptions, type JsonObject, OpenwopError, type Owner } from '@gantry/protocol';
 import type { NewRun, ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
 import { checkConfigurable } from './configurable.ts';
@@ -37,7 +37,8 @@ export async function checkAdmission(
 ): Promise<void> {
   checkConfigurable(definition, configurable);
   refuseInputs(checkInputs(plan, inputs));
-  await checkChildren(workflows, tenant, plan);
+  const children = childWorkflows(plan);
+  if (children.length > 0) await checkChildren(workflows, tenant, children);
 }
 
 function refuseInputs(issues: readonly InputIssue[]): void {
@@ -53,9 +54,9 @@ function refuseInputs(issues: readonly InputIssue[]): void {
 async function checkChildren(
   workflows: Pick<Workflows, 'resolve'>,
   tenant: string,
-  plan: Plan,
+  children: ReturnType<typeof childWorkflows>,
 ): Promise<void> {
-  for (const { nodeId, workflowId } of childWorkflows(plan)) {
+  for (const { nodeId, workflowId } of children) {
     if ((await workflows.resolve(tenant, workflowId)) !== null) continue;
     throw new OpenwopError('unknown_child_workflow', {
       message: `The workflow starts ${workflowId} as a child, which does not exist. Register it first.`,
