@@ -55,6 +55,25 @@ export function authenticateIfPresent(options: AuthOptions): Authenticate {
   };
 }
 
+interface HashedHeader {
+  readonly authorization: string;
+  readonly hash: string | null;
+}
+
+const hashedHeaders = new WeakMap<object, HashedHeader>();
+
+/** A connection mostly sends one key, which is hashed once. */
+function secretHashOf({ headers, socket }: FastifyRequest): string | null {
+  const { authorization } = headers;
+  if (authorization === undefined) return null;
+  const known = hashedHeaders.get(socket);
+  if (known?.authorization === authorization) return known.hash;
+  const secret = bearerSecret(authorization);
+  const hash = secret === null ? null : hashSecret(secret);
+  hashedHeaders.set(socket, { authorization, hash });
+  return hash;
+}
+
 /** The hook of one route. It takes a callback, not a promise: a remembered key costs no extra turn. */
 export function authenticate({ keys, turns, now }: AuthOptions, scopes: readonly string[]): Authenticate {
   const admit = (request: FastifyRequest, key: CachedKey | null, done: HookHandlerDoneFunction): void => {
@@ -67,8 +86,7 @@ export function authenticate({ keys, turns, now }: AuthOptions, scopes: readonly
     void turns.take(key.caller.tenant, () => done());
   };
   return (request, _reply, done) => {
-    const secret = bearerSecret(request.headers.authorization);
-    const secretHash = secret === null ? null : hashSecret(secret);
+    const secretHash = secretHashOf(request);
     const key = secretHash === null ? null : keys.recall(secretHash);
     if (key !== undefined || secretHash === null) admit(request, key ?? null, done);
     else keys.load(secretHash).then((loaded) => admit(request, loaded, done), done);
