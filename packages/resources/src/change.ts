@@ -38,7 +38,7 @@ export class Change {
   readonly #runs: StartingRun[] = [];
   /** What this change has written so far. */
   readonly #own = new Map<string, Entry | null>();
-  /** For writes that may lose for another reason than a race: what the caller is told. */
+  /** For writes that may lose for another reason than a race: the error for the caller. */
   readonly #refusals = new Map<Write, (reason: LossReason) => OpenwopError | null>();
 
   #repeat: Outcome | undefined;

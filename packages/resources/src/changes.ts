@@ -3,7 +3,7 @@
  *
  * I1  The function of a change has no effect but through its `Change`, and may run again.
  * I2  What it read and did not write must still be so when it commits, also when it refuses and that is recorded.
- * I3  The record of its caller is the first of its writes, so a lost commit tells a repeated call from a taken id.
+ * I3  The record of its caller is the first of its writes, so a lost commit shows whether the call was repeated or an id was taken.
  * I4  A change that loses is decided again, from the second time on in line with others, for at most `AGAIN_MS_MAX`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -217,7 +217,7 @@ export class Changes {
     );
   }
 
-  /** What is there as it was to be written is ours. With a record a repeat finds out; else nobody can. */
+  /** What is there as it was to be written is ours. With a record a repeat finds out; else it stays unknown. */
   async #inDoubt(decided: readonly Decided[], state: State, error: StoreError): Promise<[Job, Attempt][]> {
     const isOurs = await this.#isWritten(state).catch(() => false);
     return decided.map((each) => {

@@ -2,10 +2,10 @@
  * Changes that lost to others wait in line for the entries that they touch, and those that wait for the same ones are
  * decided together.
  *
- * I1  Who holds a line waits for nothing but its commit. Lines are entered in the order of their keys, so no two wait
+ * I1  A change that holds a line waits for nothing but its commit. Lines are entered in the order of their keys, so no two wait
  *     for each other.
  * I2  After each commit the lines are free for others that wait for one of them.
- * I3  An entry stays hot for a while after its queue is empty: who comes then joins the queue at once, instead of losing
+ * I3  An entry stays hot for a while after its queue is empty: a change that comes then joins the queue at once, instead of losing
  *     to the others first. Callers that repeat come all together.
  * I4  Those that lost (to another process) are decided again together, first, after a pause outside of the lines.
  */

@@ -9,11 +9,11 @@ export interface RecordKind<R extends object> {
   readonly idPrefix: string;
   /** Whose callers see a record: all of its tenant (as without it), or those of its workspace. */
   readonly boundary?: 'tenant' | 'workspace';
-  /** The error of a caller who names one that is not there; `not_found` when absent. */
+  /** The error for an id that is not there; `not_found` when absent. */
   readonly missing?: ErrorCode;
   /** At most so many per tenant; up to 1,000, since they are counted at each creation. */
   readonly max?: number;
-  /** Changes are told in the feed. */
+  /** Changes have rows in the feed. */
   readonly feed?: boolean;
   /** By which values records are found. */
   readonly index?: Readonly<Record<string, (record: R) => string | readonly string[] | null>>;

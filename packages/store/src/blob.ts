@@ -2,7 +2,7 @@
  * Big texts are kept once, by content. A column holds the text itself or a reference to a blob; a text that
  * looks like a reference becomes a blob whatever its size, so a reference is never ambiguous.
  *
- * `blob_uses` names who needs a blob. A blob goes with its last use.
+ * `blob_uses` lists the holders of a blob. A blob is deleted with its last use.
  */
 import { createHash } from 'node:crypto';
 import type { EntryKey } from './port.ts';
@@ -36,7 +36,7 @@ export function textColumn(table: string, column: string): string {
     end as ${column}`;
 }
 
-/** Who uses a blob, as the key of `blob_uses`. */
+/** The holder of a blob, as the key of `blob_uses`. */
 export const holder = {
   run: (runId: string) => JSON.stringify(['run', runId]),
   snapshot: (runId: string) => JSON.stringify(['snapshot', runId]),

@@ -40,7 +40,7 @@ export class CommitPipeline {
   #scheduled = false;
   #drained: (() => void)[] = [];
 
-  /** `onCommitted` hears of each group that won, after its caller. */
+  /** `onCommitted` is called for each group that won, after its caller was answered. */
   constructor(store: Pick<Store, 'commit'>, onCommitted: (group: CommitGroup) => void = () => {}) {
     this.#store = store;
     this.#onCommitted = onCommitted;

@@ -4,7 +4,7 @@ const NEXT = {
     'There are no upgrades before the first release: start with an empty data folder or database, or with the Gantry version that made this one.',
   locked: 'Stop the other process, or choose another data folder.',
   disk_full: 'Free space or raise the limit; nothing of this commit was kept, and later ones work again.',
-  read_only: 'Give this user write access to it, or choose another place for the data.',
+  read_only: 'Give this user write access to it, or choose another data folder.',
   io: 'Check that it is there and reachable, then try again.',
   corrupt: 'Stop, keep a copy of the data, and restore a backup.',
   too_long: 'Use a shorter one.',

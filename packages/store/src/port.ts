@@ -140,7 +140,7 @@ export type Write =
     }
   /** Loses with `stale` unless the entry is there at that version. */
   | { kind: 'deleteEntry'; key: EntryKey; expectedVersion: number; feed?: FeedNote }
-  /** Writes nothing. Loses with `stale` unless the entry is at that version; null: unless there is none. */
+  /** Writes nothing. Loses with `stale` unless the entry is at that version; null: unless it is absent. */
   | { kind: 'expectEntry'; key: EntryKey; version: number | null }
   /** Writes nothing. Loses with `stale` unless that lease has not ended. */
   | { kind: 'expectLease'; epoch: number; now: number }
@@ -214,7 +214,7 @@ export interface StoreChange {
   readonly missed?: true;
 }
 
-/** Who may work on which run. Host-wide. */
+/** Which process may work on which run. Host-wide. */
 export interface Leases {
   /** Takes a new lease; epochs only grow. */
   acquire(processId: string, now: number, ttlMs: number): Promise<number>;
@@ -259,8 +259,8 @@ export interface Store {
   readonly entries: EntryReads;
   readonly feed: FeedReads;
   /**
-   * Calls when another process has committed, and with `missed` when a commit of this one, of which the caller was told
-   * that its outcome is unknown, has come to an end. A store that no other process shares never calls.
+   * Calls when another process has committed, and with `missed` when a commit of this process that had an unknown
+   * outcome has come to an end. A store that no other process shares never calls.
    */
   watch(listener: (change: StoreChange) => void): Promise<() => Promise<void>>;
   readonly leases: Leases;

@@ -17,11 +17,11 @@ export function readSchema(path: string): Schema {
   return { sql, version };
 }
 
-/** `place` is where the data is. */
-export function checkVersion(found: number, { version }: Schema, place: string): void {
+/** `location` is where the data is. */
+export function checkVersion(found: number, { version }: Schema, location: string): void {
   if (found === version) return;
   throw new StoreError(
     'schema_mismatch',
-    `The data in ${place} has schema version ${found}, but this Gantry uses version ${version}.`,
+    `The data in ${location} has schema version ${found}, but this Gantry uses version ${version}.`,
   );
 }

@@ -22,7 +22,7 @@ export interface ActorHost extends Inputs {
     parent: Run,
     requests: ReturnType<typeof childRequests>,
   ) => Promise<PreparedChildren>;
-  /** These writes are on disk: mail among them can be handed over, subscribers can be told. */
+  /** These writes are on disk: mail among them can be delivered, subscribers can be notified. */
   committed(writes: readonly Write[]): void;
   /** These children are on disk. */
   opened(children: readonly OpenedRun[]): void;

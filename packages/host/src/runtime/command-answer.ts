@@ -18,7 +18,7 @@ export interface CommandRecord {
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
-/** The body of the answer; `status` is what readers are told of the run. */
+/** The body of the answer; `status` is the status that readers see. */
 export function answerBody(
   answer: CommandAnswer,
   { run, status }: { readonly run: Run; readonly status: RunStatus },

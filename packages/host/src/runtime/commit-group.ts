@@ -22,7 +22,7 @@ export interface RunAppend {
   readonly snapshotSeq: number;
 }
 
-/** The events, what subscribers are told of them, and the mail to relatives that follows from them. */
+/** The events, deliveries to subscribers, and the mail to parent and children that follows from them. */
 export function appendWrites(append: RunAppend, host: Inputs & { readonly outbox: Outbox }): Write[] {
   const { key, plan, before, decision, events, expectedOwner, head } = append;
   const after = decision.run;

@@ -46,19 +46,19 @@ async function prepare(
   request: ForkRequest,
 ): Promise<PreparedRun> {
   const { mode, fromSeq } = request;
-  const place: JsonObject = { sourceRunId: source.facts.runId, fromSeq };
+  const point: JsonObject = { sourceRunId: source.facts.runId, fromSeq };
   if (fromSeq > source.nextSeq)
-    throw new OpenwopError('fork_point_invalid', { details: { ...place, maxFromSeq: source.nextSeq } });
+    throw new OpenwopError('fork_point_invalid', { details: { ...point, maxFromSeq: source.nextSeq } });
   const createdAt = now();
   const facts = forkFacts(source.facts, request, nextRunId(now, randomBytes), createdAt);
   if (mode === 'branch' && fromSeq === 0) return startRun(clock, plan, facts);
   const wanted = mode === 'replay' ? source.nextSeq : Math.min(source.nextSeq, fromSeq + CUT_EVENTS_MAX);
   const key = { tenant: source.facts.owner.tenant, runId: source.facts.runId };
   const events = wanted > EVENTS_MAX ? null : await readEvents(runs, key, wanted);
-  if (!events) throw tooLong(place);
+  if (!events) throw tooLong(point);
   const options = { plan, facts, source: { facts: source.facts, events }, eventsMax: EVENTS_MAX };
   if (mode === 'branch') return { plan, ...advanceReady(clock, plan, copied(branchRun(options)), createdAt) };
-  return { plan, ...(await replayed(clock, options, place)) };
+  return { plan, ...(await replayed(clock, options, point)) };
 }
 
 const copied = <T extends { events: readonly RunEvent[] }>(fork: T) => ({
@@ -70,7 +70,7 @@ const copied = <T extends { events: readonly RunEvent[] }>(fork: T) => ({
 async function replayed(
   clock: Clock,
   options: ReplayOptions,
-  place: JsonObject,
+  point: JsonObject,
 ): Promise<Omit<PreparedRun, 'plan'>> {
   const slices = replaySlices(options);
   for (let slice = slices.next(); ; slice = slices.next()) {
@@ -79,7 +79,7 @@ async function replayed(
       continue;
     }
     const { events, run } = slice.value;
-    if (events.length >= EVENTS_MAX) throw tooLong(place);
+    if (events.length >= EVENTS_MAX) throw tooLong(point);
     return { events, run };
   }
 }
@@ -104,7 +104,7 @@ async function readEvents(
   return events;
 }
 
-/** The owner is the source's. The fork of a child is nobody's child: its end is not reported. */
+/** The owner is the source's. The fork of a child has no parent: its end is not reported. */
 function forkFacts(
   source: RunFacts,
   { mode, fromSeq, changes }: ForkRequest,
@@ -121,10 +121,10 @@ function forkFacts(
   };
 }
 
-const tooLong = (place: JsonObject): OpenwopError =>
+const tooLong = (point: JsonObject): OpenwopError =>
   new OpenwopError('fork_point_invalid', {
     message: `The log is too long to be forked here: a fork holds at most ${EVENTS_MAX} events and ${BYTES_MAX} bytes.`,
-    details: { ...place, maxFromSeq: EVENTS_MAX, maxBytes: BYTES_MAX },
+    details: { ...point, maxFromSeq: EVENTS_MAX, maxBytes: BYTES_MAX },
   });
 
 const busy = (): OpenwopError =>

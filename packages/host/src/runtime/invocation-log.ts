@@ -40,7 +40,7 @@ export interface LostClaim extends Extract<CommitResult, { won: false }> {
   readonly kind: 'lost';
 }
 
-type Untold =
+type Unrecorded =
   /** The claim's outcome was unknown when it was made; nothing has followed from it. */
   | { readonly kind: 'not-acted'; readonly claimId: string }
   /** The effect has happened, and its outcome could not be recorded. */
@@ -66,7 +66,7 @@ export class InvocationLog {
   /** A node that is asked again while its first effect is under way waits for that one. */
   readonly #underWay = new Map<string, Promise<Outcome>>();
   /** What this process knows of a claim and its record may not say. */
-  readonly #untold = new Map<string, Untold>();
+  readonly #unrecorded = new Map<string, Unrecorded>();
 
   constructor(
     pipeline: CommitPipeline,
@@ -105,14 +105,14 @@ export class InvocationLog {
   ): Promise<Claim<Result> | LostClaim> {
     const { tenant, runId, nodeId } = effect;
     const invocationId = logicalInvocationId(effect);
-    const untold = this.#untold.get(invocationId);
+    const unrecorded = this.#unrecorded.get(invocationId);
     const claimId =
-      untold?.kind === 'not-acted' ? untold.claimId : newId('claim', this.#now(), this.#entropy);
+      unrecorded?.kind === 'not-acted' ? unrecorded.claimId : newId('claim', this.#now(), this.#entropy);
     const claimed = { outcome: null, claimedAt: this.#now(), claimId, eventsPending: false };
     const result = await this.#commitClaim({ invocationId, tenant, runId, nodeId, ...claimed }, writes);
     if (!result.won && result.write > 0) return { ...result, kind: 'lost', write: result.write - 1 };
     const earlier = result.won ? null : await this.#records.invocation(tenant, invocationId);
-    if (untold?.kind === 'not-acted') this.#untold.delete(invocationId);
+    if (unrecorded?.kind === 'not-acted') this.#unrecorded.delete(invocationId);
     if (result.won || (earlier?.outcome === null && earlier.claimId === claimId))
       return { kind: 'claimed', invocationId };
     if (earlier?.outcome == null) return { kind: 'underWay', invocationId };
@@ -166,7 +166,7 @@ export class InvocationLog {
       return await this.#pipeline.commit([{ kind: 'claimInvocation', record }, ...writes]);
     } catch (error) {
       if (error instanceof StoreError && error.outcome === 'unknown')
-        this.#untold.set(invocationId, { kind: 'not-acted', claimId });
+        this.#unrecorded.set(invocationId, { kind: 'not-acted', claimId });
       throw error;
     }
   }
@@ -178,13 +178,13 @@ export class InvocationLog {
     const claim = await this.claim<Result>(effect);
     const { invocationId } = claim;
     if (claim.kind === 'settled') return claim.outcome;
-    const untold = this.#untold.get(invocationId);
-    const isKnown = untold?.kind === 'acted';
+    const unrecorded = this.#unrecorded.get(invocationId);
+    const isKnown = unrecorded?.kind === 'acted';
     if (claim.kind === 'underWay' && !isKnown && !effect.idempotent) return inDoubt(effect);
-    const outcome = isKnown ? (untold.outcome as Result) : await act(invocationId);
-    this.#untold.set(invocationId, { kind: 'acted', outcome });
+    const outcome = isKnown ? (unrecorded.outcome as Result) : await act(invocationId);
+    this.#unrecorded.set(invocationId, { kind: 'acted', outcome });
     await this.settle(effect.tenant, invocationId, outcome);
-    this.#untold.delete(invocationId);
+    this.#unrecorded.delete(invocationId);
     return outcome;
   }
 }

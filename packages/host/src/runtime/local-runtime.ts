@@ -259,7 +259,7 @@ export class LocalRuntime implements Runtime {
 
   async read(key: RunKey): Promise<ReadRun | null> {
     const actor = this.#actors.get(key);
-    // Who has seen an event in the store must not be told of an earlier state.
+    // A reader that has seen an event in the store must not get an earlier state.
     if (actor && !actor.isWriting)
       return { run: actor.run, plan: actor.plan, snapshot: snapshot(actor.plan, actor.run) };
     const loaded = await this.#options.store.runs.load(key.tenant, key.runId);

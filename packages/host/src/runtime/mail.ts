@@ -87,7 +87,7 @@ export function commandOf(entry: Pick<Entry, 'body'>, now: number): AskedCommand
   return { command: { ...command, now }, record, replyId };
 }
 
-/** What the end of a child tells its parent; `outputs` are what readers of the child see. */
+/** What the end of a child reports to its parent; `outputs` are what readers of the child see. */
 export function reportOf(
   run: Run,
   isSensitive: (variable: string) => boolean,

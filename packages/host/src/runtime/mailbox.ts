@@ -61,7 +61,7 @@ export class Mailbox {
     ),
   );
 
-  /** Mail that nobody took: its writer died, or the run's owner did. */
+  /** Mail that was not taken: its writer died, or the run's owner did. */
   sweep(olderThanMs = LEFT_BEHIND_MS): Promise<void> {
     return this.#eachDue(this.#now() - olderThanMs, () => true);
   }

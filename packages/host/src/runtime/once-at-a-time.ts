@@ -1,16 +1,14 @@
+import { limiter } from '@gantry/limiter';
+
 /** One after another; calls that come while one waits for its turn are answered by it. */
 export function onceAtATime(work: () => Promise<void>): () => Promise<void> {
-  let last = Promise.resolve();
-  let waits = false;
+  const turns = limiter({ max: 1 });
+  let waiting: Promise<void> | undefined;
   return () => {
-    if (waits) return last;
-    waits = true;
-    last = last
-      .catch(() => {})
-      .then(() => {
-        waits = false;
-        return work();
-      });
-    return last;
+    waiting ??= turns.run('', () => {
+      waiting = undefined;
+      return work();
+    });
+    return waiting;
   };
 }

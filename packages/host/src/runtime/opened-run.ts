@@ -13,7 +13,7 @@ export interface OpenedRun {
   readonly run: Run;
   readonly events: readonly StoredEvent[];
   readonly head: RunHead;
-  /** To be committed as one: the run, and what others must be told of its first events. */
+  /** To be committed as one: the run, and deliveries and mail about its first events. */
   readonly writes: readonly Write[];
 }
 

@@ -18,7 +18,7 @@ import type { Executor } from './outside-work.ts';
 const KIND = 'suspect';
 const LIFE_MS = 60_000;
 const ONE_AT_A_TIME_FROM = 2;
-/** After that nobody takes the run over any more, or it is long over. */
+/** By then the run was taken over or has ended. */
 const KEPT_MS = 7 * 86_400_000;
 
 /** Unclean ends so far; the next one counts only if the invocation had begun. */
@@ -112,7 +112,7 @@ class Suspect {
   readonly #runId: string;
   #version: number | null = null;
   #isKnown = false;
-  #turn: Promise<void> = Promise.resolve();
+  readonly #turn: Limiter = limiter({ max: 1 });
 
   constructor(options: PoisonOptions, { tenant, runId }: RunKey, { nodeId, visit, attempt }: Invocation) {
     this.#options = options;
@@ -158,9 +158,9 @@ class Suspect {
   }
 
   #inTurn(act: () => Promise<void>): Promise<void> {
-    this.#turn = this.#turn.then(act, act);
-    // Who does not wait for it must not end the process by it
-    this.#turn.catch(() => {});
-    return this.#turn;
+    const done = this.#turn.run('', act);
+    // A caller that does not wait for it must not end the process by it
+    done.catch(() => {});
+    return done;
   }
 }

@@ -36,8 +36,8 @@ export class Remote {
 
   async start(): Promise<void> {
     this.#unwatch = await this.#options.store.watch((change) => {
-      this.#heard(change).catch((error) =>
-        this.#options.log.warn({ err: error }, 'news of another process could not be read'),
+      this.#follow(change).catch((error) =>
+        this.#options.log.warn({ err: error }, 'changes of another process could not be read'),
       );
     });
   }
@@ -60,7 +60,7 @@ export class Remote {
     await pipeline.commit([mail]);
     const until = clock.elapsedMs() + REPLY_MS_MAX;
     for (let waitMs = REPLY_WAIT_MS_MIN; ; waitMs = Math.min(waitMs * 2, REPLY_WAIT_MS_MAX)) {
-      const isOver = !(await this.#heardWithin(waitMs)) && clock.elapsedMs() > until;
+      const isOver = !(await this.#replyWithin(waitMs)) && clock.elapsedMs() > until;
       try {
         const reply = await readReply(this.#options.store.entries, key.tenant, replyId);
         if (reply) return reply;
@@ -78,7 +78,7 @@ export class Remote {
   }
 
   /** Whether a reply came within that time; a notice of it may be late or lost. */
-  #heardWithin(waitMs: number): Promise<boolean> {
+  #replyWithin(waitMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const look = (): void => resolve(true);
     const cancel = this.#options.clock.after(waitMs, () => resolve(false));
@@ -89,7 +89,7 @@ export class Remote {
     });
   }
 
-  async #heard({ runs, kinds, missed }: StoreChange): Promise<void> {
+  async #follow({ runs, kinds, missed }: StoreChange): Promise<void> {
     const { hub, mailbox } = this.#options;
     if (missed || kinds.includes(REPLY)) this.lookForReplies();
     const moved = missed ? hub.followed() : runs.filter(({ runId }) => hub.isFollowed(runId));
@@ -98,7 +98,7 @@ export class Remote {
     if (missed || kinds.includes(MAIL)) await mailbox.collectOwn();
   }
 
-  /** The newest event is enough: readers who lack earlier ones go back to the store for them. */
+  /** The newest event is enough: readers that lack earlier ones read them from the store. */
   async #announce({ tenant, runId }: RunKey): Promise<void> {
     const { store, hub } = this.#options;
     const row = await store.runs.row(tenant, runId);

@@ -2,7 +2,7 @@
  * One claimed run in memory.
  *
  * I1  One decision at a time: the next is made only after the last one is on disk.
- * I2  `run` is what is committed; nobody sees a decision that might still lose.
+ * I2  `run` is what is committed; a decision that might still lose is not visible.
  * I3  Work that leaves the process is derived from `run`, so a crash and a normal step look alike.
  * I4  The commit that leaves nothing to do also gives up ownership; a waiting run costs no memory.
  */
@@ -42,7 +42,7 @@ type State =
   | { readonly name: 'working' }
   /** A commit is on its way: the store may already know more than `run`. */
   | { readonly name: 'writing' }
-  /** Left memory, for good: whoever still holds it must open the run again. */
+  /** Left memory, for good: the run must be opened again. */
   | { readonly name: 'gone' };
 
 export class RunActor {

@@ -73,7 +73,7 @@ export class RunActors {
     return loading.finally(() => this.#loading.delete(key.runId));
   }
 
-  /** Something that the run must hear could not be told: it is read from the store later. */
+  /** Something for the run could not be delivered: it is read from the store later. */
   readAgain(key: RunKey, error: unknown): void {
     this.#retryLater(key, error);
   }

@@ -17,7 +17,7 @@ export interface Task {
   readonly mail?: Entry;
   /** Another process waits for the answer under this id. */
   readonly replyId?: string;
-  /** Writes of a call of a node, in the commit of its events. If one of them loses, the call hears of it. */
+  /** Writes of a call of a node, in the commit of its events. `lost` is called when one of them loses. */
   readonly call?: { readonly writes: CommitGroup; readonly lost: (result: CommitResult) => void };
   /** Created with the events, if there are any. */
   readonly children?: PreparedChildren;
@@ -38,7 +38,7 @@ export function taskWrites(
   return writes;
 }
 
-/** A command may leave a trace, such as who was denied, and be refused all the same. */
+/** A command may write events, such as a denial, and be refused all the same. */
 export function resultOf(
   { record }: Task,
   { decision: { run, refusal }, head: { status } }: RunAppend,

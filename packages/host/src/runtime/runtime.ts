@@ -41,7 +41,7 @@ export interface PreparedRun {
   readonly events: readonly RunEvent[];
 }
 
-/** What must be told to others of a run's events, written in the same commit as the events. */
+/** Deliveries of a run's events to others, written in the same commit as the events. */
 export interface Outbox {
   writes(facts: RunFacts, events: readonly StoredEvent[]): readonly Write[];
   /** Such writes are on disk. */

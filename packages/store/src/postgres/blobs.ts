@@ -39,7 +39,7 @@ async function deleteUses(tx: Tx, holders: readonly string[]): Promise<string[]>
   return rows.map((row) => row.hash);
 }
 
-/** The conflict clause locks the existing row, so that nobody deletes it as unused before this commits. */
+/** The conflict clause locks the existing row, so that it is not deleted as unused before this commits. */
 async function insertBlobs(tx: Tx, bodies: Map<string, string>, uses: readonly object[]): Promise<void> {
   const rows = [...bodies].map(([hash, body]) => ({ hash, body })).sort((a, b) => (a.hash < b.hash ? -1 : 1));
   await tx`
@@ -54,7 +54,7 @@ async function insertBlobs(tx: Tx, bodies: Map<string, string>, uses: readonly o
   `;
 }
 
-/** First the locks, then a statement of its own, which sees the uses of everyone who held them before. */
+/** First the locks, then a statement of its own, which sees the uses that other holders of the locks have added. */
 async function deleteUnused(tx: Tx, hashes: readonly string[]): Promise<void> {
   await tx`select 1 from blobs where hash = any(${[...hashes]}) order by hash for update`;
   await tx`

@@ -1,12 +1,12 @@
 /**
  * Transactions whose outcome can be looked up. Each puts a mark of its own, which is there when it has committed.
  *
- * I1  Who asks for a mark waits for a transaction that is still open with it: its insert meets the same key.
+ * I1  A lookup of a mark waits for a transaction that is still open with it: its insert meets the same key.
  * I2  A mark that is not there is put as `fenced`, so a transaction that was found missing can never commit after that.
  *     Asking again, when the answer to this was lost too, finds the same.
  *
  * A status of the transaction id would need no row, but after a standby was promoted the same id may be another
- * transaction. What was written cannot tell either: another process may have changed or deleted it since.
+ * transaction. What was written does not show it either: another process may have changed or deleted it since.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,9 +18,9 @@ const LOOK_AGAIN_MS_MAX = 1_000;
 
 export interface CommitMarksOptions {
   readonly sql: Sql;
-  /** After this long the caller is told that the outcome is unknown. */
+  /** After this long the commit fails with outcome `unknown`. */
   readonly outcomeTimeoutMs: number;
-  /** What a caller was told to be unknown is known by now. */
+  /** The outcome of a commit that failed as `unknown` is known by now. */
   readonly onSettledLate: () => void;
 }
 

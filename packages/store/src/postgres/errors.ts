@@ -25,7 +25,7 @@ const CONTENT_CLASSES = ['22', '23', '54'];
 const TLS = /^(?:CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_|INVALID_|ERR_TLS_|ERR_SSL_)/;
 const CORRUPT = ['XX001', 'XX002'];
 
-/** Trying again mends nothing: what to do is in the sentence itself. */
+/** Trying again does not help: what to do is in the sentence itself. */
 class Refused extends StoreError {
   constructor(happened: string, cause: unknown) {
     super('io', happened, { cause });
@@ -33,7 +33,7 @@ class Refused extends StoreError {
   }
 }
 
-/** `address` is host:port, never the password. Answers a StoreError for what an operator can mend. */
+/** `address` is host:port, never the password. Answers a StoreError for what an operator can fix. */
 export function explain(error: unknown, address: string): unknown {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
@@ -72,7 +72,7 @@ const unknownOutcome = (cause: unknown, server: string): StoreError => {
   return new StoreError('io', happened, { cause, outcome: 'unknown' });
 };
 
-/** While the store is opened, who reads this wrote the setting: it is named first. Bugs stay what they are. */
+/** While the store is opened, the reader is the one that wrote the setting: it is named first. Bugs stay what they are. */
 export function explainOpening(error: unknown, address: string): unknown {
   const explained =
     codeOf(error) === NO_RIGHT && !refusalOf(error, SETTING)

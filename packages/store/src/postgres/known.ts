@@ -142,7 +142,7 @@ async function lockCounts(tx: Tx, writes: readonly Write[]): Promise<Known['coun
   return new Map(rows.map((row) => [countKey(row), row.count]));
 }
 
-/** Any number: the seed of the hashes that are the keys of these locks. */
+/** Any number: the salt of the hashes that are the keys of these locks. */
 const LIMIT_LOCKS = 7_070_418_002;
 
 /** A value that is taken meanwhile shows at the insert. */

@@ -1,7 +1,7 @@
 /**
  * Several processes share the database: a lease lives until `expires_at`, in the database's time. Then others may
- * take the runs of it, one by one; it can still be renewed, for those that nobody took (the database was away, or the
- * machine slept). Who lost a run hears of it at the next commit of that run.
+ * take the runs of it, one by one; it can still be renewed, for those that were not taken (the database was away, or the
+ * machine slept). A process that lost a run notices at its next commit of that run.
  */
 import type { Driver } from '@gantry/postgres';
 import type { Leases, RunKey } from '../port.ts';

@@ -1,5 +1,5 @@
 /**
- * What a commit tells other processes: a few short texts. They are sent after the commit, since a notice inside of it
+ * What a commit announces to other processes: a few short texts. They are sent after the commit, since a notice inside of it
  * would make commits wait for each other on the whole server. They are hints: one that is lost, late or doubled changes
  * nothing but how soon others look.
  */
@@ -47,7 +47,7 @@ export class Announcer {
       for (let notices = this.#take(); notices.length > 0; notices = this.#take())
         await this.#notify(notices);
     } catch {
-      // Others may have missed something: they are told so as soon as they can be told anything
+      // Others may have missed something: they get a notice of that as soon as one can be sent
       this.#hasMissed = true;
       this.#again = setTimeout(() => this.announce([]), AGAIN_MS).unref();
     } finally {
@@ -63,7 +63,7 @@ export class Announcer {
     return [encode([this.#processId, 'missed'])];
   }
 
-  /** Nothing is written, so nobody has to wait for a disk. */
+  /** Nothing is written, so it waits for no disk. */
   async #notify(notices: readonly string[]): Promise<void> {
     await this.#sql`
       select set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, value)

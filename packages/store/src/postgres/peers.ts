@@ -6,7 +6,7 @@
  * I1  A lock that is free once proves nothing: its connection may just be made again. It must be free a second time
  *     after `GRACE_MS`, when the next renewal of the lease was due and has not come, seen by a process that had its own
  *     connection all along.
- * I2  What an ended process did not announce any more may be known to nobody: watchers look at everything.
+ * I2  What an ended process did not announce any more may be unknown: watchers look at everything.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LOOK_AT_EVERYTHING } from './notices.ts';
@@ -17,7 +17,7 @@ const GRACE_MS = 1_500;
 /** A lease is renewed after a third of its time. */
 const RENEWALS_PER_TTL = 3;
 const LATE_MS = 500;
-/** Leases that ended longer ago are of nobody's interest. */
+/** Leases that ended longer ago are ignored. */
 const RECENT_MS = 60_000;
 
 interface Absent {

@@ -1,9 +1,9 @@
 /**
- * The connection by which this process is there for the others. On it it hears their notices, and holds an advisory
+ * The connection that shows other processes that this one is alive. It receives their notices, and holds an advisory
  * lock for each of its leases: the server frees the locks as soon as the process is gone.
  *
  * I1  One connection for all watchers and locks, from the first of them until the store closes.
- * I2  After a time without it, watchers are told to look at everything.
+ * I2  After a time without it, watchers look at everything.
  * I3  A connection that does not bring the notice of a renewal before the next one is replaced.
  */
 import type { Standing } from '@gantry/postgres';

@@ -7,7 +7,7 @@ export interface BlobWrites {
   keep(holder: string, text: string, stored: string): void;
   /** `keep` and answer what the column holds, in one. */
   put(holder: string, text: string): string;
-  /** Ends all uses by `holder`; blobs that nobody else uses go. */
+  /** Ends all uses by `holder`; blobs without another use are deleted. */
   drop(holder: string): void;
 }
 

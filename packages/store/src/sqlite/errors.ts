@@ -13,7 +13,7 @@ const NOTADB = 26;
 /** A write that the system refused for another reason than ENOSPC: a quota or a file size limit. */
 const IOERR_WRITE = IOERR | (3 << 8);
 
-/** Answers a StoreError for what an operator can mend, else the error itself. */
+/** Answers a StoreError for what an operator can fix, else the error itself. */
 export function explain(error: unknown, dataDir: string): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
   if ('errcode' in error && typeof error.errcode === 'number')

@@ -112,7 +112,7 @@ const entryReads = (reader: Reader): EntryReads => ({
   all: (kind, after, limit) => reader.call('allEntries', kind, after, limit),
 });
 
-/** The lock on the data folder keeps other processes out: there is nobody to hear of. */
+/** The lock on the data folder keeps other processes out: there are no changes of others. */
 const neverCalled: Store['watch'] = async () => async () => {};
 
 const leases = (writer: Writer, reader: Reader): Leases => ({

@@ -12,7 +12,7 @@ export function selectAll<T extends object>(statement: StatementSync, ...values:
   return rows as T[];
 }
 
-/** Row by row, for those who may stop early. */
+/** Row by row, for readers that may stop early. */
 export function selectEach<T extends object>(
   statement: StatementSync,
   ...values: SQLInputValue[]

@@ -25,7 +25,7 @@ async function putDefinitions(tx: Tx, won: readonly Write[], blobs: BlobChanges)
   `;
 }
 
-/** A version that comes again takes a new place, so it is current again. */
+/** A version that comes again gets a new number, so it is current again. */
 async function putWorkflows(tx: Tx, won: readonly Write[]): Promise<void> {
   const latest = new Map<string, WorkflowRecord>();
   for (const write of won) {

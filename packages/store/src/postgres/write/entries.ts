@@ -55,7 +55,7 @@ function toRow(write: Put, blobs: BlobChanges): Row {
 }
 
 /**
- * Holds the place of an entry that must not be there, for as long as the transaction lasts: there is no row to lock.
+ * Locks the key of an entry that must be absent, for as long as the transaction lasts: there is no row to lock.
  * Without it two transactions of which each creates what the other expects to be absent both win.
  */
 const placeholder = (key: EntryKey): Row => ({

@@ -14,7 +14,7 @@ export function preparePutDefinition(database: DatabaseSync, blobs: BlobWrites):
   };
 }
 
-/** A version that comes again takes a new place, so it is current again. */
+/** A version that comes again gets a new number, so it is current again. */
 export function preparePutWorkflow(database: DatabaseSync): Apply<'putWorkflow'> {
   const replace = database.prepare(`
     insert or replace into workflows (tenant, workflow_id, hash, version, name, registered_at)
