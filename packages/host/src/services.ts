@@ -54,7 +54,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     heartbeats.committed(group);
     triggers.committed(group);
   });
-  const changes = new Changes({ ...options, pipeline });
+  const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
   const webhooks = createWebhooks({ ...options, changes, egress: options.egress.for('webhook') });
   const triggers: Triggers = createTriggers({
     ...options,

@@ -50,8 +50,12 @@ function readKey(request: FastifyRequest): string | null {
   });
 }
 
+type Digest = (text: string) => string;
+
+const sha256: Digest = (text) => hash('sha256', text, 'hex');
+
 /** No body and an empty one ask for the same. */
-const digestOf = (body: unknown): string => hash('sha256', canonicalize(body ?? {}) ?? '', 'hex');
+const digestOf = (body: unknown, digest = sha256): string => digest(canonicalize(body ?? {}) ?? '');
 
 /** A failure worth keeping: the same request can only fail the same way. */
 function keptFailure(error: unknown): { status: number; body: string } | null {
@@ -89,16 +93,21 @@ export class Idempotency {
     return answer.body;
   }
 
-  /** For work that writes the record of what it answers or refuses, and answers a repeat from it. */
+  /**
+   * For work that writes the record of what it answers or refuses, and answers a repeat from it. `keyed`: for bodies
+   * that contain secrets, which a plain hash in the record would let others guess.
+   */
   async once<T>(
     request: FastifyRequest,
     reply: FastifyReply,
     work: (record?: Claim & Pick<IdempotencyRecord, 'expiresAt'>) => Promise<T>,
+    keyed?: Digest,
   ): Promise<T> {
     const key = readKey(request);
     if (key === null) return work();
     const operation = `${request.method} ${request.url.split('?', 1)[0]}`;
-    const claim = { tenant: callerOf(request).tenant, operation, key, digest: digestOf(request.body) };
+    const digest = digestOf(request.body, keyed);
+    const claim = { tenant: callerOf(request).tenant, operation, key, digest };
     return this.#inTurn(claim, async () => {
       if (await this.#stored(claim)) void reply.header('openwop-Idempotent-Replay', 'true');
       return work({ ...claim, expiresAt: this.#now() + RETENTION_SECONDS * 1000 });

@@ -12,11 +12,14 @@ import {
 } from '@gantry/store';
 import type { Caller, Outcome } from './caller.ts';
 import { fromEntry, keyOf, missing, type RecordKind, type Stored, toEntry } from './record-kind.ts';
+import { type Sealer, sealSecrets } from './secret.ts';
 import type { State } from './state.ts';
 
 export interface Chance {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
+  /** For kinds with secret fields. */
+  readonly sealer?: Sealer;
 }
 
 /** A run that is ready to begin. */
@@ -33,6 +36,8 @@ export class Change {
   readonly now: number;
   readonly #state: State;
   readonly #randomBytes: Chance['randomBytes'];
+  readonly #sealer: Sealer | undefined;
+  #hasSealed = false;
   readonly #writes: Write[] = [];
   readonly #events: EmittedEvent[] = [];
   readonly #runs: StartingRun[] = [];
@@ -43,11 +48,12 @@ export class Change {
 
   #repeat: Outcome | undefined;
 
-  constructor(caller: Caller, state: State, { now, randomBytes }: Chance) {
+  constructor(caller: Caller, state: State, { now, randomBytes, sealer }: Chance) {
     this.caller = caller;
     this.now = now();
     this.#state = state;
     this.#randomBytes = randomBytes;
+    this.#sealer = sealer;
   }
 
   /** Null when the caller can see no such record. That it is absent is a precondition too. */
@@ -89,8 +95,8 @@ export class Change {
   }
 
   replace<R extends object>(stored: Stored<R>, record: R): Stored<R> {
-    const write = this.#put({ ...stored, record }, stored.version, {});
-    return { ...stored, record, version: versionAfter(write) };
+    const next = this.#sealed({ ...stored, record });
+    return { ...next, version: versionAfter(this.#put(next, stored.version, {})) };
   }
 
   /** False, and nothing is written, when the record has changed since it was read outside of this change. */
@@ -148,6 +154,11 @@ export class Change {
     for (const run of this.#runs) run.begun();
   }
 
+  /** It writes something that was sealed. */
+  get hasSealed(): boolean {
+    return this.#hasSealed;
+  }
+
   refusalOf(write: Write, reason: LossReason): OpenwopError | null {
     return this.#refusals.get(write)?.(reason) ?? null;
   }
@@ -163,9 +174,18 @@ export class Change {
     over: { readonly firstVersion?: number },
   ): Stored<R> {
     const { tenant } = this.caller;
-    const stored = { kind, tenant, id, workspace: this.#workspace, createdAt: this.now, record };
+    const common = { kind, tenant, id, workspace: this.#workspace, createdAt: this.now };
+    const stored = this.#sealed({ ...common, record });
     const write = this.#put(stored, null, { ...over, ...(kind.max !== undefined && { max: kind.max }) });
     return { ...stored, version: versionAfter(write) };
+  }
+
+  /** From here on nothing has the text of a secret. */
+  #sealed<R extends object, S extends Omit<Stored<R>, 'version'>>(stored: S & Omit<Stored<R>, 'version'>): S {
+    const record = sealSecrets(stored, this.#sealer);
+    if (record === stored.record) return stored;
+    this.#hasSealed = true;
+    return { ...stored, record };
   }
 
   #put<R extends object>(

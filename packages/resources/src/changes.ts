@@ -6,6 +6,7 @@
  * I3  The record of its caller is the first of its writes, so a lost commit shows whether the call was repeated or an id was taken.
  * I4  A change that loses is decided again, from the second time on in line with others, for at most `AGAIN_MS_MAX`.
  */
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmittedEvent, isKeptRefusal, OpenwopError } from '@gantry/protocol';
 import {
@@ -103,6 +104,12 @@ export class Changes {
     return attempt.outcome.answer as T;
   }
 
+  /** For the digests of requests that contain secrets. */
+  digest(text: string): string {
+    const { sealer } = this.#options;
+    return sealer ? sealer.hmac('idempotency')(text).toString('hex') : hash('sha256', text, 'hex');
+  }
+
   async #first(job: Job): Promise<Attempt> {
     const state = new State(this.#reads, (key) => {
       if (this.#lines.isHot(key)) throw new Hot(key);
@@ -170,6 +177,7 @@ export class Changes {
     const writes = decided.flatMap((each) => each.writes);
     const group = [...writes, ...(await state.preconditions())];
     try {
+      if (decided.some(({ change }) => change.hasSealed)) await this.#options.sealer?.claim();
       const result = await this.#write(decided[0]!, group);
       if (result.won) return decided.map((each) => [each.job, committed(each)]);
       return await this.#lost(decided, state, group[result.write]!, result);

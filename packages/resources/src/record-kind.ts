@@ -21,6 +21,8 @@ export interface RecordKind<R extends object> {
   readonly unique?: readonly string[];
   /** What it belongs to: entries are listed by it without an index. */
   readonly ref?: (record: R) => string;
+  /** Fields that are sealed before they are kept, of type `Secret`; `openSecret` opens them. */
+  readonly secret?: readonly (keyof R & string)[];
   readonly dueAt?: (record: R) => number | null;
   readonly expiresAt?: (record: R, now: number) => number | null;
   /** The run with which the record is deleted. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { createHmac, hash, randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { CommitPipeline, type Store } from '@gantry/store';
 import type { Caller } from './caller.ts';
 import { Changes } from './changes.ts';
+import type { RecordKind } from './record-kind.ts';
 import { ResourceService } from './resource.ts';
+import { openSecret, type Sealer, type Secret } from './secret.ts';
 import { backends } from './testing/backends.ts';
 import { accounts } from './testing/sample.ts';
 
@@ -78,6 +80,57 @@ for (const backend of await backends()) {
       const late = service.call(caller, 'deposit', view.id, { amount: 1 }, { version });
       await assert.rejects(late, { code: 'conflict', details: { currentVersion: version + 1 } });
       await assert.rejects(service.remove(caller, view.id, { version }), { code: 'conflict' });
+    });
+
+    test('is listed in pages that end at their limit, or at 4 MiB', async () => {
+      const service = serviceOf({ ...accounts, kind: 'large-account', index: {}, unique: [] });
+      const sizes = [3_000_000, 2_000_000, 5_000_000, 10, 10];
+      for (const [i, size] of sizes.entries())
+        await service.create(caller, { name: `${i}${'x'.repeat(size)}` });
+      const pages: string[][] = [];
+      for (let beforeId = '~', isLast = false; !isLast; ) {
+        const { shown, hasMore } = await service.page(caller, { beforeId, limit: 3 });
+        pages.push(shown.map(({ view }) => view.name.slice(0, 1)));
+        isLast = !hasMore;
+        beforeId = shown.at(-1)?.view.id ?? '';
+      }
+      assert.deepEqual(pages, [['4', '3'], ['2'], ['1'], ['0']]);
+    });
+
+    test('keeps secrets sealed, and answers none', async () => {
+      const claims: string[] = [];
+      const sealer: Sealer = {
+        seal: (text, context) => `${context}:${Buffer.from(text).toString('base64')}`,
+        open: (sealed, context) =>
+          sealed.startsWith(`${context}:`)
+            ? Buffer.from(sealed.slice(context.length + 1), 'base64').toString()
+            : null,
+        hmac: (purpose) => (text) => createHmac('sha256', `key/${purpose}`).update(text).digest(),
+        claim: async () => void claims.push('claimed'),
+      };
+      const vaults: RecordKind<{ readonly name: string; readonly code: Secret }> = {
+        kind: 'vault',
+        idPrefix: 'vlt',
+        secret: ['code'],
+      };
+      const pipeline = new CommitPipeline(store);
+      const changes = new Changes({ store, pipeline, now: Date.now, randomBytes, sealer });
+      const created = await changes.run(caller, async (change) =>
+        change.create(vaults, { name: 'a', code: 'open sesame' }),
+      );
+      assert.equal(claims.length, 1, 'before the commit');
+      assert.doesNotMatch(JSON.stringify(created), /sesame/);
+      const renamed = await changes.run(caller, async (change) =>
+        change.update(await change.get(vaults, created.id), { name: 'b' }),
+      );
+      assert.deepEqual(renamed.record.code, created.record.code);
+      assert.equal(claims.length, 1, 'nothing new was sealed');
+      assert.doesNotMatch((await store.entries.get({ ...renamed, kind: 'vault' }))!.body, /sesame/);
+      assert.equal(openSecret(sealer, renamed, 'code'), 'open sesame');
+      assert.equal(openSecret(sealer, { ...renamed, id: 'vlt_other' }, 'code'), null);
+      assert.notEqual(changes.digest('{}'), hash('sha256', '{}', 'hex'));
+      const unsealed = serviceOf(accounts).digest;
+      assert.equal(unsealed, undefined);
     });
 
     test('belongs to its tenant, or to its workspace', async () => {

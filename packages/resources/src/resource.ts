@@ -67,6 +67,8 @@ export const resource = <W extends Wire, R extends object, F = undefined, D = un
   literal: Omit<Resource<W, R, F, D>, 'wire'>,
 ): Resource<W, R, F, D> => ({ ...literal, wire });
 
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+
 /** A view, and the version of the record that it shows (`ETag`). */
 export interface Shown<V> {
   readonly view: V;
@@ -96,6 +98,11 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     this.#options = options;
   }
 
+  /** How requests are digested whose body may contain a secret; undefined when none does. */
+  get digest(): ((text: string) => string) | undefined {
+    return this.#resource.secret && ((text) => this.#options.changes.digest(text));
+  }
+
   async create(caller: Caller, input: InputOf<W>, chosenId?: string): Promise<Shown<ViewOf<W>>> {
     const { prepare, create } = this.#resource;
     return this.#options.changes.run(caller, async (change) => {
@@ -110,15 +117,20 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
 
   /** Newest first, unless the filter says otherwise. */
   async list(caller: Caller, filter: EntryFilter): Promise<Shown<ViewOf<W>>[]> {
-    const { kind, boundary } = this.#resource;
-    const index =
-      filter.index ?? (boundary === 'workspace' ? workspaceIndex(caller.workspace ?? null) : null);
-    const entries = await this.#options.entries.list(kind, caller.tenant, {
-      ...filter,
-      ...(index && { index }),
-    });
-    const visible = entries.filter((entry) => this.#isVisible(caller, entry));
-    return Promise.all(visible.map((entry) => this.#shown(fromEntry(this.#resource, entry))));
+    return this.#shownAll(caller, await this.#entries(caller, filter));
+  }
+
+  /** Of at most `PAGE_BYTES_MAX`, but for a record that has more by itself. `hasMore`: there may be others. */
+  async page(
+    caller: Caller,
+    filter: EntryFilter,
+  ): Promise<{ readonly shown: Shown<ViewOf<W>>[]; readonly hasMore: boolean }> {
+    const { limit } = filter;
+    const read = await this.#entries(caller, { ...filter, limit: limit + 1, bytesMax: PAGE_BYTES_MAX });
+    const bytes = read.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+    const hasMore = read.length > limit || bytes > PAGE_BYTES_MAX;
+    const entries = hasMore && read.length > 1 ? read.slice(0, -1) : read;
+    return { shown: await this.#shownAll(caller, entries), hasMore };
   }
 
   call<N extends Named<W, 'item', 'write'>>(
@@ -165,6 +177,18 @@ export class ResourceService<W extends Wire<Table>, R extends object, F = undefi
     const answer = await changes.run(caller, work);
     await onChanged?.(caller.tenant, id);
     return answer;
+  }
+
+  #entries(caller: Caller, filter: EntryFilter): Promise<Entry[]> {
+    const { kind, boundary } = this.#resource;
+    const index =
+      filter.index ?? (boundary === 'workspace' ? workspaceIndex(caller.workspace ?? null) : null);
+    return this.#options.entries.list(kind, caller.tenant, { ...filter, ...(index && { index }) });
+  }
+
+  #shownAll(caller: Caller, entries: readonly Entry[]): Promise<Shown<ViewOf<W>>[]> {
+    const visible = entries.filter((entry) => this.#isVisible(caller, entry));
+    return Promise.all(visible.map((entry) => this.#shown(fromEntry(this.#resource, entry))));
   }
 
   async #find(caller: Caller, id: string): Promise<Stored<R>> {

@@ -64,6 +64,8 @@ export interface EntryFilter {
   readonly afterId?: string;
   readonly oldestFirst?: true;
   readonly limit: number;
+  /** The page ends with the entry whose body takes it above so many bytes. */
+  readonly bytesMax?: number;
 }
 
 /** Values of one index name: from `from`, before `to`; with `prefix` those that begin with it. */

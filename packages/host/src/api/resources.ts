@@ -29,11 +29,12 @@ type Matching = Parameters<ResourceService<Wire, object>['remove']>[2];
 interface AnyService {
   create(caller: Caller, input: unknown): Promise<Shown<View>>;
   get(caller: Caller, id: string): Promise<Shown<View>>;
-  list(caller: Caller, filter: EntryFilter): Promise<Shown<View>[]>;
+  page(caller: Caller, filter: EntryFilter): Promise<{ shown: Shown<View>[]; hasMore: boolean }>;
   call(caller: Caller, verb: string, id: string, input: unknown, matching: Matching): Promise<Shown<View>>;
   read(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
   all(name: string, input: unknown): unknown;
   remove(caller: Caller, id: string, matching: Matching): Promise<Shown<View>>;
+  readonly digest: ((text: string) => string) | undefined;
 }
 
 /** `claim`: of the record of its answer. */
@@ -79,8 +80,9 @@ export async function changed(
   reply: FastifyReply,
   idempotency: Once,
   work: (caller: Caller) => Promise<unknown>,
+  keyed?: (text: string) => string,
 ): Promise<string> {
-  const answer = await idempotency.once(request, reply, (claim) => work(personOf(request, claim)));
+  const answer = await idempotency.once(request, reply, (claim) => work(personOf(request, claim)), keyed);
   void reply.type(JSON_TYPE);
   return answer === undefined ? '' : JSON.stringify(answer);
 }
@@ -98,11 +100,12 @@ export function resourceRoutes(app: Api, wire: Wire, service: AnyService, idempo
     work: (caller: Caller, matching: Matching) => Promise<Shown<View>>,
   ): Promise<string> {
     const matching = matchingOf(request);
-    return changed(request, reply, idempotency, async (caller) => {
+    const answer = async (caller: Caller): Promise<View> => {
       const shown = await work(caller, matching);
       void reply.header('etag', etagOf(shown));
       return shown.view;
-    });
+    };
+    return changed(request, reply, idempotency, answer, service.digest);
   }
 
   const CREATE = { summary: wire.about, body: wire.input, response: { 201: wire.created ?? view } };
@@ -149,10 +152,10 @@ function readRoutes(app: Api, wire: Wire, service: AnyService): void {
   };
   app.get(items, { schema: LIST, config }, async (request, reply) => {
     const { before: beforeId, limit = listDefault } = request.query;
-    const filter = { limit: limit + 1, ...(beforeId !== undefined && { beforeId }) };
-    const shown = (await service.list(personOf(request), filter)).map((each) => each.view);
-    const views = shown.slice(0, limit);
-    const next = shown.length > limit ? { nextBefore: views.at(-1)![id] } : {};
+    const filter = { limit, ...(beforeId !== undefined && { beforeId }) };
+    const { shown, hasMore } = await service.page(personOf(request), filter);
+    const views = shown.map(({ view }) => view);
+    const next = hasMore && views.length > 0 ? { nextBefore: views.at(-1)![id] } : {};
     return readPayload(request, reply, JSON.stringify({ [list]: views, ...next }));
   });
 

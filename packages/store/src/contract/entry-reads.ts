@@ -40,6 +40,23 @@ function listTests(current: CurrentStore): void {
     assert.deepEqual(await list({ ref: 'none' }), []);
   });
 
+  test('a page ends with the entry that takes it above its bytes', async () => {
+    const { store } = current();
+    const index = [{ name: 'n', value: 'v' }];
+    const sizes = { a: 100_000, b: 100, c: 70_000, d: 100 };
+    for (const [id, bytes] of Object.entries(sizes))
+      await win(store, make.putEntry(id, null, { ref: 'r', index, body: bigText(bytes) }));
+    const all = await store.entries.list('mail', TENANT, { limit: 10 });
+    for (const by of [{}, { ref: 'r' }, { index: { name: 'n', value: 'v' } }]) {
+      const list = (filter: Partial<EntryFilter>) =>
+        store.entries.list('mail', TENANT, { limit: 10, ...by, ...filter });
+      assert.deepEqual(await list({ bytesMax: 70_100 }), all.slice(0, 3));
+      assert.deepEqual(ids(await list({ bytesMax: 70_099 })), ['d', 'c']);
+      assert.deepEqual(ids(await list({ bytesMax: 1, oldestFirst: true })), ['a']);
+      assert.deepEqual(ids(await list({ bytesMax: 1_000_000, limit: 2 })), ['d', 'c']);
+    }
+  });
+
   test('a put that changes the ref moves the entry, and what is deleted is listed nowhere', async () => {
     const { store } = current();
     await win(store, make.putEntry('a', null, { ref: 'one' }), make.putEntry('b', null, { ref: 'one' }));

@@ -87,8 +87,8 @@ test('commits read no table as a whole, also with plans from when it was small',
     select 't', 'o', 'k-' || n, 'd', 200, '{}', 0 from generate_series(1, 5000) n
   `;
   await sql`
-    insert into invocations (tenant, invocation_id, run_id, node_id, claimed_at)
-    select 't', 'i-' || n, 'r', 'n', 0 from generate_series(1, 5000) n
+    insert into invocations (tenant, invocation_id, run_id, node_id, claimed_at, events_pending)
+    select 't', 'i-' || n, 'r', 'n', 0, false from generate_series(1, 5000) n
   `;
   for (let i = 0; i < 8; i++) await round(`large-${i}`);
   await store.close();

@@ -70,11 +70,12 @@ async function range(sql: Sql, kind: string, tenant: string, of: IndexRange): Pr
 }
 
 async function list(sql: Sql, kind: string, tenant: string, filter: EntryFilter): Promise<Entry[]> {
-  const { ref, index, beforeId, afterId, oldestFirst, limit } = filter;
+  const { ref, index, beforeId, afterId, oldestFirst, limit, bytesMax } = filter;
   const texts = [kind, tenant, ref, index?.name, index?.value, beforeId, afterId];
   if (!texts.every((text) => text === undefined || isStorable(text))) return [];
   const table = index ? sql`entry_index` : sql`entries`;
-  const rows = await sql<Entry[]>`
+  const order = oldestFirst ? sql`asc` : sql`desc`;
+  const page = sql<Entry[]>`
     select ${sql.unsafe(ENTRY_COLUMNS)}
     from entries
     ${index ? sql`join entry_index using (kind, tenant, id)` : sql``}
@@ -84,10 +85,20 @@ async function list(sql: Sql, kind: string, tenant: string, filter: EntryFilter)
       ${index ? sql`and name = ${index.name} and value = ${index.value}` : sql``}
       ${beforeId === undefined ? sql`` : sql`and ${table}.id < ${beforeId}`}
       ${afterId === undefined ? sql`` : sql`and ${table}.id > ${afterId}`}
-    order by ${table}.id ${oldestFirst ? sql`asc` : sql`desc`}
+    order by ${table}.id ${order}
     limit ${limit}
   `;
-  return [...rows];
+  if (bytesMax === undefined) return [...(await page)];
+  const rows = await sql<(Entry & { before: number })[]>`
+    select *
+    from (
+      select *, sum(octet_length(body)) over (order by id ${order}) - octet_length(body) as before
+      from (${page}) as page
+    ) as sized
+    where before <= ${bytesMax}
+    order by id ${order}
+  `;
+  return rows.map(({ before: _, ...entry }) => entry);
 }
 
 async function count(sql: Sql, kind: string, tenant: string): Promise<number> {

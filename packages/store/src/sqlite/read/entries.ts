@@ -1,8 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ENTRY_COLUMNS } from '../../columns.ts';
 import { AFTER_EVERY_TEXT, boundsOf } from '../../index-bounds.ts';
 import type { Entry, EntryFilter, EntryKey, IndexedEntry, IndexRange } from '../../port.ts';
-import { LIMIT, selectAll, selectOne } from '../rows.ts';
+import { LIMIT, selectAll, selectEach, selectOne } from '../rows.ts';
 
 const BEFORE_EVERY_ID = '';
 
@@ -87,14 +87,28 @@ function prepareListEntries(database: DatabaseSync) {
   return (
     kind: string,
     tenant: string,
-    { ref, index, beforeId, afterId, oldestFirst, limit }: EntryFilter,
+    { ref, index, beforeId, afterId, oldestFirst, limit, bytesMax }: EntryFilter,
   ): Entry[] => {
     const order = oldestFirst ? 'oldestFirst' : 'newestFirst';
     const range = [kind, tenant, beforeId ?? AFTER_EVERY_TEXT, afterId ?? BEFORE_EVERY_ID];
-    if (index) return selectAll<Entry>(ofIndex[order], ...range, index.name, index.value, limit);
-    if (ref === undefined) return selectAll<Entry>(any[order], ...range, limit);
-    return selectAll<Entry>(ofRef[order], ...range, ref, limit);
+    const page = (select: StatementSync, ...of: string[]): Entry[] =>
+      bytesMax === undefined
+        ? selectAll<Entry>(select, ...range, ...of, limit)
+        : upTo(bytesMax, selectEach<Entry>(select, ...range, ...of, limit));
+    if (index) return page(ofIndex[order], index.name, index.value);
+    return ref === undefined ? page(any[order]) : page(ofRef[order], ref);
   };
+}
+
+function upTo(bytesMax: number, entries: Iterable<Entry>): Entry[] {
+  const page: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    page.push(entry);
+    bytes += Buffer.byteLength(entry.body);
+    if (bytes > bytesMax) break;
+  }
+  return page;
 }
 
 function prepareCountEntries(database: DatabaseSync) {
