@@ -67,6 +67,8 @@ test('schedules: added, previewed, paused, resumed, removed', async (t) => {
   const next = ['2030-01-01T08:00:00.000Z', '2030-01-02T08:00:00.000Z', ''].join('\n');
   assert.equal(ok(await host.gantry('schedules', 'next', id, '--count', '2')), next);
   assert.equal(ok(await host.gantry('schedules', 'next', '0 9 * * *', ...zone, '--count', '2')), next);
+  assert.equal(JSON.parse(ok(await host.gantry('schedules', 'show', id))).scheduleId, id);
+  assert.match(ok(await host.gantry('heartbeats')), /^No heartbeats yet/);
   assert.match(ok(await host.gantry('schedules', 'pause', id)), /^\S+ paused/);
   assert.match(ok(await host.gantry('schedules', 'resume', id)), /^\S+ active, next /);
   assert.equal(ok(await host.gantry('schedules', 'rm', id)), `${id} removed\n`);

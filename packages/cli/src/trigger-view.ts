@@ -74,8 +74,10 @@ function countLines({ deliveries, nextCursor }: Page): string[] {
 }
 
 /** A group of its own is named after the trigger. */
-export const groupOf = ({ consumerGroup }: TriggerPurpose, subscriptionId: string): string | undefined =>
-  consumerGroup === subscriptionId ? undefined : consumerGroup;
+export const groupOf = (
+  { consumerGroup }: Pick<TriggerPurpose, 'consumerGroup'>,
+  subscriptionId: string,
+): string | undefined => (consumerGroup === subscriptionId ? undefined : consumerGroup);
 
 /** @example 'Starts ship with each message of orders, in group workers.' */
 export function purposeText(purpose: TriggerPurpose, subscriptionId: string): string {

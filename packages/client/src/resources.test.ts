@@ -66,6 +66,7 @@ const CALLS: readonly (readonly [string, (client: Client) => Promise<unknown>])[
     (c) => c.triggers.deliveries('t', { cursor: 'c' }),
   ],
   ['GET /v1/host/gantry/dead-letters?before=d', (c) => c.deadLetters.list({ before: 'd' })],
+  ['GET /v1/host/gantry/dead-letters/d', (c) => c.deadLetters.get('d')],
   ['POST /v1/host/gantry/dead-letters/d:retry {}', (c) => c.deadLetters.retry('d')],
   ['DELETE /v1/host/gantry/dead-letters/d', (c) => c.deadLetters.acknowledge('d')],
 ];

@@ -1,32 +1,21 @@
 import type {
   QueueSubscriptionCreated,
-  TriggerBinding,
-  TriggerDelivery,
   TriggerPurpose,
-  TriggerReason,
-  TriggerState,
   TriggerSubscription,
   TriggerSubscriptionCreated,
   TriggerSubscriptionRegistration,
+  triggerSubscriptionsWire,
 } from '@gantry/protocol';
+import { TRIGGER_SUBSCRIPTIONS } from '@gantry/protocol/tables';
+import { api, type ResourceApi } from './api.ts';
 import { createCalls } from './calls.ts';
 import type { Transport } from './transport.ts';
 
-export interface TriggerStateChange {
-  at: string;
-  fromState: TriggerState;
-  toState: TriggerState;
-  reason?: TriggerReason;
-}
+type Wire = typeof triggerSubscriptionsWire;
+type All = ResourceApi<Wire>;
 
-export interface TriggerDeliveryPage extends TriggerPurpose {
-  deliveries: TriggerDelivery[];
-  stateChanges: TriggerStateChange[];
-  /** Pass as `cursor` to get the next, older page. */
-  nextCursor?: string;
-  /** Why no messages arrive for now, of a subscription to a queue. It goes by itself. */
-  problem?: string;
-}
+export type TriggerDeliveryPage = Awaited<ReturnType<All['deliveries']>>;
+export type TriggerStateChange = TriggerDeliveryPage['stateChanges'][number];
 
 /** Of a subscription that events are sent to. */
 export type EventRegistration = Omit<
@@ -41,47 +30,40 @@ export type QueueRegistration = Pick<
 > & { topic: string };
 
 /** Subscriptions that start runs from events of the outside world, or from the messages of a topic. */
-export interface Triggers {
+export interface Triggers extends Pick<All, 'get' | 'pause' | 'resume' | 'deliveries'> {
   list(): Promise<TriggerSubscription[]>;
   /** The same with what they start and what they listen to. */
   describe(): Promise<(TriggerSubscription & TriggerPurpose)[]>;
-  get(subscriptionId: string): Promise<TriggerSubscription>;
   /** The only time the secret is shown: a repeat of a request whose answer was lost is refused and says so. */
   register(request: EventRegistration): Promise<TriggerSubscriptionCreated>;
   /** Every message of the topic starts one run. Nothing is sent to it, so it has no secret. */
   registerQueue(request: QueueRegistration): Promise<QueueSubscriptionCreated>;
   /** A new secret, shown once; the old one stops working. */
-  rotateSecret(subscriptionId: string): Promise<TriggerBinding>;
+  rotateSecret: All['rotate-secret'];
   unregister(subscriptionId: string): Promise<void>;
-  pause(subscriptionId: string): Promise<TriggerSubscription>;
-  resume(subscriptionId: string): Promise<TriggerSubscription>;
-  /** What became of its events, newest first. */
-  deliveries(
-    subscriptionId: string,
-    page?: { cursor?: string; limit?: number },
-  ): Promise<TriggerDeliveryPage>;
 }
 
-const TRIGGERS = '/v1/trigger-subscriptions';
-const HOST_TRIGGERS = '/v1/host/gantry/trigger-subscriptions';
-
 export function createTriggers(transport: Transport): Triggers {
-  const { read, send, remove } = createCalls(transport);
-  const triggerPath = (subscriptionId: string) => `${TRIGGERS}/${encodeURIComponent(subscriptionId)}`;
-  const hostPath = (subscriptionId: string) => `${HOST_TRIGGERS}/${encodeURIComponent(subscriptionId)}`;
+  const { list, get, remove, pause, resume, deliveries, ...all } = api<Wire>(
+    transport,
+    TRIGGER_SUBSCRIPTIONS,
+  );
+  const { read, send } = createCalls(transport);
+  const { path, url } = TRIGGER_SUBSCRIPTIONS;
   return {
-    list: async () => (await read<{ subscriptions: TriggerSubscription[] }>(TRIGGERS)).subscriptions,
+    get,
+    pause,
+    resume,
+    deliveries,
+    rotateSecret: all['rotate-secret'],
+    list: async () => (await list()).subscriptions,
     describe: async () =>
-      (await read<{ subscriptions: (TriggerSubscription & TriggerPurpose)[] }>(HOST_TRIGGERS)).subscriptions,
-    get: (subscriptionId) => read(triggerPath(subscriptionId)),
-    register: (request) => send(TRIGGERS, request),
-    registerQueue: (request) => send(TRIGGERS, { source: 'queue', ...request }),
-    rotateSecret: (subscriptionId) => send(`${hostPath(subscriptionId)}:rotate-secret`, {}),
+      (await read<{ subscriptions: (TriggerSubscription & TriggerPurpose)[] }>(`/v1/host/gantry/${path}`))
+        .subscriptions,
+    register: (request) => send(url, request),
+    registerQueue: (request) => send(url, { source: 'queue', ...request }),
     async unregister(subscriptionId) {
-      await remove(triggerPath(subscriptionId));
+      await remove(subscriptionId);
     },
-    pause: (subscriptionId) => send(`${hostPath(subscriptionId)}:pause`, {}),
-    resume: (subscriptionId) => send(`${hostPath(subscriptionId)}:resume`, {}),
-    deliveries: (subscriptionId, page = {}) => read(`${hostPath(subscriptionId)}/deliveries`, { ...page }),
   };
 }

@@ -9,6 +9,7 @@ import { doctor } from './doctor.ts';
 import { events } from './events.ts';
 import { explain } from './explain.ts';
 import { fork } from './fork.ts';
+import { heartbeats } from './heartbeats.ts';
 import { keys } from './keys.ts';
 import { pack } from './pack/pack.ts';
 import { pause } from './pause.ts';
@@ -45,6 +46,7 @@ export const COMMANDS: readonly Command[] = [
   pack,
   registry,
   schedules,
+  heartbeats,
   triggers,
   webhooks,
   deadLetters,

@@ -1,9 +1,9 @@
 import type { CreateScheduleRequest, Schedule } from '@gantry/protocol';
-import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
 import type { Args } from '../args.ts';
-import { type Call, type Command, flag, option } from '../command.ts';
+import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
-import { printJson, printListing } from '../output.ts';
+import { print } from '../output.ts';
+import { resourceCommand } from '../resource-command.ts';
 import { printable } from '../style.ts';
 import { readChoice, readDuration, readPairs } from '../values.ts';
 
@@ -45,78 +45,56 @@ function readRequest(args: Args, workflowId: string, cron: string | undefined): 
   };
 }
 
-function say({ args, io }: Call, schedule: Schedule): void {
-  const next = schedule.nextFireAt === undefined ? '' : `, next ${schedule.nextFireAt}`;
-  if (args.flag('json')) printJson({ io }, schedule);
-  else io.stdout.write(`${schedule.scheduleId} ${schedule.status}${next}\n`);
-}
-
-async function list(call: Call): Promise<void> {
-  const { args, client } = call;
-  const before = args.text('before');
-  const limit = args.whole('limit', 1, 200) ?? 50;
-  const page = await client.schedules.list({ limit, ...(before !== undefined && { before }) });
-  if (args.flag('json')) return printJson(call, page);
-  printListing(call, {
-    headings: ['SCHEDULE', 'WORKFLOW', 'STATUS', 'WHEN', 'NEXT', 'LAST'],
-    rows: page.schedules.map((each) => [
-      each.scheduleId,
-      each.workflowId,
-      each.status,
-      whenOf(each),
-      each.nextFireAt ?? 'never',
-      lastOf(each),
-    ]),
-    none: 'No schedules yet. Add one: gantry schedules add WORKFLOW "0 9 * * 1-5"',
-    more: page.nextBefore && `gantry schedules ls --before ${page.nextBefore}`,
-  });
-}
-
 /** Ids have no spaces, cron expressions always do. */
 async function next(call: Call, word = ''): Promise<void> {
-  const { args, client, io } = call;
+  const { args, client } = call;
   const count = args.whole('count', 1, 100) ?? 5;
   const timezone = args.text('timezone');
   const times = /\s/.test(word.trim())
     ? await client.schedules.preview({ cron: word, count, ...(timezone !== undefined && { timezone }) })
     : await client.schedules.next(word, { count });
-  if (args.flag('json')) return printJson(call, times);
-  io.stdout.write(times.length === 0 ? 'It fires no more.\n' : times.map((time) => `${time}\n`).join(''));
+  print(call, times, times.length === 0 ? 'It fires no more.\n' : times.map((time) => `${time}\n`).join(''));
 }
 
-const ACTIONS: Actions = {
-  ls: { act: list },
-  add: {
-    takes: '<workflow> [cron]',
-    async act(call, workflowId = '', cron) {
-      say(call, await call.client.schedules.create(readRequest(call.args, workflowId, cron)));
-    },
-  },
-  rm: {
-    takes: '<scheduleId>',
-    async act({ client, io }, scheduleId = '') {
-      await client.schedules.remove(scheduleId);
-      io.stdout.write(`${scheduleId} removed\n`);
-    },
-  },
-  pause: {
-    takes: '<scheduleId>',
-    act: async (call, id = '') => say(call, await call.client.schedules.pause(id)),
-  },
-  resume: {
-    takes: '<scheduleId>',
-    act: async (call, id = '') => say(call, await call.client.schedules.resume(id)),
-  },
-  next: { takes: '<scheduleId>', act: next },
-};
+const line = ({ scheduleId, status, nextFireAt }: Schedule): string =>
+  `${scheduleId} ${status}${nextFireAt === undefined ? '' : `, next ${nextFireAt}`}`;
 
-export const schedules: Command = {
+export const schedules = resourceCommand<Schedule>({
   name: 'schedules',
+  id: 'scheduleId',
   summary: 'start runs by the clock',
-  usage: usageOf('schedules', ACTIONS),
   details:
     '`add` takes a cron expression of 5 or 6 fields, --at or --in. `next` also takes a cron expression that no\n' +
     'schedule has yet, to see when it would fire.',
+  listed: 50,
+  async list(client, asked) {
+    const page = await client.schedules.list(asked);
+    return { items: page.schedules, answer: page, nextBefore: page.nextBefore };
+  },
+  columns: {
+    SCHEDULE: ({ scheduleId }) => scheduleId,
+    WORKFLOW: ({ workflowId }) => workflowId,
+    STATUS: ({ status }) => status,
+    WHEN: whenOf,
+    NEXT: ({ nextFireAt = 'never' }) => nextFireAt,
+    LAST: lastOf,
+  },
+  none: 'No schedules yet. Add one: gantry schedules add WORKFLOW "0 9 * * 1-5"',
+  add: {
+    takes: '<workflow> [cron]',
+    async act(call, workflowId = '', cron) {
+      const made = await call.client.schedules.create(readRequest(call.args, workflowId, cron));
+      print(call, made, `${line(made)}\n`);
+    },
+  },
+  get: (client, id) => client.schedules.get(id),
+  remove: (client, id) => client.schedules.remove(id),
+  verbs: {
+    pause: (client, id) => client.schedules.pause(id),
+    resume: (client, id) => client.schedules.resume(id),
+  },
+  line,
+  actions: { next: { takes: '<scheduleId>', act: next } },
   options: {
     at: option('TIME', 'add: once, at 2030-01-31T09:00:00Z or +01:00 in place of Z'),
     in: option('D', 'add: once, after 30s, 15m, 2h or 3d'),
@@ -126,15 +104,10 @@ export const schedules: Command = {
     input: option('K=V', 'add: one input; may be repeated', { multiple: true, short: 'i' }),
     tag: option('TAG', 'add: of the runs; may be repeated', { multiple: true }),
     count: option('N', 'next: how many times, 1 to 100 (5)'),
-    limit: option('N', 'ls: how many, 1 to 200 (50)'),
-    before: option('CURSOR', 'ls: go on where an earlier page ended'),
-    json: flag('print JSON'),
   },
   examples: [
     'gantry schedules add report "0 9 * * 1-5" --timezone Europe/Berlin --input days=1',
     'gantry schedules add cleanup --in 15m',
     'gantry schedules next "*/10 * * * *"',
   ],
-  words: { min: 0, max: wordsMax(ACTIONS) },
-  run: (call) => runAction('schedules', ACTIONS, call),
-};
+});

@@ -1,9 +1,16 @@
-import { BRIDGED_SOURCES, SIGNATURE_SCHEMES, type TriggerSource, VERIFICATION_MODES } from '@gantry/protocol';
-import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
+import {
+  BRIDGED_SOURCES,
+  SIGNATURE_SCHEMES,
+  type TriggerPurpose,
+  type TriggerSource,
+  type TriggerSubscription,
+  VERIFICATION_MODES,
+} from '@gantry/protocol';
 import type { Args } from '../args.ts';
-import { type Call, type Command, flag, option } from '../command.ts';
+import { type Call, option } from '../command.ts';
 import { UsageError } from '../io.ts';
 import { printJson, printListing, printSecret } from '../output.ts';
+import { resourceCommand } from '../resource-command.ts';
 import { printable } from '../style.ts';
 import { deliveryTable, groupOf, LOOKED_AT, purposeText, triggerView } from '../trigger-view.ts';
 import { readChoice, splitPair } from '../values.ts';
@@ -61,26 +68,6 @@ async function addQueue(call: Call, workflowId: string, topic: string | undefine
   );
 }
 
-async function list(call: Call): Promise<void> {
-  const all = await call.client.triggers.describe();
-  if (call.args.flag('json')) return printJson(call, all);
-  printListing(call, {
-    headings: ['TRIGGER', 'SOURCE', 'STATE', 'WORKFLOW', 'TOPIC', 'GROUP', 'SECRET'],
-    rows: all.map(({ subscriptionId, source, state, secretFingerprint, ...purpose }) =>
-      [
-        subscriptionId,
-        source,
-        state,
-        purpose.workflowId,
-        purpose.topic ?? '-',
-        groupOf(purpose, subscriptionId) ?? '-',
-        secretFingerprint ?? 'none',
-      ].map(printable),
-    ),
-    none: 'No triggers yet. Add one: gantry triggers add WORKFLOW',
-  });
-}
-
 async function deliveries(call: Call, subscriptionId = ''): Promise<void> {
   const { args, client, io } = call;
   const cursor = args.text('before');
@@ -108,39 +95,36 @@ async function show(call: Call, subscriptionId = ''): Promise<void> {
   io.stdout.write(`${purpose}${triggerView(subscription, page, io.now())}`);
 }
 
-const ACTIONS: Actions = {
-  ls: { act: list },
-  add: { takes: '<workflow>', act: add },
-  show: { takes: '<triggerId>', act: show },
-  rm: {
-    takes: '<triggerId>',
-    async act({ client, io }, subscriptionId = '') {
-      await client.triggers.unregister(subscriptionId);
-      io.stdout.write(`${subscriptionId} removed\n`);
-    },
-  },
-  pause: {
-    takes: '<triggerId>',
-    async act({ client, io }, id = '') {
-      io.stdout.write(`${id} ${(await client.triggers.pause(id)).state}\n`);
-    },
-  },
-  resume: {
-    takes: '<triggerId>',
-    async act({ client, io }, id = '') {
-      io.stdout.write(`${id} ${(await client.triggers.resume(id)).state}\n`);
-    },
-  },
-  deliveries: { takes: '<triggerId>', act: deliveries },
-};
-
-export const triggers: Command = {
+export const triggers = resourceCommand<TriggerSubscription & Partial<TriggerPurpose>>({
   name: 'triggers',
+  id: 'triggerId',
   summary: 'start runs from events of the outside world, or from messages of a topic',
-  usage: usageOf('triggers', ACTIONS),
   details:
     'Senders sign each event with the secret that `add` prints once; docs/triggers.md says how.\n' +
     'With --topic nothing is sent: every message of the topic starts a run. Paths of --map then begin with payload.',
+  async list(client) {
+    const items = await client.triggers.describe();
+    return { items, answer: items };
+  },
+  columns: {
+    TRIGGER: ({ subscriptionId }) => subscriptionId,
+    SOURCE: ({ source }) => source,
+    STATE: ({ state }) => state,
+    WORKFLOW: ({ workflowId = '-' }) => printable(workflowId),
+    TOPIC: ({ topic = '-' }) => printable(topic),
+    GROUP: (trigger) => printable(groupOf(trigger, trigger.subscriptionId) ?? '-'),
+    SECRET: ({ secretFingerprint = 'none' }) => secretFingerprint,
+  },
+  none: 'No triggers yet. Add one: gantry triggers add WORKFLOW',
+  add: { takes: '<workflow>', act: add },
+  show: { takes: '<triggerId>', act: show },
+  remove: (client, id) => client.triggers.unregister(id),
+  verbs: {
+    pause: (client, id) => client.triggers.pause(id),
+    resume: (client, id) => client.triggers.resume(id),
+  },
+  line: ({ subscriptionId, state }) => `${subscriptionId} ${state}`,
+  actions: { deliveries: { takes: '<triggerId>', act: deliveries } },
   options: {
     source: option('S', `add: ${BRIDGED_SOURCES.join(', ')} (webhook; with --topic queue)`),
     topic: option('NAME', 'add: the topic of a queue to listen to'),
@@ -150,13 +134,10 @@ export const triggers: Command = {
     map: option('V=PATH', 'add: fill a variable from the event; may be repeated', { multiple: true }),
     limit: option('N', 'deliveries: how many, 1 to 200 (20)'),
     before: option('CURSOR', 'deliveries: go on where an earlier page ended'),
-    json: flag('print JSON'),
   },
   examples: [
     'gantry triggers add triage --map issue=webhook.body.issue.id',
     'gantry triggers add ship --topic orders --map order=payload.id',
     'gantry triggers show TRIGGER',
   ],
-  words: { min: 0, max: wordsMax(ACTIONS) },
-  run: (call) => runAction('triggers', ACTIONS, call),
-};
+});

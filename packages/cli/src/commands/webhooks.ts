@@ -1,7 +1,7 @@
 import type { WebhookSubscription } from '@gantry/protocol';
-import { type Actions, runAction, usageOf, wordsMax } from '../actions.ts';
-import { type Command, flag, option } from '../command.ts';
+import { flag, option } from '../command.ts';
 import { ago, printJson, printListing, printSecret } from '../output.ts';
+import { resourceCommand } from '../resource-command.ts';
 import { printable } from '../style.ts';
 import { readChoice } from '../values.ts';
 
@@ -14,24 +14,25 @@ function stateOf({ state, circuit, circuitOpenUntil }: WebhookSubscription): str
   return circuit === 'open' ? `held until ${circuitOpenUntil ?? 'its next try'}` : 'active';
 }
 
-const ACTIONS: Actions = {
-  ls: {
-    async act(call) {
-      const all = await call.client.webhooks.list();
-      if (call.args.flag('json')) return printJson(call, all);
-      printListing(call, {
-        headings: ['WEBHOOK', 'STATE', 'DURABLE', 'EVENTS', 'URL'],
-        rows: all.map((hook) => [
-          hook.webhookId,
-          stateOf(hook),
-          hook.durable ? 'yes' : 'no',
-          hook.events.join(','),
-          printable(hook.url),
-        ]),
-        none: 'No webhooks yet. Add one: gantry webhooks add URL',
-      });
-    },
+export const webhooks = resourceCommand<WebhookSubscription>({
+  name: 'webhooks',
+  id: 'webhookId',
+  summary: 'send the events of runs to a URL',
+  details:
+    'Every event is signed with the secret that `add` prints once.\n' +
+    'An --event is a type, all types of a kind (node.*) or all (*); without one: run.*',
+  async list(client) {
+    const items = await client.webhooks.list();
+    return { items, answer: items };
   },
+  columns: {
+    WEBHOOK: ({ webhookId }) => webhookId,
+    STATE: stateOf,
+    DURABLE: ({ durable }) => (durable ? 'yes' : 'no'),
+    EVENTS: ({ events }) => events.join(','),
+    URL: ({ url }) => printable(url),
+  },
+  none: 'No webhooks yet. Add one: gantry webhooks add URL',
   add: {
     takes: '<url>',
     async act(call, url = '') {
@@ -52,74 +53,63 @@ const ACTIONS: Actions = {
       );
     },
   },
-  rm: {
-    takes: '<webhookId>',
-    async act({ client, io }, webhookId = '') {
-      await client.webhooks.unregister(webhookId);
-      io.stdout.write(`${webhookId} removed\n`);
+  get: (client, id) => client.webhooks.get(id),
+  remove: (client, id) => client.webhooks.unregister(id),
+  verbs: { resume: (client, id) => client.webhooks.resume(id) },
+  line: ({ webhookId, state }) => `${webhookId} ${state}`,
+  actions: {
+    'rotate-secret': {
+      takes: '<webhookId>',
+      async act(call, webhookId = '') {
+        const overlapSeconds = call.args.whole('overlap', 0, OVERLAP_MAX);
+        const request = overlapSeconds === undefined ? {} : { overlapSeconds };
+        const made = await call.client.webhooks.rotateSecret(webhookId, request);
+        const { previousSecretUntil } = made;
+        const until = previousSecretUntil ? `signs too until ${previousSecretUntil}` : 'has ended';
+        printSecret(
+          call,
+          made,
+          made.secret,
+          `Above is the new secret of ${webhookId}. The old one ${until}.`,
+        );
+      },
+    },
+    deliveries: {
+      takes: '<webhookId>',
+      async act(call, webhookId = '') {
+        const { args, client, io } = call;
+        const state = readChoice(args.text('state'), { known: STATES, noun: 'state' });
+        const cursor = args.text('before');
+        const page = await client.webhooks.deliveries(webhookId, {
+          ...(state && { state }),
+          ...(cursor !== undefined && { cursor }),
+          limit: args.whole('limit', 1, 200) ?? 20,
+        });
+        if (args.flag('json')) return printJson(call, page);
+        printListing(call, {
+          headings: ['DELIVERY', 'STATE', 'TRIES', 'CREATED', 'EVENT', 'RUN', 'LAST'],
+          rows: page.deliveries.map((each) => [
+            each.deliveryId,
+            each.state,
+            String(each.attempts),
+            ago(each.createdAt, io.now()),
+            each.type,
+            each.runId,
+            printable([each.lastStatus, each.lastReason].filter((part) => part !== undefined).join(' ')),
+          ]),
+          none: 'No deliveries match.',
+          more: page.nextCursor && `gantry webhooks deliveries ${webhookId} --before ${page.nextCursor}`,
+        });
+      },
+    },
+    resend: {
+      takes: '<webhookId> <deliveryId>',
+      async act({ client, io }, webhookId = '', deliveryId = '') {
+        const made = await client.webhooks.resend(webhookId, deliveryId);
+        io.stdout.write(`${made.deliveryId} ${made.state}\n`);
+      },
     },
   },
-  resume: {
-    takes: '<webhookId>',
-    async act({ client, io }, webhookId = '') {
-      io.stdout.write(`${webhookId} ${(await client.webhooks.resume(webhookId)).state}\n`);
-    },
-  },
-  'rotate-secret': {
-    takes: '<webhookId>',
-    async act(call, webhookId = '') {
-      const overlapSeconds = call.args.whole('overlap', 0, OVERLAP_MAX);
-      const request = overlapSeconds === undefined ? {} : { overlapSeconds };
-      const made = await call.client.webhooks.rotateSecret(webhookId, request);
-      const { previousSecretUntil } = made;
-      const until = previousSecretUntil ? `signs too until ${previousSecretUntil}` : 'has ended';
-      printSecret(call, made, made.secret, `Above is the new secret of ${webhookId}. The old one ${until}.`);
-    },
-  },
-  deliveries: {
-    takes: '<webhookId>',
-    async act(call, webhookId = '') {
-      const { args, client, io } = call;
-      const state = readChoice(args.text('state'), { known: STATES, noun: 'state' });
-      const cursor = args.text('before');
-      const page = await client.webhooks.deliveries(webhookId, {
-        ...(state && { state }),
-        ...(cursor !== undefined && { cursor }),
-        limit: args.whole('limit', 1, 200) ?? 20,
-      });
-      if (args.flag('json')) return printJson(call, page);
-      printListing(call, {
-        headings: ['DELIVERY', 'STATE', 'TRIES', 'CREATED', 'EVENT', 'RUN', 'LAST'],
-        rows: page.deliveries.map((each) => [
-          each.deliveryId,
-          each.state,
-          String(each.attempts),
-          ago(each.createdAt, io.now()),
-          each.type,
-          each.runId,
-          printable([each.lastStatus, each.lastReason].filter((part) => part !== undefined).join(' ')),
-        ]),
-        none: 'No deliveries match.',
-        more: page.nextCursor && `gantry webhooks deliveries ${webhookId} --before ${page.nextCursor}`,
-      });
-    },
-  },
-  resend: {
-    takes: '<webhookId> <deliveryId>',
-    async act({ client, io }, webhookId = '', deliveryId = '') {
-      const made = await client.webhooks.resend(webhookId, deliveryId);
-      io.stdout.write(`${made.deliveryId} ${made.state}\n`);
-    },
-  },
-};
-
-export const webhooks: Command = {
-  name: 'webhooks',
-  summary: 'send the events of runs to a URL',
-  usage: usageOf('webhooks', ACTIONS),
-  details:
-    'Every event is signed with the secret that `add` prints once.\n' +
-    'An --event is a type, all types of a kind (node.*) or all (*); without one: run.*',
   options: {
     event: option('TYPE', 'add: which events; may be repeated', { multiple: true }),
     tag: option('TAG', 'add: only runs with this tag; may be repeated', { multiple: true }),
@@ -128,13 +118,10 @@ export const webhooks: Command = {
     state: option('S', `deliveries: ${STATES.join(', ')}`),
     limit: option('N', 'deliveries: how many, 1 to 200 (20)'),
     before: option('CURSOR', 'deliveries: go on where an earlier page ended'),
-    json: flag('print JSON'),
   },
   examples: [
     'gantry webhooks',
     'gantry webhooks add https://example.com/hook --event run.failed --durable',
     'gantry webhooks deliveries WEBHOOK --state dead',
   ],
-  words: { min: 0, max: wordsMax(ACTIONS) },
-  run: (call) => runAction('webhooks', ACTIONS, call),
-};
+});
