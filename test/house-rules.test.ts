@@ -47,9 +47,11 @@ test('the core neither waits nor reads clocks, dice or the world', () => {
   holds(checkPurity(treesOf(isCore)));
 });
 
-test('time and chance are inputs of the runtime', () => {
+test('time and chance are inputs of the runtime and the services', () => {
   const isRuntime = (file: string) =>
-    /^packages\/host\/src\/runtime\//.test(file) && !isTestCode(file) && !file.endsWith('/clock.ts');
+    /^packages\/host\/src\/(runtime|webhooks|triggers|schedules|heartbeats|dead-letters)\//.test(file) &&
+    !isTestCode(file) &&
+    !file.endsWith('/clock.ts');
   holds(checkInputs(treesOf(isRuntime)));
 });
 

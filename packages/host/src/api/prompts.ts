@@ -80,7 +80,7 @@ export function promptRoutes(app: Api, library: PromptLibrary): void {
     refuseWorkspace(workspaceId);
     const template = await library.find(callerOf(request).tenant, { ...request.params, ...named });
     const body = JSON.stringify(template);
-    // Private: what one tenant installed is no business of another who shares a cache with it.
+    // Private: a shared cache must not hand the prompts of one tenant to another.
     const age = named.version === undefined ? 'max-age=60' : 'max-age=31536000, immutable';
     void reply.header('cache-control', `private, ${age}`);
     if (notModified(request, reply, `"${hash('sha256', body, 'hex').slice(0, 32)}"`)) return '';

@@ -37,7 +37,7 @@ const RESEND = {
   response: { 202: WebhookDelivery },
 };
 
-/** Nobody names a tenant but their own. */
+/** A key may name its own tenant only. */
 function checkTenant(request: unknown, named: string | undefined): void {
   if (named === undefined || named === callerOf(request).tenant) return;
   throw new OpenwopError('forbidden', {

@@ -3,6 +3,7 @@ import type { HeartbeatTick, JsonObject } from '@gantry/protocol';
 import { type Changes, fromEntry, ResourceService } from '@gantry/resources';
 import type { CommitGroup, Entry, Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import type { Clock } from '../runtime/clock.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { begin, settle } from './evaluation.ts';
@@ -14,6 +15,7 @@ export interface HeartbeatsOptions {
   readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'create' | 'read' | 'command' | 'subscribe'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly clock?: Clock;
   readonly now: () => number;
   readonly log: Logger;
 }

@@ -8,6 +8,7 @@
  */
 import type { CommitGroup, Entry, Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import type { Clock } from './clock.ts';
 import { WakeClock } from './wake-clock.ts';
 
 const BATCH = 64;
@@ -16,6 +17,7 @@ const RETRY_MS = 1_000;
 export interface DueClockOptions {
   readonly kind: string;
   readonly store: Pick<Store, 'entries' | 'watch'>;
+  readonly clock?: Clock;
   readonly now: () => number;
   readonly log: Logger;
   /** Moves the entry's due time, or removes it; when it throws, the entry is tried again. */
@@ -31,7 +33,7 @@ export class DueClock {
 
   constructor(options: DueClockOptions) {
     this.#options = options;
-    this.#clock = new WakeClock(options.now, () => this.#work());
+    this.#clock = new WakeClock(options.now, () => this.#work(), options.clock);
   }
 
   async start(): Promise<void> {

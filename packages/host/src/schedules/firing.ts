@@ -1,8 +1,8 @@
 /**
  * What happens when a schedule falls due.
  *
- * I1  A tick's run and the schedule's next due time are one commit: a tick fires once, whoever tries, whenever
- *     the process dies.
+ * I1  A tick's run and the schedule's next due time are one commit: a tick fires once, in whatever process, whenever
+ *     it dies.
  * I2  A tick that can't become a run is recorded on the schedule, which goes on.
  */
 import type { JsonObject, Owner } from '@gantry/protocol';

@@ -3,6 +3,7 @@ import { SCHEDULE_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
 import { type Changes, ResourceService } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import type { Clock } from '../runtime/clock.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { SCHEDULE_SYNC } from '../triggers/definition-sync.ts';
@@ -18,6 +19,7 @@ export interface SchedulesOptions {
   readonly changes: Changes;
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly clock?: Clock;
   readonly now: () => number;
   readonly log: Logger;
 }

@@ -15,8 +15,8 @@ const JSON_MEDIA = /^application\/([\w.+-]+\+)?json$/;
 const FORM_MEDIA = 'application/x-www-form-urlencoded';
 const HEADER_LENGTH_MAX = 1_024;
 
-/** Headers that say what an event is. All others stay outside: nobody can tell which of them are secrets. */
-const TOLD_HEADERS =
+/** Headers that say what an event is. All others are dropped: any of them may be a secret. */
+const KEPT_HEADERS =
   /^(content-type|user-agent|ce-[a-z0-9]+|x-[a-z0-9-]+-(event|event-type|topic|delivery|delivery-id)|(x-)?openwop-(event-type|webhook-id|delivery-id)|x-event-type)$/;
 
 export interface IngestRequest {
@@ -31,7 +31,7 @@ export function contentOf(source: TriggerSource, request: IngestRequest): JsonOb
   switch (source) {
     case 'webhook':
       return {
-        webhook: { method: 'POST', headers: toldHeaders(request.headers), ...body(media, request.body) },
+        webhook: { method: 'POST', headers: keptHeaders(request.headers), ...body(media, request.body) },
       };
     case 'form':
       return { form: { fields: fields(media, request.body) } };
@@ -43,13 +43,13 @@ const mediaType = (header: string | undefined): string =>
 
 const unreadable = (message: string): OpenwopError => new OpenwopError('unsupported_media_type', { message });
 
-function toldHeaders(headers: IncomingHttpHeaders): JsonObject {
-  const told: JsonObject = {};
+function keptHeaders(headers: IncomingHttpHeaders): JsonObject {
+  const kept: JsonObject = {};
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== 'string' || value.length > HEADER_LENGTH_MAX) continue;
-    if (TOLD_HEADERS.test(name)) told[name] = value;
+    if (KEPT_HEADERS.test(name)) kept[name] = value;
   }
-  return told;
+  return kept;
 }
 
 function body(media: string, bytes: Buffer): { body?: Json } {

@@ -4,8 +4,8 @@
  * I1  An event is on disk when its sender gets the answer; what starts the run is the stored delivery.
  * I2  The marks of its dedup key and of its signature are in the same commit: of equal events, however many at once,
  *     one is taken. The id of an event is not signed, so a signature is taken once, whatever id comes with it.
- * I3  Who does not know the secret learns nothing but that the event was not accepted, and changes nothing of the
- *     subscription: else anyone who knows the address could switch it off.
+ * I3  A sender without the secret learns nothing but that the event was not accepted, and changes nothing of the
+ *     subscription: else the address alone would be enough to switch it off.
  * I4  Verified and unverified events are limited separately: unsigned requests use up nothing of signed ones.
  */
 import { hash } from 'node:crypto';
@@ -21,7 +21,7 @@ import { findTrigger, type IngestTrigger, secretContext } from './trigger.ts';
 import { type Signature, signatureOf } from './verification.ts';
 
 const EVENTS = { perSecond: 50, burst: 200 };
-/** Refused events are put on record, but not at the pace of whoever sends them. */
+/** Refused events are put on record, but not at the pace of their sender. */
 const REFUSALS = { perSecond: 0.2, burst: 10 };
 const RETRY_AFTER_SECONDS = 1;
 const BUCKETS_MAX = 10_000;
@@ -59,7 +59,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (!trigger) throw new OpenwopError('not_found', { message: 'Nothing is waiting for events here.' });
     const signature = verify(masterKey, trigger, request, now());
     const verified = signature !== null;
-    // I4. Only known ids are counted: whoever makes them up can't push the others out of the count.
+    // I4. Only known ids are counted: made-up ids cannot push the others out of the count.
     const rate = verified ? verifiedRate : unverifiedRate;
     if (!rate(subscriptionId)) throw tooMany();
     const { verification, state, dedupEnabled, source } = trigger.record;
@@ -83,7 +83,7 @@ export function createIngest(options: IngestOptions): Ingest {
 
 interface Arrival {
   readonly verified: boolean;
-  /** Null when equal events are not told apart. */
+  /** Null when equal events are not recognised. */
   readonly dedupKey: string | null;
   readonly content: ReturnType<typeof contentOf>;
   /** The signature, which is taken once. */

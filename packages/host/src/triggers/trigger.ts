@@ -56,7 +56,7 @@ export interface WantedIngest extends WantedOfAny {
   readonly scheme: SignatureScheme;
 }
 
-/** The queue itself tells messages apart, and only packs of the tenant publish: nothing to verify. */
+/** The queue itself recognises repeated messages, and only packs of the tenant publish: nothing to verify. */
 export interface WantedQueue extends WantedOfAny {
   readonly source: 'queue';
   readonly topic: string;
@@ -67,7 +67,7 @@ export interface WantedQueue extends WantedOfAny {
 /** What was asked for. */
 export type Wanted = WantedIngest | WantedQueue;
 
-/** A queue has a secret too, which nobody is shown: nothing is sent to it. */
+/** A queue has a secret too, which is never shown: nothing is sent to it. */
 interface Course extends Pick<SigningSecret, 'secretSealed' | 'secretFingerprint'> {
   readonly state: TriggerState;
   /** Deliveries in a row whose attempts were used up. */

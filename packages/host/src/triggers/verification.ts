@@ -1,5 +1,5 @@
 /**
- * Whether an event comes from who has the secret. Pure.
+ * Whether the sender of an event has the secret. Pure.
  *
  * I1  A subscription takes one scheme alone: `<timestamp>.<body>` signed under one is a text that the other would
  *     take as a body, without a time.

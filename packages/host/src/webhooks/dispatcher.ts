@@ -1,7 +1,7 @@
 /**
  * Sends what a lane holds, one delivery a turn.
  *
- * I1  A delivery is claimed by compare-and-set before it is sent; while the claim lasts nobody else sends it. A claim
+ * I1  A delivery is claimed by compare-and-set before it is sent; while the claim lasts no other process sends it. A claim
  *     of a process that died ends by itself, and the delivery is sent again: at least once, never silently lost.
  * I2  The outcome, the next attempt and the health of the subscription are one commit.
  * I3  Nothing is sent for a subscription that is gone or whose circuit is open. For one that has failed, only what a

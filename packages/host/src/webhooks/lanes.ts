@@ -8,6 +8,7 @@
  */
 import { limiter, type Release } from '@gantry/limiter';
 import type { Logger } from 'pino';
+import type { Clock } from '../runtime/clock.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
 import type { WebhookKey } from './webhook.ts';
 
@@ -35,6 +36,7 @@ interface Lane {
 
 export interface LanesOptions {
   readonly turn: (key: WebhookKey) => Promise<Next>;
+  readonly clock?: Clock;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -49,7 +51,7 @@ export class Lanes {
 
   constructor(options: LanesOptions) {
     this.#options = options;
-    this.#clock = new WakeClock(options.now, async () => this.#wakeSleepers());
+    this.#clock = new WakeClock(options.now, async () => this.#wakeSleepers(), options.clock);
   }
 
   /** There may be something to do. */

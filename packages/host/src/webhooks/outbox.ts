@@ -2,7 +2,7 @@
  * Which deliveries the events of a run bring, written in the commit of the events.
  *
  * I1  An event and its deliveries are committed together or not at all: no crash loses a delivery.
- * I2  A replay tells nobody: its events were told when they happened. The same holds for the past of a fork.
+ * I2  A replay delivers nothing: its events were delivered when they happened. The same holds for the past of a fork.
  * I3  A lane is woken after the commit, again and again, until it has seen what was written for it.
  */
 import type { RunFacts } from '@gantry/engine';
@@ -70,13 +70,13 @@ export class WebhookOutbox implements Outbox {
   #write({ tenant, webhookId }: WebhookKey, facts: RunFacts, event: StoredEvent): Write {
     this.#at = Math.max(this.#at, this.#options.now());
     const at = this.#at;
-    const told = { webhookId, runId: facts.runId, sequence: event.sequence, type: event.type };
-    const id = deliveryIdOf(told);
+    const source = { webhookId, runId: facts.runId, sequence: event.sequence, type: event.type };
+    const id = deliveryIdOf(source);
     const unseen = this.#unseen.get(webhookId) ?? { key: { tenant, webhookId }, written: new Map() };
     unseen.written.set(id, at);
     this.#unseen.set(webhookId, unseen);
     const workspaceId = facts.owner.workspace ?? facts.owner.tenant;
-    const record = { ...told, workspaceId, createdAt: at, dueAt: at, attempts: 0 };
+    const record = { ...source, workspaceId, createdAt: at, dueAt: at, attempts: 0 };
     const delivery = { kind: DELIVERIES.pending, tenant, id, workspace: null, createdAt: at, record };
     return { kind: 'putEntry', entry: toEntry(delivery, at), expectedVersion: null };
   }

@@ -4,6 +4,7 @@ import type { Changes } from '@gantry/resources';
 import type { Store, StoreChange } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { onceAtATime } from '../runtime/once-at-a-time.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
 import { DELIVERIES } from './delivery.ts';
@@ -19,6 +20,7 @@ export interface WebhooksOptions {
   readonly changes: Changes;
   readonly egress: Egress;
   readonly masterKey: MasterKey;
+  readonly clock?: Clock;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
@@ -27,7 +29,7 @@ export interface WebhooksOptions {
 export interface Webhooks {
   readonly outbox: Outbox;
   readonly service: WebhookService;
-  /** Loads the subscriptions and goes on with what earlier processes left. Before this nobody is told of events. */
+  /** Loads the subscriptions and goes on with what earlier processes left. Before this no event is delivered. */
   start(): Promise<void>;
   /** Looks at everything that may be due. */
   wake(): void;
@@ -43,7 +45,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store, now, randomBytes, log } = options;
   const subscriptions = new Subscriptions(store.entries);
   const random = (): number => (randomBytes(1)[0] ?? 0) / 255;
-  const lanes: Lanes = new Lanes({ turn: (key) => dispatcher.turn(key), now, log });
+  const lanes: Lanes = new Lanes({ ...options, turn: (key) => dispatcher.turn(key) });
   const wakeLane = (key: WebhookKey): void => lanes.wake(key);
   const outbox = new WebhookOutbox({ subscriptions, now, wake: wakeLane });
   const dispatcher = new Dispatcher({ ...options, subscriptions, outbox, random });
@@ -54,7 +56,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       wakeLane(key);
     },
   });
-  const clock = new WakeClock(now, () => sweep({ store, now, log, wake: wakeLane }));
+  const clock = new WakeClock(now, () => sweep({ store, now, log, wake: wakeLane }), options.clock);
   let unwatch: (() => Promise<void>) | undefined;
 
   const wake = (): void => {
@@ -95,7 +97,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
-/** Finds deliveries that nobody works on, such as those of a process that died. Answers when to look again. */
+/** Finds deliveries that no process works on, such as those of a process that died. Answers when to look again. */
 async function sweep(options: {
   readonly store: Store;
   readonly now: () => number;

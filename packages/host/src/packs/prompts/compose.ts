@@ -2,7 +2,7 @@
  * A prompt with its variables filled in.
  *
  * I1  Values are put in as they are, once: what looks like a placeholder inside a value stays text.
- * I2  The value of a secret is never here. Its place holds the marker `[REDACTED:<id>]` that stands for it.
+ * I2  The value of a secret is never here. The marker `[REDACTED:<id>]` stands for it.
  * I3  Untrusted values stand between markers that they cannot close.
  * I4  The same template and values give the same text, whatever the order of their members.
  */
@@ -81,7 +81,7 @@ function readValue(variable: Variable, bindings: Bindings): Value {
 
 const MARKER = /^\[REDACTED:[^\]\s]{1,256}\]$/;
 
-/** I2. A secret in clear is refused and not repeated, so that nobody gets used to sending one. */
+/** I2. A secret in clear is refused and not repeated, so that sending one never becomes a habit. */
 function markerOf(variable: Variable, value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string' && MARKER.test(value)) return value;

@@ -25,16 +25,16 @@ export class PromptLibrary {
     this.#records = records;
   }
 
-  /** In the order of their ids. A cursor is a place in that order, so what comes and goes moves nothing else. */
+  /** In the order of their ids. A cursor is a key in that order, so prompts that come and go move no other. */
   async list(
     tenant: string,
     filter: PromptFilter,
     { after, limit }: { after: string | undefined; limit: number },
   ): Promise<PromptPage> {
-    const place = after === undefined ? '' : placeOf(after);
+    const start = after === undefined ? '' : keyIn(after);
     const rest = (await this.#templates(tenant, (template) => suits(template, filter)))
       .map((template) => ({ template, key: keyOf(template) }))
-      .filter(({ key }) => key > place)
+      .filter(({ key }) => key > start)
       .sort((left, right) => (left.key < right.key ? -1 : 1));
     const page = rest.slice(0, limit);
     const last = page.at(-1);
@@ -85,11 +85,11 @@ const templatesOf = ({ declared, name, version }: DeclaredPack<'prompt'>): Promp
 const keyOf = ({ templateId, version, meta }: PromptTemplate): string =>
   [templateId, meta?.packName, version].join(' ');
 
-function placeOf(cursor: string): string {
-  const place = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (/^\S+ \S+ \S+$/.test(place)) return place;
+function keyIn(cursor: string): string {
+  const key = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (/^\S+ \S+ \S+$/.test(key)) return key;
   throw new OpenwopError('validation_error', {
-    message: 'This cursor is not one of ours. Start without it.',
+    message: 'The cursor is not valid. Start without one.',
     details: { path: '/cursor' },
   });
 }

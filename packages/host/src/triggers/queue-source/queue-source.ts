@@ -25,7 +25,8 @@ export interface QueueSourceOptions {
 }
 
 interface Listener {
-  readonly place: string;
+  /** Topic and group. */
+  readonly topic: string;
   readonly listening: Listening;
 }
 
@@ -107,20 +108,20 @@ export class QueueSource {
   #compare(active: readonly QueueTrigger[]): void {
     if (this.#ending.signal.aborted) return;
     const wanted = new Map(active.map((each) => [idOf(each), each]));
-    for (const [id, { place }] of this.#listeners) {
+    for (const [id, { topic }] of this.#listeners) {
       const trigger = wanted.get(id);
-      if (!trigger || placeText(trigger) !== place) this.#end(id);
+      if (!trigger || topicText(trigger) !== topic) this.#end(id);
     }
     for (const [id, trigger] of wanted) if (!this.#listeners.has(id)) this.#begin(id, trigger);
   }
 
   #begin(id: string, trigger: QueueTrigger): void {
     const { tenant } = trigger;
-    const place = placeText(trigger);
+    const topic = topicText(trigger);
     const listening = this.#options.queue.subscribe({ tenant, ...placeOf(trigger) }, (message) =>
-      this.#onMessage(trigger, place, message),
+      this.#onMessage(trigger, topic, message),
     );
-    this.#listeners.set(id, { place, listening });
+    this.#listeners.set(id, { topic, listening });
   }
 
   #end(id: string): void {
@@ -132,9 +133,9 @@ export class QueueSource {
   }
 
   /** I2. */
-  async #onMessage({ tenant, id }: QueueTrigger, place: string, message: QueueDelivery): Promise<void> {
+  async #onMessage({ tenant, id }: QueueTrigger, topic: string, message: QueueDelivery): Promise<void> {
     const trigger = await this.#read(tenant, id);
-    if (!trigger || placeText(trigger) !== place) {
+    if (!trigger || topicText(trigger) !== topic) {
       void this.refresh();
       throw new Error(`subscription ${id} takes no messages now; they stay in their topic`);
     }
@@ -143,4 +144,4 @@ export class QueueSource {
 }
 
 const idOf = ({ tenant, id }: QueueTrigger): string => `${tenant}\0${id}`;
-const placeText = (trigger: QueueTrigger): string => JSON.stringify(placeOf(trigger));
+const topicText = (trigger: QueueTrigger): string => JSON.stringify(placeOf(trigger));

@@ -1,11 +1,11 @@
 /**
  * How often a tenant listens to queues: over the API, and by the triggers of its definitions.
  *
- * I1  Whoever asks for more writes the tenant's mark in the same commit, at the version at which it counted. Of two at
+ * I1  A request for more writes the tenant's mark in the same commit, at the version at which it counted. Of two at
  *     once one loses, and counts again.
  * I2  A definition with a note counts with what it asks for, since its subscriptions may not be there yet. The commit
  *     that makes them deletes the note, so notes are read first: none is missed and none counted twice.
- * I3  What asks for less needs no mark: who does not see it yet counts too much, never too little.
+ * I3  What asks for less needs no mark: a count that misses it is too high, never too low.
  */
 import { DEFAULT_TENANT } from '@gantry/http';
 import { OpenwopError, TRIGGER_LIMITS, type WorkflowDefinition } from '@gantry/protocol';
@@ -56,7 +56,7 @@ async function takesEffect({ records }: Reads, tenant: string, workflowId: strin
   return tenant !== SHARED || (await records.workflow(DEFAULT_TENANT, workflowId))?.tenant !== DEFAULT_TENANT;
 }
 
-/** I1. Who asks for no more than there is may always have it. */
+/** I1. A request for no more than there is is never refused. */
 async function room(
   store: Reads,
   tenant: string,
