@@ -38,7 +38,8 @@ export const startBareFanOut = (): Promise<Server> =>
 const serverOf = (script: string, folder: string, more: readonly string[] = []): Promise<Server> =>
   startServer({
     args: [script, '--port', '0', '--data', folder, '--workflows', path.join(here, 'workflows'), ...more],
-    env: { GANTRY_API_KEY: API_KEY },
+    // Processes that share a database share it
+    env: { GANTRY_API_KEY: API_KEY, GANTRY_MASTER_KEY: 'bench-master-key-of-all-processes' },
     readyPath: '/readyz',
   });
 

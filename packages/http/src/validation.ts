@@ -52,8 +52,9 @@ const PARTS: Record<string, string> = {
   headers: 'header',
 };
 
+/** A schema is compiled when the first request needs it: most routes are not used in the first second. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) => {
-  const validator = Compile(schema);
+  let compiled: ReturnType<typeof Compile<TSchema>> | undefined;
   const read = httpPart === 'querystring' ? queryReader(schema) : null;
   return (data: unknown) => {
     // Fastify hands over an absent body as null; for a verb without fields that is an empty object.
@@ -63,9 +64,10 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
         error: validationError(PARTS[httpPart] ?? httpPart, [{ field: '', problem: 'has NUL' }]),
       };
     }
-    if (validator.Check(value)) return { value };
+    compiled ??= Compile(schema);
+    if (compiled.Check(value)) return { value };
     return {
-      error: validationError(PARTS[httpPart] ?? httpPart, problemsIn(schema, validator.Errors(value))),
+      error: validationError(PARTS[httpPart] ?? httpPart, problemsIn(schema, compiled.Errors(value))),
     };
   };
 };
