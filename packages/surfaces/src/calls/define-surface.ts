@@ -17,7 +17,7 @@ import {
   type SurfaceCapability,
   type SurfaceName,
 } from '@gantry/protocol';
-import type { Static, TSchema } from 'typebox';
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import type { OpenSurface } from '../open-port.ts';
 import type { DataObject } from './data.ts';
 import type { Spelling } from './spelling.ts';
@@ -42,34 +42,40 @@ export interface MethodLiteral {
   readonly positional?: readonly string[];
 }
 
+type Beside = Omit<MethodLiteral, 'effect' | 'summary' | 'input' | 'output'>;
+
+const methodOf =
+  <E extends Effect>(effect: E) =>
+  <I extends TProperties, O extends TProperties, const B extends Beside = Record<never, never>>(
+    summary: string,
+    input: I,
+    output: O,
+    beside?: B,
+  ) => {
+    const method = { effect, summary, input: Type.Object(input), output: Type.Object(output) };
+    return { ...method, ...beside } as typeof method & B;
+  };
+
+export const [reads, writes] = [methodOf('read'), methodOf('write')];
+
 export interface SurfaceOption {
   readonly summary: string;
   /** What the discovery entry gains when the option is offered. */
   readonly advertises: JsonObject;
 }
 
-/**
- * Who remembers a call so that a node that runs again does not repeat it: the backend, in the transaction of the
- * write (`own`), or the host, around the call (`host`).
- */
+/** What records a call for a repeat: the backend in the transaction of the write, or the host around it. */
 export type Journal = 'own' | 'host';
 
 export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' | 'aliases'> {
-  /** How published packs call its methods. */
   readonly spellings?: readonly Spelling[];
   readonly summary: string;
-  /**
-   * `backend`: not all have one of their own, so it is said with the implementation, for each call. `change`: writes
-   * are changes of resources (`change-call.ts`), which record the answer.
-   */
+  /** `backend`: said per call by the implementation. `change`: writes are changes of resources (`change-call.ts`). */
   readonly journal: Journal | 'backend' | 'change';
   /** People may call it by requests too; only with `journal: 'change'`. */
   readonly people?: true;
-  /** Advertised by these names. */
   readonly limits: Readonly<Record<string, number>>;
-  /** What exceeding a limit fails with. */
   readonly exceeded?: Readonly<Record<string, ErrorCode>>;
-  /** Optional sub-capabilities. */
   readonly options?: Readonly<Record<string, SurfaceOption>>;
   /** Own rule for which parts of the advertisement satisfy a peer dependency. Default: its flags. */
   readonly satisfies?: (advertisement: JsonObject) => readonly string[];

@@ -1,7 +1,4 @@
-/**
- * Links to objects that work without a key until their time is over. A link has exactly one spelling: whatever is
- * not it, to the byte, is refused before anything else is looked at.
- */
+/** Signed links to objects. A link has exactly one spelling, to the byte; anything else is refused first. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { OpenwopError } from '@gantry/protocol';
 import type { BlobPlace, LinkMethod } from '../../ports/blobs.ts';
@@ -14,7 +11,6 @@ export interface Link extends BlobPlace {
   readonly tenant: string;
   readonly method: LinkMethod;
   readonly expiresAt: number;
-  /** Of a PUT. */
   readonly bytesMax: number;
 }
 
@@ -36,7 +32,6 @@ function signatureOf(
   return createHmac('sha256', key).update(JSON.stringify(signed)).digest('base64url');
 }
 
-/** Path and query. */
 export const signLink = (key: Uint8Array, link: Link): string =>
   `${unsigned(link)}&signature=${signatureOf(key, link)}`;
 

@@ -4,7 +4,13 @@ import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
 import { pageByKey } from '../../calls/cursor.ts';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
 import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/schema.ts';
 import { notPure, type ReadCall } from '../../calls/surface-call.ts';
 import { type OpenSurface, type Over, opening, type PortLiteral } from '../../open-port.ts';
@@ -67,66 +73,48 @@ export const blobSurface = defineSurface({
     'blob_quota_exhausted',
   ],
   methods: {
-    put: {
-      effect: 'write',
-      idempotent: true,
-      summary:
-        'Keeps an object, in place of the one with the same key. `url` says where it is; it takes a link to get there.',
-      input: Type.Object({ ...Place, bytes: Bytes, contentType: optional(Type.String()) }),
-      output: Type.Object({ url: Type.String(), sizeBytes: Type.Integer() }),
-    },
-    get: {
-      effect: 'read',
-      summary:
-        'The object; a missing one is `blob_object_not_found`. Without `bucket` it is `find`: the object in the first ' +
+    put: writes(
+      'Keeps an object, in place of the one with the same key. `url` says where it is; it takes a link to get there.',
+      { ...Place, bytes: Bytes, contentType: optional(Type.String()) },
+      { url: Type.String(), sizeBytes: Type.Integer() },
+      { idempotent: true },
+    ),
+    get: reads(
+      'The object; a missing one is `blob_object_not_found`. Without `bucket` it is `find`: the object in the first ' +
         'bucket, and for a missing one `{ found: false }`.',
-      input: Type.Object(Place),
-      output: Type.Object({ bytes: Bytes, contentType: optional(Type.String()) }),
-    },
-    find: {
-      effect: 'read',
-      summary: 'The object, or that there is none.',
-      input: Type.Object(Place),
-      output: Type.Object({
-        found: Type.Boolean(),
-        bytes: optional(Bytes),
-        contentType: optional(Type.String()),
-      }),
-    },
-    delete: {
-      effect: 'write',
-      idempotent: true,
-      summary: 'Removes an object.',
-      input: Type.Object(Place),
-      output: Type.Object({ deleted: Type.Boolean() }),
-    },
-    list: {
-      effect: 'read',
-      summary: `Keys in byte order, page by page. ${PAGES}`,
-      input: Type.Object({
+      Place,
+      { bytes: Bytes, contentType: optional(Type.String()) },
+    ),
+    find: reads('The object, or that there is none.', Place, {
+      found: Type.Boolean(),
+      bytes: optional(Bytes),
+      contentType: optional(Type.String()),
+    }),
+    delete: writes('Removes an object.', Place, { deleted: Type.Boolean() }, { idempotent: true }),
+    list: reads(
+      `Keys in byte order, page by page. ${PAGES}`,
+      {
         bucket: Bucket,
         prefix: optional(Prefix),
         cursor: optional(Cursor),
         limit: optional(PageLimit),
-      }),
-      output: Type.Object({
+      },
+      {
         entries: Type.Array(Type.Object({ key: Type.String(), sizeBytes: Type.Integer() })),
         nextCursor: optional(Type.String()),
-      }),
-    },
-    presign: {
-      effect: 'read',
-      needs: 'presign',
-      summary:
-        'A link that gets the object, or puts it, without a key, until it expires. A week is the longest. A node that ' +
+      },
+    ),
+    presign: reads(
+      'A link that gets the object, or puts it, without a key, until it expires. A week is the longest. A node that ' +
         'is declared pure gets no link that puts.',
-      input: Type.Object({
+      {
         ...Place,
         expiresInSeconds: Type.Integer({ minimum: 1, maximum: LINK_SECONDS_MAX }),
         method: Type.Union([Type.Literal('GET'), Type.Literal('PUT')]),
-      }),
-      output: Type.Object({ url: Type.String(), expiresAt: Timestamp }),
-    },
+      },
+      { url: Type.String(), expiresAt: Timestamp },
+      { needs: 'presign' },
+    ),
   },
 });
 

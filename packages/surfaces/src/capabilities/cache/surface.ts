@@ -2,7 +2,13 @@
 
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
 import { Json, NAMESPACES, Name, Namespace, Seconds, Timestamp } from '../../calls/schema.ts';
 import { fill, member, type Spelling } from '../../calls/spelling.ts';
 import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
@@ -48,34 +54,22 @@ export const cacheSurface = defineSurface({
   exceeded: { maxValueBytes: 'cache_value_too_large', maxTtlSeconds: 'cache_ttl_exceeds_max' },
   errors: ['cache_value_too_large', 'cache_ttl_exceeds_max'],
   methods: {
-    get: {
-      effect: 'read',
-      summary: 'The value, or nothing.',
-      input: Type.Object(Place),
-      output: Type.Object({
-        value: optional(Json),
-        storedAt: optional(Timestamp),
-        expiresAt: optional(Timestamp),
-      }),
-    },
-    put: {
-      effect: 'write',
-      summary: 'Keeps a value for at most `ttlSeconds`.',
-      input: Type.Object({ ...Place, value: Json, ttlSeconds: Seconds }),
-      output: Type.Object({ ok: Type.Literal(true) }),
-    },
-    delete: {
-      effect: 'write',
-      summary: 'Removes a value.',
-      input: Type.Object(Place),
-      output: Type.Object({ deleted: Type.Boolean() }),
-    },
-    evict: {
-      effect: 'write',
-      summary: 'Removes a value, or without a key every value of the namespace.',
-      input: Type.Object({ key: optional(Name), namespace: optional(Namespace) }),
-      output: Type.Object({ evicted: Type.Integer() }),
-    },
+    get: reads('The value, or nothing.', Place, {
+      value: optional(Json),
+      storedAt: optional(Timestamp),
+      expiresAt: optional(Timestamp),
+    }),
+    put: writes(
+      'Keeps a value for at most `ttlSeconds`.',
+      { ...Place, value: Json, ttlSeconds: Seconds },
+      { ok: Type.Literal(true) },
+    ),
+    delete: writes('Removes a value.', Place, { deleted: Type.Boolean() }),
+    evict: writes(
+      'Removes a value, or without a key every value of the namespace.',
+      { key: optional(Name), namespace: optional(Namespace) },
+      { evicted: Type.Integer() },
+    ),
   },
 });
 

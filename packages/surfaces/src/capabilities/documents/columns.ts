@@ -92,10 +92,7 @@ const OF_TYPE: Readonly<Record<ColumnType, (name: string) => Filter>> = {
   json: () => EVERYTHING,
 };
 
-/**
- * Which rows of a table do not fit columns that it is to have; null where none can. Nulls fit, also where there is no
- * column. Only columns that change are looked at.
- */
+/** The rows that would not fit new columns; null if all do. Only changed columns count, and null always fits. */
 export function misfits(found: Columns, wanted: Columns): Filter | null {
   const names = new Set([...Object.keys(found.types), 'id']);
   const of = [...names].flatMap((name): Filter[] => {

@@ -24,10 +24,7 @@ export type Filter =
 
 export type Comparison = '>' | '>=' | '<' | '<=';
 
-/**
- * Nothing and null first, then false, true, numbers, text by the bytes of its beginning, and all else; equal ones as
- * they were inserted.
- */
+/** Order: nothing and null, false, true, numbers, text by bytes, all else; equal ones as they were inserted. */
 export interface SortField {
   readonly path: Path;
   readonly descending: boolean;
@@ -45,7 +42,6 @@ export function equalPaths(filter: Filter): [Path, Json][] {
   return [[filter.path, filter.values[0]!]];
 }
 
-/** The same of single members, by name. */
 export const equalities = (filter: Filter): Map<string, Json> =>
   new Map(
     equalPaths(filter)

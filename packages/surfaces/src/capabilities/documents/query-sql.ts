@@ -1,7 +1,4 @@
-/**
- * Filters and orders as SQL. Names, paths and values are parameters; what differs between databases is in a
- * `Dialect`. Threads load this file.
- */
+/** Filters and orders as SQL, with everything as parameters; a `Dialect` has what differs. Threads load it. */
 import type { Json } from '@gantry/protocol';
 import { type Comparison, equalities, type Filter, type Path, type SortField } from './filter.ts';
 

@@ -1,19 +1,34 @@
 /** `ctx.fs`: files of the workspace, and what can be done with images, PDF files and archives. */
 
+import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
 import { pageByKey } from '../../calls/cursor.ts';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
+import { Bytes, Cursor, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/schema.ts';
 import { type Over, opening, type PortLiteral } from '../../open-port.ts';
 import type { FileEntry, FilesPort } from '../../ports/files.ts';
 import { FILE_BYTES_MAX, SANDBOX_ROOT } from '../../ports/files.ts';
 import { contentTypeOf } from '../blob/names.ts';
-import { ARCHIVE_METHODS, implementArchives } from './archive.ts';
+import { CONVERSIONS, implementConversions } from './conversions.ts';
 import { type Converter, openConverter } from './convert/converter.ts';
-import { FILE_METHODS } from './file-methods.ts';
 import { openFiles } from './files/open-files.ts';
-import { IMAGE_METHODS, implementImages } from './image.ts';
-import { implementPdf, PDF_METHODS } from './pdf.ts';
 import { FS } from './spellings.ts';
+
+const optional = Type.Optional;
+/** Judged by the port, which has one code for all that is no plain path. */
+const Path = Type.String({ maxLength: 4_096 });
+const ContentType = optional(Type.String());
+const Listed = Type.Object({
+  path: Type.String(),
+  sizeBytes: Type.Integer(),
+  isDirectory: optional(Type.Boolean()),
+});
 
 /** For each tenant. */
 const QUOTA_BYTES = 1_073_741_824;
@@ -49,7 +64,49 @@ export const fsSurface = defineSurface({
     'file_not_found',
     'fs_quota_exhausted',
   ],
-  methods: { ...FILE_METHODS, ...IMAGE_METHODS, ...PDF_METHODS, ...ARCHIVE_METHODS },
+  methods: {
+    read: reads('The content of a file.', { path: Path }, { bytes: Bytes, contentType: ContentType }),
+    write: writes(
+      'Writes a file as a whole and makes the folders on the way. `mode` is `overwrite` unless it is `create-only`, ' +
+        'which refuses to replace, or `append`.',
+      {
+        path: Path,
+        bytes: Bytes,
+        contentType: ContentType,
+        mode: optional(Type.Enum(['overwrite', 'create-only', 'append'])),
+      },
+      { path: Type.String(), sizeBytes: Type.Integer() },
+    ),
+    delete: writes(
+      'Deletes a file, and the folders that it leaves empty.',
+      { path: Path },
+      { deleted: Type.Boolean() },
+    ),
+    stat: reads(
+      'Size and time of a file.',
+      { path: Path },
+      {
+        sizeBytes: Type.Integer(),
+        modifiedAt: Timestamp,
+        contentType: ContentType,
+        isDirectory: Type.Boolean(),
+      },
+    ),
+    list: reads(
+      'Files in the byte order of their paths, page by page: all whose path begins with `prefix`. Without ' +
+        '`recursive` (true), what lies directly behind the prefix, with folders; without `includeHidden` (true), no ' +
+        `names that begin with a dot. ${PAGES}`,
+      {
+        prefix: optional(Prefix),
+        cursor: optional(Cursor),
+        limit: optional(PageLimit),
+        recursive: optional(Type.Boolean()),
+        includeHidden: optional(Type.Boolean()),
+      },
+      { entries: Type.Array(Listed), nextCursor: optional(Type.String()) },
+    ),
+    ...CONVERSIONS,
+  },
 });
 
 export function implementFs({
@@ -85,9 +142,7 @@ export function implementFs({
         });
         return { entries: page.map(entryOf), ...next };
       },
-      ...implementImages(converter),
-      ...implementPdf(converter),
-      ...implementArchives(converter),
+      ...implementConversions(converter),
     },
     { lacks: converter.lacks, advertises: { sandboxRoot: SANDBOX_ROOT } },
   );

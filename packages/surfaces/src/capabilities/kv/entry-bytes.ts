@@ -1,10 +1,7 @@
 /** What an entry of kv or cache takes of the room of its tenant, in every backend. Threads load this file. */
 import { bytesOf } from '../../text.ts';
 
-/**
- * For rows, indexes and names that are kept beside its texts. Else a tenant could have any number of entries with
- * nothing in them.
- */
+/** For rows and indexes beside the texts: else a tenant could have any number of empty entries. */
 export const ENTRY_OVERHEAD_BYTES = 256;
 
 export const entryBytes = (

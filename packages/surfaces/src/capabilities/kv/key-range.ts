@@ -3,7 +3,6 @@ import { prefixEnd } from '../../text.ts';
 
 interface KeyPage {
   readonly prefix: string;
-  /** The last key of the page before. */
   readonly after: string | null;
   readonly limit: number;
 }

@@ -3,7 +3,13 @@
 import Type from 'typebox';
 import { pageByKey } from '../../calls/cursor.ts';
 import type { DataObject } from '../../calls/data.ts';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
 import {
   Cursor,
   Json,
@@ -81,54 +87,42 @@ export const kvSurface = defineSurface({
   },
   errors: ['kv_key_too_large', 'kv_value_too_large', 'kv_ttl_exceeds_max', 'kv_quota_exhausted'],
   methods: {
-    get: {
-      effect: 'read',
-      summary: 'The value, or nothing when there is none or its time is over.',
-      input: Type.Object(Place),
-      output: Type.Object({ value: optional(Json), expiresAt: optional(Timestamp) }),
-    },
-    put: {
-      effect: 'write',
-      summary: 'Keeps a value, for `ttlSeconds` or for good.',
-      input: Type.Object({ ...Place, value: Json, ttlSeconds: optional(Seconds) }),
-      output: Type.Object({ ok: Type.Literal(true), replaced: Type.Boolean() }),
-    },
-    delete: {
-      effect: 'write',
-      summary: 'Removes a key.',
-      input: Type.Object(Place),
-      output: Type.Object({ deleted: Type.Boolean() }),
-    },
-    list: {
-      effect: 'read',
-      summary: `Keys in byte order, page by page. ${PAGES}`,
-      input: Type.Object({
+    get: reads('The value, or nothing when there is none or its time is over.', Place, {
+      value: optional(Json),
+      expiresAt: optional(Timestamp),
+    }),
+    put: writes(
+      'Keeps a value, for `ttlSeconds` or for good.',
+      { ...Place, value: Json, ttlSeconds: optional(Seconds) },
+      { ok: Type.Literal(true), replaced: Type.Boolean() },
+    ),
+    delete: writes('Removes a key.', Place, { deleted: Type.Boolean() }),
+    list: reads(
+      `Keys in byte order, page by page. ${PAGES}`,
+      {
         namespace: optional(Namespace),
         prefix: optional(Prefix),
         cursor: optional(Cursor),
         limit: optional(PageLimit),
-      }),
-      output: Type.Object({
+      },
+      {
         entries: Type.Array(Type.Object({ key: Type.String() })),
         nextCursor: optional(Type.String()),
-      }),
-    },
-    atomicIncrement: {
-      effect: 'write',
-      needs: 'atomicIncrement',
-      summary: 'Adds `delta` (1) to a number, from 0 where there is none. The time to live stays.',
-      input: Type.Object({ ...Place, delta: optional(Type.Number()) }),
-      output: Type.Object({ value: Type.Number(), previous: Type.Number() }),
-    },
-    compareAndSwap: {
-      effect: 'write',
-      needs: 'compareAndSwap',
-      summary:
-        'Writes `newValue` if the value equals `expectedValue` as JSON; none or null also stands for no value. ' +
+      },
+    ),
+    atomicIncrement: writes(
+      'Adds `delta` (1) to a number, from 0 where there is none. The time to live stays.',
+      { ...Place, delta: optional(Type.Number()) },
+      { value: Type.Number(), previous: Type.Number() },
+      { needs: 'atomicIncrement' },
+    ),
+    compareAndSwap: writes(
+      'Writes `newValue` if the value equals `expectedValue` as JSON; none or null also stands for no value. ' +
         'The time to live stays.',
-      input: Type.Object({ ...Place, expectedValue: optional(Json), newValue: Json }),
-      output: Type.Object({ swapped: Type.Boolean(), actual: optional(Json) }),
-    },
+      { ...Place, expectedValue: optional(Json), newValue: Json },
+      { swapped: Type.Boolean(), actual: optional(Json) },
+      { needs: 'compareAndSwap' },
+    ),
   },
 });
 

@@ -3,7 +3,13 @@
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../../calls/cursor.ts';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
 import { Cursor, DatasourceId, Name, PAGES, PageLimit } from '../../calls/schema.ts';
 import { datasource, either, fill, type Spelling } from '../../calls/spelling.ts';
 import type { Invocation } from '../../calls/surface-call.ts';
@@ -65,71 +71,49 @@ export const nosqlSurface = defineSurface({
   limits: {},
   errors: ['datasource_not_found', 'datasource_access_denied', REJECTED, 'not_found', 'conflict'],
   methods: {
-    insert: {
-      effect: 'write',
-      summary: 'Adds a document.',
-      input: Type.Object({ ...Place, doc: PlainObject }),
-      output: Type.Object({ id: Type.String() }),
-    },
-    insertMany: {
-      effect: 'write',
-      summary: 'Adds documents, all or none.',
-      input: Type.Object({ ...Place, docs: Type.Array(PlainObject, { maxItems: 1_000 }) }),
-      output: Type.Object({ inserted: Count, ids: Type.Array(Type.String()) }),
-    },
-    get: {
-      effect: 'read',
-      summary: 'The document, or nothing.',
-      input: Type.Object({ ...Place, id: Name }),
-      output: Type.Object({ doc: optional(Document) }),
-    },
-    query: {
-      effect: 'read',
-      summary:
-        `Documents that match, in the order of insertion or by \`sort\` (\`{ name: 1, age: -1 }\`), page by page. ${PAGES} ` +
+    insert: writes('Adds a document.', { ...Place, doc: PlainObject }, { id: Type.String() }),
+    insertMany: writes(
+      'Adds documents, all or none.',
+      { ...Place, docs: Type.Array(PlainObject, { maxItems: 1_000 }) },
+      { inserted: Count, ids: Type.Array(Type.String()) },
+    ),
+    get: reads('The document, or nothing.', { ...Place, id: Name }, { doc: optional(Document) }),
+    query: reads(
+      `Documents that match, in the order of insertion or by \`sort\` (\`{ name: 1, age: -1 }\`), page by page. ${PAGES} ` +
         '`projection` names the members to give (`1`) or to leave out (`0`). ' +
         `What takes longer than ${SCAN_MS_MAX / 1_000} s is ended.`,
-      input: Type.Object({
+      {
         ...Place,
         filter: FilterObject,
         sort: optional(FilterObject),
         projection: optional(FilterObject),
         cursor: optional(Cursor),
         limit: optional(PageLimit),
-      }),
-      output: Type.Object({ docs: Type.Array(Document), nextCursor: optional(Type.String()) }),
-    },
-    update: {
-      effect: 'write',
-      summary: 'Replaces the members of `patch` in one document; `x.y` is the member `y` of the object `x`.',
-      input: Type.Object({ ...Place, id: Name, patch: PlainObject }),
-      output: Type.Object({ ok: Type.Literal(true) }),
-    },
-    updateWhere: {
-      effect: 'write',
-      summary:
-        'Replaces the members of `update`, or of its `$set`, in all documents that match, inner ones by `x.y`. With ' +
+      },
+      { docs: Type.Array(Document), nextCursor: optional(Type.String()) },
+    ),
+    update: writes(
+      'Replaces the members of `patch` in one document; `x.y` is the member `y` of the object `x`.',
+      { ...Place, id: Name, patch: PlainObject },
+      { ok: Type.Literal(true) },
+    ),
+    updateWhere: writes(
+      'Replaces the members of `update`, or of its `$set`, in all documents that match, inner ones by `x.y`. With ' +
         '`upsert`, where none does, one is inserted from the equalities of the filter and the update.',
-      input: Type.Object({
+      {
         ...Place,
         filter: FilterObject,
         update: PlainObject,
         upsert: optional(Type.Boolean()),
-      }),
-      output: Type.Object({ matched: Count, modified: Count }),
-    },
-    delete: {
-      effect: 'write',
-      summary: 'Removes a document.',
-      input: Type.Object({ ...Place, id: Name }),
-      output: Type.Object({ deleted: Type.Boolean() }),
-    },
-    deleteWhere: {
-      effect: 'write',
-      summary: 'Removes all documents that match.',
-      input: Type.Object({ ...Place, filter: FilterObject }),
-      output: Type.Object({ deleted: Count }),
-    },
+      },
+      { matched: Count, modified: Count },
+    ),
+    delete: writes('Removes a document.', { ...Place, id: Name }, { deleted: Type.Boolean() }),
+    deleteWhere: writes(
+      'Removes all documents that match.',
+      { ...Place, filter: FilterObject },
+      { deleted: Count },
+    ),
   },
 });
 

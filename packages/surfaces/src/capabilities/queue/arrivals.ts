@@ -8,14 +8,11 @@ export interface Bell {
 }
 
 export interface Turn {
-  /** Resolves for the first in the line. */
   readonly come: Promise<void>;
-  /** The next one is first then. */
   leave(): void;
 }
 
 export class Arrivals {
-  /** Of topics. */
   readonly #bells = new Map<string, Set<() => void>>();
   /** Of groups; those who came first are first. */
   readonly #lines = new Map<string, Set<() => void>>();
@@ -26,7 +23,6 @@ export class Arrivals {
     return { rung, stop };
   }
 
-  /** To wait for messages of a group. */
   turn(tenant: string, { topic, group }: QueuePlace): Turn {
     const { promise: come, others, leave } = join(this.#lines, keyOf(tenant, topic, group));
     const callFirst = (): void => others.values().next().value?.();

@@ -5,7 +5,6 @@ import { LEASE_BYTES_MAX } from './queue-store.ts';
 
 export interface Found {
   readonly seq: number;
-  /** Deliveries so far. */
   readonly count: number;
   readonly bytes: number;
 }
@@ -39,7 +38,6 @@ export function chooseDue<Row extends Found>(
 export interface FreshChoice<Row> {
   readonly delayed: readonly Row[];
   readonly leased: readonly Row[];
-  /** Where the group goes on. */
   readonly next: number;
 }
 

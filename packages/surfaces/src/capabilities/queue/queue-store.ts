@@ -48,10 +48,7 @@ export const boundsFor = (call: QueueCall, bounds: QueueBounds): QueueBounds =>
 export interface QueueStore {
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
   lease(lease: QueueLease, call: QueueCall): Promise<Granted>;
-  /**
-   * For a group that should look, and then finds nothing: puts aside what is delayed, passes over what has expired, and
-   * buries what was delivered too often. Answers whether it did.
-   */
+  /** When a lease found nothing: sets delayed messages aside, passes expired ones, moves spent ones. True if it did. */
   makeWay(place: QueuePlace, call: QueueCall): Promise<{ readonly buried: boolean }>;
   /** By their numbers, those that are still there. */
   messages(seqs: readonly number[], tenant: string): Promise<readonly Logged[]>;

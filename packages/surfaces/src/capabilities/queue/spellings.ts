@@ -1,5 +1,3 @@
-/** How published packs call `ctx.queueBus`. */
-
 import type { DataObject } from '../../calls/data.ts';
 import {
   also,

@@ -3,7 +3,6 @@ import { OpenwopError } from '@gantry/protocol';
 import type { QueueDelivery, QueueOutcome, QueueSubscription } from '../../ports/queue.ts';
 import { pause } from './waiting.ts';
 
-/** How a subscription takes messages. */
 export const TAKING = {
   messagesMax: 16,
   /** Longer than the host needs to create a run; what takes longer is handed over again. */
@@ -15,7 +14,6 @@ const RETRY_MS = { first: 250, max: 30_000 };
 const ROUND_MS_MAX = 5_000;
 
 export interface SubscriptionSource {
-  /** Waits for messages; may answer none. */
   lease(signal: AbortSignal): Promise<readonly QueueDelivery[]>;
   settle(handle: string, outcome: QueueOutcome): Promise<unknown>;
   /** For the log: what `onMessage` or the backend failed with. */
@@ -57,7 +55,6 @@ async function takeTurns(
   }
 }
 
-/** Answers whether it was taken. */
 async function handOver(
   { settle, report }: SubscriptionSource,
   onMessage: (message: QueueDelivery) => Promise<void>,

@@ -2,7 +2,13 @@
 
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
 import { Json, Name } from '../../calls/schema.ts';
 import type { WriteCall } from '../../calls/surface-call.ts';
 import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
@@ -77,70 +83,56 @@ export const queueSurface = defineSurface({
   },
   errors: ['queue_delivery_token_expired', 'queue_backend_unavailable'],
   methods: {
-    publish: {
-      effect: 'write',
-      summary: 'Sends a message; with `delaySeconds` it is delivered no sooner.',
-      input: Type.Object({
+    publish: writes(
+      'Sends a message; with `delaySeconds` it is delivered no sooner.',
+      {
         topic: Name,
         payload: Json,
         headers: optional(Headers),
         delaySeconds: optional(Type.Number({ minimum: 0, maximum: 86_400 })),
-      }),
-      output: Type.Object({ messageId: Type.String() }),
-    },
-    consume: {
-      effect: 'write',
-      summary:
-        `Takes up to \`maxMessages\` (${MESSAGES}, at most ${MESSAGES_MAX}) that are there, for \`visibilityMs\` ` +
+      },
+      { messageId: Type.String() },
+    ),
+    consume: writes(
+      `Takes up to \`maxMessages\` (${MESSAGES}, at most ${MESSAGES_MAX}) that are there, for \`visibilityMs\` ` +
         `(${VISIBILITY_MS}), and no more than 4 MiB; waits for a first one for \`waitMs\` (0, at most ${WAIT_MS_MAX}). ` +
         'A new `consumerGroup` starts with the oldest message kept.',
-      input: Type.Object({
+      {
         topic: Name,
         consumerGroup: optional(Name),
         maxMessages: optional(Type.Integer({ minimum: 1 })),
         visibilityMs: optional(Type.Integer({ minimum: 1, maximum: VISIBILITY_MS_MAX })),
         waitMs: optional(Type.Integer({ minimum: 0 })),
-      }),
-      output: Type.Object({
+      },
+      {
         messages: Type.Array(
           Type.Object({ ...Message, deliveryToken: Type.String(), deliveryCount: Type.Integer() }),
         ),
-      }),
-    },
-    ack: {
-      effect: 'write',
-      summary: 'Says that a message is done with: its group does not get it again.',
-      input: Type.Object(Token),
-      output: Type.Object(Settled),
-    },
-    nack: {
-      effect: 'write',
-      summary:
-        'Gives a message back for another delivery, or with `requeue: false`, or once too often, to the dead letters.',
-      input: Type.Object({ ...Token, requeue: optional(Type.Boolean()) }),
-      output: Type.Object({ ...Settled, requeued: Type.Boolean() }),
-    },
-    deadLetter: {
-      effect: 'write',
-      needs: 'deadLetter',
-      summary: 'Puts a message into `<topic>.dlq`, as `original` beside `deadLetterReason`.',
-      input: Type.Object({ ...Token, reason: Type.String({ maxLength: 1_024 }) }),
-      output: Type.Object({ ...Settled, deadLetterTopic: Type.String() }),
-    },
-    streamSubscribe: {
-      effect: 'read',
-      kind: 'stream',
-      needs: 'stream',
-      summary:
-        'Messages as they come, first those that are kept with `fromBeginning`; nobody else gets fewer for it. ' +
+      },
+    ),
+    ack: writes('Says that a message is done with: its group does not get it again.', Token, Settled),
+    nack: writes(
+      'Gives a message back for another delivery, or with `requeue: false`, or once too often, to the dead letters.',
+      { ...Token, requeue: optional(Type.Boolean()) },
+      { ...Settled, requeued: Type.Boolean() },
+    ),
+    deadLetter: writes(
+      'Puts a message into `<topic>.dlq`, as `original` beside `deadLetterReason`.',
+      { ...Token, reason: Type.String({ maxLength: 1_024 }) },
+      { ...Settled, deadLetterTopic: Type.String() },
+      { needs: 'deadLetter' },
+    ),
+    streamSubscribe: reads(
+      'Messages as they come, first those that are kept with `fromBeginning`; nobody else gets fewer for it. ' +
         'With `follow: false` it ends with what is there.',
-      input: Type.Object({
+      {
         topic: Name,
         fromBeginning: optional(Type.Boolean()),
         follow: optional(Type.Boolean()),
-      }),
-      output: Type.Object(Message),
-    },
+      },
+      Message,
+      { kind: 'stream', needs: 'stream' },
+    ),
   },
 });
 

@@ -1,10 +1,8 @@
 /**
  * How a consumer waits for a message.
  *
- * I1  Those who wait for one group in one process stand in a line. The first looks; the next when that one was given
- *     something or gave up. So a message wakes one of them, and not all.
- * I2  Who finds nothing, since others took it or it may not be given, goes back to waiting: nobody is answered with
- *     nothing before its time is over, and nothing of its looking is on record.
+ * I1  Consumers of one group in one process wait in line; the first looks, so a message wakes one of them.
+ * I2  A consumer that finds nothing waits on until its time is over, and records nothing of its looking.
  */
 import type { Bell, Turn } from './arrivals.ts';
 

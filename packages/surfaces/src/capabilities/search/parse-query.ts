@@ -1,7 +1,6 @@
 /**
- * What people type: words, "phrases", -excluded ones, and the beginning of a word with * behind it. A document needs
- * one of the words; the more and the rarer, the better it ranks. Nothing else has a meaning, so no text is refused
- * for what it holds: a quote without its other half is a character like any other.
+ * A query: words, "phrases", -excluded ones, and prefixes with *. A document needs one of the words. Nothing else has a
+ * meaning, so no text is refused.
  */
 import { OpenwopError } from '@gantry/protocol';
 import { fold, isUnspaced, wordsOf } from './words.ts';
@@ -20,10 +19,7 @@ export interface ParsedQuery {
   readonly literal: string;
 }
 
-/**
- * Of all terms together, however often one is said: matching a phrase costs each of its words. A longer query is looked
- * for as it stands, which costs no more for its words.
- */
+/** Of all terms together, since each word of a phrase costs. A longer query is searched as plain text. */
 export const WORDS_MAX = 100;
 
 const PARTS = /(?<not>-?)"(?<phrase>[^"]*)"(?<beginning>\*?)|(?<chunk>\S+)/g;

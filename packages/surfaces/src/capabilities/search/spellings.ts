@@ -1,5 +1,3 @@
-/** How published packs call `ctx.db.search`. */
-
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
 import { either, isList, member, rename, type Spelling } from '../../calls/spelling.ts';
 

@@ -3,7 +3,13 @@
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { isObject } from '../../calls/data.ts';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
 import { SCAN_MS_MAX } from '../../deadline.ts';
 import { type Over, onPostgres, opening, type PortLiteral } from '../../open-port.ts';
 import type { Fields, SearchDocument, SearchLimits, SearchPort } from '../../ports/search.ts';
@@ -72,39 +78,34 @@ export const searchSurface = defineSurface({
   limits: {},
   errors: ['search_index_not_found', 'search_query_syntax_error', 'conflict'],
   methods: {
-    index: {
-      effect: 'write',
-      summary:
-        `Adds documents, or replaces those with the same ids, all or none: at most ${DOCUMENTS_IN_CALL_MAX}, each ` +
+    index: writes(
+      `Adds documents, or replaces those with the same ids, all or none: at most ${DOCUMENTS_IN_CALL_MAX}, each ` +
         `of at most ${DOCUMENT_BYTES_MAX} bytes, together ${CALL_BYTES_MAX}. The first makes the index.`,
-      input: Type.Object({
+      {
         index: CollectionText,
         docs: Type.Array(Type.Object({ id: Id, fields: FieldsObject }), { maxItems: DOCUMENTS_IN_CALL_MAX }),
-      }),
-      output: Type.Object({ indexed: Count }),
-    },
-    query: {
-      effect: 'read',
-      summary:
-        `The \`k\` (${K_DEFAULT}, up to ${K_MAX}) best documents, equal ones by their ids. A query of more than ` +
+      },
+      { indexed: Count },
+    ),
+    query: reads(
+      `The \`k\` (${K_DEFAULT}, up to ${K_MAX}) best documents, equal ones by their ids. A query of more than ` +
         `${WORDS_MAX} words, those of phrases counted, finds documents that hold it as it stands. What takes longer than ` +
         `${SCAN_MS_MAX / 1_000} s is ended.`,
-      input: Type.Object({
+      {
         index: CollectionText,
         q: QueryText,
         k: optional(Type.Integer({ minimum: 1, maximum: K_MAX })),
         filter: optional(FilterObject),
-      }),
-      output: Type.Object({
+      },
+      {
         hits: Type.Array(Type.Object({ id: Type.String(), score: Type.Number(), fields: FieldsObject })),
-      }),
-    },
-    delete: {
-      effect: 'write',
-      summary: 'Removes documents by id.',
-      input: Type.Object({ index: CollectionText, ids: Type.Array(Id, { maxItems: 10_000 }) }),
-      output: Type.Object({ deleted: Count }),
-    },
+      },
+    ),
+    delete: writes(
+      'Removes documents by id.',
+      { index: CollectionText, ids: Type.Array(Id, { maxItems: 10_000 }) },
+      { deleted: Count },
+    ),
   },
 });
 

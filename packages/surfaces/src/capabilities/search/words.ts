@@ -1,8 +1,6 @@
 /**
- * What a text is found by, the same in every backend. Threads load this file.
- *
- * A word is a run of letters and digits, without case and accents. Scripts that write no spaces are taken character
- * by character; what belongs together is then a phrase.
+ * What a text is found by, in every backend: runs of letters and digits without case and accents; scripts without
+ * spaces are taken character by character. Threads load this file.
  */
 import type { Fields } from '../../ports/search.ts';
 
@@ -33,10 +31,7 @@ export const wordsOfFields = (fields: Fields): string[] =>
     ...wordsOf(String(value)),
   ]);
 
-/**
- * Text for finding parts of words. What is part of a text stays part of it when both are folded: lower case depends
- * on neighbours for one letter only, the sigma at the end of a word.
- */
+/** Text for finding parts of words. Only the final sigma depends on its neighbours in lower case. */
 export const fold = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ');
 
 export const foldedFields = (fields: Fields): string =>

@@ -1,8 +1,6 @@
 /**
- * Parameters that are columns by themselves, as in `select ? as v`. PostgreSQL gives a parameter the type of what it
- * stands beside; these stand beside nothing and would be text, a number too. Their type matters to nothing but the
- * answer: so not in a part of a UNION, in a statement inside, or when the parameter stands elsewhere as well. A
- * column without AS stays too: it would get the name of the type.
+ * Parameters that are columns by themselves, as in `select ? as v`: PostgreSQL would type them as text. Not in a UNION, a
+ * subquery, without AS, or where the parameter is used elsewhere too.
  */
 import type { SqlStatement, SqlValue } from '../../ports/sql.ts';
 import type { Token } from './tokens.ts';

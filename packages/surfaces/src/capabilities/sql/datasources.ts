@@ -113,10 +113,7 @@ async function openBackend(
   }
 }
 
-/**
- * A call that fails tells the operator's log which data source it was, and of a file where it was looked for: its path
- * is relative to the list of data sources, which may be another folder than was meant.
- */
+/** Adds to failures, for the operator, the data source and the path of its file, which is relative to the list. */
 function named(backend: SqlBackend, id: string, place: DatasourceConfig['place']): SqlBackend {
   const at =
     (where: string) =>

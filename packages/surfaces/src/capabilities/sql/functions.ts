@@ -1,8 +1,6 @@
 /**
- * Functions that reach beyond the rows of a statement: files, other servers, other sessions, settings, locks that
- * outlive the call, or SQL in text. No list of names is a wall: the database holds queries to reading, sessions are
- * renewed after each call, and the rights of the data source's user say what is possible at all. This keeps a mistake
- * in those rights from being fatal.
+ * Functions that reach beyond the rows of a statement: files, servers, sessions, settings, locks, SQL in text. The rights
+ * of the database user are the boundary; this list keeps a mistake in them from being fatal.
  */
 import type { SqlDialect } from '../../ports/sql.ts';
 import type { Token } from './tokens.ts';

@@ -1,7 +1,4 @@
-/**
- * Which statements a pack may send. A list of what is allowed, since every database has verbs of its own that reach
- * files, other servers, sessions or settings.
- */
+/** Statements that packs may send: a list of what is allowed, since every database has verbs of its own. */
 import { OpenwopError } from '@gantry/protocol';
 import type { SqlDialect } from '../../ports/sql.ts';
 import { forbiddenFunction } from './functions.ts';
@@ -58,7 +55,6 @@ function checkWrite(tokens: readonly Token[], verb: string): void {
     });
 }
 
-/** Words outside of all parentheses. */
 const outerWords = (tokens: readonly Token[]): string[] =>
   [...withDepth(tokens)].flatMap(({ token, depth }) =>
     token.kind === 'word' && depth === 0 ? [token.text] : [],

@@ -1,7 +1,4 @@
-/**
- * SQL as tokens, for three dialects. It only has to be sure: whatever the databases could read in different ways is
- * refused, and comments never reach a database, so that both see the same statement.
- */
+/** SQL as tokens, for three dialects. Refuses what databases could read differently; drops comments. */
 import { OpenwopError } from '@gantry/protocol';
 import type { SqlDialect } from '../../ports/sql.ts';
 

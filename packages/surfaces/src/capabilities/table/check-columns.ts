@@ -1,7 +1,4 @@
-/**
- * What a call says of the columns of a declared table. A filter on a column that is not there would find nothing, or
- * with `$ne` every row, and nobody would hear of it.
- */
+/** Checks the columns that a call names: a filter on a missing one would find nothing, or with `$ne` all rows. */
 import { didYouMean, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { isObject } from '../../calls/data.ts';
 import type { PortRead } from '../../calls/surface-call.ts';

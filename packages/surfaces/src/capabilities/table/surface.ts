@@ -2,7 +2,13 @@
 
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
 import { Cursor, Name, PAGES, PageLimit } from '../../calls/schema.ts';
 import { also, either, member, rename, type Spelling } from '../../calls/spelling.ts';
 import type { WriteCall } from '../../calls/surface-call.ts';
@@ -70,12 +76,10 @@ export const tableSurface = defineSurface({
   limits: { maxRowsPerTable: TABLE_LIMITS.documentsMax, maxColumnsPerRow: COLUMNS_MAX },
   errors: ['table_schema_violation', 'table_row_limit_reached', 'table_not_found', 'not_found', 'conflict'],
   methods: {
-    createTable: {
-      effect: 'write',
-      summary:
-        'Declares the columns of a table; it then has no others. One that rows have made is closed so, if all of them ' +
+    createTable: writes(
+      'Declares the columns of a table; it then has no others. One that rows have made is closed so, if all of them ' +
         'fit. `id` needs no declaration. The type of a column is `string`, `number`, `boolean` or `json`. Equality on columns in `indexes` is answered without reading every row.',
-      input: Type.Object({
+      {
         name: CollectionText,
         schema: Type.Record(
           Type.String(),
@@ -87,76 +91,57 @@ export const tableSurface = defineSurface({
           ]),
         ),
         indexes: optional(Type.Array(ColumnName, { maxItems: INDEXES_MAX })),
-      }),
-      output: Type.Object({ ok: Type.Literal(true) }),
-    },
-    insert: {
-      effect: 'write',
-      summary: 'Adds a row; the first one makes the table.',
-      input: Type.Object({ table: CollectionText, row: PlainObject }),
-      output: Type.Object({ rowId: Type.String() }),
-    },
-    get: {
-      effect: 'read',
-      summary: 'The row, or nothing.',
-      input: Type.Object(At),
-      output: Type.Object({ row: optional(Row) }),
-    },
-    query: {
-      effect: 'read',
-      summary:
-        'Rows that match, in the order of insertion or by `orderBy` (`name`, `-age` for backwards), page by page; ' +
+      },
+      { ok: Type.Literal(true) },
+    ),
+    insert: writes(
+      'Adds a row; the first one makes the table.',
+      { table: CollectionText, row: PlainObject },
+      { rowId: Type.String() },
+    ),
+    get: reads('The row, or nothing.', At, { row: optional(Row) }),
+    query: reads(
+      'Rows that match, in the order of insertion or by `orderBy` (`name`, `-age` for backwards), page by page; ' +
         `\`nextCursor\` is null on the last. ${PAGES}`,
-      input: Type.Object({
+      {
         table: CollectionText,
         filter: optional(FilterObject),
         orderBy: optional(Type.Array(Type.String(), { maxItems: 8 })),
         cursor: optional(Type.Union([Cursor, Type.Null()])),
         limit: optional(PageLimit),
-      }),
-      output: Type.Object({ rows: Type.Array(Row), nextCursor: Type.Union([Type.String(), Type.Null()]) }),
-    },
-    count: {
-      effect: 'read',
-      summary: 'How many rows match.',
-      input: Type.Object({ table: CollectionText, filter: optional(FilterObject) }),
-      output: Type.Object({ count: Count }),
-    },
-    update: {
-      effect: 'write',
-      summary: 'Replaces the columns of `patch` in one row.',
-      input: Type.Object({ ...At, patch: PlainObject }),
-      output: Type.Object({ ok: Type.Literal(true) }),
-    },
-    updateWhere: {
-      effect: 'write',
-      summary: 'Replaces the columns of `patch` in all rows that match.',
-      input: Type.Object({ table: CollectionText, filter: FilterObject, patch: PlainObject }),
-      output: Type.Object({ updated: Count }),
-    },
-    upsert: {
-      effect: 'write',
-      summary:
-        'Changes the row that has the same values in `keyColumns` (`id`), or inserts one. The key columns are indexed.',
-      input: Type.Object({
+      },
+      { rows: Type.Array(Row), nextCursor: Type.Union([Type.String(), Type.Null()]) },
+    ),
+    count: reads(
+      'How many rows match.',
+      { table: CollectionText, filter: optional(FilterObject) },
+      { count: Count },
+    ),
+    update: writes(
+      'Replaces the columns of `patch` in one row.',
+      { ...At, patch: PlainObject },
+      { ok: Type.Literal(true) },
+    ),
+    updateWhere: writes(
+      'Replaces the columns of `patch` in all rows that match.',
+      { table: CollectionText, filter: FilterObject, patch: PlainObject },
+      { updated: Count },
+    ),
+    upsert: writes(
+      'Changes the row that has the same values in `keyColumns` (`id`), or inserts one. The key columns are indexed.',
+      {
         table: CollectionText,
         row: PlainObject,
         keyColumns: optional(Type.Array(ColumnName, { minItems: 1, maxItems: 8 })),
-      }),
-      output: Type.Object({ rowId: Type.String(), inserted: Type.Boolean() }),
-    },
-    delete: {
-      effect: 'write',
-      summary: 'Removes a row.',
-      input: Type.Object(At),
-      output: Type.Object({ deleted: Type.Boolean() }),
-    },
-    deleteWhere: {
-      effect: 'write',
-      summary: 'Removes all rows that match.',
-      input: Type.Object({ table: CollectionText, filter: FilterObject }),
-      output: Type.Object({ deleted: Count }),
-    },
+      },
+      { rowId: Type.String(), inserted: Type.Boolean() },
+    ),
+    delete: writes('Removes a row.', At, { deleted: Type.Boolean() }),
+    deleteWhere: writes(
+      'Removes all rows that match.',
+      { table: CollectionText, filter: FilterObject },
+      { deleted: Count },
+    ),
   },
 });
 

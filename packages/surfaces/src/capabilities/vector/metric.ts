@@ -55,11 +55,8 @@ export const best = <T extends Scored>(scored: readonly T[], k: number): T[] =>
 export const SLACK = 16;
 
 /**
- * Vectors as one byte for each number: a quarter of the memory to scan, for a first look at what is near. Whether
- * the look was sharp enough is told by the candidates themselves. Threads load this file.
- *
- * [m] Recall@10 is 1.000 on random and on clustered data, in the time that sqlite-vec takes for 32 bits or less
- * (`bench/vectors.ts`).
+ * Vectors as one byte for each number: a quarter of the memory for a first scan. The candidates tell whether it was
+ * exact enough. [m] Recall@10 is 1.000 on random and clustered data (`bench/vectors.ts`).
  */
 const STEPS = 127;
 /** Numbers of a vector of length 1 are about 1 / sqrt(dimensions); so many times that is the largest that is kept. */
@@ -87,11 +84,7 @@ export const candidatesFor = (k: number): number => 2 * k + 16;
 /** [m] With less, sets of vectors that lie very close pass with a recall of 0.98; with 1, half of others fail. */
 const MARGIN = 0.25;
 
-/**
- * Whether what was left out can hold none of the k best. A code is off by some distance; how much, the candidates
- * show. What was left out is farther than the last of them by its code, so it would have to be off by more than any
- * of these is, and some. Vectors that lie closer together than codes can tell apart fail this.
- */
+/** False if one of the k best may have been left out: its code would be off by more than any candidate. */
 export function isConclusive(
   candidates: readonly Candidate[],
   { k, dimensions }: { readonly k: number; readonly dimensions: number },

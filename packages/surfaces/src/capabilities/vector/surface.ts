@@ -3,7 +3,13 @@
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { DataObject } from '../../calls/data.ts';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
 import {
   also,
   either,
@@ -111,32 +117,28 @@ export const vectorSurface = defineSurface({
   limits: {},
   errors: ['vector_collection_not_found', 'vector_dimension_mismatch', 'conflict'],
   methods: {
-    upsert: {
-      effect: 'write',
-      summary:
-        `Adds vectors, or replaces those with the same ids, all or none: at most ${VECTORS_IN_CALL_MAX}, each with ` +
+    upsert: writes(
+      `Adds vectors, or replaces those with the same ids, all or none: at most ${VECTORS_IN_CALL_MAX}, each with ` +
         `at most ${METADATA_BYTES_MAX} bytes of metadata.`,
-      input: Type.Object({
+      {
         collection: CollectionText,
         vectors: Type.Array(Type.Object({ id: Id, embedding: Embedding, metadata: optional(PlainObject) }), {
           maxItems: VECTORS_IN_CALL_MAX,
         }),
         metric: optional(Type.Enum([...METRICS])),
-      }),
-      output: Type.Object({ upserted: Count }),
-    },
-    query: {
-      effect: 'read',
-      summary:
-        `The \`k\` (up to ${K_MAX}) nearest vectors, the nearest first. What takes longer than ${SCAN_MS_MAX / 1_000} s is ` +
+      },
+      { upserted: Count },
+    ),
+    query: reads(
+      `The \`k\` (up to ${K_MAX}) nearest vectors, the nearest first. What takes longer than ${SCAN_MS_MAX / 1_000} s is ` +
         'ended.',
-      input: Type.Object({
+      {
         collection: CollectionText,
         embedding: Embedding,
         k: Type.Integer({ minimum: 1, maximum: K_MAX }),
         filter: optional(FilterObject),
-      }),
-      output: Type.Object({
+      },
+      {
         matches: Type.Array(
           Type.Object({
             id: Type.String(),
@@ -144,22 +146,15 @@ export const vectorSurface = defineSurface({
             metadata: optional(Type.Record(Type.String(), Type.Unknown())),
           }),
         ),
-      }),
-    },
-    delete: {
-      effect: 'write',
-      summary: 'Removes vectors by id.',
-      input: Type.Object({ collection: CollectionText, ids: Ids }),
-      output: Type.Object({ deleted: Count }),
-    },
-    deleteWhere: {
-      effect: 'write',
-      summary:
-        `Removes vectors whose metadata match; with \`ids\`, only such of those. At most ${VECTOR_LIMITS.deletedMax} ` +
+      },
+    ),
+    delete: writes('Removes vectors by id.', { collection: CollectionText, ids: Ids }, { deleted: Count }),
+    deleteWhere: writes(
+      `Removes vectors whose metadata match; with \`ids\`, only such of those. At most ${VECTOR_LIMITS.deletedMax} ` +
         'in one call: call it again until it answers 0.',
-      input: Type.Object({ collection: CollectionText, filter: FilterObject, ids: optional(Ids) }),
-      output: Type.Object({ deleted: Count }),
-    },
+      { collection: CollectionText, filter: FilterObject, ids: optional(Ids) },
+      { deleted: Count },
+    ),
   },
 });
 

@@ -5,7 +5,6 @@ import { FILE_BYTES_MAX } from '../../../ports/files.ts';
 
 /** Of the archive, of the tar file inside of gzip, and of all files in it together. */
 export const ARCHIVE_BYTES_MAX = FILE_BYTES_MAX;
-/** Files and folders. */
 export const ENTRIES_MAX = 2_000;
 /** As paths of files have it. */
 export const NAME_BYTES_MAX = 1_024;

@@ -1,7 +1,4 @@
-/**
- * Tar files: ustar, with the long names of PAX and GNU. Our own reader, since libraries go on after the end and make
- * something of names and numbers that are none: what two readers see in an archive should be the same.
- */
+/** Tar files: ustar, PAX and GNU names. Libraries accept what follows the end and invalid names and numbers. */
 import { gunzipSync } from 'node:zlib';
 import { Unconvertible } from '../convert/task.ts';
 import { badEntry, type Contents, damaged, link, nameOf, special, Tally } from './contents.ts';

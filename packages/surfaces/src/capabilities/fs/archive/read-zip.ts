@@ -1,8 +1,6 @@
 /**
- * Zip files as most programs write them: stored or deflated, in one volume, without passwords and without zip64.
- *
- * The directory at the end says what there is; what stands before each file must agree with it, no two files share
- * bytes, and sizes and sums are checked against what was inflated.
+ * Zip files as most programs write them: stored or deflated, one volume, no passwords, no zip64. Local headers must agree
+ * with the directory, no two files share bytes, and sizes and sums are checked.
  */
 import { crc32, inflateRawSync } from 'node:zlib';
 import { badEntry, type Contents, damaged, link, nameOf, special, Tally } from './contents.ts';

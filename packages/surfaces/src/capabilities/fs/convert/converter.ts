@@ -1,9 +1,6 @@
 /**
- * Work on images, PDF files and archives, each task in a process of its own: a decoder that loops, swells or breaks
- * on a file from anywhere takes nothing else with it.
- *
- * The process can neither write files nor open connections nor start others, sees no environment, and is ended when
- * it takes too long, too much memory or too many cycles; the last also when the host is gone.
+ * Converts images, PDF files and archives, each task in a process of its own. It cannot write files, open connections or
+ * start processes, sees no environment, and is killed when it exceeds time, memory or CPU.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -24,7 +21,6 @@ export interface Converted {
 type Caller = Pick<ReadCall, 'tenant' | 'signal'>;
 
 export interface Converter {
-  /** What cannot be done here. */
   readonly lacks: readonly Task['kind'][];
   /** Rejects with one of `REFUSALS` when the file is at fault. */
   run(task: Task, parts: readonly Uint8Array[], call: Caller): Promise<Converted>;

@@ -1,9 +1,6 @@
 /**
- * A folder that is held open, so that what its name means cannot change under whoever works in it.
- *
- * On Linux a name is looked up below the open folder itself, by `/proc/self/fd`: however folders and links are swapped
- * meanwhile, a path is walked name by name and no link is followed. Elsewhere the folder is compared with what its
- * path means after it was opened, which leaves a moment between look and use.
+ * A folder that is held open. On Linux names are looked up below the open folder (`/proc/self/fd`), so no swapped folder
+ * or link is followed. Elsewhere the folder is compared with its path after opening, which leaves a moment in between.
  */
 import { constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';

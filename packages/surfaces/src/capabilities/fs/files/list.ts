@@ -1,7 +1,6 @@
 /**
- * Listings in the byte order of paths, of what is on the disk: an operator may have put files there. Folders before
- * the cursor are not entered. A folder is read in pieces, of which no more is kept than the page needs: [m] a page of
- * 50,000 files held up everything else for 104 ms when the folder was read and sorted at once.
+ * Lists what is on disk, in the byte order of paths. A folder is read in pieces, of which only one page is kept:
+ * [m] reading and sorting 50,000 names at once blocked the loop for 104 ms.
  */
 import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
@@ -98,7 +97,6 @@ interface Wanted {
 
 const NAMES_AT_ONCE = 256;
 
-/** In order, as many as a page may have. */
 async function nextNames(folder: Folder, wanted: Wanted): Promise<Name[]> {
   const { limit } = wanted.range;
   const first: Name[] = [];

@@ -1,9 +1,7 @@
 /**
- * Files in the data folder: `files/roots/` has one folder for each workspace, `files/staged/` what is on its way.
- *
- * A change is decided and noted in the database, then made by one rename, then recorded with its answer. After a
- * crash the note and the staged file tell whether the rename happened; it is made up for before anything else is
- * served. Changes in a workspace happen one after the other.
+ * `files/roots/` has a folder for each workspace, `files/staged/` what is on its way. A change is
+ * noted in the database, made by one rename, then recorded. After a crash the note and the staged file tell whether the
+ * rename happened. Changes in a workspace happen one at a time.
  */
 import { hash } from 'node:crypto';
 import { access, mkdir, rename, rm, stat } from 'node:fs/promises';

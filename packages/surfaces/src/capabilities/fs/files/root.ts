@@ -48,7 +48,6 @@ export async function within<T>(folder: Folder, work: (folder: Folder) => Promis
   }
 }
 
-/** The folder of a file, and its name in it. */
 const split = (names: readonly string[]): [string[], string] => [names.slice(0, -1), names.at(-1)!];
 
 export async function inFolder<T>(
