@@ -4,7 +4,6 @@ import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 
 export type UnavailableCode = Extract<ErrorCode, 'storage_unavailable' | 'queue_backend_unavailable'>;
 
-/** What is the matter with a server. */
 export type Trouble =
   /** It does not answer, or cannot for now: it is used again when it can. */
   | 'unreachable'

@@ -28,10 +28,7 @@ const FIRST_LOOK_MS = 6_000;
 /** So long a backend that was well is taken to be. */
 const WELL_MS = 5_000;
 
-/**
- * Metrics, health and `gantry doctor` share their looks, however many ask: one look at a backend at a time, and none
- * soon after it was well. One that was not is looked at anew, so that who mends it sees that at once.
- */
+/** One health check per backend at a time; a healthy result is shared for 5 s, a bad one is checked again. */
 export function createHealth(
   served: readonly ServedBackend[],
   now: () => number,
@@ -113,10 +110,7 @@ export interface Absence {
   readonly names: readonly string[];
 }
 
-/**
- * At the start: what cannot be used for now, once for each server. Rejects, with the setting, for what refuses for
- * good. Who says nothing for long is looked at no further.
- */
+/** At the start: the unreachable servers, each once. Rejects, with the setting, for a misconfigured one. */
 export async function absencesOf(served: readonly ServedBackend[]): Promise<Absence[]> {
   const faults = await Promise.all(served.map(({ backend }) => faultOf(backend, FIRST_LOOK_MS)));
   const absences = new Map<string, Set<string>>();
@@ -131,7 +125,6 @@ export async function absencesOf(served: readonly ServedBackend[]): Promise<Abse
 }
 
 export interface OutageReport {
-  /** At the start. */
   absent(absence: Absence): void;
   /** Of work that nobody waits for, such as subscriptions. */
   fault(fault: unknown): void;

@@ -1,10 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/**
- * A file of SQLite that is not there yet, for its owner only. One that is there is never opened here: closing it would
- * drop the locks that this process holds on it. Threads load this file.
- */
+/** Creates an SQLite file for its owner only. An existing one is never opened: closing it would drop locks held on it. */
 export function createForOwner(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {

@@ -1,6 +1,5 @@
 /**
- * The two ways to be bounded in time: a call that must end, and work that can stop only between its steps. Drivers
- * that bound what they send by themselves are told how long; processes are ended by who started them.
+ * Two ways to bound time: a call that must end, and work that can stop only between its steps.
  *
  * @example
  * const rows = await inTime(5_000, ask(statement), () => new Error('The server did not answer'));
@@ -24,8 +23,5 @@ export function stopwatch(ms: number): () => boolean {
   return () => performance.now() >= endsAt;
 }
 
-/**
- * How long a read that looks through what is stored may take; PostgreSQL ends its statements as soon. [m] 20,000
- * documents with 99 conditions take 0.4 s, 100,000 vectors 0.1 s.
- */
+/** The limit of a scan. [m] 20,000 documents with 99 conditions take 0.4 s, 100,000 vectors 0.1 s. */
 export const SCAN_MS_MAX = 10_000;

@@ -84,10 +84,7 @@ export function onPostgres<Port>(
 export const NO_URL =
   'is not a valid URL; characters such as # ? / @ % in a password must be percent-encoded, as %23 for #';
 
-/**
- * Whether every part of it can be read. What ends a host too early, with an `@` to come, is a password that is not
- * encoded; so is a fragment, which servers have none of.
- */
+/** Whether every part can be read. A fragment, or an `@` behind the host, is a password that is not encoded. */
 export function isServerUrl(value: string): boolean {
   const [, rest = ''] = /^[^:]*:\/\/[^/?#]*(.*)$/s.exec(value) ?? [];
   if (!URL.canParse(value)) return false;

@@ -45,10 +45,7 @@ export interface OpenedSurfaces {
   close(): Promise<void>;
 }
 
-/**
- * An unreachable server is reported, and used when it answers; a misconfigured one is an error. What is open
- * already is closed then.
- */
+/** Reports unreachable servers and uses them when they answer; a misconfigured one is an error. */
 export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurfaces> {
   const outages = createOutageReport(options);
   const closing: (() => Promise<unknown>)[] = [];

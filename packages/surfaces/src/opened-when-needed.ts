@@ -1,11 +1,9 @@
 /**
- * What stands behind a server, or a database of our own, opened by who first needs it.
+ * Opens a server or database on first use.
  *
- * I1  Who comes while it is being opened waits for the same attempt.
- * I2  An attempt that failed is forgotten, so the next call or health check is the next attempt. Nothing is tried when
- *     nobody asks.
- * I3  After `close` nothing is opened any more. Who waited for an attempt goes on before `close` ends what it opened,
- *     so that what they ask is on its way.
+ * I1  Callers that arrive while it is being opened share the attempt.
+ * I2  A failed attempt is forgotten: the next call or health check tries again.
+ * I3  After `close` nothing is opened. Callers that waited go on before `close` ends what was opened.
  *
  * @example
  * const link = openedWhenNeeded({ open: () => connect(url), close: (connection) => connection.end() });

@@ -5,10 +5,7 @@ export const bytesOf = (text: string): number => Buffer.byteLength(text);
 const LAST_CODE_POINT = 0x10ffff;
 const SURROGATES = { first: 0xd800, after: 0xe000 };
 
-/**
- * The least text that sorts after every text with this prefix, in the order of UTF-8 bytes; null when there is
- * none. A range needs no pattern, so nothing in a prefix has a meaning of its own.
- */
+/** The least text after every text with this prefix, by UTF-8 bytes; null if none. Nothing in it is a pattern. */
 export function prefixEnd(prefix: string): string | null {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();

@@ -1,9 +1,7 @@
 /**
- * Calls that a node made are remembered by their place: tenant, run, node, series and the ordinal of the call in its
- * series, which are the node's writes and effects that one journal has of a capability. The attempt is no part of it,
- * so a node that runs again after a crash, a suspension or a retry gets the recorded answers instead of acting twice;
- * of its reads, those that came before a write (seen-reads.ts). A replay runs no pack code and so calls nothing; a
- * branch is another run, and its calls are its own.
+ * Calls of a node are recorded under tenant, run, node, series (the writes that one journal has of a capability) and
+ * ordinal. The attempt is not part of it: a node that runs again gets the recorded answers, also of reads that came
+ * before a write (seen-reads.ts). A replay calls nothing; a branch is another run.
  */
 import { hash } from 'node:crypto';
 import { type ErrorCode, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
@@ -97,7 +95,6 @@ function mismatchText({ nodeId, ordinal, method, fingerprint }: Invocation, befo
   );
 }
 
-/** Calls that were answered from a record. */
 const recalled = new WeakSet<Invocation>();
 
 export const isRecalled = (invocation: Invocation): boolean => recalled.has(invocation);

@@ -1,7 +1,4 @@
-/**
- * Writes of surfaces on resources. Each is one change, and the record of its caller is in the same commit: a node that
- * runs again, or a request that is repeated, gets the recorded answer.
- */
+/** Writes of surfaces on resources: each is one change, with the record of its caller in the same commit. */
 import type { Json } from '@gantry/protocol';
 import type { Caller, Change, Changes } from '@gantry/resources';
 import { assertSameCall } from './call-journal.ts';

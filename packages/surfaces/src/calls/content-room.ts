@@ -1,9 +1,6 @@
 /**
- * Content that was read for pack code and has not left the host yet.
- *
- * A call is small and its answer may be 32 MiB, so nothing else bounds how much the answers of many calls hold. A large
- * one waits here for room before it is read, and keeps the room until the signal of the call reports that the pack has
- * the answer. No tenant gets more than half: one that does not take its answers stops itself.
+ * Bounds the content that was read for pack code and has not left the host yet. A large answer waits for space before
+ * it is read, and keeps it until the pack has the answer. A tenant gets at most half.
  */
 import { limiter } from '@gantry/limiter';
 
@@ -12,7 +9,6 @@ export type MakeRoom = (bytes: number) => Promise<void>;
 
 export interface ContentRoomOptions {
   readonly bytesMax: number;
-  /** Without waiting. */
   readonly smallBytes: number;
   /** For callers whose signal never comes. */
   readonly heldMsMax: number;

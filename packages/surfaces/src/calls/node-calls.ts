@@ -64,7 +64,6 @@ export interface CallReport {
 
 export interface CallDeps {
   readonly now: () => number;
-  /** Must not throw. */
   readonly onCall: (report: CallReport) => void;
 }
 
@@ -246,10 +245,7 @@ export class NodeCalls {
   }
 }
 
-/**
- * Expected failures are recorded like answers; after any other nobody knows what happened. Nor after one that may
- * pass: what is idempotent is then done again under the same id, so that a receiver knows it for the same.
- */
+/** Records expected failures like answers, except those that may pass of idempotent methods: they are repeated. */
 async function recordOf(
   invocation: Invocation,
   idempotent: boolean,

@@ -5,7 +5,6 @@ import type { Routes } from './routes.ts';
 import type { PersonFacts } from './surface-call.ts';
 
 export interface PersonCall {
-  /** As in `ctx`. */
   readonly path: string;
   readonly input: DataObject;
   readonly signal: AbortSignal;

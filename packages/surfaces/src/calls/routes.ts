@@ -1,4 +1,3 @@
-/** Which method a ctx path means. */
 import { didYouMean, OpenwopError, type Problem, problemsIn } from '@gantry/protocol';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -162,10 +161,7 @@ interface Shaped {
   readonly items?: TSchema;
 }
 
-/**
- * The first, also in lists and objects whose members the schema names; null where there is none. What a schema leaves
- * free, such as a document, is not looked into. `also` is known beside the members of the outermost object.
- */
+/** The first one, also in lists and objects that the schema describes; null if none. `also`: known at the top. */
 function unknownMember(
   schema: TSchema,
   value: Data | undefined,

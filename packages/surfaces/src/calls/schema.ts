@@ -1,4 +1,3 @@
-/** Schemas that several surfaces share. */
 import type { Json as JsonValue } from '@gantry/protocol';
 import Type from 'typebox';
 import { isJson } from './data.ts';
@@ -16,10 +15,7 @@ export const Bytes = Type.Refine(
   () => 'must be bytes, a Uint8Array',
 );
 
-/**
- * Text that names something. Every backend can keep it: PostgreSQL refuses NUL, and half a surrogate pair has no
- * UTF-8 of its own, so two such names could become one.
- */
+/** A name that every backend can keep: PostgreSQL refuses NUL, and half a surrogate pair has no UTF-8. */
 const plainText = (options: { readonly minLength?: number; readonly maxLength?: number }) =>
   Type.Refine(
     Type.String(options),
@@ -36,7 +32,6 @@ export const DatasourceId = plainText({ minLength: 1, maxLength: 64 });
 export const Prefix = plainText({ maxLength: 1_024 });
 const NAMESPACE_CHARACTERS_MAX = 128;
 export const Namespace = plainText({ maxLength: NAMESPACE_CHARACTERS_MAX });
-/** For summaries. */
 export const NAMESPACES = `\`namespace\` keeps keys apart and has up to ${NAMESPACE_CHARACTERS_MAX} characters; it is empty unless given.`;
 
 export const Seconds = Type.Number({ exclusiveMinimum: 0 });
@@ -48,6 +43,5 @@ const LIST_LIMIT_MAX = 1_000;
 
 /** How many a page may have. A page says whether more follow, so a host may give fewer than were asked for. */
 export const PageLimit = Type.Integer({ minimum: 1 });
-/** For summaries. */
 export const PAGES = `A page has ${LIST_LIMIT} entries, or as many as \`limit\` says; above ${LIST_LIMIT_MAX.toLocaleString('en-GB')} it is taken for that.`;
 export const pageSize = (limit = LIST_LIMIT): number => Math.min(limit, LIST_LIMIT_MAX);

@@ -1,12 +1,10 @@
 /**
- * What a node read before it wrote. Without it, a node that reads, writes what it made of that, and runs again after
- * a crash, a retry or a suspension would find the present, write something else, and be refused.
+ * What a node read before it wrote: a node that runs again must decide on the same answers.
  *
- * I1  An answer that pack code saw before a write is on record before that write happens.
- * I2  A node that runs again gets the answers on record, each by method and input in their order; after them, and in
- *     place of those that were too large to keep or hold bytes, the present.
- * I3  What is kept is bounded, however long the node goes on; what is beyond is read anew.
- * I4  What only reads costs one look at the journal, and leaves nothing there.
+ * I1  An answer that pack code saw before a write is recorded before that write happens.
+ * I2  A node that runs again gets recorded answers by method and input, in order; then, and for answers that were too
+ *     large or hold bytes, current ones.
+ * I3  What is kept is bounded. Reads without a write cost one look at the journal and leave nothing.
  */
 import { ERRORS, type Json, OpenwopError } from '@gantry/protocol';
 import type { CallAnswer, CallJournal, ReadsPlace, SeenRead } from './call-journal.ts';

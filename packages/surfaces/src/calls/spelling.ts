@@ -6,14 +6,12 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Data, DataObject } from './data.ts';
 
 export interface StepFacts {
-  /** As the pack sent it. */
   readonly input: DataObject;
   readonly now: number;
 }
 
 /** Pure. Leaves what it does not understand as it is: the schema of the method judges it. */
 export interface Step {
-  /** For the docs page. */
   readonly says: string;
   /** Of what goes in: members that it understands and the contract does not have. */
   readonly knows?: readonly string[];
@@ -51,10 +49,7 @@ export const rename = (names: Readonly<Record<string, string>>): Step => ({
     ),
 });
 
-/**
- * For members that name different things: with both, one of them would be ignored, and a call that was meant for one
- * document could change them all.
- */
+/** For members that exclude each other: with both, one would be ignored, and too much could be changed. */
 export const either = (one: string, other: string): Step => ({
   says: `\`${one}\` or \`${other}\`, not both`,
   adapt: (value) => {
@@ -114,10 +109,7 @@ export const unused = (name: string, why: string): Step => ({
 const NOT_BASE64 =
   'is not base64. Write the standard alphabet with its padding, without line breaks and without a `data:` prefix.';
 
-/**
- * Throws `validation_error`, naming `member`. `Buffer` alone skips what it does not know, and what was meant is gone:
- * only text that comes out again the same is taken. `orElse` is what else the sender could do.
- */
+/** Throws `validation_error`. Takes only text that encodes back to itself, since `Buffer` skips bad characters. */
 export function decodeBase64(text: string, member: string, orElse = ''): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') === text) return new Uint8Array(bytes);

@@ -1,11 +1,9 @@
 /**
  * Jobs in processes that can be killed.
  *
- * I1  A process has one job at a time. A job ends by its answer, by its time, or with its process; none fails with
- *     another.
+ * I1  A process has one job at a time, which ends by its answer, its time, or with its process.
  * I2  Tenants take turns, and one tenant never has all processes: `packages/limiter`.
- * I3  A process is started when a job has its turn and every other process is slow. Until it is open, the job waits for
- *     whichever becomes idle first.
+ * I3  A process starts when a job has its turn and every other process is slow; the job takes whichever is idle first.
  */
 import { LimiterError, type LimiterOptions, limiter } from '@gantry/limiter';
 import { JobProcess, type JobProcessOptions, type Unanswered } from './job-process.ts';

@@ -1,7 +1,4 @@
-/**
- * A thread that ends its process when the host is gone, or when a job takes too much memory ([m] one row of SQLite can
- * be 32 GB, and its own limit of the heap is not built in). The main thread may be inside a query and hear nothing.
- */
+/** Ends its process when the host is gone or a job takes too much memory; the main thread may be inside a query. */
 import { Socket } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { LIFELINE_FD, MEMORY_BYTES_MAX, MEMORY_SIGNAL } from './wire.ts';

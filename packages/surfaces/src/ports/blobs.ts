@@ -28,7 +28,6 @@ export interface BlobEntry {
 export interface BlobRange {
   readonly bucket: string;
   readonly prefix: string;
-  /** The last key of the page before. */
   readonly after: string | null;
   readonly limit: number;
 }
@@ -41,10 +40,7 @@ export interface BlobPort {
   addressOf(place: BlobPlace, tenant: string): Promise<string>;
   /** Refuses with `blob_quota_exhausted`. */
   put(object: BlobPlace & BlobContent, call: PortWrite): Promise<{ sizeBytes: number }>;
-  /**
-   * Null when there is none. Refuses with `blob_object_too_large` what came by another way and is too large. Asks
-   * for room when it knows the size and has read nothing yet.
-   */
+  /** Null when absent. Refuses what is too large (`blob_object_too_large`). Asks for room once it knows the size. */
   get(place: BlobPlace, call: PortRead, makeRoom?: MakeRoom): Promise<BlobContent | null>;
   delete(place: BlobPlace, call: PortWrite): Promise<{ deleted: boolean }>;
   /** In the order of the UTF-8 bytes of their keys. */

@@ -76,10 +76,7 @@ export interface DocumentsPort {
   find(query: CollectionName & FindQuery, call: PortRead): Promise<FoundPage>;
   count(which: CollectionName & { readonly filter: Filter }, call: PortRead): Promise<number>;
   describe(which: CollectionName, call: PortRead): Promise<CollectionFacts | null>;
-  /**
-   * From then on it has these columns and no others; `id` needs no mention. Refuses with `table_schema_violation` where
-   * it was declared with others, or where documents are in it that do not fit.
-   */
+  /** Fixes the columns. Refuses with `table_schema_violation` other columns, and rows that do not fit. */
   declare(
     collection: CollectionName & { readonly columns: Columns; readonly indexes: readonly string[] },
     call: PortWrite,
@@ -98,7 +95,6 @@ export interface DocumentsPort {
 }
 
 export interface DocumentLimits {
-  /** In each collection. */
   readonly documentsMax: number;
   readonly documentBytesMax: number;
   /** Of each tenant in each space. */
@@ -107,10 +103,7 @@ export interface DocumentLimits {
   readonly quotaBytes: number;
   /** What a write beyond a limit of number or quota is refused with. */
   readonly full: 'table_row_limit_reached' | 'conflict';
-  /**
-   * What reading, patching or deleting is refused with where there is no such collection; null: it is as an empty one.
-   * Writes that insert make it. One that was not declared may go with its last document.
-   */
+  /** The code for a missing collection; null: it counts as empty. An undeclared one may go when empty. */
   readonly absent: 'table_not_found' | null;
 }
 

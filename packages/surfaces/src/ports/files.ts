@@ -75,10 +75,7 @@ export interface FileRoom {
   readonly filesMax: number;
 }
 
-/**
- * What each name in the path of a file counts beside its content: a file takes a block of 4,096 bytes on most disks,
- * and so does a folder, which several files often share. Triggers of the embedded database have the same number.
- */
+/** Counted for each name in a path beside the content: files and folders take a block on disk. Triggers have it too. */
 export const NAME_BYTES = 1_024;
 /** A listing reads the names of a whole folder, so this bounds what a page may cost. */
 export const FILES_MAX = 100_000;

@@ -24,7 +24,6 @@ export interface KvEntry {
 export interface KvRange {
   readonly namespace: string;
   readonly prefix: string;
-  /** The last key of the page before. */
   readonly after: string | null;
   readonly limit: number;
 }
@@ -36,15 +35,9 @@ export interface KvPort {
   /** Refuses with `kv_quota_exhausted`. */
   put(entry: KvKey & KvEntry, call: PortWrite): Promise<{ replaced: boolean }>;
   delete(key: KvKey, call: PortWrite): Promise<{ deleted: boolean }>;
-  /**
-   * From 0 where there is nothing; the time that an entry has left stays. Refuses with `validation_error` where
-   * there is no number, or where the sum is none that can be kept exactly.
-   */
+  /** From 0 if absent; keeps the time to live. Refuses with `validation_error` what is no number or cannot be exact. */
   increment(step: KvKey & { readonly delta: number }, call: PortWrite): Promise<KvIncrement>;
-  /**
-   * Values are equal as JSON, whatever the order of members. An expected null also stands for no entry. The time
-   * that an entry has left stays.
-   */
+  /** Compares as JSON; an expected null also stands for no entry. Keeps the time to live. */
   compareAndSwap(swap: KvKey & KvSwap, call: PortWrite): Promise<KvSwapped>;
 }
 

@@ -46,7 +46,6 @@ export const withoutLimit = (bounds: QueueBounds): QueueBounds => ({
   deliveriesMax: Number.MAX_SAFE_INTEGER,
 });
 
-/** What every backend is opened with. */
 export interface QueueDeps {
   readonly now: () => number;
   /** For the log: what a subscription failed with. */
@@ -120,11 +119,7 @@ export interface QueuePort {
   consume(request: QueueRequest, call: PortWrite): Promise<readonly QueueDelivery[]>;
   settle(handle: string, outcome: QueueOutcome, call: PortWrite): Promise<QueueSettled>;
   stream(reading: QueueReading, call: PortRead): AsyncIterable<QueueMessage>;
-  /**
-   * One call of `onMessage` for each message, acknowledged when it resolves. One that rejects comes again later, as
-   * often as it takes: I4. The same message may come twice when a process dies in between: `messageId` is the key to
-   * tell.
-   */
+  /** Acknowledges a message when `onMessage` resolves, else it comes again (I4). `messageId` tells repeats. */
   subscribe(
     place: QueuePlace & { readonly tenant: string },
     onMessage: (message: QueueDelivery) => Promise<void>,

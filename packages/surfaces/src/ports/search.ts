@@ -28,7 +28,6 @@ export interface SearchQuery {
   readonly index: string;
   readonly query: ParsedQuery;
   readonly k: number;
-  /** Of fields. */
   readonly filter: Filter;
 }
 
@@ -44,12 +43,10 @@ export interface SearchPort {
     which: { readonly index: string; readonly ids: readonly string[] },
     call: PortWrite,
   ): Promise<{ deleted: number }>;
-  /** Rejects when the backend cannot be used. */
   health(): Promise<void>;
 }
 
 export interface SearchLimits {
-  /** In each index. */
   readonly documentsMax: number;
   /** Of each tenant. */
   readonly indexesMax: number;

@@ -30,7 +30,6 @@ export interface VectorQuery {
   readonly collection: string;
   readonly embedding: Float32Array;
   readonly k: number;
-  /** Of metadata. */
   readonly filter: Filter;
 }
 
@@ -55,12 +54,10 @@ export interface VectorsPort {
   query(query: VectorQuery, call: PortRead): Promise<readonly VectorMatch[]>;
   /** At most `VectorLimits.deletedMax`: a transaction without end would keep others waiting. */
   delete(which: VectorDeletion, call: PortWrite): Promise<{ deleted: number }>;
-  /** Rejects when the backend cannot be used. */
   health(): Promise<void>;
 }
 
 export interface VectorLimits {
-  /** In each collection. */
   readonly vectorsMax: number;
   /** Of each tenant. */
   readonly collectionsMax: number;

@@ -151,10 +151,7 @@ const living = (rows: readonly Pick<Row, 'expires_at'>[], now: number): number =
 
 const EVICTED_AT_ONCE = 1_000;
 
-/**
- * All but a rest of a large namespace, in transactions of their own: one for all might not end in time. Answers how
- * many. Values may be gone at any time, so who reads meanwhile may miss some already.
- */
+/** Evicts most of a large namespace in transactions of their own, since one might time out. Answers how many. */
 async function evictMost(
   database: PostgresDatabase,
   namespace: string,

@@ -34,7 +34,6 @@ export interface PostgresDatabase {
   upkeep<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Rejects with `storage_unavailable` when the server does not answer. */
   health(): Promise<void>;
-  /** Lets operations under way end. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Patches are merged here and not in the database: a document is measured by the JSON that was sent, in every
- * backend, while the text of jsonb has spaces and long numbers of its own.
- */
+/** Patches are merged here: a document is measured by the JSON that was sent, not by the text of jsonb. */
 import type { JsonObject } from '@gantry/protocol';
 import { checkWidth, fit } from '../capabilities/documents/columns.ts';
 import { patched } from '../capabilities/documents/patch.ts';

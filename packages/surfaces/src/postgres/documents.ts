@@ -1,4 +1,3 @@
-/** The documents port in PostgreSQL. */
 import type { JsonObject } from '@gantry/protocol';
 import type { Columns } from '../capabilities/documents/columns.ts';
 import {

@@ -9,7 +9,6 @@ import { usedBytes } from './usage.ts';
 
 export interface KvAct extends Act<Entries> {
   readonly place: KvKey;
-  /** Whether it has to know the value that is there. */
   readonly reads: boolean;
   readonly now: number;
 }
@@ -30,7 +29,6 @@ export const isThere = <S extends Pick<Stored, 'expires_at'>>(row: S | undefined
 
 interface Room {
   readonly quota: number;
-  /** By the tenant. */
   readonly used: number;
   /** Whether a write that does not fit may be tried out. */
   readonly isAlone: boolean;
@@ -50,7 +48,6 @@ export class Entries {
     this.#used = room.used;
   }
 
-  /** What is stored there, expired or not. */
   find(place: KvKey): Stored | undefined {
     return this.#rows.get(nameOf(place));
   }
@@ -144,10 +141,7 @@ export const kvArea = (quota: number): Area<Entries, KvAct> => ({
 
 const EXPIRED_AT_ONCE = 500;
 
-/**
- * Answers whether it could. Nothing is deleted in vain, since a refusal would undo it and the next one find it again;
- * and no more is read than could be needed, since every entry counts with its overhead.
- */
+/** False if too little has expired. Checked first, since a refused write rolls back; reads no more than needed. */
 async function makeRoom(tx: Tx, tenant: string, excess: number, now: number): Promise<boolean> {
   const [expired] = await tx<{ bytes: number }[]>`
     select coalesce(sum(bytes), 0)::bigint as bytes from

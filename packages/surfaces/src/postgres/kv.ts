@@ -1,4 +1,3 @@
-/** The kv port in PostgreSQL. */
 import type { Json } from '@gantry/protocol';
 import { boundsOf, type KeyBounds, listStretches, type Stretch } from '../capabilities/kv/key-range.ts';
 import {
@@ -21,10 +20,7 @@ const find = (sql: Sql, tenant: string, { namespace, key }: KvKey) => sql<(Store
   select value, bytes, expires_at from kv where tenant = ${tenant} and namespace = ${namespace} and key = ${key}
 `;
 
-/**
- * Reads no further than to the last key of the page, or to the last that may be looked at, which it then answers too.
- * Exported for its plan.
- */
+/** Reads up to the last key of the page, or the last that may be looked at. Exported for its plan. */
 export const listText = ({ operator, end }: KeyBounds): string => `
   select key, place, expires_at from
     (select key, expires_at, row_number() over (order by key) as place from

@@ -101,7 +101,6 @@ function dueOf(turn: QueueTurn, group: OpenGroup, { topic, messagesMax, deliveri
 const freshOf = ({ now }: QueueTurn, { fresh, next: from, end, isAllFresh }: OpenGroup, room: Room) =>
   chooseFresh(fresh, { now, from, room, end: isAllFresh ? end : null });
 
-/** Changes nothing. */
 function hasAny(turn: QueueTurn, group: OpenGroup, wanted: Due): boolean {
   const { leased, room } = dueOf(turn, group, wanted);
   return leased.length > 0 || (room.messages > 0 && freshOf(turn, group, room).leased.length > 0);

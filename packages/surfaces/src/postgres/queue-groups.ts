@@ -18,7 +18,6 @@ export interface OpenGroup {
   readonly end: number;
   due: readonly Found[];
   fresh: readonly Fresh[];
-  /** Whether there are no more. */
   isAllFresh: boolean;
 }
 
@@ -62,7 +61,6 @@ export async function loadHeld(tx: Tx, tenant: string, handles: readonly HandleP
   `;
 }
 
-/** Those that there are. */
 export async function loadGroups(
   tx: Tx,
   { tenant, now }: When,
@@ -150,10 +148,8 @@ export async function loadFurther(
 }
 
 /**
- * Messages of a topic from a number on. Rows are compared, and put in order, as a whole, which only one index can do. Asked
- * for a topic and an order by number, PostgreSQL may walk through all messages that came later, whoever's they are: [m]
- * 55 ms instead of 0.07 beside 400,000 messages of a busy topic. With the tenant first, it may take the index for what
- * has expired, and look through all of the tenant.
+ * Messages of a topic from a number on. Row comparison and order force the one right index: [m] 0.07 ms instead of 55
+ * beside 400,000 messages of a busy topic.
  */
 export const byNumber = (sql: Sql | Tx) => sql`order by topic, tenant, seq`;
 

@@ -34,7 +34,6 @@ export class QueueTurn {
   readonly now: number;
   /** Whether a message that may not fit can be tried out. */
   readonly isAlone: boolean;
-  /** By topic and name. */
   readonly groups: Map<string, OpenGroup>;
   readonly #held: Map<string, Held>;
   readonly #touched = new Set<string>();

@@ -8,7 +8,6 @@ import type { Sql, Tx } from './connection.ts';
 export interface SearchIndex {
   readonly id: number;
   readonly documents: number;
-  /** Of all documents together. */
   readonly words: number;
 }
 
@@ -34,7 +33,6 @@ export async function searchIndexIdFor(sql: Sql, place: Place): Promise<number> 
   return row!.id;
 }
 
-/** Other writers of the index wait. */
 export async function holdSearchIndex(tx: Tx, { tenant, name }: Place): Promise<SearchIndex | null> {
   const [row] = await tx<SearchIndex[]>`
     select id, documents, words from search_indexes where tenant = ${tenant} and name = ${name} for update
@@ -49,14 +47,12 @@ const lexeme = ({ id }: Id, word: string): string => `'${id}/${word}'`;
 
 export const isWord = ({ words, isPrefix }: Term): boolean => words.length === 1 && !isPrefix;
 
-/** Text of a tsquery. */
 export const termQuery = (index: Id, { words, isPrefix }: Term): string =>
   `(${words.map((word) => lexeme(index, word)).join(' <-> ')}${isPrefix ? ':*' : ''})`;
 
 /** PostgreSQL keeps no more places of a word, and none beyond. */
 const PLACES_MAX = 256;
 
-/** Text of a tsvector. */
 export function lexemesOf(index: Id, words: readonly string[]): string {
   const places = new Map<string, { text: string; many: number }>();
   let place = 0;
@@ -91,10 +87,7 @@ function hashedCharacter(hash: number, character: number): number {
   return continued(continued(first, character >> 6), character);
 }
 
-/**
- * Of every three characters, a number: it takes a third of the room, and two grams with one number only mean one more
- * document to look through. One pass without a text for each gram: [m] 64 KB take 5 ms, with texts 60.
- */
+/** A number for every three characters: a third of the space. [m] One pass over 64 KB: 5 ms, with texts 60. */
 export function gramHashes({ id }: Id, folded: string): Set<number> {
   let seed = FNV_OFFSET;
   for (const character of `${id}/`) seed = hashed(seed, character.charCodeAt(0));

@@ -1,7 +1,4 @@
-/**
- * The search port in PostgreSQL: a GIN index over words finds, and BM25 ranks what it found. `ts_rank` knows neither
- * rare words from common ones nor long documents from short ones, and a table of postings takes ten times the room.
- */
+/** The search port in PostgreSQL: a GIN index finds, BM25 ranks; `ts_rank` ignores word and document frequency. */
 import { QueryText } from '../capabilities/documents/query-sql.ts';
 import type { ParsedQuery } from '../capabilities/search/parse-query.ts';
 import { noIndex } from '../capabilities/search/refusals.ts';
@@ -61,10 +58,7 @@ async function weights(sql: Sql, index: SearchIndex, { any }: ParsedQuery): Prom
   return rows.map(({ many }) => Math.max(IDF_MIN, Math.log((index.documents - many + 0.5) / (many + 0.5))));
 }
 
-/**
- * How often a word stands in a document. For one word `ts_rank` is 6/pi^2 times the sum of 1/j^2 up to that number,
- * whose rest is 1 / (number + 1/2) closely enough to round to the number. Phrases and beginnings count once.
- */
+/** Occurrences of a word, from `ts_rank` = 6/pi^2 * sum(1/j^2), whose rest is about 1/(n + 1/2). Phrases count once. */
 const timesOf = (query: string, isOneWord: boolean): string =>
   isOneWord
     ? `round(1 / (1.6449340668 * (1 - ts_rank('{1,1,1,1}', lexemes, ${query})))::numeric - 0.5)::float8`

@@ -1,11 +1,8 @@
 /**
  * The bytes that tenants have in each area.
  *
- * I1  Who grows an area that has little room left takes turns with others who grow it for the same tenant, until its
- *     commit. So what it then reads is what all have written, and no bound is passed by writers at once.
- * I2  Who waits for a turn holds no row of `usage`: those that have the turn may need it.
- *
- * Areas whose writes share transactions (`together.ts`) always take turns.
+ * I1  A writer that grows a nearly full area takes turns with the others of its tenant until it commits.
+ * I2  A writer that waits for its turn holds no row of `usage`. Areas of `together.ts` always take turns.
  */
 import type { Tx } from './connection.ts';
 

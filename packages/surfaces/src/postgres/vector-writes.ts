@@ -44,10 +44,7 @@ interface Place {
   readonly name: string;
 }
 
-/**
- * Finds or makes a collection; an empty one takes the shape that is asked for. Writers that make one take turns, so
- * there are no more than there may be.
- */
+/** Finds or creates a collection; an empty one takes the new shape. Writers that create one take turns. */
 async function collectionFor(
   tx: Tx,
   { tenant, name }: Place,
@@ -160,7 +157,6 @@ export async function findVectorCollection(
   return row ?? null;
 }
 
-/** Other writers of the collection wait. */
 async function holdVectorCollection(tx: Tx, tenant: string, name: string): Promise<VectorCollection | null> {
   const [row] = await tx<Row[]>`
     select id, dimensions, metric, vectors from vector_collections

@@ -1,9 +1,6 @@
 /**
- * Objects in a bucket of a server that speaks S3.
- *
- * Keys there are `<prefix><tenant>/<bucket>/<key>`; the tenant is a digest of fixed length, so no name of one can
- * reach into another's. A put replaces an object as a whole, so doing it twice is doing it once, unless another put
- * came between: the host keeps the journal, and a call that a crash cut off is made again.
+ * Objects in an S3 bucket, as `<prefix><tenant>/<bucket>/<key>`; the tenant is a digest. A put is idempotent
+ * unless another came between, so the host keeps the journal and repeats interrupted calls.
  */
 import type { BlobEntry, BlobPort, BlobRange } from '../ports/blobs.ts';
 import {
@@ -89,10 +86,7 @@ async function remove(s3: S3Bucket, at: Named, abortSignal: AbortSignal): Promis
   return { deleted: true };
 }
 
-/**
- * S3 gives a thousand at a time, which is less than a page and one more. What is too large to be read is named with
- * its size, so that it can be deleted: whoever holds a link to put could else take the listing from everyone.
- */
+/** S3 lists 1,000 at a time. Objects too large to read are listed too, so that they can be deleted. */
 async function list(
   { sdk, client, address }: S3Bucket,
   folder: string,

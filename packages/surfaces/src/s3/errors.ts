@@ -14,7 +14,6 @@ export const isMissing = (error: unknown): boolean =>
 
 const CREDENTIALS = 'Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and their permissions on the bucket.';
 
-/** By status. */
 const REFUSALS: Readonly<Record<number, string>> = {
   301: 'has the bucket in another region (301). Name that region in the setting.',
   401: `refuses the credentials (401). ${CREDENTIALS}`,

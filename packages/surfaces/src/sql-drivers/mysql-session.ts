@@ -1,4 +1,3 @@
-/** One session with MySQL or MariaDB. */
 import { connect, type Socket } from 'node:net';
 import { type Connection, createConnection } from 'mysql2';
 import type { DataObject } from '../calls/data.ts';

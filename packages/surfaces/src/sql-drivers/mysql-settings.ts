@@ -62,10 +62,7 @@ const SQL_MODE = [
 /** A session of a host that is gone holds its locks no longer; one that is idle is ended by the host before. */
 const GONE_S = 120;
 
-/**
- * `isNeeded`: each of the two servers knows one of the timeouts. The session is held to reading as well as each
- * transaction, since a definition ends the one it is in.
- */
+/** `isNeeded`: each server knows one of the timeouts. The session is read-only too, as definitions end a transaction. */
 export const settingsOf = (
   { timeoutMs }: SqlLimits,
   access: Access,

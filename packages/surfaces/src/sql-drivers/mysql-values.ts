@@ -1,4 +1,3 @@
-/** Values of MySQL and MariaDB, both ways. */
 import mysql, { type FieldPacket } from 'mysql2';
 import type { Data } from '../calls/data.ts';
 import type { SqlValue } from '../ports/sql.ts';

@@ -1,7 +1,4 @@
-/**
- * MySQL and MariaDB as a data source. Statements are prepared by the server, which takes one at a time and keeps
- * values apart from it.
- */
+/** MySQL and MariaDB as a data source. The server prepares statements: one at a time, values apart. */
 import { OpenwopError } from '@gantry/protocol';
 import type { SqlBackend, SqlStatement } from '../ports/sql.ts';
 import { explain, NAME } from './mysql-errors.ts';

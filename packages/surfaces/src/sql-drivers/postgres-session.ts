@@ -1,4 +1,3 @@
-/** One session with PostgreSQL. */
 import type { Duplex } from 'node:stream';
 import { loginOptions, type PostgresServer, Wire } from '@gantry/postgres';
 import postgres from 'postgres';
@@ -86,7 +85,6 @@ export class PostgresSession implements SqlSession {
     return this.#answered(metered(this.#wire.tcp, this.#limits, rows, over));
   }
 
-  /** How many rows it changed. */
   async write(statement: SqlStatement): Promise<number> {
     return (await this.#answered(this.#ask(statement))).count ?? 0;
   }

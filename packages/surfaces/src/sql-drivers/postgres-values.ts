@@ -4,7 +4,6 @@ import type { SqlValue } from '../ports/sql.ts';
 import { decimalOf } from './decimals.ts';
 import { isoTime } from './times.ts';
 
-/** Object ids of types, as PostgreSQL fixed them. */
 const OID = {
   bool: 16,
   bytea: 17,

@@ -1,7 +1,4 @@
-/**
- * PostgreSQL as a data source. Each statement goes by the extended protocol, which takes one statement and keeps
- * values apart from it.
- */
+/** PostgreSQL as a data source, by the extended protocol: one statement at a time, values apart. */
 import { readServer } from '@gantry/postgres';
 import type { SqlBackend } from '../ports/sql.ts';
 import { explain, NAME } from './postgres-errors.ts';

@@ -1,7 +1,4 @@
-/**
- * A server as a data source. Each query is a read-only transaction of its own that is rolled back; reads and writes
- * have sessions of their own, so that neither keeps the other waiting.
- */
+/** A server as a data source. A query is a read-only transaction; reads and writes have separate sessions. */
 import type { DataObject } from '../calls/data.ts';
 import { stopwatch } from '../deadline.ts';
 import type { SqlBackend, SqlDialect, SqlLimits, SqlStatement } from '../ports/sql.ts';
@@ -18,7 +15,6 @@ export interface SqlSession extends Session {
 
 interface SqlServer {
   readonly dialect: SqlDialect;
-  /** `PostgreSQL` */
   readonly name: string;
   readonly limits: SqlLimits;
   open(access: Access): SqlSession;

@@ -63,7 +63,6 @@ export class Sessions<S extends Session> {
     }
   }
 
-  /** Lets what is under way end. */
   async close(): Promise<void> {
     this.#turns.close();
     await Promise.all(this.#held);

@@ -27,10 +27,7 @@ const LOOK_MS = 5;
 const WIRE_RATIO = 4;
 const WIRE_ROOM = 1_048_576;
 
-/**
- * Rejects with `onOver()` when more comes in than any answer within the limits can take. The socket is looked at from
- * time to time, since below TLS it tells nobody what it reads ([m] 200 MB in one row: 2 MB over the bound).
- */
+/** Rejects with `onOver()` when more arrives than the limits allow. Polls the socket: TLS reports no reads. */
 export async function metered<T>(
   socket: Socket | null,
   { bytesMax }: SqlLimits,

@@ -3,7 +3,6 @@ import type { ErrorCode, JsonObject } from '@gantry/protocol';
 import type { SqlAbort } from '../ports/sql.ts';
 import { type Answer, Refusal } from '../refusal.ts';
 
-/** Primary result codes. */
 const REASONS: Readonly<Record<number, SqlAbort>> = {
   7: 'bytes',
   13: 'space',

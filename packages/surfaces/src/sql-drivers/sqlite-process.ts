@@ -1,7 +1,6 @@
 /**
- * A process that runs one job after the other. A process rather than a thread: SQLite inside a query cannot be
- * interrupted by `node:sqlite`, and a thread inside it cannot be terminated (tried: `terminate()` never resolves), but
- * a process can be killed at any moment, and SQLite keeps or drops the transaction as a whole.
+ * Runs one job after the other. A process, not a thread: `node:sqlite` cannot interrupt a query and `terminate()` of a
+ * thread inside one never resolves, but a process can be killed and SQLite keeps or drops its transaction.
  */
 
 import { serveJobs } from '../jobs/serve-jobs.ts';

@@ -1,4 +1,3 @@
-/** The cache port in the embedded database. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
 import type { PortWrite } from '../calls/surface-call.ts';
@@ -7,7 +6,6 @@ import type { CacheEntry, CacheKey, CachePort } from '../ports/cache.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { defineArea, LIMIT } from './statements.ts';
 
-/** Row and time of its last use. */
 type Use = readonly [id: number, usedAt: number];
 
 interface Row {
@@ -170,10 +168,7 @@ export function embeddedCache(
   };
 }
 
-/**
- * All but a rest of a large namespace, in steps between which others write; answers how many. Values may be gone at
- * any time, so who reads meanwhile may miss some already.
- */
+/** Evicts most of a large namespace in steps between which others write. Answers how many. */
 async function evictMost(
   database: EmbeddedDatabase,
   namespace: string,

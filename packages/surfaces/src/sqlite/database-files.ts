@@ -32,11 +32,9 @@ export interface DatabaseFiles {
   readonly surfaces: typeof AREAS;
   /** Vectors: queries here take tens of milliseconds where others take microseconds. */
   readonly retrieval: typeof VECTOR_AREAS;
-  /** Full text, in a file for each tenant. */
   readonly search: typeof SEARCH_AREAS;
 }
 
-/** What a thread is told. */
 export interface OpenFile {
   readonly file: keyof DatabaseFiles;
   readonly dataDir: string;
@@ -59,10 +57,7 @@ const FILES = {
     cacheKib: 16_384,
     readBigInts: true,
   },
-  /**
-   * An index is eleven tables, and whoever makes one lets every connection to its file parse them all again. [m] With
-   * 1,000 indexes in one file, a query after that took 2.2 s.
-   */
+  /** An index is 11 tables that every connection parses after a change. [m] 1,000 in one file: 2.2 s for a query. */
   search: {
     // Names of tenants may be anything; a hash of one is a name that every file system takes
     nameOf: (tenant: string) => join('search', `${hash('sha256', tenant)}.db`),

@@ -78,11 +78,7 @@ export async function openEmbeddedDatabase(options: DatabaseOptions): Promise<Em
   return { ...database, isInUse: use.isInUse, health };
 }
 
-/**
- * Vectors, in `retrieval.db` of a data folder, and full text, in a file for each tenant. What is needed is made, and
- * its writer starts, when it is first used: hosts without vectors and full text do not pay for them. Neither waits for
- * the other.
- */
+/** Vectors in `retrieval.db`, full text in a file for each tenant. Each is created on first use. */
 export function openRetrievalDatabase(options: DatabaseOptions): RetrievalDatabase {
   const dataDir = resolve(options.dataDir);
   const extensions = vectorExtension();

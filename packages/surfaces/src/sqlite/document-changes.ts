@@ -10,10 +10,7 @@ interface Changed {
   readonly seq: number;
 }
 
-/**
- * Which documents changed lately, as the writer knows: nobody else changes any. So what a scan found is brought up to
- * date by looking at these alone. A write that is undone may be in it: what did not change is looked at in vain.
- */
+/** Recently changed documents, by which the writer brings the result of a scan up to date. May name unchanged ones. */
 export class RecentChanges {
   readonly #kept: Changed[] = [];
   /** The number of the oldest that is kept. A writer that starts anew counts on: what it did not see is too old. */

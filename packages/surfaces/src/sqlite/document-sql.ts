@@ -1,7 +1,4 @@
-/**
- * Documents are JSONB with sorted members. So the JSON of equal values is the same text, and one comparison of text
- * is equality as JSON. [m] A scan takes 0.3 microseconds a document, over JSON as text 1.0.
- */
+/** JSONB with sorted members: equal values have equal text. [m] A scan takes 0.3 µs a document, as text 1.0. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
 import type { Columns } from '../capabilities/documents/columns.ts';
@@ -61,7 +58,6 @@ export function byRarest(prepare: (sql: string) => StatementSync, scope: Scope, 
   return row ? counts.choose(row) : scope;
 }
 
-/** A collection of a tenant. */
 export interface Place extends CollectionName {
   readonly tenant: string;
 }

@@ -197,7 +197,6 @@ function changing(database: DatabaseSync, { collections, index, insertInto, chan
   };
 }
 
-/** Answers how many of them changed. */
 export function patching(database: DatabaseSync, changed: RecentChanges) {
   const read = database.prepare('select json(doc) as doc from documents where seq = ?');
   const write = database.prepare('update documents set doc = jsonb(?), bytes = ? where seq = ?');

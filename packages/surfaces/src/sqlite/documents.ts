@@ -1,4 +1,3 @@
-/** The documents port in the embedded database. */
 import type { StatementSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
 import type { Filter } from '../capabilities/documents/filter.ts';

@@ -1,4 +1,3 @@
-/** The kv port in the embedded database. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
 import { ENTRY_OVERHEAD_BYTES, entryBytes } from '../capabilities/kv/entry-bytes.ts';
@@ -152,10 +151,7 @@ const numberOf = (row: unknown): number => (row as { readonly bytes: number } | 
 export const FIND_EXPIRED = `select id, bytes from kv where tenant = ? and expires_at <= ? order by expires_at ${LIMIT}`;
 const EXPIRED_AT_ONCE = 500;
 
-/**
- * Answers whether it could. Nothing is deleted in vain, since a refusal would undo it and the next one find it again;
- * and no more is read than could be needed, since every entry counts with its overhead.
- */
+/** False if too little has expired. Checked first, since a refused write rolls back; reads no more than needed. */
 function makingRoom(database: DatabaseSync): (tenant: string, excess: number, now: number) => boolean {
   const expired = database.prepare(`select coalesce(sum(bytes), 0) as bytes from (${FIND_EXPIRED})`);
   const dropExpired = database.prepare(

@@ -64,7 +64,6 @@ const LEASED = `
   where g.id = ? and g.tenant = ? and d.seq = ? and d.count = ? and d.leased = 1 and d.visible_at > ?
 `;
 
-/** What deliveries share with messages. */
 interface Shared extends Pick<MessageWrites, 'addDeadLetter'> {
   readonly full: FullTenants;
 }

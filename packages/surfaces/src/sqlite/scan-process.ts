@@ -1,7 +1,6 @@
 /**
- * A process that looks through a database file. A process rather than a thread: SQLite inside a query cannot be
- * interrupted by `node:sqlite` (it has neither an interrupt nor a progress handler, and FTS5 calls nobody while it
- * matches a phrase), and a thread inside it cannot be terminated, but a process can be killed at any moment.
+ * Scans a database file. A process, not a thread: `node:sqlite` cannot interrupt a query (FTS5 has no hook inside a
+ * phrase), but a process can be killed.
  */
 
 import { existsSync } from 'node:fs';

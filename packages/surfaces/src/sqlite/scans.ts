@@ -1,7 +1,4 @@
-/**
- * Reads that look through as much as a tenant has stored, in processes of their own. The log of a file stays small,
- * however scans overlap: `scans-log.ts`.
- */
+/** Reads that scan what a tenant has stored, in processes of their own. */
 
 import { statSync } from 'node:fs';
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
@@ -44,7 +41,6 @@ export class Scans {
   readonly #options: ScansOptions;
   readonly #jobs: JobPool<Asked, Answer>;
   readonly #log: ScansLog;
-  /** How many scans of a tenant are under way. */
   readonly #running = new Map<string, number>();
   #emptied = Promise.withResolvers<void>();
 
@@ -121,12 +117,10 @@ export class Scans {
 }
 
 /**
- * Keeps the log of a database file small while scans overlap without end: as long as any of them reads from the log,
- * it begins at no page anew. [m] Six who scan and a writer: 191 MB after 16 s.
+ * Keeps the log of a database file small while scans overlap ([m] six scans and a writer: 191 MB after 16 s).
  *
- * I1  A log that is too long lets no scan of its file begin. When those under way have ended, it is emptied, and they
- *     begin again, whatever became of it.
- * I2  One that could not be emptied (somebody else reads the file) is tried again when it has grown as much again.
+ * I1  No scan of a file begins while its log is too long. When those under way have ended, it is emptied.
+ * I2  A log that could not be emptied is tried again when it has grown as much again.
  */
 interface ScansLogOptions {
   /** Of the database that a tenant's scans read. */

@@ -44,9 +44,8 @@ export function searchWrites(database: DatabaseSync) {
 }
 
 /**
- * Words are tokens already, so the plainest tokenizer takes them as they are. They are kept: without them FTS5 would
- * go on counting documents that are gone, and scores with it. Grams only have to leave few documents
- * to look through, so they need no positions.
+ * Words are tokens already. They are kept, since FTS5 would else count deleted documents in its scores. Grams need no
+ * positions.
  */
 function makingIndex(database: DatabaseSync) {
   const indexOf = findingSearchIndex(database);
@@ -124,7 +123,6 @@ function saving(database: DatabaseSync, prepare: ReturnType<typeof preparing>) {
 export interface SearchIndex {
   readonly id: number;
   readonly documents: number;
-  /** Number of the next row. */
   readonly next: number;
 }
 

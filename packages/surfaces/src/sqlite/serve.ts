@@ -4,7 +4,6 @@ import { type Answer, Refusal } from '../refusal.ts';
 import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
 
 export interface Server {
-  /** One answer for each request, in their order. */
   answer(requests: readonly Asked[]): Answer[];
   close(): void;
 }

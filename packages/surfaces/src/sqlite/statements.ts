@@ -13,10 +13,7 @@ export const defineArea = <Reads extends Operations, Writes extends Operations>(
   area: Area<Reads, Writes>,
 ): Area<Reads, Writes> => area;
 
-/**
- * The end of a statement that answers at most so many. SQLite plans a statement with a bare parameter there anew at
- * every run, since how many may change the plan: [m] 10 to 40 microseconds for what then takes 1 to 7.
- */
+/** SQLite replans a statement with a bare parameter here on every run: [m] 10 to 40 µs for what then takes 1 to 7. */
 export const LIMIT = 'limit ? + 0';
 
 /** The shapes of filters in use are few; those used longest ago are prepared again. */
@@ -43,10 +40,7 @@ export function inSnapshot<T>(database: DatabaseSync, work: () => T): T {
   }
 }
 
-/**
- * Rows of a collection lie together in the file when their sequences begin with its id. A sequence stays below 2^53,
- * so that it is exact as a number: there is room for 2 million collections with 4 billion rows each.
- */
+/** Sequences begin with the id of the collection, so its rows lie together; below 2^53, exact as numbers. */
 const ROWS = 2 ** 32;
 
 /** From the first to before the second. */

@@ -1,11 +1,9 @@
 /**
- * Codes of vectors, in chunks. The extension fills holes in the newest chunk of a collection only: a chunk of which one
- * code stays while others come and go is read, whole, by every query. [m] 1,500 such chunks where 13 would do: 33 ms
- * instead of 1.
+ * Codes of vectors, in chunks. Holes are filled in the newest chunk only, and a chunk with one code left is read whole by
+ * every query: [m] 1,500 such chunks where 13 would do take 33 ms instead of 1.
  *
  * I1  A vector whose metric is cosine has one code, at every commit.
- * I2  When a collection has three times the chunks that it needs, its codes are written anew: some by each write that
- *     follows, in its transaction, so that nobody waits for all of them. Where that stands is in the file.
+ * I2  A collection with three times the chunks it needs is rewritten, a part with each write; progress is stored.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { encode, type Metric } from '../capabilities/vector/metric.ts';
@@ -93,7 +91,6 @@ function writingAnew(database: DatabaseSync, prepare: Prepare) {
 export interface VectorCollection extends CollectionShape {
   readonly id: number;
   readonly vectors: number;
-  /** Number of the next row. */
   readonly next: number;
 }
 

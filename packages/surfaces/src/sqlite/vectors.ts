@@ -1,4 +1,3 @@
-/** The vectors port in the embedded database. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { JsonObject } from '@gantry/protocol';
 import { QueryText } from '../capabilities/documents/query-sql.ts';

@@ -1,4 +1,3 @@
-/** The writer thread. */
 import { workerData } from 'node:worker_threads';
 import type { OpenFile } from './database-files.ts';
 import { openSearchWriter } from './search-writer.ts';
