@@ -17,7 +17,7 @@ import type { Tx } from './connection.ts';
 import { fillStep, index } from './document-indexes.ts';
 import { type Patching, patchEach } from './document-patch.ts';
 import { byRarest, POSTGRES, runText } from './document-sql.ts';
-import { type Collection, type CollectionRow, collectionOf, type Place } from './documents.ts';
+import { type Collection, findCollection, type Place } from './documents.ts';
 import { takeTurn, takeTurnIfNarrow, usedBytes } from './usage.ts';
 
 const AREA = 'documents';
@@ -89,13 +89,7 @@ export function documentWrites(limits: DocumentLimits) {
   };
 }
 
-async function hold(tx: Tx, { tenant, space, collection }: Place): Promise<Collection | null> {
-  const [row] = await tx<CollectionRow[]>`
-    select id, columns, indexes, documents, last_seq, filling, filled_seq from collections
-    where tenant = ${tenant} and space = ${space} and name = ${collection} for update
-  `;
-  return collectionOf(row);
-}
+const hold = (tx: Tx, place: Place) => findCollection(tx, place, 'for update');
 
 /** One that is open is closed, if all in it fit. */
 async function redeclare(tx: Tx, found: Collection, wanted: Columns): Promise<void> {

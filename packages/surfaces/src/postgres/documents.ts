@@ -33,7 +33,7 @@ export interface Collection extends Scope, CollectionFacts {
   readonly filledSeq: number;
 }
 
-export interface CollectionRow {
+interface CollectionRow {
   readonly id: number;
   readonly columns: string | null;
   readonly indexes: string[];
@@ -43,8 +43,7 @@ export interface CollectionRow {
   readonly filled_seq: number;
 }
 
-export function collectionOf(row: CollectionRow | undefined): Collection | null {
-  if (!row) return null;
+function collectionOf(row: CollectionRow): Collection {
   const columns: Columns | null = row.columns === null ? null : JSON.parse(row.columns);
   return {
     collection: row.id,
@@ -57,12 +56,17 @@ export function collectionOf(row: CollectionRow | undefined): Collection | null 
   };
 }
 
-async function findCollection(sql: Sql, { tenant, space, collection }: Place): Promise<Collection | null> {
+/** `for update`: other writers of the collection wait. */
+export async function findCollection(
+  sql: Sql | Tx,
+  { tenant, space, collection }: Place,
+  lock?: 'for update',
+): Promise<Collection | null> {
   const [row] = await sql<CollectionRow[]>`
     select id, columns, indexes, documents, last_seq, filling, filled_seq from collections
-    where tenant = ${tenant} and space = ${space} and name = ${collection}
+    where tenant = ${tenant} and space = ${space} and name = ${collection} ${lock ? sql`for update` : sql``}
   `;
-  return collectionOf(row);
+  return row ? collectionOf(row) : null;
 }
 
 export function postgresDocuments(database: PostgresDatabase, limits: DocumentLimits): DocumentsPort {

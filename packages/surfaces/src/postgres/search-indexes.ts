@@ -16,28 +16,27 @@ export interface Place {
   readonly name: string;
 }
 
-export async function findSearchIndex(sql: Sql, { tenant, name }: Place): Promise<SearchIndex | null> {
+/** `for update`: other writers of the index wait. */
+export async function searchIndex(
+  sql: Sql | Tx,
+  { tenant, name }: Place,
+  lock?: 'for update',
+): Promise<SearchIndex | null> {
   const [row] = await sql<SearchIndex[]>`
     select id, documents, words from search_indexes where tenant = ${tenant} and name = ${name}
+    ${lock ? sql`for update` : sql``}
   `;
   return row ?? null;
 }
 
 /** Of the index, or the one that it is going to have; another is right too, but costs the work that was done for it. */
 export async function searchIndexIdFor(sql: Sql, place: Place): Promise<number> {
-  const there = await findSearchIndex(sql, place);
+  const there = await searchIndex(sql, place);
   if (there) return there.id;
   const [row] = await sql<{ id: number }[]>`
     select nextval(pg_get_serial_sequence('search_indexes', 'id')) as id
   `;
   return row!.id;
-}
-
-export async function holdSearchIndex(tx: Tx, { tenant, name }: Place): Promise<SearchIndex | null> {
-  const [row] = await tx<SearchIndex[]>`
-    select id, documents, words from search_indexes where tenant = ${tenant} and name = ${name} for update
-  `;
-  return row ?? null;
 }
 
 type Id = Pick<SearchIndex, 'id'>;

@@ -5,10 +5,10 @@ import type { SearchDocument, SearchLimits } from '../ports/search.ts';
 import type { Tx } from './connection.ts';
 import {
   batchesOf,
-  holdSearchIndex,
   type Place,
   type SearchIndex,
   type SearchRow,
+  searchIndex,
   searchRows,
 } from './search-indexes.ts';
 import { countUsage, takeTurn } from './usage.ts';
@@ -42,7 +42,7 @@ export function searchWrites(limits: SearchLimits) {
       return { indexed: documents.length };
     },
     async delete(tx: Tx, place: Place, ids: readonly string[]): Promise<{ deleted: number }> {
-      const index = await holdSearchIndex(tx, place);
+      const index = await searchIndex(tx, place, 'for update');
       if (!index) throw noIndex(place.name);
       const [gone] = await tx<Amount[]>`
         with gone as
@@ -68,11 +68,11 @@ async function indexFor(
   place: Place,
   { limits, id }: { readonly limits: SearchLimits; readonly id: number },
 ): Promise<SearchIndex> {
-  const there = await holdSearchIndex(tx, place);
+  const there = await searchIndex(tx, place, 'for update');
   if (there) return there;
   const { tenant, name } = place;
   await takeTurn(tx, 'search_indexes', tenant);
-  const madeMeanwhile = await holdSearchIndex(tx, place);
+  const madeMeanwhile = await searchIndex(tx, place, 'for update');
   if (madeMeanwhile) return madeMeanwhile;
   const isFull = async (): Promise<boolean> => {
     const [row] = await tx<{ many: number }[]>`
@@ -91,7 +91,7 @@ async function indexFor(
     insert into search_indexes (id, tenant, name) overriding system value values (${id}, ${tenant}, ${name})
     on conflict do nothing
   `;
-  return (await holdSearchIndex(tx, place))!;
+  return (await searchIndex(tx, place, 'for update'))!;
 }
 
 async function amountOf(tx: Tx, { id }: SearchIndex, rows: readonly SearchRow[]): Promise<Amount> {

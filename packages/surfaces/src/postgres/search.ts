@@ -7,10 +7,10 @@ import type { SearchHit, SearchLimits, SearchPort, SearchQuery } from '../ports/
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { documentOf, POSTGRES, runText } from './document-sql.ts';
 import {
-  findSearchIndex,
   gramHashes,
   isWord,
   type SearchIndex,
+  searchIndex,
   searchIndexIdFor,
   searchRows,
   termQuery,
@@ -32,7 +32,7 @@ export function postgresSearch(database: PostgresDatabase, limits: SearchLimits)
       database.write(call, (tx) => writes.delete(tx, { tenant: call.tenant, name: index }, ids)),
     query: ({ index: name, ...search }, { tenant }) =>
       database.read(async (sql) => {
-        const index = await findSearchIndex(sql, { tenant, name });
+        const index = await searchIndex(sql, { tenant, name });
         if (!index) throw noIndex(name);
         if (index.documents === 0) return [];
         const byWords = search.query.any.length === 0 ? [] : await findWords(sql, index, search);

@@ -1,6 +1,5 @@
 /** Writes of the vectors port in PostgreSQL. Each holds the row of its collection, so writers of one take turns. */
 import { QueryText } from '../capabilities/documents/query-sql.ts';
-import type { Metric } from '../capabilities/vector/metric.ts';
 import {
   type CollectionShape,
   checkDimensions,
@@ -29,7 +28,7 @@ export function vectorWrites(limits: VectorLimits, searchableMax: (dimensions: n
       return { upserted: vectors.length };
     },
     async delete(tx: Tx, tenant: string, { collection: name, ...which }: VectorDeletion) {
-      const collection = await holdVectorCollection(tx, tenant, name);
+      const collection = await vectorCollection(tx, { tenant, name }, 'for update');
       if (!collection) throw noCollection(name);
       const { many, bytes } = await remove(tx, collection, which, limits);
       await tx`update vector_collections set vectors = vectors - ${many} where id = ${collection.id}`;
@@ -39,7 +38,7 @@ export function vectorWrites(limits: VectorLimits, searchableMax: (dimensions: n
   };
 }
 
-interface Place {
+export interface Place {
   readonly tenant: string;
   readonly name: string;
 }
@@ -51,9 +50,9 @@ async function collectionFor(
   { dimensions, metric }: CollectionShape,
   limits: VectorLimits,
 ): Promise<VectorCollection> {
-  const before = await holdVectorCollection(tx, tenant, name);
+  const before = await vectorCollection(tx, { tenant, name }, 'for update');
   if (!before) await takeTurn(tx, 'vector_collections', tenant);
-  const there = before ?? (await holdVectorCollection(tx, tenant, name));
+  const there = before ?? (await vectorCollection(tx, { tenant, name }, 'for update'));
   if (there && there.vectors > 0) return there;
   const isFull = async (): Promise<boolean> => {
     const [row] = await tx<{ many: number }[]>`
@@ -74,7 +73,7 @@ async function collectionFor(
     on conflict (tenant, name) do update set dimensions = excluded.dimensions, metric = excluded.metric
     where vector_collections.vectors = 0
   `;
-  return (await holdVectorCollection(tx, tenant, name))!;
+  return (await vectorCollection(tx, { tenant, name }, 'for update'))!;
 }
 
 async function save(
@@ -139,28 +138,15 @@ export interface VectorCollection extends CollectionShape {
   readonly vectors: number;
 }
 
-interface Row {
-  readonly id: number;
-  readonly dimensions: number;
-  readonly metric: Metric;
-  readonly vectors: number;
-}
-
-export async function findVectorCollection(
-  sql: Sql,
-  tenant: string,
-  name: string,
+/** `for update`: other writers of the collection wait. */
+export async function vectorCollection(
+  sql: Sql | Tx,
+  { tenant, name }: Place,
+  lock?: 'for update',
 ): Promise<VectorCollection | null> {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql<VectorCollection[]>`
     select id, dimensions, metric, vectors from vector_collections where tenant = ${tenant} and name = ${name}
-  `;
-  return row ?? null;
-}
-
-async function holdVectorCollection(tx: Tx, tenant: string, name: string): Promise<VectorCollection | null> {
-  const [row] = await tx<Row[]>`
-    select id, dimensions, metric, vectors from vector_collections
-    where tenant = ${tenant} and name = ${name} for update
+    ${lock ? sql`for update` : sql``}
   `;
   return row ?? null;
 }

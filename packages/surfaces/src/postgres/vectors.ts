@@ -11,7 +11,7 @@ import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { VectorLimits, VectorMatch, VectorQuery, VectorsPort } from '../ports/vectors.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { documentOf, POSTGRES, runText } from './document-sql.ts';
-import { arrayText, findVectorCollection, type VectorCollection, vectorWrites } from './vector-writes.ts';
+import { arrayText, type VectorCollection, vectorCollection, vectorWrites } from './vector-writes.ts';
 
 /** Without pgvector every vector travels: [m] 10,000 of 384 numbers take half a second. More is for pgvector. */
 const CARRIED_VECTORS_MAX = 10_000;
@@ -65,7 +65,7 @@ export async function openPostgresVectors(
     delete: (which, call) => database.write(call, (tx) => writes.delete(tx, call.tenant, which)),
     query: ({ collection: name, ...asked }, { tenant }) =>
       database.read(async (sql) => {
-        const collection = await findVectorCollection(sql, tenant, name);
+        const collection = await vectorCollection(sql, { tenant, name });
         if (!collection) throw noCollection(name);
         if (collection.vectors === 0) return [];
         checkDimensions(collection.dimensions, asked.embedding.length);

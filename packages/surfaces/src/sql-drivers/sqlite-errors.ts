@@ -1,7 +1,8 @@
 /** What SQLite reports, in the words of the catalogue. */
 import type { ErrorCode, JsonObject } from '@gantry/protocol';
 import type { SqlAbort } from '../ports/sql.ts';
-import { type Answer, Refusal } from '../refusal.ts';
+import type { Answer } from '../refusal.ts';
+import { failure } from '../sqlite/serve.ts';
 
 const REASONS: Readonly<Record<number, SqlAbort>> = {
   7: 'bytes',
@@ -20,12 +21,8 @@ const UNUSABLE: Readonly<Record<number, string>> = {
 };
 
 export function sqliteFailure(error: unknown): Answer {
-  if (error instanceof Refusal) {
-    const { code, message, details } = error;
-    return { kind: 'refused', code, message, details };
-  }
   if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'))
-    return { kind: 'fault', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return failure(error);
   const primary = error.errcode & 0xff;
   const operation = 'operation' in error ? { operation: Number(error.operation) } : {};
   const refused = (code: ErrorCode, details: JsonObject = {}): Answer => ({

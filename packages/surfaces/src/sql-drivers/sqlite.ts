@@ -1,7 +1,6 @@
 /** SQLite as data sources: a file of our own for each tenant, a file of the operator's, and tables in memory. */
 import { hash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { OpenwopError } from '@gantry/protocol';
 import { refusedTurn, unavailable } from '../backend-errors.ts';
 import { assertSameCall } from '../calls/call-journal.ts';
 import type { DataObject } from '../calls/data.ts';
@@ -10,6 +9,7 @@ import { JobPool } from '../jobs/job-pool.ts';
 import type { Unanswered } from '../jobs/job-process.ts';
 import type { SqlBackend, SqlLimits, SqlStatement } from '../ports/sql.ts';
 import type { Answer } from '../refusal.ts';
+import { readAnswer } from '../sqlite/thread.ts';
 import { inDoubt, late, refused, tooMany } from './errors.ts';
 import { TURNS } from './sessions.ts';
 import type { SqliteFile, SqliteJob, SqliteTable } from './sqlite-wire.ts';
@@ -115,27 +115,20 @@ function countsOf(
 
 function answerOf(ended: Ended, limits: SqlLimits): unknown {
   switch (ended.kind) {
-    case 'done':
-    case 'recorded':
-      return ended.value;
     case 'late':
       throw late(limits);
     case 'large':
       throw tooMany('bytes', limits);
-    case 'refused': {
-      const { code, message, details } = ended;
-      if (code === 'storage_unavailable') throw refused('SQLite', undefined, message ?? UNUSABLE);
-      throw new OpenwopError(code, { details, ...(message !== undefined && { message }) });
-    }
     case 'lost':
       throw unavailable('The process of the database ended.');
     // With a journal, asking again is safe: a write that was kept is on record with its answer
     case 'lost in commit':
       throw unavailable('The process of the database ended.', 'Whether the write was kept is on record.');
-    case 'unavailable':
-      throw unavailable(`SQLite answered: ${ended.reason}.`);
-    case 'fault':
-      throw new Error(ended.stack);
+    case 'refused':
+      if (ended.code === 'storage_unavailable') throw refused('SQLite', undefined, ended.message ?? UNUSABLE);
+      return readAnswer(null, ended);
+    default:
+      return readAnswer(null, ended);
   }
 }
 

@@ -10,9 +10,10 @@ import type { Data } from '../../calls/data.ts';
 import { TEXT_BYTES_MAX } from '../../calls/spelling.ts';
 import { FILE_BYTES_MAX, type FilesPort } from '../../ports/files.ts';
 import { deskOf, nodeOf } from '../../testing/desk.ts';
+import { NO_CONVERTER } from '../../testing/no-converter.ts';
 import { withSum } from './archive/testing/tar-sum.ts';
 import { writeTar } from './convert/archives.ts';
-import { type Converter, NO_CONVERTER, openConverter } from './convert/converter.ts';
+import { type Converter, openConverter } from './convert/converter.ts';
 import { implementFs } from './surface.ts';
 
 /** Archives have nothing to do with what is on the disk. */

@@ -8,7 +8,8 @@ import { FILE_BYTES_MAX } from '../../ports/files.ts';
 import { openEmbeddedDatabase } from '../../sqlite/database.ts';
 import { freshFolder } from '../../testing/data-dir.ts';
 import { deskOf, nodeOf } from '../../testing/desk.ts';
-import { NO_CONVERTER, openConverter } from './convert/converter.ts';
+import { NO_CONVERTER } from '../../testing/no-converter.ts';
+import { openConverter } from './convert/converter.ts';
 import { openFiles } from './files/open-files.ts';
 import { implementFs } from './surface.ts';
 

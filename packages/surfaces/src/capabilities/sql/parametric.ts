@@ -13,22 +13,9 @@ import { OpenwopError } from '@gantry/protocol';
 import type { Token } from './tokens.ts';
 
 const STRICT = new Set(['where', 'on', 'having', 'values', 'set', 'when', 'using', 'match']);
-const RELAXED = new Set([
-  'select',
-  'from',
-  'group',
-  'order',
-  'limit',
-  'offset',
-  'fetch',
-  'returning',
-  'window',
-  'union',
-  'intersect',
-  'except',
-  'join',
-  'with',
-]);
+const RELAXED = new Set(
+  'select from group order limit offset fetch returning window union intersect except join with'.split(' '),
+);
 const BESIDE = new Set(['and', 'or', 'xor', 'not', 'in', 'like', 'ilike', 'between', 'is', 'glob', 'regexp']);
 const BEFORE_CONDITIONS = new Set(['where', 'and', 'or', 'xor', 'having']);
 const CONSTANTS = new Set(['true', 'false', 'null', 'unknown']);

@@ -36,12 +36,6 @@ const AT_ONCE_MAX = 2;
 const WAITING_BY_TENANT_MAX = 64;
 const WATCH_MS = 100;
 
-/** A test's door: for those who need none. */
-export const NO_CONVERTER: Converter = {
-  lacks: ['image', 'pdf', 'archive'],
-  run: () => Promise.reject(new OpenwopError('host_capability_missing')),
-};
-
 function isThere(name: string): boolean {
   try {
     return findPackageJSON(name, import.meta.url) !== undefined;
