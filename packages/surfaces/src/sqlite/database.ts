@@ -2,20 +2,43 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getLoadablePath } from 'sqlite-vec';
+import type { PortWrite } from '../calls/surface-call.ts';
 import { SCAN_MS_MAX } from '../deadline.ts';
+import { openedWhenNeeded } from '../opened-when-needed.ts';
 import type { DatabaseFiles, OpenFile } from './database-files.ts';
-import {
-  type Ask,
-  type DatabaseOf,
-  databaseOver,
-  firstUse,
-  scanning,
-  scansOf,
-  threadOf,
-} from './database-parts.ts';
 import { databasePath } from './open-file.ts';
-import type { ScannedArea } from './scans.ts';
-import { FORGET } from './wire.ts';
+import { type ScannedArea, Scans } from './scans.ts';
+import type { Area } from './statements.ts';
+import { DatabaseThread } from './thread.ts';
+import { type Asked, CHECKPOINT, FORGET } from './wire.ts';
+
+type AreaSet = Readonly<Record<string, Area>>;
+type ReadsOf<S extends AreaSet, A extends keyof S> = ReturnType<S[A]['reads']>;
+type WritesOf<S extends AreaSet, A extends keyof S> = ReturnType<S[A]['writes']>;
+type ArgsOf<F> = F extends (...args: infer Args) => unknown ? Args : never;
+type AnswerOf<F> = F extends (...args: never[]) => infer Answer ? Answer : never;
+
+interface DatabaseOf<S extends AreaSet> {
+  read<A extends keyof S & string, N extends keyof ReadsOf<S, A> & string>(
+    area: A,
+    name: N,
+    ...args: ArgsOf<ReadsOf<S, A>[N]>
+  ): Promise<AnswerOf<ReadsOf<S, A>[N]>>;
+  /** Once for each invocation; the same one again gets the recorded answer. */
+  write<A extends keyof S & string, N extends keyof WritesOf<S, A> & string>(
+    area: A,
+    name: N,
+    call: PortWrite,
+    ...args: ArgsOf<WritesOf<S, A>[N]>
+  ): Promise<AnswerOf<WritesOf<S, A>[N]>>;
+  /** A write that is nobody's call. */
+  upkeep<A extends keyof S & string, N extends keyof WritesOf<S, A> & string>(
+    area: A,
+    name: N,
+    ...args: ArgsOf<WritesOf<S, A>[N]>
+  ): Promise<AnswerOf<WritesOf<S, A>[N]>>;
+  close(): Promise<void>;
+}
 
 interface OpensLate {
   /** False until something was asked of it. */
@@ -46,59 +69,44 @@ const isScan = (area: string, name: string): boolean =>
 /** `surfaces.db` of a data folder. An existing one is opened at once. */
 export async function openEmbeddedDatabase(options: DatabaseOptions): Promise<EmbeddedDatabase> {
   const dataDir = resolve(options.dataDir);
-  const file = { file: 'surfaces', dataDir, extensions: [] } as const;
-  const [writer, reader] = [threadOf('writer', file), threadOf('reader', file)];
-  const scans = scansOf({ area: 'documents', file, writer, scanMsMax: options.scanMsMax ?? SCAN_MS_MAX });
-  const use = firstUse(async () => {
-    await writer.open();
-    await reader.open();
-  });
-  const close = async (): Promise<void> => {
-    await use.close();
-    await Promise.all([reader.close(), scans.close()]);
-    await writer.close();
-  };
+  const file = openFile({ file: 'surfaces', dataDir, extensions: [] }, 'documents', options.scanMsMax);
   try {
-    if (existsSync(databasePath(dataDir))) await use.ready();
+    if (existsSync(databasePath(dataDir))) await file.ready();
   } catch (error) {
-    await close();
+    await file.close();
     throw error;
   }
-  const byKey: Ask = (request) => reader.request(request);
-  const byScan = scanning(scans);
   const database = databaseOver<DatabaseFiles['surfaces']>({
-    readerOf: (area, name) => (isScan(area, name) ? byScan : byKey),
-    writerOf: () => (request) => writer.request(request),
-    ready: use.ready,
-    close,
+    ...file,
+    readerOf: (area, name) => (isScan(area, name) ? file.scan : file.readByKey),
+    writerOf: () => file.write,
   });
   const health = async (): Promise<void> => {
-    if (use.isInUse()) await database.read('queue', 'lastSeq', '', '');
+    if (file.isInUse()) await database.read('queue', 'lastSeq', '', '');
   };
-  return { ...database, isInUse: use.isInUse, health };
+  return { ...database, isInUse: file.isInUse, health };
 }
 
 /** Vectors in `retrieval.db`, full text in a file for each tenant. Each is created on first use. */
-export function openRetrievalDatabase(options: DatabaseOptions): RetrievalDatabase {
+export function openRetrievalDatabase({ scanMsMax, ...options }: DatabaseOptions): RetrievalDatabase {
   const dataDir = resolve(options.dataDir);
   const extensions = vectorExtension();
-  const { scanMsMax = SCAN_MS_MAX } = options;
-  const vectors = openPart({ file: 'retrieval', dataDir, extensions }, 'vectors', scanMsMax);
-  const words = openPart({ file: 'search', dataDir, extensions: [] }, 'search', scanMsMax);
-  const parts = [vectors, words];
-  const partOf = (area: string) => (area === 'search' ? words : vectors);
-  const inUse = () => parts.filter((part) => part.isInUse());
+  const vectors = openFile({ file: 'retrieval', dataDir, extensions }, 'vectors', scanMsMax);
+  const words = openFile({ file: 'search', dataDir, extensions: [] }, 'search', scanMsMax);
+  const files = [vectors, words];
+  const fileOf = (area: string) => (area === 'search' ? words : vectors);
+  const inUse = () => files.filter((file) => file.isInUse());
   const forget: Ask = async (request) => {
-    const forgotten = await Promise.all(inUse().map((part) => part.write(request)));
+    const forgotten = await Promise.all(inUse().map((file) => file.write(request)));
     return forgotten.reduce((sum: number, many) => sum + Number(many), 0);
   };
   const database = databaseOver<RetrievalAreas>({
-    readerOf: (area) => partOf(area).scan,
-    writerOf: (area) => (area === FORGET.area ? forget : partOf(area).write),
+    readerOf: (area) => fileOf(area).scan,
+    writerOf: (area) => (area === FORGET.area ? forget : fileOf(area).write),
     ready: async (area) => {
-      if (area !== FORGET.area) await partOf(area).ready();
+      if (area !== FORGET.area) await fileOf(area).ready();
     },
-    close: async () => void (await Promise.all(parts.map((part) => part.close()))),
+    close: async () => void (await Promise.all(files.map((file) => file.close()))),
   });
   const health = async (): Promise<void> => {
     if (words.isInUse()) await database.read('search', 'ping');
@@ -107,21 +115,47 @@ export function openRetrievalDatabase(options: DatabaseOptions): RetrievalDataba
   return { ...database, isInUse: () => inUse().length > 0, health, hasVectors: extensions.length > 0 };
 }
 
-function openPart(file: OpenFile, area: ScannedArea, scanMsMax: number) {
-  const writer = threadOf('writer', file);
-  const { ready, isInUse, close } = firstUse(() => writer.open());
-  const scans = scansOf({ area, file, writer, scanMsMax });
+/** A thread, or processes for reads that may take long. */
+type Ask = (request: Asked) => Promise<unknown>;
+
+/** Its threads start with the first request: a host whose packs store nothing does not pay for them. */
+function openFile(file: OpenFile, area: ScannedArea, scanMsMax = SCAN_MS_MAX) {
+  const threadOf = (role: 'writer' | 'reader') =>
+    new DatabaseThread(new URL('./thread-entry.ts', import.meta.url), { role, file });
+  const writer = threadOf('writer');
+  // What is not found by its key is read by scans
+  const reader = file.file === 'surfaces' ? threadOf('reader') : null;
+  const checkpoint = (tenant: string) => writer.request({ ...CHECKPOINT, args: [tenant], invocation: null });
+  const scans = new Scans({ area, file, scanMsMax, checkpoint });
+  const opened = openedWhenNeeded({
+    async open() {
+      await writer.open();
+      await reader?.open();
+    },
+  });
+  let wasAsked = false;
   return {
-    ready,
-    isInUse,
-    scan: scanning(scans),
-    write: ((request) => writer.request(request)) satisfies Ask,
+    ready(): Promise<void> {
+      wasAsked = true;
+      return opened.get();
+    },
+    isInUse: (): boolean => wasAsked,
+    write: (request: Asked) => writer.request(request),
+    readByKey: (request: Asked) => (reader ?? writer).request(request),
+    scan: (request: Asked) => scans.request(tenantOf(request.args), request),
     async close(): Promise<void> {
-      await close();
-      await scans.close();
+      await opened.close();
+      await Promise.all([reader?.close(), scans.close()]);
       await writer.close();
     },
   };
+}
+
+/** Every read names its tenant first, by itself or in the place of what it reads. */
+function tenantOf([first]: readonly unknown[]): string {
+  if (typeof first === 'string') return first;
+  const isPlace = typeof first === 'object' && first !== null && 'tenant' in first;
+  return isPlace ? String(first.tenant) : '';
 }
 
 function vectorExtension(): string[] {
@@ -130,4 +164,33 @@ function vectorExtension(): string[] {
   } catch {
     return [];
   }
+}
+
+interface Connections {
+  readerOf(area: string, name: string): Ask;
+  writerOf(area: string): Ask;
+  /** Every request waits for it. */
+  ready(area: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+function databaseOver<S extends AreaSet>(connections: Connections): DatabaseOf<S> {
+  const { readerOf, writerOf, ready, close } = connections;
+  const ask = async (
+    answer: Ask,
+    area: string,
+    name: string,
+    args: readonly unknown[],
+    call?: PortWrite,
+  ): Promise<never> => {
+    await ready(area);
+    const invocation = call ? { call: call.invocation, now: call.now } : null;
+    return answer({ area, name, args, invocation }) as Promise<never>;
+  };
+  return {
+    read: (area, name, ...args) => ask(readerOf(area, name), area, name, args),
+    write: (area, name, call, ...args) => ask(writerOf(area), area, name, args, call),
+    upkeep: (area, name, ...args) => ask(writerOf(area), area, name, args),
+    close,
+  };
 }
