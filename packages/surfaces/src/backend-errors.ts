@@ -22,13 +22,18 @@ export interface ServerErrorOptions {
   readonly cause?: unknown;
 }
 
+interface ServerFacts extends Required<Omit<ServerErrorOptions, 'cause'>> {
+  readonly cause: unknown;
+  readonly code: UnavailableCode;
+  readonly server: string;
+  readonly rest: string;
+}
+
 /** Names the server to the operator, and to pack code only what it is: where it stands is nobody else's business. */
 export class ServerError extends OpenwopError {
   declare readonly code: UnavailableCode;
   readonly trouble: Trouble;
-  readonly #server: string;
-  readonly #rest: string;
-  readonly #toWriter: string;
+  readonly #facts: ServerFacts;
 
   /** `server`: `PostgreSQL at 127.0.0.1:5432`, never with a password. `rest` is what is to be said of it. */
   constructor(
@@ -39,14 +44,12 @@ export class ServerError extends OpenwopError {
   ) {
     super(code, { message: textOf(server, rest, toWriter), cause });
     this.trouble = trouble;
-    this.#server = server;
-    this.#rest = rest;
-    this.#toWriter = toWriter;
+    this.#facts = { code, server, rest, trouble, toWriter, cause };
   }
 
   forPack(): OpenwopError {
-    const message = textOf(this.#server.replace(/ at .*$/s, ''), this.#rest, this.#toWriter);
-    return new OpenwopError(this.code, { message });
+    const { code, server, rest, toWriter } = this.#facts;
+    return new OpenwopError(code, { message: textOf(server.replace(/ at .*$/s, ''), rest, toWriter) });
   }
 
   /** The same under the code of another surface. */
@@ -54,14 +57,14 @@ export class ServerError extends OpenwopError {
     return this.#changed({ code });
   }
 
-  /** The same for who wrote nothing. */
+  /** The same for a caller that wrote nothing. */
   toReader(): ServerError {
     return this.#changed({ toWriter: '' });
   }
 
   /** The same of a server that the operator knows by another name than its address. */
   at(place: string): ServerError {
-    return this.#changed({ server: `${this.#server} at ${place}` });
+    return this.#changed({ server: `${this.#facts.server} at ${place}` });
   }
 
   /** The same of a server that stops no start. */
@@ -69,15 +72,9 @@ export class ServerError extends OpenwopError {
     return this.trouble === 'misconfigured' ? this.#changed({ trouble: 'rejected' }) : this;
   }
 
-  #changed(to: {
-    code?: UnavailableCode;
-    server?: string;
-    toWriter?: string;
-    trouble?: Trouble;
-  }): ServerError {
-    const { cause } = this;
-    const { code = this.code, server = this.#server, toWriter = this.#toWriter, trouble = this.trouble } = to;
-    return new ServerError(code, server, this.#rest, { trouble, toWriter, cause });
+  #changed(to: Partial<ServerFacts>): ServerError {
+    const { code, server, rest, ...options } = { ...this.#facts, ...to };
+    return new ServerError(code, server, rest, options);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { MethodLiteral, SurfaceLiteral } from '../calls/define-surface.ts';
 import type { Spelling } from '../calls/spelling.ts';
+import type { Written } from './type-text.ts';
 
 export const CAPABILITY_PAGE = new URL('../../../../docs/capabilities.md', import.meta.url);
 
@@ -78,30 +79,11 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return line(head) + line(head.map(() => '---')) + rows.map(line).join('');
 }
 
-interface Shaped {
-  readonly type?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, TSchema>>;
-  readonly required?: readonly string[];
-  readonly items?: TSchema;
-  readonly anyOf?: readonly TSchema[];
-}
-
 /** `{ key: string, limit?: integer }` */
 function shape(schema: TSchema): string {
-  const {
-    type,
-    const: constant,
-    enum: choices,
-    properties,
-    required,
-    items,
-    anyOf,
-    description,
-  } = schema as Shaped;
-  if (constant !== undefined) return JSON.stringify(constant);
+  const written = schema as Written;
+  const { type, enum: choices, properties, required, items, anyOf, description } = written;
+  if (written.const !== undefined) return JSON.stringify(written.const);
   if (choices) return choices.map((choice) => JSON.stringify(choice)).join(' | ');
   if (anyOf) return anyOf.map(shape).join(' | ');
   if (items) return `${shape(items)}[]`;

@@ -1,7 +1,7 @@
 /** A schema as a TypeScript type, in the form that the formatter of the project leaves as it is. */
 import type { TSchema } from 'typebox';
 
-interface Written {
+export interface Written {
   readonly type?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];

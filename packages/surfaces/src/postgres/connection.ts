@@ -17,7 +17,7 @@ import { assertSameCall } from '../calls/call-journal.ts';
 import type { PortWrite } from '../calls/surface-call.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import { createSchema } from './create-schema.ts';
-import { explain, explainOpening, explainRead, isTransient, operation } from './errors.ts';
+import { explain, explainOpening, explainRead, operation, untilWon } from './errors.ts';
 import { type Act, type Area, type Caller, together } from './together.ts';
 
 export type { Sql, Tx } from '@gantry/postgres';
@@ -112,18 +112,8 @@ const connect = (url: string): Sql =>
     },
   });
 
-const ATTEMPTS_MAX = 20;
-
-/** Every lost race means that another transaction won, so this ends. */
-async function transact<T>(sql: Sql, work: (tx: Tx) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return (await sql.begin(work)) as T;
-    } catch (error) {
-      if (!isTransient(error) || attempt === ATTEMPTS_MAX) throw error;
-    }
-  }
-}
+const transact = <T>(sql: Sql, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  untilWon(async () => (await sql.begin(work)) as T);
 
 /** I1. */
 async function once<T extends object | null>(

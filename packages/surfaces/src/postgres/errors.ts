@@ -25,6 +25,19 @@ export function isTransient(error: unknown): boolean {
   return code === DEADLOCK || code === SERIALIZATION_FAILURE;
 }
 
+const ATTEMPTS_MAX = 20;
+
+/** Every lost race means that another transaction won, so this ends. */
+export async function untilWon<T>(attempt: () => Promise<T>, isLostRace = isTransient): Promise<T> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isLostRace(error) || attempts === ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
 /** `address` is host:port, never the password. Bugs stay what they are. */
 export function explain(error: unknown, address: string): unknown {
   if (error instanceof Refusal) return refused(error);

@@ -1,17 +1,8 @@
 import type { Json } from '@gantry/protocol';
+import { incremented, swapped } from '../capabilities/kv/entry-bytes.ts';
 import { boundsOf, type KeyBounds, listStretches, type Stretch } from '../capabilities/kv/key-range.ts';
-import {
-  KV_ACTUAL_BYTES_MAX,
-  type KvEntry,
-  type KvIncrement,
-  type KvKey,
-  type KvPort,
-  type KvRange,
-  type KvSwap,
-  type KvSwapped,
-} from '../ports/kv.ts';
-import { Refusal } from '../refusal.ts';
-import { bytesOf, sameJson } from '../text.ts';
+import type { KvEntry, KvIncrement, KvKey, KvPort, KvRange, KvSwap, KvSwapped } from '../ports/kv.ts';
+import { bytesOf } from '../text.ts';
 import type { PostgresDatabase, Sql } from './connection.ts';
 import { runText } from './document-sql.ts';
 import { type Entries, isThere, kvArea, type Stored } from './kv-entries.ts';
@@ -92,26 +83,17 @@ const remove = (place: KvKey, now: number) =>
 const increment = (place: KvKey, delta: number, now: number) =>
   actAt(place, { now, reads: true, value: delta }, (entries): KvIncrement => {
     const { json, expiresAt } = readAt(entries, place, now);
-    const previous: unknown = JSON.parse(json ?? '0');
-    if (typeof previous !== 'number')
-      throw new Refusal('validation_error', { message: `The key "${place.key}" holds no number to add to.` });
-    const value = previous + delta;
-    if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
-      throw new Refusal('validation_error', {
-        message: `The number at "${place.key}" would become too large to be exact.`,
-      });
-    entries.save(place, { value, expiresAt });
-    return { value, previous };
+    const made = incremented(json, delta, place.key);
+    entries.save(place, { value: made.value, expiresAt });
+    return made;
   });
 
 const swap = (place: KvKey, { expected, value }: KvSwap, now: number) =>
   actAt(place, { now, reads: true, value }, (entries): KvSwapped => {
     const { json, expiresAt } = readAt(entries, place, now);
-    const actual: Json = JSON.parse(json ?? 'null');
-    if (!sameJson(actual, expected))
-      return { swapped: false, ...(bytesOf(json ?? '') <= KV_ACTUAL_BYTES_MAX && { actual }) };
-    entries.save(place, { value, expiresAt });
-    return { swapped: true };
+    const answer = swapped(json, expected);
+    if (answer.swapped) entries.save(place, { value, expiresAt });
+    return answer;
   });
 
 export function postgresKv(

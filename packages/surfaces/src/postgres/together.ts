@@ -16,7 +16,7 @@ import { codeOf } from '../backend-errors.ts';
 import { assertSameCall } from '../calls/call-journal.ts';
 import type { Invocation, PortRead, PortWrite } from '../calls/surface-call.ts';
 import { Refusal } from '../refusal.ts';
-import { isTransient, operation } from './errors.ts';
+import { isTransient, operation, untilWon } from './errors.ts';
 import { takeTurn } from './usage.ts';
 
 export interface Act<State> {
@@ -101,7 +101,9 @@ async function serveTurn<State, A extends Act<State>>(
   const again: Waiting<A>[] = [];
   const repeat = (waiting: Waiting<A>): unknown => again.push({ ...waiting, isAlone: true });
   try {
-    const outcomes = await operation(transact(batch[0]!.sql, (tx) => takeTurns(tx, area, tenant, batch)));
+    const outcomes = await operation(
+      untilWon(() => batch[0]!.sql.exchange((tx) => takeTurns(tx, area, tenant, batch)), isLostRace),
+    );
     for (const [index, outcome] of outcomes.entries()) {
       const waiting = batch[index]!;
       if (outcome.kind === 'alone') repeat(waiting);
@@ -118,19 +120,8 @@ async function serveTurn<State, A extends Act<State>>(
 /** Classes of SQLSTATE: what was sent is wrong, or too large. */
 const OF_ONE = ['21', '22', '23', '54'];
 const UNIQUE_VIOLATION = '23505';
-const ATTEMPTS_MAX = 20;
 
-/** Every lost race means that another transaction won, so this ends. */
-async function transact<T>(sql: Sql, work: Parameters<typeof sql.exchange<T>>[0]): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await sql.exchange(work);
-    } catch (error) {
-      const isLostRace = isTransient(error) || codeOf(error) === UNIQUE_VIOLATION;
-      if (!isLostRace || attempt === ATTEMPTS_MAX) throw error;
-    }
-  }
-}
+const isLostRace = (error: unknown): boolean => isTransient(error) || codeOf(error) === UNIQUE_VIOLATION;
 
 type Outcome =
   | { readonly kind: 'answered'; readonly answer: unknown }

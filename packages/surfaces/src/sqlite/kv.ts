@@ -1,18 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Json } from '@gantry/protocol';
-import { ENTRY_OVERHEAD_BYTES, entryBytes } from '../capabilities/kv/entry-bytes.ts';
+import { ENTRY_OVERHEAD_BYTES, entryBytes, incremented, swapped } from '../capabilities/kv/entry-bytes.ts';
 import { boundsOf, type KeyBounds, listStretches, type Stretch } from '../capabilities/kv/key-range.ts';
-import {
-  KV_ACTUAL_BYTES_MAX,
-  type KvEntry,
-  type KvIncrement,
-  type KvKey,
-  type KvPort,
-  type KvRange,
-  type KvSwapped,
-} from '../ports/kv.ts';
+import type { KvEntry, KvIncrement, KvKey, KvPort, KvRange, KvSwapped } from '../ports/kv.ts';
 import { Refusal } from '../refusal.ts';
-import { bytesOf, sameJson } from '../text.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { defineArea, LIMIT } from './statements.ts';
 
@@ -100,12 +91,9 @@ function entryWrites(database: DatabaseSync) {
     },
     increment(place: Place, delta: number, now: number, quota: number): KvIncrement {
       const row = current(place, now);
-      const previous: unknown = row === null ? 0 : JSON.parse(row.value);
-      if (typeof previous !== 'number') throw notANumber(place.key);
-      const value = previous + delta;
-      if (Math.abs(value) > Number.MAX_SAFE_INTEGER) throw tooLarge(place.key);
-      save(place, JSON.stringify(value), row?.expires_at ?? null, { now, quota });
-      return { value, previous };
+      const made = incremented(row?.value ?? null, delta, place.key);
+      save(place, JSON.stringify(made.value), row?.expires_at ?? null, { now, quota });
+      return made;
     },
     compareAndSwap(
       place: Place,
@@ -114,11 +102,9 @@ function entryWrites(database: DatabaseSync) {
       { now, quota }: { now: number; quota: number },
     ): KvSwapped {
       const row = current(place, now);
-      const actual: Json = row === null ? null : JSON.parse(row.value);
-      if (!sameJson(actual, expected))
-        return { swapped: false, ...(bytesOf(row?.value ?? '') <= KV_ACTUAL_BYTES_MAX && { actual }) };
-      save(place, JSON.stringify(value), row?.expires_at ?? null, { now, quota });
-      return { swapped: true };
+      const answer = swapped(row?.value ?? null, expected);
+      if (answer.swapped) save(place, JSON.stringify(value), row?.expires_at ?? null, { now, quota });
+      return answer;
     },
   };
 }
@@ -171,12 +157,6 @@ function upkeep(database: DatabaseSync) {
   );
   return { sweep: (now: number, limit: number): number => Number(sweep.run(now, limit).changes) };
 }
-
-const notANumber = (key: string): Refusal =>
-  new Refusal('validation_error', { message: `The key "${key}" holds no number to add to.` });
-
-const tooLarge = (key: string): Refusal =>
-  new Refusal('validation_error', { message: `The number at "${key}" would become too large to be exact.` });
 
 export function embeddedKv(database: EmbeddedDatabase, options: { readonly quotaBytes: number }): KvPort {
   const { quotaBytes: quota } = options;

@@ -20,84 +20,51 @@ export function tablesOf(given: Readonly<Record<string, readonly Data[]>>): Sqli
   if (names.size < entries.length)
     throw invalid('Two tables have the same name; SQL does not tell case apart.');
   const tables = entries.map(([name, each]) => ({ name, each, columns: columnsOf(name, each) }));
-  const cells = tables.reduce((sum, { each, columns }) => sum + each.length * columns.size, 0);
+  const cells = tables.reduce((sum, { each, columns }) => sum + each.length * columns.length, 0);
   if (cells > CELLS_MAX)
     throw invalid(
       `The tables have more than ${CELLS_MAX} cells in all: rows times the members that any row has.`,
     );
   return tables.map(({ name, each, columns }) => ({
     name,
-    columns: columns.kinds(),
-    rows: each.map((row) => columns.rowOf(row as DataObject)),
+    columns: columns.map((column) => ({ name: column.name, isBoolean: column.kind === 'boolean' })),
+    rows: each.map((row) => columns.map((column) => valueIn(row as DataObject, column))),
   }));
 }
 
-function columnsOf(name: string, given: readonly Data[]): Columns {
-  if (!/^[A-Za-z]\w{0,63}$/.test(name) || /^(?:sqlite|gantry)_/i.test(name))
-    throw invalid(`"${name.slice(0, 64)}" is no name for a table.`);
-  const columns = new Columns(name);
-  for (const [index, row] of given.entries()) {
-    if (!isObject(row)) throw invalid(`Row ${index} of "${name}" is no object.`);
-    columns.meet(row);
-  }
-  return columns;
-}
-
+/** `boolean` where it has booleans and nothing else, so that true reads back as true. */
 interface Column {
   readonly name: string;
-  readonly index: number;
-  hasBooleans: boolean;
-  hasOthers: boolean;
+  kind: 'empty' | 'boolean' | 'other';
 }
 
-class Columns {
-  readonly #table: string;
-  readonly #byName = new Map<string, Column>();
-  readonly #byLowerCase = new Map<string, string>();
-
-  constructor(table: string) {
-    this.#table = table;
-  }
-
-  get size(): number {
-    return this.#byName.size;
-  }
-
-  meet(row: DataObject): void {
+function columnsOf(table: string, given: readonly Data[]): Column[] {
+  if (!/^[A-Za-z]\w{0,63}$/.test(table) || /^(?:sqlite|gantry)_/i.test(table))
+    throw invalid(`"${table.slice(0, 64)}" is no name for a table.`);
+  /** By their names without case. */
+  const columns = new Map<string, Column>();
+  for (const [index, row] of given.entries()) {
+    if (!isObject(row)) throw invalid(`Row ${index} of "${table}" is no object.`);
     for (const [name, value] of Object.entries(row)) {
-      const column = this.#byName.get(name) ?? this.#add(name);
-      if (typeof value === 'boolean') column.hasBooleans = true;
-      else if (value !== null && value !== undefined) column.hasOthers = true;
+      const column = columns.get(name.toLowerCase()) ?? { name, kind: 'empty' };
+      if (column.name !== name)
+        throw invalid(`"${column.name}" and "${name}" of "${table}" differ in case only.`);
+      if (!columns.has(name.toLowerCase())) checkColumn(table, name, columns.size);
+      if (typeof value !== 'boolean' && value !== null && value !== undefined) column.kind = 'other';
+      else if (typeof value === 'boolean' && column.kind === 'empty') column.kind = 'boolean';
+      columns.set(name.toLowerCase(), column);
     }
   }
-
-  /** So that true reads back as true. */
-  kinds(): SqliteTable['columns'] {
-    return [...this.#byName.values()].map(({ name, hasBooleans, hasOthers }) => ({
-      name,
-      isBoolean: hasBooleans && !hasOthers,
-    }));
-  }
-
-  rowOf(row: DataObject): SqlValue[] {
-    const values = new Array<SqlValue>(this.size).fill(null);
-    for (const [name, value] of Object.entries(row))
-      values[this.#byName.get(name)!.index] = sqlValueOf(value ?? null);
-    return values;
-  }
-
-  #add(name: string): Column {
-    const known = this.#byLowerCase.get(name.toLowerCase());
-    if (known !== undefined)
-      throw invalid(`"${known}" and "${name}" of "${this.#table}" differ in case only.`);
-    if (name === '' || !name.isWellFormed() || name.includes('\0'))
-      throw invalid(`"${this.#table}" has a member whose name no column can have.`);
-    if (this.size === COLUMNS_MAX) throw invalid(`"${this.#table}" has more than ${COLUMNS_MAX} columns.`);
-    const column = { name, index: this.size, hasBooleans: false, hasOthers: false };
-    this.#byName.set(name, column);
-    this.#byLowerCase.set(name.toLowerCase(), name);
-    return column;
-  }
+  return [...columns.values()];
 }
+
+function checkColumn(table: string, name: string, columns: number): void {
+  if (name === '' || !name.isWellFormed() || name.includes('\0'))
+    throw invalid(`"${table}" has a member whose name no column can have.`);
+  if (columns === COLUMNS_MAX) throw invalid(`"${table}" has more than ${COLUMNS_MAX} columns.`);
+}
+
+const valueIn = (row: DataObject, { name }: Column): SqlValue =>
+  Object.hasOwn(row, name) ? sqlValueOf(row[name] ?? null) : null;
 
 const invalid = (message: string): OpenwopError => new OpenwopError('validation_error', { message });
