@@ -1,32 +1,22 @@
 /** Archives in an S3 bucket. They are spooled on local disk first, so the bucket has only complete ones. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { connectS3, type S3Address, type S3Connection } from '@gantry/store';
 import { Spool, type SpoolFile, storageError } from './spool.ts';
 import { type ArchiveStorage, integrityIn, nameOf, type StoredArchive } from './storage.ts';
 
-interface S3StorageOptions {
-  readonly bucket: string;
-  /** Ends with a slash unless it is empty. */
-  readonly prefix: string;
-  /** An S3-compatible server; otherwise Amazon S3, with the usual environment variables. */
-  readonly endpoint?: string;
+interface S3StorageOptions extends S3Address {
   readonly spoolFolder: string;
   readonly now: () => number;
 }
 
-interface Bucket {
-  readonly client: S3Client;
-  readonly sdk: typeof import('@aws-sdk/client-s3');
-  readonly bucket: string;
-  readonly prefix: string;
-}
+type Bucket = S3Connection & Pick<S3Address, 'bucket' | 'prefix'>;
 
 export function openS3Storage(options: S3StorageOptions): ArchiveStorage {
   const spool = new Spool(options.spoolFolder);
   let opened: Promise<Bucket> | undefined;
   const bucket = (): Promise<Bucket> => {
-    opened ??= connect(options);
+    opened ??= connectS3(options).then((connection) => ({ ...connection, ...options }));
     return opened;
   };
   return {
@@ -43,22 +33,6 @@ export function openS3Storage(options: S3StorageOptions): ArchiveStorage {
       if (opened !== undefined) (await opened).client.destroy();
     },
   };
-}
-
-/** Loaded on first use, since folder storage does not need it. */
-async function connect({ bucket, prefix, endpoint }: S3StorageOptions): Promise<Bucket> {
-  const sdk = await import('@aws-sdk/client-s3');
-  // Other servers support neither bucket names as host names nor trailing checksums.
-  const custom: S3ClientConfig =
-    endpoint === undefined
-      ? {}
-      : { endpoint, forcePathStyle: true, region: process.env.AWS_REGION ?? 'us-east-1' };
-  const client = new sdk.S3Client({
-    ...custom,
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
-  return { client, sdk, bucket, prefix };
 }
 
 type Open = () => Promise<Bucket>;

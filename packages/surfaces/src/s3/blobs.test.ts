@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { readS3Address } from '@gantry/store';
 import { blobsPort } from '../capabilities/blob/surface.ts';
 import { openPort } from '../open-port.ts';
 import { OBJECT_BYTES_MAX } from '../ports/blobs.ts';
@@ -9,7 +10,6 @@ import { openGate } from '../testing/gate.ts';
 import { openDeps, withBackends } from '../testing/open-deps.ts';
 import { openTestS3, useTestCredentials } from '../testing/s3.ts';
 import { openS3Blobs } from './blobs.ts';
-import { readS3Address } from './connect.ts';
 
 useTestCredentials();
 const addressOf = (endpoint: string) =>

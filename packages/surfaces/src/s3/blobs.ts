@@ -2,28 +2,36 @@
  * Objects in an S3 bucket, as `<prefix><tenant>/<bucket>/<key>`; the tenant is a digest. A put is idempotent
  * unless another came between, so the host keeps the journal and repeats interrupted calls.
  */
+import { connectS3, type S3Address } from '@gantry/store';
 import type { BlobEntry, BlobPort, BlobRange } from '../ports/blobs.ts';
 import {
+  ATTEMPTS_MAX,
   abortedLate,
   callMs,
-  connectS3,
   contentMs,
   folderOf,
   type Named,
   NO_TYPE,
   nameOf,
   S3_TIMES,
-  type S3Address,
   type S3Bucket,
   type S3Times,
   urlOf,
-} from './connect.ts';
+} from './bucket.ts';
 import { asked, isMissing } from './errors.ts';
 import { checkSize, readObject } from './read.ts';
 
 /** `times` is a test's door: a host has `S3_TIMES`. */
 export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES): Promise<BlobPort> {
-  const { sdk, client } = await connectS3(address, times);
+  const { sdk, client } = await connectS3(address, {
+    maxAttempts: ATTEMPTS_MAX,
+    requestHandler: {
+      connectionTimeout: times.connectMs,
+      requestTimeout: times.answerMs,
+      socketTimeout: times.silenceMs,
+      throwOnRequestTimeout: true,
+    },
+  });
   const s3: S3Bucket = { sdk, client, address, times };
   const ask = <T>(work: (signal: AbortSignal) => Promise<T>, bytes = 0): Promise<T> =>
     asked(address, () => abortedLate(callMs(times, bytes), work));

@@ -1,7 +1,9 @@
 /** What a server says when it cannot, told so that an operator can act. */
+
 import { OpenwopError } from '@gantry/protocol';
+import type { S3Address } from '@gantry/store';
 import { codeOf, lost, ofConnecting, refused, ServerError, tlsFault } from '../backend-errors.ts';
-import { Late, type S3Address } from './connect.ts';
+import { Late } from './bucket.ts';
 
 const statusOf = (error: unknown): number | undefined =>
   error instanceof Error && '$metadata' in error

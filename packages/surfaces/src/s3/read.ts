@@ -16,7 +16,7 @@ import {
   NO_TYPE,
   type S3Bucket,
   type S3Times,
-} from './connect.ts';
+} from './bucket.ts';
 import { isMissing } from './errors.ts';
 
 interface OpenObject {

@@ -7,7 +7,7 @@ import type { BlobPort } from '../ports/blobs.ts';
 import { read, write } from '../testing/calls.ts';
 import { useTestCredentials } from '../testing/s3.ts';
 import { openS3Blobs } from './blobs.ts';
-import { S3_TIMES } from './connect.ts';
+import { S3_TIMES } from './bucket.ts';
 
 useTestCredentials();
 

@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { after, describe, type TestContext, test } from 'node:test';
 import { createServer, type TLSSocket } from 'node:tls';
+import { readS3Address } from '@gantry/store';
 import { ServerError } from '../backend-errors.ts';
 import { type Certificate, certificateSkip, createAuthority } from '../testing/certificates.ts';
 import { freshFolder } from '../testing/data-dir.ts';
 import { openTestS3, useTestCredentials } from '../testing/s3.ts';
 import { openS3Blobs } from './blobs.ts';
-import { readS3Address } from './connect.ts';
 
 useTestCredentials();
 const folder = freshFolder();

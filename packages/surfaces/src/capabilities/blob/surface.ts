@@ -1,6 +1,7 @@
 /** `ctx.storage.blob`: objects in named buckets, and links to them. */
 
 import { OpenwopError } from '@gantry/protocol';
+import { readS3Address } from '@gantry/store';
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
 import { pageByKey } from '../../calls/cursor.ts';
@@ -16,7 +17,6 @@ import { notPure, type ReadCall } from '../../calls/surface-call.ts';
 import { type OpenSurface, type Over, opening, type PortLiteral } from '../../open-port.ts';
 import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
 import { openS3Blobs } from '../../s3/blobs.ts';
-import { readS3Address } from '../../s3/connect.ts';
 import { openEmbeddedBlobs } from './embedded-blobs.ts';
 import { checkKey, contentTypeOf } from './names.ts';
 import { BLOB } from './spellings.ts';

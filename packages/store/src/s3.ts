@@ -1,0 +1,104 @@
+/**
+ * `s3://bucket/prefix?endpoint=https://…&region=…` as a setting, and a client for it. Credentials come from where the AWS
+ * tools look for them.
+ */
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+
+export interface S3Address {
+  readonly bucket: string;
+  /** Ends with a slash unless it is empty. */
+  readonly prefix: string;
+  /** A server that speaks S3, without a slash at the end; else Amazon's. */
+  readonly endpoint?: string;
+  readonly region?: string;
+}
+
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+/** Leaves room for tenant, bucket and key within the 1,024 bytes that S3 has for a key. */
+const PREFIX_BYTES_MAX = 128;
+
+const EXAMPLE = 's3://bucket/prefix?endpoint=https://minio.example.org:9000&region=eu-west-1';
+const REGION = /^[a-z0-9-]{1,64}$/;
+
+/** Never repeats what it was given: it may hold a password. */
+export function readS3Address(url: URL): S3Address {
+  const { hostname: bucket, searchParams } = url;
+  const [endpoint, region] = [searchParams.get('endpoint'), searchParams.get('region')];
+  if (!BUCKET.test(bucket)) throw wrong('The bucket is not a name that S3 knows for one');
+  if (url.username !== '' || url.password !== '')
+    throw new Error(
+      'Credentials for S3 belong into AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not into the URL.',
+    );
+  if ([...searchParams.keys()].some((name) => name !== 'endpoint' && name !== 'region'))
+    throw wrong('Only `endpoint` and `region` may stand behind the question mark');
+  if (region !== null && !REGION.test(region)) throw wrong('The `region` is not the name of one');
+  const path = prefixOf(url);
+  return {
+    bucket,
+    prefix: path === '' ? '' : `${path}/`,
+    ...(endpoint !== null && { endpoint: endpointOf(endpoint) }),
+    ...(region !== null && { region }),
+  };
+}
+
+const wrong = (problem: string): Error => new Error(`${problem}. Write it as in ${EXAMPLE}.`);
+
+function prefixOf({ pathname }: URL): string {
+  let path: string;
+  try {
+    path = decodeURIComponent(pathname).replace(/^\/+|\/+$/g, '');
+  } catch {
+    throw wrong('The prefix has a % that is no escape; a % itself is %25');
+  }
+  if (Buffer.byteLength(path) > PREFIX_BYTES_MAX)
+    throw new Error(`The prefix of an S3 bucket may have ${PREFIX_BYTES_MAX} bytes at most.`);
+  return path;
+}
+
+function endpointOf(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null;
+  const isPlain =
+    url && /^https?:$/.test(url.protocol) && `${url.username}${url.password}${url.search}` === '';
+  if (!isPlain) throw wrong('The `endpoint` is not a plain http:// or https:// URL');
+  return url.href.replace(/\/+$/, '');
+}
+
+export interface S3Connection {
+  readonly client: S3Client;
+  readonly sdk: typeof import('@aws-sdk/client-s3');
+}
+
+/** Loads the SDK, which is of use to few. */
+export async function connectS3(
+  { endpoint, region }: Pick<S3Address, 'endpoint' | 'region'>,
+  options: Pick<S3ClientConfig, 'maxAttempts' | 'requestHandler'> = {},
+): Promise<S3Connection> {
+  const sdk = await import('@aws-sdk/client-s3');
+  const named = region === undefined ? {} : { region };
+  // Other servers know neither names of buckets as host names nor the trailing checksums of newer clients
+  const custom: S3ClientConfig =
+    endpoint === undefined
+      ? named
+      : { endpoint, forcePathStyle: true, region: region ?? process.env.AWS_REGION ?? 'us-east-1' };
+  const client = new sdk.S3Client({
+    ...custom,
+    ...options,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  await mustHaveRegion(client);
+  return { client, sdk };
+}
+
+/** The address names one, or the environment, or a file of the AWS tools: nothing can be asked without. */
+async function mustHaveRegion(client: S3Client): Promise<void> {
+  try {
+    await client.config.region();
+  } catch (cause) {
+    const missing = wrong(
+      'There is no usable `region` in the URL or in AWS_REGION; for another server than that of Amazon name its `endpoint`',
+    );
+    missing.cause = cause;
+    throw missing;
+  }
+}
