@@ -17,7 +17,7 @@ export const stateOf = (trouble: Trouble): 'unreachable' | 'rejected' =>
 
 export interface ServerErrorOptions {
   readonly trouble?: Trouble;
-  /** What is to be said beside the rest to who wrote, and to nobody else. */
+  /** Added to the message for a caller that wrote. */
   readonly toWriter?: string;
   readonly cause?: unknown;
 }
@@ -29,7 +29,7 @@ interface ServerFacts extends Required<Omit<ServerErrorOptions, 'cause'>> {
   readonly rest: string;
 }
 
-/** Names the server to the operator, and to pack code only what it is: where it stands is nobody else's business. */
+/** Names the server with its address to the operator, and without it to pack code. */
 export class ServerError extends OpenwopError {
   declare readonly code: UnavailableCode;
   readonly trouble: Trouble;
@@ -143,7 +143,7 @@ interface TlsFault {
   readonly why: string;
 }
 
-/** The first that fits. What is to be mended at the server is used without a new start. */
+/** The first match counts. What is corrected at the server needs no restart. */
 const TLS_FAULTS: readonly TlsFault[] = [
   {
     codes: /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w*(CERT|SIGNATURE)\w*)$/,

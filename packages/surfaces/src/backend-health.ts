@@ -13,7 +13,7 @@ export interface ServedBackend {
   /** That says where its data is. */
   readonly setting: string;
   readonly backend: Pick<OpenedPort<unknown>, 'kind' | 'health'> & {
-    /** What the operator should mend, though it can be used. */
+    /** What the operator should correct, although the backend can be used. */
     warning?(): Promise<string | null>;
   };
 }
@@ -73,7 +73,7 @@ async function lookAt({ capability, datasource, name, backend }: ServedBackend):
   return { ...about, state: 'up', ...(warning !== null && { warning: `${name}: ${warning}` }) };
 }
 
-/** A server that has no answer to this is none to warn of. */
+/** A server without an answer to this gets no warning. */
 const warningOf = async ({ warning }: Backend): Promise<string | null> =>
   warning ? inTime(LOOK_MS, warning(), silent).catch(() => null) : null;
 
@@ -92,7 +92,7 @@ const faultOf = ({ health }: Backend, ms: number): Promise<Fault | null> =>
     (error: unknown) => ({ trouble: troubleOf(error), reason: reasonOf(toReader(error)), error }),
   );
 
-/** What nobody expected does not pass either. */
+/** An unexpected error does not pass by itself either. */
 function troubleOf(error: unknown): Trouble {
   if (error instanceof ServerError) return error.trouble;
   return isUnavailable(error) ? 'unreachable' : 'misconfigured';
@@ -126,7 +126,7 @@ export async function absencesOf(served: readonly ServedBackend[]): Promise<Abse
 
 export interface OutageReport {
   absent(absence: Absence): void;
-  /** Of work that nobody waits for, such as subscriptions. */
+  /** Of background work, such as subscriptions. */
   fault(fault: unknown): void;
 }
 

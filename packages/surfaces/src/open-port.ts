@@ -188,7 +188,7 @@ async function assertWritable(dataDir: string, part: string): Promise<void> {
   }
 }
 
-/** What can never work is told with the setting that asks for it. */
+/** Names the setting in errors that can never pass. */
 export async function named<T>(setting: string, opening: Promise<T>): Promise<T> {
   try {
     return await opening;

@@ -8,7 +8,7 @@ export type CursorScope = readonly [tenant: string, ...listing: string[]];
 
 export interface Cursors {
   seal(scope: CursorScope, position: string): string;
-  /** Throws `validation_error` for a cursor of another tenant or listing, or of nobody. */
+  /** Throws `validation_error` for a cursor of another tenant or listing, and for a forged one. */
   open(scope: CursorScope, cursor: string): string;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The calls of one node at work.
  *
- * I1  Who calls comes from the run. Nothing in an argument names a tenant.
+ * I1  The caller comes from the run. No argument names a tenant.
  * I2  Writes and effects are numbered in the order in which they arrive, before anything is awaited: those of each
  *     series by themselves, since a series has one journal, and no journal could see that two of them changed places.
  * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
@@ -95,7 +95,7 @@ export class NodeCalls {
   #dispatch = 0;
   #reads: SeenReads;
   readonly #writes = new Map<string, number>();
-  /** Those that the manifest names; where it names none, what is granted counts, or all where nobody grants. */
+  /** Surfaces that the manifest names; if it names none, the granted ones, or all without grants. */
   readonly #declared: ReadonlySet<ImplementedSurface>;
   readonly #granted: ReadonlySet<ImplementedSurface> | undefined;
 

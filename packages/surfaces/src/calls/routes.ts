@@ -86,7 +86,7 @@ interface Method {
   /** By the contract. */
   readonly path: string;
   readonly capability: string;
-  /** What is refused is told by the path that was called. */
+  /** Refusals name the path that was called. */
   at(path: string, takes?: readonly Step[]): Route;
 }
 

@@ -25,7 +25,7 @@ const plainText = (options: { readonly minLength?: number; readonly maxLength?: 
 
 /** As long as the message that it came in: the surface says what is too long for it, with a code of its own. */
 export const Key = plainText({ minLength: 1 });
-/** Surfaces say what is too long for them, in their own words; beyond this nobody reads it. */
+/** A hard limit; surfaces have shorter ones with codes of their own. */
 export const Name = plainText({ minLength: 1, maxLength: 4_096 });
 export const DatasourceId = plainText({ minLength: 1, maxLength: 64 });
 /** May be empty. */

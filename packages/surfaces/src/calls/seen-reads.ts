@@ -10,7 +10,7 @@ import { ERRORS, type Json, OpenwopError } from '@gantry/protocol';
 import type { CallAnswer, CallJournal, ReadsPlace, SeenRead } from './call-journal.ts';
 import { isObject } from './data.ts';
 
-/** Between two writes, and in one visit of the node: no quota counts them, and who runs again has them in memory. */
+/** Limits between two writes, and in one visit of the node: no quota counts them, and a repeat holds them in memory. */
 const BATCH = { reads: 1_000, bytes: 256 * 1024 };
 const VISIT = { reads: 10_000, bytes: 4 * 1024 * 1024 };
 

@@ -1,4 +1,4 @@
-/** Who calls, for whom, and what makes the call the same call when its node runs again. */
+/** The caller of a method, and what identifies a call when its node runs again. */
 import { OpenwopError } from '@gantry/protocol';
 import type { Caller, NodeCaller } from '@gantry/resources';
 import type { Route } from './routes.ts';
@@ -48,7 +48,7 @@ export interface Invocation {
   readonly ordinal: number;
   /** `kvStorage.put` */
   readonly method: string;
-  /** Of method and input: another call in the same place is told apart by it. */
+  /** Of method and input: tells another call with the same key apart. */
   readonly fingerprint: string;
 }
 

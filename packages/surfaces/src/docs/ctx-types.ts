@@ -1,4 +1,4 @@
-/** Types of `ctx` for those who write packs: what every node has, and the surfaces from their literals. */
+/** Types of `ctx` for pack authors: what every node has, and the surfaces from their literals. */
 import { readFileSync } from 'node:fs';
 import type { MethodLiteral, SurfaceLiteral } from '../calls/define-surface.ts';
 import { typeText } from './type-text.ts';

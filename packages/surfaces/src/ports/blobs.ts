@@ -2,7 +2,7 @@
  * Objects of many tenants in named buckets.
  *
  * I1  Nothing is ever seen or changed beyond `tenant` and `bucket`.
- * I2  An object is whole or not there: whoever reads sees one put, never a mixture, never a part.
+ * I2  An object is whole or absent: a read sees one put, never a mixture or a part.
  * I3  A put or delete is durable when it is answered. With `journal: 'own'` the same invocation again gets the first
  *     answer and changes nothing, and another call with its id is refused with `idempotency_key_mismatch`.
  * I4  A link is good for one method on one object until its time, and for nothing else.
@@ -52,7 +52,7 @@ export interface BlobPort {
   ): Promise<string>;
   /** Rejects with `storage_unavailable`. */
   health(): Promise<void>;
-  /** Removes what nobody can see any more; answers how much it was. */
+  /** Removes unreachable content; answers how much it was. */
   sweep(now: number): Promise<number>;
   close(): Promise<void>;
 }

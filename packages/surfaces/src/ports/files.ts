@@ -3,7 +3,7 @@
  *
  * I1  Nothing is ever seen or changed beyond the folder of `tenant` and `workspace`: no path, no link and no race
  *     leads out. What does not plainly name something inside is refused with `path_outside_sandbox`.
- * I2  A file is whole or not there: whoever reads sees one write, never a part.
+ * I2  A file is whole or absent: a read sees one write, never a part.
  * I3  A change is durable when it is answered. The same invocation again gets the first answer and changes nothing;
  *     another call with its id is refused with `idempotency_key_mismatch`.
  */
@@ -80,5 +80,5 @@ export const NAME_BYTES = 1_024;
 /** A listing reads the names of a whole folder, so this bounds what a page may cost. */
 export const FILES_MAX = 100_000;
 
-/** What files are said to be under. It is the same for everyone: nothing of the machine is told. */
+/** The root of paths as packs see them; it reveals nothing of the machine. */
 export const SANDBOX_ROOT = '/workspace';

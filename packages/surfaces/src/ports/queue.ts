@@ -7,7 +7,7 @@
  * I3  A delivery is its consumer's for `visibilityMs`. Then, or when it is requeued, the message is delivered again
  *     with a higher count and its handle is no longer valid: `queue_delivery_token_expired`.
  * I4  A message delivered `deliveriesMax` times without success goes to the dead letters of its topic, a topic like
- *     any other. Messages there are delivered until they are acknowledged. Who subscribes is without that limit: what
+ *     any other. Messages there are delivered until they are acknowledged. Subscriptions have no such limit: what
  *     it rejects comes again, later each time, until it is taken. In a group that is also consumed from, deliveries to
  *     both count for who consumes.
  * I5  A published message is on the disk when it is answered, and is kept for `retentionMs` whether it is consumed
@@ -40,7 +40,7 @@ export const QUEUE_BOUNDS: QueueBounds = {
   groupsMax: 100,
 };
 
-/** I4: for who subscribes. */
+/** I4: for subscriptions. */
 export const withoutLimit = (bounds: QueueBounds): QueueBounds => ({
   ...bounds,
   deliveriesMax: Number.MAX_SAFE_INTEGER,
@@ -77,7 +77,7 @@ export interface QueueDelivery extends QueueMessage {
 
 export interface QueuePlace {
   readonly topic: string;
-  /** Empty for the group of those who name none. */
+  /** Empty for the default group. */
   readonly group: string;
 }
 

@@ -15,7 +15,7 @@ import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 export type SqlDialect = 'sqlite' | 'postgres' | 'mysql';
 
 /**
- * A number is told as a number where one prints the same digits, else as text: integers beyond 2^53, long decimals.
+ * A number reads as a number where that prints the same digits, else as text: integers beyond 2^53, long decimals.
  * Times of day with a zone are ISO 8601 in UTC, without one the same without Z; dates are `2026-01-31`. A column
  * declared boolean reads as boolean. JSON columns read as text on SQLite and MariaDB, which keep them so.
  */

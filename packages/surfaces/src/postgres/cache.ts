@@ -1,8 +1,8 @@
 /**
  * The cache port in PostgreSQL.
  *
- * I1  Writers of one tenant take turns: none evicts what another is noting as used. Only who deletes
- *     in masses does not: the sweeper of expired values, and eviction of a large namespace but for its last step.
+ * I1  Writers of one tenant take turns: none evicts what another is noting as used. Only mass deletion
+ *     does not: the sweeper of expired values, and eviction of a large namespace but for its last step.
  */
 
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';

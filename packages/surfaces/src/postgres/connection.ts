@@ -4,8 +4,8 @@
  * I1  `write` acts once for each invocation: its row is claimed first, so that a second call with the same id waits
  *     for the first and then reads its answer. What is thrown undoes claim and write.
  * I2  Nothing waits for ever: connecting, statements, locks and whole operations have an end.
- * I3  Connected, and its schema brought up, by who first needs it. A lost connection is thrown away, and the next call
- *     makes another; what fails while the server is away is `storage_unavailable`.
+ * I3  Connects and creates the schema on first use. A lost connection is thrown away, and the next call
+ *     makes another; what fails while the server is unreachable is `storage_unavailable`.
  *
  * @example
  * const database = openPostgresDatabase({ url });
@@ -30,7 +30,7 @@ export interface PostgresDatabase {
   write<T extends object | null>(call: PortWrite, work: (tx: Tx) => Promise<T>): Promise<T>;
   /** I1. Calls of one tenant to the area share transactions. */
   together<State, A extends Act<State>>(area: Area<State, A>): Writes<State, A>;
-  /** A transaction that is nobody's call. */
+  /** A transaction without a call. */
   upkeep<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Rejects with `storage_unavailable` when the server does not answer. */
   health(): Promise<void>;
@@ -46,7 +46,7 @@ const CONNECTIONS_MAX = 8;
 const CONNECT_TIMEOUT_S = 5;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
-/** Throws when the URL is none: `readServer`. */
+/** Throws for an invalid URL (`readServer`). */
 export function openPostgresDatabase({ url }: { readonly url: string }): PostgresDatabase {
   const address = addressOf(readServer(url));
   const opened = openedWhenNeeded({ open: () => open(url, address), close: end });

@@ -1,10 +1,10 @@
 /**
- * Indexes of collections, for who holds the collection.
+ * Indexes of collections; the caller holds the lock of the collection.
  *
  * I1  From the moment on that a field is listed, triggers keep its cells for documents that come, change or go.
  * I2  For those that are there, cells are written in steps, each a transaction: one for all would not end in time.
  *     Filters look into the cells of a field when all of them are there.
- * I3  Where filling stopped is stored: whoever asks next, in whatever process, goes on from there.
+ * I3  Where filling stopped is stored: the next caller, in any process, goes on from there.
  */
 import { INDEXES_MAX } from '../ports/documents.ts';
 import type { Tx } from './connection.ts';

@@ -25,7 +25,7 @@ interface Match {
   readonly bytes: number;
 }
 
-/** For who holds the collection: between reading and writing nobody else changes it. */
+/** The caller holds the lock of the collection, so nothing changes between reading and writing. */
 export async function patchEach(
   tx: Tx,
   found: Collection,

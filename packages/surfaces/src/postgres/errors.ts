@@ -77,7 +77,7 @@ const refusedBy = (error: unknown, code: string): string | null =>
 /** What may pass: connection, lost races, a standby, resources, locks, shut down or starting, system, unknown. */
 const PASSING_CLASSES = ['08', '25', '40', '53', '55', '57', '58', 'XX'];
 
-/** What connecting and bringing up the schema failed with: nobody's call had begun. Bugs stay what they are. */
+/** Failures of connecting and creating the schema, before any call. Bugs stay what they are. */
 export function explainOpening(error: unknown, address: string): unknown {
   const code = error instanceof OpenwopError ? null : codeOf(error);
   if (code === null) return error;

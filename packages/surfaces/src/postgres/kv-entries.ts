@@ -14,7 +14,7 @@ export interface KvAct extends Act<Entries> {
 }
 
 export interface Stored {
-  /** JSON; null where nobody has asked for it. */
+  /** JSON; null if it was not read. */
   readonly value: string | null;
   readonly bytes: number;
   readonly expires_at: number | null;

@@ -59,7 +59,7 @@ const actAt = <T>(place: KvKey, { now, reads, value }: Facts, decide: (entries: 
   bytes: bytesOf(JSON.stringify(value)),
 });
 
-/** What is there for who comes now, and the time that it has left. */
+/** The entry as it is now, and when it expires. */
 function readAt(entries: Entries, place: KvKey, now: number) {
   const found = entries.find(place);
   const there = isThere(found, now) ? found : null;

@@ -25,7 +25,7 @@ import {
 import { addDeadLetter } from './queue-messages.ts';
 import type { QueueAct, QueueTurn } from './queue-turn.ts';
 
-/** `deliveriesMax`: of who asks. */
+/** `deliveriesMax`: of the caller. */
 export interface Asking {
   readonly now: number;
   readonly deliveriesMax: number;
@@ -92,7 +92,7 @@ async function addGroup(
 
 type Due = Asked & Pick<Asking, 'deliveriesMax'>;
 
-/** Of those that nobody in this turn has got. */
+/** Of deliveries that this turn has not given away yet. */
 function dueOf(turn: QueueTurn, group: OpenGroup, { topic, messagesMax, deliveriesMax }: Due) {
   const free = group.due.filter(({ seq }) => !turn.isTouched({ groupId: group.id, seq }));
   return chooseDue(free.slice(0, messagesMax), { topic, messagesMax, deliveriesMax });

@@ -34,7 +34,7 @@ interface When {
 
 export type Asked = Pick<QueueLease, 'topic' | 'group' | 'messagesMax'>;
 
-/** A group, and how much those who ask for it want together. */
+/** A group, and how many messages its callers want together. */
 interface Wanted {
   readonly topic: string;
   readonly group: string;

@@ -93,7 +93,7 @@ export class QueueTurn {
     return this.#isTriedOut;
   }
 
-  /** Those who wait hear of it if and when it is committed. */
+  /** Waiting consumers are notified with the commit. */
   ring(topic: string): void {
     this.#heard.add(topic);
   }

@@ -1,4 +1,4 @@
-/** Queues in PostgreSQL, for several processes: who waits is woken by NOTIFY. */
+/** Queues in PostgreSQL, for several processes: NOTIFY wakes waiting consumers. */
 
 import { Arrivals } from '../capabilities/queue/arrivals.ts';
 import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../capabilities/queue/choose.ts';
@@ -32,7 +32,7 @@ export function postgresQueue(
 ): QueuePort {
   const arrivals = new Arrivals();
   const store = queueStore(database, bounds, arrivals);
-  // The database is shared with other surfaces, and closed by who opened it
+  // The database is shared with other surfaces, and closed with them
   return databaseQueue({ store, arrivals, now, report, close: async () => {} });
 }
 
@@ -42,7 +42,7 @@ function hear(arrivals: Arrivals, notice: string): void {
 }
 
 function queueStore(database: PostgresDatabase, bounds: QueueBounds, arrivals: Arrivals): QueueStore {
-  // Begun by who first waits; what was said before is looked for anew
+  // Begun by the first consumer that waits; earlier messages are looked for
   const ears = openedWhenNeeded({
     open: () =>
       database.listen(
@@ -150,7 +150,7 @@ async function lastSeq(sql: Sql, topic: string, tenant: string): Promise<number>
   return last?.seq ?? 0;
 }
 
-/** Messages past their time, then topics and groups that have none. Turns are taken in one order by all who sweep. */
+/** Messages past their time, then topics and groups that have none. All sweepers take turns in one order. */
 async function sweep(tx: Tx, now: number): Promise<number> {
   const expired = await tx<{ seq: number; tenant: string }[]>`
     select seq, tenant from queue_messages where expires_at <= ${now} order by expires_at limit ${SWEEP_BATCH}

@@ -62,7 +62,7 @@ export const last = (documents: readonly SearchDocument[]): SearchDocument[] => 
   ...new Map(documents.map((document) => [document.id, document])).values(),
 ];
 
-/** Writers that make one take turns, so there are no more than there may be. Those who wait then hold what was made. */
+/** Writers that create one take turns, which keeps the limit; the others then lock what was created. */
 async function indexFor(
   tx: Tx,
   place: Place,

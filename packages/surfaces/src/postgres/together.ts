@@ -62,7 +62,7 @@ export function together<State, A extends Act<State>>(area: Area<State, A>): Per
   const lines = new Map<string, Waiting<A>[]>();
   const serve = async (tenant: string, line: Waiting<A>[]): Promise<void> => {
     do {
-      // Who arrives in the same turn of the loop goes along
+      // Calls of the same turn of the loop go along
       await setImmediate();
       line.unshift(...(await serveTurn(area, tenant, takeBatch(line))));
     } while (line.length > 0);
@@ -92,7 +92,7 @@ function takeBatch<A extends { readonly bytes: number }>(line: Waiting<A>[]): Wa
   return line.splice(0, end === -1 ? line.length : end);
 }
 
-/** Answers who has to come again, alone. */
+/** Answers the calls that need a turn of their own. */
 async function serveTurn<State, A extends Act<State>>(
   area: Area<State, A>,
   tenant: string,

@@ -37,7 +37,7 @@ export async function usedBytes(tx: Tx, area: string, tenant: string): Promise<n
 /** Tenants with less room than this take turns; those with more cannot fill it within a commit. */
 const NARROW_BYTES = 33_554_432;
 
-/** `used` was read just now, without a turn. Who has plenty of room need not wait for the writes of others. */
+/** `used` was read without a turn: with plenty of space there is no need to wait for other writers. */
 const isNarrow = (used: number, quota: number): boolean => used > quota - Math.max(NARROW_BYTES, quota / 10);
 
 export async function takeTurnIfNarrow(tx: Tx, area: string, tenant: string, quota: number): Promise<void> {

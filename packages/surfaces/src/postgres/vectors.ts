@@ -26,7 +26,7 @@ interface Row {
   readonly packed: string;
 }
 
-/** What the database has is looked at by who first needs it. The kind is `pgvector` once it is known to have that. */
+/** Looks for pgvector on first use; the kind is `pgvector` once it was found. */
 export function postgresVectors(database: PostgresDatabase, limits: VectorLimits): OpenedPort<VectorsPort> {
   let kind = 'postgres';
   const vectors = openedWhenNeeded({

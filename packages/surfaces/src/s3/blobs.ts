@@ -21,7 +21,7 @@ import {
 import { asked, isMissing } from './errors.ts';
 import { checkSize, readObject } from './read.ts';
 
-/** `times` is a test's door: a host has `S3_TIMES`. */
+/** `times` is for tests: a host has `S3_TIMES`. */
 export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES): Promise<BlobPort> {
   const { sdk, client } = await connectS3(address, {
     maxAttempts: ATTEMPTS_MAX,

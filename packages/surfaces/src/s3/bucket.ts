@@ -66,7 +66,7 @@ export const nameOf = (address: S3Address, place: BlobPlace, tenant: string): Na
   Key: `${folderOf(address, tenant, place.bucket)}${place.key}`,
 });
 
-/** Where an object is; nobody gets there without a link. */
+/** Where an object is; access takes a link. */
 export function urlOf({ bucket, endpoint }: S3Address, key: string): string {
   const path = key.split('/').map(encodeURIComponent).join('/');
   return endpoint === undefined

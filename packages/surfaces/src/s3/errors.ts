@@ -1,4 +1,4 @@
-/** What a server says when it cannot, told so that an operator can act. */
+/** Failures of the server, with what the operator can do. */
 
 import { OpenwopError } from '@gantry/protocol';
 import type { S3Address } from '@gantry/store';
@@ -10,7 +10,7 @@ const statusOf = (error: unknown): number | undefined =>
     ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode
     : undefined;
 
-/** Of an object; a missing bucket also answers 404, but is the operator's to mend. */
+/** A missing object; a missing bucket also answers 404, but is for the operator to correct. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && error.name !== 'NoSuchBucket' && statusOf(error) === 404;
 

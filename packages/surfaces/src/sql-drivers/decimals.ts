@@ -2,7 +2,7 @@
 
 const PLAIN = /^-?\d+(?:\.\d+)?$/;
 
-/** A number where one prints the same digits, else text. Places that are zero are not told: `2.50` is 2.5. */
+/** A number where one prints the same digits, else text. Without trailing zeros: `2.50` is 2.5. */
 export function decimalOf(text: string): number | string {
   if (!PLAIN.test(text)) return text;
   const short = withoutZeros(text);

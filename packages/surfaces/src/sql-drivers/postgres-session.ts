@@ -94,7 +94,7 @@ export class PostgresSession implements SqlSession {
     await Promise.all([this.#send('rollback'), this.#send('discard all')]);
   }
 
-  /** Below the driver: its own way writes a farewell, which throws when TLS was cut ([m] an error that nobody hears). */
+  /** Below the driver, which would write a farewell and throw an unhandled error when TLS was cut. */
   end(): void {
     this.#isOpen = false;
     this.#wire.cut();

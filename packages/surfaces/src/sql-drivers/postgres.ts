@@ -15,7 +15,7 @@ const RIGHTS = `
   where rolname in ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files')
     and pg_has_role(oid, 'member') and not (select rolsuper from me)`;
 
-/** Throws when the URL is none: `readServer`. */
+/** Throws for an invalid URL (`readServer`). */
 export function postgresBackend({ url, limits }: ServerOptions): SqlBackend {
   const server = readServer(url);
   return serverBackend({

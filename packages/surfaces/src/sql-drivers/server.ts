@@ -43,7 +43,7 @@ export function serverBackend(server: SqlServer): SqlBackend {
     use(readers, tenant, (session) => session.read(statement));
   const transact = (statements: readonly SqlStatement[], tenant: string) =>
     watched(name, (progress) =>
-      // It has begun: a server that is away is told apart from one that was lost meanwhile
+      // It has begun: an unreachable server is told apart from one that was lost meanwhile
       use(writers, tenant, async (session) => {
         const counts = await inOrder(statements, limits, async (statement) => {
           const isDefinition = statement.kind === 'definition';
@@ -72,7 +72,7 @@ interface Progress {
   phase: 'working' | 'committing';
 }
 
-/** Before the commit was asked for, a lost server means that nothing was kept. After it, nobody knows. */
+/** Before the commit, a lost server means that nothing was kept; after it, the outcome is unknown. */
 export async function watched<T>(name: string, run: (progress: Progress) => Promise<T>): Promise<T> {
   const progress: Progress = { phase: 'working' };
   try {

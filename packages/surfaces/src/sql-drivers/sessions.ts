@@ -1,5 +1,5 @@
 /**
- * Sessions with a server, made when there is work for them and shared by all who may use the data source.
+ * Sessions with a server, opened on demand and shared by all users of the data source.
  *
  * I1  A session serves one call at a time, so that ending it harms no other.
  * I2  Whatever a call did to its session, the next finds it as it began: it is renewed, or ended.
@@ -45,7 +45,7 @@ export class Sessions<S extends Session> {
     this.#begin = begin;
   }
 
-  /** Answers when the work is done; the session is renewed after that, and only then somebody else's. */
+  /** Answers when the work is done; the session is renewed before the next caller gets it. */
   async use<T>(key: string, work: (session: S) => Promise<T>): Promise<T> {
     const leave = await this.#turns.acquire(key).catch(refusedTurn);
     const session = this.#find() ?? this.#begin();

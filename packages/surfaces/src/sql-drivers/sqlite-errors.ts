@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<number, SqlAbort>> = {
   20: 'data',
 };
 const [READONLY, AUTH, ERROR, RANGE] = [8, 23, 1, 25];
-/** Of a file that waiting does not mend: not allowed, damaged, cannot be opened, no database. */
+/** Permanent faults of a file: no permission, damaged, cannot be opened, not a database. */
 const UNUSABLE: Readonly<Record<number, string>> = {
   3: 'The operator has to check its permissions.',
   11: 'The operator has to put back a sound one.',

@@ -66,7 +66,7 @@ export const blobArea = defineArea({
     const forget = database.prepare('delete from blob_garbage where file = ?');
     const checkRoom = quotaOf(database);
     return {
-      /** The journal keeps the answer: a caller whose content is not the one named there wrote in vain. */
+      /** The answer is recorded: content that is not named there is not used. */
       put(place: PlacedBlob, blob: StoredBlob, now: number, quota: number): NamedBlob {
         const { tenant, bucket, key } = place;
         const before = blobOf(find.get(tenant, bucket, key));

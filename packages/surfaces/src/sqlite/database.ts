@@ -31,7 +31,7 @@ interface DatabaseOf<S extends AreaSet> {
     call: PortWrite,
     ...args: ArgsOf<WritesOf<S, A>[N]>
   ): Promise<AnswerOf<WritesOf<S, A>[N]>>;
-  /** A write that is nobody's call. */
+  /** A write without a call. */
   upkeep<A extends keyof S & string, N extends keyof WritesOf<S, A> & string>(
     area: A,
     name: N,
@@ -43,7 +43,7 @@ interface DatabaseOf<S extends AreaSet> {
 interface OpensLate {
   /** False until something was asked of it. */
   isInUse(): boolean;
-  /** Rejects when it is in use and cannot answer. Looking must not start what nobody uses. */
+  /** Rejects when it is in use and cannot answer. Never starts what is not in use. */
   health(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export interface RetrievalDatabase extends DatabaseOf<RetrievalAreas>, OpensLate
 
 export interface DatabaseOptions {
   readonly dataDir: string;
-  /** How long a read that looks through what is stored may take. A test's door: a host has `SCAN_MS_MAX`. */
+  /** The limit of a scan, for tests; a host has `SCAN_MS_MAX`. */
   readonly scanMsMax?: number;
 }
 

@@ -4,7 +4,7 @@
  * I1  From the moment on that a field is listed, triggers keep its cells for documents that come, change or go.
  * I2  For those that are there, cells are written in steps, between which others write. Filters look into the cells
  *     of a field when all of them are there.
- * I3  Where filling stopped is stored: whoever asks next goes on from there.
+ * I3  Where filling stopped is stored: the next caller goes on from there.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { INDEXES_MAX } from '../ports/documents.ts';

@@ -1,4 +1,4 @@
-/** Files of tenants that are open: few, the one used longest ago is closed first, and so is what nobody uses. */
+/** Open files of tenants: few, and the least recently used is closed first; idle ones are closed too. */
 
 /** Of each thread or process. */
 export const FILES_MAX = 32;

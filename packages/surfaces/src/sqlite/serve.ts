@@ -1,4 +1,4 @@
-/** The side of a thread: opens, says how that went, then answers batches until it is told to close. */
+/** The side of a thread: opens, reports that, then answers batches until it is closed. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { type Answer, Refusal } from '../refusal.ts';
 import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
@@ -48,7 +48,7 @@ function collect(port: MessagePort, first: readonly Request[] | null): [Request[
   return [requests, false];
 }
 
-/** Primary result codes that time or an operator mends: busy, read-only, I/O, full, cannot open. */
+/** Primary result codes that pass or that an operator corrects: busy, read-only, I/O, full, cannot open. */
 const PASSING = new Set([5, 8, 10, 13, 14]);
 
 export function failure(error: unknown): Answer {

@@ -50,7 +50,7 @@ function checkpoint(database: DatabaseSync): void {
   try {
     database.exec('pragma wal_checkpoint(truncate)');
   } catch {
-    // The disk is full, say: the writes of that moment are told so themselves
+    // For example, the disk is full: writes report that themselves
   } finally {
     database.exec(`pragma busy_timeout = ${before}`);
   }

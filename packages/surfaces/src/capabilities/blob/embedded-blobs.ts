@@ -35,7 +35,7 @@ export interface EmbeddedBlobs extends BlobPort {
   servePresigned(request: PresignedRequest): Promise<PresignedAnswer>;
 }
 
-/** What nobody names is removed at once, so that replacing fills no disk. What a crash left is found by this time. */
+/** Replaced content is removed at once; what a crash left behind is removed after this time. */
 const GARBAGE_MS = 600_000;
 const GARBAGE_BATCH = 200;
 

@@ -20,7 +20,7 @@ function problemOf(key: string): string | undefined {
 const CONTENT_TYPE =
   /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(; ?[\w-]{1,32}=("[\w ./:+-]{1,64}"|[\w./:+-]{1,64})){0,4}$/;
 
-/** Of what came by a link: its sender is no caller who could mend it, and what is no type is none. */
+/** For uploads by link: an invalid type is dropped, since the sender cannot correct it. */
 export const knownType = (given: string | undefined): string | null =>
   given !== undefined && CONTENT_TYPE.test(given) ? given : null;
 

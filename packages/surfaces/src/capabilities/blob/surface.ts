@@ -128,7 +128,7 @@ interface BlobOptions extends Over<BlobPort> {
   readonly buckets: readonly string[];
 }
 
-/** Making a link changes nothing, but whoever has it may write. */
+/** Making a link changes nothing, but its holder may write. */
 const PUT_LINK = {
   path: 'storage.blob.presign',
   capability: 'host.blobStorage.presign',

@@ -133,7 +133,7 @@ class Reader {
   }
 }
 
-/** A value that looks like an operator was meant as one, by the author or by somebody else. */
+/** A value that looks like an operator was meant as one, by the author or an attacker. */
 function operatorIn(value: Json): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const names = Array.isArray(value) ? [] : Object.keys(value);

@@ -25,7 +25,7 @@ export function boundsOf({ prefix, after }: Omit<KeyPage, 'limit'>): KeyBounds {
 /** What one read of a listing looks at. Expired keys beyond it are left to the next one, so that others come in between. */
 export const LOOKED_AT_MAX = 5_000;
 
-/** Most pages meet few expired keys: told of a larger bound, PostgreSQL would plan for it. */
+/** Most pages meet few expired keys; PostgreSQL would plan for a larger bound. */
 const firstLook = (limit: number): number => Math.min(2 * limit, LOOKED_AT_MAX);
 
 export interface Stretch {

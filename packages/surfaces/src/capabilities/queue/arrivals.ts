@@ -1,4 +1,4 @@
-/** Who waits for messages, in this process. */
+/** Consumers of this process that wait for messages. */
 import type { QueuePlace } from '../../ports/queue.ts';
 
 export interface Bell {
@@ -14,7 +14,7 @@ export interface Turn {
 
 export class Arrivals {
   readonly #bells = new Map<string, Set<() => void>>();
-  /** Of groups; those who came first are first. */
+  /** By group, in the order of arrival. */
   readonly #lines = new Map<string, Set<() => void>>();
 
   /** Take it before looking, so that nothing arrives unheard in between. */
@@ -40,7 +40,7 @@ export class Arrivals {
     for (const wake of this.#bells.get(keyOf(tenant, topic)) ?? []) wake();
   }
 
-  /** After an outage nobody knows what was missed. */
+  /** After an outage, since notices may have been missed. */
   ringAll(): void {
     for (const waiting of this.#bells.values()) for (const wake of waiting) wake();
   }

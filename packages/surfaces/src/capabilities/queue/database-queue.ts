@@ -117,7 +117,7 @@ function taking(store: QueueStore, arrivals: Arrivals) {
   };
   return {
     take: (wanted: Wanted, call: QueueCall) => lease(wanted, call, 'answer'),
-    /** Null when the time is over, or nobody wants it any more. */
+    /** Null after a timeout or an abort. */
     takeOrWait: (wanted: Wanted, call: QueueCall, wait: Wait) =>
       takeInTurn({
         ...wait,

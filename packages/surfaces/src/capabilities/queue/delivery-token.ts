@@ -5,7 +5,7 @@ import { tokenExpired } from './errors.ts';
 
 export interface DeliveryTokens {
   seal(tenant: string, handle: string): string;
-  /** Throws `queue_delivery_token_expired`; who made it up learns nothing else. */
+  /** Throws `queue_delivery_token_expired`, also for a forged token. */
   open(tenant: string, token: string): OpenedToken;
   /** For a message that started a run and is acknowledged: packs may acknowledge it once more. */
   receipt(tenant: string, messageId: string): string;

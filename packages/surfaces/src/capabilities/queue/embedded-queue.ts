@@ -1,4 +1,4 @@
-/** Queues in the data folder of one process: who waits is woken by who publishes. */
+/** Queues in the data folder of one process: publishing wakes waiting consumers. */
 
 import { QUEUE_BOUNDS, type QueueDeps, type QueuePort } from '../../ports/queue.ts';
 import type { EmbeddedDatabase } from '../../sqlite/database.ts';
@@ -15,6 +15,6 @@ export const embeddedQueue = (
     arrivals: new Arrivals(),
     now,
     report,
-    // The database is shared with other surfaces, and closed by who opened it
+    // The database is shared with other surfaces, and closed with them
     close: async () => {},
   });

@@ -1,4 +1,4 @@
-/** What a lease of who waits is refused with when it finds nothing: so nothing of it is kept. Threads load this file. */
+/** Refuses an empty lease of a waiting consumer, so that nothing of it is recorded. Threads load this file. */
 import { Refusal } from '../../refusal.ts';
 
 export const nothingThere = (): Refusal =>

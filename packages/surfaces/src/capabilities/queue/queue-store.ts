@@ -34,7 +34,7 @@ export interface Granted {
   readonly handles: readonly string[];
   /** Whether messages went to the dead letters of the topic meanwhile. */
   readonly buried: boolean;
-  /** Those of the handles, from who has them at hand. Never on record. */
+  /** Messages of the handles, where they are at hand. Never recorded. */
   readonly messages?: readonly Logged[];
 }
 

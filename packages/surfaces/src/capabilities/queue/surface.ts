@@ -35,7 +35,7 @@ export const Headers = Type.Refine(
   },
 );
 
-/** What packs can be shown of a message that somebody else, or an older host, has put there. */
+/** Headers that packs can be given; others may come from older hosts. */
 export const plainHeaders = (headers: Texts): Texts =>
   Object.fromEntries(Object.entries(headers).filter(isHeader));
 

@@ -16,20 +16,20 @@ export interface Waiting<T> {
   readyAt(now: number): Promise<number | null>;
   /** Null when there was nothing. */
   attempt(now: number): Promise<T | null>;
-  /** After an attempt in vain: puts aside what may be in the way. */
+  /** After an attempt that found nothing: sets aside what may be in the way. */
   makeWay(now: number): Promise<void>;
 }
 
 type Look<T> =
   | { readonly kind: 'taken'; readonly taken: T }
-  | { readonly kind: 'in vain' }
+  | { readonly kind: 'missed' }
   | { readonly kind: 'nothing'; readonly readyAt: number | null };
 
-/** Null when the time is over, or nobody wants it any more. */
+/** Null after a timeout or an abort. */
 export async function takeInTurn<T>(waiting: Waiting<T>): Promise<T | null> {
   const { now, signal } = waiting;
   const until = now() + waiting.waitMs;
-  // Those who need not wait need no turn either: they share transactions
+  // Without waiting no turn is needed: such leases share transactions
   const first = await look(waiting);
   if (first.kind === 'taken') return first.taken;
   const turn = waiting.turn();
@@ -48,7 +48,7 @@ async function lookUntil<T>(until: number, waiting: Waiting<T>): Promise<T | nul
     try {
       const found = await look(waiting);
       if (found.kind === 'taken') return found.taken;
-      if (found.kind === 'in vain') await waiting.makeWay(now());
+      if (found.kind === 'missed') await waiting.makeWay(now());
       else await pause(Math.min(until, found.readyAt ?? until) - now(), signal, [bell.rung]);
     } finally {
       bell.stop();
@@ -62,7 +62,7 @@ async function look<T>({ now, signal, readyAt: when, attempt }: Waiting<T>): Pro
   const at = now();
   if (readyAt === null || readyAt > at || signal.aborted) return { kind: 'nothing', readyAt };
   const taken = await attempt(at);
-  return taken === null ? { kind: 'in vain' } : { kind: 'taken', taken };
+  return taken === null ? { kind: 'missed' } : { kind: 'taken', taken };
 }
 
 /** Resolves after a time, or at once when the signal ends the wait. */

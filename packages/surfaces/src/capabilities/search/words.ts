@@ -10,7 +10,7 @@ const UNSPACED =
   /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/v;
 const ACCENTS = /[\u0300-\u036f]/g;
 
-/** PostgreSQL keeps none above 2 KB, and nobody looks for one. */
+/** PostgreSQL keeps no word above 2 KB. */
 const WORD_CHARACTERS_MAX = 100;
 
 /** No phrase reaches from one field into the next. */

@@ -25,7 +25,7 @@ interface Datasource {
 export interface Datasources {
   /** Throws `datasource_not_found`, or `datasource_access_denied` for one of another tenant. */
   find(id: string, tenant: string): Datasource;
-  /** Those that every tenant may use: who has others is nobody else's business. */
+  /** Only those that every tenant may use. */
   readonly advertised: { readonly id: string; readonly driver: SqlDialect }[];
   readonly drivers: SqlDialect[];
   /** Of all tenants, for the operator. */
@@ -39,7 +39,7 @@ export interface DatasourceBackend {
   readonly kind: string;
   /** Rejects with `storage_unavailable`. */
   health(): Promise<void>;
-  /** What the operator should mend, though it can be used. */
+  /** What the operator should correct, although it can be used. */
   warning(): Promise<string | null>;
 }
 

@@ -150,5 +150,5 @@ const VERBS = [
   'leave optimize purge repair resignal restart return shutdown signal slave source stop uninstall unlock use xa',
 ];
 
-/** Whoever sends one asks for more than nodes may do; anything else is a slip of the pen. */
+/** These verbs are denied by name; any other unknown verb is a syntax error. */
 export const OTHER_VERBS: ReadonlySet<string> = new Set(VERBS.flatMap((line) => line.split(' ')));

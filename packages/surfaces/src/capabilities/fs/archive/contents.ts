@@ -7,7 +7,7 @@ export interface ArchiveFile {
   readonly bytes: Uint8Array;
 }
 
-/** Paths are as the archive has them: whoever uses them judges them. */
+/** Paths are as in the archive, unchecked. */
 export interface Contents {
   readonly files: ArchiveFile[];
   readonly folders: string[];

@@ -1,4 +1,4 @@
-/** How much is taken of an archive, whoever made it. What is written here stays within the same. */
+/** Limits of archives, both read and written. */
 
 import type { ZlibOptions } from 'node:zlib';
 import { FILE_BYTES_MAX } from '../../../ports/files.ts';

@@ -1,4 +1,4 @@
-/** Runs in the converter's process only: unpacking takes as long as whoever packed wants it to. */
+/** Runs in the converter's process only: an archive can be made to take any time. */
 
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';

@@ -48,7 +48,7 @@ function isThere(name: string): boolean {
 const hasImages = (): boolean =>
   ['', 'musl'].some((libc) => isThere(`@img/sharp-${process.platform}${libc}-${process.arch}`));
 
-/** Looks for the libraries and loads none: most hosts never touch an image. `limits` is a test's door. */
+/** Looks for the libraries without loading them. `limits` is for tests. */
 export function openConverter(limits: ConverterLimits = LIMITS): Converter {
   const turns = limiter({ max: AT_ONCE_MAX, waitingPerTenantMax: WAITING_BY_TENANT_MAX });
   const lacks = { image: !hasImages(), pdf: !isThere('unpdf') || !isThere('pdf-lib') };

@@ -95,7 +95,7 @@ export const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].inclu
 
 const notFound = (path: string): OpenwopError => new OpenwopError('file_not_found', { details: { path } });
 
-/** For those who only look. */
+/** For reads. */
 export const explainRead = (error: unknown, path: string): unknown =>
   isAbsent(error) ? notFound(path) : explain(error, path);
 

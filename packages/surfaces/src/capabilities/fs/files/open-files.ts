@@ -42,7 +42,7 @@ export interface FilesOptions {
   readonly dataDir: string;
   /** For each tenant, of what was written here. */
   readonly quotaBytes: number;
-  /** For each tenant. A test's door: a host has `FILES_MAX`. */
+  /** For each tenant. For tests: a host has `FILES_MAX`. */
   readonly filesMax?: number;
   readonly now: () => number;
 }
@@ -77,7 +77,7 @@ class Files implements FilesPort {
           await this.#make(change, 'again');
           await database.upkeep('files', 'recover', change, now());
         } catch {
-          // Nobody was told of it, and it cannot be done any more: whoever comes again is told why
+          // It was not acknowledged and cannot be done any more: a repeat of the call reports why
           await database.upkeep('files', 'abandon', change.tenant, change.invocation);
         }
       }
@@ -235,7 +235,7 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** For files that nobody gave a type. */
+/** For files that were written without a type. */
 const BY_EXTENSION: Readonly<Record<string, string>> = {
   avif: 'image/avif',
   csv: 'text/csv',
