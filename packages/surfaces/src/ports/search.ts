@@ -8,7 +8,6 @@
  * I3  As I3 of the kv port: a write is answered once for each invocation, and a refused one leaves no trace.
  * I4  A write is whole or not at all: all of its documents, the limits.
  */
-
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 import type { Filter } from '../capabilities/documents/filter.ts';
 import type { ParsedQuery } from '../capabilities/search/parse-query.ts';

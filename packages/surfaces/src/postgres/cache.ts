@@ -4,7 +4,6 @@
  * I1  Writers of one tenant take turns: none evicts what another is noting as used. Only mass deletion
  *     does not: the sweeper of expired values, and eviction of a large namespace but for its last step.
  */
-
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 import { entryBytes } from '../capabilities/kv/entry-bytes.ts';
 import type { CacheKey, CachePort } from '../ports/cache.ts';

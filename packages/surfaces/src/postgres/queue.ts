@@ -1,5 +1,4 @@
 /** Queues in PostgreSQL, for several processes: NOTIFY wakes waiting consumers. */
-
 import { Arrivals } from '../capabilities/queue/arrivals.ts';
 import { readyAtOf, UNSEEN_LOOKED, type Unseen } from '../capabilities/queue/choose.ts';
 import { databaseQueue } from '../capabilities/queue/database-queue.ts';
@@ -32,8 +31,7 @@ export function postgresQueue(
 ): QueuePort {
   const arrivals = new Arrivals();
   const store = queueStore(database, bounds, arrivals);
-  // The database is shared with other surfaces, and closed with them
-  return databaseQueue({ store, arrivals, now, report, close: async () => {} });
+  return databaseQueue({ store, arrivals, now, report });
 }
 
 function hear(arrivals: Arrivals, notice: string): void {

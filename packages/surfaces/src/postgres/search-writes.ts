@@ -1,5 +1,4 @@
 /** Writes of the search port in PostgreSQL. Each holds the row of its index, so writers of one take turns. */
-
 import { checkRoom, noIndex, tooManyIndexes } from '../capabilities/search/refusals.ts';
 import type { SearchDocument, SearchLimits } from '../ports/search.ts';
 import type { Tx } from './connection.ts';

@@ -1,5 +1,4 @@
 /** Failures of the server, with what the operator can do. */
-
 import { OpenwopError } from '@gantry/protocol';
 import type { S3Address } from '@gantry/store';
 import { codeOf, lost, ofConnecting, refused, ServerError, tlsFault } from '../backend-errors.ts';

@@ -1,5 +1,4 @@
 /** Reading an object: bounded in size, time and memory, and no connection waits for room. */
-
 import { addAbortSignal, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3';

@@ -1,5 +1,4 @@
 /** How large an answer may be. Loads nothing, since the processes of SQLite use it too. */
-
 import type { Socket } from 'node:net';
 import type { Data } from '../calls/data.ts';
 import type { SqlLimits } from '../ports/sql.ts';

@@ -2,7 +2,6 @@
  * Runs one job after the other. A process, not a thread: `node:sqlite` cannot interrupt a query and `terminate()` of a
  * thread inside one never resolves, but a process can be killed and SQLite keeps or drops its transaction.
  */
-
 import { serveJobs } from '../jobs/serve-jobs.ts';
 import type { Answer } from '../refusal.ts';
 import { SqliteConnections } from './sqlite-connections.ts';

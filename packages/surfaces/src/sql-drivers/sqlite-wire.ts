@@ -1,5 +1,4 @@
 /** What travels between the host and the processes that run SQLite. Loads nothing: processes start fast. */
-
 import type { Invocation } from '../calls/surface-call.ts';
 import type { SqlLimits, SqlStatement, SqlValue } from '../ports/sql.ts';
 

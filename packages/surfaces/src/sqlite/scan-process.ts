@@ -2,7 +2,6 @@
  * Scans a database file. A process, not a thread: `node:sqlite` cannot interrupt a query (FTS5 has no hook inside a
  * phrase), but a process can be killed.
  */
-
 import { existsSync } from 'node:fs';
 import { noIndex } from '../capabilities/search/refusals.ts';
 import { serveJobs } from '../jobs/serve-jobs.ts';

@@ -1,5 +1,4 @@
 /** Reads that scan what a tenant has stored, in processes of their own. */
-
 import { statSync } from 'node:fs';
 import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 import { refusedTurn, unavailable } from '../backend-errors.ts';

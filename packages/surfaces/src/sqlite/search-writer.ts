@@ -1,5 +1,4 @@
 /** Writes to the full text of all tenants: those of a tenant that arrived together are one transaction. */
-
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Answer } from '../refusal.ts';

@@ -1,5 +1,4 @@
 /** What travels between the main thread and the threads that own the database. Loads nothing: threads start fast. */
-
 import type { Invocation } from '../calls/surface-call.ts';
 import type { Answer } from '../refusal.ts';
 

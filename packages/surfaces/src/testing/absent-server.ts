@@ -1,5 +1,4 @@
 /** What surfaces do whose server is not there when they are opened, and comes later. */
-
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { OpenwopError } from '@gantry/protocol';

@@ -1,5 +1,4 @@
 /** A desk with vectors and full text in a folder of its own. */
-
 import { implementSearch, SEARCH_LIMITS } from '../capabilities/search/surface.ts';
 import { implementVectors, VECTOR_LIMITS } from '../capabilities/vector/surface.ts';
 import { openRetrievalDatabase } from '../sqlite/database.ts';

@@ -1,5 +1,4 @@
 /** A process that adds to one counter in a SQL data source, many times at once, and says which calls were answered. */
-
 import { statementOf } from '../capabilities/sql/template.ts';
 import { SQL_LIMITS } from '../ports/sql.ts';
 import { SqlitePool, tenantFiles } from '../sql-drivers/sqlite.ts';

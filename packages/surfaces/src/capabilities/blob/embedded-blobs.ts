@@ -1,8 +1,7 @@
 /** Objects in the data folder: content in files, the rest in the embedded database. */
 import { join } from 'node:path';
 import { OpenwopError } from '@gantry/protocol';
-import type { MakeRoom } from '../../calls/content-room.ts';
-import { type BlobContent, type BlobPlace, type BlobPort, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
+import { type BlobPlace, type BlobPort, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
 import type { NamedBlob, PlacedBlob, StoredBlob } from '../../sqlite/blobs.ts';
 import type { EmbeddedDatabase } from '../../sqlite/database.ts';
 import { ContentFiles } from './content-files.ts';
@@ -40,28 +39,35 @@ const GARBAGE_MS = 600_000;
 const GARBAGE_BATCH = 200;
 
 export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<EmbeddedBlobs> {
-  const { database, links } = options;
+  const { database, links, quotaBytes } = options;
   const files = new ContentFiles(join(options.dataDir, 'blobs'));
   await files.open((file) => database.read('blobs', 'isNamed', file));
-  const port: BlobPort = {
+  const objects = new StoredObjects(database, files);
+  const stream = async (place: PlacedBlob): Promise<StreamedBlob | null> => {
+    const object = await objects.find(place, ({ file }) => files.find(file));
+    if (object === null) return null;
+    const { content, blob } = object;
+    return { body: content.createReadStream(), sizeBytes: blob.bytes, contentType: blob.contentType };
+  };
+  const upload: LinkTarget['upload'] = (place, { body, contentType }, now) =>
+    objects.store(body, contentType, (blob) => database.upkeep('blobs', 'put', place, blob, now, quotaBytes));
+  return {
     journal: 'own',
     addressOf: async (place) => `${await links.publicUrl()}${objectPath(place)}`,
-    put: ({ bytes: content, contentType, ...object }, call) =>
-      store(files, { content, contentType }, (blob) =>
-        database.write(
-          'blobs',
-          'put',
-          call,
-          placeOf(object, call.tenant),
-          blob,
-          call.now,
-          options.quotaBytes,
-        ),
+    put: ({ bytes, contentType, ...object }, call) =>
+      objects.store(bytes, contentType, (blob) =>
+        database.write('blobs', 'put', call, placeOf(object, call.tenant), blob, call.now, quotaBytes),
       ),
-    get: (place, { tenant }, makeRoom) => load(database, files, placeOf(place, tenant), makeRoom),
+    async get(place, { tenant }, makeRoom) {
+      const object = await objects.find(placeOf(place, tenant), async ({ file, bytes }) => {
+        await makeRoom?.(bytes);
+        return files.read(file);
+      });
+      return object && { bytes: object.content, contentType: object.blob.contentType };
+    },
     async delete(place, call) {
       const file = await database.write('blobs', 'delete', call, placeOf(place, call.tenant), call.now);
-      if (file !== null) await discard(files, file);
+      if (file !== null) await objects.discard(file);
       return { deleted: file !== null };
     },
     list: (range, { tenant }) => database.read('blobs', 'list', tenant, range),
@@ -72,102 +78,71 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
       return `${await links.publicUrl()}${link}`;
     },
     health: async () => void (await database.read('blobs', 'isNamed', '')),
-    sweep: (now) => sweep(database, files, now),
+    sweep: (now) => objects.sweep(now),
     close: async () => {},
-  };
-  const upload: LinkTarget['upload'] = (place, { body: content, contentType }, now) =>
-    store(files, { content, contentType }, (blob) =>
-      database.upkeep('blobs', 'put', place, blob, now, options.quotaBytes),
-    );
-  const stream: LinkTarget['stream'] = (place) => open(database, files, place);
-  return {
-    ...port,
     servePresigned: (request) => servePresigned({ key: links.key, stream, upload }, request),
   };
 }
 
 const placeOf = ({ bucket, key }: BlobPlace, tenant: string): PlacedBlob => ({ tenant, bucket, key });
 
-interface Incoming {
-  readonly content: Uint8Array | AsyncIterable<Uint8Array>;
-  readonly contentType: string | null;
-}
+/** Rows in the database, and the files that hold their content. */
+class StoredObjects {
+  readonly #database: EmbeddedDatabase;
+  readonly #files: ContentFiles;
 
-/** `name` answers which file the object has: another one when the call is on record. */
-async function store(
-  files: ContentFiles,
-  { content, contentType }: Incoming,
-  name: (blob: StoredBlob) => Promise<NamedBlob>,
-): Promise<{ sizeBytes: number }> {
-  const { file, bytes } = await files.add(content).catch(unavailable);
-  try {
-    const named = await name({ file, bytes, contentType });
-    if (named.file === file) await files.settle(file).catch(unavailable);
-    else await files.remove(file);
-    if (named.replaced !== undefined) await discard(files, named.replaced);
-  } catch (error) {
-    // The database may have kept the row and lost its voice: then the next start decides
-    if (!(error instanceof OpenwopError && error.code === 'storage_unavailable')) await files.remove(file);
-    throw error;
+  constructor(database: EmbeddedDatabase, files: ContentFiles) {
+    this.#database = database;
+    this.#files = files;
   }
-  return { sizeBytes: bytes };
-}
 
-/** Its row of garbage stays for the sweep, which also comes for what cannot be removed now. */
-const discard = (files: ContentFiles, file: string): Promise<void> => files.remove(file).catch(() => {});
-
-/** Between the row and its file a put may come; then there is a newer row. */
-async function found<T>(
-  database: EmbeddedDatabase,
-  place: PlacedBlob,
-  contentOf: (blob: StoredBlob) => Promise<T | null>,
-): Promise<{ content: T; blob: StoredBlob } | null> {
-  for (let last = ''; ; ) {
-    const blob = await database.read('blobs', 'get', place);
-    if (blob === null) return null;
-    const content = await contentOf(blob).catch(unavailable);
-    if (content !== null) return { content, blob };
-    if (blob.file === last) throw new Error(`The content ${blob.file} of an object is missing`);
-    last = blob.file;
+  /** `name` answers which file the object has: another one when the call is on record. */
+  async store(
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    contentType: string | null,
+    name: (blob: StoredBlob) => Promise<NamedBlob>,
+  ): Promise<{ sizeBytes: number }> {
+    const { file, bytes } = await this.#files.add(content).catch(unavailable);
+    try {
+      const named = await name({ file, bytes, contentType });
+      if (named.file === file) await this.#files.settle(file).catch(unavailable);
+      else await this.#files.remove(file);
+      if (named.replaced !== undefined) await this.discard(named.replaced);
+    } catch (error) {
+      // The database may have kept the row and lost its answer: then the next start decides
+      const isInDoubt = error instanceof OpenwopError && error.code === 'storage_unavailable';
+      if (!isInDoubt) await this.#files.remove(file);
+      throw error;
+    }
+    return { sizeBytes: bytes };
   }
-}
 
-async function load(
-  database: EmbeddedDatabase,
-  files: ContentFiles,
-  place: PlacedBlob,
-  makeRoom?: MakeRoom,
-): Promise<BlobContent | null> {
-  const object = await found(database, place, async ({ file, bytes }) => {
-    await makeRoom?.(bytes);
-    return files.read(file);
-  });
-  return object && { bytes: object.content, contentType: object.blob.contentType };
-}
+  /** Its row of garbage stays for the sweep, which also comes for what cannot be removed now. */
+  discard(file: string): Promise<void> {
+    return this.#files.remove(file).catch(() => {});
+  }
 
-async function open(
-  database: EmbeddedDatabase,
-  files: ContentFiles,
-  place: PlacedBlob,
-): Promise<StreamedBlob | null> {
-  const object = await found(database, place, ({ file }) => files.find(file));
-  if (object === null) return null;
-  const { content, blob } = object;
-  return {
-    body: content.createReadStream(),
-    sizeBytes: blob.bytes,
-    contentType: blob.contentType,
-  };
-}
+  /** Between the row and its file a put may come; then there is a newer row. */
+  async find<T>(place: PlacedBlob, contentOf: (blob: StoredBlob) => Promise<T | null>) {
+    for (let last = ''; ; ) {
+      const blob = await this.#database.read('blobs', 'get', place);
+      if (blob === null) return null;
+      const content = await contentOf(blob).catch(unavailable);
+      if (content !== null) return { content, blob };
+      if (blob.file === last) throw new Error(`The content ${blob.file} of an object is missing`);
+      last = blob.file;
+    }
+  }
 
-async function sweep(database: EmbeddedDatabase, files: ContentFiles, now: number): Promise<number> {
-  let removed = 0;
-  for (;;) {
-    const garbage = await database.read('blobs', 'garbage', now - GARBAGE_MS, GARBAGE_BATCH);
-    for (const file of garbage) await files.remove(file);
-    if (garbage.length > 0) await database.upkeep('blobs', 'forget', garbage);
-    removed += garbage.length;
-    if (garbage.length < GARBAGE_BATCH) return removed;
+  async sweep(now: number): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const garbage = await this.#database.read('blobs', 'garbage', now - GARBAGE_MS, GARBAGE_BATCH);
+      for (const file of garbage) await this.#files.remove(file);
+      if (garbage.length > 0) await this.#database.upkeep('blobs', 'forget', garbage);
+      removed += garbage.length;
+      if (garbage.length < GARBAGE_BATCH) return removed;
+    }
   }
 }
 

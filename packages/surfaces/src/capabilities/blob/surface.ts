@@ -1,5 +1,4 @@
 /** `ctx.storage.blob`: objects in named buckets, and links to them. */
-
 import { OpenwopError } from '@gantry/protocol';
 import { readS3Address } from '@gantry/store';
 import Type from 'typebox';

@@ -1,5 +1,4 @@
 /** `ctx.storage.cache`: values that may be gone at any time. */
-
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import {

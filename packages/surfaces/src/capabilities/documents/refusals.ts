@@ -1,5 +1,4 @@
 /** What writes to collections are refused with, in every backend. Threads load this file. */
-
 import type { CollectionName, DocumentLimits } from '../../ports/documents.ts';
 import { Refusal } from '../../refusal.ts';
 

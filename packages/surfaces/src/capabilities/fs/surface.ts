@@ -1,5 +1,4 @@
 /** `ctx.fs`: files of the workspace, and what can be done with images, PDF files and archives. */
-
 import Type from 'typebox';
 import { contentRoom } from '../../calls/content-room.ts';
 import { pageByKey } from '../../calls/cursor.ts';

@@ -1,5 +1,4 @@
 /** `ctx.storage.kv`: keys and values with time to live, counters and compare-and-swap. */
-
 import Type from 'typebox';
 import { pageByKey } from '../../calls/cursor.ts';
 import type { DataObject } from '../../calls/data.ts';

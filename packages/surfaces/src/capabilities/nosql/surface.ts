@@ -1,5 +1,4 @@
 /** `ctx.db.nosql`: JSON documents in collections. */
-
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { Cursors } from '../../calls/cursor.ts';

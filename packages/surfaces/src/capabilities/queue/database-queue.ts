@@ -30,11 +30,10 @@ export interface DatabaseQueueOptions {
   readonly now: () => number;
   /** For the log: what a subscription failed with. */
   readonly report: (fault: unknown) => void;
-  readonly close: () => Promise<void>;
 }
 
 export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
-  const { arrivals, now, report, close } = options;
+  const { arrivals, now, report } = options;
   const store = explained(options.store);
   const { take, takeOrWait } = taking(store, arrivals);
   const settle: QueueStore['settle'] = async (handle, outcome, call) => {
@@ -75,10 +74,8 @@ export function databaseQueue(options: DatabaseQueueOptions): QueuePort {
     },
     health: () => store.health(),
     sweep: (at) => sweepAll(store, at),
-    async close() {
-      ending.abort();
-      await close();
-    },
+    // The database is shared with other surfaces, and closed with them
+    close: async () => ending.abort(),
   };
 }
 
@@ -86,11 +83,6 @@ async function sweepAll(store: QueueStore, now: number): Promise<number> {
   let deleted = 0;
   for (let count = SWEEP_BATCH; count === SWEEP_BATCH; deleted += count) count = await store.sweep(now);
   return deleted;
-}
-
-interface Patient {
-  readonly store: QueueStore;
-  readonly arrivals: Arrivals;
 }
 
 interface Wait {
@@ -142,7 +134,7 @@ function clockFrom(now: number): () => number {
 }
 
 async function* readLog(
-  { store, arrivals }: Patient,
+  { store, arrivals }: Pick<DatabaseQueueOptions, 'store' | 'arrivals'>,
   { topic, fromBeginning, follow, signal }: QueueReading,
   { tenant, now }: { readonly tenant: string; readonly now: () => number },
 ): AsyncGenerator<QueueMessage> {

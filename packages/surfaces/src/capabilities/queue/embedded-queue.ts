@@ -1,5 +1,4 @@
 /** Queues in the data folder of one process: publishing wakes waiting consumers. */
-
 import { QUEUE_BOUNDS, type QueueDeps, type QueuePort } from '../../ports/queue.ts';
 import type { EmbeddedDatabase } from '../../sqlite/database.ts';
 import { embeddedQueueStore } from '../../sqlite/queue.ts';
@@ -10,11 +9,4 @@ export const embeddedQueue = (
   database: EmbeddedDatabase,
   { now, report, bounds = QUEUE_BOUNDS }: QueueDeps,
 ): QueuePort =>
-  databaseQueue({
-    store: embeddedQueueStore(database, bounds),
-    arrivals: new Arrivals(),
-    now,
-    report,
-    // The database is shared with other surfaces, and closed with them
-    close: async () => {},
-  });
+  databaseQueue({ store: embeddedQueueStore(database, bounds), arrivals: new Arrivals(), now, report });

@@ -1,5 +1,4 @@
 /** What a database does for queues. `database-queue.ts` makes a port of it. Threads load this file. */
-
 import type { PortWrite } from '../../calls/surface-call.ts';
 import {
   type QueueBounds,

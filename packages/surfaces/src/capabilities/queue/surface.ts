@@ -1,5 +1,4 @@
 /** `ctx.queueBus`: topics with consumer groups, dead letters and streams. */
-
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import {

@@ -1,5 +1,4 @@
 /** What is refused about search indexes, in every backend. Threads load this file. */
-
 import type { SearchLimits } from '../../ports/search.ts';
 import { Refusal } from '../../refusal.ts';
 

@@ -1,5 +1,4 @@
 /** `ctx.db.search`: full text in indexes, ranked by BM25. */
-
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { isObject } from '../../calls/data.ts';

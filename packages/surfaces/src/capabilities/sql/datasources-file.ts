@@ -1,5 +1,4 @@
 /** The file of data sources. Its addresses hold passwords: no message here repeats a value. */
-
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Type, { type Static } from 'typebox';

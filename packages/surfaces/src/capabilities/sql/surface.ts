@@ -1,5 +1,4 @@
 /** `ctx.db.sql`: SQL on data sources, and on the rows that a node has in hand. */
-
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { ServerError } from '../../backend-errors.ts';

@@ -1,5 +1,4 @@
 /** `ctx.storage.table`: rows with typed columns. */
-
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import {

@@ -1,5 +1,4 @@
 /** What is refused about vectors, in every backend. Threads load this file. */
-
 import type { VectorLimits } from '../../ports/vectors.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Metric } from './metric.ts';

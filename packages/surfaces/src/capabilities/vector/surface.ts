@@ -1,5 +1,4 @@
 /** `ctx.db.vector`: vectors in collections, and the nearest to a given one. */
-
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import type { DataObject } from '../../calls/data.ts';

@@ -1,5 +1,4 @@
 /** Limits of archives, both read and written. */
-
 import type { ZlibOptions } from 'node:zlib';
 import { FILE_BYTES_MAX } from '../../../ports/files.ts';
 

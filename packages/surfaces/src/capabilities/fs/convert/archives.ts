@@ -1,5 +1,4 @@
 /** Runs in the converter's process only: an archive can be made to take any time. */
-
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import type { ArchiveFile, Contents } from '../archive/contents.ts';

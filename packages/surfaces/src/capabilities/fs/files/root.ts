@@ -1,5 +1,4 @@
 /** The folder of one workspace: reading, looking and walking in it. */
-
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { lstat, mkdir, open, rmdir } from 'node:fs/promises';
