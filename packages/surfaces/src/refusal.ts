@@ -30,3 +30,17 @@ export type Answer =
   /** The disk or the database cannot do it for now. */
   | { readonly kind: 'unavailable'; readonly reason: string }
   | { readonly kind: 'fault'; readonly stack: string };
+
+/** Primary result codes that pass or that an operator corrects: busy, read-only, I/O, full, cannot open. */
+const PASSING = new Set([5, 8, 10, 13, 14]);
+
+export function failure(error: unknown): Answer {
+  if (error instanceof Refusal) {
+    const { code, message, details } = error;
+    return { kind: 'refused', code, message: message || undefined, details };
+  }
+  if (!(error instanceof Error)) return { kind: 'fault', stack: String(error) };
+  if ('errcode' in error && typeof error.errcode === 'number' && PASSING.has(error.errcode & 0xff))
+    return { kind: 'unavailable', reason: error.message };
+  return { kind: 'fault', stack: error.stack ?? error.message };
+}

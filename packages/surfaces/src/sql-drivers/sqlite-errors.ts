@@ -1,8 +1,7 @@
 /** What SQLite reports, in the words of the catalogue. */
 import type { ErrorCode, JsonObject } from '@gantry/protocol';
 import type { SqlAbort } from '../ports/sql.ts';
-import type { Answer } from '../refusal.ts';
-import { failure } from '../sqlite/serve.ts';
+import { type Answer, failure } from '../refusal.ts';
 
 const REASONS: Readonly<Record<number, SqlAbort>> = {
   7: 'bytes',

@@ -1,9 +1,9 @@
 /** Answers reads of a database file, in a thread or in a process. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Answer } from '../refusal.ts';
+import { type Answer, failure } from '../refusal.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForReading } from './open-file.ts';
-import { failure, type Server } from './serve.ts';
+import type { Server } from './serve.ts';
 import type { Operations } from './statements.ts';
 import type { Asked } from './wire.ts';
 

@@ -5,12 +5,12 @@
 import { existsSync } from 'node:fs';
 import { noIndex } from '../capabilities/search/refusals.ts';
 import { serveJobs } from '../jobs/serve-jobs.ts';
-import type { Answer } from '../refusal.ts';
+import { type Answer, failure } from '../refusal.ts';
 import { factsOf, type OpenFile } from './database-files.ts';
 import { openForReading, versionOf } from './open-file.ts';
 import { openReads, readsOf } from './reads.ts';
 import { TenantFiles } from './search-files.ts';
-import { failure, type Server } from './serve.ts';
+import type { Server } from './serve.ts';
 import type { Asked } from './wire.ts';
 
 serveJobs<Asked, Answer>({

@@ -4,10 +4,10 @@ import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 import { refusedTurn, unavailable } from '../backend-errors.ts';
 import { JobPool } from '../jobs/job-pool.ts';
 import type { Unanswered } from '../jobs/job-process.ts';
+import { readAnswer } from '../read-answer.ts';
 import type { Answer } from '../refusal.ts';
 import { factsOf, type OpenFile } from './database-files.ts';
 import { LOG_BYTES_MAX } from './open-file.ts';
-import { readAnswer } from './thread.ts';
 import type { Asked } from './wire.ts';
 
 const SLOW_MS = 100;

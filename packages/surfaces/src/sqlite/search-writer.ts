@@ -1,12 +1,12 @@
 /** Writes to the full text of all tenants: those of a tenant that arrived together are one transaction. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Answer } from '../refusal.ts';
+import { type Answer, failure } from '../refusal.ts';
 import { factsOf, type OpenFile } from './database-files.ts';
 import { invocationArea } from './invocations.ts';
 import { openForWriting } from './open-file.ts';
 import { TenantFiles } from './search-files.ts';
-import { failure, type Server } from './serve.ts';
+import type { Server } from './serve.ts';
 import { type Asked, FORGET, isAsked } from './wire.ts';
 import { openWriter } from './writer-file.ts';
 

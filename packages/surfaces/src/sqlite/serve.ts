@@ -1,6 +1,6 @@
 /** The side of a thread: opens, reports that, then answers batches until it is closed. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { type Answer, Refusal } from '../refusal.ts';
+import { type Answer, failure } from '../refusal.ts';
 import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
 
 export interface Server {
@@ -46,18 +46,4 @@ function collect(port: MessagePort, first: readonly Request[] | null): [Request[
     requests.push(...next.message);
   }
   return [requests, false];
-}
-
-/** Primary result codes that pass or that an operator corrects: busy, read-only, I/O, full, cannot open. */
-const PASSING = new Set([5, 8, 10, 13, 14]);
-
-export function failure(error: unknown): Answer {
-  if (error instanceof Refusal) {
-    const { code, message, details } = error;
-    return { kind: 'refused', code, message: message || undefined, details };
-  }
-  if (!(error instanceof Error)) return { kind: 'fault', stack: String(error) };
-  if ('errcode' in error && typeof error.errcode === 'number' && PASSING.has(error.errcode & 0xff))
-    return { kind: 'unavailable', reason: error.message };
-  return { kind: 'fault', stack: error.stack ?? error.message };
 }

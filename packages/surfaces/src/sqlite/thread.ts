@@ -1,8 +1,7 @@
 /** A thread that owns a connection. One that dies is started anew by the next request. */
 import { Worker } from 'node:worker_threads';
-import { OpenwopError } from '@gantry/protocol';
 import { unavailable } from '../backend-errors.ts';
-import { assertSameCall } from '../calls/call-journal.ts';
+import { readAnswer } from '../read-answer.ts';
 import type { Answer } from '../refusal.ts';
 import { type Asked, OPENED, type Reply, type Request } from './wire.ts';
 
@@ -128,24 +127,5 @@ function settle({ request, resolve, reject }: Waiting, answer: Answer): void {
     resolve(readAnswer(request, answer));
   } catch (error) {
     reject(error instanceof Error ? error : new Error(String(error)));
-  }
-}
-
-/** The value, or throws. `request` is null for opening. */
-export function readAnswer(request: Pick<Asked, 'invocation'> | null, answer: Answer): unknown {
-  switch (answer.kind) {
-    case 'done':
-      return answer.value;
-    case 'recorded':
-      if (request?.invocation) assertSameCall(request.invocation.call, answer);
-      return answer.value;
-    case 'refused': {
-      const { code, message, details } = answer;
-      throw new OpenwopError(code, { details, ...(message !== undefined && { message }) });
-    }
-    case 'unavailable':
-      throw unavailable(`The database answered: ${answer.reason}.`);
-    case 'fault':
-      throw new Error(answer.stack);
   }
 }

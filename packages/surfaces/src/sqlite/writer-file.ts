@@ -6,10 +6,10 @@
  * I3  Nothing is answered before the commit.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Answer } from '../refusal.ts';
+import { type Answer, failure } from '../refusal.ts';
 import { areasOf, factsOf, type OpenFile } from './database-files.ts';
 import { openForWriting } from './open-file.ts';
-import { failure, type Server } from './serve.ts';
+import type { Server } from './serve.ts';
 import type { Operations } from './statements.ts';
 import { type Asked, CHECKPOINT, isAsked } from './wire.ts';
 

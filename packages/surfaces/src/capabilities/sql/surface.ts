@@ -3,7 +3,13 @@ import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { ServerError } from '../../backend-errors.ts';
 import { type Data, type DataObject, isObject } from '../../calls/data.ts';
-import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import {
+  defineSurface,
+  type ImplementedSurface,
+  namesOf,
+  reads,
+  writes,
+} from '../../calls/define-surface.ts';
 import { Name } from '../../calls/schema.ts';
 import {
   also,
@@ -41,11 +47,11 @@ const Params = Type.Refine(
 );
 const Statement = { sql: Type.String({ minLength: 1 }), params: Type.Optional(Params) };
 const Source = { datasourceId: Type.Optional(Name) };
-const Rows = Type.Object({
+const Rows = {
   rows: Type.Array(Type.Unsafe<DataObject>({ description: 'a row by its columns' })),
   rowCount: Type.Integer(),
-});
-const Affected = Type.Object({ rowsAffected: Type.Integer() });
+};
+const Affected = { rowsAffected: Type.Integer() };
 
 const noParams = fill({ params: [] });
 
@@ -113,44 +119,39 @@ export const sqlSurface = defineSurface({
     transactions: { summary: 'Several statements, all or none.', advertises: { transactions: true } },
   },
   errors: [
-    ...([
-      'sql_non_parametric',
-      'datasource_not_found',
-      'datasource_access_denied',
-      'sql_syntax_error',
-    ] as const),
-    ...(['sql_transaction_aborted', 'storage_unavailable', 'effect_in_doubt'] as const),
+    'sql_non_parametric',
+    'datasource_not_found',
+    'datasource_access_denied',
+    'sql_syntax_error',
+    'sql_transaction_aborted',
+    'storage_unavailable',
+    'effect_in_doubt',
   ],
   methods: {
-    query: {
-      effect: 'read',
-      summary: 'Rows of one SELECT, WITH or VALUES. Parameters are ?, $1 or :name, on every driver.',
-      input: Type.Object({ ...Source, ...Statement }),
-      output: Rows,
-    },
-    queryTables: {
-      effect: 'read',
-      summary:
-        'Rows of one SELECT over `tables`: rows by the name of their table, in memory, for this call alone.',
-      input: Type.Object({ ...Statement, tables: Type.Record(Type.String(), Type.Array(Type.Unknown())) }),
-      output: Rows,
-    },
-    execute: {
-      effect: 'write',
-      summary: 'One INSERT, UPDATE, DELETE, or a definition of a table, index or view.',
-      input: Type.Object({ ...Source, ...Statement }),
-      output: Affected,
-    },
-    transaction: {
-      effect: 'write',
-      needs: 'transactions',
-      summary: 'Statements as of `execute`, all or none. MySQL takes no definitions here.',
-      input: Type.Object({
+    query: reads(
+      'Rows of one SELECT, WITH or VALUES. Parameters are ?, $1 or :name, on every driver.',
+      { ...Source, ...Statement },
+      Rows,
+    ),
+    queryTables: reads(
+      'Rows of one SELECT over `tables`: rows by the name of their table, in memory, for this call alone.',
+      { ...Statement, tables: Type.Record(Type.String(), Type.Array(Type.Unknown())) },
+      Rows,
+    ),
+    execute: writes(
+      'One INSERT, UPDATE, DELETE, or a definition of a table, index or view.',
+      { ...Source, ...Statement },
+      Affected,
+    ),
+    transaction: writes(
+      'Statements as of `execute`, all or none. MySQL takes no definitions here.',
+      {
         ...Source,
         operations: Type.Array(Type.Object(Statement), { minItems: 1, maxItems: OPERATIONS_MAX }),
-      }),
-      output: Type.Object({ committed: Type.Literal(true), results: Type.Array(Affected) }),
-    },
+      },
+      { committed: Type.Literal(true), results: Type.Array(Type.Object(Affected)) },
+      { needs: 'transactions' },
+    ),
   },
 });
 

@@ -4,7 +4,7 @@ import { fromEntry } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import Type from 'typebox';
 import { callerOf, changed } from '../../calls/change-call.ts';
-import { defineSurface, type ImplementedSurface } from '../../calls/define-surface.ts';
+import { defineSurface, type ImplementedSurface, reads, writes } from '../../calls/define-surface.ts';
 import { Name } from '../../calls/schema.ts';
 
 interface Note {
@@ -16,12 +16,12 @@ interface Note {
 const notes: RecordKind<Note> = { kind: 'note', idPrefix: 'note', boundary: 'workspace', max: 100 };
 
 const Id = { noteId: Name };
-const View = Type.Object({
+const View = {
   noteId: Type.String(),
   title: Type.String(),
   lines: Type.Array(Type.String()),
   archived: Type.Boolean(),
-});
+};
 const viewOf = ({ id, record: { title, lines, archived } }: Stored<Note>) => ({
   noteId: id,
   title,
@@ -40,33 +40,12 @@ export const notesSurface = defineSurface({
   exceeded: { maxLines: 'validation_error' },
   errors: ['not_found', 'conflict'],
   methods: {
-    create: {
-      effect: 'write',
-      summary: 'Adds a note.',
-      input: Type.Object({ title: Name }),
-      output: View,
-    },
-    get: { effect: 'read', summary: 'A note.', input: Type.Object(Id), output: View, positional: ['noteId'] },
-    list: {
-      effect: 'read',
-      summary: 'The newest notes.',
-      input: Type.Object({}),
-      output: Type.Object({ notes: Type.Array(View) }),
-    },
-    append: {
-      effect: 'write',
-      summary: 'Adds a line.',
-      input: Type.Object({ ...Id, line: Type.String() }),
-      output: View,
-      positional: ['noteId', 'line'],
-    },
-    archive: { effect: 'write', summary: 'Puts a note away.', input: Type.Object(Id), output: View },
-    remove: {
-      effect: 'write',
-      summary: 'Deletes a note.',
-      input: Type.Object(Id),
-      output: Type.Object({ deleted: Type.Boolean() }),
-    },
+    create: writes('Adds a note.', { title: Name }, View),
+    get: reads('A note.', Id, View, { positional: ['noteId'] }),
+    list: reads('The newest notes.', {}, { notes: Type.Array(Type.Object(View)) }),
+    append: writes('Adds a line.', { ...Id, line: Type.String() }, View, { positional: ['noteId', 'line'] }),
+    archive: writes('Puts a note away.', Id, View),
+    remove: writes('Deletes a note.', Id, { deleted: Type.Boolean() }),
   },
 });
 

@@ -1,0 +1,28 @@
+import { OpenwopError } from '@gantry/protocol';
+import { unavailable } from './backend-errors.ts';
+import { assertSameCall } from './calls/call-journal.ts';
+import type { Invocation } from './calls/surface-call.ts';
+import type { Answer } from './refusal.ts';
+
+interface Journaled {
+  readonly invocation: { readonly call: Invocation } | null;
+}
+
+/** The value, or throws. `request` is null for opening. */
+export function readAnswer(request: Journaled | null, answer: Answer): unknown {
+  switch (answer.kind) {
+    case 'done':
+      return answer.value;
+    case 'recorded':
+      if (request?.invocation) assertSameCall(request.invocation.call, answer);
+      return answer.value;
+    case 'refused': {
+      const { code, message, details } = answer;
+      throw new OpenwopError(code, { details, ...(message !== undefined && { message }) });
+    }
+    case 'unavailable':
+      throw unavailable(`The database answered: ${answer.reason}.`);
+    case 'fault':
+      throw new Error(answer.stack);
+  }
+}
