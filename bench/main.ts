@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { approvals } from './approvals.ts';
 import { changes } from './changes.ts';
 import { cpu, cpuOnPostgres } from './cpu.ts';
+import { egress } from './egress.ts';
 import { fanOut } from './fan-out.ts';
 import { flood } from './flood.ts';
 import { coldStart, idle, waiting } from './footprint.ts';
@@ -36,6 +37,7 @@ const PARTS: Readonly<Record<string, (settings: Settings) => Promise<Report>>> =
   'long-run': longRun,
   changes,
   sandbox,
+  egress,
   registry,
   surfaces,
   vectors,

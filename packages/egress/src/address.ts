@@ -120,8 +120,19 @@ function classifyIpv6(address: string): AddressClass {
   return found ?? { rule: 'V6.0', kind: 'reserved' };
 }
 
-export function classifyAddress(address: string): AddressClass {
+function classify(address: string): AddressClass {
   const canonical = canonicalAddress(address);
   if (canonical === undefined) return NOT_AN_ADDRESS;
   return isIPv4(canonical) ? classifyIpv4(canonical) : classifyIpv6(canonical);
+}
+
+/** Every rule costs a microsecond or two, and the same addresses are called again and again. */
+const KNOWN_MAX = 1_000;
+const known = new Map<string, AddressClass>();
+
+export function classifyAddress(address: string): AddressClass {
+  const found = known.get(address) ?? classify(address);
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(address, found);
+  return found;
 }

@@ -7,7 +7,7 @@
  * A4 Without a port it is the usual one of the scheme; `*` is every port except those of other protocols.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { type AddressKind, classifyAddress } from './address.ts';
+import { type AddressKind, canonicalAddress, classifyAddress } from './address.ts';
 import { classifyHostName, plainHostName } from './host-name.ts';
 import { DEFAULT_TENANT, type EgressPurpose, PURPOSES } from './policy.ts';
 import { isOfOtherProtocol } from './port.ts';
@@ -21,7 +21,8 @@ export interface AllowEntry {
   readonly scheme: Scheme;
   readonly host:
     | { readonly kind: 'name'; readonly name: string }
-    | { readonly kind: 'range'; readonly list: BlockList; readonly isExact: boolean };
+    /** `exact` is set for a range of one address. */
+    | { readonly kind: 'range'; readonly list: BlockList; readonly exact: string | undefined };
   readonly port: number | '*';
 }
 
@@ -101,7 +102,7 @@ function rangeIn(text: string, address: string, given: string | undefined): Allo
     );
   const list = new BlockList();
   list.addSubnet(address, prefix, isIPv4(address) ? 'ipv4' : 'ipv6');
-  return { kind: 'range', list, isExact: prefix === bits };
+  return { kind: 'range', list, exact: prefix === bits ? canonicalAddress(address) : undefined };
 }
 
 export const isOrdinary = (address: string): boolean => ORDINARY.has(classifyAddress(address).kind);
@@ -116,5 +117,7 @@ export const opensName = ({ host: open }: AllowEntry, host: string): boolean =>
 export function opensAddress(entry: AllowEntry, host: string, address: string): boolean {
   const { host: open } = entry;
   if (open.kind === 'name') return opensName(entry, host) && isOrdinary(address);
-  return (isOrdinary(address) || open.isExact) && open.list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  if (open.exact === address) return true;
+  const isCandidate = isOrdinary(address) || open.exact !== undefined;
+  return isCandidate && open.list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 }

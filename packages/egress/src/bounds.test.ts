@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { BoundedBytes } from './bounded-bytes.ts';
-import { RESPONSE_HEADER_BYTES_MAX } from './exchange.ts';
+import { RESPONSE_HEADER_BYTES_MAX } from './line.ts';
 import { failsWith, loopbackEgress } from './testing/egress.ts';
 import { cannedServer, httpServer, rawServer } from './testing/server.ts';
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import * as undici from 'undici';
 import { EgressError, egressProblem } from './error.ts';
 import { exchange } from './exchange.ts';
+import { Line } from './line.ts';
 import { outgoing } from './outgoing.ts';
 import { failsWith } from './testing/egress.ts';
 import { rawServer } from './testing/server.ts';
@@ -18,8 +20,11 @@ async function halfAnswer(t: TestContext) {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   const url = new URL(`http://hook.example:${port}/`);
-  const send = (signal: AbortSignal) =>
-    exchange({ url }, { socket, address: '127.0.0.1' }, outgoing({}), signal);
+  const line = new Line(undici, url.origin, { socket, address: '127.0.0.1' });
+  const silence = { begin: () => {}, end: () => {} };
+  const ended = (_line: Line, isWhole: boolean) => assert.equal(isWhole, false);
+  const terms = { silence, ended, bytesMax: 100 };
+  const send = (signal: AbortSignal) => exchange(undici, line, { url }, outgoing({}), { ...terms, signal });
   return { socket, send, connections: () => connections };
 }
 
@@ -28,7 +33,7 @@ test('an interruption ends the reading of a body and its connection', async (t) 
   const controller = new AbortController();
   const answer = await send(controller.signal);
   const closed = once(socket, 'close');
-  const reading = failsWith(answer.read(100), 'timeout');
+  const reading = failsWith(answer.read(), 'timeout');
   controller.abort(new EgressError(egressProblem('timeout', 'Too late.')));
   await reading;
   await closed;

@@ -1,8 +1,24 @@
 import { EgressError, egressProblem } from './error.ts';
 
+export interface Patience {
+  /** For everything together. */
+  readonly timeoutMs: number;
+  /** Between two chunks of a body. */
+  readonly idleTimeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The time in which a server owes the next chunk. When it is over, the request is interrupted. */
+export interface Silence {
+  /** From now on. */
+  begin(): void;
+  end(): void;
+}
+
 /** One signal for a whole request: it fires at the deadline or when the caller gives up, and its reason says which. */
 export interface Interruption {
   readonly signal: AbortSignal;
+  readonly silence: Silence;
   /** Call when the request is over; afterwards nothing fires. */
   clear(): void;
 }
@@ -10,21 +26,32 @@ export interface Interruption {
 /** The largest delay a timer takes; beyond it Node would fire at once. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
-export function interruption(timeoutMs: number, caller: AbortSignal | undefined): Interruption {
-  if (!(timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX))
-    throw new RangeError(`timeoutMs is ${timeoutMs}, not between 1 and ${TIMEOUT_MS_MAX}`);
+function assertDelay(name: string, ms: number): void {
+  if (!(ms > 0 && ms <= TIMEOUT_MS_MAX))
+    throw new RangeError(`${name} is ${ms}, not between 1 and ${TIMEOUT_MS_MAX}`);
+}
+
+export function interruption({ timeoutMs, idleTimeoutMs, signal: caller }: Patience): Interruption {
+  assertDelay('timeoutMs', timeoutMs);
+  if (idleTimeoutMs !== undefined) assertDelay('idleTimeoutMs', idleTimeoutMs);
   const controller = new AbortController();
   const giveUp = () =>
     controller.abort(new EgressError(egressProblem('aborted', 'The request was aborted.')));
-  const expire = () => {
-    const happened = `There was no complete answer within ${timeoutMs} ms.`;
-    controller.abort(new EgressError(egressProblem('timeout', happened)));
-  };
-  const timer = setTimeout(expire, timeoutMs);
+  const expire = (happened: string) => controller.abort(new EgressError(egressProblem('timeout', happened)));
+  const timer = setTimeout(expire, timeoutMs, `There was no complete answer within ${timeoutMs} ms.`);
+  let idle: NodeJS.Timeout | undefined;
   if (caller?.aborted) giveUp();
   else caller?.addEventListener('abort', giveUp, { once: true });
   return {
     signal: controller.signal,
+    silence: {
+      begin: () => {
+        clearTimeout(idle);
+        if (idleTimeoutMs !== undefined)
+          idle = setTimeout(expire, idleTimeoutMs, `The server sent nothing for ${idleTimeoutMs} ms.`);
+      },
+      end: () => clearTimeout(idle),
+    },
     clear: () => {
       clearTimeout(timer);
       caller?.removeEventListener('abort', giveUp);

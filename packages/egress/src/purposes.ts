@@ -6,6 +6,8 @@ import type { EgressPurpose } from './policy.ts';
 export interface EgressByPurpose {
   /** `configured` are addresses that the settings name for it: each is allowed by its exact origin. */
   for(purpose: EgressPurpose, configured?: readonly string[]): Egress;
+  /** Ends the connections that are kept. */
+  close(): void;
 }
 
 export interface EgressByPurposeOptions {
@@ -30,6 +32,9 @@ export function createEgressByPurpose({
       const egress = made.get(key) ?? make(purpose, configured);
       made.set(key, egress);
       return egress;
+    },
+    close: () => {
+      for (const egress of made.values()) egress.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** What follows from a redirect, as the Fetch standard has it; the new URL is then judged like the first. */
 import { type EgressProblem, egressProblem } from './error.ts';
 import type { Outgoing } from './outgoing.ts';
+import type { Head } from './reception.ts';
 
 export interface Redirect {
   readonly status: number;
@@ -14,9 +15,10 @@ export type Followed =
 const STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const CREDENTIALS = ['authorization', 'cookie'] as const;
 
-export function redirectOf(status: number, headers: Headers): Redirect | undefined {
-  const location = headers.get('location');
-  return STATUSES.has(status) && location !== null ? { status, location } : undefined;
+export function redirectOf(head: Head): Redirect | undefined {
+  const { status } = head;
+  const location = STATUSES.has(status) ? head.headers.get('location') : null;
+  return location === null ? undefined : { status, location };
 }
 
 const without = (headers: Outgoing['headers'], drop: (name: string) => boolean): Outgoing['headers'] =>

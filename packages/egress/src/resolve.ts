@@ -49,7 +49,9 @@ async function ask(
  */
 export async function resolve(target: TargetHost, options: ResolveOptions): Promise<readonly string[]> {
   const { host } = target;
-  const answers = isIP(host) ? [host] : await ask(target, options);
+  // An address in a URL was judged with it.
+  if (isIP(host)) return [canonicalAddress(host) ?? host];
+  const answers = await ask(target, options);
   if (answers.length === 0)
     throw new EgressError(egressProblem('resolve_failed', `The host ${host} has no address.`));
   return answers.map((answer) => {

@@ -61,3 +61,25 @@ test('a reader who cancels closes the connection, and a refusal sends nothing', 
   await closed.promise;
   await failsWith(egress.stream('https://10.0.0.1/'), 'address_not_allowed');
 });
+
+test('a server that falls silent within a body is not waited for, one that goes on is', async (t) => {
+  const chunks = Promise.withResolvers<(text: string) => void>();
+  const port = await httpServer(t, (_request, response) => {
+    response.writeHead(200);
+    chunks.resolve((text) => void response.write(text));
+  });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const work = egress.stream(`http://127.0.0.1:${port}/`, { timeoutMs: 60_000, idleTimeoutMs: 1_000 });
+  const send = await chunks.promise;
+  send('0');
+  const reader = (await work).body.getReader();
+  for (const expected of ['0', '1', '2', '3']) {
+    assert.equal(textOf((await reader.read()).value ?? new Uint8Array()), expected);
+    t.mock.timers.tick(900);
+    send(String(Number(expected) + 1));
+  }
+  await reader.read();
+  const silent = failsWith(reader.read(), 'timeout');
+  t.mock.timers.tick(1_000);
+  assert.match((await silent).message, /sent nothing for 1000 ms/);
+});

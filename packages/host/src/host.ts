@@ -221,6 +221,7 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
       try {
         await services.stop();
       } finally {
+        base.egress.close();
         await store.close();
       }
     },

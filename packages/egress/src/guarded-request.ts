@@ -1,0 +1,112 @@
+import type * as Undici from 'undici';
+import { connect } from './connect.ts';
+import type { EgressResponse } from './egress.ts';
+import { EgressError, egressProblem } from './error.ts';
+import { type Answer, exchange } from './exchange.ts';
+import type { Interruption } from './interruption.ts';
+import type { KeptLines } from './kept-lines.ts';
+import { GONE, Line } from './line.ts';
+import type { Outgoing } from './outgoing.ts';
+import { follow, redirectOf } from './redirect.ts';
+import { type ResolveOptions, resolve } from './resolve.ts';
+import type { Judgement, Target } from './target.ts';
+
+export interface Guard extends ResolveOptions, Interruption {
+  readonly lines: KeptLines;
+  readonly bytesMax: number;
+  judge(url: string): Judgement<Target>;
+}
+
+export interface RedirectLimits {
+  readonly redirectsMax: number;
+  readonly sensitiveHeaders: readonly string[];
+}
+
+export function allowed<T>(judgement: Judgement<T>): T {
+  if (!judgement.allowed) throw new EgressError(judgement.problem);
+  return judgement.target;
+}
+
+/** Loaded with the first request: a host that sends nothing pays nothing for it. */
+let loading: Promise<typeof Undici> | undefined;
+const loadUndici = (): Promise<typeof Undici> => (loading ??= import('undici'));
+
+/** RFC 9110, 9.2.2: what may be sent again when a kept connection breaks without an answer. */
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+
+type Answered<Body> = Omit<EgressResponse, 'body' | 'durationMs'> & { readonly body: Body };
+
+/** One request with its redirects. Each hop is judged, resolved and pinned by itself. */
+export class GuardedRequest<Body> {
+  readonly #guard: Guard;
+  readonly #limits: RedirectLimits;
+  readonly #take: (answer: Answer) => Promise<Body>;
+  #sent = false;
+
+  constructor(guard: Guard, limits: RedirectLimits, take: (answer: Answer) => Promise<Body>) {
+    this.#guard = guard;
+    this.#limits = limits;
+    this.#take = take;
+  }
+
+  async send(url: string, first: Outgoing): Promise<Answered<Body>> {
+    try {
+      return await this.#hop(url, first, 0);
+    } catch (error) {
+      throw this.#sent && error instanceof EgressError ? error.afterSending() : error;
+    }
+  }
+
+  async #hop(url: string, message: Outgoing, followed: number): Promise<Answered<Body>> {
+    const target = allowed(this.#guard.judge(url));
+    const { address, answer } = await this.#exchange(target, message);
+    const { head } = answer;
+    const redirect = this.#limits.redirectsMax > 0 ? redirectOf(head) : undefined;
+    if (!redirect) {
+      const body = await this.#take(answer);
+      const answered = { body, address, url: target.url.href, redirected: followed > 0 };
+      return Object.assign(head, answered);
+    }
+    answer.close();
+    if (followed === this.#limits.redirectsMax) {
+      const happened = `The server redirects more than ${followed} times.`;
+      throw new EgressError(egressProblem('too_many_redirects', happened));
+    }
+    const next = follow(target.url, message, redirect, this.#limits.sensitiveHeaders);
+    if (!next.allowed) throw new EgressError(next.problem);
+    return this.#hop(next.url, next.outgoing, followed + 1);
+  }
+
+  async #exchange(target: Target, message: Outgoing): Promise<{ address: string; answer: Answer }> {
+    const { lines, tenant, signal, silence, bytesMax } = this.#guard;
+    const undici = await loadUndici();
+    const addresses = await resolve(target, this.#guard);
+    const key = `${tenant} ${target.url.origin}`;
+    const ended = (line: Line, isWhole: boolean): void => {
+      if (isWhole) lines.keep(key, line);
+    };
+    const terms = { signal, silence, bytesMax, ended };
+    const over = async (line: Line) => ({
+      address: line.address,
+      answer: await exchange(undici, line, target, message, terms),
+    });
+    const kept = lines.take(key, addresses);
+    if (kept) {
+      try {
+        return await over(kept);
+      } catch (error) {
+        this.#sent ||= !(error instanceof EgressError && error.code === GONE);
+        if (!this.#mayRepeat(error, message)) throw error;
+      }
+    }
+    const line = new Line(undici, target.url.origin, await connect(target, { addresses, signal }));
+    this.#sent = true;
+    return over(lines.watch(line));
+  }
+
+  /** The server may have ended the kept connection at the moment in which the request was sent. */
+  #mayRepeat(error: unknown, { method }: Outgoing): boolean {
+    if (!(error instanceof EgressError) || error.reason !== 'connect_failed') return false;
+    return error.code === GONE || REPEATABLE.has(method);
+  }
+}

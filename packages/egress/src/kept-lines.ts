@@ -1,0 +1,59 @@
+/**
+ * Connections between two requests.
+ *
+ * K1 Only the same tenant gets one, for the same origin, under the same policy.
+ * K2 Only while its address is among those that were checked for this request.
+ * K3 Undici ends one after 30 idle seconds, and lets the process end before that.
+ */
+import type { Line } from './line.ts';
+
+const IDLE_MAX = 256;
+
+export class KeptLines {
+  readonly #byKey = new Map<string, Line[]>();
+  /** The one that waits longest comes first. */
+  readonly #idle = new Map<Line, string>();
+  #closed = false;
+
+  take(key: string, addresses: readonly string[]): Line | undefined {
+    for (;;) {
+      const line = this.#byKey.get(key)?.at(-1);
+      if (!line) return undefined;
+      this.#forget(line);
+      if (line.isOpen && addresses.includes(line.address)) return line;
+      line.destroy();
+    }
+  }
+
+  keep(key: string, line: Line): void {
+    if (this.#closed || !line.isOpen) {
+      line.destroy();
+      return;
+    }
+    if (this.#idle.size >= IDLE_MAX) this.#idle.keys().next().value?.destroy();
+    this.#idle.set(line, key);
+    const lines = this.#byKey.get(key);
+    if (lines) lines.push(line);
+    else this.#byKey.set(key, [line]);
+  }
+
+  /** A line that ended is not given out again. */
+  watch(line: Line): Line {
+    line.onClose(() => this.#forget(line));
+    return line;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const line of this.#idle.keys()) line.destroy();
+  }
+
+  #forget(line: Line): void {
+    const key = this.#idle.get(line);
+    if (key === undefined) return;
+    this.#idle.delete(line);
+    const left = (this.#byKey.get(key) ?? []).filter((other) => other !== line);
+    if (left.length > 0) this.#byKey.set(key, left);
+    else this.#byKey.delete(key);
+  }
+}
