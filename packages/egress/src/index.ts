@@ -7,6 +7,8 @@ export {
   type EgressTerms,
 } from './egress.ts';
 export { EgressError, type EgressReason } from './error.ts';
+export { egressFetch, type FetchTerms } from './fetch.ts';
+export { callerHeaders } from './outgoing.ts';
 export { type EgressPolicy, type EgressPurpose, PUBLIC_POLICY } from './policy.ts';
 export { createEgressByPurpose, type EgressByPurpose } from './purposes.ts';
 export type { Lookup } from './resolve.ts';

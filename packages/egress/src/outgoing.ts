@@ -31,6 +31,22 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
 ]);
+
+/** Set by the client itself; what libraries and packs say about them is left out rather than refused. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+]);
+
+/** Headers of a caller that does not know which ones it may set. */
+export const callerHeaders = (given: Iterable<readonly [string, unknown]>): Record<string, string> =>
+  Object.fromEntries(
+    [...given].flatMap(([name, value]) => (LEFT_OUT.has(name.toLowerCase()) ? [] : [[name, String(value)]])),
+  );
+
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 

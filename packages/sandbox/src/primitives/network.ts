@@ -1,25 +1,11 @@
 /** `fetch` and `dns` of pack code, done by the host through egress. */
 import { isIP } from 'node:net';
-import { type Egress, EgressError, type EgressTerms } from '@gantry/egress';
+import { callerHeaders, type Egress, EgressError, type EgressTerms } from '@gantry/egress';
 import type { Data } from '../invocation.ts';
 import { ErrorForPack, isObject } from '../result.ts';
 
 const REDIRECTS_MAX = 5;
-/** Set by egress itself; what a pack says about them is left out rather than refused. */
-const NOT_OURS: ReadonlySet<string> = new Set([
-  'accept-encoding',
-  'connection',
-  'content-length',
-  'host',
-  'keep-alive',
-]);
 const NAME_MAX = 253;
-
-function headersOf(given: unknown): Record<string, string> {
-  if (!isObject(given)) return {};
-  const pairs = Object.entries(given).filter(([name]) => !NOT_OURS.has(name.toLowerCase()));
-  return Object.fromEntries(pairs.map(([name, value]) => [name, String(value)]));
-}
 
 const redirectsOf = (mode: unknown): number => (mode === undefined || mode === 'follow' ? REDIRECTS_MAX : 0);
 
@@ -28,7 +14,7 @@ export async function guardedFetch(egress: Egress, args: readonly Data[], terms:
   const init = isObject(request) ? request : {};
   const { status, headers, body, ...rest } = await egress.request(String(url), {
     method: typeof init.method === 'string' ? init.method.toUpperCase() : 'GET',
-    headers: headersOf(init.headers),
+    headers: callerHeaders(isObject(init.headers) ? Object.entries(init.headers) : []),
     ...((init.body instanceof Uint8Array || typeof init.body === 'string') && { body: init.body }),
     redirects: redirectsOf(init.redirect),
     ...terms,

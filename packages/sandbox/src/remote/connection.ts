@@ -2,7 +2,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/sdk/types.js';
-import { type CallTerms, callTerms, egressFetch, type RemoteEgress } from './egress-fetch.ts';
+import { type CallTerms, callTerms, mcpFetch, type RemoteEgress } from './mcp-fetch.ts';
 
 const CONNECT_MS = 10_000;
 const PAGES_MAX = 20;
@@ -49,7 +49,7 @@ export class Connection {
     const client = new mcp.Client(CLIENT, { capabilities: {} });
     // What goes wrong reaches the caller whose request it was.
     client.onerror = () => {};
-    const transport = new mcp.StreamableHTTPClientTransport(url, { fetch: egressFetch(egress, tenant) });
+    const transport = new mcp.StreamableHTTPClientTransport(url, { fetch: mcpFetch(egress, tenant) });
     try {
       return await callTerms.run({ timeoutMs: CONNECT_MS }, async () => {
         await client.connect(transport, { timeout: CONNECT_MS });

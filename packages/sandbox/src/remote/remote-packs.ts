@@ -10,8 +10,8 @@ import type { Data, InvocationLimits, InvocationOutcome, NodeContext, NodeResult
 import { nodeError } from '../result.ts';
 import { Connection, loadMcp, type Mcp } from './connection.ts';
 import { Connections } from './connections.ts';
-import type { RemoteEgress } from './egress-fetch.ts';
 import { failureOf, type Phase } from './failure.ts';
+import type { RemoteEgress } from './mcp-fetch.ts';
 import { toolResult } from './tool-result.ts';
 
 const PROGRESS_TEXT_MAX = 1_024;
