@@ -1,4 +1,4 @@
-import type { InstalledPack, PackDetail, PackReceipts } from '@gantry/protocol';
+import type { InstalledPack, PackDetail, PackPlan, PackPlanResult, PackReceipts } from '@gantry/protocol';
 import { type CallOptions, createCalls } from './calls.ts';
 import type { Transport } from './transport.ts';
 
@@ -27,6 +27,8 @@ export interface Packs {
   install(archive: Uint8Array, options?: InstallOptions): Promise<InstalledPack>;
   /** The host takes it from its own registries, with what it depends on. */
   installFromRegistry(request: RegistryInstall, options?: CallOptions): Promise<InstalledPack>;
+  /** Several packs, all of them or none; with a lockfile exactly what it lists. */
+  installPlan(plan: PackPlan, options?: CallOptions): Promise<PackPlanResult>;
   /** What it may do from now on; all that is not named is taken back. */
   grant(name: string, requires: readonly string[]): Promise<PackDetail>;
   /** All versions unless one is named. Runs that use them go on. */
@@ -41,6 +43,8 @@ const FROM_REGISTRY_TIMEOUT_MS = 300_000;
 
 export function createPacks(transport: Transport): Packs {
   const { read, send } = createCalls(transport);
+  const fromRegistry = <T>(body: RegistryInstall | PackPlan, { signal }: CallOptions = {}): Promise<T> =>
+    transport.request({ method: 'POST', path: PACKS, body, signal, timeoutMs: FROM_REGISTRY_TIMEOUT_MS });
   const packPath = (name: string) => `${PACKS}/${encodeURIComponent(name)}`;
   return {
     list: async () => (await read<{ packs: InstalledPack[] }>(PACKS)).packs,
@@ -58,8 +62,8 @@ export function createPacks(transport: Transport): Packs {
         headers: { 'content-type': 'application/gzip' },
         signal,
       }),
-    installFromRegistry: (body, { signal } = {}) =>
-      transport.request({ method: 'POST', path: PACKS, body, signal, timeoutMs: FROM_REGISTRY_TIMEOUT_MS }),
+    installFromRegistry: fromRegistry,
+    installPlan: fromRegistry,
     grant: (name, requires) => send(`${packPath(name)}/grants`, { requires }),
     remove: (name, version) =>
       transport.request({ method: 'DELETE', path: packPath(name), query: { version } }),

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { type AllowEntry, readAllowList } from '@gantry/egress';
 import { type Read, read, SettingsError } from '@gantry/http';
-import { readRegistries } from '@gantry/packs';
+import { readMirrors, readRegistries } from '@gantry/packs';
 import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
 import { notServed } from '@gantry/surfaces';
 
@@ -23,6 +23,15 @@ export function egressAllowOf(text: string | undefined): readonly AllowEntry[] {
     throw new SettingsError(wordsOf(error));
   }
 }
+
+/** The registries that mirrors are copies of, by the name of the mirror. */
+export const mirrorsOf: Read<ReadonlyMap<string, string>> = (...given) => {
+  try {
+    return readMirrors(read.list()(...given));
+  } catch (error) {
+    throw new SettingsError(`GANTRY_REGISTRY_MIRRORS: ${wordsOf(error)}`);
+  }
+};
 
 /** In keys of S3 and in links, so nothing that has to be escaped there. */
 const BUCKET = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;

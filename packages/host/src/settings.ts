@@ -19,6 +19,7 @@ import {
   egressAllowOf,
   environmentOf,
   masterKeyOf,
+  mirrorsOf,
   registriesOf,
   uidsOf,
 } from './setting-values.ts';
@@ -108,6 +109,11 @@ const OWN = {
     'GANTRY_REGISTRY_URL --registry',
     'registry of packs, and fallbacks, separated by commas: https://... or a folder (none)',
     registriesOf,
+  ),
+  registryMirrors: setting(
+    'GANTRY_REGISTRY_MIRRORS',
+    'REGISTRY=MIRROR pairs: lockfiles made against the first install from the second (none)',
+    mirrorsOf,
   ),
   packLock: setting(
     'GANTRY_PACK_LOCK',

@@ -3,10 +3,24 @@ export { ARCHIVE_LIMITS, type ArchiveLimits } from './archive/limits.ts';
 export { isFilePath, normalizePath } from './archive/path.ts';
 export { type Archive, eachFile, readArchive } from './archive/read-archive.ts';
 export { archiveOf, type WrittenArchive, writeArchive } from './archive/write-archive.ts';
-export { judgeInstall, refusalError, requiresOf } from './install/install-gate.ts';
+export {
+  type InstallJudgement,
+  judgeInstall,
+  type Refusal,
+  refusalError,
+  requiresOf,
+} from './install/install-gate.ts';
 export type { HostOffer } from './install/peer-dependencies.ts';
 export { describePermission, grantDifference, unmetRequirements } from './install/permission.ts';
-export { fetchLocked, installPlan } from './lock/install-plan.ts';
+export {
+  checkLocked,
+  checkOverrides,
+  fetchLocked,
+  type InstallPlan,
+  type InstallStep,
+  installPlan,
+  type LockedContent,
+} from './lock/install-plan.ts';
 export { lockOf } from './lock/lock-of.ts';
 export {
   LOCKFILE_NAME,
@@ -30,18 +44,20 @@ export { type Keychain, readDiscovery } from './registry/documents.ts';
 export { type FetchedPack, fetchPack, judgeFetched } from './registry/fetch-pack.ts';
 export { openFolderRegistry } from './registry/folder-registry.ts';
 export { openHttpRegistry } from './registry/http-registry.ts';
-export { isRegistryAddress, openRegistry, readRegistries } from './registry/open-registry.ts';
+export { isRegistryAddress, openRegistry, readMirrors, readRegistries } from './registry/open-registry.ts';
 export { Registries } from './registry/registries.ts';
 export type { CopyableRegistry, Registry } from './registry/registry.ts';
 export { installOrder } from './resolve/install-order.ts';
-export { compareVersions, highestIn } from './resolve/range.ts';
+export { compareVersions, highestIn, readRange } from './resolve/range.ts';
 export {
   type Resolution,
   type ResolvedPack,
   type ResolveOptions,
   type Root,
+  resolveNear,
   resolvePacks,
 } from './resolve/resolve.ts';
+export type { InstalledVersion } from './resolve/settle.ts';
 export {
   calledSurfaces,
   type SurfaceAsks,

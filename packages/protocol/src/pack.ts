@@ -56,6 +56,8 @@ export const InstalledPack = Type.Object({
   chainIds: Texts,
   /** What a pack of another kind brings: its provider, prompts, artifact types, cards or forms, by their ids. */
   contentIds: optional(Texts),
+  /** Other packs that it needs: ranges by name. */
+  dependencies: optional(Type.Record(PackName, Type.String())),
   /** Optional capabilities that this host does not offer. */
   degraded: Texts,
   warnings: Texts,
@@ -63,6 +65,57 @@ export const InstalledPack = Type.Object({
   installedBy: Type.String(),
 });
 export type InstalledPack = Static<typeof InstalledPack>;
+
+/** What to install as one: from the registries of the host, or exactly what a lockfile lists. */
+export const PackPlan = closedObject({
+  packs: Type.Array(
+    closedObject({
+      name: PackName,
+      /** Any version without it. */
+      range: optional(Type.String({ minLength: 1, maxLength: 256 })),
+      /** What asks for it, for messages. */
+      requestedBy: optional(Type.String({ maxLength: 512 })),
+    }),
+    { maxItems: 10_000 },
+  ),
+  /** The text of a lockfile: its versions beat ranges, its integrities pin the bytes. */
+  lock: optional(Type.String({ maxLength: 16 * 1024 * 1024 })),
+  /** Nothing but what the lockfile lists. */
+  frozen: optional(Type.Boolean()),
+  /** Of what each pack asks for, what it gets. */
+  grants: optional(
+    Type.Record(PackName, Type.Array(Type.String({ maxLength: 64 }), { maxItems: 50 }), {
+      maxProperties: 1_000,
+    }),
+  ),
+  /** Only these of the host's registries. */
+  registries: optional(Type.Array(Type.String({ maxLength: 2048 }), { maxItems: 100 })),
+  /** Packs may take the place of newer versions. */
+  older: optional(Type.Boolean()),
+  /** Judged as if the caller had uploaded them, by the policy for uploads. */
+  unverified: optional(Type.Boolean()),
+  /** The digest of the plan that was shown; another plan is refused. */
+  confirms: optional(Type.String({ maxLength: 128 })),
+});
+export type PackPlan = Static<typeof PackPlan>;
+
+export const PackPlanResult = Type.Object({
+  installed: Type.Array(InstalledPack),
+  /** What was there already, with the version that serves new runs. */
+  present: Type.Array(Type.Intersect([InstalledPack, Type.Object({ serving: Type.String() })])),
+});
+export type PackPlanResult = Static<typeof PackPlanResult>;
+
+/** In the details of `pack_runtime_requirement_unmet`: what a pack of the plan asks for beyond its grants. */
+export type PackAsking = {
+  name: string;
+  version: string;
+  unmet: string[];
+  /** Granted before. */
+  granted: string[];
+  /** What cannot be determined about the surfaces it calls, in words. */
+  undetermined: string[];
+};
 
 export const PackPermission = Type.Object({ id: Type.String(), text: Type.String() });
 

@@ -1,9 +1,18 @@
 /** Packs: install, look at, grant, remove. */
 import { type Api, callerOf, readPayload } from '@gantry/http';
 import { ARCHIVE_LIMITS } from '@gantry/packs';
-import { GrantRequest, InstalledPack, OpenwopError, PackDetail, PackReceipts } from '@gantry/protocol';
+import {
+  GrantRequest,
+  InstalledPack,
+  OpenwopError,
+  PackDetail,
+  PackPlan,
+  PackPlanResult,
+  PackReceipts,
+} from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Check } from 'typebox/value';
+import type { PlanRequest } from '../packs/pack-plan.ts';
 import type { PackAddress, PackService } from '../packs/pack-service.ts';
 
 const URL = '/v1/host/gantry/packs';
@@ -14,7 +23,7 @@ const closed = { additionalProperties: false } as const;
 const Version = Type.String({ minLength: 1, maxLength: 128 });
 const Params = Type.Object({ name: Type.String({ minLength: 1, maxLength: 256 }) });
 
-/** What to install from the host's registries. */
+/** One pack from the host's registries; `PackPlan` is for several. */
 const FromRegistry = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 256 }),
@@ -25,7 +34,7 @@ const FromRegistry = Type.Object(
 );
 
 const INSTALL = {
-  summary: 'Install a pack from its archive, or by its name from a registry, granting what it needs',
+  summary: 'Install a pack from its archive, or packs by name from a registry, granting what they need',
   querystring: Type.Object(
     {
       /** Ids of `runtime.requires`, and of surfaces such as `host.kvStorage`, separated by commas. */
@@ -37,7 +46,10 @@ const INSTALL = {
     },
     closed,
   ),
-  response: { 200: InstalledPack, 201: InstalledPack },
+  response: {
+    200: Type.Union([InstalledPack, PackPlanResult]),
+    201: Type.Union([InstalledPack, PackPlanResult]),
+  },
 };
 const LIST = {
   summary: 'List the installed packs',
@@ -105,27 +117,39 @@ function installRoute(app: Api, service: PackService): void {
   app.post(URL, { schema: INSTALL, bodyLimit }, async (request, reply) => {
     const { body } = request;
     const { tenant, keyId: by } = callerOf(request);
-    const { grant = '', development = 'false', older = 'false' } = request.query;
+    if (Check(PackPlan, body)) {
+      const result = await service.installPlan({ tenant, by, ...planned(body) });
+      return reply.code(result.installed.length > 0 ? 201 : 200).send(result);
+    }
+    const { grant = '', development, older } = request.query;
     const { changed, view } =
       body instanceof Uint8Array
         ? await service.install({
             tenant,
+            by,
             archive: body,
-            source: 'archive',
             development: development === 'true',
             older: older === 'true',
-            by,
             grant: grant.split(',').filter((id) => id !== ''),
           })
-        : await service.installFromRegistry({ tenant, by, grant: [], ...named(body) });
+        : await service.installNamed({ tenant, by, grant: [], ...named(body) });
     return reply.code(changed ? 201 : 200).send(view);
   });
+}
+
+function planned({ packs, frozen, grants = {}, ...rest }: PackPlan): Omit<PlanRequest, 'tenant' | 'by'> {
+  const roots = packs.map(({ name, range = '*', requestedBy = 'the request' }) => ({
+    name,
+    range,
+    requestedBy,
+  }));
+  return { ...rest, roots, isFrozen: frozen, grants };
 }
 
 function named(body: unknown): Static<typeof FromRegistry> {
   if (Check(FromRegistry, body)) return body;
   throw new OpenwopError('validation_error', {
     message:
-      'Send the archive of the pack as application/gzip, or as JSON { "name", "range", "grant" } what to take from a registry.',
+      'Send the archive of the pack as application/gzip, or what to take from a registry as JSON: { "name", "range", "grant" } or { "packs", "lock", "grants" }.',
   });
 }

@@ -23,7 +23,7 @@ export async function pinPacks(
   const installed = await records.installed(tenant);
   const { packs: wished = {} } = definition;
   const chosen = new Map<string, StoredPack>();
-  const current = currentVersions(installed);
+  const current = [...(await records.serving(tenant)).values()];
   for (const [name, wish] of Object.entries(wished)) chosen.set(name, findWished(installed, name, wish));
   const pins: WorkflowPacks = {};
   for (const typeId of new Set(definition.nodes.map((node) => node.typeId))) {
@@ -89,13 +89,6 @@ const isOf = <Kind extends Declared['kind']>(
   declared: Declared | undefined,
   kind: Kind,
 ): declared is Extract<Declared, { kind: Kind }> => declared?.kind === kind;
-
-/** Of each name the own pack before the shared, the last installed before earlier ones. */
-function currentVersions(installed: readonly StoredPack[]): StoredPack[] {
-  const byName = new Map<string, StoredPack>();
-  for (const pack of installed) if (!byName.has(pack.record.name)) byName.set(pack.record.name, pack);
-  return [...byName.values()];
-}
 
 function findWished(installed: readonly StoredPack[], name: string, wish: WorkflowPack): StoredPack {
   const named = installed.filter(({ record }) => record.name === name);

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { assertError } from '../api/testing.ts';
 import { packArchive, type TestPack } from './testing/pack-archive.ts';
 import { PACKS_URL, type PackTest, packTest } from './testing/pack-test.ts';
 import { registryFolder } from './testing/registry-folder.ts';
+import { acme } from './testing/signed-archive.ts';
 
 const CRM = 'vendor.acme.crm';
 const MAIL = 'vendor.acme.mail';
@@ -94,8 +95,17 @@ test('archives that are not the published ones are refused', async (t) => {
 test('a registry behind an address is asked like one in a folder', async (t) => {
   const registry = await registryFolder(t);
   await registry.publish(pack(CRM, '1.0.0'));
+  const url = `${await served(t, registry.path)}/`;
+  const api = await packTest(t, { settings: { registries: [url] } });
+  assert.equal((await asked(api)).view.signedBy, 'acme-1');
+  const modes = await api.host.services.packs.service.trustModes();
+  assert.deepEqual(modes.registries, [{ url, mode: 'verified' }]);
+});
+
+/** The address of a server for the files of a folder. */
+async function served(t: TestContext, folder: string): Promise<string> {
   const server = createServer((request, response) => {
-    readFile(`${registry.path}${request.url}`).then(
+    readFile(`${folder}${request.url}`).then(
       (bytes) => response.end(bytes),
       () => response.writeHead(404).end(),
     );
@@ -103,11 +113,8 @@ test('a registry behind an address is asked like one in a folder', async (t) => 
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const api = await packTest(t, { settings: { registries: [`http://127.0.0.1:${port}/`] } });
-  assert.equal((await asked(api)).view.signedBy, 'acme-1');
-  const modes = await api.host.services.packs.service.trustModes();
-  assert.deepEqual(modes.registries, [{ url: `http://127.0.0.1:${port}/`, mode: 'verified' }]);
-});
+  return `http://127.0.0.1:${port}`;
+}
 
 test('a developed version gives way to its release, and a release to nothing', async (t) => {
   const registry = await registryFolder(t);
@@ -118,6 +125,135 @@ test('a developed version gives way to its release, and a release to nothing', a
   assert.deepEqual([view.development, view.trust], [false, 'signed']);
   const again = await packArchive(pack(CRM, '1.0.0'));
   assertError(await api.upload(again.bytes, '?development=true'), 409, 'pack_version_conflict');
+});
+
+const needing = (dependencies: Record<string, string>): Partial<TestPack> => ({ manifest: { dependencies } });
+
+const listed = async (api: PackTest): Promise<string[]> =>
+  (await api.get(PACKS_URL))
+    .json()
+    .packs.map(({ name, version }: Record<string, string>) => `${name}@${version}`)
+    .sort();
+
+test('a later install keeps to the ranges of what is installed', async (t) => {
+  const registry = await registryFolder(t);
+  await registry.publish(pack(CRM, '1.0.0', needing({ [MAIL]: '^1' })));
+  await registry.publish(pack(MAIL, '1.0.0'));
+  const api = await packTest(t, { settings: { registries: [registry.path] } });
+  await asked(api);
+  for (const version of ['1.1.0', '2.0.0']) await registry.publish(pack(MAIL, version));
+  await registry.publish(pack('vendor.acme.news', '1.0.0', needing({ [MAIL]: '*' })));
+  await registry.publish(pack('vendor.acme.fax', '1.0.0', needing({ [MAIL]: '>=1.1' })));
+  await registry.publish(pack('vendor.acme.post', '1.0.0', needing({ [MAIL]: '^2' })));
+  await asked(api, { name: 'vendor.acme.news' });
+  assert.equal((await listed(api)).filter((name) => name.startsWith(MAIL)).join(), `${MAIL}@1.0.0`);
+  await asked(api, { name: 'vendor.acme.fax' });
+  assert.equal((await api.get(`${PACKS_URL}/${MAIL}`)).json().versions[0].version, '1.1.0');
+  await assert.rejects(asked(api, { name: 'vendor.acme.post' }), (error) =>
+    refusal('pack_dependency_conflict', {
+      packName: MAIL,
+      conflictingRanges: [
+        { requestedBy: `${CRM}@1.0.0`, range: '^1' },
+        { requestedBy: 'vendor.acme.fax@1.0.0', range: '>=1.1' },
+        { requestedBy: 'vendor.acme.news@1.0.0', range: '*' },
+        { requestedBy: 'vendor.acme.post@1.0.0', range: '^2' },
+      ],
+    })(error),
+  );
+  await registry.publish(pack(CRM, '2.0.0', needing({ [MAIL]: '^2' })));
+  const both = await api.post(PACKS_URL, { packs: [{ name: CRM }, { name: 'vendor.acme.post' }] });
+  assert.equal(both.statusCode, 201, both.body);
+  assert.equal((await api.get(`${PACKS_URL}/${MAIL}`)).json().versions[0].version, '2.0.0');
+});
+
+test('an upload keeps to the ranges of what is installed, unless it is in development', async (t) => {
+  const api = await packTest(t);
+  await api.install(pack(CRM, '1.0.0', needing({ [MAIL]: '^1' })));
+  await api.install(pack(MAIL, '1.0.0'));
+  const { bytes } = await packArchive(pack(MAIL, '2.0.0'));
+  const refused = await api.upload(bytes);
+  assertError(refused, 409, 'pack_dependency_conflict');
+  assert.deepEqual(refused.json().details.conflictingRanges, [{ requestedBy: `${CRM}@1.0.0`, range: '^1' }]);
+  await api.install(pack(CRM, '2.0.0', needing({ [MAIL]: '*' })));
+  assert.equal((await api.upload(bytes)).statusCode, 201);
+  await api.install(pack(MAIL, '3.0.0', needing({ [CRM]: '^2' })));
+  await api.install(pack(CRM, '3.0.0'), '?development=true');
+});
+
+test('the packs of a plan are installed together, after one approval of exactly this plan', async (t) => {
+  const registry = await registryFolder(t);
+  await registry.publish(pack(CRM, '1.0.0', { ...needing({ [MAIL]: '^1' }), requires: ['crypto'] }));
+  await registry.publish(pack(MAIL, '1.0.0', { requires: ['net.outbound'] }));
+  const api = await packTest(t, { settings: { registries: [registry.path] } });
+  const plan = { packs: [{ name: CRM }] };
+  const refused = await api.post(PACKS_URL, plan);
+  assertError(refused, 400, 'pack_runtime_requirement_unmet');
+  const { packs, plan: confirms } = refused.json().details;
+  assert.deepEqual(
+    packs.map(({ name, unmet }: { name: string; unmet: string[] }) => [name, unmet]),
+    [
+      [MAIL, ['net.outbound']],
+      [CRM, ['crypto']],
+    ],
+  );
+  const grants = { [CRM]: ['crypto'], [MAIL]: ['net.outbound'] };
+  await registry.publish(pack(MAIL, '1.1.0', { requires: ['net.outbound'] }));
+  assertError(await api.post(PACKS_URL, { ...plan, grants, confirms }), 409, 'conflict');
+  const stray = await api.post(PACKS_URL, { ...plan, grants: { ...grants, 'vendor.acme.x': [] } });
+  assertError(stray, 400, 'validation_error');
+  assert.deepEqual(await listed(api), []);
+  const done = await api.post(PACKS_URL, { ...plan, grants });
+  assert.equal(done.statusCode, 201, done.body);
+  assert.deepEqual(await listed(api), [`${CRM}@1.0.0`, `${MAIL}@1.1.0`]);
+  const again = await api.post(PACKS_URL, plan);
+  assert.equal(again.statusCode, 200);
+  assert.deepEqual([again.json().installed, again.json().present.length], [[], 2]);
+  const elsewhere = await api.post(PACKS_URL, { ...plan, registries: ['https://packs.example'] });
+  assertError(elsewhere, 501, 'capability_not_provided');
+});
+
+const lockOf = (registry: string, packs: readonly object[], more: object = {}): string =>
+  JSON.stringify({ lockfileVersion: 1, generatedAt: '2026-05-01T00:00:00Z', registry, ...more, packs });
+
+test('the rules of a lockfile hold for every entry, installed or not', async (t) => {
+  const registry = await registryFolder(t);
+  const integrity = await registry.publish(pack(MAIL, '1.0.0'));
+  const api = await packTest(t, { settings: { registries: [registry.path] } });
+  const entry = { name: MAIL, version: '1.0.0', integrity };
+  const frozen = (packs: readonly object[], more?: object) =>
+    api.post(PACKS_URL, { packs: [{ name: MAIL }], frozen: true, lock: lockOf(url, packs, more) });
+  const url = `file://${registry.path}`;
+  const peers = { peerDependencies: { 'host.kanban': 'supported' } };
+  const signature = { algorithm: 'ed25519', publicKey: acme.key.publicKey, value: 'AAAA' };
+  const refusals = async () => {
+    assertError(await frozen([{ ...entry, ...peers }]), 400, 'pack_peer_dependency_missing');
+    assertError(await frozen([{ ...entry, signature }]), 400, 'pack_signature_invalid');
+    const other = { overrides: { [MAIL]: '1.1.0' } };
+    assertError(await frozen([entry], other), 400, 'pack_lockfile_invalid');
+  };
+  await refusals();
+  assert.deepEqual(await listed(api), []);
+  assert.equal((await frozen([entry])).statusCode, 201);
+  await refusals();
+  assert.equal((await frozen([entry])).statusCode, 200);
+});
+
+test('a lockfile made against another registry installs from its mirror, to the byte', async (t) => {
+  const registry = await registryFolder(t);
+  const integrity = await registry.publish(pack(MAIL, '1.0.0'));
+  const address = await served(t, registry.path);
+  const resolved = `https://packs.example/v1/packs/${MAIL}/-/1.0.0.tgz`;
+  const locked = (of: string) =>
+    lockOf('https://packs.example', [{ name: MAIL, version: '1.0.0', resolved, integrity: of }]);
+  const plan = (of: string) => ({ packs: [{ name: MAIL }], frozen: true, lock: locked(of) });
+  const plain = await packTest(t, { settings: { registries: [address] } });
+  assertError(await plain.post(PACKS_URL, plan(integrity)), 502, 'pack_fetch_failed');
+  const registryMirrors = new Map([[address, 'https://packs.example']]);
+  const api = await packTest(t, { settings: { registries: [address], registryMirrors } });
+  assertError(await api.post(PACKS_URL, plan(`sha256-${'A'.repeat(43)}=`)), 400, 'pack_integrity_mismatch');
+  const done = await api.post(PACKS_URL, plan(integrity));
+  assert.equal(done.statusCode, 201, done.body);
+  assert.equal(done.json().installed[0].signedBy, 'acme-1');
 });
 
 test('without a registry, a name is refused with what to do', async (t) => {

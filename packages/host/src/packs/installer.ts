@@ -1,258 +1,222 @@
 /**
- * Takes a pack in. Everything is judged before anything is written: archive, manifest, proof, and what it needs of
- * this host. One commit then holds the installation, its content and its grant; code is unpacked when it is used.
+ * Installs what a plan names, all of it or nothing. Everything is judged before anything is written. Contents are stored
+ * first, by integrity, where nothing refers to them yet; then one commit holds all installations and their grants. Code
+ * is unpacked when it is used.
  */
+import { hash } from 'node:crypto';
+import { readRange, refusalError } from '@gantry/packs';
+import { OpenwopError, type PackAsking } from '@gantry/protocol';
+import type { Store, Write } from '@gantry/store';
+import { grantWrite } from './grants.ts';
 import {
-  type Archive,
-  checkFiles,
-  grantDifference,
-  type HostOffer,
-  judgeInstall,
-  type PackManifest,
-  type PackPin,
-  readArchive,
-  readManifest,
-  refusalError,
-  requiresOf,
-} from '@gantry/packs';
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
-import type { Entry, Store, Write } from '@gantry/store';
-import { givenBy, grantWrite } from './grants.ts';
-import { bytesWrites, refuseOther, refuseOtherBytes } from './known-bytes.ts';
-import { GRANTABLE, granting, type Offer, SURFACE_GRANTS } from './offer.ts';
-import { archiveKey, bodyOf, type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
+  type Candidate,
+  type JudgedPack,
+  type JudgingOptions,
+  type JudgingRules,
+  judgePack,
+} from './judged-pack.ts';
+import { bytesWrites } from './known-bytes.ts';
+import { archiveKey, type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
 import { PACKS_MAX, type PackRecords } from './pack-records.ts';
-import type { Sandboxes } from './sandboxes.ts';
-import { type HostTrust, judgeProof, type RegistryProof, type Trusted } from './trust.ts';
-import { type Contents, contentsOf } from './version-record.ts';
 
 const TRIES_MAX = 4;
-const ISSUES_MAX = 50;
 
-export interface InstallRequest {
-  readonly tenant: string;
-  readonly archive: Uint8Array;
-  readonly source: PackRecord['source'];
-  /** Where a registry sent it, what it says of it. */
-  readonly registry?: RegistryProof;
-  /** Other bytes of the same version may replace it later. */
-  readonly development: boolean;
-  /** It may take the place of a newer version. */
-  readonly older?: boolean;
-  /** Pins of the workflow that asks for it. */
-  readonly pins?: readonly PackPin[];
-  /** Granted now, beside what was granted before. `all` is for folders that the operator names. */
-  readonly grant: readonly string[] | 'all';
-  /** Nothing that was granted before counts beside it. */
-  readonly exactly?: boolean;
-  readonly by: string;
+export interface InstallPlan extends JudgingRules {
+  /** Dependencies first. */
+  readonly candidates: readonly Candidate[];
+  /** Packs that are there already and get other grants: all that they have from now on. */
+  readonly regrants?: readonly Regrant[];
+  /** What becomes of packs that ask for more than they get, and of those that depend on them. */
+  readonly unmet: 'refuse' | 'leave out';
+  /** Nothing that this plan does not name stays installed for the tenant. */
+  readonly isWhole?: boolean;
+  /** The digest of the plan that somebody approved. */
+  readonly confirms?: string | undefined;
+  /** Written in the same commit. */
+  readonly also?: (outcome: PlanOutcome) => Promise<readonly Write[]>;
 }
 
-export interface Installed {
+export interface Regrant extends Pick<PackRecord, 'name' | 'version' | 'integrity'> {
+  readonly requires: readonly string[];
+}
+
+export interface LeftOut {
+  readonly record: PackRecord;
+  readonly asks: readonly string[];
+  readonly reason: string;
+}
+
+export interface PlanOutcome {
+  readonly installed: readonly PackRecord[];
+  readonly leftOut: readonly LeftOut[];
   /** False when the same bytes were there already. */
   readonly changed: boolean;
-  readonly record: PackRecord;
 }
 
-export interface InstallerOptions {
+export interface InstallerOptions extends JudgingOptions {
   readonly store: Pick<Store, 'commit'>;
-  readonly records: PackRecords;
-  readonly sandboxes: Sandboxes;
-  readonly offer: Offer;
-  readonly trust: () => Promise<HostTrust>;
-  /** Pins of the workflows of a tenant. */
-  readonly workflowPins: (tenant: string) => Promise<readonly PackPin[]>;
-  readonly now: () => number;
 }
 
-export async function installPack(options: InstallerOptions, request: InstallRequest): Promise<Installed> {
-  const archive = await readArchive(request.archive);
-  const manifest = manifestOf(archive);
-  // What no grant could change comes first: peers, engines, runtime, kind.
-  const offer = await options.offer(manifest);
-  judgeNeeds({ manifest, offer }, GRANTABLE, []);
-  const contents = contentsOf(manifest, archive, request.source);
-  const { code } = contents.record;
-  if (code && code.language !== 'remote') await options.sandboxes.for(request.source);
+export async function installPlan(options: InstallerOptions, plan: InstallPlan): Promise<PlanOutcome> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const installed = await tryInstall(options, request, { archive, manifest, offer, contents });
-    if (installed) return installed;
+    const outcome = await tryInstall(options, plan);
+    if (outcome) return outcome;
   }
   throw new OpenwopError('conflict', {
-    message: `${manifest.name} is being installed by someone else. Try again.`,
+    message: 'Somebody else is installing the same packs. Try again.',
   });
-}
-
-function manifestOf(archive: Archive): PackManifest {
-  const reading = readManifest(archive.manifestBytes);
-  const issues = reading.kind === 'refused' ? reading.issues : checkFiles(reading.manifest, archive.files);
-  const [first] = issues;
-  if (first) {
-    const told = issues.slice(0, ISSUES_MAX).map((issue): JsonObject => ({ ...issue }));
-    throw new OpenwopError(first.code, {
-      message: `pack.json ${first.path || '/'}: ${first.message}`,
-      details: { issues: told },
-    });
-  }
-  if (reading.kind === 'refused') throw new Error('a refused manifest has issues');
-  return reading.manifest;
-}
-
-interface Judged {
-  readonly archive: Archive;
-  readonly manifest: PackManifest;
-  readonly offer: HostOffer;
-  readonly contents: Contents;
 }
 
 /** Undefined when somebody else wrote in between. */
-async function tryInstall(
-  options: InstallerOptions,
-  request: InstallRequest,
-  judged: Judged,
-): Promise<Installed | undefined> {
-  const { records, now, store } = options;
-  const { tenant } = request;
-  const { name, version } = judged.manifest;
-  const before = await records.entry(packKey(tenant, name, version));
-  const earlier = before ? bodyOf<PackRecord>(before) : undefined;
-  const { integrity } = judged.archive;
-  // What is being developed gives way, also to its release; a release stays what it is.
-  if (earlier && !earlier.development) refuseOther({ name, version, integrity }, earlier.integrity);
-  if (request.source !== 'folder') await refuseOtherBytes(records, tenant, { name, version, integrity });
-  if (!before && (await records.count(tenant)) >= PACKS_MAX)
-    throw new OpenwopError('conflict', { message: `At most ${PACKS_MAX} pack versions are installed.` });
-  const trust = await proofOf(options, request, judged, earlier);
-  const grantEntry = await records.grant(tenant, name);
-  const holder = { integrity, signer: trust.signer };
-  const inherited = await records.inherited(tenant, name, holder);
-  const granted = grantsFor(request, judged, request.exactly ? [] : inherited);
-  const { degraded, shadowed } = judgeNeeds(judged, granted, inherited);
-  const record = recordOf(request, judged, trust, { degraded, shadowed, at: now() });
-  const unchanged = earlier?.integrity === record.integrity && earlier.development === record.development;
-  const writes = [
-    ...(unchanged
-      ? []
-      : [putting({ key: packKey(tenant, name, version), body: record, before, now: now() })]),
-    ...(await contentWrites(records, request, judged, now())),
-    ...(request.development
-      ? []
-      : await bytesWrites(records, {
-          tenant,
-          record,
-          isFromRegistry: request.registry !== undefined,
-          now: now(),
-        })),
-    ...grantWrite(
-      { tenant, name, version, ...holder, requires: granted, by: request.by, now: now() },
-      grantEntry,
-    ),
-  ];
-  if (writes.length === 0) return { changed: false, record: earlier ?? record };
+async function tryInstall(options: InstallerOptions, plan: InstallPlan): Promise<PlanOutcome | undefined> {
+  const { records, store, now } = options;
+  const judged: JudgedPack[] = [];
+  for (const candidate of plan.candidates) judged.push(await judgePack(options, plan, candidate));
+  refuseOtherPlan(plan, judged);
+  const { taken, leftOut } = selected(plan, judged);
+  await refuseDependents(records, plan, taken);
+  await refuseTooMany(records, plan, taken);
+  const installed = taken.map((pack) => (isUnchanged(pack) && pack.earlier) || pack.record);
+  const outcome = { installed, leftOut, changed: !taken.every(isUnchanged) };
+  const writes: Write[] = [];
+  for (const pack of taken) {
+    writes.push(await contentWrite(options, pack));
+    writes.push(...(await packWrites(options, plan, pack)));
+  }
+  for (const regrant of plan.regrants ?? []) {
+    const granting = { ...regrant, tenant: plan.tenant, by: plan.by, now: now() };
+    writes.push(...grantWrite(granting, await records.grant(plan.tenant, regrant.name)));
+  }
+  writes.push(...((await plan.also?.(outcome)) ?? []));
+  if (writes.every(({ kind }) => kind === 'expectEntry')) return outcome;
   const [result] = await store.commit([writes]);
-  return result?.won ? { changed: !unchanged, record: unchanged ? earlier : record } : undefined;
+  return result?.won ? outcome : undefined;
 }
 
-async function proofOf(
-  { records, trust, workflowPins, now }: InstallerOptions,
-  { tenant, archive: bytes, source, registry, development, older = false, pins = [] }: InstallRequest,
-  { archive, manifest }: Judged,
-  earlier: PackRecord | undefined,
-): Promise<Trusted> {
-  const [current] = await records.versionsOf(tenant, manifest.name);
-  const origin = registry
-    ? ({ from: 'registry', proof: registry } as const)
-    : ({ from: source === 'folder' ? 'folder' : 'upload' } as const);
-  return judgeProof({
-    trust: await trust(),
-    origin,
-    bytes,
-    archive,
-    manifest,
-    current,
-    // What is there already changes nothing about which version serves.
-    allowsOlder: older || development || earlier?.integrity === archive.integrity,
-    pins: async () => [...pins, ...(await workflowPins(tenant))],
-    now: now(),
+const labelOf = ({ name, version }: Pick<PackRecord, 'name' | 'version'>): string => `${name}@${version}`;
+
+const isUnchanged = ({ earlier, record }: JudgedPack): boolean =>
+  earlier?.integrity === record.integrity && earlier.development === record.development;
+
+/** Of the bytes and of what they ask for: an approval holds for these alone. */
+const digestOf = (judged: readonly JudgedPack[]): string =>
+  hash('sha256', JSON.stringify(judged.map(({ record, asks }) => [labelOf(record), record.integrity, asks])));
+
+function refuseOtherPlan({ confirms }: InstallPlan, judged: readonly JudgedPack[]): void {
+  if (confirms === undefined || confirms === digestOf(judged)) return;
+  throw new OpenwopError('conflict', {
+    message: 'The registry offers other packs than those that were approved. Look at the plan again.',
   });
 }
 
-/** Of what is granted before and now, what the pack asks for. */
-function grantsFor(
-  { grant, tenant }: InstallRequest,
-  judged: Judged,
-  before: readonly string[],
-): readonly string[] {
-  const { surfaceUnknowns = [] } = judged.contents.record;
-  const all = surfaceUnknowns.length > 0 ? SURFACE_GRANTS : [];
-  const given = grant === 'all' ? [...asksOf(judged), ...all] : givenBy(tenant, grant);
-  return [...new Set([...before, ...given])].sort();
+/** Those that can be installed with what they get. */
+function selected(plan: InstallPlan, judged: readonly JudgedPack[]) {
+  if (plan.unmet === 'refuse') {
+    refuseUnmet(judged);
+    return { taken: judged, leftOut: [] };
+  }
+  const taken: JudgedPack[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const pack of judged) {
+    const { record, asks, refusal } = pack;
+    const lacking = leftOut.find(({ record: { name } }) => Object.hasOwn(record.dependencies ?? {}, name));
+    const reason = lacking
+      ? `it depends on ${lacking.record.name}, which is left out.`
+      : refusal && `it asks for ${textsOf(refusal.details.unmet).join(', ')}.`;
+    if (reason === undefined) taken.push(pack);
+    else leftOut.push({ record, asks, reason });
+  }
+  return { taken, leftOut };
 }
 
-type Asking = Pick<Judged, 'manifest' | 'offer'> & Partial<Pick<Judged, 'contents'>>;
-
-const asksOf = ({ manifest, contents }: Omit<Asking, 'offer'>): readonly string[] => [
-  ...requiresOf(manifest),
-  ...(contents?.record.surfaceAsks ?? []),
-];
-
-function judgeNeeds(
-  { manifest, offer, contents }: Asking,
-  granted: readonly string[],
-  before: readonly string[],
-) {
-  const judgement = judgeInstall(manifest, granting(offer, granted), contents?.record.surfaceAsks);
-  if (judgement.installable) return judgement;
-  const [first, ...others] = judgement.refusals;
-  if (!first) throw new Error('a refusal has a reason');
-  const { added, kept } = grantDifference(before, asksOf(contents ? { manifest, contents } : { manifest }));
-  const asks =
-    first.code === 'pack_runtime_requirement_unmet' ? { added: [...added], granted: [...kept] } : {};
-  throw refusalError([{ ...first, details: { ...first.details, ...asks } }, ...others]);
+/** One error for all packs, so that one answer approves all of them. */
+function refuseUnmet(judged: readonly JudgedPack[]): void {
+  const asking = judged.flatMap(({ record, version, refusal }) =>
+    refusal ? [{ record, version, refusal }] : [],
+  );
+  const [first] = asking;
+  if (!first) return;
+  const packs = asking.map(
+    ({ record, version, refusal: { details } }): PackAsking => ({
+      name: record.name,
+      version: record.version,
+      unmet: textsOf(details.unmet),
+      granted: textsOf(details.granted),
+      undetermined: [...(version.surfaceUnknowns ?? [])].slice(0, 5),
+    }),
+  );
+  const details = { ...first.refusal.details, packs, plan: digestOf(judged) };
+  throw refusalError([{ ...first.refusal, details }]);
 }
 
-function recordOf(
-  { source, development, by }: InstallRequest,
-  { manifest, archive, contents }: Judged,
-  trust: Trusted,
-  { degraded, shadowed, at }: { degraded: readonly string[]; shadowed: readonly string[]; at: number },
-): PackRecord {
-  const { name, version, kind, description } = manifest;
-  const own = shadowed.map((typeId) => `${typeId} is a type of the host itself, which is used instead.`);
-  return {
-    name,
-    version,
-    kind,
-    integrity: archive.integrity,
-    source,
-    development,
-    ...(description !== undefined && { description }),
-    trust: trust.level,
-    ...(trust.signedBy !== undefined && { signedBy: trust.signedBy }),
-    ...(trust.covers !== undefined && { covers: trust.covers }),
-    requires: [...contents.record.requires],
-    typeIds: contents.record.nodes.map(({ typeId }) => typeId),
-    chainIds: contents.record.chains.map(({ chainId }) => String(chainId)),
-    contentIds: [...contents.contentIds],
-    degraded: [...degraded],
-    warnings: [...trust.warnings, ...contents.warnings, ...own],
-    installedAt: new Date(at).toISOString(),
-    installedBy: by,
-  };
-}
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-/** Content is kept once, under its integrity, whoever installs it. */
-async function contentWrites(
+/** What is installed keeps the versions that it depends on. Packs in development may break that. */
+async function refuseDependents(
   records: PackRecords,
-  { archive: bytes }: InstallRequest,
-  { archive: { integrity }, contents }: Judged,
-  now: number,
+  { tenant, isWhole = false }: InstallPlan,
+  taken: readonly JudgedPack[],
+): Promise<void> {
+  if (isWhole) return;
+  const replaced = new Set(taken.map(({ record }) => record.name));
+  for (const [name, { record: dependent }] of await records.serving(tenant)) {
+    if (replaced.has(name)) continue;
+    for (const { record } of taken.filter((pack) => !pack.record.development && !isUnchanged(pack))) {
+      const range = dependent.dependencies?.[record.name];
+      if (range === undefined || (readRange(range)?.range.test(record.version) ?? true)) continue;
+      const requestedBy = labelOf(dependent);
+      throw new OpenwopError('pack_dependency_conflict', {
+        message: `${requestedBy} is installed and depends on ${record.name} ${range}, which ${record.version} does not satisfy. Install a version of ${name} that takes it in the same plan, or remove ${name} first.`,
+        details: { packName: record.name, conflictingRanges: [{ requestedBy, range }] },
+      });
+    }
+  }
+}
+
+async function refuseTooMany(
+  records: PackRecords,
+  { tenant }: InstallPlan,
+  taken: readonly JudgedPack[],
+): Promise<void> {
+  const added = taken.filter(({ before }) => before === null).length;
+  if (added === 0 || (await records.count(tenant)) + added <= PACKS_MAX) return;
+  throw new OpenwopError('conflict', { message: `At most ${PACKS_MAX} pack versions are installed.` });
+}
+
+/** Content is kept once, under its integrity, whoever installs it. Answers the write that relies on it. */
+async function contentWrite(
+  { records, store, now }: InstallerOptions,
+  { candidate, version, record: { integrity } }: JudgedPack,
+): Promise<Write> {
+  const key = versionKey(integrity);
+  const kept = await records.entry(key);
+  if (kept) return { kind: 'expectEntry', key, version: kept.version };
+  const archive = Buffer.from(candidate.bytes).toString('base64');
+  await store.commit([
+    [
+      putting({ key, body: version, before: null, now: now() }),
+      putting({ key: archiveKey(integrity), body: { archive }, before: null, now: now() }),
+    ],
+  ]);
+  return { kind: 'expectEntry', key, version: 1 };
+}
+
+async function packWrites(
+  { records, now }: InstallerOptions,
+  { tenant, by }: InstallPlan,
+  pack: JudgedPack,
 ): Promise<Write[]> {
-  const before: Entry | null = await records.entry(versionKey(integrity));
-  if (before) return [];
-  const archive = Buffer.from(bytes).toString('base64');
+  const { record, before, candidate, holder, granted } = pack;
+  const { name, version } = record;
+  const isFromRegistry = candidate.registry !== undefined && !candidate.registry.asUpload;
+  const known = { tenant, record, isFromRegistry, now: now() };
+  const granting = { tenant, name, version, ...holder, requires: granted, by, now: now() };
   return [
-    putting({ key: versionKey(integrity), body: contents.record, before, now }),
-    putting({ key: archiveKey(integrity), body: { archive }, before, now }),
+    ...(isUnchanged(pack)
+      ? []
+      : [putting({ key: packKey(tenant, name, version), body: record, before, now: now() })]),
+    ...(record.development ? [] : await bytesWrites(records, known)),
+    ...grantWrite(granting, await records.grant(tenant, name)),
   ];
 }

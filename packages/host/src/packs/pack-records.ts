@@ -45,6 +45,14 @@ export class PackRecords {
     return (await this.installed(tenant)).filter(({ record }) => record.name === name);
   }
 
+  /** The versions that serve new runs, by name. */
+  async serving(tenant: string): Promise<Map<string, StoredPack>> {
+    const serving = new Map<string, StoredPack>();
+    for (const pack of await this.installed(tenant))
+      if (!serving.has(pack.record.name)) serving.set(pack.record.name, pack);
+    return serving;
+  }
+
   async version(integrity: string): Promise<VersionRecord> {
     const present = this.#versions.get(integrity);
     if (present) return present;

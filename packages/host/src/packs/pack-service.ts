@@ -1,29 +1,24 @@
 /** What callers may do with packs. */
-import {
-  covers,
-  describePermission,
-  grantDifference,
-  type PackPin,
-  surfaceGrant,
-  unmetRequirements,
-} from '@gantry/packs';
+import { covers, describePermission, surfaceGrant } from '@gantry/packs';
 import {
   type InstalledPack,
   OpenwopError,
   type PackDetail,
+  type PackPlanResult,
   type PackReceipts,
   type WorkflowPacks,
 } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
 import { endWrites, givenBy, grantWrite, historyOf } from './grants.ts';
-import { type Installed, type InstallerOptions, type InstallRequest, installPack } from './installer.ts';
+import { type InstallerOptions, type InstallPlan, installPlan, type PlanOutcome } from './installer.ts';
 import { GRANTABLE } from './offer.ts';
-import { packKey } from './pack-record.ts';
+import { type PlanRequest, preparePlan } from './pack-plan.ts';
+import { type PackRecord, packKey } from './pack-record.ts';
 import type { PackRecords, StoredPack } from './pack-records.ts';
 import { surfacesOf } from './pack-surfaces.ts';
 import type { Receipts } from './receipts.ts';
-import type { ChosenPack, OpenRegistries, RegistryPacks } from './registry-packs.ts';
+import type { RegistryPacks } from './registry-packs.ts';
 import { type TrustModes, trustModes } from './trust.ts';
 import { pinsIn } from './workflow-pins.ts';
 
@@ -44,16 +39,32 @@ export interface PackAddress {
   readonly name: string;
 }
 
+/** An archive that a caller hands over. */
+export interface UploadRequest {
+  readonly tenant: string;
+  readonly archive: Uint8Array;
+  /** Other bytes of the same version may replace it later. */
+  readonly development?: boolean;
+  /** It may take the place of a newer version. */
+  readonly older?: boolean;
+  /** Granted now, beside what was granted before. */
+  readonly grant: readonly string[];
+  readonly by: string;
+}
+
 export interface RegistryRequest extends PackAddress {
   /** Any version without it. */
   readonly range?: string;
   readonly grant: readonly string[];
-  /** Pins of the workflow that asks for it. */
-  readonly pins?: readonly PackPin[];
   readonly by: string;
 }
 
-const ARCHIVED = { source: 'archive', development: false } as const;
+export interface Installed {
+  /** False when the same bytes were there already. */
+  readonly changed: boolean;
+  readonly record: PackRecord;
+  readonly view: InstalledPack;
+}
 
 export class PackService {
   readonly #options: PackServiceOptions;
@@ -64,28 +75,54 @@ export class PackService {
     this.#records = options.records;
   }
 
-  async install(request: InstallRequest): Promise<Installed & { view: InstalledPack }> {
-    const installed = await installPack(this.#options, request);
-    this.#options.changed();
-    const pack = { tenant: request.tenant, record: installed.record };
-    return { ...installed, view: await this.#view(request.tenant, pack) };
+  async install(request: UploadRequest): Promise<Installed> {
+    const { tenant, archive: bytes, development = false, older = false, grant, by } = request;
+    const candidate = { bytes, source: 'archive', development } as const;
+    const given = () => ({ grants: grant });
+    const { installed, changed } = await this.run({
+      tenant,
+      by,
+      candidates: [candidate],
+      given,
+      older,
+      unmet: 'refuse',
+    });
+    const [record] = installed;
+    if (!record) throw new Error('a plan of one archive installs it');
+    return { changed, record, view: await this.#view(tenant, { tenant, record }) };
   }
 
-  /** A pack from the registry, with what it depends on. All is judged before the first is installed. */
-  async installFromRegistry(request: RegistryRequest): Promise<Installed & { view: InstalledPack }> {
-    const { tenant, name, range = '*', grant, pins = [], by } = request;
-    const registry = await this.#options.registry();
-    const chosen = await registry.choose([{ name, range, requestedBy: 'the request' }]);
-    const root = chosen.find((pack) => pack.name === name);
-    if (!root) throw new Error(`${name} is not in its own resolution`);
-    await this.#requireGrants(request, chosen, registry);
-    for (const pack of chosen) {
-      if (pack === root || (await this.#has(tenant, pack))) continue;
-      const { archive, proof } = await registry.fetch(pack);
-      await this.install({ ...ARCHIVED, tenant, archive, registry: proof, grant: [], pins, by });
-    }
-    const { archive, proof } = await registry.fetch(root);
-    return this.install({ ...ARCHIVED, tenant, archive, registry: proof, grant, pins, by });
+  /** Packs from the registries, with what they depend on: all of them or none. */
+  async installPlan(request: PlanRequest): Promise<PackPlanResult> {
+    const { tenant } = request;
+    const { plan, present } = await preparePlan(this.#options, request);
+    const { installed } = await this.run(plan);
+    const serving = await this.#records.serving(tenant);
+    return {
+      installed: await Promise.all(installed.map((record) => this.#view(tenant, { tenant, record }))),
+      present: await Promise.all(
+        present.map(async (pack) => ({
+          ...(await this.#view(tenant, pack)),
+          serving: serving.get(pack.record.name)?.record.version ?? pack.record.version,
+        })),
+      ),
+    };
+  }
+
+  /** One pack by its name, with what it depends on. What it is granted is for it alone. */
+  async installNamed(request: RegistryRequest): Promise<Omit<Installed, 'record'>> {
+    const { tenant, by, name, range = '*', grant } = request;
+    const roots = [{ name, range, requestedBy: 'the request' }];
+    const { installed, present } = await this.installPlan({ tenant, by, roots, grants: { [name]: grant } });
+    const view = [...installed, ...present].find((pack) => pack.name === name);
+    if (!view) throw new Error(`${name} is not in its own resolution`);
+    return { changed: installed.includes(view), view };
+  }
+
+  async run(plan: InstallPlan): Promise<PlanOutcome> {
+    const outcome = await installPlan(this.#options, plan);
+    this.#options.changed();
+    return outcome;
   }
 
   /**
@@ -97,9 +134,13 @@ export class PackService {
     const { demands } = await this.#options.trust();
     if (demands !== 'files' && !registries.some(({ mode }) => mode === 'pinned')) return;
     const pins = pinsIn(packs);
-    for (const { name, version, integrity } of pins)
-      if (!(await this.#has(tenant, { name, integrity })))
-        await this.installFromRegistry({ tenant, name, range: version, grant: [], pins, by });
+    const visible = await this.#records.installed(tenant);
+    const roots = pins
+      .filter(({ name, integrity }) =>
+        visible.every(({ record }) => record.name !== name || record.integrity !== integrity),
+      )
+      .map(({ name, version }) => ({ name, range: version, requestedBy: 'the workflow' }));
+    if (roots.length > 0) await this.installPlan({ tenant, by, roots, grants: {}, pins });
   }
 
   async list(tenant: string): Promise<InstalledPack[]> {
@@ -180,36 +221,6 @@ export class PackService {
     const isUsed = (grant: string): boolean => called.has(grant) || used.some((id) => covers(grant, id));
     const unused = receipts.length === 0 ? [] : granted.filter((grant) => !isUsed(grant));
     return { name, granted, used, unused, receipts };
-  }
-
-  /** The caller grants to the pack that it names; what another one needs is said by name. */
-  async #requireGrants(
-    request: RegistryRequest,
-    chosen: readonly ChosenPack[],
-    registry: OpenRegistries,
-  ): Promise<void> {
-    const { tenant } = request;
-    for (const pack of chosen) {
-      if (await this.#has(tenant, pack)) continue;
-      const { name, version } = pack;
-      const { requires } = await registry.fetch(pack);
-      const before = givenBy(tenant, await this.#records.heldByName(tenant, name));
-      const granted = name === request.name ? [...before, ...givenBy(tenant, request.grant)] : before;
-      const unmet = unmetRequirements(requires, granted);
-      if (unmet.length === 0) continue;
-      const manifest = `${name}@${version}`;
-      const { added, kept } = grantDifference(before, requires);
-      const how = name === request.name ? 'Grant it' : `Install ${name} first, with that granted,`;
-      throw new OpenwopError('pack_runtime_requirement_unmet', {
-        message: `${manifest} needs platform access that is not granted here: ${unmet.join(', ')}. ${how} if you trust the pack with it.`,
-        details: { manifest, unmet, added: [...added], granted: [...kept] },
-      });
-    }
-  }
-
-  async #has(tenant: string, { name, integrity }: Pick<ChosenPack, 'name' | 'integrity'>): Promise<boolean> {
-    const versions = await this.#records.versionsOf(tenant, name);
-    return versions.some(({ record }) => record.integrity === integrity);
   }
 
   async #find({ tenant, name }: PackAddress): Promise<StoredPack[]> {

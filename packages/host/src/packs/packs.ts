@@ -12,7 +12,6 @@ import type { Settings } from '../settings.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
 import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';
 import { CodeFolders } from './code-folders.ts';
-import { installListed } from './listed-packs.ts';
 import { createOffer, type Offer } from './offer.ts';
 import { packExecutor } from './pack-executor.ts';
 import { PackRecords } from './pack-records.ts';
@@ -20,6 +19,7 @@ import { PackService } from './pack-service.ts';
 import { Receipts } from './receipts.ts';
 import { registryPacks } from './registry-packs.ts';
 import { Sandboxes } from './sandboxes.ts';
+import { installSettings } from './settings-packs.ts';
 import { type HostTrust, trustModes } from './trust.ts';
 import { loadTrust } from './trust-file.ts';
 import { workflowPins } from './workflow-pins.ts';
@@ -31,6 +31,7 @@ export interface PacksOptions {
     | 'dataDir'
     | 'packs'
     | 'registries'
+    | 'registryMirrors'
     | 'packLock'
     | 'trustFile'
     | 'packSignatures'
@@ -85,7 +86,7 @@ export interface PackLimits {
 }
 
 export function createPacks(options: PacksOptions): Packs {
-  const { store, settings, surfaces, egress, now } = options;
+  const { store, settings, surfaces, egress, now, log } = options;
   const listeners: (() => void)[] = [];
   const records = new PackRecords(store.entries);
   const folders = new CodeFolders(settings.dataDir, records);
@@ -104,7 +105,7 @@ export function createPacks(options: PacksOptions): Packs {
   };
   const trust = loadedOnce(() => loadTrust(settings));
   const { registries } = settings;
-  const registry = registryPacks({ registries, egress, trust });
+  const registry = registryPacks({ settings, egress, trust, offer });
   const service = new PackService({
     store,
     records,
@@ -142,7 +143,11 @@ export function createPacks(options: PacksOptions): Packs {
     onChanged: (listener) => void listeners.push(listener),
     async prepare() {
       await folders.clean();
-      await installNamed(options, { service, records, registry, trust: await trust() });
+      const known = await trust();
+      const isOfNote = settings.trustFile !== undefined || registries.length > 0;
+      log[isOfNote ? 'info' : 'debug'](trustModes(known, registries), 'trust in packs');
+      const install: PackService['run'] = (plan) => service.run(plan);
+      await installSettings({ settings, records, registry, trust: known, install, now, log });
     },
     async stop() {
       await receipts.flush();
@@ -178,19 +183,4 @@ function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
     });
     return loading;
   };
-}
-
-/** Those that the settings list. */
-async function installNamed(
-  { settings, store, now, log }: PacksOptions,
-  given: Pick<Parameters<typeof installListed>[0], 'records' | 'registry' | 'trust'> & {
-    readonly service: PackService;
-  },
-): Promise<void> {
-  const { service, ...rest } = given;
-  const { packs: listed, packLock, registries, trustFile, packEnvironment: environment } = settings;
-  const isOfNote = trustFile !== undefined || registries.length > 0;
-  log[isOfNote ? 'info' : 'debug'](trustModes(given.trust, registries), 'trust in packs');
-  const install: PackService['install'] = (request) => service.install(request);
-  await installListed({ ...rest, store, install, now, log, listed, packLock, environment });
 }

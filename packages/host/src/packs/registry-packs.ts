@@ -1,22 +1,33 @@
-/** Packs from the registries that the settings name, in the shape that installing needs. */
+/** Packs from the registries that the settings name: which versions a plan means, and how they are fetched. */
 import type { EgressByPurpose } from '@gantry/egress';
 import {
+  checkLocked,
+  checkOverrides,
   type FetchedPack,
   fetchLocked,
   fetchPack,
+  type InstalledVersion,
+  type InstallStep,
   installOrder,
   installPlan,
+  type LockedContent,
   openRegistry,
+  type PackLock,
   Registries,
   type Registry,
   type Root,
-  readLock,
-  requiresOf,
+  readArchive,
   resolvePacks,
-  surfaceAsks,
+  sameRegistry,
 } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
+import type { Settings } from '../settings.ts';
+import { type Candidate, manifestOf } from './judged-pack.ts';
+import type { Offer } from './offer.ts';
 import { type HostTrust, ofRegistry, type RegistryProof } from './trust.ts';
+
+/** Archives of one plan are in memory together. */
+const PLAN_BYTES_MAX = 256 * 1024 * 1024;
 
 /** A version that a range, or the lockfile, stands for. */
 export interface ChosenPack {
@@ -25,108 +36,183 @@ export interface ChosenPack {
   readonly integrity: string;
   /** Somebody asked for exactly this version. */
   readonly isExact: boolean;
-  readonly dependencies: readonly string[];
-  /** What it asks for, as far as that is known: what its code calls only once it was fetched. */
-  readonly requires: readonly string[];
 }
 
-export interface ProvedPack {
-  readonly archive: Uint8Array;
-  readonly requires: readonly string[];
-  readonly proof: RegistryProof;
+export interface Wanted {
+  readonly roots: readonly Root[];
+  /** Its versions beat ranges, its integrities pin the bytes. */
+  readonly lock?: PackLock | undefined;
+  /** Nothing but what the lockfile lists. */
+  readonly isFrozen?: boolean | undefined;
+  /** What serves already, by name. */
+  readonly installed: ReadonlyMap<string, InstalledVersion>;
+  readonly unverified?: boolean | undefined;
 }
 
-/** Registries as they are now: what was read of their keys and advisories is not kept for later. */
-export interface OpenRegistries {
+export interface Choice {
   /** What the roots and all that they depend on stand for, dependencies first. */
-  choose(roots: readonly Root[]): Promise<readonly ChosenPack[]>;
-  /** The same from a lockfile; what does not fit it is refused before anything is fetched. */
-  chooseLocked(lock: string, roots: readonly Root[]): Promise<readonly ChosenPack[]>;
-  /** A pack that was chosen here. */
-  fetch(pack: ChosenPack): Promise<ProvedPack>;
+  readonly packs: readonly ChosenPack[];
+  /** Dependencies whose installed version stays. */
+  readonly kept: readonly { readonly name: string; readonly version: string }[];
+  fetch(packs: readonly ChosenPack[]): Promise<readonly Candidate[]>;
+  /** What a lockfile says holds for packs that are there already, too. Before `fetch`. */
+  check(present: ChosenPack, bytes: () => Promise<Uint8Array>): Promise<void>;
 }
 
-export type RegistryPacks = () => Promise<OpenRegistries>;
+/** Opens the registries as they are now: what was read of their keys and advisories is not kept for later. */
+export type RegistryPacks = (wanted: Wanted, only?: readonly string[]) => Promise<Choice>;
 
 export interface RegistryPacksOptions {
-  readonly registries: readonly string[];
+  readonly settings: Pick<Settings, 'registries' | 'registryMirrors'>;
   readonly egress: EgressByPurpose;
   readonly trust: () => Promise<HostTrust>;
+  readonly offer: Offer;
 }
 
 export const registryPacks =
-  ({ registries: named, egress, trust }: RegistryPacksOptions): RegistryPacks =>
-  async () => {
-    if (named.length === 0)
-      throw new OpenwopError('capability_not_provided', {
-        message:
-          'Packs by name come from a registry, and this host has none. Name one with GANTRY_REGISTRY_URL.',
-        details: { capability: 'packRegistry' },
-      });
+  ({ settings, egress, trust, offer }: RegistryPacksOptions): RegistryPacks =>
+  async (wanted, only) => {
+    const named = namedRegistries(settings.registries, only);
     const known = await trust();
     const opened = await Promise.all(
-      named.map((name) => openRegistry(name, { egress, roots: ofRegistry(known, name)?.keys })),
+      named.map((name) =>
+        openRegistry(name, {
+          egress,
+          roots: ofRegistry(known, name)?.keys,
+          mirrorOf: settings.registryMirrors.get(name.replace(/\/+$/, '')),
+        }),
+      ),
     );
+    // Trust speaks of registries by the names of the settings.
     const names = new Map(opened.map((registry, index) => [registry, named[index] ?? registry.url]));
-    return new Chooser(new Registries({ registries: opened }), names);
+    const registries = new Registries({ registries: opened });
+    const { lock, roots, isFrozen = false } = wanted;
+    const isListed = (name: string): boolean => lock?.packs.some((pack) => pack.name === name) ?? false;
+    return lock && (isFrozen || roots.every(({ name }) => isListed(name)))
+      ? locked(wanted, { registries, names, offer, lock })
+      : resolved(wanted, { registries, names });
   };
 
-class Chooser implements OpenRegistries {
-  readonly #registries: Registries;
-  /** Trust speaks of registries by the names of the settings. */
-  readonly #names: ReadonlyMap<Registry, string>;
-  readonly #fetches = new Map<
-    string,
-    { registry: Registry; isLocked: boolean; fetch: () => Promise<FetchedPack> }
-  >();
-
-  constructor(registries: Registries, names: ReadonlyMap<Registry, string>) {
-    this.#registries = registries;
-    this.#names = names;
-  }
-
-  async choose(roots: readonly Root[]): Promise<readonly ChosenPack[]> {
-    const { packs } = await resolvePacks({ roots, registries: this.#registries });
-    return installOrder(packs).map(
-      ({ name, version, record, isExact, dependencies, requires, registry: url }) => {
-        const registry = this.#registries.all.find((one) => one.url === url);
-        if (!registry) throw new Error(`${name} was resolved from ${url}, which was not asked`);
-        const fetch = () => fetchPack({ registry, name, version });
-        this.#fetches.set(name, { registry, isLocked: false, fetch });
-        const { integrity } = record;
-        return { name, version, integrity, isExact, requires, dependencies: Object.keys(dependencies) };
-      },
-    );
-  }
-
-  async chooseLocked(lock: string, roots: readonly Root[]): Promise<readonly ChosenPack[]> {
-    const plan = installPlan(readLock(lock), roots, this.#registries);
-    return plan.steps.map((step) => {
-      const { name, version, registry, entry } = step;
-      this.#fetches.set(name, { registry, isLocked: true, fetch: () => fetchLocked(step, plan) });
-      const dependencies = Object.keys(entry.dependencies ?? {});
-      return { name, version, integrity: entry.integrity, isExact: true, requires: [], dependencies };
+function namedRegistries(all: readonly string[], only: readonly string[] | undefined): readonly string[] {
+  const unknown = only?.find((name) => !all.some((one) => sameRegistry(one, name)));
+  if (unknown !== undefined)
+    throw new OpenwopError('capability_not_provided', {
+      message: `This host does not install from ${unknown}. Its registries: ${all.join(', ') || 'none'}. Add it to GANTRY_REGISTRY_URL of the host, or install the archive itself.`,
+      details: { capability: 'packRegistry', registry: unknown },
     });
-  }
+  if (all.length === 0)
+    throw new OpenwopError('capability_not_provided', {
+      message:
+        'Packs by name come from a registry, and this host has none. Name one with GANTRY_REGISTRY_URL.',
+      details: { capability: 'packRegistry' },
+    });
+  return only ? all.filter((name) => only.some((one) => sameRegistry(one, name))) : all;
+}
 
-  async fetch({ name, isExact }: ChosenPack): Promise<ProvedPack> {
-    const chosen = this.#fetches.get(name);
-    if (!chosen) throw new Error(`${name} is fetched and was not chosen`);
-    const { bytes, archive, manifest, served, detachedSignature, keys, advisories } = await chosen.fetch();
-    const url = this.#names.get(chosen.registry) ?? chosen.registry.url;
-    return {
-      archive: bytes,
-      requires: [...requiresOf(manifest), ...surfaceAsks(manifest, archive.files).asks],
-      proof: {
-        url,
-        record: served.record,
-        keys,
-        advisories,
-        isExact,
-        isLocked: chosen.isLocked,
-        ...(served.signing && { signing: served.signing }),
-        ...(detachedSignature && { detachedSignature }),
-      },
+interface Opened {
+  readonly registries: Registries;
+  readonly names: ReadonlyMap<Registry, string>;
+}
+
+async function resolved(wanted: Wanted, { registries, names }: Opened): Promise<Choice> {
+  const { roots, lock, installed } = wanted;
+  const pins = new Map(lock?.packs.map(({ name, version }) => [name, version]));
+  const { packs, kept } = await resolvePacks({ roots, registries, installed, pins });
+  const steps = installOrder(packs).map(({ name, version, registry: url, record, isExact }): Step => {
+    const registry = registries.all.find((one) => one.url === url);
+    if (!registry) throw new Error(`${name} was resolved from ${url}, which was not asked`);
+    const entry = lock?.packs.find((one) => one.name === name && one.version === version);
+    const from = { registry, name, version, ...(entry && { lockedIntegrity: entry.integrity }) };
+    const integrity = entry?.integrity ?? record.integrity;
+    const isLocked = entry !== undefined;
+    return { name, version, integrity, isExact, isLocked, registry, fetch: () => fetchPack(from) };
+  });
+  return {
+    packs: steps,
+    kept,
+    fetch: (missing) => fetchAll(chosenOf(steps, missing), names, wanted),
+    check: async () => undefined,
+  };
+}
+
+/** Frozen: nothing is resolved, and what does not fit the lockfile is refused before anything is fetched. */
+async function locked(
+  wanted: Wanted,
+  { registries, names, offer, lock }: Opened & { readonly offer: Offer; readonly lock: PackLock },
+): Promise<Choice> {
+  const plan = installPlan(lock, wanted.roots, registries);
+  const manifests: FetchedPack['manifest'][] = [];
+  const judge = async (step: InstallStep, content: LockedContent): Promise<void> => {
+    checkLocked(step, plan, content, await offer(withPeers(content.manifest, step)));
+    manifests.push(content.manifest);
+  };
+  const steps = plan.steps.map((step): Step => {
+    const { name, version, registry, entry } = step;
+    const fetch = async (): Promise<FetchedPack> => {
+      const fetched = await fetchLocked(step);
+      await judge(step, fetched);
+      return fetched;
     };
+    return { name, version, integrity: entry.integrity, isExact: true, isLocked: true, registry, fetch };
+  });
+  return {
+    packs: steps,
+    kept: [],
+    async fetch(missing) {
+      const candidates = await fetchAll(chosenOf(steps, missing), names, wanted);
+      checkOverrides(plan, wanted.roots, manifests);
+      return candidates;
+    },
+    async check({ name }, read) {
+      const step = plan.steps.find((one) => one.name === name);
+      const bytes = await read();
+      const archive = await readArchive(bytes);
+      if (step) await judge(step, { bytes, archive, manifest: manifestOf(archive) });
+    },
+  };
+}
+
+/** The offer is looked up for a manifest; the entry of a lockfile may ask for more. */
+const withPeers = <T extends FetchedPack['manifest']>(manifest: T, { entry }: InstallStep): T => ({
+  ...manifest,
+  peerDependencies: { ...entry.peerDependencies, ...manifest.peerDependencies },
+});
+
+interface Step extends ChosenPack {
+  readonly isLocked: boolean;
+  readonly registry: Registry;
+  readonly fetch: () => Promise<FetchedPack>;
+}
+
+const chosenOf = (steps: readonly Step[], missing: readonly ChosenPack[]): Step[] =>
+  steps.filter(({ name }) => missing.some((one) => one.name === name));
+
+async function fetchAll(
+  steps: readonly Step[],
+  names: ReadonlyMap<Registry, string>,
+  { unverified = false }: Wanted,
+): Promise<Candidate[]> {
+  const candidates: Candidate[] = [];
+  let bytesLeft = PLAN_BYTES_MAX;
+  for (const { isExact, isLocked, registry, fetch } of steps) {
+    const { bytes, served, detachedSignature, keys, advisories } = await fetch();
+    bytesLeft -= bytes.length;
+    if (bytesLeft < 0)
+      throw new OpenwopError('validation_error', {
+        message: `The packs of a plan have at most ${PLAN_BYTES_MAX} bytes together. Install them in several steps.`,
+      });
+    const proof: RegistryProof = {
+      url: names.get(registry) ?? registry.url,
+      record: served.record,
+      keys,
+      advisories,
+      isExact,
+      isLocked,
+      asUpload: unverified,
+      ...(served.signing && { signing: served.signing }),
+      ...(detachedSignature && { detachedSignature }),
+    };
+    candidates.push({ bytes, source: 'archive', development: false, registry: proof });
   }
+  return candidates;
 }

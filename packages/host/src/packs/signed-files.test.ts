@@ -82,8 +82,6 @@ test('a version keeps its bytes after it was uninstalled, and nobody takes it fr
   const elsewhere = await api.host.services.packs.service.install({
     tenant: 'another',
     archive: other.bytes,
-    source: 'archive',
-    development: false,
     grant: [],
     by: 'test',
   });

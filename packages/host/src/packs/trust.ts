@@ -60,8 +60,10 @@ export interface RegistryProof {
   readonly advisories: readonly SecurityAdvisory[];
   /** Somebody asked for exactly this version. */
   readonly isExact: boolean;
-  /** A lockfile of the operator names these bytes. */
+  /** A lockfile names these bytes. */
   readonly isLocked: boolean;
+  /** The caller vouches for it, as for an archive that it uploads: the policy for uploads holds. */
+  readonly asUpload: boolean;
 }
 
 export type Origin =
@@ -144,7 +146,7 @@ function policyFor(trust: HostTrust, origin: Origin): TrustPolicy {
     case 'upload':
       return trust.policy;
     case 'registry':
-      return registryPolicy(trust, origin.proof.url);
+      return origin.proof.asUpload ? trust.policy : registryPolicy(trust, origin.proof.url);
   }
 }
 

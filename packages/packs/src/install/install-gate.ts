@@ -23,7 +23,7 @@ export type InstallJudgement =
       /** Types of the pack that the host has itself; the host's are used. */
       readonly shadowed: readonly string[];
     }
-  | { readonly installable: false; readonly refusals: readonly Refusal[] };
+  | { readonly installable: false; readonly refusals: readonly [Refusal, ...Refusal[]] };
 
 /** Whether a pack can be used on this host, judged by its manifest alone, before anything of it is loaded. */
 export function judgeInstall(
@@ -45,7 +45,8 @@ export function judgeInstall(
     ),
     refuseRequirements(manifest, offer, surfaces),
   ].filter((refusal) => refusal !== undefined);
-  if (refusals.length > 0) return { installable: false, refusals };
+  const [first, ...others] = refusals;
+  if (first) return { installable: false, refusals: [first, ...others] };
   const typeIds = manifest.kind === 'node' ? (manifest.nodes ?? []).map(({ typeId }) => typeId) : [];
   return {
     installable: true,

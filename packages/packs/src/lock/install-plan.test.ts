@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ErrorCode, OpenwopError } from '@gantry/protocol';
+import type { PackManifest } from '../manifest/kinds.ts';
 import { judgeFetched } from '../registry/fetch-pack.ts';
 import { Registries } from '../registry/registries.ts';
 import {
@@ -22,7 +23,7 @@ import {
 import { acmeKeys, keyPair, NOW } from '../testing/signed-pack.ts';
 import { readPublicKey, signEd25519 } from '../trust/ed25519.ts';
 import { integrityOf } from '../trust/integrity.ts';
-import { fetchLocked, installPlan } from './install-plan.ts';
+import { checkLocked, checkOverrides, fetchLocked, installPlan } from './install-plan.ts';
 import type { LockedPack, PackLock } from './lockfile.ts';
 
 const documents = await publishedDocuments(published);
@@ -41,10 +42,14 @@ const without = (name: string): PackLock => ({
 async function install(from: PackLock, on: Documents = documents, given = offer): Promise<string[]> {
   const plan = installPlan(from, roots, registriesOf(on));
   const installed: string[] = [];
+  const manifests: PackManifest[] = [];
   for (const step of plan.steps) {
-    const { name, version } = await fetchLocked(step, plan, { offer: given });
-    installed.push(`${name}@${version}`);
+    const fetched = await fetchLocked(step);
+    checkLocked(step, plan, fetched, given);
+    manifests.push(fetched.manifest);
+    installed.push(`${step.name}@${step.version}`);
   }
+  checkOverrides(plan, roots, manifests);
   return installed;
 }
 const refused = (from: PackLock, code: ErrorCode, on?: Documents): Promise<OpenwopError> =>
@@ -67,11 +72,19 @@ describe('a frozen install', () => {
   test('what is fetched is trusted by the keys of its registry', async () => {
     const plan = installPlan(lock, roots, registries);
     for (const step of plan.steps) {
-      const fetched = await fetchLocked(step, plan, { offer });
+      const fetched = await fetchLocked(step);
       const host = { policy: { mode: 'verified' }, isExact: true, now: NOW } as const;
       const judgement = await judgeFetched(fetched, host);
       assert.equal(judgement.trusted && judgement.signedBy, 'acme-1');
     }
+  });
+
+  test('an override that contradicts an entry, or satisfies no range, is refused', async () => {
+    await refused({ ...lock, overrides: { [SHARED]: '1.1.0' } }, 'pack_lockfile_invalid');
+    const far = { name: SHARED, range: '^2.0.0', requestedBy: 'workflow far' };
+    const plan = installPlan({ ...lock, overrides: { [SHARED]: '1.2.0' } }, [far], registries);
+    await failsWith(async () => checkOverrides(plan, [far], []), 'pack_dependency_conflict');
+    checkOverrides(plan, [far, { ...far, range: '^1.2.0' }], []);
   });
 
   test('a root or a dependency that is not listed: pack_lockfile_incomplete', async () => {

@@ -1,9 +1,11 @@
 import { OpenwopError } from '@gantry/protocol';
 import type { HostOffer } from '../install/peer-dependencies.ts';
 import { describePeers, judgePeers } from '../install/peer-dependencies.ts';
+import type { PackManifest } from '../manifest/kinds.ts';
 import { type FetchedPack, fetchPack } from '../registry/fetch-pack.ts';
 import type { Registries } from '../registry/registries.ts';
 import type { Registry } from '../registry/registry.ts';
+import { uselessOverride } from '../resolve/failure.ts';
 import { installOrder } from '../resolve/install-order.ts';
 import { readRange } from '../resolve/range.ts';
 import type { Root } from '../resolve/resolve.ts';
@@ -30,6 +32,7 @@ export interface InstallPlan {
 export function installPlan(lock: PackLock, roots: readonly Root[], registries: Registries): InstallPlan {
   const listed = new Map(lock.packs.map((entry) => [entry.name, entry]));
   const overrides = lock.overrides ?? {};
+  refuseContradiction(lock.packs, overrides);
   for (const root of roots) {
     const entry = listed.get(root.name);
     if (entry === undefined) throw incomplete(root.name, root.requestedBy);
@@ -50,22 +53,65 @@ export function installPlan(lock: PackLock, roots: readonly Root[], registries: 
   };
 }
 
-/** Fetches and proves one step. Under which policy the pack is trusted is judged by `judgeFetched` afterwards. */
-export async function fetchLocked(
-  { name, version, registry, entry }: InstallStep,
-  { overrides }: InstallPlan,
-  host: { readonly offer?: HostOffer } = {},
-): Promise<FetchedPack> {
-  const fetched = await fetchPack({ registry, name, version, lockedIntegrity: entry.integrity });
-  const { bytes, manifest, archive } = fetched;
+/** Fetches one step; `checkLocked` and the policy of trust judge it afterwards. */
+export const fetchLocked = ({ name, version, registry, entry }: InstallStep): Promise<FetchedPack> =>
+  fetchPack({ registry, name, version, lockedIntegrity: entry.integrity });
+
+/** A pack that was fetched, or that is installed already: the rules hold for both. */
+export type LockedContent = Pick<FetchedPack, 'bytes' | 'archive' | 'manifest'>;
+
+/** What the lockfile says of a pack holds for its content, and the host offers what its entry asks for. */
+export function checkLocked(
+  { entry }: Pick<InstallStep, 'entry'>,
+  { overrides }: Pick<InstallPlan, 'overrides'>,
+  content: LockedContent,
+  offer: HostOffer,
+): void {
+  const { bytes, manifest, archive } = content;
   const isManual = manifest.signing !== undefined && manifest.signing.method !== 'ed25519';
   checkLockedSignature(entry, { bytes, manifestBytes: archive.manifestBytes, isManual });
-  checkDependencies(fetched, entry, overrides);
-  if (host.offer !== undefined) checkPeers(fetched, entry, host.offer);
-  return fetched;
+  checkDependencies(manifest, entry, overrides);
+  checkPeers(manifest, entry, offer);
+}
+
+/** An override has to satisfy at least one of the ranges that ask for its pack. */
+export function checkOverrides(
+  { overrides, steps }: InstallPlan,
+  roots: readonly Root[],
+  manifests: readonly Pick<PackManifest, 'name' | 'version' | 'dependencies'>[],
+): void {
+  const asked = [
+    ...roots,
+    ...manifests.flatMap(({ name: parent, version, dependencies = {} }) =>
+      Object.entries(dependencies).map(([name, range]) => ({
+        name,
+        range,
+        requestedBy: `${parent}@${version}`,
+      })),
+    ),
+  ];
+  for (const { name, version } of steps.filter((step) => Object.hasOwn(overrides, step.name))) {
+    const askers = asked.filter((one) => one.name === name);
+    if (askers.some(({ range }) => readRange(range)?.range.test(version))) continue;
+    const described = askers.map((one) => ({ ...one, chain: [one.requestedBy] }));
+    throw uselessOverride(name, version, described);
+  }
 }
 
 type Overrides = InstallPlan['overrides'];
+
+/** An override is the version of its pack, so an entry with another one leaves open which counts. */
+function refuseContradiction(packs: readonly LockedPack[], overrides: Overrides): void {
+  const wrong = packs.find(
+    ({ name, version }) => Object.hasOwn(overrides, name) && overrides[name] !== version,
+  );
+  if (wrong === undefined) return;
+  const { name, version } = wrong;
+  throw new OpenwopError('pack_lockfile_invalid', {
+    message: `The lockfile lists ${name}@${version}, and its overrides pin ${name} to ${overrides[name]}. Create the lockfile again.`,
+    details: { packName: name, version, override: overrides[name] ?? '' },
+  });
+}
 
 function checkPin({ name, range, requestedBy }: Root, version: string, overrides: Overrides): void {
   if (Object.hasOwn(overrides, name) && overrides[name] === version) return;
@@ -114,19 +160,20 @@ function registryOf({ name, resolved }: LockedPack, lock: PackLock, registries: 
 
 /** The manifest in the archive is the last word on what a pack depends on. */
 function checkDependencies(
-  { name: parent, version, manifest }: FetchedPack,
+  { name: parent, version, dependencies = {} }: PackManifest,
   { dependencies: pins = {} }: LockedPack,
   overrides: Overrides,
 ): void {
   const requestedBy = `${parent}@${version}`;
-  for (const [name, range] of Object.entries(manifest.dependencies ?? {})) {
+  for (const [name, range] of Object.entries(dependencies)) {
     const pin = Object.hasOwn(pins, name) ? pins[name] : undefined;
     if (pin === undefined) throw incomplete(name, requestedBy);
     checkPin({ name, range, requestedBy }, pin, overrides);
   }
 }
 
-function checkPeers({ manifest, name, version }: FetchedPack, entry: LockedPack, offer: HostOffer): void {
+function checkPeers(manifest: PackManifest, entry: LockedPack, offer: HostOffer): void {
+  const { name, version } = manifest;
   const peerDependencies = { ...entry.peerDependencies, ...manifest.peerDependencies };
   const { unmet } = judgePeers({ ...manifest, peerDependencies }, offer);
   if (unmet.length === 0) return;

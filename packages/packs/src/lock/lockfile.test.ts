@@ -57,7 +57,7 @@ describe('what is written', () => {
     );
     assert.match(writeLock(later), /"peerOverrides": \{\n {4}"a": "b"\n {2}\}\n\}\n$/);
     const registries = new Registries({ registries: [memoryRegistry(documents)] });
-    const anew = await lockOf({ packs: [], overrides: {}, warnings: [] }, registries, later);
+    const anew = await lockOf({ packs: [], kept: [], overrides: {}, warnings: [] }, registries, later);
     assert.match(writeLock(anew), /peerOverrides/);
   });
 });

@@ -39,6 +39,7 @@ export interface DocumentRegistryOptions {
   readonly source: DocumentSource;
   /** Keys of the operator for this registry; then the registry's own word for keys counts no more. */
   readonly roots?: readonly TrustedKey[];
+  readonly mirrorOf?: string;
 }
 
 const KIB = 1024;
@@ -71,6 +72,7 @@ interface Asked {
 /** A registry over its documents. Discovery and keys are read once; what failed is tried again. */
 export class DocumentRegistry implements CopyableRegistry {
   readonly url: string;
+  readonly mirrorOf?: string;
   readonly reach: Registry['reach'];
   readonly #source: DocumentSource;
   readonly #roots: readonly TrustedKey[] | undefined;
@@ -81,6 +83,7 @@ export class DocumentRegistry implements CopyableRegistry {
     this.reach = options.reach;
     this.#source = options.source;
     this.#roots = options.roots;
+    if (options.mirrorOf !== undefined) this.mirrorOf = options.mirrorOf;
   }
 
   async list(): Promise<readonly string[]> {

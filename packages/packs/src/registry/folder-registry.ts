@@ -18,13 +18,14 @@ export interface FolderRegistryOptions {
   /** What the registry is called; else what its discovery says, so that a mirror makes the same lockfile. */
   readonly url?: string;
   readonly roots?: readonly TrustedKey[];
+  readonly mirrorOf?: string;
 }
 
 /** A registry as files: the tree that a static host would serve. For machines without a network, and for tests. */
 export async function openFolderRegistry({
   folder,
   url,
-  roots,
+  ...keys
 }: FolderRegistryOptions): Promise<CopyableRegistry> {
   const root = await rootOf(folder);
   const discovery = await readOptional(path.join(root, DISCOVERY_FILE));
@@ -34,7 +35,7 @@ export async function openFolderRegistry({
     url: url ?? (declared && URL.canParse(declared) ? declared : pathToFileURL(root).href),
     reach: 'local',
     source,
-    ...(roots === undefined ? {} : { roots }),
+    ...keys,
   });
 }
 

@@ -10,6 +10,8 @@ export interface HttpRegistryOptions {
   readonly egress: Egress;
   /** Keys of the operator for this registry; then the registry's own word for keys counts no more. */
   readonly roots?: readonly TrustedKey[];
+  /** The registry that it is a copy of, whose addresses its documents may hold. */
+  readonly mirrorOf?: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -23,20 +25,27 @@ const ABSENT: ReadonlySet<number> = new Set([404, 410]);
 export function openHttpRegistry({
   url,
   egress,
-  roots,
   timeoutMs = TIMEOUT_MS,
   signal,
+  ...keys
 }: HttpRegistryOptions): CopyableRegistry {
   const base = url.replace(/\/+$/, '').replace(/\/v1$/, '');
   return new DocumentRegistry({
     url: base,
     reach: 'network',
-    source: httpSource(base, egress, { timeoutMs, ...(signal && { signal }) }),
-    ...(roots === undefined ? {} : { roots }),
+    source: httpSource([base, ...(keys.mirrorOf === undefined ? [] : [keys.mirrorOf])], egress, {
+      timeoutMs,
+      ...(signal && { signal }),
+    }),
+    ...keys,
   });
 }
 
-const httpSource = (base: string, egress: Egress, terms: EgressTerms): DocumentSource => ({
+const httpSource = (
+  [base, ...copied]: readonly [string, ...string[]],
+  egress: Egress,
+  terms: EgressTerms,
+): DocumentSource => ({
   async read(path, bytesMax) {
     const options = { ...terms, maxResponseBytes: bytesMax, redirects: REDIRECTS_MAX };
     const { status, body } = await egress.request(base + path, options).catch((error: unknown) => {
@@ -49,11 +58,12 @@ const httpSource = (base: string, egress: Egress, terms: EgressTerms): DocumentS
   },
 
   /**
-   * Only what lies under the registry's own address is the registry. Templates keep their braces, so this
+   * Only what lies under the registry's own address, or that of the registry it copies, is the registry. Templates keep their braces, so this
    * compares text. A path from the root of the server may or may not repeat the path of the registry.
    */
   pathOf(address) {
-    if (address.startsWith(`${base}/`)) return address.slice(base.length);
+    const own = [base, ...copied].find((url) => address.startsWith(`${url}/`));
+    if (own !== undefined) return address.slice(own.length);
     if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(address))
       throw unreachable(base, `redirects to ${address}, which is another server.`);
     const rooted = address.startsWith('/') ? address : `/${address}`;

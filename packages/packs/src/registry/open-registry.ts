@@ -9,6 +9,19 @@ import type { CopyableRegistry } from './registry.ts';
 
 const LOCAL_HTTP = /^http:\/\/(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?(\/|$)/;
 
+/** `PUBLIC=MIRROR` pairs: the registry that each mirror is a copy of. Throws for a pair that cannot be read. */
+export function readMirrors(list: readonly string[]): ReadonlyMap<string, string> {
+  const pairs = list.map((pair) => pair.split('=').map((name) => name.trim().replace(/\/+$/, '')));
+  for (const [index, [of = '', mirror = '', ...more]] of pairs.entries()) {
+    if (of === '' || mirror === '' || more.length > 0)
+      throw new Error(
+        `"${list[index]}" is not REGISTRY=MIRROR, such as https://a.example=https://b.example.`,
+      );
+    assertRegistry(mirror);
+  }
+  return new Map(pairs.map(([of = '', mirror = '']) => [mirror, of.replace(/\/v1$/, '')]));
+}
+
 /** Names separated by commas, the primary first, then the fallbacks. Throws for a name that cannot be a registry. */
 export function readRegistries(list = ''): string[] {
   const names = list
@@ -33,6 +46,8 @@ export interface OpenRegistryOptions {
   /** Where folders begin. */
   readonly cwd?: string;
   readonly roots?: readonly TrustedKey[] | undefined;
+  /** The registry that this one is a copy of, where another server serves it. */
+  readonly mirrorOf?: string | undefined;
   readonly signal?: AbortSignal;
   /** A registry is allowed by its exact origin; where it redirects is judged like any other address. */
   readonly egress?: EgressByPurpose;
@@ -42,9 +57,9 @@ export async function openRegistry(
   name: string,
   options: OpenRegistryOptions = {},
 ): Promise<CopyableRegistry> {
-  const { cwd = '.', roots, signal, egress = createEgressByPurpose() } = options;
+  const { cwd = '.', roots, mirrorOf, signal, egress = createEgressByPurpose() } = options;
   assertRegistry(name);
-  const keys = roots === undefined ? {} : { roots };
+  const keys = { ...(roots && { roots }), ...(mirrorOf !== undefined && { mirrorOf }) };
   if (isRegistryAddress(name)) {
     const ends = signal === undefined ? {} : { signal };
     return openHttpRegistry({ url: name, egress: egress.for('registry', [name]), ...ends, ...keys });

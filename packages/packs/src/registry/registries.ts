@@ -59,7 +59,9 @@ export class Registries {
 
   /** The registry that an address in a lockfile lies in; an address elsewhere is not followed. */
   of(name: string, address: string): Registry {
-    const under = this.all.filter(({ url }) => address === url || address.startsWith(`${url}/`));
+    const isUnder = (url: string | undefined): boolean =>
+      url !== undefined && (address === url || address.startsWith(`${url}/`));
+    const under = this.all.filter(({ url, mirrorOf }) => isUnder(url) || isUnder(mirrorOf));
     const open = under.filter((registry) => this.asked.includes(registry));
     // The longest address wins where one registry is mounted below another.
     const [registry] = open.toSorted((left, right) => right.url.length - left.url.length);
@@ -71,7 +73,7 @@ export class Registries {
         details: { packName: name, registry: closed.url, offline: true, available: [] },
       });
     throw new OpenwopError('pack_fetch_failed', {
-      message: `${name} was locked from ${address}, which is not one of the configured registries (${this.#names()}). Add that registry, or create the lockfile again.`,
+      message: `${name} was locked from ${address}, which is not one of the configured registries (${this.#names()}). Add that registry, say which of them is a mirror of it (GANTRY_REGISTRY_MIRRORS), or create the lockfile again.`,
       details: { packName: name, resolved: address },
     });
   }

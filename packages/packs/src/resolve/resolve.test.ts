@@ -61,6 +61,23 @@ describe('what is chosen', () => {
     assert.deepEqual(resolution.packs[0]?.dependencies, { [X]: '1.0.0' });
   });
 
+  test('what is installed asks too, and a dependency stays where it is as long as it fits', async () => {
+    const installed = new Map([
+      [A, { version: '1.0.0', dependencies: { [X]: '^1.0.0' } }],
+      [X, { version: '1.0.0' }],
+    ]);
+    const open = { ...conflict, [B]: { '1.0.0': on({ [X]: '*' }), '1.1.0': on({ [X]: '>=1.2.0' }) } };
+    const kept = await resolve(open, { [B]: '1.0.0' }, { installed });
+    assert.deepEqual([chosen(kept), kept.kept], [[`${B}@1.0.0`], [{ name: X, version: '1.0.0' }]]);
+    const moved = await resolve(open, { [B]: '*' }, { installed });
+    assert.deepEqual(chosen(moved), [`${B}@1.1.0`, `${X}@1.2.0`]);
+    const { code, details } = await failure(resolve(conflict, { [B]: '*' }, { installed }));
+    assert.deepEqual([code, details?.packName], ['pack_dependency_conflict', X]);
+    const newer = { ...conflict, [A]: { '2.0.0': on({ [X]: '^2.0.0' }) } };
+    const both = await resolve(newer, { [A]: '*', [B]: '*' }, { installed });
+    assert.deepEqual(chosen(both), [`${A}@2.0.0`, `${B}@1.0.0`, `${X}@2.0.0`]);
+  });
+
   test('a prerelease only where the range names one', async () => {
     const shelf: Shelf = { [A]: { '1.2.3-beta.1': {}, '1.2.2': {} } };
     assert.deepEqual(chosen(await resolve(shelf, { [A]: '^1.2.0' })), [`${A}@1.2.2`]);

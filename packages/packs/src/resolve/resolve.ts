@@ -1,11 +1,11 @@
-import { OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Signing } from '../manifest/fields.ts';
 import type { Registries } from '../registry/registries.ts';
 import { checkAsked, quoted } from '../registry/registry.ts';
 import type { RegistryRecord } from '../trust/judge-trust.ts';
 import { KnownPacks } from './known-packs.ts';
 import { type Range, readRange } from './range.ts';
-import { type Request, Settling } from './settle.ts';
+import { type InstalledVersion, type Request, Settling } from './settle.ts';
 
 export interface Root {
   readonly name: string;
@@ -34,6 +34,8 @@ export interface ResolvedPack {
 export interface Resolution {
   /** By name. */
   readonly packs: readonly ResolvedPack[];
+  /** Dependencies whose installed version stays, by name. */
+  readonly kept: readonly { readonly name: string; readonly version: string }[];
   readonly overrides: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
 }
@@ -42,30 +44,83 @@ export interface ResolveOptions {
   readonly roots: readonly Root[];
   /** Exact versions that beat every range. */
   readonly overrides?: Readonly<Record<string, string>>;
+  /** As if these were the only versions of their packs. */
+  readonly pins?: ReadonlyMap<string, string>;
+  /** What is there already and asks for packs too, by name. */
+  readonly installed?: ReadonlyMap<string, InstalledVersion>;
   readonly registries: Registries;
 }
 
 const ROOTS_MAX = 10_000;
 
 /** Chooses one version for every pack that the roots lead to, by the rules in `settle.ts`, or says why it cannot. */
-export async function resolvePacks({
-  roots,
-  registries,
-  overrides = {},
-}: ResolveOptions): Promise<Resolution> {
-  const known = new KnownPacks(registries);
+export const resolvePacks = (options: ResolveOptions): Promise<Resolution> =>
+  resolve(new KnownPacks(options.registries), options);
+
+async function resolve(known: KnownPacks, options: ResolveOptions): Promise<Resolution> {
+  const { roots, overrides = {}, pins = new Map(), installed = new Map() } = options;
   for (const [name, version] of Object.entries(overrides)) checkAsked(name, version);
-  const settling = new Settling(known, new Map(Object.entries(overrides)));
+  const settling = new Settling(known, { overrides: new Map(Object.entries(overrides)), pins, installed });
   if (roots.length > ROOTS_MAX)
     throw new OpenwopError('validation_error', { message: `More than ${ROOTS_MAX} packs are requested.` });
   for (const root of roots.toSorted(byNameThenRequester))
     settling.request(root.name, { range: rangeOf(root), requestedBy: root.requestedBy });
   const chosen = await settling.run();
-  const packs = [...chosen.keys()].sort().map((name) => {
+  const names = [...chosen.keys()].sort();
+  const kept = names.filter((name) => settling.isKept(name));
+  const packs = names.flatMap((name) => {
+    if (kept.includes(name)) return [];
     const pack = resolvedPack(name, chosen, settling.requestsFor(name), known);
     return Object.hasOwn(overrides, name) ? { ...pack, isExact: true } : pack;
   });
-  return { packs, overrides, warnings: packs.flatMap((pack) => warningsOf(pack)) };
+  return {
+    packs,
+    kept: kept.map((name) => ({ name, version: chosen.get(name) ?? '' })),
+    overrides,
+    warnings: packs.flatMap((pack) => warningsOf(pack)),
+  };
+}
+
+const MISFITS: readonly ErrorCode[] = [
+  'pack_dependency_conflict',
+  'pack_dependency_cycle',
+  'pack_version_not_found',
+];
+/** After so many tries all pins are let go: each try resolves everything. */
+const TRIES_MAX = 20;
+
+/** Resolves with the pins; those that stand in the way are let go, one obstacle after the other. */
+export async function resolveNear(options: ResolveOptions): Promise<Resolution> {
+  const { overrides = {} } = options;
+  const known = new KnownPacks(options.registries);
+  const pins = new Map([...(options.pins ?? [])].filter(([name]) => !Object.hasOwn(overrides, name)));
+  for (let tries = 1; ; tries++) {
+    try {
+      return await resolve(known, { ...options, pins });
+    } catch (error) {
+      if (pins.size === 0 || !(error instanceof OpenwopError) || !MISFITS.includes(error.code)) throw error;
+      const obstacles = tries < TRIES_MAX ? obstaclesIn(error.details ?? {}, pins) : [];
+      for (const name of obstacles) pins.delete(name);
+      if (obstacles.length === 0) pins.clear();
+    }
+  }
+}
+
+/** The pack with the conflict; if it is not pinned, the pinned packs that require it. */
+function obstaclesIn(
+  { packName, requestedBy, conflictingRanges }: JsonObject,
+  pins: ReadonlyMap<string, string>,
+): string[] {
+  if (typeof packName === 'string' && pins.has(packName)) return [packName];
+  const ranges = Array.isArray(conflictingRanges)
+    ? conflictingRanges
+    : [{ requestedBy: requestedBy ?? null }];
+  return ranges.flatMap((range) => {
+    const asker =
+      typeof range === 'object' && range !== null && 'requestedBy' in range ? range.requestedBy : '';
+    const name = String(asker).split('@', 1)[0] ?? '';
+    return pins.has(name) ? [name] : [];
+  });
 }
 
 const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

@@ -5,6 +5,8 @@
  *    requests, until nothing changes any more. A requester is never moved to an older version to please others.
  * R2 A pack without such a version is a conflict, and packs that depend on each other in a cycle are refused.
  * R3 An override is the only version of its pack; at least one request must be satisfied by it.
+ * R4 What is installed asks too, until another version of it is chosen. Where nothing but packs ask for a pack, its
+ *    installed version is kept as long as it satisfies them all, and no registry is asked.
  *
  * Packs are looked at in rounds, in the order of their names, so the speed of registries does not change the result.
  * Without cycles there is at most one result, and a round settles at least the packs one step further from the roots.
@@ -24,13 +26,29 @@ export interface Request {
   readonly pack?: string;
 }
 
+/** A version that is installed. */
+export interface InstalledVersion {
+  readonly version: string;
+  /** Ranges by name. */
+  readonly dependencies?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What is fixed before versions are chosen. */
+export interface Fixed {
+  /** Exact versions that beat every range. */
+  readonly overrides: ReadonlyMap<string, string>;
+  /** As if these were the only versions of their packs; every range still counts. */
+  readonly pins: ReadonlyMap<string, string>;
+  readonly installed: ReadonlyMap<string, InstalledVersion>;
+}
+
 /** What only versions that keep changing each other exceed; others settle after a few changes each. */
 const CHANGES_PER_PACK_MAX = 20;
 const CHANGES_MIN = 100;
 
 export class Settling {
   readonly #known: KnownPacks;
-  readonly #overrides: ReadonlyMap<string, string>;
+  readonly #fixed: Fixed;
   /** By requester, for each pack. */
   readonly #requests = new Map<string, Map<string, Request>>();
   /** Versions by name; undefined for a pack of which no version satisfies all requests. */
@@ -40,20 +58,37 @@ export class Settling {
   #unsettled = new Set<string>();
   #changes = 0;
 
-  constructor(known: KnownPacks, overrides: ReadonlyMap<string, string>) {
+  constructor(known: KnownPacks, fixed: Fixed) {
     this.#known = known;
-    this.#overrides = overrides;
+    this.#fixed = fixed;
+    for (const name of [...fixed.installed.keys()].sort()) {
+      const { version = '', dependencies = {} } = fixed.installed.get(name) ?? {};
+      this.#requestAll(name, version, dependencies);
+    }
   }
 
   requestsFor(name: string): Request[] {
     return [...(this.#requests.get(name)?.values() ?? [])];
   }
 
+  /** Of a root. */
   request(name: string, request: Request): void {
+    this.#add(name, request);
+    this.#unsettled.add(name);
+  }
+
+  #add(name: string, request: Request): void {
     const requester = request.pack ?? `root ${request.requestedBy} ${request.range.text}`;
     const requests = this.#requests.get(name) ?? new Map<string, Request>();
     this.#requests.set(name, requests.set(requester, request));
-    this.#unsettled.add(name);
+  }
+
+  /** Whether the version is the installed one, kept without asking a registry (R4). */
+  isKept(name: string): boolean {
+    const { installed, overrides, pins } = this.#fixed;
+    const version = installed.get(name)?.version;
+    if (version === undefined || overrides.has(name) || pins.has(name)) return false;
+    return this.requestsFor(name).every(({ range, pack }) => pack !== undefined && range.range.test(version));
   }
 
   /** The versions of all packs that the requests lead to, by name. */
@@ -69,22 +104,27 @@ export class Settling {
   async #round(): Promise<void> {
     const names = [...this.#unsettled].sort();
     this.#unsettled = new Set();
-    await inTurns(names, (name) => this.#known.loadVersions(name, this.#pins(name)));
+    const asked = names.filter((name) => !this.isKept(name));
+    await inTurns(asked, (name) => this.#known.loadVersions(name, this.#pins(name)));
     const versions = await inTurns(names, (name) => this.#loadBest(name));
     for (const [index, name] of names.entries()) this.#choose(name, versions[index]);
   }
 
   /** An override, else what requests pin. */
   #pins(name: string): string[] {
-    const override = this.#overrides.get(name);
+    const override = this.#fixed.overrides.get(name);
     if (override !== undefined) return [override];
     return this.requestsFor(name).flatMap(({ range: { exact } }) => exact ?? []);
   }
 
   #suitable(name: string, requests: readonly Request[]): readonly Candidate[] {
-    const override = this.#overrides.get(name);
-    const candidates = this.#known.candidates(name);
-    if (override !== undefined) return candidates.filter(({ version }) => version === override);
+    const override = this.#fixed.overrides.get(name);
+    const pin = this.#fixed.pins.get(name);
+    const known = this.#known.candidates(name);
+    if (override !== undefined) return known.filter(({ version }) => version === override);
+    // A pin that no registry serves any more binds nobody.
+    const pinned = known.filter(({ version }) => version === pin);
+    const candidates = pinned.length > 0 ? pinned : known;
     return candidates.filter((candidate) => requests.every(({ range }) => suits(range, candidate)));
   }
 
@@ -92,6 +132,7 @@ export class Settling {
   async #loadBest(name: string): Promise<string | undefined> {
     const requests = this.requestsFor(name);
     if (requests.length === 0) return undefined;
+    if (this.isKept(name)) return this.#fixed.installed.get(name)?.version;
     for (;;) {
       const [best] = this.#suitable(name, requests);
       if (best === undefined || !(await this.#known.loadManifest(name, best.version))) return best?.version;
@@ -99,25 +140,34 @@ export class Settling {
   }
 
   #choose(name: string, version: string | undefined): void {
-    const before = this.#chosen.get(name);
+    const isFirst = !this.#chosen.has(name);
+    const before = isFirst ? this.#fixed.installed.get(name)?.version : this.#chosen.get(name);
     if (version === undefined && this.requestsFor(name).length === 0) this.#chosen.delete(name);
     else this.#chosen.set(name, version);
-    if (before === version) return;
+    if (before === version && (!isFirst || this.isKept(name))) return;
     if (++this.#changes > CHANGES_MIN + CHANGES_PER_PACK_MAX * this.#requests.size) throw this.#unsettling();
     for (const dependency of Object.keys(before === undefined ? {} : this.#ranges(name, before))) {
       this.#requests.get(dependency)?.delete(name);
-      this.#unsettled.add(dependency);
+      if (this.#chosen.has(dependency)) this.#unsettled.add(dependency);
     }
     if (version === undefined) return;
     const dependencies = this.#ranges(name, version);
     this.#seen.set(name, { ...this.#seen.get(name), ...dependencies });
-    for (const dependency of Object.keys(dependencies).sort()) {
+    for (const dependency of this.#requestAll(name, version, dependencies)) this.#unsettled.add(dependency);
+  }
+
+  #requestAll(name: string, version: string, dependencies: Readonly<Record<string, string>>): string[] {
+    const names = Object.keys(dependencies).sort();
+    for (const dependency of names) {
       const range = readRange(dependencies[dependency] ?? '');
-      if (range) this.request(dependency, { range, requestedBy: `${name}@${version}`, pack: name });
+      if (range) this.#add(dependency, { range, requestedBy: `${name}@${version}`, pack: name });
     }
+    return names;
   }
 
   #ranges(name: string, version: string): Readonly<Record<string, string>> {
+    const installed = this.#fixed.installed.get(name);
+    if (installed?.version === version) return installed.dependencies ?? {};
     return this.#known.manifest(name, version).manifest.dependencies;
   }
 
@@ -131,9 +181,10 @@ export class Settling {
   }
 
   #check(name: string): void {
+    if (this.isKept(name)) return;
     const requests = this.requestsFor(name);
     const askers = requests.map((request) => this.#asker(request));
-    const override = this.#overrides.get(name);
+    const override = this.#fixed.overrides.get(name);
     const [best] = this.#suitable(name, requests);
     if (best !== undefined) {
       if (override !== undefined && !requests.some(({ range }) => range.range.test(best.semver)))

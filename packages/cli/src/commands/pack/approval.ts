@@ -1,39 +1,18 @@
 /** Prints the permissions of a pack in plain words and asks for approval. */
-import { ApiError, type Client } from '@gantry/client';
-import {
-  describePermission,
-  grantDifference,
-  type PackManifest,
-  requiresOf,
-  surfaceAsks,
-} from '@gantry/packs';
-import type { InstalledPack } from '@gantry/protocol';
+import { ApiError } from '@gantry/client';
+import { describePermission, requiresOf, surfaceAsks } from '@gantry/packs';
+import type { Json, PackAsking } from '@gantry/protocol';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printable } from '../../style.ts';
-
-/** A version that is about to be installed, and what it asks for. */
-export interface Wish {
-  readonly name: string;
-  readonly version: string;
-  /** Permissions, those for surfaces that its code calls and its manifest does not name among them. */
-  readonly requires: readonly string[];
-  /** What cannot be determined about them, in words. */
-  readonly undetermined: readonly string[];
-}
+import type { BuiltPack } from './source.ts';
 
 /** What the command line grants, by pack. */
-export type Grants = ReadonlyMap<string, readonly string[]>;
-
-export function wishOf(manifest: PackManifest, files: ReadonlyMap<string, Uint8Array>): Wish {
-  const { name, version } = manifest;
-  const { asks, unknown: undetermined } = surfaceAsks(manifest, files);
-  return { name, version, requires: [...requiresOf(manifest), ...asks], undetermined };
-}
+export type Grants = ReadonlyMap<string, string[]>;
 
 /** `--grant A,B` is for the pack that the command names; any other one is named: `--grant vendor.acme.mail=A,B`. */
 export function namedGrants({ args }: Call, named: string | undefined): Grants {
-  const grants = new Map<string, readonly string[]>();
+  const grants = new Map<string, string[]>();
   for (const item of args.list('grant')) {
     const equals = item.indexOf('=');
     const ids = item.slice(equals + 1).split(',');
@@ -42,18 +21,6 @@ export function namedGrants({ args }: Call, named: string | undefined): Grants {
     grants.set(name, [...(grants.get(name) ?? []), ...ids.filter((id) => id !== '')]);
   }
   return grants;
-}
-
-/** A grant belongs to a signer, so what another one was granted says nothing. */
-async function grantedBefore(client: Client, { name, signedBy }: ProvedWish): Promise<readonly string[]> {
-  try {
-    const { versions } = await client.packs.get(name);
-    const own = versions.find((one) => signedBy !== undefined && one.signedBy === signedBy);
-    return own?.granted ?? [];
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return [];
-    throw error;
-  }
 }
 
 export function printUndetermined({ io }: Pick<Call, 'io'>, undetermined: readonly string[]): void {
@@ -67,98 +34,100 @@ export function printPermissions({ io }: Pick<Call, 'io'>, ids: readonly string[
     io.stdout.write(`${mark} ${id.padEnd(width)}  ${printable(describePermission(id))}\n`);
 }
 
-/** Verified here, so that the signer is known. */
-export interface ProvedWish extends Wish {
-  readonly signedBy?: string | undefined;
-}
-
 /** A yes holds as long as the command runs: `dev` installs other bytes with every change. */
-const approved = new WeakMap<Call, readonly string[]>();
+const approved = new WeakMap<Call, Grants>();
 
-/** The host judges what is granted already; what it wants a word for is asked here. */
-export async function installAsking(
+/**
+ * The host judges what is granted already; what it wants a word for is asked here, for all packs at once. `named` is
+ * the pack that the command line names. The yes is for the plan that was shown, which `confirms` names.
+ */
+export async function installAsking<T>(
   call: Call,
-  wish: Wish,
-  install: (grant: readonly string[], version?: string) => Promise<InstalledPack>,
-): Promise<InstalledPack> {
-  const { name } = wish;
-  const before = approved.get(call) ?? [];
-  const given = [...(namedGrants(call, name).get(name) ?? []), ...before];
+  named: string | undefined,
+  install: (grants: Grants, confirms?: string) => Promise<T>,
+): Promise<T> {
+  const before = approved.get(call) ?? new Map<string, string[]>();
+  const given = merged(namedGrants(call, named), before);
   try {
     return await install(given);
   } catch (error) {
-    const unmet = unmetBy(error, name);
-    if (!unmet) throw error;
-    const { version, open, kept } = unmet;
-    await ask(call, [{ wish: { ...wish, version }, open, kept }], name);
-    approved.set(call, [...before, ...open]);
-    return install([...new Set([...given, ...open])], version);
+    const { packs, plan } = askedBy(error);
+    if (packs.length === 0) throw error;
+    await ask(call, packs, named);
+    const asked: Grants = new Map(packs.map(({ name, unmet }) => [name, [...unmet]]));
+    approved.set(call, merged(before, asked));
+    return install(merged(given, asked), plan);
   }
+}
+
+const merged = (left: Grants, right: Grants): Grants =>
+  new Map(
+    [...left.keys(), ...right.keys()].map((name) => [
+      name,
+      [...new Set([...(left.get(name) ?? []), ...(right.get(name) ?? [])])],
+    ]),
+  );
+
+/** What the host wants granted before it installs. */
+function askedBy(error: unknown): { packs: PackAsking[]; plan?: string } {
+  if (!(error instanceof ApiError) || error.code !== 'pack_runtime_requirement_unmet') return { packs: [] };
+  const { packs, plan } = error.details ?? {};
+  const asking = Array.isArray(packs) ? packs.map(readAsking) : [];
+  return { packs: asking, ...(typeof plan === 'string' && { plan }) };
+}
+
+function readAsking(item: Json): PackAsking {
+  const read = typeof item === 'object' && item !== null && !Array.isArray(item) ? item : {};
+  const { name, version, unmet, granted, undetermined } = read;
+  return {
+    name: String(name),
+    version: String(version),
+    unmet: texts(unmet),
+    granted: texts(granted),
+    undetermined: texts(undetermined),
+  };
 }
 
 const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-/** What the host wants granted to this very pack. */
-function unmetBy(error: unknown, name: string) {
-  if (!(error instanceof ApiError) || error.code !== 'pack_runtime_requirement_unmet') return undefined;
-  const { manifest, unmet, granted } = error.details ?? {};
-  if (typeof manifest !== 'string' || !manifest.startsWith(`${name}@`)) return undefined;
-  return { version: manifest.slice(name.length + 1), open: texts(unmet), kept: texts(granted) };
+export interface Wish {
+  /** Permissions, those for surfaces that its code calls and its manifest does not name among them. */
+  readonly requires: readonly string[];
+  /** What cannot be determined about them, in words. */
+  readonly undetermined: readonly string[];
 }
 
-interface Question {
-  readonly wish: Wish;
-  /** Permissions that are not granted yet. */
-  readonly open: readonly string[];
-  readonly kept: readonly string[];
-}
-
-/**
- * Returns when everything that the packs ask for is granted. Only what was not granted before needs a word, and
- * nothing is granted by silence. `named` is the pack that the command line names.
- */
-export async function approve(call: Call, wishes: readonly ProvedWish[], named?: string): Promise<void> {
-  const grants = namedGrants(call, named);
-  const questions: Question[] = [];
-  for (const wish of wishes) questions.push(await questionOf(call.client, wish, grants.get(wish.name) ?? []));
-  const open = questions.filter((question) => question.open.length > 0);
-  if (open.length > 0) await ask(call, open, named);
+export function wishOf({ manifest, files }: Pick<BuiltPack, 'manifest' | 'files'>): Wish {
+  const { asks, unknown: undetermined } = surfaceAsks(manifest, files);
+  return { requires: [...requiresOf(manifest), ...asks], undetermined };
 }
 
 /** A surface may be granted unasked: what code calls cannot always be determined. */
-export function refuseNeedless({ name, version, requires }: Wish, given: readonly string[]): void {
+export function refuseNeedless(pack: BuiltPack, given: readonly string[]): void {
+  const { manifest } = pack;
+  const { requires } = wishOf(pack);
   const needless = given.find((id) => !requires.includes(id) && !id.startsWith('host.'));
   if (needless === undefined) return;
-  const asks = requires.length === 0 ? 'nothing' : requires.join(', ');
-  throw new UsageError(`${name}@${version} does not ask for "${needless}". It asks for ${asks}.`);
-}
-
-async function questionOf(client: Client, wish: ProvedWish, given: readonly string[]): Promise<Question> {
-  const { requires } = wish;
-  refuseNeedless(wish, given);
-  if (requires.length === 0) return { wish, open: [], kept: [] };
-  const { added, kept } = grantDifference(await grantedBefore(client, wish), requires);
-  return { wish, open: added.filter((id) => !given.includes(id)), kept };
+  const asks = requires.join(', ') || 'nothing';
+  throw new UsageError(
+    `${manifest.name}@${manifest.version} does not ask for "${needless}". It asks for ${asks}.`,
+  );
 }
 
 /** Throws unless a person approves, which needs a terminal. */
-export async function ask(
-  { io }: Call,
-  questions: readonly Question[],
-  named: string | undefined,
-): Promise<void> {
-  for (const { wish, open, kept } of questions) {
-    const more = kept.length > 0 ? 'more than before' : 'permission';
-    io.stdout.write(`${wish.name}@${wish.version} asks for ${more}:\n`);
-    printPermissions({ io }, open, '+');
-    if (kept.length > 0) io.stdout.write(`  granted before: ${kept.join(', ')}\n`);
-    printUndetermined({ io }, wish.undetermined);
+async function ask({ io }: Call, packs: readonly PackAsking[], named: string | undefined): Promise<void> {
+  for (const { name, version, unmet, granted, undetermined } of packs) {
+    const more = granted.length > 0 ? 'more than before' : 'permission';
+    io.stdout.write(`${name}@${version} asks for ${more}:\n`);
+    printPermissions({ io }, unmet, '+');
+    if (granted.length > 0) io.stdout.write(`  granted before: ${granted.join(', ')}\n`);
+    printUndetermined({ io }, undetermined);
   }
   if (!io.stdin.isTTY || !io.stdout.isTTY) {
-    const flags = questions.map(({ wish, open }) => {
-      const whose = wish.name === named ? '' : `${wish.name}=`;
-      return `--grant ${whose}${open.join(',')}`;
+    const flags = packs.map(({ name, unmet }) => {
+      const whose = name === named ? '' : `${name}=`;
+      return `--grant ${whose}${unmet.join(',')}`;
     });
     throw new UsageError(`Nothing was installed. To grant it, add: ${flags.join(' ')}`);
   }

@@ -21,7 +21,7 @@ async function sales(t: TestContext) {
   const registry = await registryFolder(t);
   await registry.publish(pack(MAIL, '1.0.0', { requires: ['net.outbound'] }));
   await registry.publish(pack(CRM, '1.0.0', { manifest: { dependencies: { [MAIL]: '^1.0.0' } } }));
-  const { client } = await realHost(t, []);
+  const { client } = await realHost(t, [], { settings: { registries: [registry.path] } });
   const here = await workspace(t, { GANTRY_URL: client.baseUrl });
   await here.workflow('sales', { [CRM]: { version: '^1.0.0' } });
   const installed = async () =>
@@ -48,7 +48,7 @@ test('the lockfile is installed whole, dependencies first, and again it changes 
   assert.equal(code, 0, err);
   assert.match(
     err,
-    /^fetched vendor\.acme\.mail@1\.0\.0 {2}\d+ B, signed by acme-1\nfetched vendor\.acme\.crm/,
+    /^vendor\.acme\.mail@1\.0\.0 {2}signed by acme-1 \(manifest\)\n[\s\S]*vendor\.acme\.crm@1\.0\.0 {2}signed/,
   );
   assert.match(out, /^vendor\.acme\.mail@1\.0\.0 is installed: .*\nvendor\.acme\.crm@1\.0\.0 is installed: /);
   assert.deepEqual((await client.packs.get(MAIL)).grants[0]?.requires, ['net.outbound']);
@@ -173,7 +173,13 @@ test('where nothing is to be found is said', async (t) => {
   const here = await workspace(t);
   assert.match((await here.pack('install')).err, /There is no pack-lock\.json here.*gantry pack lock/);
   assert.match((await here.pack('install', 'nowhere')).err, /There is no nowhere\. Name a pack folder/);
-  const gone = await here.pack('install', CRM, '--registry', 'nowhere');
+  const { client } = await realHost(t, []);
+  const there = await workspace(t, { GANTRY_URL: client.baseUrl });
+  const gone = await there.pack('install', CRM, '--registry', 'nowhere');
   assert.equal(gone.code, 2);
-  assert.match(gone.err, /nowhere/);
+  assert.match(gone.err, /does not install from \S+nowhere\. Its registries: none\..*GANTRY_REGISTRY_URL/);
+  assert.match(
+    (await there.pack('install', CRM)).err,
+    /this host has none\. Name one with GANTRY_REGISTRY_URL/,
+  );
 });

@@ -25,6 +25,10 @@ export async function readLockFile({ args, io }: Call): Promise<LockFile> {
   return text === undefined ? { name, place } : { name, place, text, lock: readLock(text) };
 }
 
+/** Exact versions by name. */
+export const pinsOf = ({ packs }: Pick<PackLock, 'packs'>): Map<string, string> =>
+  new Map(packs.map(({ name, version }) => [name, version]));
+
 /** Whole or not at all: a lockfile that is cut short would stop every install. */
 export async function saveLockFile({ name, place }: LockFile, text: string): Promise<void> {
   const partial = `${place}.${randomUUID()}.partial`;

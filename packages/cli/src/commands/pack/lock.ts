@@ -7,9 +7,10 @@ import {
   type Registries,
   type Resolution,
   type Root,
+  resolveNear,
   writeLock,
 } from '@gantry/packs';
-import { didYouMean } from '@gantry/protocol';
+import { didYouMean, OpenwopError } from '@gantry/protocol';
 import type { Action } from '../../actions.ts';
 import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
@@ -17,12 +18,10 @@ import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { splitPair } from '../../values.ts';
 import { changesBetween, printChange, refuseReplaced } from './changes.ts';
-import { checkWorkflowPins } from './chosen.ts';
 import { FaultyPack } from './fault.ts';
-import { type LockFile, readLockFile, saveLockFile } from './lock-file.ts';
-import { pinsOf, resolveNear } from './pins.ts';
+import { type LockFile, pinsOf, readLockFile, saveLockFile } from './lock-file.ts';
 import { requireRegistries } from './registries.ts';
-import { isLocal, requireWorkflowRoots } from './workflow-roots.ts';
+import { isLocal, requireWorkflowRoots, type WorkflowRoot } from './workflow-roots.ts';
 
 export const lock: Action = {
   takes: '[--workflows DIR] [--override NAME=VERSION] [--check]',
@@ -80,6 +79,17 @@ function lockable<T extends Root>(all: readonly T[]): { roots: T[]; local: strin
     roots: all.filter((root) => !isLocal(root)),
     local: [...local].map((name) => `${name} stays on this machine and is not locked.`),
   };
+}
+
+/** A workflow may say which archive it takes, and not only which version. */
+function checkWorkflowPins(roots: readonly WorkflowRoot[], { packs }: Pick<Resolution, 'packs'>): void {
+  for (const { name, integrity, requestedBy } of roots) {
+    const chosen = packs.find((pack) => pack.name === name);
+    if (integrity === undefined || !chosen || chosen.record.integrity === integrity) continue;
+    throw new OpenwopError('pack_integrity_mismatch', {
+      message: `${requestedBy} takes ${name} only as ${integrity}; ${chosen.version} is ${chosen.record.integrity}. Correct "integrity" in its packs map, or the version.`,
+    });
+  }
 }
 
 /** Those of the lockfile, and those of the command line after them; one without a version is taken back. */

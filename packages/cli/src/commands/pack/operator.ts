@@ -8,7 +8,7 @@ import type { Call } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { printJson, printListing } from '../../output.ts';
 import { printable } from '../../style.ts';
-import { installAsking, namedGrants, refuseNeedless, wishOf } from './approval.ts';
+import { installAsking, namedGrants, refuseNeedless } from './approval.ts';
 import type { BuiltPack } from './source.ts';
 
 const offersOf = ({ typeIds, chainIds, contentIds = [] }: InstalledPack): string =>
@@ -27,14 +27,18 @@ export function sayInstalled({ io }: Pick<Call, 'io'>, pack: InstalledPack): voi
 /** Hands it to the host, and asks for what the host wants granted. */
 export async function installBuilt(
   call: Call,
-  { manifest, bytes, files }: BuiltPack,
+  pack: BuiltPack,
   development: boolean,
 ): Promise<InstalledPack> {
-  const wish = wishOf(manifest, files);
-  refuseNeedless(wish, namedGrants(call, manifest.name).get(manifest.name) ?? []);
+  const { name } = pack.manifest;
+  refuseNeedless(pack, namedGrants(call, name).get(name) ?? []);
   const older = call.args.flag('older');
-  return installAsking(call, wish, (grant) =>
-    call.client.packs.install(bytes, { grant, older, ...(development && { development }) }),
+  return installAsking(call, name, (grants) =>
+    call.client.packs.install(pack.bytes, {
+      grant: grants.get(name) ?? [],
+      older,
+      ...(development && { development }),
+    }),
   );
 }
 

@@ -43,7 +43,10 @@ export const pack: Command = {
     'are lists with commas, <permissions> may be `none`. `why` takes a type, a chain or a pack. `check`, `verify`,\n' +
     '`lock --check` and what builds exit with 1 when something is not right.',
   options: {
-    registry: option('URL', 'an address or a folder; more, with commas, are fallbacks (GANTRY_REGISTRY_URL)'),
+    registry: option(
+      'URL',
+      'an address or a folder; more, with commas, are fallbacks (GANTRY_REGISTRY_URL); install: of those of the host',
+    ),
     grant: option(
       'A,B',
       'install, update, dev: what it may do; NAME=A,B for another pack than the named one',
@@ -58,14 +61,16 @@ export const pack: Command = {
       multiple: true,
     }),
     check: flag('lock: write nothing; exit with 1 when the file would change'),
-    unverified: flag('install, update: also what no key of the registry signed'),
+    unverified: flag(
+      'install, update: also what no key of the registry signed, as far as the host takes uploads',
+    ),
     older: flag('install: also in place of a newer version'),
     yes: flag('update: do not ask'),
     storage: flag('new: a node that stores through the host, not one that only computes'),
     out: option('PATH', 'new: the folder; build, sign: the archive'),
     'signing-key': option('FILE', 'sign, publish: the private key, as keygen made it'),
     keys: option('PATH', 'verify: the public key, or a folder of them'),
-    trust: option('FILE', 'verify, install, update: a trust file, with keys and Sigstore signers'),
+    trust: option('FILE', 'verify: a trust file, with keys and Sigstore signers'),
     integrity: option('SRI', 'verify: what the archive must be, as build printed it'),
     json: flag('print JSON'),
   },

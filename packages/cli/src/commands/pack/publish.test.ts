@@ -135,7 +135,7 @@ test('what check finds is found before anything is sent; nothing is sent without
 });
 
 test('from an author to a run: publish, lock, install, deprecate, update', async (t) => {
-  const { client } = await realHost(t, []);
+  const { client } = await realHost(t, [], { settings: { registries: [registry.url] } });
   const here = await workspace(t, { ...env(), GANTRY_URL: client.baseUrl });
   const signed = await author(here, 'shop');
   const name = 'vendor.shop.greeter';
@@ -154,7 +154,7 @@ test('from an author to a run: publish, lock, install, deprecate, update', async
   );
   const updated = await here.pack('update', '--yes', '--grant', `${name}=crypto`);
   assert.equal(updated.code, 0, updated.err);
-  assert.match(updated.err, /fetched vendor\.shop\.greeter@0\.1\.1 {2}[\d.]+ k?B, signed by shop-2026/);
+  assert.match(updated.err, /vendor\.shop\.greeter@0\.1\.1 {2}signed by shop-2026/);
   assert.deepEqual(await here.locked(), { [name]: '0.1.1' });
   assert.equal((await client.packs.get(name)).versions[0]?.version, '0.1.1');
 });

@@ -136,7 +136,7 @@ function show(call: Call, { registry, pack }: Publication): void {
   const width = Math.max(...shown.map((name) => name.length));
   for (const name of shown) line(`  ${name.padEnd(width)}  ${sizeOf(files.get(name)?.length ?? 0)}`);
   if (names.length > shown.length) line(`  and ${names.length - shown.length} more`);
-  const { requires, undetermined } = wishOf(manifest, files);
+  const { requires, undetermined } = wishOf({ manifest, files });
   line(requires.length === 0 ? 'It asks for no permission.' : 'It asks for:');
   if (requires.length > 0) printPermissions(call, requires);
   printUndetermined(call, undetermined);
@@ -158,7 +158,7 @@ function tell(call: Call, { registry, pack }: Publication, outcome: 'created' | 
     printJson(call, {
       ...facts,
       files: [...files.keys()].sort(),
-      requires: wishOf(manifest, files).requires,
+      requires: wishOf({ manifest, files }).requires,
     });
   } else if (outcome === 'unchanged') {
     call.io.stdout.write('It was published before with exactly these bytes. Nothing changed.\n');

@@ -14,18 +14,13 @@ import { UsageError } from '../../io.ts';
 export const namedRegistries = ({ args, io }: Pick<Call, 'args' | 'io'>): string[] =>
   readRegistries(args.text('registry') ?? io.env.GANTRY_REGISTRY_URL);
 
-/** Undefined when neither the command line, the environment nor the lockfile names one. */
-export async function openRegistries(call: Call, lock?: PackLock): Promise<Registries | undefined> {
+/** Those, or else the ones that the lockfile was made with. */
+export async function requireRegistries(call: Call, lock?: PackLock): Promise<Registries> {
   const named = namedRegistries(call);
   const locked = lock?.registry === undefined ? [] : [lock.registry, ...(lock.fallbackRegistries ?? [])];
   const names = named.length > 0 ? named : locked;
-  if (names.length === 0) return undefined;
-  return new Registries({ registries: await Promise.all(names.map((name) => openRegistry(call, name))) });
-}
-
-export async function requireRegistries(call: Call, lock?: PackLock): Promise<Registries> {
-  const registries = await openRegistries(call, lock);
-  if (registries) return registries;
+  if (names.length > 0)
+    return new Registries({ registries: await Promise.all(names.map((name) => openRegistry(call, name))) });
   throw new UsageError(
     'Say which registry to ask: --registry with an address or a folder, or GANTRY_REGISTRY_URL.',
   );

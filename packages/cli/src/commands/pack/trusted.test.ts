@@ -29,35 +29,43 @@ async function bundled(by: TestSigstore) {
   return archiveOf(listed.set('files.json.sigstore', json(by.sign(list, identity))));
 }
 
-test('install verifies Sigstore bundles with the root of the trust file, and without one does not', async (t) => {
+test('Sigstore bundles are verified with the root of the trust file, by the command and by the host', async (t) => {
   const sigstore = new TestSigstore();
   const registry = await registryFolder(t);
-  await registry.publishArchive(await bundled(sigstore));
-  const { client } = await realHost(t, []);
-  const { place, pack } = await workspace(t, { GANTRY_URL: client.baseUrl });
+  const archive = await bundled(sigstore);
+  await registry.publishArchive(archive);
+  const place = await temporaryPlace(t);
+  await writeFile(path.join(place, 'tools.tgz'), archive.bytes);
   const trusting = async (name: string, root: TestSigstore, permittedNamespaces: readonly string[]) => {
     const signers = [{ ...identity, permittedNamespaces }];
     const content = { policy: { mode: 'verified' }, sigstore: { trustedRoot: root.trustedRoot(), signers } };
     await writeFile(path.join(place, name), JSON.stringify(content));
-    return pack('install', NAME, '--registry', registry.path, '--trust', name);
+    return packIn(place, 'verify', 'tools.tgz', '--trust', name);
   };
-  const without = await pack('install', NAME, '--registry', registry.path);
-  assert.equal(without.code, 2);
-  assert.match(without.err, /no Sigstore root and identities configured/);
+  const without = await packIn(place, 'verify', 'tools.tgz');
+  assert.equal(without.code, 1);
+  assert.match(without.out, /no Sigstore root and identities configured/);
   const forged = await trusting('other-root.json', new TestSigstore(), ['vendor.acme.*']);
-  assert.equal(forged.code, 2, forged.err);
+  assert.equal(forged.code, 1, forged.out);
   const elsewhere = await trusting('other-names.json', sigstore, ['vendor.other.*']);
-  assert.equal(elsewhere.code, 2, elsewhere.err);
-  const missing = await pack('install', NAME, '--registry', registry.path, '--trust', 'absent.json');
+  assert.equal(elsewhere.code, 1, elsewhere.out);
+  const missing = await packIn(place, 'verify', 'tools.tgz', '--trust', 'absent.json');
   assert.match(missing.err, /--trust: /);
-  assert.deepEqual(await client.packs.list(), []);
   const right = await trusting('trust.json', sigstore, ['vendor.acme.*']);
   assert.equal(right.code, 0, right.err);
-  assert.match(right.err, /signed by https:\/\/acme\.example\/build/);
-  assert.deepEqual(
-    (await client.packs.list()).map(({ name }) => name),
-    [NAME],
-  );
+
+  const installing = async (trustFile?: string) => {
+    const settings = { registries: [registry.path], ...(trustFile && { trustFile }) };
+    const { client } = await realHost(t, [], { settings });
+    const { pack } = await workspace(t, { GANTRY_URL: client.baseUrl });
+    return pack('install', NAME);
+  };
+  const refused = await installing();
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /no Sigstore root and identities configured/);
+  const trusted = await installing(path.join(place, 'trust.json'));
+  assert.equal(trusted.code, 0, trusted.err);
+  assert.match(trusted.err, /sigstore by https:\/\/acme\.example\/build/);
 });
 
 test('a front-end plugin is signed beside its manifest, which stays as it is', async (t) => {

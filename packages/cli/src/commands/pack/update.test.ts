@@ -20,7 +20,8 @@ async function sales(t: TestContext) {
   const registry = await registryFolder(t);
   await registry.publish(pack(MAIL, '1.0.0', 'net.outbound'));
   await registry.publish(pack(CRM, '1.0.0'));
-  const { client } = await realHost(t, []);
+  const plain = await registryFolder(t);
+  const { client } = await realHost(t, [], { settings: { registries: [registry.path, plain.path] } });
   const here = await workspace(t, { GANTRY_URL: client.baseUrl, GANTRY_REGISTRY_URL: registry.path });
   await here.workflow('sales', { [CRM]: { version: '^1.0.0' }, [MAIL]: { version: '^1.0.0' } });
   await here.pack('lock');
@@ -30,7 +31,7 @@ async function sales(t: TestContext) {
   await registry.publish(pack(MAIL, '1.2.0', 'net.dns'));
   await registry.publish(pack(MAIL, '2.0.0'));
   const serving = async (name: string) => (await client.packs.get(name)).versions[0]?.version;
-  return { registry, client, serving, ...here };
+  return { registry, plain, client, serving, ...here };
 }
 
 test('outdated tells what is current, wanted and latest, and what to know of it', async (t) => {
@@ -93,9 +94,8 @@ test('only what is named moves', async (t) => {
 });
 
 test('without a lockfile the host says what is in use; what no registry knows stays', async (t) => {
-  const { client, registry, serving } = await sales(t);
+  const { client, registry, plain, serving } = await sales(t);
   const here = await workspace(t, { GANTRY_URL: client.baseUrl, GANTRY_REGISTRY_URL: registry.path });
-  const plain = await registryFolder(t);
   await plain.publish(pack('vendor.acme.own', '1.0.0'));
   await here.pack('install', 'vendor.acme.own', '--registry', plain.path);
   const { out, err } = await here.pack('outdated');

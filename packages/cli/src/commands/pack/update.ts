@@ -6,6 +6,7 @@ import {
   type Registries,
   type Resolution,
   type ResolvedPack,
+  resolveNear,
   writeLock,
 } from '@gantry/packs';
 import { didYouMean } from '@gantry/protocol';
@@ -16,12 +17,9 @@ import { printJson } from '../../output.ts';
 import { printable } from '../../style.ts';
 import { printPermissions } from './approval.ts';
 import { type Change, changesBetween, printChange, refuseReplaced, type Version } from './changes.ts';
-import { resolvedPacks } from './chosen.ts';
-import { deliver } from './delivery.ts';
-import { report } from './install.ts';
+import { installPlanned, report } from './install.ts';
 import { warningsOf } from './lock.ts';
-import { saveLockFile } from './lock-file.ts';
-import { type Pins, pinsOf, resolveNear } from './pins.ts';
+import { pinsOf, saveLockFile } from './lock-file.ts';
 import { requireRegistries } from './registries.ts';
 import { knownTo, readWorkspace, type Workspace } from './workspace.ts';
 
@@ -57,7 +55,7 @@ interface Chosen {
 }
 
 /** Everything moves, or only what is named: then the rest stays where it is, as far as it fits. */
-function pinsLeft({ lock }: Workspace, names: readonly string[] | undefined): Pins {
+function pinsLeft({ lock }: Workspace, names: readonly string[] | undefined): Map<string, string> {
   const pins = pinsOf(lock);
   if (names === undefined) return new Map();
   for (const name of names) {
@@ -116,10 +114,14 @@ async function carryOut(
   { resolution, registries, changes }: Chosen & { readonly changes: readonly Change[] },
 ): Promise<void> {
   const text = file && writeLock(await lockOf(resolution, registries, lock));
-  const all = resolvedPacks(resolution, registries);
-  const moving = file ? all : all.filter(({ name }) => changes.some((change) => change.name === name));
-  const delivery = await deliver(call, moving);
+  const isMoving = ({ name }: ResolvedPack): boolean =>
+    file !== undefined || changes.some((change) => change.name === name);
+  const packs = resolution.packs
+    .filter(isMoving)
+    .map(({ name, version }) => ({ name, range: version, requestedBy: file?.name ?? 'the update' }));
+  const frozen = text === undefined ? {} : { lock: text, frozen: true };
+  const result = await installPlanned(call, { packs, ...frozen });
   if (file && text !== undefined) await saveLockFile(file, text);
-  report(call, delivery);
+  report(call, result);
   if (file && !call.args.flag('json')) call.io.stdout.write(`${printable(file.name)} is written\n`);
 }

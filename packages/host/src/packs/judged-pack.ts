@@ -1,0 +1,233 @@
+/** One archive of a plan, judged: manifest, proof, what it needs of this host, and what it was granted. */
+import {
+  type Archive,
+  checkFiles,
+  grantDifference,
+  type HostOffer,
+  type InstallJudgement,
+  judgeInstall,
+  type PackManifest,
+  type PackPin,
+  type Refusal,
+  readArchive,
+  readManifest,
+  refusalError,
+  requiresOf,
+} from '@gantry/packs';
+import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { Entry } from '@gantry/store';
+import { givenBy, type Holder } from './grants.ts';
+import { refuseOther, refuseOtherBytes } from './known-bytes.ts';
+import { GRANTABLE, granting, type Offer } from './offer.ts';
+import { bodyOf, type PackRecord, packKey, type VersionRecord } from './pack-record.ts';
+import type { PackRecords } from './pack-records.ts';
+import type { Sandboxes } from './sandboxes.ts';
+import { type HostTrust, judgeProof, type RegistryProof, type Trusted } from './trust.ts';
+import { type Contents, contentsOf } from './version-record.ts';
+
+const ISSUES_MAX = 50;
+
+/** An archive that is about to be installed. */
+export interface Candidate {
+  readonly bytes: Uint8Array;
+  readonly source: PackRecord['source'];
+  /** Where a registry sent it, what it says of it. */
+  readonly registry?: RegistryProof;
+  /** Other bytes of the same version may replace it later. */
+  readonly development: boolean;
+}
+
+/** A pack, and what it asks for: permissions, those for surfaces that its code calls among them. */
+export interface Asking {
+  readonly name: string;
+  readonly asks: readonly string[];
+  /** What its code calls cannot be determined in full. */
+  readonly isUndetermined: boolean;
+}
+
+export interface Given {
+  readonly grants: readonly string[];
+  /** Nothing that was granted before counts beside it. */
+  readonly exactly?: boolean;
+}
+
+/** The rules by which the archives of a plan are judged. */
+export interface JudgingRules {
+  readonly tenant: string;
+  readonly by: string;
+  readonly given: (asking: Asking) => Given;
+  /** They may take the place of newer versions. */
+  readonly older?: boolean;
+  /** Pins of the workflow that asks for them. */
+  readonly pins?: readonly PackPin[];
+}
+
+export interface JudgingOptions {
+  readonly records: PackRecords;
+  readonly sandboxes: Sandboxes;
+  readonly offer: Offer;
+  readonly trust: () => Promise<HostTrust>;
+  /** Pins of the workflows of a tenant. */
+  readonly workflowPins: (tenant: string) => Promise<readonly PackPin[]>;
+  readonly now: () => number;
+}
+
+export interface JudgedPack {
+  readonly candidate: Candidate;
+  readonly record: PackRecord;
+  readonly version: VersionRecord;
+  readonly holder: Holder;
+  /** The entry of the same version, and what it holds. */
+  readonly before: Entry | null;
+  readonly earlier: PackRecord | undefined;
+  readonly asks: readonly string[];
+  /** What it gets, and what it had before. */
+  readonly granted: readonly string[];
+  readonly inherited: readonly string[];
+  /** Why it cannot be installed with what it gets. */
+  readonly refusal: Refusal | undefined;
+}
+
+interface ReadPack {
+  readonly archive: Archive;
+  readonly manifest: PackManifest;
+  readonly offer: HostOffer;
+  readonly contents: Contents;
+}
+
+export async function judgePack(
+  options: JudgingOptions,
+  rules: JudgingRules,
+  candidate: Candidate,
+): Promise<JudgedPack> {
+  const { records, now } = options;
+  const { tenant } = rules;
+  const read = await readPack(options, candidate);
+  const { archive, contents, manifest } = read;
+  const { name, version } = manifest;
+  const { integrity } = archive;
+  const before = await records.entry(packKey(tenant, name, version));
+  const earlier = before ? bodyOf<PackRecord>(before) : undefined;
+  // What is being developed gives way, also to its release; a release stays what it is.
+  if (earlier && !earlier.development) refuseOther({ name, version, integrity }, earlier.integrity);
+  if (candidate.source !== 'folder') await refuseOtherBytes(records, tenant, { name, version, integrity });
+  const trust = await proofOf(options, rules, candidate, read, earlier);
+  const holder = { integrity, signer: trust.signer };
+  const inherited = await records.inherited(tenant, name, holder);
+  const { surfaceAsks = [], surfaceUnknowns = [] } = contents.record;
+  const asks = [...requiresOf(manifest), ...surfaceAsks];
+  const { grants, exactly } = rules.given({ name, asks, isUndetermined: surfaceUnknowns.length > 0 });
+  const granted = [...new Set([...(exactly ? [] : inherited), ...givenBy(tenant, grants)])].sort();
+  const judgement = judgeInstall(manifest, granting(read.offer, granted), surfaceAsks);
+  return {
+    candidate,
+    record: recordOf(rules, candidate, read, { trust, judgement, at: now() }),
+    version: contents.record,
+    holder,
+    before,
+    earlier,
+    asks,
+    granted,
+    inherited,
+    refusal: judgement.installable ? undefined : asking(judgement, inherited, asks),
+  };
+}
+
+/** What no grant could change is refused here: peers, engines, runtime, kind. */
+async function readPack(options: JudgingOptions, { bytes, source }: Candidate): Promise<ReadPack> {
+  const archive = await readArchive(bytes);
+  const manifest = manifestOf(archive);
+  const offer = await options.offer(manifest);
+  const judgement = judgeInstall(manifest, granting(offer, GRANTABLE));
+  if (!judgement.installable) throw refusalError(judgement.refusals);
+  const contents = contentsOf(manifest, archive, source);
+  const { code } = contents.record;
+  if (code && code.language !== 'remote') await options.sandboxes.for(source);
+  return { archive, manifest, offer, contents };
+}
+
+export function manifestOf(archive: Archive): PackManifest {
+  const reading = readManifest(archive.manifestBytes);
+  const issues = reading.kind === 'refused' ? reading.issues : checkFiles(reading.manifest, archive.files);
+  const [first] = issues;
+  if (first)
+    throw new OpenwopError(first.code, {
+      message: `pack.json ${first.path || '/'}: ${first.message}`,
+      details: { issues: issues.slice(0, ISSUES_MAX).map((issue): JsonObject => ({ ...issue })) },
+    });
+  if (reading.kind === 'refused') throw new Error('a refused manifest has issues');
+  return reading.manifest;
+}
+
+async function proofOf(
+  { records, trust, workflowPins, now }: JudgingOptions,
+  { tenant, older = false, pins = [] }: JudgingRules,
+  { bytes, source, registry, development }: Candidate,
+  { archive, manifest }: ReadPack,
+  earlier: PackRecord | undefined,
+): Promise<Trusted> {
+  const [current] = await records.versionsOf(tenant, manifest.name);
+  const origin = registry
+    ? ({ from: 'registry', proof: registry } as const)
+    : ({ from: source === 'folder' ? 'folder' : 'upload' } as const);
+  return judgeProof({
+    trust: await trust(),
+    origin,
+    bytes,
+    archive,
+    manifest,
+    current,
+    // What is there already changes nothing about which version serves.
+    allowsOlder: older || development || earlier?.integrity === archive.integrity,
+    pins: async () => [...pins, ...(await workflowPins(tenant))],
+    now: now(),
+  });
+}
+
+/** The first refusal, with what is new in what the pack asks for. */
+function asking(
+  { refusals: [first] }: Extract<InstallJudgement, { installable: false }>,
+  before: readonly string[],
+  asks: readonly string[],
+): Refusal {
+  const { added, kept } = grantDifference(before, asks);
+  return { ...first, details: { ...first.details, added: [...added], granted: [...kept] } };
+}
+
+interface Findings {
+  readonly trust: Trusted;
+  readonly judgement: InstallJudgement;
+  readonly at: number;
+}
+
+function recordOf(
+  { by }: JudgingRules,
+  { source, development }: Candidate,
+  { manifest, archive, contents }: ReadPack,
+  { trust, judgement, at }: Findings,
+): PackRecord {
+  const { name, version, kind, description, dependencies } = manifest;
+  const { degraded, shadowed } = judgement.installable ? judgement : { degraded: [], shadowed: [] };
+  const own = shadowed.map((typeId) => `${typeId} is a type of the host itself, which is used instead.`);
+  return {
+    name,
+    version,
+    kind,
+    integrity: archive.integrity,
+    source,
+    development,
+    ...(description !== undefined && { description }),
+    trust: trust.level,
+    ...(trust.signedBy !== undefined && { signedBy: trust.signedBy }),
+    ...(trust.covers !== undefined && { covers: trust.covers }),
+    requires: [...contents.record.requires],
+    typeIds: contents.record.nodes.map(({ typeId }) => typeId),
+    chainIds: contents.record.chains.map(({ chainId }) => String(chainId)),
+    contentIds: [...contents.contentIds],
+    ...(dependencies && { dependencies: { ...dependencies } }),
+    degraded: [...degraded],
+    warnings: [...trust.warnings, ...contents.warnings, ...own],
+    installedAt: new Date(at).toISOString(),
+    installedBy: by,
+  };
+}

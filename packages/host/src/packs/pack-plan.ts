@@ -1,0 +1,101 @@
+/** From what a caller asks for to a plan: which versions, which of them are there already, and what they get. */
+import { type PackPin, type Root, readLock } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import { givenBy } from './grants.ts';
+import type { InstallPlan, Regrant } from './installer.ts';
+import type { PackRecords, StoredPack } from './pack-records.ts';
+import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
+
+export interface PlanRequest {
+  readonly tenant: string;
+  readonly by: string;
+  readonly roots: readonly Root[];
+  /** The text of a lockfile. */
+  readonly lock?: string | undefined;
+  /** Nothing but what the lockfile lists. */
+  readonly isFrozen?: boolean | undefined;
+  /** By the name of the pack. */
+  readonly grants: Readonly<Record<string, readonly string[]>>;
+  /** Pins of the workflow that asks for them. */
+  readonly pins?: readonly PackPin[];
+  readonly registries?: readonly string[] | undefined;
+  readonly older?: boolean | undefined;
+  readonly unverified?: boolean | undefined;
+  readonly confirms?: string | undefined;
+}
+
+export interface PreparedPlan {
+  readonly plan: InstallPlan;
+  readonly present: readonly StoredPack[];
+}
+
+export interface PlanOptions {
+  readonly records: PackRecords;
+  readonly registry: RegistryPacks;
+}
+
+/** Fetches what is missing. What is there already stays, with the grants that the request adds. */
+export async function preparePlan(
+  { records, registry }: PlanOptions,
+  request: PlanRequest,
+): Promise<PreparedPlan> {
+  const { tenant, by, roots, lock, isFrozen, registries, unverified, grants, confirms } = request;
+  const serving = await records.serving(tenant);
+  const installed = new Map([...serving].map(([name, { record }]) => [name, record]));
+  const locked = lock === undefined ? undefined : readLock(lock);
+  const choice = await registry({ roots, lock: locked, isFrozen, installed, unverified }, registries);
+  refuseStrayGrants(grants, [...choice.packs, ...choice.kept]);
+  const present: StoredPack[] = choice.kept.flatMap(({ name }) => serving.get(name) ?? []);
+  const missing: ChosenPack[] = [];
+  const visible = await records.installed(tenant);
+  for (const pack of choice.packs) {
+    const found = visible.find(({ record }) => isSame(record, pack));
+    if (found) await choice.check(pack, () => records.archive(pack.integrity));
+    if (found) present.push(found);
+    else missing.push(pack);
+  }
+  const plan: InstallPlan = {
+    tenant,
+    by,
+    candidates: await choice.fetch(missing),
+    regrants: await regrantsOf(records, request, present),
+    given: ({ name }) => ({ grants: givenTo(grants, name) }),
+    unmet: 'refuse',
+    confirms,
+    pins: request.pins ?? [],
+    older: request.older ?? false,
+  };
+  return { plan, present };
+}
+
+const givenTo = (grants: PlanRequest['grants'], name: string): readonly string[] =>
+  Object.hasOwn(grants, name) ? (grants[name] ?? []) : [];
+
+export const isSame = (record: StoredPack['record'], { name, version, integrity }: ChosenPack): boolean =>
+  record.name === name && record.version === version && record.integrity === integrity && !record.development;
+
+/** A grant for no pack is a typing error. */
+function refuseStrayGrants(grants: PlanRequest['grants'], packs: readonly { readonly name: string }[]): void {
+  const stray = Object.keys(grants).find((name) => !packs.some((pack) => pack.name === name));
+  if (stray === undefined) return;
+  throw new OpenwopError('validation_error', {
+    message: `A grant names ${stray}, which is not among the packs to install.`,
+    details: { path: '/grants' },
+  });
+}
+
+async function regrantsOf(
+  records: PackRecords,
+  { tenant, grants }: PlanRequest,
+  present: readonly StoredPack[],
+): Promise<Regrant[]> {
+  const regrants: Regrant[] = [];
+  for (const { record } of present) {
+    const given = givenBy(tenant, givenTo(grants, record.name));
+    const { name, version, integrity } = record;
+    if (given.length === 0) continue;
+    const requires = [...new Set([...(await records.granted(tenant, record)), ...given])];
+    regrants.push({ name, version, integrity, requires });
+  }
+  return regrants;
+}

@@ -1,0 +1,294 @@
+/**
+ * The packs that the operator's settings name, installed at every start for every tenant: folders, and names with
+ * ranges. What a range was resolved to is kept, so that a restart needs no registry and changes nothing; another list or
+ * another lockfile decides anew.
+ */
+import { hash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import {
+  compareVersions,
+  type PackManifest,
+  type Root,
+  readArchive,
+  readLock,
+  unmetRequirements,
+  writeArchive,
+} from '@gantry/packs';
+import type { EntryKey, Write } from '@gantry/store';
+import type { Logger } from 'pino';
+import { type Settings, SettingsError } from '../settings.ts';
+import { SHARED } from '../workflows/shared.ts';
+import { endWrites } from './grants.ts';
+import type { InstallPlan, PlanOutcome, Regrant } from './installer.ts';
+import { type Asking, type Candidate, type Given, manifestOf } from './judged-pack.ts';
+import { SURFACE_GRANTS } from './offer.ts';
+import { isSame } from './pack-plan.ts';
+import { bodyOf, packKey, putting } from './pack-record.ts';
+import type { PackRecords } from './pack-records.ts';
+import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
+import type { HostTrust } from './trust.ts';
+
+export const BY_SETTING = 'setting:GANTRY_PACKS';
+
+/** What the present list stands for, when all of it was installed or left out for want of a grant. */
+const KEPT: EntryKey = { kind: 'pack-plan', tenant: SHARED, id: BY_SETTING };
+const NAMED = /^((?:core|vendor|community|private|local)(?:\.[A-Za-z0-9_-]+)+)(?:@(.+))?$/;
+
+interface KeptPack extends ChosenPack {
+  /** Of a pack that was left out: what it asks for, and the packs that it depends on. */
+  readonly leftOut?: { readonly asks: readonly string[]; readonly dependencies: readonly string[] };
+}
+
+interface KeptPlan {
+  /** The list and the lockfile that it was made of. */
+  readonly basis: readonly string[];
+  readonly packs: readonly KeptPack[];
+}
+
+interface Folder {
+  readonly manifest: PackManifest;
+  readonly candidate: Candidate;
+}
+
+export interface SettingsPacksOptions {
+  readonly settings: Pick<Settings, 'packs' | 'packLock' | 'packEnvironment'>;
+  readonly records: PackRecords;
+  readonly registry: RegistryPacks;
+  readonly trust: HostTrust;
+  readonly install: (plan: InstallPlan) => Promise<PlanOutcome>;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** What cannot be installed stops the start: the operator asked for it by name. */
+export async function installSettings(options: SettingsPacksOptions): Promise<void> {
+  const { records, log, install } = options;
+  const listed = options.settings.packs;
+  const folders: Folder[] = [];
+  for (const item of listed.filter((one) => !rootOf(one)))
+    folders.push(await naming(item, () => readFolder(item)));
+  const roots = listed.flatMap((item) => rootOf(item) ?? []);
+  await naming(roots.map(({ name }) => name).join(', ') || 'folders', async () => {
+    const named = await namedPacks(options, roots, folders);
+    const before = await records.serving(SHARED);
+    const installed = await records.installed(SHARED);
+    const isThere = (pack: ChosenPack): boolean => installed.some(({ record }) => isSame(record, pack));
+    const outcome = await install({
+      tenant: SHARED,
+      by: BY_SETTING,
+      candidates: [...folders.map(({ candidate }) => candidate), ...named.candidates],
+      regrants: await regrantsOf(options, named.packs.filter(isThere)),
+      given: (asking) => givenTo(options, folders, asking),
+      unmet: 'leave out',
+      isWhole: true,
+      older: true,
+      also: async (done) => [
+        ...(await keepWrites(options, named, done)),
+        ...(await retireWrites(options, named.packs, done)),
+      ],
+    });
+    tell(log, outcome, before);
+    for (const { name, version, leftOut } of named.packs)
+      if (leftOut)
+        warnLeftOut(log, { name, version }, `it asks for ${leftOut.asks.join(', ') || 'other packs'}.`);
+  });
+}
+
+/** `vendor.acme.crm@^1.2`; without a range any version. A folder of such a name is written `./name`. */
+function rootOf(item: string): Root | undefined {
+  const [, name, range = '*'] = NAMED.exec(item) ?? [];
+  return name === undefined ? undefined : { name, range, requestedBy: 'GANTRY_PACKS' };
+}
+
+async function naming<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new SettingsError(`GANTRY_PACKS: ${what}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function readFolder(folder: string): Promise<Folder> {
+  const found = await stat(folder).catch(() => null);
+  if (!found?.isDirectory())
+    throw new SettingsError('it is neither a folder nor the name of a pack, such as vendor.acme.crm@^1.2.');
+  const { bytes } = await writeArchive(folder);
+  const manifest = manifestOf(await readArchive(bytes));
+  return { manifest, candidate: { bytes, source: 'folder', development: true } };
+}
+
+interface NamedPacks extends KeptPlan {
+  /** Those that are not installed. */
+  readonly candidates: readonly Candidate[];
+}
+
+/** Everything that the names stand for, dependencies first. */
+async function namedPacks(
+  options: SettingsPacksOptions,
+  roots: readonly Root[],
+  folders: readonly Folder[],
+): Promise<NamedPacks> {
+  const { records, registry, settings } = options;
+  if (roots.length === 0) return { basis: [], packs: [], candidates: [] };
+  const lock = settings.packLock === undefined ? undefined : await lockText(settings.packLock);
+  const basis = [
+    ...roots.map(({ name, range }) => `${name}@${range}`).sort(),
+    ...(lock === undefined ? [] : [`lockfile ${hash('sha256', lock)}`]),
+  ];
+  const entry = await records.entry(KEPT);
+  const kept = entry ? bodyOf<KeptPlan>(entry) : undefined;
+  if (kept && kept.basis.join() === basis.join() && (await isSettled(options, kept)))
+    return { ...kept, candidates: [] };
+  const choice = await registry({
+    roots,
+    lock: lock === undefined ? undefined : readLock(lock),
+    isFrozen: lock !== undefined,
+    installed: new Map(folders.map(({ manifest }) => [manifest.name, manifest])),
+  });
+  const installed = await records.installed(SHARED);
+  const missing: ChosenPack[] = [];
+  for (const pack of choice.packs) {
+    const isThere = installed.some(({ record }) => isSame(record, pack));
+    if (isThere) await choice.check(pack, () => records.archive(pack.integrity));
+    else missing.push(pack);
+  }
+  const packs = choice.packs.map(({ name, version, integrity, isExact }) => ({
+    name,
+    version,
+    integrity,
+    isExact,
+  }));
+  return { basis, packs, candidates: await choice.fetch(missing) };
+}
+
+async function lockText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: unknown) => {
+    throw new SettingsError(
+      `GANTRY_PACK_LOCK cannot be read: ${error instanceof Error ? error.message : error}`,
+    );
+  });
+}
+
+/** Each pack is installed, or still left out for the same reason. */
+async function isSettled(options: SettingsPacksOptions, { packs }: KeptPlan): Promise<boolean> {
+  const { records } = options;
+  const installed = await records.installed(SHARED);
+  for (const pack of packs) {
+    if (installed.some(({ record }) => isSame(record, pack))) continue;
+    if (!pack.leftOut) return false;
+    const { asks, dependencies } = pack.leftOut;
+    if (packs.some((one) => one.leftOut && dependencies.includes(one.name))) continue;
+    const { grants, exactly } = grantsOf(options, { name: pack.name, asks });
+    const before = exactly ? [] : await records.heldByName(SHARED, pack.name);
+    if (unmetRequirements(asks, [...before, ...grants]).length === 0) return false;
+  }
+  return true;
+}
+
+/** What the operator gives: by the trust file, by naming variables for it, and the surfaces that the plan lists. */
+function grantsOf(
+  { trust, settings }: Pick<SettingsPacksOptions, 'trust' | 'settings'>,
+  { name, asks }: Pick<Asking, 'name' | 'asks'>,
+): Given {
+  const exactly = Object.hasOwn(trust.grants, name);
+  const reads = Object.hasOwn(settings.packEnvironment, name) ? ['env.read'] : [];
+  const surfaces = asks.filter((id) => SURFACE_GRANTS.includes(id));
+  return { exactly, grants: [...(exactly ? (trust.grants[name] ?? []) : []), ...reads, ...surfaces] };
+}
+
+/** A folder that the operator names gets all that it asks for. */
+function givenTo(options: SettingsPacksOptions, folders: readonly Folder[], asking: Asking): Given {
+  if (!folders.some(({ manifest }) => manifest.name === asking.name)) return grantsOf(options, asking);
+  return { grants: [...asking.asks, ...(asking.isUndetermined ? SURFACE_GRANTS : [])] };
+}
+
+/** What the trust file says of a pack is exactly what it may do; others keep what was granted before. */
+async function regrantsOf(options: SettingsPacksOptions, present: readonly ChosenPack[]): Promise<Regrant[]> {
+  const { records } = options;
+  return Promise.all(
+    present.map(async ({ name, version, integrity }) => {
+      const { requires, surfaceAsks = [] } = await records.version(integrity);
+      const { grants, exactly } = grantsOf(options, { name, asks: [...requires, ...surfaceAsks] });
+      const before = exactly ? [] : await records.granted(SHARED, { name, integrity });
+      return { name, version, integrity, requires: [...new Set([...before, ...grants])] };
+    }),
+  );
+}
+
+async function keepWrites(
+  { records, now }: SettingsPacksOptions,
+  { basis, packs }: KeptPlan,
+  { leftOut }: PlanOutcome,
+): Promise<Write[]> {
+  const kept = packs.map((pack): KeptPack => {
+    const left = leftOut.find(({ record }) => record.name === pack.name);
+    if (!left) return pack;
+    const dependencies = Object.keys(left.record.dependencies ?? {});
+    return { ...pack, leftOut: { asks: left.asks, dependencies } };
+  });
+  const body: KeptPlan = { basis, packs: kept };
+  const before = await records.entry(KEPT);
+  if (before ? before.body === JSON.stringify(body) : packs.length === 0) return [];
+  return [putting({ key: KEPT, body, before, now: now() })];
+}
+
+/**
+ * The settings are what every tenant has: other versions and other packs leave, so that the listed version is the
+ * one that serves. Where the listed version was left out, the one before goes on serving.
+ */
+async function retireWrites(
+  { records, now }: SettingsPacksOptions,
+  packs: readonly KeptPack[],
+  { installed, leftOut }: PlanOutcome,
+): Promise<Write[]> {
+  const isLeftOut = (name: string): boolean =>
+    leftOut.some(({ record }) => record.name === name) ||
+    packs.some((one) => one.name === name && one.leftOut);
+  const staying = [...packs, ...installed].filter(({ name }) => !isLeftOut(name));
+  const all = (await records.installed(SHARED)).map(({ record }) => record);
+  const leaving = all.filter(
+    ({ name, version, installedBy }) =>
+      installedBy === BY_SETTING &&
+      !isLeftOut(name) &&
+      !staying.some((one) => one.name === name && one.version === version),
+  );
+  const writes: Write[] = [];
+  for (const { name, version } of leaving) {
+    const entry = await records.entry(packKey(SHARED, name, version));
+    if (entry) writes.push({ kind: 'deleteEntry', key: entry, expectedVersion: entry.version });
+  }
+  const gone = new Set(leaving.map(({ name }) => name));
+  for (const name of gone)
+    if (
+      !all.some((one) => one.name === name && !leaving.includes(one)) &&
+      !staying.some((one) => one.name === name)
+    )
+      writes.push(...endWrites(await records.grant(SHARED, name), now()));
+  return writes;
+}
+
+function tell(
+  log: Logger,
+  { installed, leftOut }: PlanOutcome,
+  before: Awaited<ReturnType<PackRecords['serving']>>,
+): void {
+  for (const { name, version, trust, signedBy, warnings, source } of installed) {
+    const pack = `${name}@${version}`;
+    const earlier = before.get(name)?.record.version;
+    // The list is the operator's word, and a restart with the same list changes nothing.
+    if (source === 'archive' && earlier !== undefined && compareVersions(version, earlier) < 0)
+      log.warn({ pack, before: earlier }, 'older pack version installed');
+    log.info({ pack, source, trust, signedBy, warnings }, 'pack installed');
+  }
+  for (const { record, reason } of leftOut) warnLeftOut(log, record, reason);
+}
+
+const warnLeftOut = (
+  log: Logger,
+  { name, version }: Pick<ChosenPack, 'name' | 'version'>,
+  reason: string,
+): void =>
+  log.warn(
+    { pack: `${name}@${version}` },
+    `pack left out: ${reason} Grant what it asks for in the trust file, under grants, and start again.`,
+  );
