@@ -178,7 +178,7 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
   const { services, served, retentionMs } = wired;
   const retention = startRetention({
     sweep: store.retention,
-    surfaces: services.surfaces,
+    others: [services.surfaces, services.packs],
     retentionMs,
     now,
     log,

@@ -193,6 +193,8 @@ export interface RecordReads {
   idempotency(tenant: string, operation: string, key: string): Promise<IdempotencyRecord | null>;
   invocation(tenant: string, invocationId: string): Promise<InvocationRecord | null>;
   definition(hash: string): Promise<string | null>;
+  /** Host-wide: the hashes of the definitions that runs are pinned to. Reads every run; for sweeps. */
+  pinnedHashes(): Promise<string[]>;
   /** The tenant's own current version, else the shared one. */
   workflow(tenant: string, workflowId: string): Promise<WorkflowRecord | null>;
   /** Current versions, own and shared, by id. */

@@ -37,9 +37,20 @@ export class CodeFolders {
     return folder;
   }
 
-  async #unpack({ name, version, integrity }: CodeAddress): Promise<string> {
+  /** Nothing uses its code any more. */
+  async remove(address: CodeAddress): Promise<void> {
+    this.#unpacking.delete(address.integrity);
+    await rm(this.#targetOf(address), { recursive: true, force: true });
+  }
+
+  #targetOf({ name, version, integrity }: CodeAddress): string {
     const digest = Buffer.from(integrity.slice('sha256-'.length), 'base64').toString('hex').slice(0, 32);
-    const target = path.join(this.#root, name, `${version}-${digest}`);
+    return path.join(this.#root, name, `${version}-${digest}`);
+  }
+
+  async #unpack(address: CodeAddress): Promise<string> {
+    const { integrity } = address;
+    const target = this.#targetOf(address);
     if (await exists(target)) return target;
     await mkdir(path.dirname(target), { recursive: true, mode: 0o755 });
     await extractArchive(await this.#records.archive(integrity), { target, integrity });

@@ -4,7 +4,7 @@ import { OpenwopError } from '@gantry/protocol';
 import { givenBy } from './grants.ts';
 import type { InstallPlan, Regrant } from './installer.ts';
 import type { PackRecords, StoredPack } from './pack-records.ts';
-import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
+import type { Choice, ChosenPack, RegistryPacks } from './registry-packs.ts';
 
 export interface PlanRequest {
   readonly tenant: string;
@@ -45,15 +45,8 @@ export async function preparePlan(
   const locked = lock === undefined ? undefined : readLock(lock);
   const choice = await registry({ roots, lock: locked, isFrozen, installed, unverified }, registries);
   refuseStrayGrants(grants, [...choice.packs, ...choice.kept]);
-  const present: StoredPack[] = choice.kept.flatMap(({ name }) => serving.get(name) ?? []);
-  const missing: ChosenPack[] = [];
-  const visible = await records.installed(tenant);
-  for (const pack of choice.packs) {
-    const found = visible.find(({ record }) => isSame(record, pack));
-    if (found) await choice.check(pack, () => records.archive(pack.integrity));
-    if (found) present.push(found);
-    else missing.push(pack);
-  }
+  const { present: found, missing } = await presentOf(records, tenant, choice);
+  const present = [...choice.kept.flatMap(({ name }) => serving.get(name) ?? []), ...found];
   const plan: InstallPlan = {
     tenant,
     by,
@@ -66,6 +59,23 @@ export async function preparePlan(
     older: request.older ?? false,
   };
   return { plan, present };
+}
+
+/** What is there already of what was chosen, and what has to be fetched. */
+export async function presentOf(
+  records: PackRecords,
+  tenant: string,
+  choice: Choice,
+): Promise<{ present: StoredPack[]; missing: ChosenPack[] }> {
+  const [present, missing]: [StoredPack[], ChosenPack[]] = [[], []];
+  const visible = await records.installed(tenant);
+  for (const pack of choice.packs) {
+    const found = visible.find(({ record }) => isSame(record, pack));
+    if (found) await choice.check(pack, () => records.archive(pack.integrity));
+    if (found) present.push(found);
+    else missing.push(pack);
+  }
+  return { present, missing };
 }
 
 const givenTo = (grants: PlanRequest['grants'], name: string): readonly string[] =>

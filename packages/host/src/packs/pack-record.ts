@@ -4,7 +4,8 @@
  * `pack`          an installation: one tenant, one name, one version. `*` is the operator's, for every tenant.
  * `pack-grant`    what a tenant lets a pack do, with who granted it when.
  * `pack-version`  what compiling and running need to know of one archive; by its integrity, for every tenant,
- *                 as definitions are kept. Runs are pinned to it, so it stays when the pack is uninstalled.
+ *                 as definitions are kept. Runs are pinned to it, so it stays when the pack is uninstalled, and goes
+ *                 with the last of them (`unused-content.ts`).
  * `pack-bytes`    the integrity under which a version was first installed. It stays when the pack is uninstalled.
  * `pack-archive`  the bytes themselves, from which any process unpacks the code.
  */
@@ -17,7 +18,7 @@ import type { ArtifactTypeRecord } from './artifact-types/artifact-type-record.t
 
 export const PACK = 'pack';
 const PACK_GRANT = 'pack-grant';
-const PACK_VERSION = 'pack-version';
+export const PACK_VERSION = 'pack-version';
 const PACK_BYTES = 'pack-bytes';
 const PACK_ARCHIVE = 'pack-archive';
 

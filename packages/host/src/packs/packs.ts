@@ -19,9 +19,10 @@ import { PackService } from './pack-service.ts';
 import { Receipts } from './receipts.ts';
 import { registryPacks } from './registry-packs.ts';
 import { Sandboxes } from './sandboxes.ts';
-import { installSettings } from './settings-packs.ts';
+import { installSettings, type SettingsPacksOptions } from './settings-packs.ts';
 import { type HostTrust, trustModes } from './trust.ts';
 import { loadTrust } from './trust-file.ts';
+import { UnusedContent } from './unused-content.ts';
 import { workflowPins } from './workflow-pins.ts';
 
 export interface PacksOptions {
@@ -75,6 +76,8 @@ export interface Packs extends PackBinding {
   readonly executor: (log: InvocationLog) => Executor;
   /** Removes leftovers and installs what the settings name. Before workflows are loaded. */
   prepare(): Promise<void>;
+  /** Deletes content that nothing needs any more. */
+  sweep(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -86,10 +89,11 @@ export interface PackLimits {
 }
 
 export function createPacks(options: PacksOptions): Packs {
-  const { store, settings, surfaces, egress, now, log } = options;
+  const { store, settings, surfaces, egress, now } = options;
   const listeners: (() => void)[] = [];
   const records = new PackRecords(store.entries);
   const folders = new CodeFolders(settings.dataDir, records);
+  const unused = new UnusedContent({ store, folders, now });
   const sandboxes = new Sandboxes(options);
   const remotes = new RemotePacks({ egress: egress.for('remote-pack'), ...REMOTES, now });
   const receipts = new Receipts(options);
@@ -143,12 +147,9 @@ export function createPacks(options: PacksOptions): Packs {
     onChanged: (listener) => void listeners.push(listener),
     async prepare() {
       await folders.clean();
-      const known = await trust();
-      const isOfNote = settings.trustFile !== undefined || registries.length > 0;
-      log[isOfNote ? 'info' : 'debug'](trustModes(known, registries), 'trust in packs');
-      const install: PackService['run'] = (plan) => service.run(plan);
-      await installSettings({ settings, records, registry, trust: known, install, now, log });
+      await installListed(options, { records, registry, service, trust: await trust() });
     },
+    sweep: () => unused.sweep(),
     async stop() {
       await receipts.flush();
       await sandboxes.stop();
@@ -183,4 +184,16 @@ function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
     });
     return loading;
   };
+}
+
+/** What the settings list. */
+async function installListed(
+  { settings, now, log }: PacksOptions,
+  given: Pick<SettingsPacksOptions, 'records' | 'registry' | 'trust'> & { readonly service: PackService },
+): Promise<void> {
+  const { service, ...rest } = given;
+  const { trustFile, registries } = settings;
+  const isOfNote = trustFile !== undefined || registries.length > 0;
+  log[isOfNote ? 'info' : 'debug'](trustModes(rest.trust, registries), 'trust in packs');
+  await installSettings({ ...rest, settings, install: (plan) => service.run(plan), now, log });
 }

@@ -22,7 +22,7 @@ import { endWrites } from './grants.ts';
 import type { InstallPlan, PlanOutcome, Regrant } from './installer.ts';
 import { type Asking, type Candidate, type Given, manifestOf } from './judged-pack.ts';
 import { SURFACE_GRANTS } from './offer.ts';
-import { isSame } from './pack-plan.ts';
+import { isSame, presentOf } from './pack-plan.ts';
 import { bodyOf, packKey, putting } from './pack-record.ts';
 import type { PackRecords } from './pack-records.ts';
 import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
@@ -145,13 +145,7 @@ async function namedPacks(
     isFrozen: lock !== undefined,
     installed: new Map(folders.map(({ manifest }) => [manifest.name, manifest])),
   });
-  const installed = await records.installed(SHARED);
-  const missing: ChosenPack[] = [];
-  for (const pack of choice.packs) {
-    const isThere = installed.some(({ record }) => isSame(record, pack));
-    if (isThere) await choice.check(pack, () => records.archive(pack.integrity));
-    else missing.push(pack);
-  }
+  const { missing } = await presentOf(records, SHARED, choice);
   const packs = choice.packs.map(({ name, version, integrity, isExact }) => ({
     name,
     version,

@@ -13,13 +13,14 @@ export const INVOCATION_RETENTION_MS = 31 * 86_400_000;
 
 export function startRetention(options: {
   sweep: RetentionSweep;
-  surfaces: { sweep(): Promise<number> };
+  /** What services keep beside runs. */
+  others: readonly { sweep(): Promise<number> }[];
   retentionMs: number;
   now: () => number;
   clock?: Clock;
   log: Logger;
 }): { run(): Promise<number>; stop(): void } {
-  const { sweep, surfaces, retentionMs, now, clock = systemClock, log } = options;
+  const { sweep, others, retentionMs, now, clock = systemClock, log } = options;
 
   async function run(): Promise<number> {
     let deleted = 0;
@@ -29,7 +30,7 @@ export function startRetention(options: {
       if (count < BATCH) break;
     }
     while ((await sweep.deleteExpired(now(), now() - INVOCATION_RETENTION_MS, BATCH)) > 0);
-    await surfaces.sweep();
+    for (const other of others) await other.sweep();
     if (deleted > 0) log.info({ runs: deleted }, 'deleted runs past their retention');
     return deleted;
   }

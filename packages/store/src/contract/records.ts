@@ -92,6 +92,17 @@ function workflowTests(current: CurrentStore): void {
     assert.equal((await store.records.workflow(TENANT, 'wf'))?.registeredAt, 9_000);
   });
 
+  test('the definitions that runs are pinned to are listed once, whoever runs them', async () => {
+    const { store } = current();
+    assert.deepEqual(await store.records.pinnedHashes(), []);
+    const create = (runId: string, tenant: string, workflowHash: string) =>
+      win(store, make.create(runId, { facts: { tenant, workflowHash } }));
+    await create('run-1', TENANT, 'h1');
+    await create('run-2', TENANT, 'h1');
+    await create('run-3', 'other', 'h2');
+    assert.deepEqual((await store.records.pinnedHashes()).sort(), ['h1', 'h2']);
+  });
+
   test('own workflows come before shared ones; those of others are not seen', async () => {
     const { store } = current();
     await win(store, put('both', 'own'), put('both', 'shared', { tenant: '*' }));

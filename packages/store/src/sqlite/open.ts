@@ -93,6 +93,7 @@ const recordReads = (reader: Reader): RecordReads => ({
   idempotency: (tenant, operation, key) => reader.call('idempotency', tenant, operation, key),
   invocation: (tenant, invocationId) => reader.call('invocation', tenant, invocationId),
   definition: (hash) => reader.call('definition', hash),
+  pinnedHashes: () => reader.call('pinnedHashes'),
   workflow: (tenant, workflowId) => reader.call('workflow', tenant, workflowId),
   workflows: (tenant) => reader.call('workflows', tenant),
   workflowVersions: (tenant, workflowId) => reader.call('workflowVersions', tenant, workflowId),

@@ -19,6 +19,7 @@ export const recordReads = (sql: Sql): RecordReads => ({
   idempotency: (tenant, operation, key) => idempotency(sql, tenant, operation, key),
   invocation: (tenant, invocationId) => invocation(sql, tenant, invocationId),
   definition: (hash) => definition(sql, hash),
+  pinnedHashes: () => pinnedHashes(sql),
   workflow: async (tenant, workflowId) => (await versions(sql, tenant, workflowId, 1))[0] ?? null,
   workflows: (tenant) => workflows(sql, tenant),
   workflowVersions: (tenant, workflowId) => versions(sql, tenant, workflowId, null),
@@ -49,6 +50,11 @@ async function invocation(sql: Sql, tenant: string, invocationId: string): Promi
     where tenant = ${tenant} and invocation_id = ${invocationId}
   `;
   return found ?? null;
+}
+
+async function pinnedHashes(sql: Sql): Promise<string[]> {
+  const found = await sql<{ hash: string }[]>`select distinct workflow_hash as hash from runs`;
+  return found.map(({ hash }) => hash);
 }
 
 async function definition(sql: Sql, hash: string): Promise<string | null> {

@@ -14,6 +14,7 @@ export function prepareRecordReads(database: DatabaseSync) {
     idempotency: prepareIdempotency(database),
     invocation: prepareInvocation(database),
     definition: prepareDefinition(database),
+    pinnedHashes: preparePinnedHashes(database),
     ...prepareWorkflows(database),
     ...prepareKeys(database),
   };
@@ -44,6 +45,11 @@ function prepareInvocation(database: DatabaseSync) {
 function prepareDefinition(database: DatabaseSync) {
   const select = database.prepare(`select ${DEFINITION_COLUMNS} from definitions where hash = ?`);
   return (hash: string) => selectOne<{ body: string }>(select, hash)?.body ?? null;
+}
+
+function preparePinnedHashes(database: DatabaseSync) {
+  const select = database.prepare('select distinct workflow_hash as hash from runs');
+  return (): string[] => selectAll<{ hash: string }>(select).map(({ hash }) => hash);
 }
 
 const NO_LIMIT = -1;
