@@ -9,6 +9,7 @@ import { packArchive, type TestPack } from './testing/pack-archive.ts';
 import { PACKS_URL, type PackTest, packTest } from './testing/pack-test.ts';
 import { registryFolder } from './testing/registry-folder.ts';
 import { acme } from './testing/signed-archive.ts';
+import { trustFile } from './testing/trust-test.ts';
 
 const CRM = 'vendor.acme.crm';
 const MAIL = 'vendor.acme.mail';
@@ -210,6 +211,24 @@ test('the packs of a plan are installed together, after one approval of exactly 
   assert.deepEqual([again.json().installed, again.json().present.length], [[], 2]);
   const elsewhere = await api.post(PACKS_URL, { ...plan, registries: ['https://packs.example'] });
   assertError(elsewhere, 501, 'capability_not_provided');
+});
+
+test('what the caller vouches for is judged like its upload, never more mildly', async (t) => {
+  const registry = await registryFolder(t);
+  await registry.publish(pack(CRM, '1.0.0'), { by: null });
+  await registry.publish(pack(MAIL, '1.0.0'));
+  const registries = [registry.path];
+  const open = await packTest(t, { settings: { registries } });
+  const vouched = (name: string) => ({ packs: [{ name }], unverified: true });
+  assertError(await open.post(PACKS_URL, { packs: [{ name: CRM }] }), 400, 'pack_signature_unverifiable');
+  assert.equal((await open.post(PACKS_URL, vouched(CRM))).statusCode, 201);
+  const strict = await trustFile(t, {
+    policy: { mode: 'verified' },
+    registries: [{ url: registry.path, policy: { mode: 'pinned', pins: [] } }],
+  });
+  const api = await packTest(t, { settings: { registries, trustFile: strict } });
+  assertError(await api.post(PACKS_URL, { packs: [{ name: MAIL }] }), 403, 'pack_not_allowed');
+  assertError(await api.post(PACKS_URL, vouched(MAIL)), 400, 'pack_signature_unverifiable');
 });
 
 const lockOf = (registry: string, packs: readonly object[], more: object = {}): string =>

@@ -72,6 +72,7 @@ async function tryInstall(options: InstallerOptions, plan: InstallPlan): Promise
   const { records, store, now } = options;
   const judged: JudgedPack[] = [];
   for (const candidate of plan.candidates) judged.push(await judgePack(options, plan, candidate));
+  refuseTwice(judged);
   refuseOtherPlan(plan, judged);
   const { taken, leftOut } = selected(plan, judged);
   await refuseDependents(records, plan, taken);
@@ -101,6 +102,20 @@ const isUnchanged = ({ earlier, record }: JudgedPack): boolean =>
 /** Of the bytes and of what they ask for: an approval holds for these alone. */
 const digestOf = (judged: readonly JudgedPack[]): string =>
   hash('sha256', JSON.stringify(judged.map(({ record, asks }) => [labelOf(record), record.integrity, asks])));
+
+/** A folder of the settings may not fit what another pack depends on. */
+function refuseTwice(judged: readonly JudgedPack[]): void {
+  const labels = new Map<string, string>();
+  for (const { record } of judged) {
+    const first = labels.get(record.name);
+    if (first !== undefined)
+      throw new OpenwopError('pack_dependency_conflict', {
+        message: `The plan has ${first} and ${labelOf(record)}. Change the range that excludes one of them.`,
+        details: { packName: record.name },
+      });
+    labels.set(record.name, labelOf(record));
+  }
+}
 
 function refuseOtherPlan({ confirms }: InstallPlan, judged: readonly JudgedPack[]): void {
   if (confirms === undefined || confirms === digestOf(judged)) return;

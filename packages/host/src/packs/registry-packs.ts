@@ -1,4 +1,5 @@
 /** Packs from the registries that the settings name: which versions a plan means, and how they are fetched. */
+import path from 'node:path';
 import type { EgressByPurpose } from '@gantry/egress';
 import {
   checkLocked,
@@ -94,7 +95,8 @@ export const registryPacks =
   };
 
 function namedRegistries(all: readonly string[], only: readonly string[] | undefined): readonly string[] {
-  const unknown = only?.find((name) => !all.some((one) => sameRegistry(one, name)));
+  const isSame = (one: string, other: string): boolean => sameRegistry(located(one), located(other));
+  const unknown = only?.find((name) => !all.some((one) => isSame(one, name)));
   if (unknown !== undefined)
     throw new OpenwopError('capability_not_provided', {
       message: `This host does not install from ${unknown}. Its registries: ${all.join(', ') || 'none'}. Add it to GANTRY_REGISTRY_URL of the host, or install the archive itself.`,
@@ -106,8 +108,11 @@ function namedRegistries(all: readonly string[], only: readonly string[] | undef
         'Packs by name come from a registry, and this host has none. Name one with GANTRY_REGISTRY_URL.',
       details: { capability: 'packRegistry' },
     });
-  return only ? all.filter((name) => only.some((one) => sameRegistry(one, name))) : all;
+  return only ? all.filter((name) => only.some((one) => isSame(one, name))) : all;
 }
+
+/** A folder may be written in several ways. */
+const located = (name: string): string => (/^[a-z]+:/i.test(name) ? name : path.resolve(name));
 
 interface Opened {
   readonly registries: Registries;

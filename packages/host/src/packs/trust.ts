@@ -153,9 +153,14 @@ function policyFor(trust: HostTrust, origin: Origin): TrustPolicy {
 const registryPolicy = (trust: HostTrust, url: string): TrustPolicy =>
   ofRegistry(trust, url)?.policy ?? trust.registryPolicy;
 
-/** The operator's word about a key counts before a registry's: keys are looked up in this order. */
-const keysFor = ({ keys }: HostTrust, origin: Origin): readonly TrustedKey[] =>
-  origin.from === 'registry' ? [...keys, ...origin.proof.keys] : keys;
+/**
+ * The operator's word about a key counts before a registry's: keys are looked up in this order. What has to be proved
+ * as an upload is proved by the operator's keys alone.
+ */
+function keysFor({ keys, policy }: HostTrust, origin: Origin): readonly TrustedKey[] {
+  if (origin.from !== 'registry' || (origin.proof.asUpload && policy.mode !== 'open')) return keys;
+  return [...keys, ...origin.proof.keys];
+}
 
 /** The modes in force, as operators are told. */
 export interface TrustModes {
