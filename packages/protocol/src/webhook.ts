@@ -131,10 +131,3 @@ export const webhooksWire = wire(WEBHOOKS, {
     },
   },
 });
-
-/** What the discovery document says of webhooks. */
-export const WebhooksFamily = Type.Object({
-  supported: Type.Boolean(),
-  signatureAlgorithms: Type.Array(Type.String(), { uniqueItems: true }),
-  durable: optional(Type.Boolean()),
-});
