@@ -1,6 +1,6 @@
 /** Open interrupts of runs: reading and resolving them, with a key or with a signed token. */
 
-import { firstQuestion, type Interrupt, type Resolver, type Run } from '@gantry/engine';
+import { firstQuestion, type Interrupt, type Refusal, type Resolver, type Run } from '@gantry/engine';
 import {
   type Answer,
   type Api,
@@ -13,6 +13,8 @@ import {
   setCaller,
 } from '@gantry/http';
 import {
+  ERRORS,
+  type ErrorCode,
   type Json,
   type OpenInterrupt,
   OpenInterrupt as OpenInterruptSchema,
@@ -29,7 +31,6 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { answerOf, recordOf } from './command-record.ts';
 import type { ApiDeps } from './context.ts';
 import type { InterruptTokens, TokenClaims } from './interrupt-token.ts';
-import { refusalError } from './refusal.ts';
 import { RUN_URL } from './runs.ts';
 
 export const RESPOND_SCOPE = 'approvals:respond';
@@ -187,6 +188,14 @@ async function resolve(
     case 'done':
       return answerOf(answer, 200, result, now());
   }
+}
+
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+
+/** What the engine refused, as the answer to whoever asked. */
+function refusalError({ code, message, details }: Refusal): OpenwopError {
+  if (!isErrorCode(code)) throw new Error(`the engine refused with ${code}, which is not in the catalogue`);
+  return new OpenwopError(code, { message, ...(details && { details }) });
 }
 
 const resolverOf = ({ keyId, scopes }: Caller): Resolver => ({

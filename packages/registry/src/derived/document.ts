@@ -1,18 +1,12 @@
 /** Documents with an ETag, a cache lifetime, and access from every origin. */
 
 import { hash } from 'node:crypto';
-import { notModified, readPayload } from '@gantry/http';
+import { type Api, notModified, readPayload } from '@gantry/http';
+import { Values } from '@gantry/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Type from 'typebox';
 
 /** For everything that publishing can change. */
 const JSON_SECONDS = 300;
-
-/** Schema of a route without parameters that answers an object. */
-export const documented = (summary: string) => ({
-  summary,
-  response: { 200: Type.Record(Type.String(), Type.Unknown()) },
-});
 
 export interface Document {
   readonly text: string;
@@ -38,4 +32,10 @@ export async function sendDocument(
     .header('access-control-expose-headers', 'ETag');
   if (notModified(request, reply, document.etag)) return undefined;
   return readPayload(request, reply, document.text);
+}
+
+/** A route without parameters that answers a document. */
+export function documentRoute(app: Api, url: string, summary: string, make: () => Promise<Document>): void {
+  const schema = { summary, response: { 200: Values } };
+  app.get(url, { schema }, async (request, reply) => sendDocument(request, reply, await make()));
 }

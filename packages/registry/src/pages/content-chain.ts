@@ -3,15 +3,14 @@ import { entriesAt, isTrueAt, member, objectsAt, textAt } from '../json-values.t
 import { type Html, html } from './html.ts';
 import { itemsSection, paragraph } from './items.ts';
 import { schemaTable } from './schema-table.ts';
-import { manifestOf, type PackView } from './view.ts';
+import type { PackView } from './view.ts';
 
 const STEPS_MAX = 50;
 
 export function chainsSection(view: PackView): Html {
-  return itemsSection({
+  return itemsSection(view, {
     id: 'chains',
     title: 'Chains',
-    manifest: manifestOf(view),
     member: 'chains',
     name: (chain) => ({ id: textAt(chain, 'chainId') ?? '', label: textAt(chain, 'label') }),
     item: (chain) => {

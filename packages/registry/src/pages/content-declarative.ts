@@ -36,10 +36,9 @@ function fieldTable(title: string, fields: readonly JsonObject[], id: string): H
 }
 
 export const promptsSection = (view: PackView): Html =>
-  itemsSection({
+  itemsSection(view, {
     id: 'prompts',
     title: 'Prompts',
-    manifest: manifestOf(view),
     member: 'prompts',
     name: (prompt) => ({ id: textAt(prompt, 'templateId') ?? '', label: textAt(prompt, 'name') }),
     item: (prompt) => html`${paragraph(textAt(prompt, 'description'))}
@@ -49,10 +48,9 @@ ${folded('Text', textAt(prompt, 'text'))}`,
   });
 
 export const cardsSection = (view: PackView): Html =>
-  itemsSection({
+  itemsSection(view, {
     id: 'cards',
     title: 'Cards',
-    manifest: manifestOf(view),
     member: 'cards',
     name: (card) => ({ id: textAt(card, 'cardTypeId') ?? '', label: undefined }),
     item: (card) => html`${traits({ Makes: textAt(card, 'outputArtifactType') })}
@@ -62,10 +60,9 @@ ${folded('Prompt', textAt(member(card, 'prompt'), 'template'))}`,
   });
 
 export const artifactTypesSection = (view: PackView): Html =>
-  itemsSection({
+  itemsSection(view, {
     id: 'artifact-types',
     title: 'Artifact types',
-    manifest: manifestOf(view),
     member: 'artifactTypes',
     name: (type) => ({
       id: textAt(type, 'artifactTypeId') ?? '',
@@ -83,10 +80,9 @@ ${schema === undefined ? schemaAt(view, type, 'schemaRef', 'Content') : schemaTa
   });
 
 export const formsSection = (view: PackView): Html =>
-  itemsSection({
+  itemsSection(view, {
     id: 'forms',
     title: 'Forms',
-    manifest: manifestOf(view),
     member: 'templates',
     name: (form) => ({ id: textAt(form, 'templateId') ?? '', label: textAt(form, 'label') }),
     item: (form) => html`${paragraph(textAt(form, 'description') ?? textAt(form, 'title'))}
@@ -101,10 +97,9 @@ const SURFACES: Readonly<Record<string, string>> = {
 };
 
 export const pluginsSection = (view: PackView): Html =>
-  itemsSection({
+  itemsSection(view, {
     id: 'plugins',
     title: 'Interface plugins',
-    manifest: manifestOf(view),
     member: 'uiPlugins',
     name: (plugin) => ({ id: textAt(plugin, 'pluginId') ?? '', label: undefined }),
     item: (plugin) =>

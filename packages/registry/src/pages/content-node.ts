@@ -4,7 +4,7 @@ import { isTrueAt, member, shorten, textAt, textsAt, wordFor } from '../json-val
 import { type Html, html } from './html.ts';
 import { itemsSection, paragraph, traits } from './items.ts';
 import { schemaTable } from './schema-table.ts';
-import { manifestOf, type PackView } from './view.ts';
+import type { PackView } from './view.ts';
 
 const CAPABILITIES: Readonly<Record<string, string>> = {
   streamable: 'streams its result',
@@ -14,10 +14,9 @@ const CAPABILITIES: Readonly<Record<string, string>> = {
 };
 
 export function nodesSection(view: PackView): Html {
-  return itemsSection({
+  return itemsSection(view, {
     id: 'nodes',
     title: 'Nodes',
-    manifest: manifestOf(view),
     member: 'nodes',
     name: (node) => ({ id: textAt(node, 'typeId') ?? '', label: textAt(node, 'label') }),
     item: (node) => html`${paragraph(textAt(node, 'description'))}
@@ -51,10 +50,9 @@ const MEMORY: Readonly<Record<string, string>> = {
 };
 
 export function agentsSection(view: PackView): Html {
-  return itemsSection({
+  return itemsSection(view, {
     id: 'agents',
     title: 'Agents',
-    manifest: manifestOf(view),
     member: 'agents',
     name: (agent) => ({
       id: textAt(agent, 'agentId') ?? '',

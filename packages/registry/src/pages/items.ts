@@ -4,6 +4,7 @@ import type { JsonObject } from '@gantry/protocol';
 import { objectsAt } from '../json-values.ts';
 import { type Html, html } from './html.ts';
 import { codeSpans } from './markdown.ts';
+import { manifestOf, type PackView } from './view.ts';
 
 /** The manifest has the rest. */
 const ITEMS_MAX = 60;
@@ -11,7 +12,6 @@ const ITEMS_MAX = 60;
 interface ItemsOptions {
   readonly id: string;
   readonly title: string;
-  readonly manifest: JsonObject;
   /** The member of the manifest that lists them. */
   readonly member: string;
   /** `id` is shown alone if there is no label. */
@@ -22,8 +22,8 @@ interface ItemsOptions {
 /** A longer list is folded, so that its headings fit on a screen. */
 const OPEN_MAX = 3;
 
-export function itemsSection({ id, title, manifest, member, name, item }: ItemsOptions): Html {
-  const all = objectsAt(manifest, member);
+export function itemsSection(view: PackView, { id, title, member, name, item }: ItemsOptions): Html {
+  const all = objectsAt(manifestOf(view), member);
   const rest = all.length - ITEMS_MAX;
   if (all.length === 0) return html``;
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>

@@ -1,5 +1,15 @@
+import type { PackKind } from '@gantry/packs';
 import { listAt, shorten, textAt } from '../json-values.ts';
-import { contentsSection } from './contents.ts';
+import { chainsSection } from './content-chain.ts';
+import {
+  artifactTypesSection,
+  cardsSection,
+  formsSection,
+  pluginsSection,
+  promptsSection,
+  providerSection,
+} from './content-declarative.ts';
+import { agentsSection, nodesSection } from './content-node.ts';
 import { dependenciesSection, facts, versionsSection } from './facts.ts';
 import { breakable, type Html, html } from './html.ts';
 import { layout } from './layout.ts';
@@ -9,6 +19,18 @@ import { notices } from './notices.ts';
 import { permissionsSection } from './permissions.ts';
 import { provenanceSection, trustSection } from './trust.ts';
 import { manifestOf, type PackView } from './view.ts';
+
+/** The contents of a pack, by its kind. */
+const SECTIONS: Readonly<Record<PackKind, (view: PackView) => Html>> = {
+  node: (view) => html`${nodesSection(view)}${agentsSection(view)}`,
+  'workflow-chain': chainsSection,
+  prompt: promptsSection,
+  'artifact-type': artifactTypesSection,
+  card: cardsSection,
+  connection: providerSection,
+  'frontend-plugin': pluginsSection,
+  'form-content': formsSection,
+};
 
 /** Longer descriptions are shown in a smaller font. */
 const LONG_CHARS = 200;
@@ -26,7 +48,7 @@ ${notices(view)}
 <div class="text">
 ${permissionsSection(view)}
 ${installSection(view)}
-${contentsSection(view)}
+${SECTIONS[version.kind](view)}
 ${readme(view)}
 ${dependenciesSection(view)}
 ${trustSection(view)}

@@ -2,7 +2,7 @@ import { type Api, callerOf, HOST_ADMIN } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { PublishedAdvisory } from '../derived/advisory.ts';
-import { documented, documentOf, sendDocument } from '../derived/document.ts';
+import { documentOf, documentRoute } from '../derived/document.ts';
 import type { ReadDeps } from './read-deps.ts';
 
 const PUBLISH = {
@@ -12,11 +12,8 @@ const PUBLISH = {
 };
 
 export function advisoryRoutes(app: Api, { advisories }: ReadDeps): void {
-  app.get(
-    '/security/advisories.json',
-    { schema: documented('Security advisories') },
-    async (request, reply) =>
-      sendDocument(request, reply, documentOf({ advisories: await advisories.all() })),
+  documentRoute(app, '/security/advisories.json', 'Security advisories', async () =>
+    documentOf({ advisories: await advisories.all() }),
   );
 
   app.put('/v1/host/gantry/registry/advisories/:advisoryId', { schema: PUBLISH }, async (request, reply) => {

@@ -3,24 +3,19 @@ import type { Api } from '@gantry/http';
 import type { PackSummary } from '../catalogue/catalogue.ts';
 import { byRevision } from '../derived/by-revision.ts';
 import { describeRegistry, REGISTRY_VERSION } from '../derived/discovery.ts';
-import { documented, documentOf, sendDocument } from '../derived/document.ts';
+import { documentOf, documentRoute } from '../derived/document.ts';
 import type { ReadDeps } from './read-deps.ts';
 
-const SCHEMA = documented('What the registry supports, and its addresses');
+const SUMMARY = 'What the registry supports, and its addresses';
 
 export function discoveryRoutes(app: Api, { catalogue, profile, directory, now }: ReadDeps): void {
   // Static registries serve a file, so clients may request either name.
-  for (const url of ['/.well-known/openwop-registry', '/.well-known/openwop-registry.json']) {
-    app.get(url, { schema: SCHEMA }, async (request, reply) =>
-      sendDocument(request, reply, documentOf(await describeRegistry(profile, directory))),
-    );
-  }
+  for (const url of ['/.well-known/openwop-registry', '/.well-known/openwop-registry.json'])
+    documentRoute(app, url, SUMMARY, async () => documentOf(await describeRegistry(profile, directory)));
   const index = byRevision(catalogue, () =>
     documentOf(indexOf(catalogue.summaries(), new Date(now()).toISOString())),
   );
-  app.get('/v1/index.json', { schema: documented('Every published pack') }, async (request, reply) =>
-    sendDocument(request, reply, await index()),
-  );
+  documentRoute(app, '/v1/index.json', 'Every published pack', index);
 }
 
 const indexOf = (packs: readonly PackSummary[], generatedAt: string) => ({

@@ -3,7 +3,7 @@ import type { Api } from '@gantry/http';
 import type { JsonObject } from '@gantry/protocol';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { byRevision } from '../derived/by-revision.ts';
-import { documented, documentOf, sendDocument } from '../derived/document.ts';
+import { documentOf, documentRoute } from '../derived/document.ts';
 import { packEntry } from '../derived/pack-entry.ts';
 import { objectsAt } from '../json-values.ts';
 import type { ReadDeps } from './read-deps.ts';
@@ -23,15 +23,9 @@ export function listingRoutes(app: Api, { catalogue }: ReadDeps): void {
     return documentOf({ manifests: all, total: all.length });
   });
 
-  for (const url of ['/v1/packs', '/v1/packs/-/catalog']) {
-    app.get(url, { schema: documented('List every published pack') }, async (request, reply) =>
-      sendDocument(request, reply, await listing()),
-    );
-  }
-  const exported = documented('The manifests of all agents in published packs');
-  app.get('/v1/packs/export', { schema: exported }, async (request, reply) =>
-    sendDocument(request, reply, await manifests()),
-  );
+  for (const url of ['/v1/packs', '/v1/packs/-/catalog'])
+    documentRoute(app, url, 'List every published pack', listing);
+  documentRoute(app, '/v1/packs/export', 'The manifests of all agents in published packs', manifests);
 }
 
 /** The agents of each pack's newest version that is not yanked, as their manifests declare them. */

@@ -2,7 +2,7 @@ import type { Api } from '@gantry/http';
 import { OpenwopError } from '@gantry/protocol';
 import Type from 'typebox';
 import { byRevision } from '../derived/by-revision.ts';
-import { documented, documentOf, sendDocument } from '../derived/document.ts';
+import { documentOf, documentRoute, sendDocument } from '../derived/document.ts';
 import { registrySbom, versionSbom } from '../derived/sbom.ts';
 import type { ReadDeps } from './read-deps.ts';
 
@@ -24,9 +24,5 @@ export function sbomRoutes(app: Api, { catalogue, profile }: ReadDeps): void {
     if (published === undefined) throw new OpenwopError('not_found');
     return sendDocument(request, reply, documentOf(versionSbom(published)));
   });
-  app.get(
-    '/v1/sbom.json',
-    { schema: documented('The SBOM of all versions, in CycloneDX 1.6') },
-    async (request, reply) => sendDocument(request, reply, await whole()),
-  );
+  documentRoute(app, '/v1/sbom.json', 'The SBOM of all versions, in CycloneDX 1.6', whole);
 }
