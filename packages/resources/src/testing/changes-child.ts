@@ -69,7 +69,10 @@ if (import.meta.main) {
   const store = await (location.startsWith('postgres:')
     ? openPostgres({ url: location })
     : openSqlite({ dataDir: location }));
-  const changes = new Changes({ store, pipeline: new CommitPipeline(store), now: Date.now, randomBytes });
+  // Stands still, so that no change is given up because the machine is slow
+  const startedAt = Date.now();
+  const pipeline = new CommitPipeline(store);
+  const changes = new Changes({ store, pipeline, now: () => startedAt, randomBytes });
   const ids = (await store.entries.list(purses.kind, TENANT, { limit: 100 })).map(({ id }) => id);
   await COMMANDS[command](changes, ids, argument);
   await store.close();
