@@ -5,6 +5,7 @@
  * C2 Before the first byte leaves, the address at the other end is checked again.
  * C3 The certificate must be valid for the name in the URL, whatever the environment says.
  */
+import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { isIP, isIPv6, connect as netConnect, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
@@ -15,6 +16,10 @@ import type { Target, TargetHost } from './target.ts';
 /** Where several addresses are pinned, the next is tried when one stays silent for this long. */
 const ATTEMPT_MS = 1000;
 const ATTEMPTS_MAX = 4;
+
+/** Whoever watches the sockets of the process learns here which ones egress opened: `{ socket }`. */
+export const OPENED = 'gantry.egress.socket';
+const opened = channel(OPENED);
 
 export interface Connection {
   readonly socket: Socket;
@@ -48,7 +53,7 @@ function open(port: number, addresses: readonly string[]): Socket {
   const pinned = addresses
     .slice(0, ATTEMPTS_MAX)
     .map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
-  return netConnect({
+  const socket = netConnect({
     // C1: a name that cannot exist, so that a lookup past ours would fail rather than connect.
     host: 'pinned.invalid',
     port,
@@ -57,6 +62,8 @@ function open(port: number, addresses: readonly string[]): Socket {
     lookup: (_name, _options, answer) => answer(null, pinned),
     noDelay: true,
   });
+  opened.publish({ socket });
+  return socket;
 }
 
 /** C2: the address at the other end, if it is one of those that were checked. */

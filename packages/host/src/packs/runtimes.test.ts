@@ -5,9 +5,11 @@ import { test } from 'node:test';
 import { readAllowList } from '@gantry/egress';
 import { archiveOf } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
+import { watchSockets } from '../../../egress/src/testing/sockets.ts';
 import { mcpServer } from '../../../sandbox/src/remote/testing/mcp-server.ts';
 import { assertError } from '../api/testing.ts';
 import { node, workflow } from '../testing/definitions.ts';
+import { receiver } from '../webhooks/testing/receiver.ts';
 import { grantingSurfaces, PACKS_URL, packTest } from './testing/pack-test.ts';
 
 const TYPE = 'vendor.acme.greet';
@@ -61,9 +63,12 @@ test('a remote pack is called where it runs, once that is granted', async (t) =>
       }),
     },
   });
-  const api = await packTest(t, {
-    settings: { egressAllow: readAllowList(`remote-pack=${new URL(server.url).origin}`) },
-  });
+  const target = await receiver(t);
+  const sockets = watchSockets(t);
+  const allow = `remote-pack=${new URL(server.url).origin},webhook=${new URL(target.url).origin}`;
+  const api = await packTest(t, { settings: { egressAllow: readAllowList(allow) } });
+  const subscription = { url: target.url, events: ['run.completed'] };
+  assert.equal((await api.post('/v1/webhooks', subscription)).statusCode, 201);
   const bytes = await archive({ language: 'remote', entry: server.url });
   assertError(await api.upload(bytes), 400, 'pack_runtime_requirement_unmet');
   assert.equal((await api.upload(bytes, '?grant=net.outbound')).statusCode, 201);
@@ -75,4 +80,7 @@ test('a remote pack is called where it runs, once that is granted', async (t) =>
     server.heard.every((headers) => headers.authorization === undefined),
     'no credentials leave',
   );
+  await target.got(1);
+  assert.ok(sockets.all.size >= 2);
+  assert.deepEqual(sockets.foreign(), [], 'every connection was opened by egress');
 });

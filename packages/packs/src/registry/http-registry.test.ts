@@ -8,6 +8,7 @@ import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { createEgress, createEgressByPurpose, readAllowList } from '@gantry/egress';
 import { LOOPBACK_POLICY } from '../../../egress/src/testing/egress.ts';
+import { watchSockets } from '../../../egress/src/testing/sockets.ts';
 import { lockOf } from '../lock/lock-of.ts';
 import { writeLock } from '../lock/lockfile.ts';
 import { resolvePacks } from '../resolve/resolve.ts';
@@ -80,6 +81,7 @@ describe('a registry that the settings name', () => {
     const url = await serve(t, ({ url: path }, response) =>
       response.writeHead(302, { location: storage + path }).end(),
     );
+    const sockets = watchSockets(t);
     const entry = `registry=${storage}`;
     const closed = openRegistry(url);
     await assert.rejects(installs(await closed), {
@@ -91,6 +93,8 @@ describe('a registry that the settings name', () => {
     const foreign = { egress: createEgressByPurpose({ allow: readAllowList(`webhook=${storage}`) }) };
     await assert.rejects(installs(await openRegistry(url, foreign)), { code: 'pack_registry_unreachable' });
     await installs(await openRegistry(storage));
+    assert.ok(sockets.all.size > 0);
+    assert.deepEqual(sockets.foreign(), [], 'every connection was opened by egress');
   });
 });
 
