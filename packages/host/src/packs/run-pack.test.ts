@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { assertPublic } from '../api/testing.ts';
 import { edge, node, workflow } from '../testing/definitions.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
 import type { TestNode } from './testing/pack-archive.ts';
-import { type PackTest, packTest } from './testing/pack-test.ts';
+import { type PackTest, sharedPackTest } from './testing/pack-test.ts';
 
 const TYPE = 'vendor.acme.work';
 const one = (config = {}, more = {}, rest = {}) => workflow('one', [node('a', TYPE, config, more)], rest);
 
-const started = async (t: TestContext, work: TestNode, definition = one()): Promise<[PackTest, string]> => {
-  const api = await packTest(t);
+const started = async (work: TestNode, definition = one()): Promise<[PackTest, string]> => {
+  const api = await openPacks();
   await api.install({ nodes: { [TYPE]: work } });
   await api.registered(definition);
   return [api, await api.start(definition.id)];
@@ -27,7 +28,9 @@ const errorOf = (run: JsonObject): JsonObject => run.error as JsonObject;
 const answer = (api: PackTest, runId: string, resumeValue: unknown) =>
   api.post(`/v1/runs/${runId}/interrupts/a`, { resumeValue });
 
-test('a node gets inputs, config and variables, and what it writes and returns is the run own', async (t) => {
+const openPacks = onePerFile(sharedPackTest);
+
+test('a node gets inputs, config and variables, and what it writes and returns is the run own', async () => {
   const body = `
     ctx.variables.set('total', ctx.variables.get('total') + ctx.inputs.x);
     return { status: 'success', outputs: { sum: ctx.inputs.x + ctx.config.y, runId: ctx.runId, nodeId: ctx.nodeId } };`;
@@ -38,20 +41,20 @@ test('a node gets inputs, config and variables, and what it writes and returns i
       variables: [{ name: 'total', type: 'number', defaultValue: 1 }],
     },
   );
-  const [api, runId] = await started(t, { body }, definition);
+  const [api, runId] = await started({ body }, definition);
   const run = await api.ended(runId);
   assert.equal(run.status, 'completed', JSON.stringify(run));
   assert.deepEqual(run.outputs, { sum: 42, runId, nodeId: 'a' });
   assert.deepEqual(run.variables, { total: 41 });
 });
 
-test('what a node tells stands in the log, in order, before its end', async (t) => {
+test('what a node tells stands in the log, in order, before its end', async () => {
   const body = `
     ctx.log('warn', 'careful', { depth: 1 });
     await ctx.emit({ type: 'output.chunk', data: { chunk: 'hel', isLast: false } });
     await ctx.emit({ kind: 'node.progress', payload: { done: 0.5 } });
     return {};`;
-  const [api, runId] = await started(t, { body });
+  const [api, runId] = await started({ body });
   await api.ended(runId);
   const told = (await eventsOf(api, runId)).filter(({ nodeId }) => nodeId === 'a');
   assert.deepEqual(
@@ -63,12 +66,12 @@ test('what a node tells stands in the log, in order, before its end', async (t) 
   assert.deepEqual(told[3]?.payload.fields, { done: 0.5 });
 });
 
-test('a node that asks is called again with every answer, in both dialects', async (t) => {
+test('a node that asks is called again with every answer, in both dialects', async () => {
   const body = `
     const first = await ctx.suspend({ kind: 'approval', prompt: 'Ship?' });
     const second = await ctx.suspend({ reason: 'conversation-input', resumeKey: 'size', answerSchema: { type: 'object' } });
     return { decision: first.decision, size: second.answers.size };`;
-  const [api, runId] = await started(t, { body, role: 'gate' });
+  const [api, runId] = await started({ body, role: 'gate' });
   assert.equal((await api.asks(runId)).kind, 'approval');
   assert.equal((await answer(api, runId, { action: 'accept' })).statusCode, 200);
   assert.equal((await api.asks(runId)).kind, 'custom');
@@ -78,17 +81,17 @@ test('a node that asks is called again with every answer, in both dialects', asy
   assert.deepEqual(run.outputs, { decision: 'accept', size: 3 });
 });
 
-test('errors keep their code, and are tried again where they say so', async (t) => {
+test('errors keep their code, and are tried again where they say so', async () => {
   const body = `
     if (ctx.attempt === 0) return { status: 'error', error: { code: 'BUSY', message: 'later', retryable: true } };
     throw Object.assign(new Error('no'), { code: 'GONE', details: { at: ctx.attempt } });`;
-  const [api, runId] = await started(t, { body }, one({}, { settings: { maxRetries: 3, backoffMs: 0 } }));
+  const [api, runId] = await started({ body }, one({}, { settings: { maxRetries: 3, backoffMs: 0 } }));
   const error = errorOf(await api.ended(runId));
   assert.deepEqual([error.code, error.message], ['GONE', 'no']);
 });
 
-test('terminate ends the run, and directives do what they say or are refused', async (t) => {
-  const api = await packTest(t);
+test('terminate ends the run, and directives do what they say or are refused', async () => {
+  const api = await openPacks();
   const directive = {
     body: 'return ctx.applyErrorDirective({ ...ctx.config, upstreamError: { code: "UP", message: "up" } });',
   };
@@ -108,7 +111,7 @@ test('terminate ends the run, and directives do what they say or are refused', a
   assert.deepEqual(ends, { resume: 7, ignore: null, break: 'UP', commit: refused, rollback: refused });
 });
 
-test('the side-effect guard lets an effect happen once, over retries', async (t) => {
+test('the side-effect guard lets an effect happen once, over retries', async () => {
   const body = `
     const key = { effectType: 'mail', idempotencyKey: 'k' };
     const held = ctx.sideEffects.tryAcquire(key);
@@ -116,13 +119,13 @@ test('the side-effect guard lets an effect happen once, over retries', async (t)
     if (ctx.attempt === 0) return { status: 'error', error: { code: 'BUSY', message: 'later', retryable: true } };
     return { state: held.state, previous: held.previousResult };`;
   const definition = one({}, { settings: { maxRetries: 1, backoffMs: 0 } });
-  const [api, runId] = await started(t, { body, role: 'side-effect' }, definition);
+  const [api, runId] = await started({ body, role: 'side-effect' }, definition);
   const run = await api.ended(runId);
   assert.deepEqual(run.outputs, { state: 'duplicate', previous: { sent: 0 } }, JSON.stringify(run));
 });
 
-test('a pure node has no guard, and needs what the host does not have are told', async (t) => {
-  const api = await packTest(t);
+test('a pure node has no guard, and needs what the host does not have are told', async () => {
+  const api = await openPacks();
   const secret = { requiresSecrets: [{ id: 'key', kind: 'api-key' }] };
   await api.install({
     nodes: {
@@ -139,9 +142,9 @@ test('a pure node has no guard, and needs what the host does not have are told',
   assert.equal(errorOf(await api.ended(await api.start('secret'))).code, 'credential_unavailable');
 });
 
-test('a run that asked is replayed without its code', async (t) => {
+test('a run that asked is replayed without its code', async () => {
   const body = `ctx.log('info', 'asking'); const { decision } = await ctx.suspend({ kind: 'approval', prompt: 'Go?' }); return { decision };`;
-  const [api, runId] = await started(t, { body, role: 'gate' });
+  const [api, runId] = await started({ body, role: 'gate' });
   await api.asks(runId);
   await answer(api, runId, { action: 'accept' });
   await api.ended(runId);
@@ -153,9 +156,9 @@ test('a run that asked is replayed without its code', async (t) => {
   assert.deepEqual(await types(fork.json().runId), await types(runId));
 });
 
-test('a node that acts by itself and runs out of time is not tried again, for it may have acted', async (t) => {
+test('a node that acts by itself and runs out of time is not tried again, for it may have acted', async () => {
   const body = `if (ctx.config.isFirst) return {}; await ctx.emit({ type: 'acting' }); await new Promise(() => {});`;
-  const api = await packTest(t);
+  const api = await openPacks();
   const work = { body, role: 'side-effect' };
   await api.install({ requires: ['net.outbound'], nodes: { [TYPE]: work } }, '?grant=net.outbound');
   // Its process is there then, and all of the time is for the code

@@ -5,8 +5,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { BackendHealth, JsonObject } from '@gantry/protocol';
 import { assertError, assertPublic } from '../api/testing.ts';
-import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
+import { type PackTest, packTest, sharedPackTest } from '../packs/testing/pack-test.ts';
 import { node, workflow } from '../testing/definitions.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
 
 const TYPE = 'vendor.acme.work';
 
@@ -19,8 +20,10 @@ async function ran(api: PackTest, body: string, peers: readonly string[] = []): 
   return run.outputs as JsonObject;
 }
 
-test('everything that discovery says can be used, under every name', async (t) => {
-  const api = await packTest(t);
+const openPacks = onePerFile(sharedPackTest);
+
+test('everything that discovery says can be used, under every name', async () => {
+  const api = await openPacks();
   const discovery = (await api.get('/.well-known/openwop')).json();
   assertPublic('capabilities.schema.json', discovery);
   const names = [
@@ -72,8 +75,8 @@ test('everything that discovery says can be used, under every name', async (t) =
   });
 });
 
-test('a pack that names surfaces may call those, by whatever name, and no others', async (t) => {
-  const api = await packTest(t);
+test('a pack that names surfaces may call those, by whatever name, and no others', async () => {
+  const api = await openPacks();
   const codeOf = (call: string) =>
     `await ctx.${call}.then(() => 'done', ({ code, details, message }) => [code, details, message])`;
   const outputs = await ran(
@@ -95,8 +98,8 @@ test('a pack that names surfaces may call those, by whatever name, and no others
   assert.match(table[2], /add host\.tableStorage to peerDependencies/);
 });
 
-test('what this host lacks is missing, and what the pack did not declare is denied', async (t) => {
-  const api = await packTest(t);
+test('what this host lacks is missing, and what the pack did not declare is denied', async () => {
+  const api = await openPacks();
   const cases = {
     'vendor.acme.method': ['ctx.storage.kv.rename({})', 'host_capability_missing', 'host.kvStorage.rename'],
     'vendor.acme.surface': [
@@ -126,8 +129,8 @@ test('what this host lacks is missing, and what the pack did not declare is deni
   }
 });
 
-test('a link to an object works without a key, for what it says, until its time', async (t) => {
-  const api = await packTest(t);
+test('a link to an object works without a key, for what it says, until its time', async () => {
+  const api = await openPacks();
   const { get, put } = (await ran(
     api,
     `const place = { bucket: 'artifacts', key: 'a/ü 1.txt' };
@@ -150,8 +153,8 @@ test('a link to an object works without a key, for what it says, until its time'
   assertError(await asked('GET', get.replace('a/', 'b/')), 403, 'forbidden');
 });
 
-test('the operator sees which backend keeps what', async (t) => {
-  const api = await packTest(t);
+test('the operator sees which backend keeps what', async () => {
+  const api = await openPacks();
   const { backends } = (await api.get('/v1/host/gantry/surfaces')).json();
   const families = (await api.get('/.well-known/openwop')).json();
   for (const { capability, state } of backends)

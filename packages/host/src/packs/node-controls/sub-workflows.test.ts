@@ -1,10 +1,11 @@
 /** Pack code that calls workflows, through the front door. */
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { JsonObject, RunEventDoc } from '@gantry/protocol';
 import { assertPublic } from '../../api/testing.ts';
 import { node, workflow } from '../../testing/definitions.ts';
-import { type PackTest, packTest } from '../testing/pack-test.ts';
+import { onePerFile } from '../../testing/one-per-file.ts';
+import { type PackTest, sharedPackTest } from '../testing/pack-test.ts';
 
 const TYPE = 'vendor.acme.call';
 const one = (config: JsonObject = {}, settings = {}) =>
@@ -15,8 +16,8 @@ const child = workflow('child', [node('x', 'core.noop')], { variables: [text('wo
 const broken = workflow('broken', [node('x', 'core.fail')]);
 const slow = workflow('slow', [node('x', 'core.delay', { delayMs: 3_600_000 })]);
 
-async function started(t: TestContext, body: string, definition = one()): Promise<[PackTest, string]> {
-  const api = await packTest(t);
+async function started(body: string, definition = one()): Promise<[PackTest, string]> {
+  const api = await openPacks();
   await api.install({ nodes: { [TYPE]: { body, role: 'side-effect' } } });
   for (const known of [child, broken, slow, definition]) await api.registered(known);
   return [api, await api.start(definition.id)];
@@ -46,13 +47,15 @@ async function firstChild(api: PackTest, runId: string): Promise<string> {
   }
 }
 
-test('each call starts one child and gets its end, and the run is replayed without any', async (t) => {
+const openPacks = onePerFile(sharedPackTest);
+
+test('each call starts one child and gets its end, and the run is replayed without any', async () => {
   const body = `
     ctx.log('info', 'begin');
     const [first, second] = await Promise.all(['a', 'b'].map((word) =>
       ctx.invokeSubWorkflow({ workflowRef: 'child', inputs: { word } })));
     return { first, second };`;
-  const [api, runId] = await started(t, body);
+  const [api, runId] = await started(body);
   const run = await api.ended(runId);
   assert.equal(run.status, 'completed', JSON.stringify(run));
   const { first, second } = run.outputs as { first: JsonObject; second: JsonObject };
@@ -72,8 +75,8 @@ test('each call starts one child and gets its end, and the run is replayed witho
   assert.deepEqual(await types(fork.json().runId), await types(runId));
 });
 
-test('what a child gives back reaches the code as readers of the child see it', async (t) => {
-  const api = await packTest(t);
+test('what a child gives back reaches the code as readers of the child see it', async () => {
+  const api = await openPacks();
   const secret = { outputs: { token: { sensitive: true } } };
   const give = { body: "return { token: 'hush', size: 1 };", more: secret };
   const call = {
@@ -89,7 +92,7 @@ test('what a child gives back reaches the code as readers of the child see it', 
   assert.ok(!JSON.stringify(outputs).includes('hush'));
 });
 
-test('failures propagate, with what the child says', async (t) => {
+test('failures propagate, with what the child says', async () => {
   const body = `
     const told = [];
     for (const request of ctx.config.requests)
@@ -104,30 +107,30 @@ test('failures propagate, with what the child says', async (t) => {
     { workflowRef: 'child', inputs: { word: 1 } },
     { workflowRef: 'child', runOptions: { tags: ['x'] } },
   ];
-  const [api, runId] = await started(t, body, one({ requests }));
+  const [api, runId] = await started(body, one({ requests }));
   const run = await api.ended(runId);
   const invalid = 'validation_error';
   const told = ['unknown_child_workflow', 'child_failed', invalid, invalid, 'invalid_input', invalid];
   assert.deepEqual(run.outputs, { told }, JSON.stringify(run));
 });
 
-test('code that goes on in spite of its child is not heard', async (t) => {
+test('code that goes on in spite of its child is not heard', async () => {
   const body = `
     try { await ctx.invokeSubWorkflow({ workflowRef: 'child' }); }
     catch { await ctx.emit({ type: 'too late' }); ctx.sideEffects.tryAcquire({ idempotencyKey: 'k' }); return { early: true }; }
     return { early: false };`;
-  const [api, runId] = await started(t, body);
+  const [api, runId] = await started(body);
   assert.deepEqual((await api.ended(runId)).outputs, { early: false });
   const events = await eventsOf(api, runId);
   assert.ok(!events.some(({ payload }) => payload.message === 'too late'));
 });
 
-test('a child that failed is called anew by a retry, one that completed is not', async (t) => {
+test('a child that failed is called anew by a retry, one that completed is not', async () => {
   const body = `
     const { runId } = await ctx.invokeSubWorkflow({ workflowRef: 'child' });
     if (ctx.attempt < 2) await ctx.invokeSubWorkflow({ workflowRef: 'broken' });
     return { runId };`;
-  const [api, runId] = await started(t, body, one({}, { maxRetries: 2, backoffMs: 0 }));
+  const [api, runId] = await started(body, one({}, { maxRetries: 2, backoffMs: 0 }));
   const run = await api.ended(runId);
   assert.equal(run.status, 'completed', JSON.stringify(run));
   const children = await childrenOf(api, runId);
@@ -135,19 +138,19 @@ test('a child that failed is called anew by a retry, one that completed is not',
   assert.deepEqual(run.outputs, { runId: children[0] });
 });
 
-test('code that calls another workflow than before is told so', async (t) => {
+test('code that calls another workflow than before is told so', async () => {
   const body = `
     if (globalThis.seen) return ctx.invokeSubWorkflow({ workflowRef: 'broken' });
     globalThis.seen = true;
     return ctx.invokeSubWorkflow({ workflowRef: 'child' });`;
-  const [api, runId] = await started(t, body);
+  const [api, runId] = await started(body);
   const { error } = await api.ended(runId);
   assert.equal((error as JsonObject).code, 'conflict');
 });
 
-test('a cancelled run ends its child, and a paused one hears of it later', async (t) => {
+test('a cancelled run ends its child, and a paused one hears of it later', async () => {
   const body = `return { status: (await ctx.invokeSubWorkflow({ workflowRef: ctx.config.ref })).status };`;
-  const [api, runId] = await started(t, body, one({ ref: 'slow' }));
+  const [api, runId] = await started(body, one({ ref: 'slow' }));
   const childRunId = await firstChild(api, runId);
   const waits = (await api.get(`/v1/host/gantry/runs/${runId}/explain`)).json().waitingFor;
   assert.match(waits[0].text, new RegExp(childRunId));
@@ -162,8 +165,8 @@ test('a cancelled run ends its child, and a paused one hears of it later', async
   assert.equal((await api.ended(cascaded)).status, 'cancelled');
 });
 
-test('a pure node starts nothing', async (t) => {
-  const api = await packTest(t);
+test('a pure node starts nothing', async () => {
+  const api = await openPacks();
   await api.install({ nodes: { [TYPE]: { body: 'return { sub: typeof ctx.invokeSubWorkflow };' } } });
   await api.registered(one());
   assert.deepEqual((await api.ended(await api.start('one'))).outputs, { sub: 'undefined' });

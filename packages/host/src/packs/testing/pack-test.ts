@@ -55,6 +55,16 @@ export async function packTest(t: Lifetime, options: Parameters<typeof apiTest>[
   };
 }
 
+/** A host that tests share: a pack without a version is installed as the next one. */
+export async function sharedPackTest(t: Lifetime): Promise<PackTest> {
+  const api = await packTest(t);
+  let installs = 0;
+  return {
+    ...api,
+    install: (pack, query) => api.install({ version: `1.0.${installs++}`, ...pack }, query),
+  };
+}
+
 /** A query that also grants the surfaces that the code of an archive calls. */
 export async function grantingSurfaces(bytes: Uint8Array, query = ''): Promise<string> {
   const { files, manifestBytes } = await readArchive(bytes);
