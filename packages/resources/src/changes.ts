@@ -58,6 +58,15 @@ interface Decided {
   readonly events: readonly EmittedEvent[];
 }
 
+/** The change was decided again and again, and others were always first. The same change may succeed later. */
+export class Contended extends OpenwopError {
+  constructor() {
+    super('conflict', {
+      message: `Others kept changing the same records for ${AGAIN_MS_MAX / 1_000} s; nothing was changed. Send it again.`,
+    });
+  }
+}
+
 /** Others wait for an entry that a first try wants to read: it waits with them. */
 class Hot extends Error {
   readonly key: string;
@@ -95,9 +104,9 @@ export class Changes {
     const job: Job = { caller, work, until: this.#options.now() + AGAIN_MS_MAX };
     let attempt = await this.#first(job);
     for (let doubts = 0; attempt.kind === 'again'; doubts++) {
-      if (doubts > DOUBTS_MAX) throw attempt.doubt ?? contended();
+      if (doubts > DOUBTS_MAX) throw attempt.doubt ?? new Contended();
       attempt = await this.#lines.wait(attempt.keys, job);
-      if (attempt.kind === 'again' && !attempt.doubt) throw contended();
+      if (attempt.kind === 'again' && !attempt.doubt) throw new Contended();
     }
     if (attempt.kind === 'failed') throw attempt.error;
     if ('refusal' in attempt.outcome) throw attempt.outcome.refusal;
@@ -257,9 +266,4 @@ const leaseOf = (epoch: number, now: number): Write => ({ kind: 'expectLease', e
 const leaseLost = (): OpenwopError =>
   new OpenwopError('service_unavailable', {
     message: 'This process no longer works on the run of this call.',
-  });
-
-const contended = (): OpenwopError =>
-  new OpenwopError('conflict', {
-    message: `Others kept changing the same records for ${AGAIN_MS_MAX / 1_000} s; nothing was changed. Send it again.`,
   });

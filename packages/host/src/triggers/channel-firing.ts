@@ -1,6 +1,6 @@
 /** Starts the run that a write to a channel fired. I2 of `channel-writes.ts`. */
 import { InputMapping, OpenwopError } from '@gantry/protocol';
-import { type Change, fromEntry, type Stored } from '@gantry/resources';
+import { type Change, Contended, fromEntry, type Stored } from '@gantry/resources';
 import type { Entry } from '@gantry/store';
 import { Compile } from 'typebox/compile';
 import { deadLetters } from '../dead-letters/dead-letter.ts';
@@ -17,7 +17,7 @@ export async function fireChannel(options: DispatchOptions, entry: Entry): Promi
   try {
     await start(options, firing);
   } catch (error) {
-    if (!(error instanceof OpenwopError) || error.code === 'conflict') throw error;
+    if (!(error instanceof OpenwopError) || error instanceof Contended) throw error;
     await afterFailure(options, firing, error);
   }
 }

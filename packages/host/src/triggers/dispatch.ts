@@ -6,7 +6,7 @@
  * I2  A host without room tries again by the subscription's policy; what can never become a run is not tried again.
  */
 import { OpenwopError } from '@gantry/protocol';
-import type { Caller, Change, Changes } from '@gantry/resources';
+import { type Caller, type Change, type Changes, Contended } from '@gantry/resources';
 import type { EntryReads, Write } from '@gantry/store';
 import { deadLetters, type Retention } from '../dead-letters/dead-letter.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
@@ -81,8 +81,7 @@ async function attempt(options: DispatchOptions, trigger: Trigger, pending: Pend
   try {
     await start(options, trigger, pending);
   } catch (error) {
-    // A conflict is about other changes of the same records, not about the event
-    if (!(error instanceof OpenwopError) || error.code === 'conflict') throw error;
+    if (!(error instanceof OpenwopError) || error instanceof Contended) throw error;
     const { code } = error;
     if (!isFinal(error)) return tryAgain(options, trigger, pending, code);
     // A workflow that is gone ends the subscription; an event that does not fit ends alone

@@ -1,6 +1,7 @@
 /** Whether a run may begin: the same for `POST /v1/runs` and for runs that the host itself starts. */
 import { checkInputs, childWorkflows, type InputIssue } from '@gantry/engine';
 import { checkRunOptions, type JsonObject, OpenwopError, type Owner } from '@gantry/protocol';
+import { Contended } from '@gantry/resources';
 import type { NewRun, ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
 import { checkConfigurable } from './configurable.ts';
 
@@ -67,7 +68,7 @@ async function checkChildren(
 
 /** Whether a failed create would fail the same way again. */
 export const isFinal = (error: unknown): error is OpenwopError =>
-  error instanceof OpenwopError && error.status < 500;
+  error instanceof OpenwopError && error.status < 500 && !(error instanceof Contended);
 
 /** Inputs as readers may see them. Of a workflow that is gone nobody knows what is sensitive. */
 export function shownInputs(workflow: ResolvedWorkflow | null, inputs: JsonObject): JsonObject {
