@@ -60,7 +60,7 @@ export interface PostgresSettings extends Omit<SessionSettings, 'server'> {
 /** Statements follow each other on one without waiting for answers, so few are enough. The least busy takes the next. */
 const SHARED = 4;
 /** How long one try of a prompt statement waits for its connection, and then for its answer. */
-const PROMPT_S = 3;
+const PROMPT = { connectTimeoutS: 3, statementTimeoutMs: 1_000 };
 
 type ProbeOptions = Parameters<Sql['probe']>[0];
 type Work = (tx: Tx) => Promise<unknown>;
@@ -154,12 +154,7 @@ class Pool {
 
   #promptSession(): Session {
     this.#places.mustBeOpen();
-    if (!this.#prompt?.isOpen)
-      this.#prompt = new Session({
-        ...this.#settings,
-        connectTimeoutS: PROMPT_S,
-        statementTimeoutMs: PROMPT_S * 1_000,
-      });
+    if (!this.#prompt?.isOpen) this.#prompt = new Session({ ...this.#settings, ...PROMPT });
     return this.#prompt;
   }
 
