@@ -81,8 +81,6 @@ async function postgresUrl() {
 // Loading is half of the work of most files, so those that change nothing of their process share one. The groups and
 // files that take longest come first.
 const GROUPS = [
-  /^packages\/host\/.*(crash|restart|two-processes)\.test\.ts$/,
-  /^packages\/surfaces\/.*crash\.test\.ts$/,
   /^packages\/surfaces\//,
   /^packages\/sandbox\//,
   /^packages\/host\/src\/(api|conformance|dead-letters|heartbeats|triggers|webhooks|workflows)\//,
@@ -93,9 +91,10 @@ const GROUPS = [
   /^packages\//,
   /^(bench|test)\//,
 ];
-const FILES_PER_PROCESS_MAX = 45;
-const ALONE = /(escapes|host-death|memory|\/process|browser|main|scans|sharing|walls|width)[^/]*\.test\.ts$/;
-const LONGEST = /(escapes|scans|walls)[^/]*\.test\.ts$/;
+const FILES_PER_PROCESS_MAX = 30;
+const ALONE =
+  /(crash|escapes|host-death|memory|process|restart|browser|main|scans|sharing|walls|width)[^/]*\.test\.ts$/;
+const LONGEST = /(crash|escapes|restart|scans|two-processes|walls)[^/]*\.test\.ts$/;
 
 function* jobsOf(files) {
   const alone = files.filter((file) => ALONE.test(file) || !GROUPS.some((group) => group.test(file)));
