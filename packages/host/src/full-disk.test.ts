@@ -21,17 +21,22 @@ test('a full disk refuses new runs, keeps serving, and loses nothing accepted', 
     ...options,
     wrapper: ['bash', '-c', `ulimit -f ${FILE_KIB_MAX}; trap '' XFSZ; exec "$0" "$@"`],
   });
+  t.after(() => limited.kill());
   const accepted: string[] = [];
   let refusal: { status: number; body: { error: string; message: string } } | undefined;
-  for (let i = 0; i < 500 && !refusal; i++) {
-    const response = await fetch(`${limited.url}/v1/runs`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ workflowId: 'big', inputs: { text: `${i} `.repeat(10_000) } }),
-    });
-    const body: { runId: string; error: string; message: string } = JSON.parse(await response.text());
-    if (response.status === 201) accepted.push(body.runId);
-    else refusal = { status: response.status, body };
+  // Small ones fill what large ones leave, so that nothing fits any more
+  for (const words of [10_000, 100]) {
+    refusal = undefined;
+    for (let i = 0; i < 500 && !refusal; i++) {
+      const response = await fetch(`${limited.url}/v1/runs`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ workflowId: 'big', inputs: { text: `${i} `.repeat(words) } }),
+      });
+      const body: { runId: string; error: string; message: string } = JSON.parse(await response.text());
+      if (response.status === 201) accepted.push(body.runId);
+      else refusal = { status: response.status, body };
+    }
   }
   assert.ok(refusal, 'the disk never filled');
   assert.equal(refusal.status, 503, JSON.stringify(refusal.body));
