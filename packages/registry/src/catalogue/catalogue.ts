@@ -59,6 +59,15 @@ export interface PublishedVersion {
 }
 
 /** What lists and searches show of a pack, kept in memory. Describes the version that `latestOf` selects. */
+/** What a pack that declares itself a connector integrates with. */
+export interface ConnectorFacet {
+  readonly id: string;
+  readonly displayName: string;
+  /** Absent when its actions need no sign-in. */
+  readonly authType?: string;
+  readonly actions: readonly { readonly typeId: string; readonly displayName: string }[];
+}
+
 export interface PackSummary {
   readonly name: string;
   readonly kind: PackKind;
@@ -71,6 +80,7 @@ export interface PackSummary {
   readonly typeIds: readonly string[];
   readonly nodeCount: number;
   readonly agentCount: number;
+  readonly connector?: ConnectorFacet;
   readonly versionCount: number;
   readonly publishedAt: string;
   readonly deprecated: boolean;

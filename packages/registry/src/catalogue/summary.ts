@@ -1,7 +1,7 @@
 import type { PackKind } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
-import { listAt, textAt } from '../json-values.ts';
-import type { PackSummary, PublishedVersion } from './catalogue.ts';
+import { listAt, member, objectsAt, textAt } from '../json-values.ts';
+import type { ConnectorFacet, PackSummary, PublishedVersion } from './catalogue.ts';
 import { latestOf } from './order.ts';
 
 /** By kind: the manifest members that list its contents, and the member with the id. */
@@ -32,11 +32,29 @@ const typeIdsOf = ({ kind, manifest }: Pick<PublishedVersion, 'kind' | 'manifest
 export const nodeTypeIdsOf = (manifest: JsonObject): string[] => idsIn(manifest, 'nodes', 'typeId');
 export const agentIdsOf = (manifest: JsonObject): string[] => idsIn(manifest, 'agents', 'agentId');
 
+/** Undefined for packs that are no connector. */
+export function connectorOf(manifest: JsonObject): ConnectorFacet | undefined {
+  const connector = member(manifest, 'connector');
+  const id = textAt(connector, 'id');
+  if (id === undefined) return undefined;
+  const authType = textAt(member(connector, 'auth'), 'type');
+  return {
+    id,
+    displayName: textAt(connector, 'displayName') ?? id,
+    ...(authType !== undefined && { authType }),
+    actions: objectsAt(connector, 'actions').map((action) => {
+      const typeId = textAt(action, 'typeId') ?? '';
+      return { typeId, displayName: textAt(action, 'displayName') ?? typeId };
+    }),
+  };
+}
+
 /** Expects the newest first; undefined if nothing is published. */
 export function summaryOf(versions: readonly PublishedVersion[]): PackSummary | undefined {
   const latest = latestOf(versions);
   if (latest === undefined) return undefined;
   const { manifest } = latest;
+  const connector = connectorOf(manifest);
   return {
     name: latest.name,
     kind: latest.kind,
@@ -48,6 +66,7 @@ export function summaryOf(versions: readonly PublishedVersion[]): PackSummary | 
     typeIds: typeIdsOf(latest),
     nodeCount: nodeTypeIdsOf(manifest).length,
     agentCount: agentIdsOf(manifest).length,
+    ...(connector && { connector }),
     versionCount: versions.length,
     publishedAt: latest.provenance.publishedAt,
     deprecated: latest.deprecation !== undefined,

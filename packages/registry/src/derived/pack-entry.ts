@@ -10,6 +10,7 @@ export const packEntry = (pack: PackSummary) => ({
   license: pack.license,
   tags: pack.tags,
   typeIds: pack.typeIds,
+  ...(pack.connector && { connector: pack.connector }),
   publishedAt: pack.publishedAt,
   versionCount: pack.versionCount,
   deprecated: pack.deprecated,

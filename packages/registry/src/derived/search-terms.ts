@@ -9,7 +9,7 @@ const WORD_CHARS_MAX = 64;
 /** How many words that begin with a term are compared. */
 const COMPLETIONS_MAX = 50;
 
-const WEIGHTS = { name: 8, tag: 6, typeId: 4, description: 2 } as const;
+const WEIGHTS = { name: 8, tag: 6, connector: 6, typeId: 4, action: 4, description: 2 } as const;
 
 /** `sendMessage` gives `sendmessage`, `send` and `message`. */
 function* wordsOf(text: string): Generator<string> {
@@ -49,6 +49,10 @@ export function packWords(pack: PackSummary): PackWords {
   };
   take(pack.name, WEIGHTS.name);
   for (const tag of pack.tags) take(tag, WEIGHTS.tag);
+  if (pack.connector) {
+    take(`${pack.connector.id} ${pack.connector.displayName}`, WEIGHTS.connector);
+    for (const { displayName } of pack.connector.actions) take(displayName, WEIGHTS.action);
+  }
   take(pack.description, WEIGHTS.description);
   for (const typeId of pack.typeIds) take(typeId, WEIGHTS.typeId);
   const words = [...best.keys()].sort();

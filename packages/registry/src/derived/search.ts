@@ -1,5 +1,5 @@
 /**
- * Full-text search over names, tags, type ids and descriptions. Every term must match a word of the pack or the
+ * Full-text search over names, tags, connectors, type ids and descriptions. Every term must match a word of the pack or the
  * beginning of one. A search visits each pack once, with a few comparisons per term.
  */
 

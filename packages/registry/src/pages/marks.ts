@@ -1,6 +1,7 @@
 /** Short marks for kind, signature and state. Never by colour alone. */
 import type { PackKind } from '@gantry/packs';
-import type { PackSummary, PublishedVersion } from '../catalogue/catalogue.ts';
+import type { ConnectorFacet, PackSummary, PublishedVersion } from '../catalogue/catalogue.ts';
+import { shorten } from '../json-values.ts';
 import { type Html, html } from './html.ts';
 
 export const KIND_NAMES: Readonly<Record<PackKind, string>> = {
@@ -26,6 +27,10 @@ export function kindMark({ kind, nodeCount, agentCount }: Contents): Html {
 }
 
 type Contents = Pick<PackSummary, 'kind' | 'nodeCount' | 'agentCount'>;
+
+/** A connector is found by what it connects to. */
+export const connectorMark = (connector: ConnectorFacet | undefined): Html =>
+  connector ? html`<span class="kind">Connector: ${shorten(connector.displayName, 60)}</span>` : html``;
 
 export function trustMark({ signing }: Pick<PublishedVersion, 'signing'>): Html {
   if (signing.state === 'verified') return mark('good', '✓ Signature verified');

@@ -1,6 +1,7 @@
 import type { PackKind } from '@gantry/packs';
 import { listAt, shorten, textAt } from '../json-values.ts';
 import { chainsSection } from './content-chain.ts';
+import { connectorSection } from './content-connector.ts';
 import {
   artifactTypesSection,
   cardsSection,
@@ -22,7 +23,7 @@ import { manifestOf, type PackView } from './view.ts';
 
 /** The contents of a pack, by its kind. */
 const SECTIONS: Readonly<Record<PackKind, (view: PackView) => Html>> = {
-  node: (view) => html`${nodesSection(view)}${agentsSection(view)}`,
+  node: (view) => html`${connectorSection(view)}${nodesSection(view)}${agentsSection(view)}`,
   'workflow-chain': chainsSection,
   prompt: promptsSection,
   'artifact-type': artifactTypesSection,

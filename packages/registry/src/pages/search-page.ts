@@ -5,7 +5,7 @@ import { shorten } from '../json-values.ts';
 import { breakable, type Html, html, packPath } from './html.ts';
 import { layout } from './layout.ts';
 import { codeSpans } from './markdown.ts';
-import { day, KIND_NAMES, kindMark, stateMarks, trustMark } from './marks.ts';
+import { connectorMark, day, KIND_NAMES, kindMark, stateMarks, trustMark } from './marks.ts';
 
 interface SearchView {
   readonly profile: RegistryProfile;
@@ -58,14 +58,14 @@ function countText({ asked: { q, kind }, answer }: SearchView): string {
 function nothing({ asked: { q, kind } }: SearchView): Html {
   if (q.trim() === '' && kind === undefined)
     return html`<p class="empty">No packs yet. Publish the first one with <code>gantry pack publish</code>.</p>`;
-  return html`<p class="empty">All words must appear in the name, tags, types or description of a pack. Use fewer words, or <a href="/">browse all packs</a>.</p>`;
+  return html`<p class="empty">All words must appear in the name, tags, connector, types or description of a pack. Use fewer words, or <a href="/">browse all packs</a>.</p>`;
 }
 
 function card(pack: PackSummary, version: PublishedVersion | undefined): Html {
   return html`<li class="card">
 <div class="cardhead"><h3><a href="${packPath(pack.name)}">${breakable(pack.name)}</a></h3><span class="version">${pack.latest}</span></div>
 <p class="about" dir="auto">${pack.description === '' ? 'No description.' : codeSpans(shorten(pack.description, 280))}</p>
-<p class="marks">${kindMark(pack)} ${version !== undefined && trustMark(version)} ${stateMarks({ isDeprecated: pack.deprecated, isYanked: pack.yanked })}</p>
+<p class="marks">${kindMark(pack)} ${connectorMark(pack.connector)} ${version !== undefined && trustMark(version)} ${stateMarks({ isDeprecated: pack.deprecated, isYanked: pack.yanked })}</p>
 <p class="quiet">${pack.author !== '' && html`${shorten(pack.author, 80)} · `}${pack.license !== '' && html`${shorten(pack.license, 40)} · `}${day(pack.publishedAt)}</p>
 </li>`;
 }

@@ -35,6 +35,7 @@ const indexed = (pack: PackSummary) => ({
   typeIds: pack.typeIds,
   nodeCount: pack.nodeCount,
   agentCount: pack.agentCount,
+  ...(pack.connector && { connector: pack.connector }),
   deprecated: pack.deprecated,
   yanked: pack.yanked,
 });

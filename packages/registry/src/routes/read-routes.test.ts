@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Json, JsonObject } from '@gantry/protocol';
+import { nodePack } from '../testing/pack-page.ts';
 import { packArchive, readServer, SIGNED, sampleArchive, sampleCatalogue } from '../testing/read-server.ts';
 
 type Server = Awaited<ReturnType<typeof readServer>>;
@@ -110,6 +111,31 @@ test('search takes words, kind, limit and cursor, and refuses what it does not k
   assert.deepEqual(names(chains.results), ['vendor.gantry.review']);
   for (const query of ['kind=none', 'limit=0', 'limit=101', 'cursor=%25', `q=${'a'.repeat(201)}`, 'other=1'])
     assert.equal((await app.inject(`/v1/packs/-/search?${query}`)).statusCode, 400, query);
+});
+
+test('a connector is named in index, list, search and pages, with its sign-in and its actions', async (t) => {
+  const catalogue = await sampleCatalogue(['text']);
+  const app = await readServer(t, catalogue);
+  const connector = {
+    id: 'ledger',
+    displayName: 'Ledger <b>',
+    auth: { type: 'oauth2', provider: 'ledger', scopes: ['entries.read'] },
+    actions: [{ typeId: 'vendor.acme.ledger.post', displayName: 'Post an entry', idempotent: true }],
+  };
+  await catalogue.add(await packArchive(nodePack({ name: 'vendor.acme.tools', connector })));
+  const facet = {
+    id: 'ledger',
+    displayName: 'Ledger <b>',
+    authType: 'oauth2',
+    actions: [{ typeId: 'vendor.acme.ledger.post', displayName: 'Post an entry' }],
+  };
+  const facetsOf = (packs: unknown) => (packs as JsonObject[]).map((pack) => pack.connector);
+  assert.deepEqual(facetsOf((await get(app, '/v1/index.json')).packs), [facet, undefined]);
+  assert.deepEqual(facetsOf((await get(app, '/v1/packs')).packs), [facet, undefined]);
+  for (const q of ['ledger', 'entry'])
+    assert.deepEqual(facetsOf((await get(app, `/v1/packs/-/search?q=${q}`)).results), [facet], q);
+  assert.match((await app.inject('/?q=ledger')).body, /Connector: Ledger &lt;b&gt;/);
+  assert.match((await app.inject('/packs/vendor.acme.tools')).body, /OAuth, at the provider.*Post an entry/s);
 });
 
 test('a type is found by its whole id and by nothing shorter', async (t) => {
