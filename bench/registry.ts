@@ -65,7 +65,7 @@ async function resolveRow(rounds: number): Promise<Row> {
 const startRegistry = (folder: string): Promise<Server> =>
   startServer({
     args: [path.join(import.meta.dirname, 'registry-server.ts'), '--data', folder, '--port', '0'],
-    env: { GANTRY_API_KEY: API_KEY, GANTRY_REGISTRY_UNSIGNED: '1', GANTRY_LOG: 'error' },
+    env: { GANTRY_ADMIN_KEY: API_KEY, GANTRY_REGISTRY_UNSIGNED: '1', GANTRY_LOG: 'error' },
     readyPath: '/readyz',
   });
 

@@ -5,7 +5,7 @@ import { type Server, startServer } from './children.ts';
 import type { Target } from './load/http.ts';
 import { SLOW_COMMIT_MS } from './settings.ts';
 
-export const API_KEY = 'bench-key-of-one-run';
+export const API_KEY = 'bench-key-of-one-run-0123456789abcdef';
 
 const here = import.meta.dirname;
 const script = {
@@ -39,7 +39,12 @@ const serverOf = (script: string, folder: string, more: readonly string[] = []):
   startServer({
     args: [script, '--port', '0', '--data', folder, '--workflows', path.join(here, 'workflows'), ...more],
     // Processes that share a database share it
-    env: { GANTRY_API_KEY: API_KEY, GANTRY_MASTER_KEY: 'bench-master-key-of-all-processes' },
+    // The second name is for earlier commits that it is compared with
+    env: {
+      GANTRY_ADMIN_KEY: API_KEY,
+      GANTRY_API_KEY: API_KEY,
+      GANTRY_MASTER_KEY: 'bench-master-key-of-all-processes',
+    },
     readyPath: '/readyz',
   });
 

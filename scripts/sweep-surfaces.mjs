@@ -21,7 +21,7 @@ const KEY = 'gk_test_sweep_0123456789abcdef0123456789abcdef';
 const POLL_SECONDS = 10;
 
 async function openHost(dataDir) {
-  const environment = { GANTRY_API_KEY: KEY, GANTRY_LOG: 'error', GANTRY_PORT: '0' };
+  const environment = { GANTRY_ADMIN_KEY: KEY, GANTRY_LOG: 'error', GANTRY_PORT: '0' };
   const own = { ...environment, GANTRY_REGISTRY_URL: path.resolve(folder) };
   const settings = readSettings([], { ...process.env, ...own });
   const workflowsDir = path.join(dataDir, 'workflows');

@@ -2,9 +2,9 @@
 
 import { mkdir } from 'node:fs/promises';
 import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
-import { drained, ensureAdminKey, randomBytes } from '@gantry/http';
+import { type AdminKey, drained, ensureAdminKey, randomBytes } from '@gantry/http';
 import { createTurns, type Turns } from '@gantry/limiter';
-import { openPostgres, openSqlite, type Store } from '@gantry/store';
+import { openPostgres, openSqlite, type Store, writePidFile } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import type { ApiDeps } from './api/context.ts';
@@ -51,8 +51,7 @@ export interface Host {
   readonly app: FastifyInstance;
   /** Started with `start`, or alone by whoever sends requests without a port. */
   readonly services: Services;
-  /** Set when this start made the first admin key. It is shown once and kept nowhere. */
-  readonly newAdminKey: string | undefined;
+  readonly adminKey: AdminKey;
   /** Workflow ids from the workflows folder. */
   readonly served: readonly string[];
   /** Deletes what is past its retention now. */
@@ -61,6 +60,8 @@ export interface Host {
   start(): Promise<string>;
   /** Stops taking requests, lets work under way reach the disk, and closes the store. */
   stop(): Promise<void>;
+  /** A new admin key was shown. */
+  greeted(): Promise<void>;
 }
 
 /** A start that fails leaves nothing open behind. */
@@ -123,8 +124,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const cacheMs = isShared(settings) ? SHARED_DATABASE_CACHE_MS : Number.POSITIVE_INFINITY;
   const workflows = createWorkflows({ store, packs, now, cacheMs });
   const served = await loadWorkflowsFolder(settings.workflowsDir, workflows, log);
-  const { apiKey } = settings;
-  const admin = await ensureAdminKey(store, { ...(apiKey !== undefined && { apiKey }), now, randomBytes });
+  const adminKey = await ensureAdminKey(store, { ...settings, now, randomBytes });
   const retentionMs = settings.retentionDays * SECONDS_PER_DAY * 1_000;
   const services = await createServices({
     ...base,
@@ -137,7 +137,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     runtime: runtimeOptions(base, () => void host.stop()),
   });
   const host = await serve(base, { services, workflows, masterKey, served, retentionMs });
-  return { ...host, services, newAdminKey: admin.created, served };
+  return { ...host, services, adminKey, greeted: adminKey.shown, served };
 }
 
 interface Base {
@@ -228,7 +228,13 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
   };
 }
 
-const openStore = ({ databaseUrl, dataDir, databaseTimeoutSeconds }: Settings): Promise<Store> =>
-  databaseUrl === undefined
-    ? openSqlite({ dataDir })
-    : openPostgres({ url: databaseUrl, statementTimeoutMs: databaseTimeoutSeconds * 1_000 });
+async function openStore({ databaseUrl, dataDir, databaseTimeoutSeconds }: Settings): Promise<Store> {
+  if (databaseUrl === undefined) return openSqlite({ dataDir });
+  const store = await openPostgres({ url: databaseUrl, statementTimeoutMs: databaseTimeoutSeconds * 1_000 });
+  const removePidFile = writePidFile(dataDir);
+  const close = async (): Promise<void> => {
+    removePidFile();
+    await store.close();
+  };
+  return { ...store, close };
+}

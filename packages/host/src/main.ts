@@ -1,14 +1,12 @@
-import { runServerProcess } from '@gantry/http';
+import { adminKeyLine, runServerProcess } from '@gantry/http';
 import { createHost, type Host } from './host.ts';
 import { readSettings, settingWarnings } from './settings.ts';
 import { HOST_VERSION } from './version.ts';
 
 function greeting(host: Host, url: string): string[] {
   tellSandbox(host);
-  const lines = [`Gantry ${HOST_VERSION} is serving on ${url}`];
-  const key = host.newAdminKey;
-  if (key) lines.push(`Admin key (shown once, keep it): ${key}`);
-  else if (process.env.GANTRY_API_KEY) lines.push('Admin key: the one in GANTRY_API_KEY');
+  const { created: key } = host.adminKey;
+  const lines = [`Gantry ${HOST_VERSION} is serving on ${url}`, ...adminKeyLine(host.adminKey, process.env)];
   const sample = host.served.includes('hello') ? 'hello' : host.served[0];
   if (sample) {
     lines.push(

@@ -4,6 +4,7 @@ import { didYouMean } from '@gantry/protocol';
 /** Settings of the command line, of a separate registry and of tests. They may be set where a host starts. */
 const OF_OTHERS = [
   'GANTRY_URL',
+  'GANTRY_API_KEY',
   'GANTRY_REGISTRY_KEY',
   'GANTRY_REGISTRY_HOST',
   'GANTRY_REGISTRY_PORT',

@@ -1,6 +1,8 @@
 /** Settings from flags and environment. Flags win. A flag that is not known is refused by name. */
 import { existsSync } from 'node:fs';
 import {
+  adminKeyOf,
+  adminKeyWarnings,
   type Environment,
   givenTexts,
   read,
@@ -73,7 +75,11 @@ const OWN = {
     'time that PostgreSQL may take for one statement (15)',
     read.whole(15, 1, 3_600),
   ),
-  apiKey: setting('GANTRY_API_KEY', 'admin key that exists from the start (else one is made)', read.text),
+  adminKey: setting(
+    'GANTRY_ADMIN_KEY',
+    'admin key that works while it is set here; 32 characters or more (else one is made)',
+    adminKeyOf,
+  ),
   workflowsDir: setting(
     'GANTRY_WORKFLOWS_DIR --workflows',
     'folder of *.json definitions (./workflows)',
@@ -199,6 +205,7 @@ export function settingWarnings(args: readonly string[], env: Environment): stri
   const names = Object.values(SERVED).map((each) => each.env);
   return [
     ...unknownNames(env, names),
+    ...adminKeyWarnings(env),
     ...(folder === undefined || existsSync(folder)
       ? []
       : [

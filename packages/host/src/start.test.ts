@@ -2,20 +2,27 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SettingsError } from '@gantry/http';
+import { freshDatabase } from '../../store/src/testing/postgres-server.ts';
 import { createHost } from './host.ts';
 import { readSettings } from './settings.ts';
-import { temporaryFolder } from './testing/host-process.ts';
+import { startHostProcess, temporaryFolder } from './testing/host-process.ts';
 
 const MAIN = fileURLToPath(new URL('../bin/start.mjs', import.meta.url));
 
 async function start(t: TestContext, env: Readonly<Record<string, string>>, ...args: string[]) {
   const folder = await temporaryFolder();
   t.after(folder.remove);
-  const words = [MAIN, '--data', folder.path, '--port', '0', '--log', 'error', ...args];
+  return startIn(folder.path, env, ...args);
+}
+
+async function startIn(folder: string, env: Readonly<Record<string, string>>, ...args: string[]) {
+  const words = [MAIN, '--data', folder, '--port', '0', '--log', 'error', ...args];
   const child = spawn(process.execPath, words, {
     env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -28,15 +35,60 @@ async function start(t: TestContext, env: Readonly<Record<string, string>>, ...a
 
 test('names that are no settings and a missing folder are told; so is where the admin key comes from', async (t) => {
   const key = 'gk_test_admin_0123456789abcdef0123456789abcdef';
-  const env = { GANTRY_KVX: '1', GANTRY_API_KEY: key };
+  const env = { GANTRY_KVX: '1', GANTRY_ADMIN_KEY: key };
   const { out, err, code } = await start(t, env, '--workflows', '/nope');
   assert.equal(code, 0, err);
   assert.match(
     err,
     /^gantry: Unknown setting GANTRY_KVX .*GANTRY_KV\?\ngantry: There is no folder \/nope,.*\n$/,
   );
-  assert.match(out, /\nAdmin key: the one in GANTRY_API_KEY\n/);
+  assert.match(out, /\nAdmin key: the one in GANTRY_ADMIN_KEY\n/);
   assert.ok(!out.includes(key));
+});
+
+test('a start that finds its port in use does not cost the admin key', async (t) => {
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  const other = createServer().listen(0, '127.0.0.1');
+  t.after(() => other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const busy = await startIn(folder.path, {}, '--port', String(port));
+  assert.deepEqual([busy.code, busy.out], [1, '']);
+  assert.match(busy.err, /the port is in use/);
+  assert.ok(!existsSync(`${folder.path}/gantry.pid`));
+  assert.match((await startIn(folder.path, {})).out, /Admin key \(shown once, keep it\): gk_/);
+  assert.doesNotMatch((await startIn(folder.path, {})).out, /Admin key/);
+});
+
+test('the key of the command line is not made an admin key', async (t) => {
+  const key = 'gk_test_reader_0123456789abcdef0123456789abcdef';
+  const { out, err } = await start(t, { GANTRY_API_KEY: key });
+  assert.match(err, /^gantry: GANTRY_API_KEY is for the command line .* use GANTRY_ADMIN_KEY\.\n$/);
+  assert.match(out, /Admin key \(shown once, keep it\): gk_/);
+  assert.ok(!out.includes(key));
+});
+
+test('with PostgreSQL too the data folder names the process while it runs', async (t) => {
+  const database = await freshDatabase();
+  if ('skip' in database) return t.skip(database.skip);
+  const folder = await temporaryFolder();
+  t.after(async () => {
+    await database.drop();
+    await folder.remove();
+  });
+  const env = { GANTRY_DATABASE_URL: database.url };
+  const host = await startHostProcess({ dataDir: folder.path, workflowsDir: folder.path, env });
+  const pidFile = `${folder.path}/gantry.pid`;
+  assert.equal(readFileSync(pidFile, 'utf8').trim(), String(host.child.pid));
+  assert.equal(await host.stop(), 0);
+  assert.ok(!existsSync(pidFile));
+});
+
+test('an admin key that can be guessed ends the start', async (t) => {
+  const { err, code } = await start(t, { GANTRY_ADMIN_KEY: 'short' });
+  assert.equal(code, 2);
+  assert.match(err, /^gantry: GANTRY_ADMIN_KEY must have at least 32 random characters\.\n/);
 });
 
 const notServed = (name: string, value: string): string =>

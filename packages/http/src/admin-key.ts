@@ -4,23 +4,55 @@ import type { KeyRecord, Store } from '@gantry/store';
 import { HOST_ADMIN } from './access.ts';
 import { hashSecret } from './auth.ts';
 import { newKeyId, newSecret } from './key-secret.ts';
+import { type Environment, type Read, SettingsError } from './setting-readers.ts';
 
 export const DEFAULT_TENANT = 'default';
+const ADMIN_KEY_VARIABLE = 'GANTRY_ADMIN_KEY';
+const ADMIN_KEY_LENGTH_MIN = 32;
 /** One id for the key in the environment: another value there replaces the one before. */
 const ENVIRONMENT_KEY_ID = 'key_environment';
 const ADMIN_SCOPES: readonly string[] = [...SCOPES, HOST_ADMIN];
+const SHOWN_NAME = 'admin';
+/** Until it was printed. A start that ends before that must not be the last one that makes a key. */
+const UNSHOWN_NAME = 'admin, not shown';
 
-interface AdminKeyOptions {
-  /** The value of `GANTRY_API_KEY`. */
-  readonly apiKey?: string;
+export const adminKeyOf: Read<string | undefined> = (text, name) => {
+  if (text === undefined || text.length >= ADMIN_KEY_LENGTH_MIN) return text;
+  throw new SettingsError(`${name} must have at least ${ADMIN_KEY_LENGTH_MIN} random characters.`);
+};
+
+/** The line of a greeting that says which admin key works. */
+export function adminKeyLine({ created }: Pick<AdminKey, 'created'>, env: Environment): string[] {
+  if (created !== undefined) return [`Admin key (shown once, keep it): ${created}`];
+  return env[ADMIN_KEY_VARIABLE] ? [`Admin key: the one in ${ADMIN_KEY_VARIABLE}`] : [];
+}
+
+/** For a start that has a key of the command line, and may be meant to make it an admin key. */
+export const adminKeyWarnings = (env: Environment): string[] =>
+  env.GANTRY_API_KEY && !env[ADMIN_KEY_VARIABLE]
+    ? [
+        `GANTRY_API_KEY is for the command line and is not used here. To set the admin key, use ${ADMIN_KEY_VARIABLE}.`,
+      ]
+    : [];
+
+export interface AdminKeyOptions {
+  /** The value of `GANTRY_ADMIN_KEY`. */
+  readonly adminKey?: string | undefined;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-const adminKey = (keyId: string, secret: string, at: number): KeyRecord => ({
+export interface AdminKey {
+  /** A new key, to be shown once. */
+  readonly created?: string;
+  /** It was shown, so later starts make no other. */
+  shown(): Promise<void>;
+}
+
+const newAdminKey = (keyId: string, name: string, secret: string, at: number): KeyRecord => ({
   keyId,
   tenant: DEFAULT_TENANT,
-  name: 'admin',
+  name,
   hash: hashSecret(secret),
   scopes: ADMIN_SCOPES,
   createdAt: at,
@@ -28,30 +60,61 @@ const adminKey = (keyId: string, secret: string, at: number): KeyRecord => ({
   revokedAt: null,
 });
 
-const works = (key: KeyRecord, at: number): boolean =>
-  key.revokedAt === null && (key.expiresAt === null || key.expiresAt > at);
+const isAdmin = (key: KeyRecord, at: number): boolean =>
+  key.scopes.includes(HOST_ADMIN) && key.revokedAt === null && (key.expiresAt === null || key.expiresAt > at);
 
 /** Scopes that came with a newer version belong to every admin key. */
 const isOutdated = (key: KeyRecord): boolean => ADMIN_SCOPES.some((scope) => !key.scopes.includes(scope));
 
-/** Makes sure that some admin key works. `created` is a new one, to be shown once. */
+/** Makes sure that some admin key works that its owner knows. */
 export async function ensureAdminKey(
   store: Pick<Store, 'records' | 'commit'>,
-  { apiKey, now, randomBytes }: AdminKeyOptions,
-): Promise<{ created?: string }> {
+  { adminKey, now, randomBytes }: AdminKeyOptions,
+): Promise<AdminKey> {
   const at = now();
+  const put = (records: readonly KeyRecord[]): Promise<unknown> =>
+    store.commit([records.map((record) => ({ kind: 'putKey', record }))]);
   const keys = await store.records.keys(DEFAULT_TENANT);
-  const admins = keys.filter((key) => key.scopes.includes(HOST_ADMIN) && works(key, at));
-  const put = admins.filter(isOutdated).map((key) => ({ ...key, scopes: ADMIN_SCOPES }));
-  let created: string | undefined;
-  if (apiKey !== undefined) {
-    if (!admins.some((key) => key.hash === hashSecret(apiKey))) {
-      put.push(adminKey(ENVIRONMENT_KEY_ID, apiKey, at));
-    }
-  } else if (admins.length === 0) {
-    created = newSecret(DEFAULT_TENANT, randomBytes);
-    put.push(adminKey(newKeyId(randomBytes), created, at));
-  }
-  if (put.length > 0) await store.commit([put.map((record) => ({ kind: 'putKey', record }))]);
-  return created === undefined ? {} : { created };
+  const stored = keys.filter((key) => key.keyId !== ENVIRONMENT_KEY_ID && isAdmin(key, at));
+  const changed = stored.filter(isOutdated).map((key) => ({ ...key, scopes: ADMIN_SCOPES }));
+  changed.push(...environmentKey(keys, await givenKey(store, adminKey, at), at));
+  const secret =
+    adminKey === undefined && stored.every(({ name }) => name === UNSHOWN_NAME)
+      ? newSecret(DEFAULT_TENANT, randomBytes)
+      : undefined;
+  const made = secret === undefined ? [] : [newAdminKey(newKeyId(randomBytes), UNSHOWN_NAME, secret, at)];
+  if (changed.length + made.length > 0) await put([...changed, ...made]);
+  return {
+    ...(secret !== undefined && { created: secret }),
+    shown: async () => {
+      if (made.length > 0) await put(made.map((key) => ({ ...key, name: SHOWN_NAME })));
+    },
+  };
+}
+
+/** The key that the environment asks for; none when it is an admin key already. Never more rights for a stored one. */
+async function givenKey(
+  { records }: Pick<Store, 'records'>,
+  adminKey: string | undefined,
+  at: number,
+): Promise<KeyRecord | undefined> {
+  if (adminKey === undefined) return undefined;
+  const key = newAdminKey(ENVIRONMENT_KEY_ID, SHOWN_NAME, adminKey, at);
+  const known = await records.keyByHash(key.hash);
+  if (!known || known.keyId === ENVIRONMENT_KEY_ID) return key;
+  if (known.tenant === DEFAULT_TENANT && isAdmin(known, at)) return undefined;
+  throw new SettingsError(
+    `${ADMIN_KEY_VARIABLE} is the secret of ${known.keyId}, which is not an admin key. Set another value.`,
+  );
+}
+
+/** What has to change: another value replaces the key, and it is revoked when the variable no longer asks for it. */
+function environmentKey(
+  keys: readonly KeyRecord[],
+  given: KeyRecord | undefined,
+  at: number,
+): readonly KeyRecord[] {
+  const kept = keys.find(({ keyId, revokedAt }) => keyId === ENVIRONMENT_KEY_ID && revokedAt === null);
+  if (given) return kept?.hash === given.hash && !isOutdated(kept) ? [] : [given];
+  return kept ? [{ ...kept, revokedAt: at }] : [];
 }

@@ -1,5 +1,12 @@
 export { type Access, type AccessRules, HOST_ADMIN } from './access.ts';
-export { DEFAULT_TENANT, ensureAdminKey } from './admin-key.ts';
+export {
+  type AdminKey,
+  adminKeyLine,
+  adminKeyOf,
+  adminKeyWarnings,
+  DEFAULT_TENANT,
+  ensureAdminKey,
+} from './admin-key.ts';
 export { bearerSecret, hashSecret } from './auth.ts';
 export { parseBody } from './body.ts';
 export {

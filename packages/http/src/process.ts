@@ -5,6 +5,8 @@ import { SettingsError } from './setting-readers.ts';
 export interface ServedProcess {
   start(): Promise<string>;
   stop(): Promise<void>;
+  /** Its greeting was printed. */
+  greeted?(): Promise<void>;
 }
 
 /** Counted since the process started. */
@@ -43,11 +45,18 @@ export async function runServerProcess<Server extends ServedProcess>(
     };
     process.once('SIGTERM', stop);
     process.once('SIGINT', stop);
-    process.stdout.write(`${greet(server, await server.start()).join('\n')}\n`);
+    await print(greet(server, await server.start()));
+    await server.greeted?.();
   } catch (error) {
     fail(error);
   }
 }
+
+/** Resolves when the text has left the process. */
+const print = (lines: readonly string[]): Promise<void> =>
+  new Promise((resolve, reject) =>
+    process.stdout.write(`${lines.join('\n')}\n`, (error) => (error ? reject(error) : resolve())),
+  );
 
 function textOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')

@@ -24,7 +24,7 @@ async function greeting(t: TestContext, env: Readonly<Record<string, string>>): 
 }
 
 test('a start says which admin key works: a new one, or the one of the environment by its name', async (t) => {
-  const [made, given] = await Promise.all([greeting(t, {}), greeting(t, { GANTRY_API_KEY: ADMIN_KEY })]);
+  const [made, given] = await Promise.all([greeting(t, {}), greeting(t, { GANTRY_ADMIN_KEY: ADMIN_KEY })]);
   assert.match(made, /serving on .*\nAdmin key \(shown once, keep it\): gk_\S+\n$/);
-  assert.match(given, /serving on .*\nAdmin key: the one in GANTRY_API_KEY\n$/);
+  assert.match(given, /serving on .*\nAdmin key: the one in GANTRY_ADMIN_KEY\n$/);
 });

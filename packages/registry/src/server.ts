@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import {
   type AccessRules,
+  type AdminKey,
   type Api,
   createServer,
   drained,
@@ -41,12 +42,13 @@ interface RegistryServerOptions {
 export interface RegistryServer {
   readonly app: Api;
   readonly registry: Registry;
-  /** Set if this start created the first admin key. It is stored only as a hash. */
-  readonly newAdminKey: string | undefined;
+  readonly adminKey: AdminKey;
   /** Loads the catalogue without opening a port, for injected requests. */
   prepare(): Promise<void>;
   /** Listens, and returns the address. */
   start(): Promise<string>;
+  /** A new admin key was shown. */
+  greeted(): Promise<void>;
   /** Stops accepting requests, waits for those in progress, and closes the store. */
   stop(): Promise<void>;
 }
@@ -57,8 +59,7 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
   await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
   const store = await openStore(settings);
   const storage = openStorage(settings.storage, { dataDir: settings.dataDir, now });
-  const { apiKey } = settings;
-  const admin = await ensureAdminKey(store, { ...(apiKey !== undefined && { apiKey }), now, randomBytes });
+  const adminKey = await ensureAdminKey(store, { ...settings, now, randomBytes });
   const sigstore = await sigstoreOf(settings.trustFile);
   let url = `http://${settings.host}:${settings.port}`;
   const registry = createRegistry({
@@ -88,7 +89,8 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
   return {
     app,
     registry,
-    newAdminKey: admin.created,
+    adminKey,
+    greeted: adminKey.shown,
     prepare,
     async start() {
       await prepare();

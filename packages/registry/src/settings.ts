@@ -1,6 +1,14 @@
 /** Settings of a standalone registry, from flags and environment. Flags win. */
 import path from 'node:path';
-import { type Environment, read, readTable, SettingsError, type SettingsOf, setting } from '@gantry/http';
+import {
+  adminKeyOf,
+  type Environment,
+  read,
+  readTable,
+  SettingsError,
+  type SettingsOf,
+  setting,
+} from '@gantry/http';
 import { readStorageSetting, type StorageSetting } from './storage/open-storage.ts';
 
 export { SettingsError };
@@ -54,7 +62,11 @@ const SERVED = {
     read.isOn,
   ),
   testSeams: setting('GANTRY_TEST_SEAMS', '1 serves the test namespace /v1/packs-test/ (off)', read.isOn),
-  apiKey: setting('GANTRY_API_KEY', 'admin key to use (one is generated otherwise)', read.text),
+  adminKey: setting(
+    'GANTRY_ADMIN_KEY',
+    'admin key that works while it is set here; 32 characters or more (else one is made)',
+    adminKeyOf,
+  ),
   logLevel: setting('GANTRY_LOG --log', 'debug, info, warn, error or silent (info)', read.logLevel),
 };
 

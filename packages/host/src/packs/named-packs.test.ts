@@ -42,7 +42,7 @@ async function dataFolder(t: TestContext): Promise<Pick<Settings, 'dataDir' | 'w
 
 /** What tenants have of packs after one more start on the same data. */
 async function startedOnce(settings: Partial<Settings>): Promise<JsonObject[]> {
-  const env = { GANTRY_API_KEY: TEST_KEY, GANTRY_LOG: 'silent' };
+  const env = { GANTRY_ADMIN_KEY: TEST_KEY, GANTRY_LOG: 'silent' };
   const host = await createHost({ settings: { ...readSettings([], env), ...settings } });
   try {
     const headers = { authorization: `Bearer ${TEST_KEY}` };

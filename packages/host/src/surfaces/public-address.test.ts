@@ -17,7 +17,7 @@ async function world(t: TestContext, more: Partial<Settings> = {}) {
   const folder = await temporaryFolder();
   const dataDir = `${folder.path}/data`;
   await mkdir(dataDir);
-  const env = { GANTRY_API_KEY: TEST_KEY, GANTRY_LOG: 'silent', GANTRY_PORT: '0' };
+  const env = { GANTRY_ADMIN_KEY: TEST_KEY, GANTRY_LOG: 'silent', GANTRY_PORT: '0' };
   const store = await openSqlite({ dataDir });
   const own = { dataDir, workflowsDir: `${folder.path}/workflows` };
   const host = await createHost({ store, settings: { ...readSettings([], env), ...own, ...more } });

@@ -32,7 +32,13 @@ export async function startHostProcess(options: {
   const words = [...wrapper, process.execPath, MAIN];
   const args = ['--data', dataDir, '--workflows', workflowsDir, '--port', String(port), '--log', 'error'];
   const child = spawn(words[0]!, [...words.slice(1), ...args], {
-    env: { ...process.env, GANTRY_API_KEY: TEST_KEY, NODE_NO_WARNINGS: '1', GANTRY_POISON_ENDS: '0', ...env },
+    env: {
+      ...process.env,
+      GANTRY_ADMIN_KEY: TEST_KEY,
+      NODE_NO_WARNINGS: '1',
+      GANTRY_POISON_ENDS: '0',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');

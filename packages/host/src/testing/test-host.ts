@@ -26,7 +26,7 @@ export async function testHost(
 ): Promise<TestHost> {
   const folder = await temporaryFolder();
   const settings = {
-    ...readSettings([], { GANTRY_API_KEY: TEST_KEY, GANTRY_LOG: 'silent', GANTRY_PORT: '0' }),
+    ...readSettings([], { GANTRY_ADMIN_KEY: TEST_KEY, GANTRY_LOG: 'silent', GANTRY_PORT: '0' }),
     dataDir: `${folder.path}/data`,
     workflowsDir: `${folder.path}/workflows`,
     ...options.settings,

@@ -13,7 +13,7 @@ import { createReads, READ_ACCESS, readRoutes, siteRoutes } from '../routes/read
 import { type Facts, MemoryCatalogue, PUBLISHED_AT } from './memory-catalogue.ts';
 
 const SAMPLES = path.join(import.meta.dirname, '../../../../packs');
-export const ADMIN_KEY = 'an-admin-key-for-tests';
+export const ADMIN_KEY = 'gk_admin_for_reads_0123456789abcdef';
 
 const DIRECTORY: KeyDirectory = {
   signingKeys: () => [
@@ -61,7 +61,7 @@ export async function readServer(t: Pick<TestContext, 'after'>, catalogue: Memor
   const folder = freshFolder();
   const store = await openSqlite({ dataDir: folder.path });
   const now = Date.now;
-  await ensureAdminKey(store, { apiKey: ADMIN_KEY, now, randomBytes });
+  await ensureAdminKey(store, { adminKey: ADMIN_KEY, now, randomBytes });
   const { app } = createServer({
     access: READ_ACCESS,
     store,

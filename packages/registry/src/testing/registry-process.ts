@@ -22,7 +22,7 @@ export async function startRegistryProcess(
   env: Readonly<Record<string, string>> = {},
 ): Promise<RegistryProcess> {
   const child = spawn(process.execPath, [MAIN, '--data', dataDir, '--port', '0', '--log', 'error'], {
-    env: { ...process.env, GANTRY_API_KEY: ADMIN_KEY, NODE_NO_WARNINGS: '1', ...env },
+    env: { ...process.env, GANTRY_ADMIN_KEY: ADMIN_KEY, NODE_NO_WARNINGS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');

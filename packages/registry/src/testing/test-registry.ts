@@ -39,7 +39,7 @@ export async function testRegistry(
   const folder = await temporaryFolder();
   const dataDir = options.dataDir ?? folder.path;
   const settings: Settings = {
-    ...readSettings(['--data', dataDir], { GANTRY_API_KEY: ADMIN_KEY, GANTRY_LOG: 'silent' }),
+    ...readSettings(['--data', dataDir], { GANTRY_ADMIN_KEY: ADMIN_KEY, GANTRY_LOG: 'silent' }),
     testSeams: true,
     publicUrl: 'https://packs.example.org',
     ...options.settings,

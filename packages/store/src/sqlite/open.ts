@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { limiter } from '@gantry/limiter';
 import { checkGroups } from '../check.ts';
+import { writePidFile } from '../pid-file.ts';
 import type { EntryReads, Leases, RecordReads, RetentionSweep, RunReads, Store } from '../port.ts';
 import { decodeResult, encodeBatch } from './batch.ts';
 import { type Channel, connect } from './channel.ts';
@@ -20,6 +21,7 @@ export async function openSqlite(options: { readonly dataDir: string }): Promise
   const writer: Writer = await connect(new URL('./writer.ts', import.meta.url), workerData);
   const reader: Reader = await connectReader(writer, workerData);
   const reads = runReads(reader);
+  const removePidFile = writePidFile(workerData.dataDir);
   return {
     async commit(groups) {
       checkGroups(groups);
@@ -39,6 +41,7 @@ export async function openSqlite(options: { readonly dataDir: string }): Promise
     async close() {
       await reads.settled();
       await reader.close();
+      removePidFile();
       await writer.close();
     },
   };

@@ -180,7 +180,7 @@ check('base64 that is none is refused, and nothing is written', async (api) => {
 
 test('links on a host that listens: every driver gets to the object, and past its end nobody does', async (t) => {
   const folder = await temporaryFolder();
-  const env = { GANTRY_API_KEY: TEST_KEY, GANTRY_LOG: 'silent', GANTRY_PORT: '0', GANTRY_TEST_SEAMS: '1' };
+  const env = { GANTRY_ADMIN_KEY: TEST_KEY, GANTRY_LOG: 'silent', GANTRY_PORT: '0', GANTRY_TEST_SEAMS: '1' };
   const folders = { dataDir: folder.path, workflowsDir: folder.path };
   const host = await createHost({ settings: { ...readSettings([], env), ...folders } });
   t.after(async () => {
