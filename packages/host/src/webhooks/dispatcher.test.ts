@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PUBLIC_POLICY } from '@gantry/egress';
 import type { WebhookDelivery } from '@gantry/protocol';
-import { CLAIM_MS } from './dispatcher.ts';
-import { ATTEMPTS_MAX } from './retry.ts';
+import { CLAIM_MS } from '../deliveries/delivery-lanes.ts';
+import { ATTEMPTS_MAX } from '../deliveries/retry.ts';
 import { receiver, status } from './testing/receiver.ts';
 import { createWorld, finished, states, type World } from './testing/world.ts';
 

@@ -9,26 +9,28 @@
  * I4  An open circuit is probed by one delivery of one process.
  */
 import type { Egress } from '@gantry/egress';
-import { type Caller, type Changes, fromEntry } from '@gantry/resources';
+import type { Caller, Change, Changes } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import { claimed, isDue, type NextDelivery, settleDelivery } from '../deliveries/delivery.ts';
+import { CLAIM_MS } from '../deliveries/delivery-lanes.ts';
+import type { Next } from '../deliveries/lanes.ts';
+import { AGAIN, IDLE, PendingPages, sleep, sleepUntilDue } from '../deliveries/pending-pages.ts';
 import type { MasterKey } from '../master-key.ts';
-import { DELIVERIES, type Delivery, type NextDelivery, settleDelivery } from './delivery.ts';
+import { DELIVERIES, type Delivery, type DeliveryRecord } from './delivery.ts';
 import { circuitOf, whileProbing } from './health.ts';
-import type { Next } from './lanes.ts';
 import type { WebhookOutbox } from './outbox.ts';
 import { type Outcome, send } from './send.ts';
 import { type DropReason, dropped, settledDelivery, settledWebhook } from './settlement.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { openSecrets, type Webhook, type WebhookKey, type WebhookRecord, webhooks } from './webhook.ts';
-
-/** Twice what an attempt takes. A claim whose delivery could not be sent, for want of the store, holds it up so long. */
-export const CLAIM_MS = 12_000;
-/** A lane looks at this many; when all of them wait for a later attempt, those behind them wait too. */
-const PAGE = 256;
-
-const AGAIN: Next = { next: 'again' };
-const IDLE: Next = { next: 'idle' };
+import {
+  laneOf,
+  openSecrets,
+  type Webhook,
+  type WebhookKey,
+  type WebhookRecord,
+  webhooks,
+} from './webhook.ts';
 
 export interface DispatcherOptions {
   readonly store: Pick<Store, 'entries' | 'runs'>;
@@ -45,19 +47,25 @@ export interface DispatcherOptions {
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  /** What each lane has read and not yet worked on. */
-  readonly #pages = new Map<string, readonly Delivery[]>();
+  readonly #pages: PendingPages<DeliveryRecord>;
 
   constructor(options: DispatcherOptions) {
+    const { store, outbox, now } = options;
     this.#options = options;
+    this.#pages = new PendingPages({
+      entries: store.entries,
+      kind: DELIVERIES.pending,
+      now,
+      onRead: ({ tenant, ref }, page) => outbox.seen({ tenant, webhookId: ref }, page, now()),
+    });
   }
 
   async turn(key: WebhookKey): Promise<Next> {
     const { subscriptions, now } = this.#options;
     const webhook = await subscriptions.read(key);
-    const page = await this.#page(key);
+    const page = await this.#pages.read(laneOf(key));
     const next = await this.#work(key, webhook, page, now());
-    if (next.next !== 'again') this.#pages.delete(key.webhookId);
+    if (next.next !== 'again') this.#pages.forget(laneOf(key));
     return next;
   }
 
@@ -77,10 +85,7 @@ export class Dispatcher {
     const [first] = due;
     if (!first) return sleepUntilDue(page, now);
     if (circuit === 'open') return this.#drop(webhook, due, 'circuit_open');
-    this.#pages.set(
-      key.webhookId,
-      page.filter((delivery) => delivery !== first),
-    );
+    this.#pages.take(laneOf(key), first);
     return this.#deliver(webhook, first, circuit === 'half-open');
   }
 
@@ -89,25 +94,8 @@ export class Dispatcher {
     if (others.length > 0) return this.#drop(webhook, others, 'subscription_failed');
     const first = asked.find((delivery) => isDue(delivery, now));
     if (!first) return sleepUntilDue(asked, now);
-    this.#pages.delete(webhook.id);
+    this.#pages.forget(laneOf({ tenant: webhook.tenant, webhookId: webhook.id }));
     return this.#deliver(webhook, first, false);
-  }
-
-  /** From memory while it has something due. */
-  async #page(key: WebhookKey): Promise<readonly Delivery[]> {
-    const { store, outbox, now } = this.#options;
-    const read = this.#pages.get(key.webhookId);
-    if (read?.some((delivery) => isDue(delivery, now()))) return read;
-    const { pending } = DELIVERIES;
-    const filter = { ref: key.webhookId, oldestFirst: true, limit: PAGE } as const;
-    const found = await store.entries.list(pending.kind, key.tenant, filter);
-    // By id they come run by run; they leave in the order of their events.
-    const page = found
-      .map((entry) => fromEntry(pending, entry))
-      .sort((a, b) => a.record.createdAt - b.record.createdAt);
-    outbox.seen(key, page, now());
-    this.#pages.set(key.webhookId, page);
-    return page;
   }
 
   /** I3. */
@@ -120,15 +108,15 @@ export class Dispatcher {
 
   /** What another process changed meanwhile is left to it. */
   async #clear(
-    { tenant, webhookId }: WebhookKey,
+    key: WebhookKey,
     deliveries: readonly Delivery[],
-    nextOf: (delivery: Delivery) => NextDelivery | null,
+    nextOf: (delivery: Delivery) => NextDelivery<DeliveryRecord> | null,
   ): Promise<Next> {
     const { changes } = this.#options;
     const clear = (delivery: Delivery) =>
-      changes.run(callerOf(tenant), (change) => settleDelivery(change, delivery, nextOf(delivery)));
+      changes.run(callerOf(key.tenant), (change) => settle(change, delivery, nextOf(delivery)));
     await Promise.all(deliveries.map(clear));
-    this.#pages.delete(webhookId);
+    this.#pages.forget(laneOf(key));
     return AGAIN;
   }
 
@@ -146,12 +134,12 @@ export class Dispatcher {
   #claim(webhook: Webhook, delivery: Delivery, isProbe: boolean): Promise<Delivery | null> {
     const { changes, now } = this.#options;
     const until = now() + CLAIM_MS;
-    const record = { ...delivery.record, dueAt: until, attempts: delivery.record.attempts + 1 };
+    const record = claimed(delivery.record, until);
     const probed = { ...webhook.record, health: whileProbing(webhook.record.health, until) };
     return changes.run(callerOf(delivery.tenant), async (change) => {
       const current = isProbe ? await change.find(webhooks, webhook.id) : webhook;
       if (current?.version !== webhook.version) return null;
-      if (!(await settleDelivery(change, delivery, { state: 'pending', record }))) return null;
+      if (!(await settle(change, delivery, { state: 'pending', record }))) return null;
       if (isProbe) change.replace(webhook, probed);
       return { ...delivery, record, version: delivery.version + 1 };
     });
@@ -164,7 +152,7 @@ export class Dispatcher {
       const webhook = await change.find(webhooks, delivery.record.webhookId);
       const input = { outcome, now: change.now, random: random() };
       const next = webhook && settledDelivery(delivery, { ...input, webhook: webhook.record });
-      if (!(await settleDelivery(change, delivery, next)) || !webhook) return null;
+      if (!(await settle(change, delivery, next)) || !webhook) return null;
       const after = settledWebhook(webhook.record, outcome, change.now);
       return after === webhook.record
         ? { webhook, after: webhook }
@@ -187,13 +175,9 @@ export class Dispatcher {
   }
 }
 
+const settle = (change: Change, delivery: Delivery, next: NextDelivery<DeliveryRecord> | null) =>
+  settleDelivery(change, DELIVERIES, delivery, next);
+
 const callerOf = (tenant: string): Caller => ({ kind: 'system', tenant, actor: 'webhooks' });
 
 const isResend = ({ record }: Delivery): boolean => record.resendOf !== undefined;
-
-const isDue = ({ record: { dueAt } }: Delivery, now: number): boolean => dueAt !== null && dueAt <= now;
-
-const sleep = (until: number): Next => ({ next: 'sleep', until });
-
-const sleepUntilDue = (deliveries: readonly Delivery[], now: number): Next =>
-  sleep(Math.min(...deliveries.map(({ record }) => record.dueAt ?? now)));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { ATTEMPTS_MAX, retryDelayMs } from '../deliveries/retry.ts';
 import { afterFailure, afterSuccess, circuitOf, HEALTHY, type Health, isGivenUp } from './health.ts';
-import { ATTEMPTS_MAX, retryDelayMs } from './retry.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,7 +1,8 @@
 /** What follows from the outcome of an attempt: for the delivery, and for the subscription. Pure. */
-import { type Delivery, type DeliveryRecord, finished, type NextDelivery } from './delivery.ts';
+import { finished, type NextDelivery } from '../deliveries/delivery.ts';
+import { settled } from '../deliveries/settlement.ts';
+import type { Delivery, DeliveryRecord } from './delivery.ts';
 import { afterFailure, afterSuccess, isClean, isGivenUp } from './health.ts';
-import { retryDelayMs } from './retry.ts';
 import type { Outcome } from './send.ts';
 import type { WebhookRecord } from './webhook.ts';
 
@@ -13,20 +14,12 @@ export interface SettlementInput {
   readonly random: number;
 }
 
-export function settledDelivery({ record }: Delivery, input: SettlementInput): NextDelivery {
-  const { outcome, webhook, now, random } = input;
-  const last = {
-    at: now,
-    ...('status' in outcome && { status: outcome.status }),
-    ...('reason' in outcome && { reason: outcome.reason }),
-  };
-  const attempted: DeliveryRecord = { ...record, last };
-  if (outcome.kind === 'delivered') return finished(attempted, 'delivered', now);
-  if (!webhook.durable) return finished(attempted, 'failed', now);
-  const isLast = outcome.kind === 'impossible' || webhook.state === 'failed';
-  const delayMs = isLast ? null : retryDelayMs(record.attempts, random);
-  if (delayMs === null) return finished(attempted, 'dead', now);
-  return { state: 'pending', record: { ...attempted, dueAt: now + delayMs } };
+export function settledDelivery(
+  { record }: Delivery,
+  { webhook, ...attempt }: SettlementInput,
+): NextDelivery<DeliveryRecord> {
+  const next = settled(record, { ...attempt, isLast: !webhook.durable || webhook.state === 'failed' });
+  return next.state === 'dead' && !webhook.durable ? { ...next, state: 'failed' } : next;
 }
 
 /** The subscription after the outcome; the same object when nothing changed. */
@@ -52,7 +45,7 @@ export function dropped(
   durable: boolean,
   reason: DropReason,
   now: number,
-): NextDelivery {
+): NextDelivery<DeliveryRecord> {
   const last = { ...record.last, at: record.last?.at ?? now, reason };
   return finished({ ...record, last }, durable ? 'dead' : 'failed', now);
 }

@@ -11,12 +11,13 @@ import {
 } from '@gantry/protocol';
 import { type Caller, type Changes, ResourceService } from '@gantry/resources';
 import type { Store } from '@gantry/store';
+import { findDelivery } from '../deliveries/delivery-list.ts';
 import type { MasterKey } from '../master-key.ts';
 import { mintSecret, type SigningSecret } from '../signing-secret.ts';
 import { DELIVERIES, deliveryView } from './delivery.ts';
-import { findDelivery } from './delivery-list.ts';
 import {
   fingerprintOf,
+  laneOf,
   secretContext,
   viewOf,
   type WebhookKey,
@@ -110,7 +111,7 @@ export class WebhookService extends ResourceService<
     const key = { tenant: caller.tenant, webhookId };
     const answer = await changes.run(caller, async (change) => {
       await change.get(webhooks, webhookId);
-      const found = await findDelivery(store.entries, key, deliveryId);
+      const found = await findDelivery(store.entries, DELIVERIES, laneOf(key), deliveryId);
       if (!found) throw new OpenwopError('not_found');
       const { last: _last, finishedAt: _finishedAt, ...event } = found.record;
       const at = { createdAt: change.now, dueAt: change.now, attempts: 0 };

@@ -3,19 +3,24 @@ import { hash } from 'node:crypto';
 import { type CircuitState, WEBHOOKS_PER_TENANT_MAX, webhooksWire } from '@gantry/protocol';
 import { resource, type Stored } from '@gantry/resources';
 import type { Store } from '@gantry/store';
+import { listDeliveries } from '../deliveries/delivery-list.ts';
+import type { LaneKey } from '../deliveries/lanes.ts';
 import type { MasterKey } from '../master-key.ts';
 import { openSecret, type SigningSecret } from '../signing-secret.ts';
-import { listDeliveries } from './delivery-list.ts';
+import { DELIVERIES, deliveryView } from './delivery.ts';
 import { circuitOf, HEALTHY, type Health, recentFailures } from './health.ts';
 
 const FINGERPRINT_LENGTH = 8;
 const DELIVERIES_LISTED = 50;
 
-/** Names a subscription, and the lane its deliveries wait in. */
+/** Names a subscription. */
 export interface WebhookKey {
   readonly tenant: string;
   readonly webhookId: string;
 }
+
+/** Where its deliveries wait. */
+export const laneOf = ({ tenant, webhookId }: WebhookKey): LaneKey => ({ tenant, ref: webhookId });
 
 type SealedSecret = Pick<SigningSecret, 'secretSealed' | 'secretFingerprint'>;
 
@@ -62,7 +67,7 @@ export const webhooks = resource<typeof webhooksWire, WebhookRecord, SealedSecre
     },
     reads: {
       deliveries: (_, { limit = DELIVERIES_LISTED, ...filter }, { stored: { tenant, id }, services }) =>
-        listDeliveries(services.entries, { tenant, webhookId: id }, { ...filter, limit }),
+        listDeliveries(services.entries, DELIVERIES, { tenant, ref: id }, { ...filter, limit }, deliveryView),
     },
     show: (webhook, { now }) => viewOf(webhook, now()),
   },

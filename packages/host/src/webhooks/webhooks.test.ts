@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store, StoreChange } from '@gantry/store';
-import { CLAIM_MS } from './dispatcher.ts';
+import { CLAIM_MS } from '../deliveries/delivery-lanes.ts';
 import { receiver } from './testing/receiver.ts';
 import { createWorld, runFacts, storedEvent } from './testing/world.ts';
 

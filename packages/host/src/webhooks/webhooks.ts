@@ -1,18 +1,17 @@
 /** Wires the webhooks of one process: subscriptions, outbox, lanes and dispatcher. */
 import type { Egress } from '@gantry/egress';
 import type { Changes } from '@gantry/resources';
-import type { Store, StoreChange } from '@gantry/store';
+import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import { createDeliveryLanes, type DeliveryLanes } from '../deliveries/delivery-lanes.ts';
 import type { MasterKey } from '../master-key.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { onceAtATime } from '../runtime/once-at-a-time.ts';
-import { WakeClock } from '../runtime/wake-clock.ts';
 import { DELIVERIES } from './delivery.ts';
-import { CLAIM_MS, Dispatcher } from './dispatcher.ts';
-import { Lanes } from './lanes.ts';
+import { Dispatcher } from './dispatcher.ts';
 import { type Outbox, WebhookOutbox } from './outbox.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { type WebhookKey, webhooks } from './webhook.ts';
+import { laneOf, type WebhookKey, webhooks } from './webhook.ts';
 import { WebhookService } from './webhook-service.ts';
 
 export interface WebhooksOptions {
@@ -37,16 +36,22 @@ export interface Webhooks {
   stop(): Promise<void>;
 }
 
-const PENDING = DELIVERIES.pending.kind;
-const SWEEP_BATCH = 256;
-const RETRY_AFTER_ERROR_MS = 5_000;
-
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store, now, randomBytes, log } = options;
   const subscriptions = new Subscriptions(store.entries);
   const random = (): number => (randomBytes(1)[0] ?? 0) / 255;
-  const lanes: Lanes = new Lanes({ ...options, turn: (key) => dispatcher.turn(key) });
-  const wakeLane = (key: WebhookKey): void => lanes.wake(key);
+  const lanes: DeliveryLanes = createDeliveryLanes({
+    ...options,
+    noun: 'webhook',
+    kind: DELIVERIES.pending.kind,
+    turn: ({ tenant, ref }) => dispatcher.turn({ tenant, webhookId: ref }),
+    onChange({ kinds, missed }) {
+      // What this process wrote with an unknown outcome may be there.
+      if (missed) outbox.committed();
+      if (missed || kinds.includes(webhooks.kind)) void reload();
+    },
+  });
+  const wakeLane = (key: WebhookKey): void => lanes.wake(laneOf(key));
   const outbox = new WebhookOutbox({ subscriptions, now, wake: wakeLane });
   const dispatcher = new Dispatcher({ ...options, subscriptions, outbox, random });
   const service = new WebhookService({
@@ -56,13 +61,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       wakeLane(key);
     },
   });
-  const clock = new WakeClock(now, () => sweep({ store, now, log, wake: wakeLane }), options.clock);
-  let unwatch: (() => Promise<void>) | undefined;
-
-  const wake = (): void => {
-    for (const key of subscriptions.all()) lanes.wake(key);
-    clock.note(now());
-  };
 
   const reload = onceAtATime(async () => {
     try {
@@ -71,48 +69,20 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       log.warn({ err: error }, 'webhook subscriptions could not be read; those known so far stay in use');
     }
   });
-
-  function onChange({ kinds, missed }: StoreChange): void {
-    // What this process wrote with an unknown outcome may be there.
-    if (missed) outbox.committed();
-    if (missed || kinds.includes(webhooks.kind)) void reload();
-    // The other process sends these itself; we look again when its claims would have ended.
-    if (missed || kinds.includes(PENDING)) clock.note(now() + CLAIM_MS);
-  }
+  const wake = (): void => {
+    for (const key of subscriptions.all()) wakeLane(key);
+    lanes.wakeAll();
+  };
 
   return {
     outbox,
     service,
     wake,
     async start() {
-      unwatch = await store.watch(onChange);
+      await lanes.start();
       await subscriptions.load();
       wake();
     },
-    async stop() {
-      clock.stop();
-      await unwatch?.();
-      await lanes.stop();
-    },
+    stop: () => lanes.stop(),
   };
-}
-
-/** Finds deliveries that no process works on, such as those of a process that died. Answers when to look again. */
-async function sweep(options: {
-  readonly store: Store;
-  readonly now: () => number;
-  readonly log: Logger;
-  readonly wake: (key: WebhookKey) => void;
-}): Promise<number | null> {
-  const { store, now, log, wake } = options;
-  try {
-    for (const { tenant, ref } of await store.entries.due(PENDING, now(), SWEEP_BATCH)) {
-      if (ref !== null) wake({ tenant, webhookId: ref });
-    }
-    const next = await store.entries.nextDueAt(PENDING);
-    return next === null ? null : Math.max(next, now()) + CLAIM_MS;
-  } catch (error) {
-    log.warn({ err: error }, 'due webhook deliveries could not be read; trying again');
-    return now() + RETRY_AFTER_ERROR_MS;
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * Whose turn it is. Each subscription is a lane; a turn is the work on one delivery.
+ * Whose turn it is. Each receiver, such as a webhook subscription, is a lane; a turn is the work on one delivery.
  *
  * I1  A lane has one turn at a time, so its deliveries leave in order.
  * I2  A lane goes to the end of its tenant's line after its turn, and tenants take turns: a slow or long one holds up
@@ -10,12 +10,17 @@ import { limiter, type Release } from '@gantry/limiter';
 import type { Logger } from 'pino';
 import type { Clock } from '../runtime/clock.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
-import type { WebhookKey } from './webhook.ts';
 
 const TURNS_AT_ONCE_MAX = 64;
 /** A turn lasts as long as its receiver: slow ones of one tenant leave the rest to the others. */
 const TENANT_TURNS_AT_ONCE_MAX = 16;
 const RETRY_AFTER_ERROR_MS = 5_000;
+
+/** Whose deliveries a lane sends: `ref` is what they belong to. */
+export interface LaneKey {
+  readonly tenant: string;
+  readonly ref: string;
+}
 
 /** What a lane wants next. */
 export type Next =
@@ -30,12 +35,14 @@ type LaneState =
   | { readonly state: 'sleeping'; readonly until: number };
 
 interface Lane {
-  readonly key: WebhookKey;
+  readonly key: LaneKey;
   now: LaneState;
 }
 
 export interface LanesOptions {
-  readonly turn: (key: WebhookKey) => Promise<Next>;
+  /** For the log: `webhook`. */
+  readonly noun: string;
+  readonly turn: (key: LaneKey) => Promise<Next>;
   readonly clock?: Clock;
   readonly now: () => number;
   readonly log: Logger;
@@ -55,8 +62,8 @@ export class Lanes {
   }
 
   /** There may be something to do. */
-  wake(key: WebhookKey): void {
-    const lane = this.#lanes.get(key.webhookId);
+  wake(key: LaneKey): void {
+    const lane = this.#lanes.get(laneName(key));
     if (lane?.now.state === 'ready') return;
     if (lane?.now.state === 'running') lane.now = { state: 'running', woken: true };
     else this.#enqueue(lane ?? { key, now: { state: 'ready' } });
@@ -72,7 +79,7 @@ export class Lanes {
 
   #enqueue(lane: Lane): void {
     lane.now = { state: 'ready' };
-    this.#lanes.set(lane.key.webhookId, lane);
+    this.#lanes.set(laneName(lane.key), lane);
     if (this.#stopped) return;
     const { tenant } = lane.key;
     const slot = this.#slots.tryAcquire(tenant);
@@ -106,16 +113,16 @@ export class Lanes {
       lane.now = { state: 'sleeping', until: next.until };
       this.#clock.note(next.until);
     } else {
-      this.#lanes.delete(lane.key.webhookId);
+      this.#lanes.delete(laneName(lane.key));
     }
   }
 
-  async #turn(key: WebhookKey): Promise<Next> {
-    const { turn, now, log } = this.#options;
+  async #turn(key: LaneKey): Promise<Next> {
+    const { noun, turn, now, log } = this.#options;
     try {
       return await turn(key);
     } catch (error) {
-      log.warn({ err: error, webhookId: key.webhookId }, 'webhook deliveries are held up; trying again');
+      log.warn({ err: error, [`${noun}Id`]: key.ref }, `${noun} deliveries are held up; trying again`);
       return { next: 'sleep', until: now() + RETRY_AFTER_ERROR_MS };
     }
   }
@@ -132,3 +139,6 @@ export class Lanes {
     return next;
   }
 }
+
+/** Some refs are chosen by callers: two tenants may choose the same. */
+export const laneName = ({ tenant, ref }: LaneKey): string => `${tenant}\0${ref}`;

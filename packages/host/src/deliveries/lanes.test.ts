@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Lanes, type Next } from './lanes.ts';
 
 const log = pino({ level: 'silent' });
-const key = (webhookId: string, tenant = 'acme') => ({ tenant, webhookId });
+const key = (webhookId: string, tenant = 'acme') => ({ tenant, ref: webhookId });
 const IDLE: Next = { next: 'idle' };
 const AGAIN: Next = { next: 'again' };
 
@@ -14,7 +14,8 @@ function driven(t: TestContext) {
   const started: string[] = [];
   let at = 0;
   const lanes = new Lanes({
-    turn: ({ webhookId }) => {
+    noun: 'webhook',
+    turn: ({ ref: webhookId }) => {
       assert.ok(!open.has(webhookId), 'two turns of one lane');
       started.push(webhookId);
       return new Promise((resolve) => open.set(webhookId, resolve));
@@ -95,7 +96,7 @@ test('a turn that fails is tried again later', async (t) => {
     if (++turns === 1) throw new Error('the store is away');
     return IDLE;
   };
-  const lanes = new Lanes({ turn, now: () => at, log });
+  const lanes = new Lanes({ noun: 'webhook', turn, now: () => at, log });
   t.after(() => lanes.stop());
   lanes.wake(key('a'));
   await new Promise(setImmediate);

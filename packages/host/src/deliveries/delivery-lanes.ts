@@ -1,0 +1,73 @@
+/** The lanes of one kind of delivery, and the clock that finds deliveries which no process works on. */
+import type { Store, StoreChange } from '@gantry/store';
+import type { Logger } from 'pino';
+import type { Clock } from '../runtime/clock.ts';
+import { WakeClock } from '../runtime/wake-clock.ts';
+import { type LaneKey, Lanes, type LanesOptions } from './lanes.ts';
+
+/** Twice what an attempt takes. A claim whose delivery could not be sent, for want of the store, holds it up so long. */
+export const CLAIM_MS = 12_000;
+const SWEEP_BATCH = 256;
+const RETRY_AFTER_ERROR_MS = 5_000;
+
+export interface DeliveryLanesOptions extends LanesOptions {
+  readonly store: Pick<Store, 'entries' | 'watch'>;
+  /** Of pending deliveries. */
+  readonly kind: string;
+  /** Another process has changed something. */
+  readonly onChange?: (change: StoreChange) => void;
+  readonly clock?: Clock;
+  readonly log: Logger;
+}
+
+export interface DeliveryLanes {
+  /** There may be something to do for this lane. */
+  wake(key: LaneKey): void;
+  /** Looks at everything that may be due. */
+  wakeAll(): void;
+  /** Goes on with what earlier processes left. */
+  start(): Promise<void>;
+  /** Waits for attempts under way; call before the store closes. */
+  stop(): Promise<void>;
+}
+
+export function createDeliveryLanes(options: DeliveryLanesOptions): DeliveryLanes {
+  const { store, kind, now, onChange } = options;
+  const lanes = new Lanes(options);
+  const clock = new WakeClock(now, () => sweep(options, (key) => lanes.wake(key)), options.clock);
+  let unwatch: (() => Promise<void>) | undefined;
+  return {
+    wake: (key) => lanes.wake(key),
+    wakeAll: () => clock.note(now()),
+    async start() {
+      unwatch = await store.watch((change) => {
+        onChange?.(change);
+        // The other process sends these itself; we look again when its claims would have ended.
+        if (change.missed || change.kinds.includes(kind)) clock.note(now() + CLAIM_MS);
+      });
+      clock.note(now());
+    },
+    async stop() {
+      clock.stop();
+      await unwatch?.();
+      await lanes.stop();
+    },
+  };
+}
+
+/** Finds deliveries that no process works on, such as those of a process that died. Answers when to look again. */
+async function sweep(
+  { store, kind, noun, now, log }: DeliveryLanesOptions,
+  wake: (key: LaneKey) => void,
+): Promise<number | null> {
+  try {
+    for (const { tenant, ref } of await store.entries.due(kind, now(), SWEEP_BATCH)) {
+      if (ref !== null) wake({ tenant, ref });
+    }
+    const next = await store.entries.nextDueAt(kind);
+    return next === null ? null : Math.max(next, now()) + CLAIM_MS;
+  } catch (error) {
+    log.warn({ err: error }, `due ${noun} deliveries could not be read; trying again`);
+    return now() + RETRY_AFTER_ERROR_MS;
+  }
+}

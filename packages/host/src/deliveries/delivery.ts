@@ -1,0 +1,90 @@
+/**
+ * Something on its way to a receiver. Its state is its kind, so that each state can be listed by itself: a lane reads
+ * what is pending, oldest first, and never what is done.
+ */
+import type { DeliveryState } from '@gantry/protocol';
+import type { Change, RecordKind, Stored } from '@gantry/resources';
+
+export const DAY_MS = 86_400_000;
+
+/** What every delivery keeps of its attempts. */
+export interface Attempts {
+  /** When the next attempt may start, or a claim ends; null when finished. */
+  readonly dueAt: number | null;
+  /** Claims so far: an attempt that died with its process counts. */
+  readonly attempts: number;
+  readonly last?: { readonly at: number; readonly status?: number; readonly reason?: string };
+  readonly finishedAt?: number;
+  readonly createdAt: number;
+}
+
+export type DeliveryKinds<R extends Attempts, S extends DeliveryState = DeliveryState> = Readonly<
+  Record<S, RecordKind<R>>
+>;
+
+/** A kind for each state of `keptMs`, which says how long a delivery is kept in it. */
+export function deliveryKinds<R extends Attempts, S extends DeliveryState>(
+  common: Pick<RecordKind<R>, 'kind' | 'idPrefix' | 'ref'>,
+  keptMs: Readonly<Record<S, number>>,
+): DeliveryKinds<R, S> {
+  const kindOf = (state: string, kept: number): RecordKind<R> => ({
+    ...common,
+    kind: state === 'pending' ? common.kind : `${common.kind}-${state}`,
+    dueAt: ({ dueAt }) => dueAt,
+    expiresAt: ({ finishedAt }) => (finishedAt === undefined ? null : finishedAt + kept),
+  });
+  const kinds = Object.entries<number>(keptMs).map(([state, kept]) => [state, kindOf(state, kept)]);
+  return Object.fromEntries(kinds);
+}
+
+/** What a delivery becomes. */
+export interface NextDelivery<R extends Attempts, S extends DeliveryState = DeliveryState> {
+  readonly state: S;
+  readonly record: R;
+}
+
+export const finished = <R extends Attempts, S extends Exclude<DeliveryState, 'pending'>>(
+  record: R,
+  state: S,
+  now: number,
+): NextDelivery<R, S> => ({ state, record: { ...record, dueAt: null, finishedAt: now } });
+
+/** Null removes it. False, and nothing is written, when another has changed it since. */
+export async function settleDelivery<R extends Attempts, S extends DeliveryState>(
+  change: Change,
+  kinds: DeliveryKinds<R, NoInfer<S> | 'pending'>,
+  { id, version }: Stored<R>,
+  next: NextDelivery<R, S> | null,
+): Promise<boolean> {
+  const current = await change.find(kinds.pending, id);
+  if (current?.version !== version) return false;
+  if (next?.state === 'pending') change.replace(current, next.record);
+  else change.delete(current);
+  if (next && next.state !== 'pending') change.create(kinds[next.state], next.record, id);
+  return true;
+}
+
+/** The record while one process sends it, until the claim ends. */
+export const claimed = <R extends Attempts>(record: R, until: number): R => ({
+  ...record,
+  dueAt: until,
+  attempts: record.attempts + 1,
+});
+
+export const isDue = ({ record: { dueAt } }: { readonly record: Attempts }, now: number): boolean =>
+  dueAt !== null && dueAt <= now;
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+/** How readers see the attempts. */
+export function attemptsView({ attempts, last, finishedAt, dueAt, createdAt }: Attempts) {
+  return {
+    attempts,
+    ...(last?.status !== undefined && { lastStatus: last.status }),
+    ...(last?.reason !== undefined && { lastReason: last.reason }),
+    ...(last && { lastAttemptAt: isoTime(last.at) }),
+    ...(dueAt !== null && { nextAttemptAt: isoTime(dueAt) }),
+    ...(finishedAt !== undefined && { finishedAt: isoTime(finishedAt) }),
+    createdAt: isoTime(createdAt),
+  };
+}

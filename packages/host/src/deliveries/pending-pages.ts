@@ -1,0 +1,61 @@
+/** What each lane has read of its pending deliveries and not yet worked on. */
+import { fromEntry, type RecordKind, type Stored } from '@gantry/resources';
+import type { Store } from '@gantry/store';
+import { type Attempts, isDue } from './delivery.ts';
+import { type LaneKey, laneName, type Next } from './lanes.ts';
+
+/** A lane looks at this many; when all of them wait for a later attempt, those behind them wait too. */
+const PAGE = 256;
+
+export const AGAIN: Next = { next: 'again' };
+export const IDLE: Next = { next: 'idle' };
+export const sleep = (until: number): Next => ({ next: 'sleep', until });
+
+export const sleepUntilDue = (deliveries: readonly { readonly record: Attempts }[], now: number): Next =>
+  sleep(Math.min(...deliveries.map(({ record }) => record.dueAt ?? now)));
+
+export interface PendingPagesOptions<R extends Attempts> {
+  readonly entries: Pick<Store['entries'], 'list'>;
+  readonly kind: RecordKind<R>;
+  readonly now: () => number;
+  /** These were found in the store. */
+  readonly onRead?: (key: LaneKey, page: readonly Stored<R>[]) => void;
+}
+
+export class PendingPages<R extends Attempts> {
+  readonly #options: PendingPagesOptions<R>;
+  readonly #pages = new Map<string, readonly Stored<R>[]>();
+
+  constructor(options: PendingPagesOptions<R>) {
+    this.#options = options;
+  }
+
+  /** From memory while it has something due. */
+  async read(key: LaneKey): Promise<readonly Stored<R>[]> {
+    const { entries, kind, now, onRead } = this.#options;
+    const read = this.#pages.get(laneName(key));
+    if (read?.some((delivery) => isDue(delivery, now()))) return read;
+    const filter = { ref: key.ref, oldestFirst: true, limit: PAGE } as const;
+    const found = await entries.list(kind.kind, key.tenant, filter);
+    // Ids of some kinds sort by something else; deliveries leave in the order in which they were made.
+    const page = found
+      .map((entry) => fromEntry(kind, entry))
+      .sort((a, b) => a.record.createdAt - b.record.createdAt);
+    onRead?.(key, page);
+    this.#pages.set(laneName(key), page);
+    return page;
+  }
+
+  /** This one is being worked on. */
+  take(key: LaneKey, delivery: Stored<R>): void {
+    const page = this.#pages.get(laneName(key)) ?? [];
+    this.#pages.set(
+      laneName(key),
+      page.filter((each) => each !== delivery),
+    );
+  }
+
+  forget(key: LaneKey): void {
+    this.#pages.delete(laneName(key));
+  }
+}
