@@ -7,6 +7,7 @@ export {
   childRequests,
   childrenToCancel,
   childWorkflows,
+  exposedInput,
   isRunningChild,
   runningChildren,
 } from './children/requests.ts';

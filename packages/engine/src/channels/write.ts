@@ -23,9 +23,16 @@ export const ENTRIES_MAX = 10_000;
  * @example const refusal = writeChannelFrom(step, node, 'log', { text: 'hello' });
  */
 export function writeChannelFrom(step: Step, node: PlanNode, name: string, value: Json): Refusal | undefined {
+  const refusal = writeRefusal(step, node, name, value);
+  if (!refusal) emitWritten(step, step.plan.channels.get(name)!, value, { nodeId: node.id });
+  return refusal;
+}
+
+/** Why a node of this run may not write the value; nothing is written. */
+export function writeRefusal(step: Step, node: PlanNode, name: string, value: Json): Refusal | undefined {
   const channel = step.plan.channels.get(name);
   if (!channel) return unknownChannel(name);
-  return accessRefusal(channel, 'writers', node) ?? writeTo(step, channel, value, { nodeId: node.id });
+  return accessRefusal(channel, 'writers', node) ?? refusalOf(step, channel, value);
 }
 
 export const unknownChannel = (channel: string): Refusal => ({
@@ -41,7 +48,7 @@ export function writeTo(
   value: Json,
   origin: WriteOrigin,
 ): Refusal | undefined {
-  const refusal = schemaBreak(channel, step.run) ?? refusalOf(step, channel, value);
+  const refusal = refusalOf(step, channel, value);
   if (!refusal) emitWritten(step, channel, value, origin);
   return refusal;
 }
@@ -49,6 +56,8 @@ export function writeTo(
 function refusalOf(step: Step, channel: PlanChannel, value: Json): Refusal | undefined {
   const { name, declaration, check } = channel;
   const { reducer } = declaration;
+  const broken = schemaBreak(channel, step.run);
+  if (broken) return broken;
   if (isTooLarge({ value })) return tooLarge(`Values written to the channel ${name}`);
   const current = step.run.channels[name]?.value;
   const misfit = misfitOf(reducer, current, value);

@@ -1,5 +1,5 @@
 /** What the shell asks about children between commands. All of it follows from the state alone. */
-import { isTerminal } from '@gantry/protocol';
+import { isTerminal, type RunError } from '@gantry/protocol';
 import type { Plan } from '../plan.ts';
 import { nodeConfig } from '../plan.ts';
 import type { Run, RunFacts } from '../run.ts';
@@ -40,6 +40,19 @@ function requestsOf(
     const harvest = [...new Set(Object.values(mapping.outputs))];
     return { ...about, ...mapInputs(mapping.inputs, run.variables), harvest };
   });
+}
+
+/** What a parent keeps from readers must not come to light in its child. */
+export function exposedInput(parent: Plan, child: Plan, request: ChildRequest): RunError | undefined {
+  const terms = parent.nodes.get(request.nodeId)?.behaviour.children;
+  if (!terms || request.reportsOutputs) return;
+  const { inputs } = terms.mappingOf(request.workflowId);
+  const name = Object.keys(request.inputs).find(
+    (to) => parent.variables.get(inputs[to]!)?.sensitive && child.variables.get(to)?.sensitive !== true,
+  );
+  if (name === undefined) return;
+  const message = `The parent keeps ${inputs[name]} from readers; declare the variable ${name} of ${request.workflowId} as sensitive too.`;
+  return { code: 'validation_error', message, details: { path: `/inputs/${name}` } };
 }
 
 /** Child runs that are under way and wanted. The run may be paused: they go on, and their end waits. */

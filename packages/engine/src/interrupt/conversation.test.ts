@@ -164,3 +164,56 @@ describe('a conversation with itself', () => {
   ] as JsonObject[])
     test(`wrong config: ${JSON.stringify(config)}`, () => assert.throws(() => talk(config), DefinitionError));
 });
+
+describe('a turn that its channel does not take', () => {
+  const open = (channel: JsonObject) =>
+    talk({}, { channels: { talk: { reducer: 'message', ...channel } } } as Partial<WorkflowDefinition>);
+
+  const refused: readonly [string, JsonObject, Json, string][] = [
+    ['does not fit the schema', { schema: { properties: { content: { type: 'string' } } } }, 42, 'talk'],
+    ['exceeds the size', { maxSize: 2 }, 'third', 'second'],
+  ];
+  for (const [problem, channel, bad, good] of refused)
+    test(`${problem}: nothing changes, and the conversation goes on`, () => {
+      const trial = open(channel);
+      if (problem === 'exceeds the size') answer(trial, 'talk', say(good));
+      const before = trial.events.length;
+      assert.equal(refusalOf(trial, 'talk', say(bad)), 'validation_error');
+      const closing = { operation: 'close', turn: { content: bad } };
+      assert.equal(refusalOf(trial, 'talk', closing), 'validation_error');
+      assert.deepEqual([trial.events.length, trial.run.status], [before, 'running']);
+      assert.equal(refusalOf(trial, 'talk', { operation: 'close' }), undefined);
+      assert.equal(trial.advance().run.status, 'completed');
+      assertStrict(trial);
+    });
+
+  test('the time ends a conversation whose channel is full', () => {
+    const trial = talk({ timeoutMs: 1_000 }, {
+      channels: { talk: { reducer: 'message', maxSize: 1 } },
+    } as Partial<WorkflowDefinition>);
+    assert.equal(trial.wake(5_000).run.status, 'completed');
+  });
+});
+
+describe('what is sensitive', () => {
+  const secret = 'the word';
+
+  test('turns of a sensitive channel are masked in every event', () => {
+    const channels = { talk: { reducer: 'message', sensitive: true } };
+    const trial = talk({}, { channels } as Partial<WorkflowDefinition>);
+    answer(trial, 'talk', { operation: 'exchange', turn: { content: secret }, outcome: secret });
+    answer(trial, 'talk', { operation: 'close', turn: { content: secret } });
+    assert.equal(ofType(trial, 'conversation.closed').length, 1);
+    assert.doesNotMatch(JSON.stringify(trial.events.map(({ payload }) => payload)), new RegExp(secret));
+    assertStrict(trial);
+  });
+
+  test('a sensitive outcome is masked in every event', () => {
+    const gate = node('talk', 'core.conversationGate', { outputSensitivity: { outcome: true } });
+    const trial = Trial.begin(workflow([gate]));
+    answer(trial, 'talk', { operation: 'exchange', turn: { content: 'hm' }, outcome: secret });
+    answer(trial, 'talk', { operation: 'close', outcome: secret });
+    assert.equal(ofType(trial, 'conversation.closed').length, 1);
+    assert.doesNotMatch(JSON.stringify(trial.events.map(({ payload }) => payload)), new RegExp(secret));
+  });
+});

@@ -4,11 +4,13 @@
  * C1  Turns count from 0 without gaps; `conversation.opened` is turn 0.
  * C2  Nothing of a conversation follows its `conversation.closed`.
  * C3  Time covers the conversation as a whole, not the single turn.
+ * C4  A turn is emitted only when its channel takes it; one that it does not take changes nothing.
  */
 import { ConversationAnswer, type Json, type JsonObject, misfit, type TurnRequest } from '@gantry/protocol';
-import { writeChannelFrom } from '../channels/write.ts';
+import { writeChannelFrom, writeRefusal } from '../channels/write.ts';
 import type { Command } from '../command.ts';
 import { asJson } from '../json.ts';
+import { maskOutputs } from '../mask.ts';
 import { failNode } from '../node-run.ts';
 import { numberAt, textAt } from '../payload.ts';
 import type { PlanNode } from '../plan.ts';
@@ -34,6 +36,13 @@ type Role = 'user' | 'agent' | 'system';
 export function openConversation(step: Step, node: PlanNode, request: ConversationRequest): boolean {
   const { prompt, outcomeSchema, timeoutMs, agentId, channel, turnsMax } = request;
   const conversationId = nextKey(step, node);
+  const role: Role = agentId === undefined ? 'system' : 'agent';
+  const initialTurn = turnOf(step, conversationId, 0, { content: prompt, from: agentId ?? 'system' }, role);
+  const refusal = channel === undefined ? undefined : writeRefusal(step, node, channel, initialTurn);
+  if (refusal) {
+    failNode(step, node, asError(refusal), false);
+    return false;
+  }
   const { suspendedSeq } = suspend(step, node, {
     kind: 'conversation.exchange',
     data: { conversationId, prompt, ...(outcomeSchema && { outcomeSchema }) },
@@ -41,12 +50,11 @@ export function openConversation(step: Step, node: PlanNode, request: Conversati
     memo: { turnsMax, ...(channel !== undefined && { channel }) },
     ...(timeoutMs !== undefined && { timeoutMs }),
   });
-  const role: Role = agentId === undefined ? 'system' : 'agent';
-  const initialTurn = turnOf(step, conversationId, 0, { content: prompt, from: agentId ?? 'system' }, role);
   const payload: JsonObject = { conversationId, initialTurn, ...(agentId !== undefined && { agentId }) };
   if (outcomeSchema) payload.schema = outcomeSchema;
   emitCaused(step, suspendedSeq, { type: 'conversation.opened', nodeId: node.id, payload });
-  return keepTurn(step, node, channel, initialTurn);
+  if (channel !== undefined) writeChannelFrom(step, node, channel, initialTurn);
+  return true;
 }
 
 /** A caller takes their turn, or closes. */
@@ -71,26 +79,30 @@ export function answerConversation(
       : undefined;
   if (refusal) return refusal;
   if (answer.operation === 'close') {
-    endConversation(step, node, interrupt, { outcome: outcome ?? null, by: by.principal, turn: answer.turn });
-    return;
+    const { turn } = answer;
+    return endConversation(step, node, interrupt, { outcome: outcome ?? null, by: by.principal, turn });
   }
   if (!answer.turn) return invalid('/turn', 'an exchange needs a `turn`.');
   if (turns > numberAt(interrupt.memo ?? {}, 'turnsMax', TURNS_MAX))
     return invalid('/operation', 'the conversation has had all its turns; close it.');
-  exchange(step, node, answer.turn, outcome);
-  return;
+  return exchange(step, node, answer.turn, outcome);
 }
 
 export const TURNS_MAX = 1_000;
 
-/** One more turn. Answers whether the node still goes on: a channel may refuse the message. */
-export function exchange(step: Step, node: PlanNode, said: TurnRequest, outcome?: Json): boolean {
+/** One more turn, or why the channel does not take it. */
+export function exchange(step: Step, node: PlanNode, said: TurnRequest, outcome?: Json): Refusal | undefined {
   const interrupt = step.run.interrupts.get(node.id)!;
   const { conversationId, turns: turnIndex } = stateOf(interrupt);
   const turn = turnOf(step, conversationId, turnIndex, said, said.role ?? 'user');
   if (outcome !== undefined) turn.outcome = outcome;
-  emitNode(step, node.id, 'conversation.exchanged', { conversationId, turnIndex, turn });
-  return keepTurn(step, node, channelOf(interrupt), turn);
+  const channel = channelOf(interrupt);
+  const refusal = turnRefusal(step, node, channel, turn);
+  if (refusal) return refusal;
+  const shown = shownTurn(step, node, channel, turn);
+  emitNode(step, node.id, 'conversation.exchanged', { conversationId, turnIndex, turn: shown });
+  if (channel !== undefined) writeChannelFrom(step, node, channel, turn);
+  return;
 }
 
 interface Ending {
@@ -100,23 +112,38 @@ interface Ending {
   readonly timedOut?: true;
 }
 
-/** Closes with the caller's last words, or with the host's. */
-export function endConversation(step: Step, node: PlanNode, interrupt: Interrupt, ending: Ending): void {
+/** Closes with the caller's last words, which the channel may refuse, or with the host's. */
+export function endConversation(
+  step: Step,
+  node: PlanNode,
+  interrupt: Interrupt,
+  ending: Ending,
+): Refusal | undefined {
   const { conversationId, turns: turnIndex } = stateOf(interrupt);
   const { turn, outcome, by, timedOut } = ending;
   const closing = timedOut ? 'The time for this conversation is over.' : 'The conversation was closed.';
   const finalTurn = turn
     ? turnOf(step, conversationId, turnIndex, turn, turn.role ?? 'user')
     : turnOf(step, conversationId, turnIndex, { content: closing, from: 'system' }, 'system');
-  emitNode(step, node.id, 'conversation.closed', { conversationId, turnIndex, finalTurn, outcome });
-  if (!keepTurn(step, node, channelOf(interrupt), finalTurn)) return;
+  const channel = channelOf(interrupt);
+  const refusal = turnRefusal(step, node, channel, finalTurn);
+  if (turn && refusal) return refusal;
+  const shown = {
+    finalTurn: shownTurn(step, node, channel, finalTurn),
+    ...shownOutcome(step, node, outcome),
+  };
+  emitNode(step, node.id, 'conversation.closed', { conversationId, turnIndex, ...shown });
+  // A full channel does not keep a conversation open: the words of the host are in the event above.
+  if (channel !== undefined && !refusal) writeChannelFrom(step, node, channel, finalTurn);
   const value: JsonObject = { conversationId, outcome, turnCount: turnIndex - 1 };
   if (timedOut) value.reason = 'timeout';
   close(step, node, { interrupt: step.run.interrupts.get(node.id)!, value, by });
+  return;
 }
 
-export const timeOutConversation = (step: Step, node: PlanNode, interrupt: Interrupt): void =>
+export function timeOutConversation(step: Step, node: PlanNode, interrupt: Interrupt): void {
   endConversation(step, node, interrupt, { outcome: null, by: BY_TIMEOUT, timedOut: true });
+}
 
 const channelOf = ({ memo = {} }: Interrupt): string | undefined => textAt(memo, 'channel') || undefined;
 
@@ -144,9 +171,24 @@ function turnOf(
   };
 }
 
-function keepTurn(step: Step, node: PlanNode, channel: string | undefined, turn: JsonObject): boolean {
-  if (channel === undefined) return true;
-  const refusal = writeChannelFrom(step, node, channel, turn);
-  if (refusal) failNode(step, node, asError(refusal), false);
-  return refusal === undefined;
+function turnRefusal(
+  step: Step,
+  node: PlanNode,
+  channel: string | undefined,
+  turn: JsonObject,
+): Refusal | undefined {
+  const refusal = channel === undefined ? undefined : writeRefusal(step, node, channel, turn);
+  return refusal && invalid('/turn', refusal.message);
 }
+
+/** What readers see of a turn whose channel, or whose outcome, is sensitive. */
+function shownTurn(step: Step, node: PlanNode, channel: string | undefined, turn: JsonObject): JsonObject {
+  const { mask, channels } = step.plan;
+  const hidden = channel !== undefined && channels.get(channel)?.declaration.sensitive === true;
+  const { content, outcome, ...about } = turn;
+  if (hidden) return { ...about, content: mask(content!) ?? null };
+  return outcome === undefined ? turn : { ...about, content: content!, ...shownOutcome(step, node, outcome) };
+}
+
+const shownOutcome = (step: Step, node: PlanNode, outcome: Json): JsonObject =>
+  maskOutputs(step.plan, node, { outcome });

@@ -8,8 +8,9 @@ import {
 } from '../interrupt/conversation.ts';
 import { timeoutOf } from '../interrupt/data.ts';
 import { settleByKind } from '../interrupt/outcome.ts';
+import { asError } from '../interrupt/refusal.ts';
 import { isObject } from '../json.ts';
-import { completeNode } from '../node-run.ts';
+import { completeNode, failNode } from '../node-run.ts';
 import type { PlanNode } from '../plan.ts';
 import type { Step } from '../step.ts';
 import type { NodeType, Preparation } from './node-type.ts';
@@ -92,10 +93,13 @@ function channelOf({ config, definition, issue }: Preparation): string | undefin
 }
 
 function playAlone(step: Step, node: PlanNode, request: ConversationRequest, turns: number): void {
-  let open = openConversation(step, node, request);
-  for (let turn = 1; open && turn <= turns; turn++)
-    open = exchange(step, node, { content: `Turn ${turn}`, from: 'user' });
-  if (!open) return;
+  if (!openConversation(step, node, request)) return;
+  for (let turn = 1; turn <= turns; turn++) {
+    const refusal = exchange(step, node, { content: `Turn ${turn}`, from: 'user' });
+    if (!refusal) continue;
+    failNode(step, node, asError(refusal), false);
+    return;
+  }
   const outcome = { turnCount: turns };
   endConversation(step, node, step.run.interrupts.get(node.id)!, { outcome, by: 'host:mock' });
 }

@@ -1,6 +1,6 @@
 /** What tests of the API share: short requests, and answers held against the public schemas. */
 import assert from 'node:assert/strict';
-import type { JsonObject } from '@gantry/protocol';
+import type { JsonObject, WorkflowDefinition } from '@gantry/protocol';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { publicValidator } from '../../../protocol/src/testing/public-schemas.ts';
 import { node, workflow } from '../testing/definitions.ts';
@@ -26,6 +26,7 @@ export const secretive = workflow('secretive', [node('a', 'core.noop')], {
 export interface ApiTest extends TestHost {
   post(url: string, body?: unknown, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
   get(url: string, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
+  registered(definition: WorkflowDefinition): Promise<JsonObject>;
   /** Starts a run and answers its id. */
   start(workflowId: string, more?: JsonObject): Promise<string>;
   /** Polls until the run has ended. */
@@ -51,6 +52,11 @@ export async function apiTest(t: Lifetime, options: Parameters<typeof testHost>[
     ...host,
     get,
     post,
+    async registered(definition) {
+      const response = await post('/v1/host/gantry/workflows', definition);
+      assert.equal(response.statusCode, 201, response.body);
+      return response.json();
+    },
     async start(workflowId, more = {}) {
       const response = await post('/v1/runs', { workflowId, ...more });
       assert.equal(response.statusCode, 201, response.body);

@@ -3,6 +3,7 @@ import {
   type ChildRequest,
   type ChildStart,
   checkInputs,
+  exposedInput,
   isRunningChild,
   type ParentLink,
   type Plan,
@@ -44,6 +45,8 @@ export async function prepareChildren(
       if (!workflow) return { start: { index: request.index, error: unknownChild(request.workflowId) } };
       const issue = checkInputs(workflow.plan, request.inputs).find(({ path }) => isGiven(request, path));
       if (issue) return { start: { index: request.index, error: badInputs(request, issue.message) } };
+      const exposed = exposedInput(plan, workflow.plan, request);
+      if (exposed) return { start: { index: request.index, error: exposed } };
       const { hash, workflowId } = workflow.record;
       const cause = plan.nodes.get(request.nodeId)!.typeId;
       const facts = childFacts(opening, parent, request, { workflowHash: hash, workflowId, cause });

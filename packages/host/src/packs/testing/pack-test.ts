@@ -14,7 +14,6 @@ export interface PackTest extends ApiTest {
   /** Installs, granting the surfaces that its code calls, and is sure that it worked. */
   install(pack: TestPack, query?: string): Promise<void>;
   register(definition: WorkflowDefinition): Promise<LightMyRequestResponse>;
-  registered(definition: WorkflowDefinition): Promise<void>;
   /** Follows the run until its node `a` asks. */
   asks(runId: string): Promise<JsonObject>;
 }
@@ -47,10 +46,6 @@ export async function packTest(t: Lifetime, options: Parameters<typeof apiTest>[
         assert.ok(polled.lastEventSeq > last && !polled.isTerminal, JSON.stringify(polled));
         last = polled.lastEventSeq;
       }
-    },
-    async registered(definition) {
-      const response = await register(definition);
-      assert.equal(response.statusCode, 201, response.body);
     },
   };
 }
