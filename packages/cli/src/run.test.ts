@@ -181,3 +181,13 @@ test('files that cannot be used are named', async (t) => {
   assert.match(bad.stderr, /bad\.json is not JSON/);
   assert.match(list.stderr, /list\.json must hold a JSON object/);
 });
+
+test('a value that reading would change is refused before anything is sent', async (t) => {
+  const host = await startTestHost(t, CREATED);
+  for (const input of ['n=12345678901234567890', 'o={"a":1,"a":2}']) {
+    const { code, stderr } = await cli(host, 'run', 'hello', '--input', input);
+    assert.equal(code, 2);
+    assert.match(stderr, /send it as text|comes twice/);
+  }
+  assert.deepEqual(host.seen, []);
+});

@@ -2,16 +2,30 @@
 
 import { readFile } from 'node:fs/promises';
 import type { Json, JsonObject } from '@gantry/protocol';
-import { didYouMean } from '@gantry/protocol';
+import { didYouMean, readJsonText } from '@gantry/protocol';
 import { UsageError } from './io.ts';
 
 /** JSON when it is JSON, else text. */
 export function readValue(text: string): Json {
   try {
-    return JSON.parse(text);
+    JSON.parse(text);
   } catch {
     return text;
   }
+  return parseJson(text, text);
+}
+
+/** Reads JSON; `source` is where it stands. */
+export function parseJson(text: string, source: string): Json {
+  let read: ReturnType<typeof readJsonText>;
+  try {
+    read = readJsonText(text);
+  } catch (error) {
+    throw new UsageError(`${source} is not JSON: ${error instanceof Error ? error.message : error}`);
+  }
+  if (!read.problem) return read.value;
+  const { path, problem } = read.problem;
+  throw new UsageError(`${source}: ${path === '' ? '' : `${path}: `}${problem}.`);
 }
 
 /** @example splitPair('n=3', '--input') // ['n', '3'] */
@@ -34,11 +48,7 @@ export async function readJson(file: string): Promise<Json> {
   const text = await readFile(file, 'utf8').catch((error) => {
     throw new UsageError(`Cannot read ${file} (${error.code}). Check the path.`);
   });
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${error instanceof Error ? error.message : error}`);
-  }
+  return parseJson(text, file);
 }
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -1,7 +1,7 @@
 /** Going through lists and maps in expressions. */
-import type { Json } from '@gantry/protocol';
+import type { Json, JsonObject } from '@gantry/protocol';
 import { ExpressionError, type Frame, fail, pay, payKeys, truth } from './expression-functions.ts';
-import { isObject } from './json.ts';
+import { isObject, own } from './json.ts';
 
 export type Each = (frame: Frame, item: Json) => Json;
 
@@ -35,6 +35,12 @@ function quantify(frame: Frame, items: readonly Json[], each: Each, decisive: bo
 export function forgive(frame: Frame, error: unknown): void {
   if (!(error instanceof ExpressionError) || error.final) throw error;
   pay(frame, 400);
+}
+
+/** What was written, also where that is null; before the first write what the channel begins with. */
+export function channelValue({ roots }: Frame, name: string, initial: Json | undefined): Json {
+  const written = own(roots.channels as JsonObject, name);
+  return written === undefined ? (initial ?? fail(`The channel ${name} is empty.`)) : written;
 }
 
 export function itemsOf(frame: Frame, value: Json): readonly Json[] {

@@ -146,12 +146,22 @@ function size(frame: Frame, value: Json): number {
   return count;
 }
 
-function toNumber(frame: Frame, value: Json): number {
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const WHOLE = /^[+-]?\d+$/;
+
+function toNumber(frame: Frame, value: Json, form: RegExp): number {
   pay(frame, 1);
   if (typeof value === 'number') return value;
   const string = text(value);
-  if (string.length > 40 || string.trim() === '') return fail('This text is not a number.');
+  if (string.length > 40 || !form.test(string)) return fail('This text is not a number.');
   return finite(Number(string));
+}
+
+function toInteger(frame: Frame, value: Json): number {
+  const number = Math.trunc(toNumber(frame, value, WHOLE));
+  return typeof value === 'number' || Number.isSafeInteger(number)
+    ? number
+    : fail('This integer is too large.');
 }
 
 function toText(frame: Frame, value: Json): string {
@@ -171,8 +181,8 @@ function toBoolean(frame: Frame, value: Json): boolean {
 export const FUNCTIONS: ReadonlyMap<string, Native> = new Map<string, Native>([
   ['size', size],
   ['string', toText],
-  ['double', toNumber],
-  ['int', (frame, value) => Math.trunc(toNumber(frame, value))],
+  ['double', (frame, value) => toNumber(frame, value, DECIMAL)],
+  ['int', toInteger],
   ['bool', toBoolean],
 ]);
 

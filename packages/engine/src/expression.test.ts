@@ -56,6 +56,7 @@ const CASES: [string, Json][] = [
   ['" x ".trim() + "AbÉ".lowerAscii() + "abé".upperAscii()', 'xabÉABé'],
   ['"hello".contains("ell") && "hello".startsWith("he") && "hello".endsWith("lo")', true],
   ['int("12") + int(3.9) + double("0.5")', 15.5],
+  ['int("-7") + double("1e2") + double(".5")', 93.5],
   ['string(1.5) + string(true)', '1.5true'],
   ['bool("true")', true],
 ];
@@ -81,6 +82,13 @@ describe('the language', () => {
     '[1].all(x, x)',
     'variables.lines.exists(l, l.none == 1)',
     'int("12x")',
+    'int("0x10")',
+    'int(" 5 ")',
+    'int("1.5")',
+    'int("12345678901234567890")',
+    'double("0b11")',
+    'double("Infinity")',
+    'double("")',
     'size(1)',
   ])
     test(`fails: ${text}`, () => assert.throws(() => evaluate(text, ORDER), ExpressionError));
@@ -97,6 +105,7 @@ describe('the language', () => {
     '1u',
     '99999999999999999999',
     '{1: 2}',
+    '{"a": 1, "a": 2}',
     '{"__proto__": 1}',
     'f(1)',
     'variables.replace("a", "b")',

@@ -9,7 +9,7 @@
 
 import type { Json, JsonObject } from '@gantry/protocol';
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
-import { COMPREHEND, type Each, forgive, itemsOf, member } from './expression-collections.ts';
+import { COMPREHEND, channelValue, type Each, forgive, itemsOf, member } from './expression-collections.ts';
 import {
   type Evaluate,
   ExpressionError,
@@ -188,8 +188,7 @@ class Compiler {
     if (!channel) throw new Error(`The workflow has no channel ${name}`);
     this.channelNames.add(name);
     const { initial } = channel;
-    return (frame) =>
-      (frame.roots.channels as JsonObject)[name] ?? initial ?? fail(`The channel ${name} is empty.`);
+    return (frame) => channelValue(frame, name, initial);
   }
 
   #field(target: ASTNode, name: string, depth: number): Evaluate {
@@ -280,6 +279,8 @@ class Compiler {
         throw new Error('Keys of a map are texts in quotes');
       return [key.args, this.compile(value, depth)] as const;
     });
+    if (new Set(compiled.map(([key]) => key)).size < compiled.length)
+      throw new Error('A key of the map comes twice');
     return (frame) => {
       pay(frame, compiled.length + 1);
       const result: JsonObject = {};

@@ -54,6 +54,8 @@ for (const [name, body] of [
   ['half a surrogate pair in a name', String.raw`{"\ud800":1}`],
   ['a number past all bounds', '{"a":[1e999]}'],
   ['a number of too many digits', `[-${'9'.repeat(400)}]`],
+  ['an integer that would be rounded', '{"a":[12345678901234567890]}'],
+  ['a member that comes twice', '{"a":1,"a":2}'],
   ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
 ] as const) {
   test(`${name} is refused`, () => {

@@ -1,6 +1,6 @@
-/** Reads a request body: JSON of bounded size and depth, in UTF-8, without prototype tricks. */
+/** Reads a request body: JSON of bounded size and depth, in UTF-8, without prototype tricks or losses. */
 import { isUtf8 } from 'node:buffer';
-import { type Json, OpenwopError } from '@gantry/protocol';
+import { type Json, OpenwopError, readJsonText } from '@gantry/protocol';
 
 export const BODY_DEPTH_MAX = 64;
 
@@ -65,13 +65,20 @@ export function parseBody(body: Buffer): Json | undefined {
     throw refused(`is nested deeper than ${BODY_DEPTH_MAX} levels`);
   }
   const text = body.toString('utf8');
-  let value: Json;
+  const { value, problem: loss } = read(text);
+  const problem = SUSPECT.test(text) ? problemIn(value) : null;
+  if (problem !== null) throw refused(problem);
+  if (loss) {
+    const details = { path: loss.path, problem: loss.problem };
+    throw new OpenwopError('validation_error', { message: `Body ${loss.path}: ${loss.problem}.`, details });
+  }
+  return value;
+}
+
+function read(text: string): ReturnType<typeof readJsonText> {
   try {
-    value = JSON.parse(text);
+    return readJsonText(text);
   } catch {
     throw refused('is not valid JSON');
   }
-  const problem = SUSPECT.test(text) ? problemIn(value) : null;
-  if (problem !== null) throw refused(problem);
-  return value;
 }

@@ -16,6 +16,7 @@ export * from './id.ts';
 export * from './interrupt.ts';
 export * from './interrupt-data.ts';
 export * from './json.ts';
+export * from './json-text.ts';
 export * from './mock-agent.ts';
 export * from './pack.ts';
 export * from './problem.ts';

@@ -1,8 +1,8 @@
-import type { Json } from '@gantry/protocol';
 import { answerFrom, openInterrupt, sendAnswer } from '../answer.ts';
 import { type Command, option } from '../command.ts';
 import { howToAnswer } from '../interrupt.ts';
 import { UsageError } from '../io.ts';
+import { parseJson } from '../values.ts';
 
 const PAIRS_MAX = 100;
 
@@ -26,18 +26,10 @@ export const answer: Command = {
     const json = call.args.text('json');
     if (json !== undefined && rest.length > 0)
       throw new UsageError('Use name=value words or --json, not both.');
-    const whole = json === undefined ? undefined : parse(json);
+    const whole = json === undefined ? undefined : parseJson(json, '--json');
     const interrupt = await openInterrupt(call.client, runId, nodeId);
     if (whole !== undefined) return sendAnswer(call, interrupt, whole);
     if (rest.length === 0) throw new UsageError(`Give an answer:\n${howToAnswer(interrupt).join('\n')}`);
     return sendAnswer(call, interrupt, answerFrom(interrupt, rest));
   },
 };
-
-function parse(json: string): Json {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    throw new UsageError(`--json is not JSON: ${error instanceof Error ? error.message : error}`);
-  }
-}

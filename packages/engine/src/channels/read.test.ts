@@ -33,6 +33,12 @@ describe('reading', () => {
     assert.deepEqual(channelValue(trial), ['new']);
   });
 
+  test('null that was written is null, whatever the default', () => {
+    const read = reader('channels.log == null');
+    const trial = Trial.begin(chain({ reducer: 'replace', default: 7 }, [null], [read]));
+    assert.deepEqual(trial.outputs('read'), { seen: true });
+  });
+
   test('an empty channel is an error to read, and has() asks', () => {
     const channels = { log: { reducer: 'replace' } };
     assert.equal(

@@ -75,6 +75,10 @@ function fields(media: string, bytes: Buffer): JsonObject {
 
 /** A field that comes more than once is a list. */
 function urlEncoded(text: string): JsonObject {
+  // `URLSearchParams` puts a replacement character where the bytes are not UTF-8.
+  for (const [bytes] of text.matchAll(/(%[\da-fA-F]{2})+/g))
+    if (!isUtf8(Buffer.from(bytes.replaceAll('%', ''), 'hex')))
+      throw unreadable('The fields of a form must be text in UTF-8.');
   const form: JsonObject = {};
   let count = 0;
   for (const [name, value] of new URLSearchParams(text)) {

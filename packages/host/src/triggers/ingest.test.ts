@@ -225,6 +225,8 @@ test('forms come as fields, plain or as JSON', async (t) => {
   assertPublic('trigger-event.schema.json', run.facts.triggerData);
   await ingested(rig, binding.ingestUrl, '{"name":"Bob"}', {});
   assertError(await rig.send(binding.ingestUrl, '[1]'), 400, 'validation_error');
+  assertError(await rig.send(binding.ingestUrl, 'name=caf%E9', media), 415, 'unsupported_media_type');
+  await ingested(rig, binding.ingestUrl, 'name=caf%C3%A9+100%', media);
   const parts = { 'content-type': 'multipart/form-data; boundary=x' };
   assertError(await rig.send(binding.ingestUrl, '--x--', parts), 415, 'unsupported_media_type');
 });
@@ -244,6 +246,7 @@ test('hostile requests are refused and leave nothing', async (t) => {
     ['{"__proto__":{"polluted":true}}', {}, 400],
     ['"\\u0000"', {}, 400],
     ['{', {}, 400],
+    ['{"id":12345678901234567890}', {}, 400],
     [Buffer.from([0xff, 0xfe]), { 'content-type': 'text/plain' }, 415],
     [Buffer.from([0x1f, 0x8b]), { 'content-encoding': 'gzip' }, 415],
   ];

@@ -1,7 +1,7 @@
 /** Definitions from the operator's folder, loaded at start and seen by every tenant. */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Json, OpenwopError } from '@gantry/protocol';
+import { type Json, OpenwopError, readJsonText } from '@gantry/protocol';
 import type { Logger } from 'pino';
 import type { Workflows } from '../runtime/runtime.ts';
 import { SHARED } from './workflows.ts';
@@ -39,7 +39,9 @@ async function list(folder: string): Promise<string[]> {
 async function readJson(file: string): Promise<Json> {
   const text = await readFile(file, 'utf8');
   if (text.length > FILE_BYTES_MAX) throw new Error(`file is larger than ${FILE_BYTES_MAX} bytes`);
-  return JSON.parse(text);
+  const { value, problem } = readJsonText(text);
+  if (problem) throw new Error(`${problem.path}: ${problem.problem}`);
+  return value;
 }
 
 function reasonOf(error: unknown): string {
