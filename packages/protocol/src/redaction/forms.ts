@@ -1,0 +1,64 @@
+/** The spellings in which a secret value can turn up in text: as it is, and as the usual encoders write it. */
+
+/** A shorter value would be found where it is not meant. */
+const LENGTH_MIN = 8;
+
+export const isRedactable = (value: string): boolean => value.trim().length >= LENGTH_MIN;
+
+/** Every form under which the value is looked for; none when the value is too short to be looked for. */
+export function formsOf(value: string): readonly string[] {
+  // What surrounds a value in a file is no part of the secret, and is lost on the way.
+  const text = value.trim();
+  if (!isRedactable(text)) return [];
+  const bytes = utf8(text);
+  const base64 = [0, 1, 2].map((offset) => base64At(bytes, offset));
+  const forms = [text, bytes, ...base64, ...base64.map(urlAlphabet), ...hex(bytes), ...jsonForms(text)];
+  return [...new Set([...forms, ...urlForms(text)])];
+}
+
+/** One character per byte: what a reader of bytes sees, and what the encoders take. */
+const utf8 = (text: string): string =>
+  Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+
+/** Characters of base64 that also hold bits of what precedes the value, by its offset in a group of three bytes. */
+const SHARED_CHARACTERS = [0, 2, 3] as const;
+
+/** The characters that depend on the value alone, whatever precedes and follows it. */
+function base64At(bytes: string, offset: number): string {
+  const whole = Math.floor(((offset + bytes.length) * 8) / 6);
+  return btoa('\0'.repeat(offset) + bytes).slice(SHARED_CHARACTERS[offset], whole);
+}
+
+const urlAlphabet = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_');
+
+function hex(bytes: string): string[] {
+  const lower = Array.from(bytes, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+  return [lower, lower.toUpperCase()];
+}
+
+/** Also with the escapes that other languages add, and JSON as a string within JSON. */
+function jsonForms(text: string): string[] {
+  const once = inJson(text);
+  const ascii = once.replace(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return [once, ascii, once.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/'), inJson(once)];
+}
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** Components, forms, and what a URL makes of a value in its path, query and fragment. */
+function urlForms(text: string): string[] {
+  const wellFormed = text.toWellFormed();
+  const url = new URL('http://h');
+  url.pathname = `/${wellFormed}`;
+  url.search = wellFormed;
+  url.hash = wellFormed;
+  const form = new URLSearchParams([['', wellFormed]]).toString().slice(1);
+  const forms = [encodeURIComponent(wellFormed), encodeURI(wellFormed), form, url.search.slice(1)];
+  forms.push(url.pathname.slice(1), url.hash.slice(1));
+  const lower = forms.map((escaped) => escaped.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
+  // Escapes only lengthen a text: a shorter one is a path whose `..` was resolved, and says less than the value.
+  return [...forms, ...lower].filter(({ length }) => length >= wellFormed.length);
+}
