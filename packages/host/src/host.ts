@@ -12,6 +12,7 @@ import { createApi } from './api/server.ts';
 import { openMasterKey } from './master-key.ts';
 import { mountRegistry } from './mounted-registry.ts';
 import { createPacks } from './packs/packs.ts';
+import { createRedactions, type Redactions } from './redaction/redactions.ts';
 import type { LeaseTerms } from './runtime/claims.ts';
 import { INVOCATION_RETENTION_MS, startRetention } from './runtime/retention.ts';
 import { createServices, type Services, type ServicesOptions } from './services.ts';
@@ -99,6 +100,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     now,
     log,
     turns: createTurns(),
+    redactions: createRedactions(),
     egress: createEgressByPurpose({ allow: settings.egressAllow, dnsServers: settings.dnsServers }),
     address,
     publicUrl: () => address.url,
@@ -151,6 +153,7 @@ interface Base {
   readonly now: () => number;
   readonly log: Logger;
   readonly turns: Turns;
+  readonly redactions: Redactions;
   readonly egress: EgressByPurpose;
 }
 

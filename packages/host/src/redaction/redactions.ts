@@ -1,0 +1,43 @@
+/** What this process has opened, by tenant: a tenant's text is redacted by its own values alone, or it could guess those of others. */
+import { EMPTY_REDACTOR, isRedactable, type Redactor } from '@gantry/protocol/redaction';
+import { ValueSet } from './value-set.ts';
+
+export interface Redactions {
+  /** For everything that the tenant reads. Ask for it anew each time: it changes with each new value. */
+  of(tenant: string): Redactor;
+  /** For what the operator reads: values of all tenants, and those of the host itself. */
+  readonly all: Redactor;
+  /** The value is about to be used by the host. The label takes its place in text: the id of the secret. */
+  note(tenant: string, value: string, label: string): void;
+  /** The value is about to be given to pack code. False: it must not be, since it could not be redacted. */
+  keep(tenant: string, value: string, label: string): boolean;
+  /** A secret of the host itself. */
+  noteOwn(value: string, label: string): void;
+}
+
+export function createRedactions(): Redactions {
+  const tenants = new Map<string, ValueSet>();
+  const everything = new ValueSet();
+  const setOf = (tenant: string): ValueSet => {
+    const set = tenants.get(tenant) ?? new ValueSet();
+    tenants.set(tenant, set);
+    return set;
+  };
+  return {
+    of: (tenant) => tenants.get(tenant)?.redactor ?? EMPTY_REDACTOR,
+    get all() {
+      return everything.redactor;
+    },
+    note(tenant, value, label) {
+      if (!isRedactable(value)) return;
+      setOf(tenant).add({ value, label });
+      everything.add({ value, label });
+    },
+    keep(tenant, value, label) {
+      if (!isRedactable(value) || !setOf(tenant).keep({ value, label })) return false;
+      everything.add({ value, label });
+      return true;
+    },
+    noteOwn: (value, label) => everything.add({ value, label }),
+  };
+}
