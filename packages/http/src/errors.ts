@@ -97,5 +97,6 @@ export function answerBrokenRequest(error: { code?: string }, socket: Socket): v
     errorEnvelope(new OpenwopError('validation_error', { message: `The request was not read. ${problem}` })),
   );
   const head = `HTTP/1.1 ${status}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}`;
-  socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`);
+  // Its client may never end its own side, and the requests of the socket wait for more until it is closed
+  socket.end(`${head}\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy());
 }

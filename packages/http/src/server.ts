@@ -22,6 +22,9 @@ import { validatorCompiler } from './validation.ts';
 const PARAM_LENGTH_MAX = 2_048;
 /** Fastify's default is forever: a client that sends a byte a minute would hold its connection. */
 const REQUEST_ARRIVES_WITHIN_MS = 60_000;
+const HEADERS_ARRIVE_WITHIN_MS = 10_000;
+/** How late one that is overdue may be noticed. */
+const OVERDUE_LOOK_MS = 5_000;
 
 export interface ServerOptions {
   readonly access: AccessRules;
@@ -68,6 +71,7 @@ function createApp({ maxRequestBodyBytes, log }: ServerOptions, turns: Turns): A
   const app = fastify({
     exposeHeadRoutes: false,
     requestTimeout: REQUEST_ARRIVES_WITHIN_MS,
+    http: { headersTimeout: HEADERS_ARRIVE_WITHIN_MS, connectionsCheckingInterval: OVERDUE_LOOK_MS },
     bodyLimit: maxRequestBodyBytes,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     frameworkErrors: onError,

@@ -1,4 +1,5 @@
 export { extractArchive, PARTIAL } from './archive/extract-archive.ts';
+export { unpublishable } from './archive/ignore.ts';
 export { ARCHIVE_LIMITS, type ArchiveLimits } from './archive/limits.ts';
 export { isFilePath, normalizePath } from './archive/path.ts';
 export { type Archive, eachFile, readArchive } from './archive/read-archive.ts';

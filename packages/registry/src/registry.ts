@@ -12,6 +12,7 @@ import { namedArchives } from './catalogue/version-entry.ts';
 import { Claims } from './keychain/claims.ts';
 import { createKeyDirectory } from './keychain/directory.ts';
 import { HOME_SCOPES, PUBLIC_SCOPES } from './publish/address.ts';
+import { ARRIVAL, type ArrivalTerms } from './publish/arrival.ts';
 import { Publisher } from './publish/publish.ts';
 import { keychainRoutes } from './routes/keychain.ts';
 import { lifecycleRoutes } from './routes/lifecycle.ts';
@@ -44,6 +45,7 @@ interface RegistryOptions {
   readonly now: () => number;
   readonly log: Logger;
   readonly limits?: ArchiveLimits;
+  readonly arrival?: ArrivalTerms;
 }
 
 export interface Registry {
@@ -87,6 +89,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     limits,
     scopes,
     now,
+    arrival: options.arrival ?? ARRIVAL,
     acceptsUnsigned: policy.acceptsUnsigned,
     sigstore: policy.sigstore,
     keyName: async ({ tenant, keyId }) =>

@@ -15,6 +15,7 @@ import { OpenwopError } from '@gantry/protocol';
 import { openPostgres, openSqlite, type Store } from '@gantry/store';
 import { type Logger, pino } from 'pino';
 import Type from 'typebox';
+import type { ArrivalTerms } from './publish/arrival.ts';
 import { createRegistry, REGISTRY_ACCESS, type Registry } from './registry.ts';
 import { type Settings, SettingsError } from './settings.ts';
 import { openStorage } from './storage/open-storage.ts';
@@ -37,6 +38,7 @@ interface RegistryServerOptions {
   readonly now?: () => number;
   readonly log?: Logger;
   readonly limits?: ArchiveLimits;
+  readonly arrival?: ArrivalTerms;
 }
 
 export interface RegistryServer {
@@ -54,7 +56,7 @@ export interface RegistryServer {
 }
 
 export async function createRegistryServer(options: RegistryServerOptions): Promise<RegistryServer> {
-  const { settings, now = Date.now, limits } = options;
+  const { settings, now = Date.now, limits, arrival } = options;
   const log = options.log ?? pino({ level: settings.logLevel, base: null });
   await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
   const store = await openStore(settings);
@@ -68,6 +70,7 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
     now,
     log,
     ...(limits !== undefined && { limits }),
+    ...(arrival !== undefined && { arrival }),
     policy: {
       name: settings.name,
       acceptsUnsigned: settings.acceptsUnsigned,

@@ -13,6 +13,17 @@ const LOCKFILES = [
   'pack-lock.json',
 ];
 
+const PRIVATE_KEY = /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/;
+
+/** Why a file must not be published, whoever built its archive; undefined for others. */
+export function unpublishable(path: string, bytes: Buffer): string | undefined {
+  const rules = ignore({ ignorecase: false }).add([...ALWAYS, ...LOCKFILES]);
+  if (rules.ignores(path)) return 'it belongs to development, or holds secrets';
+  return bytes.includes('PRIVATE KEY-----') && PRIVATE_KEY.test(bytes.toString('latin1'))
+    ? 'it holds a private key'
+    : undefined;
+}
+
 export interface IgnoreRules {
   ignores(path: string, type: 'file' | 'directory'): boolean;
 }

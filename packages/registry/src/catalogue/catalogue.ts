@@ -58,7 +58,6 @@ export interface PublishedVersion {
   readonly provenance: Provenance;
 }
 
-/** What lists and searches show of a pack, kept in memory. Describes the version that `latestOf` selects. */
 /** What a pack that declares itself a connector integrates with. */
 export interface ConnectorFacet {
   readonly id: string;
@@ -68,6 +67,7 @@ export interface ConnectorFacet {
   readonly actions: readonly { readonly typeId: string; readonly displayName: string }[];
 }
 
+/** What lists and searches show of a pack, kept in memory. Describes the version that `latestOf` selects. */
 export interface PackSummary {
   readonly name: string;
   readonly kind: PackKind;

@@ -92,6 +92,8 @@ describe('yank', () => {
     assert.equal(first.json().yanked.reason, 'Leaks.');
     assert.equal((await acme.act('POST', '/yank', body)).body, first.body);
     assert.equal((await metadata(acme)).versions['1.0.0'].yanked.reason, 'Leaks.');
+    const again = await acme.act('POST', '/yank', { reason: 'Other.' });
+    assert.equal(again.body, first.body, 'the first reason stays');
     acme.pass(HOUR);
     for (const _ of [1, 2]) {
       const reverted = (await acme.act('DELETE', '/yank')).json();

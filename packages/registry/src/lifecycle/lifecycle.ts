@@ -69,12 +69,11 @@ export const yank =
   (state) => {
     const published = publishedOf(state);
     const before = published.yank;
-    if (before?.reason === reason && before.advisoryUrl === advisoryUrl) return keep(published);
+    // The first reason stays; an advisory may follow
+    if (before && (advisoryUrl === undefined || before.advisoryUrl === advisoryUrl)) return keep(published);
     const mark: Yank = {
-      reason,
+      ...(before ?? { reason, yankedAt: timeOf(now), yankedBy: by }),
       ...(advisoryUrl !== undefined && { advisoryUrl }),
-      yankedAt: before?.yankedAt ?? timeOf(now),
-      yankedBy: before?.yankedBy ?? by,
     };
     return write('yanked', { ...published, yank: mark });
   };

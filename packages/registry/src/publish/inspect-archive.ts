@@ -1,6 +1,14 @@
 /** One pass over an archive, with one file in memory at a time. */
 import { isUtf8 } from 'node:buffer';
-import { type ArchiveLimits, digestOf, eachFile, FILE_LIST_FILES, type FileDigest } from '@gantry/packs';
+import {
+  type ArchiveLimits,
+  digestOf,
+  eachFile,
+  FILE_LIST_FILES,
+  type FileDigest,
+  unpublishable,
+} from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
 
 export interface Inspection {
   readonly manifestBytes: Buffer;
@@ -23,11 +31,21 @@ export async function inspectArchive(
   const digests = new Map<string, FileDigest>();
   const listing = new Map<string, Buffer>();
   const { manifestBytes } = await eachFile(source, limits, ({ path, bytes }) => {
+    refuseUnpublishable(path, bytes);
     traces.set(path, traceOf(bytes));
     digests.set(path, digestOf(bytes));
     if (FILE_LIST_FILES.includes(path)) listing.set(path, bytes);
   });
   return { manifestBytes, traces, digests, listing };
+}
+
+function refuseUnpublishable(path: string, bytes: Buffer): void {
+  const why = unpublishable(path, bytes);
+  if (why === undefined) return;
+  throw new OpenwopError('unsafe_paths', {
+    message: `${path} must not be published: ${why}. Build the archive with gantry pack build, or leave the file out.`,
+    details: { path: path.slice(0, 256) },
+  });
 }
 
 /**

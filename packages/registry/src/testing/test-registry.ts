@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ArchiveLimits } from '@gantry/packs';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
+import type { ArrivalTerms } from '../publish/arrival.ts';
 import { createRegistryServer, type RegistryServer } from '../server.ts';
 import { readSettings, type Settings } from '../settings.ts';
 
@@ -28,6 +29,7 @@ export interface TestRegistryOptions {
   readonly settings?: Partial<Settings>;
   readonly limits?: ArchiveLimits;
   readonly now?: () => number;
+  readonly arrival?: ArrivalTerms;
   /** A folder of the caller's, which stays. */
   readonly dataDir?: string;
 }
@@ -44,8 +46,13 @@ export async function testRegistry(
     publicUrl: 'https://packs.example.org',
     ...options.settings,
   };
-  const { limits, now } = options;
-  const server = await createRegistryServer({ settings, ...(limits && { limits }), ...(now && { now }) });
+  const { limits, now, arrival } = options;
+  const server = await createRegistryServer({
+    settings,
+    ...(limits && { limits }),
+    ...(arrival && { arrival }),
+    ...(now && { now }),
+  });
   await server.prepare();
   t.after(async () => {
     await server.stop();
