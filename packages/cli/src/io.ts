@@ -7,8 +7,10 @@ export interface Output {
 
 export interface Input {
   readonly isTTY: boolean;
-  /** One line that a person types; undefined when they have no more to say (Ctrl-D). */
-  ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
+  /** One line that a person types; undefined when they have no more to say (Ctrl-D). Hidden ones are not shown. */
+  ask(prompt: string, signal: AbortSignal, how?: { readonly hidden: boolean }): Promise<string | undefined>;
+  /** All that is piped in. */
+  read(): Promise<string>;
 }
 
 export interface Io {

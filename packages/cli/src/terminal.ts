@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { Input } from './io.ts';
 
 export interface Terminal {
@@ -15,8 +17,10 @@ export function terminalInput({ input, output, interrupt }: Terminal): Input {
     get isTTY() {
       return input.isTTY === true;
     },
-    async ask(prompt, signal) {
-      const lines = createInterface({ input, output, terminal: true });
+    read: () => text(input),
+    async ask(prompt, signal, how) {
+      if (how?.hidden) output.write(prompt);
+      const lines = createInterface({ input, output: how?.hidden ? nothing() : output, terminal: true });
       lines.on('SIGINT', interrupt);
       const ended = once(lines, 'close').then(() => undefined);
       try {
@@ -28,7 +32,10 @@ export function terminalInput({ input, output, interrupt }: Terminal): Input {
         return undefined;
       } finally {
         lines.close();
+        if (how?.hidden) output.write('\n');
       }
     },
   };
 }
+
+const nothing = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -1,4 +1,5 @@
 import type { BackendHealth, DiscoveryDocument, SandboxHealth } from '@gantry/protocol';
+import { type Credentials, createCredentials } from './credentials.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { createInterrupts, type Interrupts } from './interrupts.ts';
@@ -35,6 +36,7 @@ export interface Client {
   readonly triggers: Triggers;
   readonly webhooks: Webhooks;
   readonly deadLetters: DeadLetters;
+  readonly credentials: Credentials;
   readonly keys: Keys;
   /** What the host can do: `/.well-known/openwop`. */
   discovery(): Promise<DiscoveryDocument>;
@@ -70,6 +72,7 @@ export function createClient(options: ClientOptions): Client {
     triggers: createTriggers(transport),
     webhooks: createWebhooks(transport),
     deadLetters: createDeadLetters(transport),
+    credentials: createCredentials(transport),
     keys: createKeys(transport),
     backends: async () => {
       const request = { method: 'GET', path: '/v1/host/gantry/surfaces' } as const;

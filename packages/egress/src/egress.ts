@@ -1,4 +1,5 @@
 import { limiter } from '@gantry/limiter';
+import { CarriedCredential, type CredentialJudge, type CredentialTerms } from './carried-credential.ts';
 import { EgressError, type EgressProblem } from './error.ts';
 import type { Answer } from './exchange.ts';
 import { allowed, type Guard, GuardedRequest, type RedirectLimits } from './guarded-request.ts';
@@ -17,6 +18,8 @@ export interface EgressOptions {
   readonly dnsServers?: readonly string[];
   /** A clock in milliseconds, for `durationMs`. */
   readonly now?: () => number;
+  /** How credentials are judged; without it they go to their audiences alone, by the clock of this machine. */
+  readonly credentials?: Partial<CredentialJudge>;
 }
 
 /** For which tenant, and how long at most. */
@@ -27,7 +30,7 @@ export interface EgressTerms {
   readonly signal?: AbortSignal;
 }
 
-export interface EgressRequest extends OutgoingOptions, EgressTerms {
+export interface EgressRequest extends OutgoingOptions, EgressTerms, CredentialTerms {
   /** For everything together: names, connections, redirects and the body. */
   readonly timeoutMs?: number;
   /** Between two chunks of the body. Default: only `timeoutMs` counts. */
@@ -85,11 +88,13 @@ export function createEgress(options: EgressOptions): Egress {
   const namedLookup = options.lookup ?? systemLookup;
   const lookups = limiter({ max: LOOKUPS_MAX, perTenantMax: TENANT_LOOKUPS_MAX });
   const lines = new KeptLines();
+  const credentialJudge = { wallTime: Date.now, ...options.credentials };
   const begin = (terms: EgressRequest): Guard => {
     const { tenant = '', maxResponseBytes: bytesMax = RESPONSE_BYTES_MAX } = terms;
+    const credential = terms.credential && new CarriedCredential(terms.credential, terms, credentialJudge);
     const judge = (url: string) => judgeUrl(url, policy, tenant || DEFAULT_TENANT);
     const interrupted = interruption({ timeoutMs: TIMEOUT_MS, ...terms });
-    return { ...interrupted, judge, lookup, namedLookup, lookups, lines, tenant, bytesMax };
+    return { ...interrupted, judge, lookup, namedLookup, lookups, lines, tenant, bytesMax, credential };
   };
   return {
     request: async (url, request = {}) => {

@@ -16,6 +16,7 @@ const NEXT = {
   response_too_large: 'Ask for less, or raise the limit.',
   too_many_redirects: 'Use the final URL.',
   redirect_not_allowed: 'Use the final URL, over https.',
+  credential_not_allowed: 'Call an audience of the credential, or change its audiences or value.',
   aborted: 'Nothing to do; the caller gave up.',
 } as const;
 

@@ -7,7 +7,14 @@ import { callerHeaders, REQUEST_BYTES_MAX } from './outgoing.ts';
 export interface FetchTerms
   extends Pick<
     EgressRequest,
-    'tenant' | 'timeoutMs' | 'idleTimeoutMs' | 'maxResponseBytes' | 'redirects' | 'sensitiveHeaders'
+    | 'tenant'
+    | 'timeoutMs'
+    | 'idleTimeoutMs'
+    | 'maxResponseBytes'
+    | 'redirects'
+    | 'sensitiveHeaders'
+    | 'credential'
+    | 'onDecision'
   > {
   /** The body broke off while it arrived; its reader is told too. */
   readonly onBreak?: ((error: unknown) => void) | undefined;

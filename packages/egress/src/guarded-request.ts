@@ -1,4 +1,5 @@
 import type * as Undici from 'undici';
+import type { CarriedCredential } from './carried-credential.ts';
 import { connect } from './connect.ts';
 import type { EgressResponse } from './egress.ts';
 import { EgressError, egressProblem } from './error.ts';
@@ -12,6 +13,7 @@ import { type ResolveOptions, resolve } from './resolve.ts';
 import type { Judgement, Target } from './target.ts';
 
 export interface Guard extends ResolveOptions, Interruption {
+  readonly credential: CarriedCredential | undefined;
   readonly lines: KeptLines;
   readonly bytesMax: number;
   judge(url: string): Judgement<Target>;
@@ -58,8 +60,9 @@ export class GuardedRequest<Body> {
   }
 
   async #hop(url: string, message: Outgoing, followed: number): Promise<Answered<Body>> {
-    const target = allowed(this.#guard.judge(url));
-    const { address, answer } = await this.#exchange(target, message);
+    const { target, addresses } = await this.#find(url);
+    const sent = (await this.#guard.credential?.attach(target.url, message)) ?? message;
+    const { address, answer } = await this.#exchange(target, addresses, sent);
     const { head } = answer;
     const redirect = this.#limits.redirectsMax > 0 ? redirectOf(head) : undefined;
     if (!redirect) {
@@ -77,10 +80,21 @@ export class GuardedRequest<Body> {
     return this.#hop(next.url, next.outgoing, followed + 1);
   }
 
-  async #exchange(target: Target, message: Outgoing): Promise<{ address: string; answer: Answer }> {
+  #find(url: string): Promise<{ target: Target; addresses: readonly string[] }> {
+    const find = async () => {
+      const target = allowed(this.#guard.judge(url));
+      return { target, addresses: await resolve(target, this.#guard) };
+    };
+    return this.#guard.credential?.guarding(url, find) ?? find();
+  }
+
+  async #exchange(
+    target: Target,
+    addresses: readonly string[],
+    message: Outgoing,
+  ): Promise<{ address: string; answer: Answer }> {
     const { lines, tenant, signal, silence, bytesMax } = this.#guard;
     const undici = await loadUndici();
-    const addresses = await resolve(target, this.#guard);
     const key = `${tenant} ${target.url.origin}`;
     const ended = (line: Line, isWhole: boolean): void => {
       if (isWhole) lines.keep(key, line);

@@ -1,5 +1,12 @@
 export { type AllowEntry, readAllowList } from './allow-entry.ts';
 export {
+  type CredentialProvenance,
+  decideEgress,
+  type EgressCredential,
+  type EgressDecision,
+  isAudience,
+} from './audience.ts';
+export {
   createEgress,
   type Egress,
   type EgressRequest,

@@ -60,7 +60,7 @@ function refuse(happened: string, reason: EgressReason = 'request_not_allowed'):
   throw new EgressError(egressProblem(reason, happened));
 }
 
-function checkHeader(name: string, value: string): void {
+export function checkHeader(name: string, value: string): void {
   if (!NAME.test(name) || !VALUE.test(value)) refuse('A header is not valid HTTP.');
   if (asksForUpgrade(name, value))
     refuse(`The header ${name} asks for another protocol.`, 'upgrade_not_allowed');

@@ -1,6 +1,6 @@
 /** The ways out of one process: each purpose has its own policy. */
 import { type AllowEntry, entryOf } from './allow-entry.ts';
-import { createEgress, type Egress } from './egress.ts';
+import { createEgress, type Egress, type EgressOptions } from './egress.ts';
 import type { EgressPurpose } from './policy.ts';
 
 export interface EgressByPurpose {
@@ -10,7 +10,7 @@ export interface EgressByPurpose {
   close(): void;
 }
 
-export interface EgressByPurposeOptions {
+export interface EgressByPurposeOptions extends Pick<EgressOptions, 'credentials'> {
   readonly allow?: readonly AllowEntry[];
   readonly dnsServers?: readonly string[];
 }
@@ -19,12 +19,13 @@ export interface EgressByPurposeOptions {
 export function createEgressByPurpose({
   allow = [],
   dnsServers = [],
+  credentials = {},
 }: EgressByPurposeOptions = {}): EgressByPurpose {
   const made = new Map<string, Egress>();
   const make = (purpose: EgressPurpose, configured: readonly string[]): Egress => {
     const named = configured.map((address) => entryOf(address, purpose));
     const entries = [...named, ...allow.filter((entry) => entry.purpose === purpose)];
-    return createEgress({ policy: { purpose, allow: entries }, dnsServers });
+    return createEgress({ policy: { purpose, allow: entries }, dnsServers, credentials });
   };
   return {
     for: (purpose, configured = []) => {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Owner, RunError, RunStatus } from '@gantry/protocol';
+import type { Json, JsonObject, RunError, RunOwner, RunStatus } from '@gantry/protocol';
 import type { CalledRun, NodeChildren } from './children/child.ts';
 import type { DrainPolicy } from './command.ts';
 import type { Interrupt } from './interrupt/interrupt.ts';
@@ -10,7 +10,7 @@ export interface RunFacts {
   readonly runId: string;
   readonly workflowId: string;
   readonly workflowHash: string;
-  readonly owner: Owner;
+  readonly owner: RunOwner;
   readonly createdAt: number;
   readonly inputs: JsonObject;
   readonly configurable: JsonObject;

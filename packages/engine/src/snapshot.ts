@@ -2,7 +2,7 @@ import {
   ENGINE_VERSION,
   EVENT_LOG_SCHEMA_VERSION,
   type JsonObject,
-  type Owner,
+  type RunOwner,
   type RunSnapshot,
 } from '@gantry/protocol';
 import { channelsView, nodeChannels } from './channels/read.ts';
@@ -52,7 +52,7 @@ function currentNodeId(plan: Plan, run: Run): string | undefined {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-const ownerOf = ({ tenant, workspace, principal }: Owner): Owner => ({
+const ownerOf = ({ tenant, workspace, principal }: RunOwner): RunOwner => ({
   tenant,
   ...(workspace !== undefined && { workspace }),
   ...(principal !== undefined && { principal }),

@@ -101,7 +101,11 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     log,
     turns: createTurns(),
     redactions: createRedactions(),
-    egress: createEgressByPurpose({ allow: settings.egressAllow, dnsServers: settings.dnsServers }),
+    egress: createEgressByPurpose({
+      allow: settings.egressAllow,
+      dnsServers: settings.dnsServers,
+      credentials: { wallTime: now },
+    }),
     address,
     publicUrl: () => address.url,
   };

@@ -4,9 +4,12 @@ import type { Turns } from '@gantry/limiter';
 import { Changes } from '@gantry/resources';
 import { CommitPipeline, type Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import { type Credentials, createCredentials } from './credentials/credentials.ts';
+import { externalStores } from './credentials/external-stores.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import type { MasterKey } from './master-key.ts';
 import type { Packs } from './packs/packs.ts';
+import type { Redactions } from './redaction/redactions.ts';
 import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
 import { PoisonGuard } from './runtime/poison.ts';
 import type { Outbox } from './runtime/runtime.ts';
@@ -31,6 +34,7 @@ export interface ServicesOptions {
   readonly log: Logger;
   readonly turns: Turns;
   readonly egress: EgressByPurpose;
+  readonly redactions: Redactions;
 }
 
 export interface Services {
@@ -39,6 +43,7 @@ export interface Services {
   readonly triggers: Triggers;
   readonly schedules: Schedules;
   readonly heartbeats: Heartbeats;
+  readonly credentials: Credentials;
   readonly packs: Packs;
   readonly surfaces: Surfaces;
   /** Goes on with everything that earlier processes left, and with what is due. */
@@ -55,6 +60,11 @@ export async function createServices(options: ServicesOptions): Promise<Services
     triggers.committed(group);
   });
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
+  const credentials = createCredentials({
+    ...options,
+    changes,
+    stores: externalStores({ variables: settings.secretVariables, folder: settings.secretsDir }),
+  });
   const webhooks = createWebhooks({ ...options, changes, egress: options.egress.for('webhook') });
   const triggers: Triggers = createTriggers({
     ...options,
@@ -85,6 +95,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     triggers,
     schedules,
     heartbeats,
+    credentials,
     packs,
     surfaces,
     async start() {

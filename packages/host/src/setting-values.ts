@@ -5,6 +5,7 @@ import { type Read, read, SettingsError } from '@gantry/http';
 import { readMirrors, readRegistries } from '@gantry/packs';
 import { DEFAULT_UIDS, type UidRange } from '@gantry/sandbox';
 import { notServed } from '@gantry/surfaces';
+import type { SecretVariable } from './credentials/external-stores.ts';
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -100,6 +101,21 @@ export const environmentOf: Read<Readonly<Record<string, Readonly<Record<string,
   }
   return byPack;
 };
+
+const SECRET_VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?:@(.+))?$/;
+
+/** Variables of the environment that credentials may name; one without a tenant belongs to the tenant `default`. */
+export const secretVariablesOf: Read<readonly SecretVariable[]> = (text, name, env) =>
+  read
+    .list()(text, name, env)
+    .map((entry) => {
+      const [, variable, tenant = 'default'] = SECRET_VARIABLE.exec(entry) ?? [];
+      if (variable === undefined)
+        throw new SettingsError(`GANTRY_SECRETS_ENV: "${entry}" is not NAME or NAME@tenant.`);
+      if (variable.startsWith('GANTRY_'))
+        throw new SettingsError(`GANTRY_SECRETS_ENV must not name ${variable}, a setting of the host.`);
+      return { tenant, name: variable, value: env[variable] };
+    });
 
 const MASTER_KEY_LENGTH_MIN = 32;
 

@@ -23,6 +23,7 @@ import {
   masterKeyOf,
   mirrorsOf,
   registriesOf,
+  secretVariablesOf,
   uidsOf,
 } from './setting-values.ts';
 
@@ -100,6 +101,16 @@ const OWN = {
     'GANTRY_MASTER_KEY',
     'key of what is encrypted at rest (else master.key in the data folder)',
     masterKeyOf,
+  ),
+  secretVariables: setting(
+    'GANTRY_SECRETS_ENV',
+    'environment variables that credentials may name: NAME or NAME@tenant, separated by commas (none)',
+    secretVariablesOf,
+  ),
+  secretsDir: setting(
+    'GANTRY_SECRETS_DIR',
+    'folder of files that credentials may name, one folder per tenant (none)',
+    read.text,
   ),
   egressAllow: setting(
     'GANTRY_EGRESS_ALLOW',

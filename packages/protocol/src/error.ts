@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { ACCESS_ERRORS } from './errors/access.ts';
 import { CHAIN_ERRORS } from './errors/chain.ts';
+import { CREDENTIAL_ERRORS } from './errors/credential.ts';
 import type { ErrorEntry } from './errors/entry.ts';
 import { NODE_ERRORS } from './errors/node.ts';
 import { PACK_ERRORS } from './errors/pack.ts';
@@ -28,6 +29,7 @@ export const ERRORS = {
   ...ACCESS_ERRORS,
   ...REQUEST_ERRORS,
   ...RESOURCE_ERRORS,
+  ...CREDENTIAL_ERRORS,
   ...RUN_ERRORS,
   ...NODE_ERRORS,
   ...CHAIN_ERRORS,

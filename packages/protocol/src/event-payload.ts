@@ -3,7 +3,7 @@ import { DEAD_LETTER_EVENT_PAYLOADS } from './dead-letter.ts';
 import type { EventType } from './event-catalogue.ts';
 import { CHILD_EVENT_PAYLOADS } from './event-payload-children.ts';
 import { INTERRUPT_EVENT_PAYLOADS } from './event-payload-interrupt.ts';
-import { DrainPolicy, Owner, RunError } from './run.ts';
+import { DrainPolicy, RunError, RunOwner } from './run.ts';
 import { Count, closedObject, optional, Positive, Text, Values } from './schema.ts';
 
 /** Like `RunSnapshot.error`, with a hint whether the attempt may be repeated. */
@@ -65,7 +65,7 @@ export const EVENT_PAYLOADS = {
     inputs: optional(Values),
     transport: optional(Type.Enum(['rest', 'mcp', 'a2a', 'ui'])),
     engineVersion: optional(Type.String()),
-    owner: optional(Owner),
+    owner: optional(RunOwner),
     tags: optional(Type.Array(Type.String())),
     metadata: optional(Values),
   }),

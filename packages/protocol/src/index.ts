@@ -1,5 +1,6 @@
 export * from './backend-health.ts';
 export * from './capability-names.ts';
+export * from './credential.ts';
 export * from './dead-letter.ts';
 export * from './debug-bundle.ts';
 export * from './did-you-mean.ts';
@@ -18,6 +19,7 @@ export * from './interrupt-data.ts';
 export * from './json.ts';
 export * from './json-text.ts';
 export * from './mock-agent.ts';
+export * from './owner.ts';
 export * from './pack.ts';
 export * from './problem.ts';
 export * from './profile.ts';

@@ -8,12 +8,12 @@ export { isTerminal, RUN_STATUSES } from './run-status.ts';
 export const RunStatus = Type.Enum([...RUN_STATUSES]);
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-export const Owner = closedObject({
+export const RunOwner = closedObject({
   tenant: Text,
   workspace: optional(Text),
   principal: optional(Text),
 });
-export type Owner = Static<typeof Owner>;
+export type RunOwner = Static<typeof RunOwner>;
 
 export const RunError = closedObject({
   code: Text,
@@ -82,7 +82,7 @@ export const RunSnapshot = Type.Object({
   runId: Type.String({ minLength: 1, maxLength: 128 }),
   workflowId: Text,
   status: RunStatus,
-  owner: optional(Owner),
+  owner: optional(RunOwner),
   currentNodeId: optional(Type.String()),
   startedAt: optional(Type.String()),
   completedAt: optional(Type.String()),

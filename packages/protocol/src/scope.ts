@@ -13,6 +13,7 @@ export const SCOPES = [
   'webhooks:manage',
   'audit:read',
   'keys:manage',
+  'credentials:manage',
   'packs:read',
   'packs:install',
   'packs:publish',

@@ -35,3 +35,9 @@ export const DEAD_LETTERS = {
   id: 'deadLetterId',
   item: { retry: 'write' },
 } as const satisfies Table;
+
+export const CREDENTIALS = {
+  path: 'credentials',
+  id: 'ref',
+  item: { rotate: 'write', share: 'write', unshare: 'write', revoke: 'write' },
+} as const satisfies Table;

@@ -28,6 +28,8 @@ export interface RealHost {
   gantry(...args: string[]): Promise<Said>;
   /** The same, to be listened to while it runs. */
   start(...args: string[]): Speaking;
+  /** The same, with this piped in. */
+  piping(text: string, ...args: string[]): Promise<Said>;
   /** One command line on a terminal whose person types these lines. */
   typing(lines: readonly string[], ...args: string[]): Speaking;
 }
@@ -43,7 +45,7 @@ export async function realHost(
   const url = await host.app.listen({ host: '127.0.0.1', port: 0 });
   const speak = (args: readonly string[], stdin: Input | undefined): Speaking => {
     const { io, err } = memoryIo();
-    const { out, says } = listenedOutput(stdin !== undefined);
+    const { out, says } = listenedOutput(stdin?.isTTY === true);
     const env = { GANTRY_URL: url, GANTRY_API_KEY: TEST_KEY, NO_COLOR: '1' };
     const world = { ...io, stdout: out, env, now: options.now ?? Date.now, ...(stdin && { stdin }) };
     const finished = runCli(args, world).then((code) => ({ code, out: out.text, err: err.text }));
@@ -54,6 +56,8 @@ export async function realHost(
     client: createClient({ baseUrl: url, apiKey: TEST_KEY }),
     gantry: (...args) => speak(args, undefined).finished,
     start: (...args) => speak(args, undefined),
+    piping: (text, ...args) =>
+      speak(args, { isTTY: false, ask: async () => undefined, read: async () => text }).finished,
     typing: (lines, ...args) => speak(args, typist(lines)),
   };
 }
@@ -85,6 +89,7 @@ function typist(lines: readonly string[]): Input {
   const rest = [...lines];
   return {
     isTTY: true,
+    read: async () => '',
     ask: (_prompt, signal) =>
       new Promise((resolve, reject) => {
         const next = rest.shift();

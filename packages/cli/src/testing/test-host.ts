@@ -138,7 +138,7 @@ export function memoryIo(): { io: Io; out: MemoryOutput; err: MemoryOutput } {
   const out = memoryOutput(false);
   const err = memoryOutput(false);
   const signal = new AbortController().signal;
-  const stdin = { isTTY: false, ask: async () => undefined };
+  const stdin = { isTTY: false, ask: async () => undefined, read: async () => '' };
   return { io: { stdin, stdout: out, stderr: err, env: {}, cwd: tmpdir(), now: Date.now, signal }, out, err };
 }
 

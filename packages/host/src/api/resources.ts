@@ -25,14 +25,14 @@ const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String()) });
 type View = Readonly<Record<string, unknown>>;
 type Matching = Parameters<ResourceService<Wire, object>['remove']>[2];
 
-/** A service whose wire is known at run time only: the schemas of the routes check what it is given. */
+/** A service whose wire is known at run time only: the schemas of the routes check what it is given. It has what the wire names. */
 interface AnyService {
   create(caller: Caller, input: unknown): Promise<Shown<View>>;
   get(caller: Caller, id: string): Promise<Shown<View>>;
   page(caller: Caller, filter: EntryFilter): Promise<{ shown: Shown<View>[]; hasMore: boolean }>;
   call(caller: Caller, verb: string, id: string, input: unknown, matching: Matching): Promise<Shown<View>>;
-  read(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
-  all(name: string, input: unknown): unknown;
+  read?(caller: Caller, name: string, id: string, input: unknown): Promise<unknown>;
+  all?(name: string, input: unknown): unknown;
   remove(caller: Caller, id: string, matching: Matching): Promise<Shown<View>>;
   readonly digest: ((text: string) => string) | undefined;
 }
@@ -170,7 +170,7 @@ function readRoutes(app: Api, wire: Wire, service: AnyService): void {
     const { about: summary, in: querystring, out = view } = methods[name]!;
     const schema = { summary, params, querystring, response: { 200: out } };
     app.get(`${method}/${name}`, { schema, config }, async (request, reply) => {
-      const answer = await service.read(personOf(request), name, idOf(request), request.query);
+      const answer = await service.read?.(personOf(request), name, idOf(request), request.query);
       return readPayload(request, reply, JSON.stringify(answer));
     });
   }
@@ -180,7 +180,7 @@ function readRoutes(app: Api, wire: Wire, service: AnyService): void {
     const { about: summary, in: body, out = view } = methods[name]!;
     const schema = { summary, body, response: { 200: out } };
     app.post(`${url}::${name}`, { schema, config: { access: scopes.write } }, async (request, reply) =>
-      readPayload(request, reply, JSON.stringify(service.all(name, request.body))),
+      readPayload(request, reply, JSON.stringify(service.all?.(name, request.body))),
     );
   }
 }

@@ -1,7 +1,13 @@
 /** The HTTP face of the host: every resource on one server. */
 
 import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/http';
-import { ErrorEnvelope, heartbeatsWire, OpenwopError, schedulesWire } from '@gantry/protocol';
+import {
+  credentialsWire,
+  ErrorEnvelope,
+  heartbeatsWire,
+  OpenwopError,
+  schedulesWire,
+} from '@gantry/protocol';
 import type { FastifyInstance } from 'fastify';
 import { hostMetrics } from '../metrics.ts';
 import { ArtifactTypes } from '../packs/artifact-types/artifact-types.ts';
@@ -48,11 +54,12 @@ function declinedListings(app: Api): void {
 }
 
 function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
-  const { webhooks, schedules, heartbeats, triggers, packs, surfaces } = deps.services;
+  const { webhooks, schedules, heartbeats, credentials, triggers, packs, surfaces } = deps.services;
   const { now } = deps;
   webhookRoutes(app, webhooks.service, idempotency);
   resourceRoutes(app, schedulesWire, schedules.service, idempotency);
   resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency);
+  resourceRoutes(app, credentialsWire, credentials.service, idempotency);
   triggerSubscriptionRoutes(app, triggers.service, idempotency);
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);

@@ -6,7 +6,7 @@
  * I2  The outcome, the new state and the run it enqueues are one commit: a change acts once.
  * I3  An evaluation ends. The run carries its time limit; if its host is gone, the heartbeat's own due time ends it.
  */
-import type { HeartbeatTick, JsonObject, Owner } from '@gantry/protocol';
+import type { HeartbeatTick, JsonObject, RunOwner } from '@gantry/protocol';
 import { type Changes, fromEntry } from '@gantry/resources';
 import type { Entry, Write } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -33,7 +33,7 @@ export interface EvaluationOptions {
   readonly log: Logger;
 }
 
-const ownerOf = ({ tenant, record: { keyId } }: StoredHeartbeat): Owner => ({ tenant, principal: keyId });
+const ownerOf = ({ tenant, record: { keyId } }: StoredHeartbeat): RunOwner => ({ tenant, principal: keyId });
 
 export type Begun =
   | { readonly kind: 'evaluating'; readonly runId: string }

@@ -2,8 +2,8 @@
 import type { Command, Plan, Refusal, Run, RunFacts } from '@gantry/engine';
 import type {
   JsonObject,
-  Owner,
   RunEvent,
+  RunOwner,
   RunSnapshot,
   RunStatus,
   StoredEvent,
@@ -20,7 +20,7 @@ export interface ResolvedWorkflow {
 }
 
 export interface NewRun {
-  readonly owner: Owner;
+  readonly owner: RunOwner;
   readonly workflow: ResolvedWorkflow;
   readonly scopeId?: string;
   readonly inputs: JsonObject;

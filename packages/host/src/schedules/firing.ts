@@ -5,7 +5,7 @@
  *     it dies.
  * I2  A tick that can't become a run is recorded on the schedule, which goes on.
  */
-import type { JsonObject, Owner } from '@gantry/protocol';
+import type { JsonObject, RunOwner } from '@gantry/protocol';
 import { type Changes, fromEntry, type Stored } from '@gantry/resources';
 import type { Entry, Write } from '@gantry/store';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
@@ -78,7 +78,7 @@ async function createRun(
   return result.kind === 'created' ? { kind: 'fired', runId: result.runId } : NONE;
 }
 
-const ownerOf = (tenant: string, { source }: ScheduleRecord): Owner =>
+const ownerOf = (tenant: string, { source }: ScheduleRecord): RunOwner =>
   source.kind === 'api' ? { tenant, principal: source.keyId } : { tenant };
 
 const pass = async (

@@ -8,7 +8,7 @@
  */
 import { hash } from 'node:crypto';
 import { channelTriggers, isFromTrigger, newRun, type RunFacts, triggersFiredBy } from '@gantry/engine';
-import { fromStored, type JsonObject, newId, type Owner, type StoredEvent } from '@gantry/protocol';
+import { fromStored, type JsonObject, newId, type RunOwner, type StoredEvent } from '@gantry/protocol';
 import { type Changes, fromEntry, type RecordKind, toEntry } from '@gantry/resources';
 import type { Entry, Store, Write } from '@gantry/store';
 import { fromStoredFacts } from '../runtime/run-record.ts';
@@ -30,7 +30,7 @@ export interface ChannelWritesOptions {
 /** The run to start. */
 export interface ChannelFiring {
   readonly workflowId: string;
-  readonly owner: Owner;
+  readonly owner: RunOwner;
   readonly triggerId: string;
   readonly eventId: string;
   readonly data: JsonObject;

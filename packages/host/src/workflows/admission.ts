@@ -1,6 +1,6 @@
 /** Whether a run may begin: the same for `POST /v1/runs` and for runs that the host itself starts. */
 import { checkInputs, childWorkflows, type InputIssue } from '@gantry/engine';
-import { checkRunOptions, type JsonObject, OpenwopError, type Owner } from '@gantry/protocol';
+import { checkRunOptions, type JsonObject, OpenwopError, type RunOwner } from '@gantry/protocol';
 import { Contended } from '@gantry/resources';
 import type { NewRun, ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
 import { checkConfigurable } from './configurable.ts';
@@ -16,7 +16,7 @@ export interface RunRequest {
 /** Throws `not_found` or `validation_error` when no run can come of it. */
 export async function admit(
   workflows: Pick<Workflows, 'resolve'>,
-  owner: Owner,
+  owner: RunOwner,
   request: RunRequest,
 ): Promise<NewRun> {
   const { workflowId, inputs, configurable, tags, metadata } = request;

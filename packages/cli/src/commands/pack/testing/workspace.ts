@@ -30,7 +30,7 @@ export async function workspace(t: TestContext, env: Env = {}): Promise<Workspac
     const { io, err } = memoryIo();
     const stdout = memoryOutput(lines !== undefined);
     const rest = [...(lines ?? [])];
-    const stdin = { isTTY: lines !== undefined, ask: async () => rest.shift() };
+    const stdin = { isTTY: lines !== undefined, ask: async () => rest.shift(), read: async () => '' };
     const world = {
       ...io,
       stdin,

@@ -1,0 +1,135 @@
+import type { Credential, CredentialShare } from '@gantry/protocol';
+import { type Call, option } from '../command.ts';
+import { UsageError } from '../io.ts';
+import { print } from '../output.ts';
+import { resourceCommand } from '../resource-command.ts';
+import { readSecret, SECRET_OPTIONS } from '../secret-value.ts';
+import { printable } from '../style.ts';
+import { readChoice } from '../values.ts';
+
+const KINDS = ['api_key', 'bearer', 'basic', 'oauth2'] as const;
+const SCOPES = ['tenant', 'workspace', 'user', 'run'] as const;
+const STORES = ['env', 'files'] as const;
+const OVERLAP_MAX = 90 * 86_400;
+const LISTED = 50;
+
+/** Where the operator keeps it, or the value itself. */
+async function materialOf(call: Call) {
+  const source = call.args.text('source');
+  if (source === undefined) return { value: await readSecret(call) };
+  const [store, name] = source.split(':');
+  const known = readChoice(store, { known: STORES, noun: 'store' });
+  if (!known || !name) throw new UsageError(`--source takes env:NAME or files:NAME, not "${source}".`);
+  return { source: { store: known, name } };
+}
+
+function shareOf({ args }: Call): CredentialShare {
+  const share = args.given('workspace', 'principal');
+  if (Object.keys(share).length === 0) throw new UsageError('Name a --workspace, a --principal or both.');
+  return share;
+}
+
+function said(call: Call, credential: Credential, what: string): void {
+  for (const warning of credential.warnings) call.io.stderr.write(`Warning: ${warning}\n`);
+  print(call, credential, `${credential.ref} ${what}\n`);
+}
+
+export const credentials = resourceCommand<Credential>({
+  name: 'credentials',
+  id: 'ref',
+  summary: 'keep API keys and tokens that nodes use without seeing them',
+  details:
+    'The value is piped in, typed unseen, or read from a file or variable; it is never shown again.\n' +
+    'It is sent to its audiences alone: a host (api.example.com) or all below a domain (*.example.com).',
+  listed: LISTED,
+  async list(client, page) {
+    const answer = await client.credentials.list(page);
+    return { items: answer.credentials, answer, nextBefore: answer.nextBefore };
+  },
+  columns: {
+    REF: ({ ref }) => ref,
+    STATE: ({ state }) => state,
+    KIND: ({ kind }) => kind,
+    SCOPE: ({ scope }) => scope,
+    VERSION: ({ versions }) => versions.map(({ version }) => version).join(','),
+    EXPIRES: ({ expiresAt = '' }) => expiresAt,
+    AUDIENCES: ({ audiences }) => printable(audiences.join(',')),
+  },
+  none: 'No credentials yet. Add one: gantry credentials add REF --audience api.example.com < FILE',
+  add: {
+    takes: '<ref>',
+    async act(call, ref = '') {
+      const { args, client } = call;
+      const kind = readChoice(args.text('kind'), { known: KINDS, noun: 'kind' });
+      const scope = readChoice(args.text('scope'), { known: SCOPES, noun: 'scope' });
+      const {
+        run: runId,
+        expires: expiresAt,
+        ...given
+      } = args.given('provider', 'header', 'prefix', 'run', 'expires');
+      const made = await client.credentials.create({
+        ref,
+        ...given,
+        ...(kind && { kind }),
+        ...(scope && { scope }),
+        ...(runId !== undefined && { runId }),
+        ...(expiresAt !== undefined && { expiresAt }),
+        audiences: [...args.list('audience')],
+        ...(await materialOf(call)),
+      });
+      said(call, made, 'added');
+    },
+  },
+  get: (client, ref) => client.credentials.get(ref),
+  remove: (client, ref) => client.credentials.remove(ref),
+  verbs: { revoke: (client, ref) => client.credentials.revoke(ref) },
+  line: ({ ref, state }) => `${ref} ${state}`,
+  actions: {
+    rotate: {
+      takes: '<ref>',
+      async act(call, ref = '') {
+        const { args, client } = call;
+        const overlapSeconds = args.whole('overlap', 0, OVERLAP_MAX);
+        const { expires: expiresAt } = args.given('expires');
+        const rotated = await client.credentials.rotate(ref, {
+          ...(overlapSeconds !== undefined && { overlapSeconds }),
+          ...(expiresAt !== undefined && { expiresAt }),
+          ...(await materialOf(call)),
+        });
+        const [current, before] = rotated.versions;
+        const old = before ? `; version ${before.version} works until ${before.until}` : '';
+        said(call, rotated, `is at version ${current?.version}${old}`);
+      },
+    },
+    share: {
+      takes: '<ref>',
+      act: async (call, ref = '') =>
+        said(call, await call.client.credentials.share(ref, shareOf(call)), 'shared'),
+    },
+    unshare: {
+      takes: '<ref>',
+      act: async (call, ref = '') =>
+        said(call, await call.client.credentials.unshare(ref, shareOf(call)), 'no longer shared there'),
+    },
+  },
+  options: {
+    audience: option('HOST', 'add: where it may be sent; may be repeated', { multiple: true }),
+    kind: option('K', `add: ${KINDS.join(', ')} (api_key)`),
+    provider: option('NAME', 'add: whose credential it is, such as openai'),
+    scope: option('S', `add: ${SCOPES.join(', ')} (tenant)`),
+    run: option('ID', 'add: the run, with --scope run'),
+    header: option('NAME', 'add: the header it is sent in (authorization; x-api-key for api_key)'),
+    prefix: option('TEXT', 'add: what stands before the value there'),
+    expires: option('TIME', 'add, rotate: when it ends, such as 2030-01-31T00:00:00Z'),
+    source: option('STORE:NAME', 'add, rotate: env:NAME or files:NAME, which the operator opened'),
+    overlap: option('SECONDS', 'rotate: how long the old value works too (86400)'),
+    workspace: option('NAME', 'share, unshare: with whom'),
+    principal: option('ID', 'share, unshare: with whom'),
+    ...SECRET_OPTIONS,
+  },
+  examples: [
+    'gantry credentials add stripe --kind bearer --audience api.stripe.com --from-file key.txt',
+    'gantry credentials rotate stripe --overlap 3600 < new-key.txt',
+    'gantry credentials share stripe --workspace finance',
+  ],
+});

@@ -1,0 +1,207 @@
+/**
+ * The record of a credential, and what follows from it. Pure.
+ *
+ * C1  A value is in the record only as sealed text, which opens for its tenant, ref and version alone.
+ * C2  Sharing adds a reader to the one record; nothing is copied.
+ * C3  A value that was replaced can be used until its time is over, as `ref@version`; the ref alone is the newest.
+ */
+import type { CredentialProvenance } from '@gantry/egress';
+import {
+  CREDENTIAL_LIMITS,
+  type Credential,
+  type CredentialKind,
+  type CredentialScope,
+  DEFAULT_WORKSPACE,
+  type Owner,
+} from '@gantry/protocol';
+import type { RecordKind, Stored } from '@gantry/resources';
+
+export interface Source {
+  readonly store: 'env' | 'files';
+  readonly name: string;
+}
+
+export interface CredentialVersion {
+  readonly version: number;
+  readonly createdAt: number;
+  /** C3. */
+  readonly until?: number;
+  readonly expiresAt?: number;
+  /** C1. */
+  readonly material: { readonly sealed: string } | Source;
+  /** Of an OAuth grant: never leaves the host. */
+  readonly refreshSealed?: string;
+  /** Too short to be found in text. */
+  readonly isShort?: true;
+}
+
+export interface Share {
+  readonly workspace: string;
+  /** Null for everybody there. */
+  readonly principal: string | null;
+}
+
+export interface CredentialRecord {
+  readonly kind: CredentialKind;
+  readonly provider?: string;
+  readonly scope: CredentialScope;
+  readonly owner: Omit<Owner, 'tenant'>;
+  readonly runId?: string;
+  readonly audiences: readonly string[];
+  /** What the issuer lets it do. */
+  readonly grantedScopes?: readonly string[];
+  readonly header: string;
+  readonly prefix: string;
+  /** The newest first; never empty. */
+  readonly versions: readonly CredentialVersion[];
+  readonly sharedWith: readonly Share[];
+  readonly revokedAt?: number;
+  /** Pack code has read a value since then. */
+  readonly revealedAt?: number;
+}
+
+export type StoredCredential = Stored<CredentialRecord>;
+
+export const credentials: RecordKind<CredentialRecord> = {
+  kind: 'credential',
+  idPrefix: 'cred',
+  missing: 'credential_not_found',
+  index: {
+    reader: (record) => [readerOf(record), ...record.sharedWith.map(shareReader)],
+    run: ({ runId }) => runId ?? null,
+    revealed: ({ revealedAt }) => (revealedAt === undefined ? null : 'yes'),
+  },
+  endsWithRun: ({ runId }) => runId ?? null,
+};
+
+const userReader = (workspace: string, principal: string | null): string =>
+  JSON.stringify([workspace, principal]);
+const workspaceReader = (workspace: string): string => JSON.stringify([workspace]);
+const TENANT_READER = '[]';
+
+function readerOf({ scope, owner: { workspace, principal } }: CredentialRecord): string {
+  if (scope === 'tenant') return TENANT_READER;
+  return scope === 'workspace' ? workspaceReader(workspace) : userReader(workspace, principal);
+}
+
+const shareReader = ({ workspace, principal }: Share): string =>
+  principal === null ? workspaceReader(workspace) : userReader(workspace, principal);
+
+/** The values of the index `reader` that this owner sees. */
+export const readersOf = ({ workspace, principal }: Owner): string[] => [
+  TENANT_READER,
+  workspaceReader(workspace),
+  ...(principal === null ? [] : [userReader(workspace, principal)]),
+];
+
+/** `use` is what sharing gives. A credential of a run is managed by its principal and used by the run. */
+export function accessOf(owner: Owner, record: CredentialRecord, runId?: string): 'manage' | 'use' | null {
+  const readers = readersOf(owner);
+  const isOwn = readers.includes(readerOf(record));
+  if (record.scope === 'run' && runId !== undefined) return record.runId === runId && isOwn ? 'use' : null;
+  if (isOwn) return 'manage';
+  return record.sharedWith.some((share) => readers.includes(shareReader(share))) ? 'use' : null;
+}
+
+export const contextOf = ({ tenant, id }: Pick<StoredCredential, 'tenant' | 'id'>, version: number): string =>
+  `credential/${tenant}/${id}/${version}`;
+
+/** `stripe@2` is version 2 of `stripe`. */
+export function parseRef(text: string): { readonly ref: string; readonly version: number | undefined } {
+  const [, ref = text, version] = /^(.*)@([1-9]\d{0,8})$/.exec(text) ?? [];
+  return { ref, version: version === undefined ? undefined : Number(version) };
+}
+
+export const isLive = ({ until = Number.POSITIVE_INFINITY }: CredentialVersion, now: number): boolean =>
+  now < until;
+
+export const newest = ({ versions }: CredentialRecord): CredentialVersion => versions[0]!;
+
+/** Undefined when there is none, or its time is over. */
+export function versionOf(
+  record: CredentialRecord,
+  version: number | undefined,
+  now: number,
+): CredentialVersion | undefined {
+  if (record.revokedAt !== undefined) return undefined;
+  const found =
+    version === undefined ? newest(record) : record.versions.find((each) => each.version === version);
+  return found && isLive(found, now) ? found : undefined;
+}
+
+/** C3. `dropped` can be used no more. */
+export function withVersion(
+  record: CredentialRecord,
+  added: Omit<CredentialVersion, 'version' | 'createdAt'>,
+  { now, overlapMs }: { readonly now: number; readonly overlapMs: number },
+): { readonly record: CredentialRecord; readonly dropped: readonly CredentialVersion[] } {
+  const [current, ...older] = record.versions;
+  const ending = {
+    ...current!,
+    until: Math.min(current!.until ?? Number.POSITIVE_INFINITY, now + overlapMs),
+  };
+  const replaced = [ending, ...older];
+  const version = { ...added, version: current!.version + 1, createdAt: now };
+  const versions = [version, ...replaced.filter((each) => isLive(each, now))];
+  return { record: { ...record, versions }, dropped: replaced.filter((each) => !isLive(each, now)) };
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString();
+
+export function provenanceOf(
+  { id, record }: StoredCredential,
+  { expiresAt }: CredentialVersion,
+): CredentialProvenance {
+  return {
+    credentialId: id,
+    issuer: record.provider ?? 'host',
+    audiences: record.audiences,
+    ...(record.grantedScopes && { scopes: record.grantedScopes }),
+    ...(expiresAt !== undefined && { expiresAt: isoTime(expiresAt) }),
+    redactionPolicy: 'always',
+  };
+}
+
+const NO_AUDIENCE = 'It has no audience, so it cannot be sent anywhere. Add it again with its audiences.';
+const SHORT = `Its value has fewer than ${CREDENTIAL_LIMITS.redactableMin} characters, so it cannot be redacted; pack code never gets it.`;
+
+export function viewOf({ id, createdAt, record }: StoredCredential, now: number): Credential {
+  const { kind, provider, scope, runId, audiences, header, sharedWith, revokedAt, revealedAt } = record;
+  const { expiresAt, material, isShort } = newest(record);
+  const isExpired = expiresAt !== undefined && expiresAt <= now;
+  return {
+    ref: id,
+    kind,
+    ...(provider !== undefined && { provider }),
+    scope,
+    ...(runId !== undefined && { runId }),
+    audiences: [...audiences],
+    header,
+    state: revokedAt !== undefined ? 'revoked' : isExpired ? 'expired' : 'active',
+    ...(expiresAt !== undefined && { expiresAt: isoTime(expiresAt) }),
+    ...('store' in material && { source: { store: material.store, name: material.name } }),
+    versions: record.versions
+      .filter((each) => revokedAt === undefined && isLive(each, now))
+      .map(({ version, createdAt: from, until }) => ({
+        version,
+        createdAt: isoTime(from),
+        ...(until !== undefined && { until: isoTime(until) }),
+      })),
+    sharedWith: sharedWith.map(({ workspace, principal }) => ({
+      workspace,
+      ...(principal !== null && { principal }),
+    })),
+    givenToPackCode: revealedAt !== undefined,
+    warnings: [...(audiences.length === 0 ? [NO_AUDIENCE] : []), ...(isShort ? [SHORT] : [])],
+    createdAt: isoTime(createdAt),
+  };
+}
+
+/** What a caller names: a workspace, or a principal in it or in the default one. */
+export const shareOf = ({
+  workspace = DEFAULT_WORKSPACE,
+  principal,
+}: Partial<Record<keyof Share, string>>): Share => ({
+  workspace,
+  principal: principal ?? null,
+});

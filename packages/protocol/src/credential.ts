@@ -1,0 +1,113 @@
+/** Credentials: a value goes in and never comes out. What callers send, and what they see. */
+import Type, { type Static } from 'typebox';
+import { closedObject, optional, Positive, Time } from './schema.ts';
+import { CREDENTIALS } from './tables.ts';
+import { wire } from './wire.ts';
+
+export const CREDENTIAL_LIMITS = {
+  perTenantMax: 100_000,
+  perRunMax: 32,
+  valueBytesMax: 16_384,
+  audiencesMax: 64,
+  /** Values that are in use at once. */
+  versionsMax: 10,
+  sharesMax: 100,
+  overlapSecondsMax: 90 * 86_400,
+  overlapSecondsDefault: 86_400,
+  /** A shorter value cannot be found in text without finding what is none, so pack code never gets it. */
+  redactableMin: 8,
+} as const;
+
+const { valueBytesMax, audiencesMax, overlapSecondsMax } = CREDENTIAL_LIMITS;
+
+/** A name without a version: `stripe`. `stripe@2` names its second value. */
+export const CredentialRef = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' });
+
+/** `user`: its principal in its workspace. `run`: one run, with which it ends. */
+export const CREDENTIAL_SCOPES = ['user', 'workspace', 'tenant', 'run'] as const;
+export const CredentialScope = Type.Enum([...CREDENTIAL_SCOPES]);
+export type CredentialScope = (typeof CREDENTIAL_SCOPES)[number];
+
+export const CredentialKind = Type.Enum(['api_key', 'bearer', 'basic', 'oauth2']);
+export type CredentialKind = Static<typeof CredentialKind>;
+
+const Name = Type.String({ minLength: 1, maxLength: 128 });
+const Header = Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' });
+const Prefix = Type.String({ pattern: '^[\\x20-\\x7e]{0,64}$' });
+
+/** Where the value is kept instead of here; the operator opens such places. */
+const Source = closedObject({ store: Type.Enum(['env', 'files']), name: Name });
+
+/** One of the two. */
+const Material = {
+  /** For `basic`, `user:password`. */
+  value: optional(Type.String({ minLength: 1, maxLength: valueBytesMax })),
+  source: optional(Source),
+};
+
+export const CreateCredentialRequest = closedObject({
+  ref: optional(CredentialRef),
+  kind: optional(CredentialKind),
+  /** Whose credential it is, such as `openai`. */
+  provider: optional(Name),
+  scope: optional(CredentialScope),
+  /** With the scope `run`. */
+  runId: optional(Name),
+  /** Hosts that it may be sent to: `api.example.com`, or all below a domain, `*.example.com`. */
+  audiences: optional(Type.Array(Type.String({ maxLength: 255 }), { maxItems: audiencesMax })),
+  header: optional(Header),
+  prefix: optional(Prefix),
+  expiresAt: optional(Time),
+  ...Material,
+});
+export type CreateCredentialRequest = Static<typeof CreateCredentialRequest>;
+
+export const RotateCredentialRequest = closedObject({
+  ...Material,
+  /** How long the value that is replaced can still be used; without it a day, with 0 it ends at once. */
+  overlapSeconds: optional(Type.Integer({ minimum: 0, maximum: overlapSecondsMax })),
+  expiresAt: optional(Time),
+});
+export type RotateCredentialRequest = Static<typeof RotateCredentialRequest>;
+
+/** A workspace, or one principal in it. */
+export const CredentialShare = closedObject({ workspace: optional(Name), principal: optional(Name) });
+export type CredentialShare = Static<typeof CredentialShare>;
+
+export const Credential = Type.Object({
+  ref: Type.String(),
+  kind: CredentialKind,
+  provider: optional(Type.String()),
+  scope: CredentialScope,
+  runId: optional(Type.String()),
+  audiences: Type.Array(Type.String()),
+  header: Type.String(),
+  state: Type.Enum(['active', 'expired', 'revoked']),
+  expiresAt: optional(Time),
+  source: optional(Source),
+  /** The newest first; each can be used as `ref@version` until it ends. */
+  versions: Type.Array(Type.Object({ version: Positive, createdAt: Time, until: optional(Time) })),
+  sharedWith: Type.Array(CredentialShare),
+  /** Pack code has read its value. */
+  givenToPackCode: Type.Boolean(),
+  /** What keeps it from being used, or from being used safely. */
+  warnings: Type.Array(Type.String()),
+  createdAt: Time,
+});
+export type Credential = Static<typeof Credential>;
+
+export const credentialsWire = wire(CREDENTIALS, {
+  about: 'Store a credential; its value is never shown',
+  scopes: { read: ['credentials:manage'], write: ['credentials:manage'] },
+  input: CreateCredentialRequest,
+  view: Credential,
+  methods: {
+    rotate: {
+      about: 'Replace the value; the old one can be used too for a while',
+      in: RotateCredentialRequest,
+    },
+    share: { about: 'Let another workspace or principal use it; nothing is copied', in: CredentialShare },
+    unshare: { about: 'End the access that share gave', in: CredentialShare },
+    revoke: { about: 'End the use of all its values for good', in: closedObject({}) },
+  },
+});
