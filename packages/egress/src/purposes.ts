@@ -1,11 +1,13 @@
 /** The ways out of one process: each purpose has its own policy. */
 import { type AllowEntry, entryOf } from './allow-entry.ts';
 import { createEgress, type Egress, type EgressOptions } from './egress.ts';
-import type { EgressPurpose } from './policy.ts';
+import { type EgressPurpose, PUBLIC_POLICY } from './policy.ts';
 
 export interface EgressByPurpose {
   /** `configured` are addresses that the settings name for it: each is allowed by its exact origin. */
   for(purpose: EgressPurpose, configured?: readonly string[]): Egress;
+  /** To public addresses only, whatever the operator has opened: for addresses that come from outside. */
+  readonly public: Egress;
   /** Ends the connections that are kept. */
   close(): void;
 }
@@ -27,7 +29,9 @@ export function createEgressByPurpose({
     const entries = [...named, ...allow.filter((entry) => entry.purpose === purpose)];
     return createEgress({ policy: { purpose, allow: entries }, dnsServers, credentials });
   };
+  const open = createEgress({ policy: PUBLIC_POLICY, dnsServers });
   return {
+    public: open,
     for: (purpose, configured = []) => {
       const key = [purpose, ...configured].join(' ');
       const egress = made.get(key) ?? make(purpose, configured);
@@ -35,7 +39,7 @@ export function createEgressByPurpose({
       return egress;
     },
     close: () => {
-      for (const egress of made.values()) egress.close();
+      for (const egress of [open, ...made.values()]) egress.close();
     },
   };
 }

@@ -70,6 +70,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     ...options,
     changes,
     queue: surfaces.queue,
+    attachments: { egress: options.egress.public, blobs: surfaces.blobs, bucket: settings.buckets[0] ?? '' },
     runtime: () => runtime,
   });
   const runtime = await LocalRuntime.open({

@@ -13,6 +13,9 @@ export const TRIGGER_LIMITS = {
   mappedInputsMax: 64,
   pathLengthMax: 256,
   formFieldsMax: 256,
+  recipientsMax: 100,
+  attachmentsMax: 10,
+  attachmentBytesMax: 10 * 1_048_576,
   /** Each is listened to all the time. */
   queuesPerTenantMax: 100,
   /** How long a repeat of an event starts nothing. */
@@ -24,7 +27,7 @@ export const TriggerState = Type.Enum([...TRIGGER_STATES]);
 export type TriggerState = Static<typeof TriggerState>;
 
 /** Sources that this host ingests. */
-export const TRIGGER_SOURCES = ['webhook', 'form'] as const;
+export const TRIGGER_SOURCES = ['webhook', 'form', 'email'] as const;
 export const TriggerSource = Type.Enum([...TRIGGER_SOURCES]);
 export type TriggerSource = Static<typeof TriggerSource>;
 
@@ -88,12 +91,9 @@ const deliveryFields = {
 const topic = Type.String({ minLength: 1, maxLength: 200 });
 const consumerGroup = Type.String({ minLength: 1, maxLength: 100 });
 
-/**
- * `POST /v1/trigger-subscriptions`. `email` is a source of the protocol that this host does not ingest; `queue` with
- * its `topic` is this host's own addition.
- */
+/** `POST /v1/trigger-subscriptions`. `queue` with its `topic` is this host's own addition. */
 export const TriggerSubscriptionRegistration = closedObject({
-  source: Type.Enum([...BRIDGED_SOURCES, 'email']),
+  source: BridgedSource,
   workflowId: Type.String({ minLength: 1, maxLength: 128 }),
   topic: optional(topic),
   /** Without one a subscription is a group of its own. */
@@ -101,6 +101,27 @@ export const TriggerSubscriptionRegistration = closedObject({
   ...deliveryFields,
 });
 export type TriggerSubscriptionRegistration = Static<typeof TriggerSubscriptionRegistration>;
+
+/** What a mail gateway sends for a message that it has parsed. An attachment has a `url` or its `content` in base64. */
+export const EmailMessage = closedObject({
+  from: Type.String({ minLength: 1, maxLength: 1_024 }),
+  to: Type.Array(Type.String({ minLength: 1, maxLength: 1_024 }), { maxItems: TRIGGER_LIMITS.recipientsMax }),
+  subject: optional(Type.String()),
+  text: optional(Type.String()),
+  html: optional(Type.String()),
+  attachments: optional(
+    Type.Array(
+      closedObject({
+        url: optional(Type.String({ minLength: 1, maxLength: 2_048 })),
+        content: optional(Type.String()),
+        filename: optional(Type.String({ maxLength: 255 })),
+        mediaType: optional(Type.String({ maxLength: 127 })),
+      }),
+      { maxItems: TRIGGER_LIMITS.attachmentsMax },
+    ),
+  ),
+});
+export type EmailMessage = Static<typeof EmailMessage>;
 
 /** `config` of a workflow trigger that stands for `core.messaging.consume`. */
 export const QueueTriggerConfig = closedObject({
@@ -193,6 +214,8 @@ export const TriggerDelivery = Type.Object({
   receivedAt: Time,
   nextAttemptAt: optional(Time),
   finishedAt: optional(Time),
+  /** Attachments that the run goes without, by their place in the message. */
+  droppedAttachments: optional(Type.Array(Type.Object({ attachment: Count, reason: Type.String() }))),
 });
 export type TriggerDelivery = Static<typeof TriggerDelivery>;
 

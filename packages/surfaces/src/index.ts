@@ -10,4 +10,5 @@ export { deliveryTokens } from './capabilities/queue/delivery-token.ts';
 export { placeProblem as queuePlaceProblem } from './capabilities/queue/limits.ts';
 export { type BackendSettings, notServed } from './open-port.ts';
 export { type OpenedSurfaces, openSurfaces } from './open-surfaces.ts';
+export type { BlobPort } from './ports/blobs.ts';
 export type { QueueDelivery, QueuePlace, QueuePort, QueueSubscription } from './ports/queue.ts';

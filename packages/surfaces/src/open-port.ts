@@ -40,7 +40,7 @@ export interface OpenedSurface {
   implement(): ImplementedSurface | null;
   readonly backends: readonly ServedBackend[];
   /** What the host uses of it beside its methods. */
-  readonly offers?: Partial<Pick<OpenedSurfaces, 'queue' | 'servePresigned'>>;
+  readonly offers?: Partial<Pick<OpenedSurfaces, 'queue' | 'blobs' | 'servePresigned'>>;
   /** Deletes what is past its time; answers how much it was. */
   sweep?(now: number): Promise<number>;
   close?(): Promise<void>;

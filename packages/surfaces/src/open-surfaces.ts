@@ -8,6 +8,7 @@ import type { ImplementedSurface } from './calls/define-surface.ts';
 import type { LinkOptions } from './capabilities/blob/embedded-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './capabilities/blob/serve-presigned.ts';
 import { type BackendSettings, DATA_DIR, type OpenDeps, type OpenedSurface } from './open-port.ts';
+import type { BlobPort } from './ports/blobs.ts';
 import type { QueuePort } from './ports/queue.ts';
 import { createPostgresPool } from './postgres/connection.ts';
 import { sweepPostgres } from './postgres/sweep.ts';
@@ -33,6 +34,8 @@ export interface OpenedSurfaces {
   readonly surfaces: readonly ImplementedSurface[];
   /** For triggers. */
   readonly queue: QueuePort;
+  /** For attachments of messages. */
+  readonly blobs: BlobPort;
   /** For as many as ask: see `backend-health.ts`. */
   health(): Promise<BackendHealth[]>;
   /** By capability: the setting that says where its data is. */
@@ -60,10 +63,11 @@ export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurf
     const backends = opened.flatMap((each) => each.backends);
     const servers = backends.filter(({ setting }) => setting !== DATA_DIR);
     for (const absence of await absencesOf(servers)) outages.absent(absence);
-    const { queue, servePresigned } = Object.assign({}, ...opened.map(({ offers }) => offers));
+    const { queue, blobs, servePresigned } = Object.assign({}, ...opened.map(({ offers }) => offers));
     return {
       surfaces: opened.flatMap(({ implement }) => implement() ?? []),
       queue,
+      blobs,
       servePresigned,
       health: createHealth(backends, options.now),
       settings: new Map(backends.map(({ capability, setting }) => [capability, setting])),

@@ -78,6 +78,7 @@ export const ACCESS: AccessRules = {
   'POST /v1/host/sample/subrun/attest': ['workflows:write', 'runs:create', 'approvals:respond'],
   'POST /v1/host/sample/agentloop/run': ['runs:create', 'approvals:respond'],
   'POST /v1/host/sample/trigger-bridge/deliver': ['webhooks:manage', 'runs:create'],
+  'POST /v1/host/sample/trigger-bridge/ingest': ['webhooks:manage', 'runs:create'],
   'POST /v1/host/sample/chain/deferred-expand': ['workflows:write'],
   'POST /v1/host/sample/workflow-chain:expand': ['workflows:write'],
   'POST /v1/host/sample/packs/install-gate': ['packs:read'],

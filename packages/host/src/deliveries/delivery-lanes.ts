@@ -1,5 +1,5 @@
 /** The lanes of one kind of delivery, and the clock that finds deliveries which no process works on. */
-import type { Store, StoreChange } from '@gantry/store';
+import type { CommitGroup, Store, StoreChange } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { Clock } from '../runtime/clock.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
@@ -25,6 +25,10 @@ export interface DeliveryLanes {
   wake(key: LaneKey): void;
   /** Looks at everything that may be due. */
   wakeAll(): void;
+  /** To be called with what this process has committed: some of it may be due. */
+  committed(group: CommitGroup): void;
+  /** Works on everything that is due now. */
+  tick(): Promise<void>;
   /** Goes on with what earlier processes left. */
   start(): Promise<void>;
   /** Waits for attempts under way; call before the store closes. */
@@ -34,11 +38,21 @@ export interface DeliveryLanes {
 export function createDeliveryLanes(options: DeliveryLanesOptions): DeliveryLanes {
   const { store, kind, now, onChange } = options;
   const lanes = new Lanes(options);
-  const clock = new WakeClock(now, () => sweep(options, (key) => lanes.wake(key)), options.clock);
+  const look = () => sweep(options, (key) => lanes.wake(key));
+  const clock = new WakeClock(now, look, options.clock);
   let unwatch: (() => Promise<void>) | undefined;
   return {
     wake: (key) => lanes.wake(key),
     wakeAll: () => clock.note(now()),
+    committed(group) {
+      for (const write of group)
+        if (write.kind === 'putEntry' && write.entry.kind === kind && write.entry.ref != null)
+          lanes.wake({ tenant: write.entry.tenant, ref: write.entry.ref });
+    },
+    async tick() {
+      await look();
+      await lanes.quiet();
+    },
     async start() {
       unwatch = await store.watch((change) => {
         onChange?.(change);

@@ -6,14 +6,14 @@
  *     no other.
  * I3  A wake during a turn is not lost: the lane gets another turn.
  */
-import { limiter, type Release } from '@gantry/limiter';
+import { setImmediate } from 'node:timers/promises';
+import { type Limiter, limiter, type Release } from '@gantry/limiter';
 import type { Logger } from 'pino';
 import type { Clock } from '../runtime/clock.ts';
 import { WakeClock } from '../runtime/wake-clock.ts';
 
-const TURNS_AT_ONCE_MAX = 64;
 /** A turn lasts as long as its receiver: slow ones of one tenant leave the rest to the others. */
-const TENANT_TURNS_AT_ONCE_MAX = 16;
+const TURNS_AT_ONCE = { max: 64, perTenantMax: 16 };
 const RETRY_AFTER_ERROR_MS = 5_000;
 
 /** Whose deliveries a lane sends: `ref` is what they belong to. */
@@ -43,6 +43,8 @@ export interface LanesOptions {
   /** For the log: `webhook`. */
   readonly noun: string;
   readonly turn: (key: LaneKey) => Promise<Next>;
+  /** Turns of all lanes, and of those of one tenant. */
+  readonly atOnce?: { readonly max: number; readonly perTenantMax: number };
   readonly clock?: Clock;
   readonly now: () => number;
   readonly log: Logger;
@@ -51,13 +53,14 @@ export interface LanesOptions {
 export class Lanes {
   readonly #options: LanesOptions;
   readonly #lanes = new Map<string, Lane>();
-  readonly #slots = limiter({ max: TURNS_AT_ONCE_MAX, perTenantMax: TENANT_TURNS_AT_ONCE_MAX });
+  readonly #slots: Limiter;
   readonly #turns = new Set<Promise<void>>();
   readonly #clock: WakeClock;
   #stopped = false;
 
   constructor(options: LanesOptions) {
     this.#options = options;
+    this.#slots = limiter(options.atOnce ?? TURNS_AT_ONCE);
     this.#clock = new WakeClock(options.now, async () => this.#wakeSleepers(), options.clock);
   }
 
@@ -67,6 +70,13 @@ export class Lanes {
     if (lane?.now.state === 'ready') return;
     if (lane?.now.state === 'running') lane.now = { state: 'running', woken: true };
     else this.#enqueue(lane ?? { key, now: { state: 'ready' } });
+  }
+
+  /** Resolves when no lane is at work or waits for its turn. */
+  async quiet(): Promise<void> {
+    const isBusy = ({ now }: Lane): boolean => now.state !== 'sleeping';
+    while (!this.#stopped && [...this.#lanes.values()].some(isBusy))
+      await (this.#turns.size > 0 ? Promise.race(this.#turns) : setImmediate());
   }
 
   /** Takes no more turns and waits for those under way. */

@@ -23,7 +23,7 @@ export interface SurfacesOptions {
   readonly log: Logger;
 }
 
-export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'health' | 'servePresigned'> {
+export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'blobs' | 'health' | 'servePresigned'> {
   /** The members of `ctx` for one node at work. */
   membersFor(facts: SurfaceFacts): Members;
   readonly capabilities: HostOffer['capabilities'];
@@ -92,6 +92,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     families,
     hostCalls: Object.keys(families).map((name) => `host.${name}`),
     queue: opened.queue,
+    blobs: opened.blobs,
     health: opened.health,
     servePresigned: opened.servePresigned,
     metrics: async () => `${metrics.text()}${backendMetrics(await opened.health())}`,

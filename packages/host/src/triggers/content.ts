@@ -4,12 +4,15 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseBody } from '@gantry/http';
 import {
+  EmailMessage,
   type Json,
   type JsonObject,
   OpenwopError,
+  problemsIn,
   TRIGGER_LIMITS,
   type TriggerSource,
 } from '@gantry/protocol';
+import { Compile } from 'typebox/compile';
 
 const JSON_MEDIA = /^application\/([\w.+-]+\+)?json$/;
 const FORM_MEDIA = 'application/x-www-form-urlencoded';
@@ -24,17 +27,31 @@ export interface IngestRequest {
   readonly body: Buffer;
 }
 
-export function contentOf(source: TriggerSource, request: IngestRequest): JsonObject {
+/** Where an attachment is, or what it is. The event has none of them until they were fetched. */
+export type AttachmentSource = NonNullable<EmailMessage['attachments']>[number];
+
+export interface Content {
+  readonly block: JsonObject;
+  readonly attachments?: readonly AttachmentSource[];
+}
+
+export function contentOf(source: TriggerSource, request: IngestRequest): Content {
   const media = mediaType(request.headers['content-type']);
   if (request.headers['content-encoding'] !== undefined)
     throw unreadable('Send the body without compression.');
   switch (source) {
     case 'webhook':
       return {
-        webhook: { method: 'POST', headers: keptHeaders(request.headers), ...body(media, request.body) },
+        block: {
+          webhook: { method: 'POST', headers: keptHeaders(request.headers), ...body(media, request.body) },
+        },
       };
     case 'form':
-      return { form: { fields: fields(media, request.body) } };
+      return { block: { form: { fields: fields(media, request.body) } } };
+    case 'email': {
+      const { attachments = [], ...email } = message(media, request.body);
+      return { block: { email: { ...email, attachments: [] } }, attachments };
+    }
   }
 }
 
@@ -70,8 +87,32 @@ function fields(media: string, bytes: Buffer): JsonObject {
   if (!JSON_MEDIA.test(media)) throw unreadable(`Send a form as ${FORM_MEDIA} or as a JSON object.`);
   const value = parseBody(bytes);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new OpenwopError('validation_error', { message: 'A form sent as JSON must be an object.' });
+  throw invalid('A form sent as JSON must be an object.');
 }
+
+const EMAIL = Compile(EmailMessage);
+
+function message(media: string, bytes: Buffer): EmailMessage {
+  const value = JSON_MEDIA.test(media) ? parseBody(bytes) : null;
+  if (!EMAIL.Check(value)) throw invalid(`${MESSAGE} ${problemOf(value)}`);
+  for (const { url, content } of value.attachments ?? [])
+    if ((url === undefined) === (content === undefined))
+      throw invalid('An attachment has either a `url` or its `content` in base64.');
+  return value;
+}
+
+const MESSAGE =
+  'A message is a JSON object with `from`, `to`, `subject`, `text`, `html` and `attachments`, sent as application/json.';
+
+function problemOf(value: unknown): string {
+  const [first] = problemsIn(EmailMessage, EMAIL.Errors(value));
+  if (!first || first.field === '') return '';
+  // As TypeBox reports a member that is not in the schema
+  const { field, problem } = first;
+  return problem === 'schema is false' ? `It takes no ${field}.` : `${field} ${problem}.`;
+}
+
+const invalid = (text: string): OpenwopError => new OpenwopError('validation_error', { message: text });
 
 /** A field that comes more than once is a list. */
 function urlEncoded(text: string): JsonObject {
@@ -83,9 +124,7 @@ function urlEncoded(text: string): JsonObject {
   let count = 0;
   for (const [name, value] of new URLSearchParams(text)) {
     if (++count > TRIGGER_LIMITS.formFieldsMax || name === '__proto__' || /\0/.test(name + value))
-      throw new OpenwopError('validation_error', {
-        message: `A form has at most ${TRIGGER_LIMITS.formFieldsMax} fields, of plain names and text.`,
-      });
+      throw invalid(`A form has at most ${TRIGGER_LIMITS.formFieldsMax} fields, of plain names and text.`);
     const before = Object.hasOwn(form, name) ? form[name] : undefined;
     form[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
   }

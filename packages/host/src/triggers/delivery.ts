@@ -15,6 +15,8 @@ export interface PendingState {
   readonly event: TriggerEvent;
   readonly dueAt: number;
   readonly lastReason?: string;
+  /** Due when they are there, or without them when it takes too long. */
+  readonly waitsFor?: 'attachments';
 }
 
 export type DeliveryState =
@@ -36,6 +38,8 @@ export interface DeliveryRecord {
   readonly verified: boolean;
   readonly attempts: number;
   readonly state: DeliveryState;
+  /** Attachments that the event goes without. */
+  readonly dropped?: TriggerDelivery['droppedAttachments'];
 }
 
 export type Delivery = Stored<DeliveryRecord>;
@@ -64,7 +68,7 @@ export const markId = (subscriptionId: string, key: string): string => `${subscr
 const isoTime = (at: number): string => new Date(at).toISOString();
 
 export function deliveryView({ id, createdAt, record }: Delivery): TriggerDelivery {
-  const { subscriptionId, dedupKey, verified, attempts, state } = record;
+  const { subscriptionId, dedupKey, verified, attempts, state, dropped } = record;
   return {
     deliveryId: id,
     subscriptionId,
@@ -75,6 +79,7 @@ export function deliveryView({ id, createdAt, record }: Delivery): TriggerDelive
     ...outcomeOf(record),
     receivedAt: isoTime(createdAt),
     ...(state.status === 'pending' && { nextAttemptAt: isoTime(state.dueAt) }),
+    ...(dropped && { droppedAttachments: dropped }),
   };
 }
 

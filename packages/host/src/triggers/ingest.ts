@@ -14,7 +14,8 @@ import type { Change, Changes } from '@gantry/resources';
 import type { Store } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
 import { openSecret } from '../signing-secret.ts';
-import { contentOf, type IngestRequest } from './content.ts';
+import { dueWith, wantAttachments } from './attachments.ts';
+import { type Content, contentOf, type IngestRequest } from './content.ts';
 import { type DeliveryState, deliveries, markId, marks } from './delivery.ts';
 import { triggerCaller } from './dispatch.ts';
 import { findTrigger, type IngestTrigger, secretContext } from './trigger.ts';
@@ -85,7 +86,7 @@ interface Arrival {
   readonly verified: boolean;
   /** Null when equal events are not recognised. */
   readonly dedupKey: string | null;
-  readonly content: ReturnType<typeof contentOf>;
+  readonly content: Content;
   /** The signature, which is taken once. */
   readonly seen?: { readonly key: string; readonly validUntilMs: number | null };
 }
@@ -114,11 +115,12 @@ const take = (
         contentTrust: 'untrusted',
         receivedAt: new Date(change.now).toISOString(),
         ...(dedupKey !== null && { dedupKey }),
-        ...content,
+        ...content.block,
       };
-      const state = { status: 'pending', event, dueAt: change.now } as const;
+      const state = { status: 'pending', event, ...dueWith(content, change.now) } as const;
       return { subscriptionId: trigger.id, dedupKey: dedupKey ?? id, verified, attempts: 0, state };
     });
+    wantAttachments(change, { deliveryId, subscriptionId: trigger.id, retentionMs, content });
     for (const [mark, at] of until) change.create(marks, { deliveryId, until: at }, mark);
     return { deliveryId };
   });

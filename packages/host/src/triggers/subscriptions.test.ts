@@ -53,7 +53,7 @@ test('what no event could start, or this host does not ingest, is refused', asyn
     400,
     'validation_error',
   );
-  assertError(await refused({ source: 'email', workflowId: 'needy' }), 501, 'capability_not_provided');
+  assertError(await refused({ source: 'carrier', workflowId: 'needy' }), 400, 'validation_error');
   assertError(await refused({ source: 'webhook', workflowId: 'needy', extra: 1 }), 400, 'validation_error');
   assert.deepEqual((await rig.request('GET', URL)).json(), { subscriptions: [] });
 });

@@ -28,7 +28,7 @@ import { node, workflow } from '../testing/definitions.ts';
 import { temporaryFolder } from '../testing/host-process.ts';
 import { noPackExecutor, noPacks } from '../testing/no-packs.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
-import { createTriggers, type Triggers } from './triggers.ts';
+import { createTriggers, type Triggers, type TriggersOptions } from './triggers.ts';
 
 /** Shows what its nodes see of the event. */
 export const echo = workflow(
@@ -92,7 +92,11 @@ export interface TestOptions {
   /** A fault instead of creating runs. */
   readonly create?: () => Runtime['create'] | undefined;
   readonly inflightCap?: number;
+  readonly attachments?: TriggersOptions['attachments'];
 }
+
+const unused = async (): Promise<never> => assert.fail('no attachments were expected');
+const NO_ATTACHMENTS = { egress: { request: unused }, blobs: { put: unused, delete: unused }, bucket: 'b' };
 
 export async function triggersTest(t: TestContext, options: TestOptions = {}): Promise<TriggersTest> {
   const { clock = { at: Date.UTC(2026, 7, 1) } } = options;
@@ -112,6 +116,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
     masterKey,
     log: LOG,
     retentionMs: RETENTION_MS,
+    attachments: options.attachments ?? NO_ATTACHMENTS,
     runtime: () => ({ create, prepare: runtime.prepare.bind(runtime), read: runtime.read.bind(runtime) }),
   });
   const runtime: LocalRuntime = await LocalRuntime.open({

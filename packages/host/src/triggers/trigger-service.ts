@@ -172,9 +172,11 @@ export class TriggerService extends ResourceService<
     for (let beforeId: string | undefined; ; ) {
       const filter = { ref: id, limit: RELEASE_PAGE, ...(beforeId !== undefined && { beforeId }) };
       const page = await store.entries.list(deliveries.kind, tenant, filter);
-      const held = page.filter((entry) => entry.dueAt !== null && entry.dueAt > dueAt);
-      const release = held.map((entry) => {
-        const delivery = fromEntry(deliveries, entry);
+      const later = page.filter((entry) => entry.dueAt !== null && entry.dueAt > dueAt);
+      const held = later
+        .map((entry) => fromEntry(deliveries, entry))
+        .filter(({ record: { state } }) => state.status === 'pending' && !state.waitsFor);
+      const release = held.map((delivery) => {
         const state = { ...delivery.record.state, dueAt };
         return changes.run(triggerCaller(tenant), (change) =>
           change.replaceUnchanged(delivery, { ...delivery.record, state }),
@@ -197,11 +199,6 @@ function wantedOf(body: TriggerSubscriptionRegistration, keyId: string): Wanted 
   const { source, workflowId, dedupEnabled = true, retryPolicy, verification, inputMapping = {} } = body;
   const origin = { kind: 'api', keyId } as const;
   if (source === 'queue') return queueRegistration(body, origin);
-  if (source === 'email')
-    throw new OpenwopError('capability_not_provided', {
-      message: 'This host does not take mail. Let a mail gateway send a signed `webhook` instead.',
-      details: { capability: 'triggerBridge.ingestion.externalSources' },
-    });
   if (body.topic !== undefined || body.consumerGroup !== undefined)
     throw new OpenwopError('validation_error', {
       message: `\`topic\` and \`consumerGroup\` are for the source \`queue\`, not for ${source}.`,

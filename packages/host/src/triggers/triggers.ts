@@ -6,12 +6,14 @@ import { createCursors, deliveryTokens, type QueuePort } from '@gantry/surfaces'
 import type { Logger } from 'pino';
 import { deadLetterWrites } from '../dead-letters/dead-letter.ts';
 import { DeadLetterService } from '../dead-letters/dead-letter-service.ts';
+import { createDeliveryLanes } from '../deliveries/delivery-lanes.ts';
 import type { MasterKey } from '../master-key.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Outbox, Runtime } from '../runtime/runtime.ts';
 import { surfaceCursorKey } from '../surfaces/surfaces.ts';
 import type { WorkflowsWithPlans } from '../workflows/workflows.ts';
+import { Attachments, type AttachmentsOptions, kept, wanted } from './attachments.ts';
 import { fireChannel } from './channel-firing.ts';
 import { CHANNEL_FIRING, CHANNEL_NOTE, ChannelWrites } from './channel-writes.ts';
 import { SUBSCRIPTION_SYNC, type WorkflowKey } from './definition-sync.ts';
@@ -32,6 +34,8 @@ export interface TriggersOptions {
   readonly masterKey: MasterKey;
   /** Where messages that start runs come from. Without one, nothing listens. */
   readonly queue?: Pick<QueuePort, 'subscribe' | 'health'>;
+  /** How attachments are fetched, and where they are kept. */
+  readonly attachments: Pick<AttachmentsOptions, 'egress' | 'blobs' | 'bucket'>;
   /** As long as ended runs are kept. */
   readonly retentionMs: number;
   readonly clock?: Clock;
@@ -55,6 +59,9 @@ export interface Triggers {
   stop(): Promise<void>;
 }
 
+/** Each holds an attachment in memory. */
+const FETCHES_AT_ONCE = { max: 8, perTenantMax: 2 };
+
 const NO_QUEUE: Pick<QueuePort, 'subscribe' | 'health'> = {
   subscribe: () => ({ close: async () => {} }),
   health: async () => {},
@@ -70,12 +77,21 @@ export function createTriggers(options: TriggersOptions): Triggers {
     await syncSubscriptions(options, workflow);
     onChanged();
   };
+  const attachments = new Attachments({ ...options, ...options.attachments });
+  const fetching = createDeliveryLanes({
+    ...options,
+    noun: 'attachment',
+    kind: wanted.kind,
+    atOnce: FETCHES_AT_ONCE,
+    turn: (key) => attachments.turn(key),
+  });
   const clock = (kind: string, onDue: (entry: Entry) => Promise<unknown>): DueClock =>
     new DueClock({ ...options, kind, onDue });
   const clocks = [
     clock(SUBSCRIPTION_SYNC, ({ tenant, ref }) => sync({ tenant, workflowId: ref ?? '' })),
     clock(CHANNEL_NOTE, (entry) => channelWrites.work(entry)),
     clock(CHANNEL_FIRING, (entry) => fireChannel(dispatching, entry)),
+    clock(kept.kind, (entry) => attachments.remove(fromEntry(kept, entry))),
     clock(deliveries.kind, (entry) => dispatch(dispatching, stored(fromEntry(deliveries, entry)))),
   ];
 
@@ -92,17 +108,21 @@ export function createTriggers(options: TriggersOptions): Triggers {
     ingest: createIngest(options),
     syncTriggers: (tenant, { id }) => sync({ tenant, workflowId: id }),
     committed(group) {
+      fetching.committed(group);
       for (const each of clocks) each.committed(group);
     },
     async tick() {
+      await fetching.tick();
       for (const each of clocks) await each.run();
     },
     async start() {
       for (const each of clocks) await each.start();
+      await fetching.start();
       await source.start();
     },
     async stop() {
       await source.stop();
+      await fetching.stop();
       for (const each of clocks) await each.stop();
     },
   };

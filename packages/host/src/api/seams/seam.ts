@@ -23,6 +23,7 @@ const SEAMS = {
   'test/sandbox-invoke': 'Run code in the sandbox',
   'test/sandbox-load': 'Load a pack in the sandbox',
   'trigger-bridge/deliver': 'Send an event through the bridge',
+  'trigger-bridge/ingest': 'Send an event of a source, and show what its run gets',
 } as const;
 
 /** Answers a POST with what `run` returns. */

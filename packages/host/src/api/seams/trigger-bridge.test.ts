@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assertPublic } from '../testing.ts';
 import { seamTest } from './testing.ts';
 
 test('an event becomes a run that names its delivery', async (t) => {
@@ -29,4 +30,28 @@ test('an event that finds no room is given up after its attempts', async (t) => 
   const { deadLetters } = (await api.get('/v1/host/gantry/dead-letters')).json();
   assert.deepEqual([deadLetters[0].reason, deadLetters[0].attempts], ['retry-exhausted', 2]);
   assert.deepEqual((await api.get('/v1/trigger-subscriptions')).json(), { subscriptions: [] });
+});
+
+test('each source gives its run its own block, without credentials, and attachments from inside are dropped', async (t) => {
+  const api = await seamTest(t);
+  const ingest = (body: object) =>
+    api.drive('trigger-bridge/ingest', { verification: { mode: 'none' }, ...body });
+  const webhook = { method: 'POST', headers: { Authorization: 'Bearer canary' }, body: { x: 1 } };
+  const taken = await ingest({ source: 'webhook', webhook });
+  assertPublic('trigger-event.schema.json', taken.triggerEvent);
+  assert.deepEqual(taken.triggerEvent.webhook.body, { x: 1 });
+  assert.doesNotMatch(JSON.stringify(taken), /canary|authorization/i);
+  const names = ['attempt', 'dedupKey', 'outcome', 'runId', 'subscriptionId'];
+  assert.deepEqual(Object.keys(taken.deliveryEvent).sort(), names);
+
+  const form = await ingest({ source: 'form', form: { fields: { name: 'Ada' } } });
+  assertPublic('trigger-event.schema.json', form.triggerEvent);
+  assert.deepEqual(form.triggerEvent.form, { fields: { name: 'Ada' } });
+
+  const attachmentUrl = 'http://169.254.169.254/latest/meta-data/';
+  const mail = await ingest({ source: 'email', attachmentUrl });
+  assertPublic('trigger-event.schema.json', mail.triggerEvent);
+  assert.deepEqual(mail.triggerEvent.email.attachments, []);
+  assert.deepEqual([mail.ssrfRefused, mail.deliveryEvent.outcome], [true, 'delivered']);
+  assert.doesNotMatch(JSON.stringify(mail), /169\.254/);
 });

@@ -46,7 +46,7 @@ const openBlobs: OpenSurface = async (deps, capability) => {
   const { embedded, dataDir, blobLinks: links } = deps;
   const own = await openEmbeddedBlobs({ database: embedded, dataDir, quotaBytes: QUOTA_BYTES, links });
   const open = opening(blobsPort(own), implementBlobs, ({ port }) => ({
-    offers: { servePresigned: own.servePresigned },
+    offers: { blobs: port, servePresigned: own.servePresigned },
     sweep: async (now) => (embedded.isInUse() ? own.sweep(now) : 0),
     close: () => port.close(),
   }));
