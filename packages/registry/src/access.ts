@@ -28,6 +28,7 @@ export const PACK_ACCESS: AccessRules = {
   'GET /keys/{keyId}.pub': 'public',
   'GET /v1/host/gantry/registry/claims': ['packs:publish'],
   'POST /v1/host/gantry/registry/claims': ['packs:publish'],
+  'DELETE /v1/host/gantry/registry/claims/{namespace}': ['packs:publish'],
 };
 
 /** For routes that check their address before the scope. */

@@ -9,6 +9,7 @@ import type { Catalogue, CatalogueName } from './catalogue/catalogue.ts';
 import { ChangeLog, isChange } from './catalogue/change-log.ts';
 import { StoreCatalogue } from './catalogue/store-catalogue.ts';
 import { namedArchives } from './catalogue/version-entry.ts';
+import { type Claim, covers } from './keychain/claim.ts';
 import { Claims } from './keychain/claims.ts';
 import { createKeyDirectory } from './keychain/directory.ts';
 import { HOME_SCOPES, PUBLIC_SCOPES } from './publish/address.ts';
@@ -117,7 +118,9 @@ export function createRegistry(options: RegistryOptions): Registry {
         lifecycleRoutes(app, { catalogue, claims, now });
       }
       if (test !== undefined) resetRoute(app, test.catalogue);
-      keychainRoutes(app, { claims, now });
+      const isUsed = (claim: Claim): boolean =>
+        main.catalogue.summaries().some(({ name }) => covers(claim, name));
+      keychainRoutes(app, { claims, now, isUsed });
     },
     site: (app) => siteRoutes(app, reads),
     ...createRuntime({ store, storage, catalogues, claims, sweep, log }),

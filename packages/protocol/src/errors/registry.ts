@@ -17,7 +17,7 @@ export const REGISTRY_ERRORS = {
     ],
     signature_required: [
       'This registry takes only signed packs for this name.',
-      'Sign the pack with the key of its namespace, then publish it again.',
+      'Claim its namespace with a key (gantry registry claim), sign the pack with it, then publish it again.',
     ],
     unpublish_window_expired: [
       'The version is too old to be unpublished: others may depend on it.',

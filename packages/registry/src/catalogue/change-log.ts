@@ -21,6 +21,7 @@ type ChangeType =
   | 'yanked'
   | 'yank-reverted'
   | 'claimed'
+  | 'claim-dropped'
   | 'key-rotated'
   | 'reset';
 

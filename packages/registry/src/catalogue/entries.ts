@@ -36,3 +36,9 @@ export const putEntry = (
   },
   expectedVersion: more.expectedVersion,
 });
+
+export const deleteEntry = (key: EntryKey, expectedVersion: number): Write => ({
+  kind: 'deleteEntry',
+  key,
+  expectedVersion,
+});

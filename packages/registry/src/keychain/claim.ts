@@ -46,6 +46,15 @@ export function overlap(left: string, right: string): boolean {
   );
 }
 
+/** `vendor.acme` of its names: the first account that claims or publishes there has all of it. Undefined elsewhere. */
+export const vendorOf = (name: string): string | undefined => /^vendor\.[^.]+(?=\.)/.exec(name)?.[0];
+
+/** Whether two accounts cannot both have them. */
+export function excludes(left: string, right: string): boolean {
+  const vendor = vendorOf(left);
+  return overlap(left, right) || (vendor !== undefined && vendor === vendorOf(right));
+}
+
 export const mayPublish = ({ owner, publishers }: Claim, tenant: string): boolean =>
   owner === tenant || publishers.includes(tenant);
 

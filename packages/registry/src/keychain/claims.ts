@@ -3,17 +3,19 @@ import type { Keychain, KeychainKey, TrustedKey } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
 import type { ChangeLog } from '../catalogue/change-log.ts';
-import { putEntry, readEntries } from '../catalogue/entries.ts';
+import { deleteEntry, putEntry, readEntries } from '../catalogue/entries.ts';
 import {
   type Claim,
   checkKey,
   checkNamespace,
   covers,
+  excludes,
   mayPublish,
   overlap,
   restarted,
   rotated,
   trustedKey,
+  vendorOf,
 } from './claim.ts';
 
 const CLAIM_KIND = 'registry-claim';
@@ -23,6 +25,7 @@ const KEY_KIND = 'registry-key';
 const TENANT = 'packs';
 const PAGE = 500;
 const CLAIMS_MAX = 10_000;
+const CLAIM_CHANGES: ReadonlySet<string> = new Set(['claimed', 'claim-dropped', 'key-rotated']);
 
 interface KnownClaim {
   readonly claim: Claim;
@@ -55,7 +58,7 @@ export class Claims {
   constructor(options: ClaimsOptions) {
     this.#options = options;
     options.changes.listen(async (changes) => {
-      if (changes.some(({ type }) => type === 'claimed' || type === 'key-rotated')) await this.load();
+      if (changes.some(({ type }) => CLAIM_CHANGES.has(type))) await this.load();
     });
   }
 
@@ -97,7 +100,7 @@ export class Claims {
   }
 
   refuseOutside(name: string, tenant: string): void {
-    const claim = this.claimOf(name);
+    const claim = this.claimOf(name) ?? this.#rivalOf(name, tenant);
     if (claim !== undefined && mayPublish(claim, tenant)) return;
     throw new OpenwopError('forbidden', {
       message:
@@ -108,19 +111,60 @@ export class Claims {
     });
   }
 
+  /** Whether the first publish of this name may reserve it. */
+  isFree(name: string, tenant: string): boolean {
+    const isKnown = this.claimOf(name) !== undefined || this.#rivalOf(name, tenant) !== undefined;
+    return !isKnown && vendorOf(name) !== undefined;
+  }
+
+  /** Claims the whole of `vendor.<org>`, or the name alone where its account has claimed other parts of it. */
+  async reserve(name: string, owner: string, keyId: string): Promise<void> {
+    const vendor = vendorOf(name);
+    if (vendor === undefined || this.claimOf(name) !== undefined) return;
+    const isPart = this.all().some(({ namespace }) => vendorOf(namespace) === vendor);
+    const namespace = isPart ? name : `${vendor}.*`;
+    await this.claim({ namespace, owner, publishers: [] }, { keyId, isOperator: false });
+  }
+
+  #rivalOf(name: string, tenant: string): Claim | undefined {
+    return this.all().find((claim) => claim.owner !== tenant && excludes(claim.namespace, name));
+  }
+
   /** Creates or changes a claim. The same claim again changes nothing. */
   claim(request: ClaimRequest, by: Claimant): Promise<ClaimOutcome> {
     checkNamespace(request.namespace, this.#options.scopes);
     if (request.key !== undefined) checkKey(request.key);
     return this.#options.changes.write<ClaimOutcome>(async () => {
       const known = this.#claims.get(request.namespace);
-      this.#refuseTaken(request);
-      const claim = claimAfter(request, known?.claim, by, this.#options.now());
+      const widened = this.#refuseTaken(request, by);
+      const before = widened.length === 0 ? known?.claim : mergedClaim(request, [known, ...widened]);
+      const claim = claimAfter(request, before, by, this.#options.now());
       if (JSON.stringify(claim) === JSON.stringify(known?.claim))
         return { kind: 'nothing', result: { outcome: 'unchanged', claim } };
-      const added = claim.keys.slice(known?.claim.keys.length ?? 0);
+      const added = claim.keys.slice(before?.keys.length ?? 0);
       const outcome = known === undefined ? 'created' : 'changed';
-      return this.#proposal('claimed', by.keyId, claim, added, { outcome, claim });
+      const replaced = widened.map(({ claim }) => claim.namespace);
+      return this.#proposal('claimed', by.keyId, claim, added, { outcome, claim }, replaced);
+    });
+  }
+
+  /** Frees a namespace. `isUsed` says whether something is published there. */
+  drop(namespace: string, by: string, isUsed: (claim: Claim) => boolean): Promise<Claim> {
+    return this.#options.changes.write(async () => {
+      const known = this.#claims.get(namespace);
+      if (known === undefined)
+        throw new OpenwopError('not_found', { message: `${namespace} is not claimed.` });
+      if (isUsed(known.claim))
+        throw new OpenwopError('conflict', {
+          message: `Packs are published under ${namespace}, and its keys verify them. Give it to another owner instead.`,
+        });
+      return {
+        kind: 'change' as const,
+        change: { type: 'claim-dropped' as const, name: namespace, by },
+        writes: [this.#deletion(known)],
+        apply: () => void this.#claims.delete(namespace),
+        result: known.claim,
+      };
     });
   }
 
@@ -133,18 +177,28 @@ export class Claims {
     });
   }
 
-  #refuseTaken({ namespace, owner }: ClaimRequest): void {
-    const other = this.all().find(
-      (claim) =>
-        overlap(claim.namespace, namespace) && (claim.owner !== owner || claim.namespace !== namespace),
+  /** The claims that this one replaces: an operator may widen a claim, and give it to another owner. */
+  #refuseTaken({ namespace, owner }: ClaimRequest, { isOperator }: Claimant): KnownClaim[] {
+    const others = [...this.#claims.values()].filter(
+      ({ claim }) =>
+        claim.namespace !== namespace &&
+        (claim.owner === owner ? overlap(claim.namespace, namespace) : excludes(claim.namespace, namespace)),
     );
-    if (other !== undefined)
+    const same = this.#claims.get(namespace)?.claim;
+    const isWiden = isOperator && others.every(({ claim }) => isPartOf(claim, namespace, owner));
+    const taken = same && same.owner !== owner && !isOperator ? same : isWiden ? undefined : others[0]?.claim;
+    if (taken !== undefined)
       throw new OpenwopError('conflict', {
-        message: `${namespace} overlaps ${other.namespace}, which is already claimed.`,
-        details: { namespace: other.namespace },
+        message: `${namespace} overlaps ${taken.namespace}, which is already claimed.`,
+        details: { namespace: taken.namespace },
       });
     if (this.#claims.size >= CLAIMS_MAX)
       throw new OpenwopError('conflict', { message: `The registry has ${CLAIMS_MAX} claims, the maximum.` });
+    return others;
+  }
+
+  #deletion({ claim, entryVersion }: KnownClaim): Write {
+    return deleteEntry({ kind: CLAIM_KIND, tenant: TENANT, id: claim.namespace }, entryVersion);
   }
 
   #proposal<T>(
@@ -153,6 +207,7 @@ export class Claims {
     claim: Claim,
     added: readonly KeychainKey[],
     result: T,
+    replaced: readonly string[] = [],
   ) {
     const { namespace } = claim;
     const entryVersion = this.#claims.get(namespace)?.entryVersion ?? 0;
@@ -166,8 +221,12 @@ export class Claims {
       writes: [
         put(CLAIM_KIND, namespace, claim, entryVersion || null),
         ...added.map(({ kid }) => put(KEY_KIND, kid, { namespace }, null)),
+        ...replaced.map((each) => this.#deletion(this.#claims.get(each)!)),
       ],
-      apply: () => void this.#claims.set(namespace, { claim, entryVersion: entryVersion + 1 }),
+      apply: () => {
+        for (const each of replaced) this.#claims.delete(each);
+        this.#claims.set(namespace, { claim, entryVersion: entryVersion + 1 });
+      },
       result,
     };
   }
@@ -178,6 +237,20 @@ export class Claims {
         message: `The key id ${kid} is already in use. Choose another one.`,
       });
   }
+}
+
+const isPartOf = (claim: Claim, namespace: string, owner: string): boolean =>
+  claim.owner === owner && namespace.endsWith('.*') && claim.namespace.startsWith(namespace.slice(0, -1));
+
+/** One claim with the keys of all, oldest first: they go on verifying what they signed. */
+function mergedClaim(
+  { key: _, ...request }: ClaimRequest,
+  parts: readonly (KnownClaim | undefined)[],
+): Claim {
+  const claims = parts.flatMap((part) => (part ? [part.claim] : []));
+  const keys = claims.flatMap((claim) => claim.keys);
+  const claimedAt = claims.map((claim) => claim.claimedAt).sort()[0]!;
+  return { ...request, keys: keys.sort((a, b) => (a.validFrom < b.validFrom ? -1 : 1)), claimedAt };
 }
 
 /** The first key starts the keychain. Only the operator can restart it, when the last key is lost. */

@@ -4,16 +4,19 @@ import { describe, test } from 'node:test';
 import { judgeKeychain, signEd25519 } from '@gantry/packs';
 import fc from 'fast-check';
 import { type Acme, acmeRegistry, claim } from '../testing/acme.ts';
-import { type KeyPair, keyPair } from '../testing/packs.ts';
-import { apiKey, testRegistry } from '../testing/test-registry.ts';
+import { type KeyPair, keyPair, madePack } from '../testing/packs.ts';
+import { apiKey, publish, testRegistry } from '../testing/test-registry.ts';
 import { overlap } from './claim.ts';
 
 const KEYCHAIN = '/v1/packs/vendor.acme.tools/-/keychain';
+const CLAIMS = '/v1/host/gantry/registry/claims';
 const HOUR = 3_600_000;
 const START = Date.parse('2026-06-01T00:00:00Z');
 
 const spki = ({ publicKey }: KeyPair): string =>
   createPublicKey(publicKey).export({ type: 'spki', format: 'der' }).toString('base64');
+
+const signingKey = (keyId: string) => ({ keyId, publicKey: spki(keyPair()) });
 
 interface Rotation {
   readonly kid?: string;
@@ -163,6 +166,55 @@ describe('claims', () => {
     const { keys } = (await acme.request({ url: KEYCHAIN }, '')).json();
     assert.equal(keys.length, 2);
     assert.ok(Date.parse(keys[0].validUntil) <= Date.now(), 'the key before it has ended');
+  });
+
+  test('the first publish reserves the whole vendor for its account', async (t) => {
+    const registry = await testRegistry(t, { settings: { acceptsUnsigned: true } });
+    const [acme, rival] = [await apiKey(registry, 'acme'), await apiKey(registry, 'rival')];
+    const put = async (name: string, key: string) =>
+      (await publish(registry, { name, bytes: await madePack({ manifest: { name } }), key })).statusCode;
+    assert.equal(await put('vendor.acme.tools', acme), 201);
+    assert.equal(await put('vendor.acme.more', rival), 403);
+    assert.equal((await claim(registry, { namespace: 'vendor.acme.more' }, rival)).statusCode, 409);
+    assert.equal(await put('vendor.acme.more', acme), 201);
+    const [kept] = (await registry.request({ url: CLAIMS }, acme)).json().claims;
+    assert.deepEqual([kept.namespace, kept.owner], ['vendor.acme.*', 'acme']);
+    assert.equal(await put('community.acme.tools', acme), 403, 'other scopes are claimed first');
+  });
+
+  test('of two first publishes at once, one has the vendor', async (t) => {
+    const registry = await testRegistry(t, { settings: { acceptsUnsigned: true } });
+    const keys = [await apiKey(registry, 'acme'), await apiKey(registry, 'rival')];
+    const names = ['vendor.new.one', 'vendor.new.two'];
+    const bytes = await Promise.all(names.map((name) => madePack({ manifest: { name } })));
+    const answers = await Promise.all(
+      names.map((name, i) => publish(registry, { name, bytes: bytes[i]!, key: keys[i]! })),
+    );
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 403]);
+  });
+
+  test('an operator gives them to others, widens and drops them', async (t) => {
+    const registry = await testRegistry(t, { settings: { acceptsUnsigned: true } });
+    const acme = await apiKey(registry, 'acme');
+    const drop = (namespace: string, key?: string) =>
+      registry.request({ method: 'DELETE', url: `${CLAIMS}/${namespace}` }, key);
+    await claim(registry, { namespace: 'vendor.acme.tools', signingKey: signingKey('one') }, acme);
+    await claim(registry, { namespace: 'vendor.acme.more', signingKey: signingKey('two') }, acme);
+    assert.equal((await claim(registry, { namespace: 'vendor.acme.*' }, acme)).statusCode, 409);
+    const widened = await claim(registry, { namespace: 'vendor.acme.*', owner: 'acme' });
+    assert.deepEqual(
+      widened.json().keys.map(({ kid }: { kid: string }) => kid),
+      ['one', 'two'],
+    );
+    const { claims } = (await registry.request({ url: CLAIMS })).json();
+    assert.equal(claims.length, 1);
+    const moved = await claim(registry, { namespace: 'vendor.acme.*', owner: 'rival' });
+    assert.deepEqual([moved.statusCode, moved.json().owner], [200, 'rival']);
+    assert.equal((await drop('vendor.acme.*', acme)).statusCode, 403);
+    assert.equal((await drop('vendor.acme.*')).statusCode, 200);
+    assert.equal((await drop('vendor.acme.*')).statusCode, 404);
+    assert.equal((await publish(registry, { bytes: await madePack(), key: acme })).statusCode, 201);
+    assert.equal((await drop('vendor.acme.*')).json().error, 'conflict', 'something is published there');
   });
 
   test('two namespaces overlap exactly when some name is in both', () => {

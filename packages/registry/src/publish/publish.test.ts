@@ -190,8 +190,8 @@ const CASES: Readonly<Record<string, Case>> = {
     code: 'forbidden',
     status: 403,
     publication: async () => ({
-      name: 'vendor.free.tools',
-      bytes: await madePack({ manifest: { name: 'vendor.free.tools' } }),
+      name: 'community.free.tools',
+      bytes: await madePack({ manifest: { name: 'community.free.tools' } }),
     }),
   },
   'no signature': {

@@ -74,7 +74,7 @@ export class Publisher {
     refuseMissingScope(request.caller, 'packs:publish');
     refuseTestKey(catalogue.name, request.caller);
     // In the test namespace the protocol wants what is wrong with the archive reported first
-    if (catalogue.name === 'packs') this.#refuseOutside(request);
+    if (catalogue.name === 'packs') this.#refuseOutside(catalogue, request);
     if (request.body === undefined) throw new OpenwopError('invalid_body');
     const release = this.#slots.tryAcquire(request.caller.tenant);
     if (release === undefined)
@@ -97,7 +97,7 @@ export class Publisher {
     request: PublishRequest,
     archive: SpooledArchive,
   ): Promise<PublishOutcome> {
-    const judged = await this.#judge(request, archive);
+    const judged = await this.#judge(catalogue, request, archive);
     const known = await catalogue.version(request.name, request.version);
     // Before the signature, so that a retry succeeds even if the key was rotated meanwhile.
     if (known?.integrity === archive.integrity) {
@@ -105,6 +105,7 @@ export class Publisher {
       return { outcome: 'unchanged', published: known };
     }
     const published = await this.#prove(request, archive, judged);
+    if (catalogue.name === 'packs') await this.#reserve(request);
     // A known conflict is not stored first.
     if (known === undefined) await archive.keep();
     const outcome = await catalogue.change(request, request.caller.keyId, (state) =>
@@ -119,18 +120,31 @@ export class Publisher {
     if (!(await this.#options.storage.has(archive.integrity))) await archive.keep();
   }
 
-  async #judge(request: PublishRequest, archive: SpooledArchive): Promise<Judged> {
+  async #judge(catalogue: StoreCatalogue, request: PublishRequest, archive: SpooledArchive): Promise<Judged> {
     const { limits } = this.#options;
     if (archive.bytes === 0) throw new OpenwopError('invalid_body', { message: 'The body is empty.' });
     const inspection = await inspectArchive(archive.read(), limits);
     const judged = judgeManifest(inspection, request);
     refuseOtherIntegrity(request.claimedIntegrity, archive.integrity);
-    this.#refuseOutside(request);
+    this.#refuseOutside(catalogue, request);
     return { inspection, ...judged };
   }
 
-  #refuseOutside({ name, caller: { scopes, tenant } }: PublishRequest): void {
-    if (!scopes.has(HOST_ADMIN)) this.#options.claims.refuseOutside(name, liveTenant(tenant));
+  /** Names of vendors that nobody has yet are for the first who publishes there. */
+  #refuseOutside(catalogue: StoreCatalogue, { name, caller: { scopes, tenant } }: PublishRequest): void {
+    const { claims } = this.#options;
+    const mayReserve = catalogue.name === 'packs' && claims.isFree(name, liveTenant(tenant));
+    if (!scopes.has(HOST_ADMIN) && !mayReserve) claims.refuseOutside(name, liveTenant(tenant));
+  }
+
+  /** An operator publishes for others too, and takes no name from them. */
+  async #reserve({ name, caller: { scopes, tenant, keyId } }: PublishRequest): Promise<void> {
+    const { claims } = this.#options;
+    if (scopes.has(HOST_ADMIN)) return;
+    await claims.reserve(name, liveTenant(tenant), keyId).catch(() => {
+      // Another was first
+      claims.refuseOutside(name, liveTenant(tenant));
+    });
   }
 
   async #prove(

@@ -72,8 +72,9 @@ test('an upload that stands still is refused and gives its slot back', async (t)
   assert.equal(published.status, 201, await published.text());
 });
 
-test('a name that is not claimed is refused before its body is read', async (t) => {
+test('a name of another tenant is refused before its body is read', async (t) => {
   const registry = await serving(t, 600_000);
+  await claimed(registry, 'rival');
   const key = await apiKey(registry, 'acme');
   const socket = await idleUpload(t, registry.url, 'vendor.rival.tools', key);
   assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 403 /);

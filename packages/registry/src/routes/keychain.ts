@@ -43,10 +43,13 @@ const ClaimBody = closedObject({
   ),
 });
 type ClaimBody = Static<typeof ClaimBody>;
+const NamespaceParams = Type.Object({ namespace: Type.String({ minLength: 1, maxLength: 256 }) });
 
 interface KeychainDeps {
   readonly claims: Claims;
   readonly now: () => number;
+  /** Whether something is published under it. */
+  readonly isUsed: (claim: Claim) => boolean;
 }
 
 export function keychainRoutes(app: Api, deps: KeychainDeps): void {
@@ -99,6 +102,12 @@ function keychainOf(claims: Claims, name: string): Keychain {
 
 function claimRoutes(app: Api, deps: KeychainDeps): void {
   const { claims } = deps;
+  const drop = { summary: 'Drop a claim under which nothing is published', params: NamespaceParams };
+  app.delete(`${CLAIMS_URL}/:namespace`, { schema: drop }, async (request) => {
+    const caller = callerOf(request);
+    if (!isOperator(caller)) throw operatorOnly('Only an operator of the registry may drop a claim.');
+    return claims.drop(request.params.namespace, caller.keyId, deps.isUsed);
+  });
   const list = {
     summary: 'The claims of this tenant; an operator sees all',
     response: { 200: Type.Object({ claims: Type.Array(Type.Unknown()) }) },
@@ -127,11 +136,13 @@ function claimRoutes(app: Api, deps: KeychainDeps): void {
 function refuseForeign(caller: Caller, { namespace, owner }: ClaimBody): void {
   const isOwn = owner === undefined || owner === caller.tenant;
   if (isOperator(caller) || (isOwn && !namespace.startsWith('core.'))) return;
-  throw new OpenwopError('forbidden', {
-    message: 'Only an operator of the registry may claim core names, or a namespace for another tenant.',
-    details: { scopeRequired: HOST_ADMIN },
-  });
+  throw operatorOnly(
+    'Only an operator of the registry may claim core names, or a namespace for another tenant.',
+  );
 }
+
+const operatorOnly = (message: string): OpenwopError =>
+  new OpenwopError('forbidden', { message, details: { scopeRequired: HOST_ADMIN } });
 
 function claimRequest(caller: Caller, body: ClaimBody, now: number) {
   const { namespace, owner = liveTenant(caller.tenant), publishers = [], contact, signingKey } = body;

@@ -83,6 +83,34 @@ export const claim: Action = {
   },
 };
 
+interface Claimed extends JsonObject {
+  namespace: string;
+  owner: string;
+  publishers: string[];
+  claimedAt: string;
+}
+
+export const claims: Action = {
+  takes: '<what> [namespace]',
+  async act(call, what = '', namespace) {
+    if (what === 'drop' && namespace !== undefined) {
+      const path = `${CLAIMS}/${encodeURIComponent(namespace)}`;
+      const dropped = await askRegistry<JsonObject>(call, { method: 'DELETE', path });
+      return print(call, dropped, `${printable(namespace)} is free.\n`);
+    }
+    if (what !== 'ls' || namespace !== undefined)
+      throw new UsageError('Usage: gantry registry claims ls | drop <namespace>');
+    const found = await askRegistry<{ claims: Claimed[] }>(call, { method: 'GET', path: CLAIMS });
+    print(call, found, {
+      headings: ['NAMESPACE', 'OWNER', 'PUBLISHERS', 'SINCE'],
+      rows: found.claims.map((claim) =>
+        [claim.namespace, claim.owner, claim.publishers.join(', ') || '-', claim.claimedAt].map(printable),
+      ),
+      none: "No claims yet. Claim a namespace: gantry registry claim 'vendor.acme.*' --public-key acme-2026.pub",
+    });
+  },
+};
+
 interface Listed {
   readonly keyId: string;
   readonly permittedNamespaces: readonly string[];

@@ -5,13 +5,14 @@ import { type Call, type Command, flag, option } from '../../command.ts';
 import { UsageError } from '../../io.ts';
 import { runServer } from '../start.ts';
 import { advisories } from './advisories.ts';
-import { claim, keys } from './keychain.ts';
+import { claim, claims, keys } from './keychain.ts';
 import { deprecate, undeprecate, unpublish, unyank, yank } from './lifecycle.ts';
 import { mirror } from './mirror.ts';
 
 /** Actions on a running registry. */
 const ACTIONS: Actions = {
   claim,
+  claims,
   keys,
   yank,
   unyank,
@@ -34,7 +35,8 @@ export const registry: Command = {
     'start serves a registry here; --port, --data, --database, --storage and --public-url go to it. mirror copies a\n' +
     'registry, an address or a folder, into a folder that --registry reads; run it again to update or continue. It\n' +
     'exits with 1 when something was refused. The rest speaks to the registry at --registry, with the key in\n' +
-    'GANTRY_REGISTRY_KEY. <pack> is name@version. keys can ls, add and rotate; advisories can ls and add.',
+    'GANTRY_REGISTRY_KEY. <pack> is name@version. claims can ls and drop; keys can ls, add and rotate; advisories can\n' +
+    'ls and add. An operator gives a namespace to another tenant with claim --owner.',
   options: {
     registry: option('URL', 'the registry (GANTRY_REGISTRY_URL)'),
     key: option('KEY', 'API key (GANTRY_REGISTRY_KEY; better there)'),
