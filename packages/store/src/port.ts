@@ -69,7 +69,7 @@ export interface InvocationRecord {
   /** JSON text of the outcome; null while claimed but not settled. */
   readonly outcome: string | null;
   readonly claimedAt: number;
-  /** Random: recognises a claim of one's own whose outcome was unknown. Null when recorded already settled. */
+  /** Random, then what it was claimed with: recognises a claim of one's own whose outcome was unknown. Null when recorded already settled. */
   readonly claimId: string | null;
   /** The outcome has events that are not in the log of the run yet. */
   readonly eventsPending: boolean;

@@ -98,7 +98,7 @@ function sandboxCall(
   const { key, invocation, pack, signal, work } = task;
   const { memoryBytes, wallClockMs, environment } = calls;
   const { workspace = '', principal = '' } = work.facts.owner;
-  const members = children.closing(membersOf(calls, task, children, { ...version, grants }));
+  const members = children.closing(membersOf(calls, task, { children, feed }, { ...version, grants }));
   const { memoryPagesMax, ...rest } = code;
   const wasm = memoryPagesMax === undefined ? {} : { wasm: { memoryPagesMax } };
   return sandbox.invoke({
@@ -140,7 +140,7 @@ function contextOf({ key, invocation, work }: Task): SandboxInvocation['ctx'] {
 function membersOf(
   { surfaces }: CodeCalls,
   task: Task,
-  children: SubWorkflows,
+  { children, feed }: Listeners,
   { peers = [], grants }: VersionRecord & { readonly grants: readonly string[] },
 ): Members {
   const { key, invocation, pack, signal, work, log } = task;
@@ -160,6 +160,7 @@ function membersOf(
     log,
     work,
     recorded: () => work.recorded?.(),
+    warn: (message) => feed.log('warn', message),
     pack: { name, version },
     peers,
     granted: grants,

@@ -26,13 +26,15 @@ export interface Effect {
   readonly providerKey: string;
   /** The receiver ignores a second call with the same id, so doubt may be settled by asking again. */
   readonly idempotent: boolean;
+  /** Of its input: with another, asking again would be another effect. */
+  readonly fingerprint?: string;
 }
 
 /** Whether the effect is the caller's to perform. */
 export type Claim<Result> =
   | { readonly kind: 'claimed'; readonly invocationId: string }
   /** Claimed before, and nothing is known of its end. */
-  | { readonly kind: 'underWay'; readonly invocationId: string }
+  | { readonly kind: 'underWay'; readonly invocationId: string; readonly isSameInput: boolean }
   | { readonly kind: 'settled'; readonly invocationId: string; readonly outcome: Result };
 
 /** Not claimed: one of the further writes lost, such as an `adjust` at its maximum. `write` is its index among them. */
@@ -107,7 +109,9 @@ export class InvocationLog {
     const invocationId = logicalInvocationId(effect);
     const unrecorded = this.#unrecorded.get(invocationId);
     const claimId =
-      unrecorded?.kind === 'not-acted' ? unrecorded.claimId : newId('claim', this.#now(), this.#entropy);
+      unrecorded?.kind === 'not-acted'
+        ? unrecorded.claimId
+        : `${newId('claim', this.#now(), this.#entropy)} ${effect.fingerprint ?? ''}`;
     const claimed = { outcome: null, claimedAt: this.#now(), claimId, eventsPending: false };
     const result = await this.#commitClaim({ invocationId, tenant, runId, nodeId, ...claimed }, writes);
     if (!result.won && result.write > 0) return { ...result, kind: 'lost', write: result.write - 1 };
@@ -115,7 +119,10 @@ export class InvocationLog {
     if (unrecorded?.kind === 'not-acted') this.#unrecorded.delete(invocationId);
     if (result.won || (earlier?.outcome === null && earlier.claimId === claimId))
       return { kind: 'claimed', invocationId };
-    if (earlier?.outcome == null) return { kind: 'underWay', invocationId };
+    if (earlier?.outcome == null) {
+      const isSameInput = earlier?.claimId?.split(' ')[1] === (effect.fingerprint ?? '');
+      return { kind: 'underWay', invocationId, isSameInput };
+    }
     return { kind: 'settled', invocationId, outcome: JSON.parse(earlier.outcome) };
   }
 
@@ -180,7 +187,8 @@ export class InvocationLog {
     if (claim.kind === 'settled') return claim.outcome;
     const unrecorded = this.#unrecorded.get(invocationId);
     const isKnown = unrecorded?.kind === 'acted';
-    if (claim.kind === 'underWay' && !isKnown && !effect.idempotent) return inDoubt(effect);
+    if (claim.kind === 'underWay' && !isKnown && !(effect.idempotent && claim.isSameInput))
+      return inDoubt(effect);
     const outcome = isKnown ? (unrecorded.outcome as Result) : await act(invocationId);
     this.#unrecorded.set(invocationId, { kind: 'acted', outcome });
     await this.settle(effect.tenant, invocationId, outcome);

@@ -19,14 +19,18 @@ test('a call whose end nobody knows is named, with what to do; one that may be r
   const log = new InvocationLog(new CommitPipeline(store), store.records, Date.now);
   const journal = callJournal(log);
   // As a host does that dies before the answer
-  await log.claim(PLACE);
-  const call = { ...PLACE, method: 'sql.execute' };
+  await log.claim({ ...PLACE, fingerprint: 'f' });
+  const call = { ...PLACE, method: 'sql.execute', fingerprint: 'f' };
   await assert.rejects(
     journal.perform({ ...call, idempotent: false }, () => assert.fail('acted again')),
     {
       code: 'effect_in_doubt',
       message: /node "pay" had called sql\.execute .*Look there whether it was done, then fork/,
     },
+  );
+  await assert.rejects(
+    journal.perform({ ...call, fingerprint: 'other', idempotent: true }, () => assert.fail('acted again')),
+    { code: 'effect_in_doubt' },
   );
   assert.deepEqual(await journal.perform({ ...call, idempotent: true }, async () => DONE), DONE);
   const again = journal.perform({ ...call, idempotent: false }, () => assert.fail('acted again'));

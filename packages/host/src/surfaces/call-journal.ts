@@ -21,8 +21,17 @@ const placeOf = ({ tenant, runId, nodeId, ordinalBase, batch }: ReadsPlace) => (
   providerKey: `reads\0${batch}`,
 });
 
-/** `recorded` hears of what was not on record before. */
-export const callJournal = (log: InvocationLog, recorded: () => void = () => {}): CallJournal => ({
+export interface CallListeners {
+  /** A call went on record that was not there before. */
+  readonly recorded?: () => void;
+  /** Into the log of the run. */
+  readonly warn?: (message: string) => void;
+}
+
+export const callJournal = (
+  log: InvocationLog,
+  { recorded = () => {}, warn = () => {} }: CallListeners = {},
+): CallJournal => ({
   async perform(call, act) {
     let isNew = false;
     const outcome: Recorded | EffectOutcome = await log.perform<Recorded>(call, async () => {
@@ -41,4 +50,5 @@ export const callJournal = (log: InvocationLog, recorded: () => void = () => {})
   },
   keep: (place, reads) => log.put<Seen>(placeOf(place), { ok: true, outputs: { reads: [...reads] } }),
   recorded,
+  warn,
 });

@@ -46,3 +46,26 @@ test('a node that fails after it wrote is tried again with what it read', async 
     JSON.stringify(run.error),
   );
 });
+
+test('a node that writes the time or a random id is tried again, with a warning in the log of its run', async (t) => {
+  const api = await packTest(t);
+  const body = `
+    const { kv } = ctx.storage;
+    await kv.put({ key: 'at', value: Math.random() });
+    const written = (await kv.get({ key: 'at' })).value;
+    if (ctx.attempt === 0) throw Object.assign(new Error('flaky'), { retryable: true, details: { written } });
+    return { written };`;
+  await api.install({ nodes: { [TYPE]: { body, role: 'side-effect' } } });
+  await api.registered(workflow('one', [{ ...node('a', TYPE), settings: { maxRetries: 1, backoffMs: 0 } }]));
+  const runId = await api.start('one');
+  const run = await api.ended(runId);
+  assert.equal(run.status, 'completed', JSON.stringify(run.error));
+  const { events } = (await api.get(`/v1/runs/${runId}/events/poll`)).json();
+  const warnings = events.filter(({ type }: { type: string }) => type === 'log.appended');
+  assert.equal(warnings.length, 1);
+  assert.match(
+    warnings[0].payload.message,
+    /^Write 0 of node "a" to kvStorage .* other input .* recorded answer/,
+  );
+  assert.equal(warnings[0].payload.level, 'warn');
+});

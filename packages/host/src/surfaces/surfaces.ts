@@ -68,7 +68,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   });
   const families = gate.discovery();
   return {
-    membersFor({ key, workspace = '', principal = '', log: invocations, recorded, ...facts }) {
+    membersFor({ key, workspace = '', principal = '', log: invocations, ...facts }) {
       const { nodeId, ordinalBase, effect, pack, peers, granted, work } = facts;
       const calls = gate.open(
         {
@@ -83,7 +83,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
           ...(granted && { granted }),
           ...(work && { work }),
         },
-        callJournal(invocations, recorded),
+        callJournal(invocations, facts),
       );
       return { table: gate.table, call: (path, args, io) => calls.call(path, args, io) };
     },

@@ -16,6 +16,8 @@ export interface JournaledCall {
   readonly providerKey: string;
   /** `blobStorage.put`, for messages. */
   readonly method: string;
+  /** Of its input: a claim without a record is repeated only with the same. */
+  readonly fingerprint: string;
   readonly idempotent: boolean;
 }
 
@@ -43,8 +45,8 @@ export type SeenRead = {
 
 /**
  * The host's memory of calls to backends that keep none. `perform` claims the call, acts, and records before it
- * answers; a call on record is answered from it. Claimed without a record: acts again if `idempotent`, else rejects
- * with `effect_in_doubt`. When `act` rejects, nothing is known and nothing is recorded. So a backend whose methods
+ * answers; a call on record is answered from it. Claimed without a record: acts again if `idempotent` and its input is
+ * the same, else rejects with `effect_in_doubt`. When `act` rejects, nothing is known and nothing is recorded. So a backend whose methods
  * are not idempotent says `effect_in_doubt` itself where it cannot tell; its other failures mean that nothing happened.
  */
 export interface CallJournal {
@@ -54,6 +56,8 @@ export interface CallJournal {
   keep(place: ReadsPlace, reads: readonly SeenRead[]): Promise<boolean>;
   /** A backend with a journal of its own has recorded a call that was not on record before. */
   recorded?(): void;
+  /** For the log of the run. */
+  warn?(message: string): void;
 }
 
 /** Each try of a call that is known to have failed for the moment is a call of its own. */
@@ -68,7 +72,7 @@ export function invocationId({
   nodeId,
   ordinal,
   providerKey,
-}: Omit<JournaledCall, 'method' | 'idempotent'>): string {
+}: Omit<JournaledCall, 'method' | 'fingerprint' | 'idempotent'>): string {
   const parts = ['openwop:activity:v2', tenant, runId, nodeId, String(ordinal), providerKey];
   return hash('sha256', parts.join('\0'), 'base64url');
 }
@@ -83,24 +87,46 @@ export const placeOf = (
 
 type Recorded = Pick<CallRecord, 'method' | 'fingerprint'>;
 
-/** The text for a call in a place where another one is on record. Names both, and no values. */
-function mismatchText({ nodeId, ordinal, method, fingerprint }: Invocation, before: Recorded): string {
+/** The text for a call in a place where one of another method is on record. Names both, and no values. */
+function mismatchText({ nodeId, ordinal, method }: Invocation, before: Recorded): string {
   const capability = method.slice(0, method.indexOf('.'));
-  const what = before.method === method ? `${method} with other input` : `${before.method}`;
   return (
-    `Write ${ordinal} of node "${nodeId}" to ${capability} was ${what} when the node first ran (${before.fingerprint.slice(0, 8)}), ` +
-    `and is ${method} now (${fingerprint.slice(0, 8)}). A node that runs again must write the same in the same ` +
-    'order; take times, random numbers and ids from its inputs, and bytes or very large answers that it writes on ' +
-    'from a node before it.'
+    `Write ${ordinal} of node "${nodeId}" to ${capability} was ${before.method} when the node first ran, ` +
+    `and is ${method} now. A node that runs again must make the same calls in the same order.`
   );
 }
 
-const recalled = new WeakSet<Invocation>();
+/** For a repeated call whose input is another, as times and random ids make it. */
+export const otherInputText = ({ nodeId, ordinal, method }: Invocation): string =>
+  `Write ${ordinal} of node "${nodeId}" to ${method.slice(0, method.indexOf('.'))} has other input than when the ` +
+  `node first ran: ${method} gave the recorded answer, and nothing was written again.`;
 
-export const isRecalled = (invocation: Invocation): boolean => recalled.has(invocation);
+type Seen = 'same input' | 'other input';
+const recalled = new WeakMap<Invocation, Seen>();
 
+/** How an invocation met its record; undefined when it acted. */
+export const recallOf = (invocation: Invocation): Seen | undefined => recalled.get(invocation);
+
+/**
+ * Holds a repeated call to its capability, method and position. Its input may be another: nodes write times and random
+ * ids, and the recorded answer is what counts.
+ */
 export function assertSameCall(invocation: Invocation, before: Recorded): void {
-  recalled.add(invocation);
-  if (before.method === invocation.method && before.fingerprint === invocation.fingerprint) return;
+  const isSame = before.fingerprint === invocation.fingerprint;
+  recalled.set(invocation, isSame ? 'same input' : 'other input');
+  if (before.method === invocation.method) return;
   throw new OpenwopError('idempotency_key_mismatch', { message: mismatchText(invocation, before) });
+}
+
+/** Invocations of methods that have one write, which is recorded in its transaction: whether they have made it. */
+const single = new WeakMap<Invocation, 'unwritten' | 'written'>();
+
+export const expectOneWrite = (invocation: Invocation): unknown => single.set(invocation, 'unwritten');
+
+/** Two writes of one call would share a record, and the second be answered from that of the first. */
+export function noteWrite(invocation: Invocation): void {
+  const state = single.get(invocation);
+  if (state === 'written')
+    throw new Error(`${invocation.method} makes a second write in one call; its literal allows one`);
+  if (state) single.set(invocation, 'written');
 }

@@ -12,10 +12,12 @@ import {
   assertSameCall,
   type CallJournal,
   type CallRecord,
+  expectOneWrite,
   invocationId,
-  isRecalled,
+  otherInputText,
   placeOf,
   providerKeyOf,
+  recallOf,
   TRIES_MAX,
 } from './call-journal.ts';
 import { type Data, type DataObject, fingerprintOf, isJson, isObject } from './data.ts';
@@ -208,11 +210,17 @@ export class NodeCalls {
       route.surface.act(route.name, input, { ...call, invocation });
     if (journal === 'own') {
       const invocation = invocationOf(0);
+      expectOneWrite(invocation);
       const answer = await act(invocation);
-      if (!isRecalled(invocation)) this.#journal.recorded?.();
+      if (recallOf(invocation)) this.#warnOfOtherInput(invocation);
+      else this.#journal.recorded?.();
       return answer;
     }
     return this.#journaled(series, invocationOf, act, route.method.idempotent === true);
+  }
+
+  #warnOfOtherInput(invocation: Invocation): void {
+    if (recallOf(invocation) === 'other input') this.#journal.warn?.(otherInputText(invocation));
   }
 
   /** Around backends without a memory. A recorded failure that may pass is tried anew, under an id of its own. */
@@ -226,15 +234,16 @@ export class NodeCalls {
       const invocation = invocationOf(tried);
       // Knows the server and the cause, which no record has
       let failure = null as OpenwopError | null;
-      const { tenant, runId, nodeId, ordinal, method } = invocation;
+      const { id, place, ...about } = invocation;
       const record = await this.#journal.perform(
-        { tenant, runId, nodeId, ordinal, method, providerKey: providerKeyOf(series, tried), idempotent },
+        { ...about, providerKey: providerKeyOf(series, tried), idempotent },
         () =>
           recordOf(invocation, idempotent, act, (error) => {
             failure = error;
           }),
       );
       assertSameCall(invocation, record);
+      this.#warnOfOtherInput(invocation);
       if (record.ok) return record.value;
       if (failure) throw failure;
       if (!record.retriable || tried + 1 === TRIES_MAX) {

@@ -4,7 +4,7 @@
  * I1  Nothing is ever seen or changed beyond `tenant` and `bucket`.
  * I2  An object is whole or absent: a read sees one put, never a mixture or a part.
  * I3  A put or delete is durable when it is answered. With `journal: 'own'` the same invocation again gets the first
- *     answer and changes nothing, and another call with its id is refused with `idempotency_key_mismatch`.
+ *     answer and changes nothing, and a call of another method with its id is refused with `idempotency_key_mismatch`.
  * I4  A link is good for one method on one object until its time, and for nothing else.
  */
 import type { MakeRoom } from '../calls/content-room.ts';

@@ -176,7 +176,10 @@ function once(port: Port): void {
     const both = [1, 2].map(() => port().write(textAt('log', 'y', 'append'), write(tenant, { id: 'both' })));
     await Promise.all(both);
     assert.equal(textOf(await port().read(at('log'), read(tenant))), 'xy');
-    const other = write(tenant, { ...append, input: 'another' });
+    const otherInput = write(tenant, { ...append, input: 'another' });
+    assert.equal((await port().write(textAt('log', 'zz', 'append'), otherInput)).sizeBytes, 1);
+    assert.equal(textOf(await port().read(at('log'), read(tenant))), 'xy');
+    const other = write(tenant, { ...append, method: 'fs.delete' });
     await assert.rejects(port().write(textAt('log', 'z'), other), { code: 'idempotency_key_mismatch' });
   });
 }

@@ -5,7 +5,7 @@
  *     leads out. What does not plainly name something inside is refused with `path_outside_sandbox`.
  * I2  A file is whole or absent: a read sees one write, never a part.
  * I3  A change is durable when it is answered. The same invocation again gets the first answer and changes nothing;
- *     another call with its id is refused with `idempotency_key_mismatch`.
+ *     a call of another method with its id is refused with `idempotency_key_mismatch`.
  */
 import type { MakeRoom } from '../calls/content-room.ts';
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';

@@ -4,7 +4,7 @@
  * I1  Nothing is ever seen or changed beyond `tenant` and `namespace`.
  * I2  An entry whose time is over is not there, from that very millisecond on.
  * I3  A write is on the disk when it is answered. The same invocation again gets the first answer and changes
- *     nothing; another call with its id is refused with `idempotency_key_mismatch`. A refused write leaves no trace.
+ *     nothing; a call of another method with its id is refused with `idempotency_key_mismatch`. A refused write leaves no trace.
  * I4  Every write is atomic beside all others.
  */
 import type { Json } from '@gantry/protocol';

@@ -269,7 +269,9 @@ function once(port: () => SearchPort): void {
     await port().delete({ index: 'i', ids: ['a'] }, write(tenant));
     assert.deepEqual(await port().index(first, { ...call, now: NOW + 60_000 }), { indexed: 1 });
     assert.deepEqual(await ids(find(port(), tenant, 'x')), []);
-    const other = write(tenant, { id: 'same', method: 'searchIndex.index', input: 2 });
+    const otherInput = write(tenant, { id: 'same', method: 'searchIndex.index', input: 2 });
+    assert.deepEqual(await port().index(first, otherInput), { indexed: 1 });
+    const other = write(tenant, { id: 'same', method: 'searchIndex.delete', input: 1 });
     await assert.rejects(port().index(first, other), { code: 'idempotency_key_mismatch' });
   });
 

@@ -239,7 +239,9 @@ function once(port: () => VectorsPort): void {
     await port().delete({ collection: 'c', ids: ['a'], filter: EVERYTHING }, write(tenant));
     assert.deepEqual(await port().upsert(first, { ...call, now: NOW + 60_000 }), { upserted: 1 });
     assert.deepEqual(await query(port(), tenant, [1, 0]), []);
-    const other = write(tenant, { id: 'same', method: 'vectorStore.upsert', input: 2 });
+    const otherInput = write(tenant, { id: 'same', method: 'vectorStore.upsert', input: 2 });
+    assert.deepEqual(await port().upsert(first, otherInput), { upserted: 1 });
+    const other = write(tenant, { id: 'same', method: 'vectorStore.delete', input: 1 });
     await assert.rejects(port().upsert(first, other), { code: 'idempotency_key_mismatch' });
   });
 

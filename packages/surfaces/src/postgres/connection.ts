@@ -13,7 +13,7 @@
  * await database.write(call, async (tx) => { await tx`insert ...`; return { ok: true }; });
  */
 import { addressOf, openPostgres, readServer, type Sql, type Tx } from '@gantry/postgres';
-import { assertSameCall } from '../calls/call-journal.ts';
+import { assertSameCall, noteWrite } from '../calls/call-journal.ts';
 import type { PortWrite } from '../calls/surface-call.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import { createSchema } from './create-schema.ts';
@@ -70,10 +70,16 @@ export function openPostgresDatabase({ url }: { readonly url: string }): Postgre
           throw explainRead(error);
         }),
       ),
-    write: (call, work) => guarded((sql) => transact(sql, (tx) => once(tx, call, work))),
+    async write(call, work) {
+      noteWrite(call.invocation);
+      return guarded((sql) => transact(sql, (tx) => once(tx, call, work)));
+    },
     together(area) {
       const perform = together(area);
-      return (caller, act) => guarded((sql) => perform(sql, caller, act));
+      return async (caller, act) => {
+        if ('invocation' in caller) noteWrite(caller.invocation);
+        return guarded((sql) => perform(sql, caller, act));
+      };
     },
     upkeep: (work) => guarded((sql) => transact(sql, work)),
     health: () => guarded(async (sql) => void (await sql`select 1`)),

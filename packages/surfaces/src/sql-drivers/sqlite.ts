@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { refusedTurn, unavailable } from '../backend-errors.ts';
-import { assertSameCall } from '../calls/call-journal.ts';
+import { assertSameCall, noteWrite } from '../calls/call-journal.ts';
 import type { DataObject } from '../calls/data.ts';
 import type { Invocation } from '../calls/surface-call.ts';
 import { JobPool } from '../jobs/job-pool.ts';
@@ -56,6 +56,7 @@ export function tenantFiles(pool: SqlitePool, options: TenantFilesOptions): SqlB
     query: async (statement, { tenant }) =>
       rowsOf(await pool.run(tenant, { kind: 'query', file: fileOf(tenant), statement, limits }), limits),
     async execute(statements, { tenant, now, invocation }) {
+      noteWrite(invocation);
       const journaled = { call: invocation, now, forgetBefore: now - invocationRetentionMs };
       const job = { kind: 'execute', file: fileOf(tenant), statements, journaled, limits } as const;
       return countsOf(await pool.run(tenant, job), { limits, journaled: invocation });

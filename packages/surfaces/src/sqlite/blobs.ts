@@ -14,6 +14,7 @@ export interface StoredBlob {
 /** The journal keeps it. */
 export interface NamedBlob {
   readonly file: string;
+  readonly bytes: number;
   /** Which held the content before. */
   readonly replaced?: string;
 }
@@ -72,9 +73,10 @@ export const blobArea = defineArea({
         const before = blobOf(find.get(tenant, bucket, key));
         checkRoom(tenant, blob.bytes - (before?.bytes ?? -OBJECT_OVERHEAD_BYTES), quota);
         save.run(tenant, bucket, key, blob.file, blob.bytes, blob.contentType);
-        if (!before) return { file: blob.file };
+        const named = { file: blob.file, bytes: blob.bytes };
+        if (!before) return named;
         discard.run(before.file, now);
-        return { file: blob.file, replaced: before.file };
+        return { ...named, replaced: before.file };
       },
       /** Answers the file that held the content, or null when there was none. */
       delete({ tenant, bucket, key }: PlacedBlob, now: number): string | null {

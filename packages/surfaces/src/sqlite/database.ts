@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { getLoadablePath } from 'sqlite-vec';
+import { noteWrite } from '../calls/call-journal.ts';
 import type { PortWrite } from '../calls/surface-call.ts';
 import { SCAN_MS_MAX } from '../deadline.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
@@ -189,7 +190,10 @@ function databaseOver<S extends AreaSet>(connections: Connections): DatabaseOf<S
   };
   return {
     read: (area, name, ...args) => ask(readerOf(area, name), area, name, args),
-    write: (area, name, call, ...args) => ask(writerOf(area), area, name, args, call),
+    async write(area, name, call, ...args) {
+      noteWrite(call.invocation);
+      return ask(writerOf(area), area, name, args, call);
+    },
     upkeep: (area, name, ...args) => ask(writerOf(area), area, name, args),
     close,
   };

@@ -15,7 +15,8 @@ export interface TestDesk {
 
 /** Remembers in memory what the host's invocation log keeps on disk. */
 export class MemoryJournal implements CallJournal {
-  readonly records = new Map<string, CallRecord | 'claimed'>();
+  readonly records = new Map<string, CallRecord | { readonly claimedFor: string }>();
+  readonly warnings: string[] = [];
   readonly reads = new Map<string, readonly SeenRead[]>();
 
   async perform(
@@ -24,12 +25,16 @@ export class MemoryJournal implements CallJournal {
   ): Promise<CallRecord> {
     const key = JSON.stringify([call.tenant, call.runId, call.nodeId, call.ordinal, call.providerKey]);
     const before = this.records.get(key);
-    if (before !== undefined && before !== 'claimed') return before;
-    if (before === 'claimed' && !call.idempotent) throw new Error('in doubt');
-    this.records.set(key, 'claimed');
+    if (before && 'method' in before) return before;
+    if (before && !(call.idempotent && before.claimedFor === call.fingerprint)) throw new Error('in doubt');
+    this.records.set(key, { claimedFor: call.fingerprint });
     const record = await act();
     this.records.set(key, record);
     return record;
+  }
+
+  warn(message: string): void {
+    this.warnings.push(message);
   }
 
   async recall(place: ReadsPlace): Promise<readonly SeenRead[] | null> {

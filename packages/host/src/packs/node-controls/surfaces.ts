@@ -2,10 +2,11 @@ import type { PackEffect } from '@gantry/engine';
 import type { NodeCaller } from '@gantry/resources';
 import type { RunKey } from '@gantry/store';
 import type { InvocationLog } from '../../runtime/invocation-log.ts';
+import type { CallListeners } from '../../surfaces/call-journal.ts';
 import type { Members } from './members.ts';
 
 /** For whom and what a surface works. */
-export interface SurfaceFacts {
+export interface SurfaceFacts extends CallListeners {
   readonly key: RunKey;
   readonly workspace: string | undefined;
   readonly principal: string | undefined;
@@ -22,8 +23,6 @@ export interface SurfaceFacts {
   readonly log: InvocationLog;
   /** How changes of the node are committed; none outside of a run. */
   readonly work?: Pick<NodeCaller, 'epoch' | 'tell'>;
-  /** A call went on record. */
-  readonly recorded?: () => void;
 }
 
 /** What the host offers to a node beside the members that are built in; those win where both have a path. */

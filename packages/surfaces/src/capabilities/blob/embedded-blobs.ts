@@ -108,13 +108,13 @@ class StoredObjects {
       if (named.file === file) await this.#files.settle(file).catch(unavailable);
       else await this.#files.remove(file);
       if (named.replaced !== undefined) await this.discard(named.replaced);
+      return { sizeBytes: named.bytes };
     } catch (error) {
       // The database may have kept the row and lost its answer: then the next start decides
       const isInDoubt = error instanceof OpenwopError && error.code === 'storage_unavailable';
       if (!isInDoubt) await this.#files.remove(file);
       throw error;
     }
-    return { sizeBytes: bytes };
   }
 
   /** Its row of garbage stays for the sweep, which also comes for what cannot be removed now. */
