@@ -26,6 +26,8 @@ function checkWrite(write: Write): void {
     case 'settleInvocation':
     case 'tellInvocation':
     case 'putDefinition':
+    case 'putContent':
+    case 'deleteContent':
       checkTexts(write);
       break;
     case 'putEntry':

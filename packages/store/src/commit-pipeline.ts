@@ -19,9 +19,13 @@ const ON_THEIR_WAY_MAX = 3;
 
 const LARGE_CHARS = 64 * 1024;
 
-/** Whether the body of an entry is large. */
+/** Whether the body of an entry, or content, is large. */
 export const isLarge = (group: CommitGroup): boolean =>
-  group.some((write) => write.kind === 'putEntry' && write.entry.body.length > LARGE_CHARS);
+  group.some(
+    (write) =>
+      (write.kind === 'putEntry' && write.entry.body.length > LARGE_CHARS) ||
+      (write.kind === 'putContent' && write.bytes.length > LARGE_CHARS),
+  );
 
 /**
  * Gathers commit groups into batches: one transaction, one sync, many runs.

@@ -121,6 +121,9 @@ export type Write =
   | { kind: 'tellInvocation'; tenant: string; invocationId: string }
   /** Keeps the first body of a hash. `hash` is the content hash of `body`. */
   | { kind: 'putDefinition'; hash: string; body: string }
+  /** Keeps the first bytes of a hash. */
+  | { kind: 'putContent'; hash: string; bytes: Uint8Array }
+  | { kind: 'deleteContent'; hash: string }
   /** Becomes the current version of its id; earlier ones stay listed. */
   | { kind: 'putWorkflow'; record: WorkflowRecord }
   /** Inserts or replaces by `keyId`. */
@@ -193,6 +196,7 @@ export interface RecordReads {
   idempotency(tenant: string, operation: string, key: string): Promise<IdempotencyRecord | null>;
   invocation(tenant: string, invocationId: string): Promise<InvocationRecord | null>;
   definition(hash: string): Promise<string | null>;
+  content(hash: string): Promise<Uint8Array | null>;
   /** Host-wide: the hashes of the definitions that runs are pinned to. Reads every run; for sweeps. */
   pinnedHashes(): Promise<string[]>;
   /** The tenant's own current version, else the shared one. */

@@ -16,7 +16,7 @@ import {
   judgePack,
 } from './judged-pack.ts';
 import { bytesWrites } from './known-bytes.ts';
-import { archiveKey, type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
+import { type PackRecord, packKey, putting, versionKey } from './pack-record.ts';
 import { PACKS_MAX, type PackRecords } from './pack-records.ts';
 
 const TRIES_MAX = 4;
@@ -207,11 +207,10 @@ async function contentWrite(
   const key = versionKey(integrity);
   const kept = await records.entry(key);
   if (kept) return { kind: 'expectEntry', key, version: kept.version };
-  const archive = Buffer.from(candidate.bytes).toString('base64');
   await store.commit([
     [
       putting({ key, body: version, before: null, now: now() }),
-      putting({ key: archiveKey(integrity), body: { archive }, before: null, now: now() }),
+      { kind: 'putContent', hash: integrity, bytes: candidate.bytes },
     ],
   ]);
   return { kind: 'expectEntry', key, version: 1 };

@@ -50,7 +50,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     code: { language: 'remote', entry: 'https://acme.example/mcp' },
   };
   await store.commit([[putting({ key: versionKey(INTEGRITY), body, before: null, now: now() })]]);
-  const records = new PackRecords(store.entries);
+  const records = new PackRecords(store);
   const receipts = new Receipts({ store, now, log });
   const executor = packExecutor({
     records,

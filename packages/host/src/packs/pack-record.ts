@@ -7,7 +7,8 @@
  *                 as definitions are kept. Runs are pinned to it, so it stays when the pack is uninstalled, and goes
  *                 with the last of them (`unused-content.ts`).
  * `pack-bytes`    the integrity under which a version was first installed. It stays when the pack is uninstalled.
- * `pack-archive`  the bytes themselves, from which any process unpacks the code.
+ *
+ * The archive itself is content under the same integrity, from which any process unpacks the code.
  */
 import type { PackEffect } from '@gantry/engine';
 import type { PromptTemplate, Provider, WorkflowChain } from '@gantry/packs';
@@ -20,7 +21,6 @@ export const PACK = 'pack';
 const PACK_GRANT = 'pack-grant';
 export const PACK_VERSION = 'pack-version';
 const PACK_BYTES = 'pack-bytes';
-const PACK_ARCHIVE = 'pack-archive';
 
 export type PackRecord = Omit<InstalledPack, 'granted' | 'shared' | 'surfaces'>;
 
@@ -108,11 +108,6 @@ export const bytesKey = (tenant: string, name: string, version: string): EntryKe
 });
 export const versionKey = (integrity: string): EntryKey => ({
   kind: PACK_VERSION,
-  tenant: SHARED,
-  id: integrity,
-});
-export const archiveKey = (integrity: string): EntryKey => ({
-  kind: PACK_ARCHIVE,
   tenant: SHARED,
   id: integrity,
 });

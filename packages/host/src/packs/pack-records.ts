@@ -2,15 +2,7 @@
 import type { Entry, Store } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
 import { givenBy, grantedTo, type Holder, heldByAny, inherited } from './grants.ts';
-import {
-  archiveKey,
-  bodyOf,
-  grantKey,
-  PACK,
-  type PackRecord,
-  type VersionRecord,
-  versionKey,
-} from './pack-record.ts';
+import { bodyOf, grantKey, PACK, type PackRecord, type VersionRecord, versionKey } from './pack-record.ts';
 
 /** Installed versions of one tenant. */
 export const PACKS_MAX = 1_000;
@@ -28,11 +20,13 @@ export interface GrantedPack {
 
 export class PackRecords {
   readonly #entries: Store['entries'];
+  readonly #content: Store['records']['content'];
   /** Content never changes under its integrity, so nothing here grows stale. */
   readonly #versions = new Map<string, VersionRecord>();
 
-  constructor(entries: Store['entries']) {
+  constructor({ entries, records }: Pick<Store, 'entries' | 'records'>) {
     this.#entries = entries;
+    this.#content = (hash) => records.content(hash);
   }
 
   /** Own installations before the shared ones, last installed first. */
@@ -64,10 +58,10 @@ export class PackRecords {
     return record;
   }
 
-  async archive(integrity: string): Promise<Buffer> {
-    const entry = await this.#entries.get(archiveKey(integrity));
-    if (!entry) throw new Error(`pack archive ${integrity} is missing from the store`);
-    return Buffer.from(bodyOf<{ archive: string }>(entry).archive, 'base64');
+  async archive(integrity: string): Promise<Uint8Array> {
+    const bytes = await this.#content(integrity);
+    if (!bytes) throw new Error(`pack archive ${integrity} is missing from the store`);
+    return bytes;
   }
 
   /** What the tenant granted; without a word of its own, what the operator granted for all. */

@@ -91,7 +91,7 @@ export interface PackLimits {
 export function createPacks(options: PacksOptions): Packs {
   const { store, settings, surfaces, egress, now } = options;
   const listeners: (() => void)[] = [];
-  const records = new PackRecords(store.entries);
+  const records = new PackRecords(store);
   const folders = new CodeFolders(settings.dataDir, records);
   const unused = new UnusedContent({ store, folders, now });
   const sandboxes = new Sandboxes(options);

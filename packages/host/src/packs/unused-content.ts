@@ -6,14 +6,7 @@
 import type { WorkflowDefinition } from '@gantry/protocol';
 import type { Entry, Store } from '@gantry/store';
 import type { CodeFolders } from './code-folders.ts';
-import {
-  archiveKey,
-  bodyOf,
-  PACK,
-  PACK_VERSION,
-  type PackRecord,
-  type VersionRecord,
-} from './pack-record.ts';
+import { bodyOf, PACK, PACK_VERSION, type PackRecord, type VersionRecord } from './pack-record.ts';
 import { pinsIn } from './workflow-pins.ts';
 
 const UNUSED_MS = 3_600_000;
@@ -83,8 +76,7 @@ export class UnusedContent {
     const [result] = await store.commit([
       [
         { kind: 'deleteEntry', key: { kind, tenant, id }, expectedVersion: version },
-        // Content is written once, so it is in its first version.
-        { kind: 'deleteEntry', key: archiveKey(id), expectedVersion: 1 },
+        { kind: 'deleteContent', hash: id },
       ],
     ]);
     if (result?.won) await folders.remove({ ...bodyOf<VersionRecord>(entry), integrity: id });

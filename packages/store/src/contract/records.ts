@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { CurrentStore } from '../contract.ts';
 import * as make from './fixtures.ts';
@@ -15,6 +16,24 @@ export function recordContract(current: CurrentStore): void {
       await win(store, { kind: 'putDefinition', hash: 'h', body: '{"a":2}' });
       assert.equal(await store.records.definition('h'), '{"a":1}');
       assert.equal(await store.records.definition('other'), null);
+    });
+
+    test('content keeps its first bytes until it is deleted', async () => {
+      const { store } = current();
+      const bytes = randomBytes(MEGABYTE);
+      await win(store, { kind: 'putContent', hash: 'h', bytes });
+      await win(store, { kind: 'putContent', hash: 'h', bytes: new Uint8Array([0, 255]) });
+      assert.deepEqual(Buffer.from((await store.records.content('h')) ?? []), bytes);
+      assert.equal(await store.records.content('other'), null);
+      const lost = {
+        kind: 'expectEntry',
+        key: { kind: 'k', tenant: TENANT, id: 'none' },
+        version: 1,
+      } as const;
+      assert.equal((await store.commit([[{ kind: 'deleteContent', hash: 'h' }, lost]]))[0]?.won, false);
+      assert.deepEqual(Buffer.from((await store.records.content('h')) ?? []), bytes);
+      await win(store, { kind: 'deleteContent', hash: 'h' });
+      assert.equal(await store.records.content('h'), null);
     });
 
     test('big bodies come back', async () => {

@@ -76,6 +76,12 @@ create table definitions (
   body text not null
 );
 
+-- bytes that are not text, such as archives of packs
+create table contents (
+  hash text not null primary key,
+  bytes bytea not null
+);
+
 -- the highest place of a tenant's id is its current version
 create table workflows (
   place bigint generated always as identity primary key,

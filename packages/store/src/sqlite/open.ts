@@ -96,6 +96,7 @@ const recordReads = (reader: Reader): RecordReads => ({
   idempotency: (tenant, operation, key) => reader.call('idempotency', tenant, operation, key),
   invocation: (tenant, invocationId) => reader.call('invocation', tenant, invocationId),
   definition: (hash) => reader.call('definition', hash),
+  content: (hash) => reader.call('content', hash),
   pinnedHashes: () => reader.call('pinnedHashes'),
   workflow: (tenant, workflowId) => reader.call('workflow', tenant, workflowId),
   workflows: (tenant) => reader.call('workflows', tenant),

@@ -19,6 +19,7 @@ export const recordReads = (sql: Sql): RecordReads => ({
   idempotency: (tenant, operation, key) => idempotency(sql, tenant, operation, key),
   invocation: (tenant, invocationId) => invocation(sql, tenant, invocationId),
   definition: (hash) => definition(sql, hash),
+  content: (hash) => content(sql, hash),
   pinnedHashes: () => pinnedHashes(sql),
   workflow: async (tenant, workflowId) => (await versions(sql, tenant, workflowId, 1))[0] ?? null,
   workflows: (tenant) => workflows(sql, tenant),
@@ -63,6 +64,12 @@ async function definition(sql: Sql, hash: string): Promise<string | null> {
     select ${sql.unsafe(DEFINITION_COLUMNS)} from definitions where hash = ${hash}
   `;
   return found?.body ?? null;
+}
+
+async function content(sql: Sql, hash: string): Promise<Uint8Array | null> {
+  if (!isStorable(hash)) return null;
+  const [found] = await sql<{ bytes: Uint8Array }[]>`select bytes from contents where hash = ${hash}`;
+  return found?.bytes ?? null;
 }
 
 /** The tenant's own versions hide the shared ones of the same id. `limit null` is no limit. */

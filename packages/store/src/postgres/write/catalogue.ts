@@ -5,6 +5,7 @@ import { rowsJson, type Tx } from '../sql.ts';
 
 export async function writeCatalogue(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
   await putDefinitions(tx, won, blobs);
+  await writeContents(tx, won);
   await putWorkflows(tx, won);
   await putKeys(tx, won);
 }
@@ -23,6 +24,14 @@ async function putDefinitions(tx: Tx, won: readonly Write[], blobs: BlobChanges)
     order by hash
     on conflict do nothing
   `;
+}
+
+async function writeContents(tx: Tx, won: readonly Write[]): Promise<void> {
+  for (const write of won) {
+    if (write.kind === 'putContent')
+      await tx`insert into contents (hash, bytes) values (${write.hash}, ${write.bytes}) on conflict do nothing`;
+    if (write.kind === 'deleteContent') await tx`delete from contents where hash = ${write.hash}`;
+  }
 }
 
 /** A version that comes again gets a new number, so it is current again. */

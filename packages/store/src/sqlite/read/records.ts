@@ -14,6 +14,7 @@ export function prepareRecordReads(database: DatabaseSync) {
     idempotency: prepareIdempotency(database),
     invocation: prepareInvocation(database),
     definition: prepareDefinition(database),
+    content: prepareContent(database),
     pinnedHashes: preparePinnedHashes(database),
     ...prepareWorkflows(database),
     ...prepareKeys(database),
@@ -45,6 +46,11 @@ function prepareInvocation(database: DatabaseSync) {
 function prepareDefinition(database: DatabaseSync) {
   const select = database.prepare(`select ${DEFINITION_COLUMNS} from definitions where hash = ?`);
   return (hash: string) => selectOne<{ body: string }>(select, hash)?.body ?? null;
+}
+
+function prepareContent(database: DatabaseSync) {
+  const select = database.prepare('select bytes from contents where hash = ?');
+  return (hash: string) => selectOne<{ bytes: Uint8Array }>(select, hash)?.bytes ?? null;
 }
 
 function preparePinnedHashes(database: DatabaseSync) {

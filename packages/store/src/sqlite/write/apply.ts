@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LossReason, Write } from '../../port.ts';
 import { prepareBlobWrites } from '../blobs.ts';
-import { preparePutDefinition, preparePutKey, preparePutWorkflow } from './catalogue.ts';
+import { prepareContents, preparePutDefinition, preparePutKey, preparePutWorkflow } from './catalogue.ts';
 import {
   prepareAdjust,
   prepareDeleteEntry,
@@ -29,6 +29,7 @@ export function prepareApply(database: DatabaseSync): (write: Write) => Verdict 
     settleInvocation: prepareSettleInvocation(database, blobs),
     tellInvocation: prepareTellInvocation(database),
     putDefinition: preparePutDefinition(database, blobs),
+    ...prepareContents(database),
     putWorkflow: preparePutWorkflow(database),
     putKey: preparePutKey(database),
     putEntry: preparePutEntry(database),

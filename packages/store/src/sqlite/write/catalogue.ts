@@ -14,6 +14,23 @@ export function preparePutDefinition(database: DatabaseSync, blobs: BlobWrites):
   };
 }
 
+export function prepareContents(database: DatabaseSync): {
+  readonly [K in 'putContent' | 'deleteContent']: Apply<K>;
+} {
+  const insert = database.prepare('insert into contents (hash, bytes) values (?, ?) on conflict do nothing');
+  const remove = database.prepare('delete from contents where hash = ?');
+  return {
+    putContent({ hash, bytes }) {
+      insert.run(hash, bytes);
+      return 'won';
+    },
+    deleteContent({ hash }) {
+      remove.run(hash);
+      return 'won';
+    },
+  };
+}
+
 /** A version that comes again gets a new number, so it is current again. */
 export function preparePutWorkflow(database: DatabaseSync): Apply<'putWorkflow'> {
   const replace = database.prepare(`
