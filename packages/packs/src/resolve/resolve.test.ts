@@ -78,6 +78,15 @@ describe('what is chosen', () => {
     assert.deepEqual(chosen(both), [`${A}@2.0.0`, `${B}@1.0.0`, `${X}@2.0.0`]);
   });
 
+  test('a pack that nobody asks for any more leaves, also when that shows in the round that chose it', async () => {
+    const shelf = {
+      [A]: { '1.1.0': {}, '2.0.0': on({ [X]: '*' }) },
+      [B]: { '1.0.0': on({ [A]: '~1.1.0' }) },
+      [X]: { '1.0.0': {} },
+    };
+    assert.deepEqual(chosen(await resolve(shelf, { [A]: '*', [B]: '*' })), [`${A}@1.1.0`, `${B}@1.0.0`]);
+  });
+
   test('a prerelease only where the range names one', async () => {
     const shelf: Shelf = { [A]: { '1.2.3-beta.1': {}, '1.2.2': {} } };
     assert.deepEqual(chosen(await resolve(shelf, { [A]: '^1.2.0' })), [`${A}@1.2.2`]);

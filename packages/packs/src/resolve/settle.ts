@@ -56,6 +56,8 @@ export class Settling {
   /** Every dependency of every version that was chosen at some time. */
   readonly #seen = new Map<string, Record<string, string>>();
   #unsettled = new Set<string>();
+  /** The packs of this round: their versions follow from the requests that there were when it began. */
+  #round: ReadonlySet<string> = new Set();
   #changes = 0;
 
   constructor(known: KnownPacks, fixed: Fixed) {
@@ -93,7 +95,7 @@ export class Settling {
 
   /** The versions of all packs that the requests lead to, by name. */
   async run(): Promise<ReadonlyMap<string, string>> {
-    while (this.#unsettled.size > 0) await this.#round();
+    while (this.#unsettled.size > 0) await this.#settleRound();
     const chosen = new Map<string, string>();
     for (const [name, version] of this.#chosen) if (version !== undefined) chosen.set(name, version);
     installOrder([...chosen].map(([name, version]) => ({ name, dependencies: this.#ranges(name, version) })));
@@ -101,8 +103,9 @@ export class Settling {
     return chosen;
   }
 
-  async #round(): Promise<void> {
+  async #settleRound(): Promise<void> {
     const names = [...this.#unsettled].sort();
+    this.#round = this.#unsettled;
     this.#unsettled = new Set();
     const asked = names.filter((name) => !this.isKept(name));
     await inTurns(asked, (name) => this.#known.loadVersions(name, this.#pins(name)));
@@ -148,7 +151,7 @@ export class Settling {
     if (++this.#changes > CHANGES_MIN + CHANGES_PER_PACK_MAX * this.#requests.size) throw this.#unsettling();
     for (const dependency of Object.keys(before === undefined ? {} : this.#ranges(name, before))) {
       this.#requests.get(dependency)?.delete(name);
-      if (this.#chosen.has(dependency)) this.#unsettled.add(dependency);
+      if (this.#chosen.has(dependency) || this.#round.has(dependency)) this.#unsettled.add(dependency);
     }
     if (version === undefined) return;
     const dependencies = this.#ranges(name, version);
