@@ -12,11 +12,11 @@ import {
   type StoredEvent,
 } from '@gantry/protocol';
 import type { ReadRun } from '../runtime/runtime.ts';
+import { inTurn } from '../turns.ts';
 import type { ApiDeps, HostInfo } from './context.ts';
 import { readLog } from './events.ts';
 import { RUN_URL, RunParams } from './runs.ts';
 import { SpanCollector } from './spans.ts';
-import { inTurn } from './turns.ts';
 
 interface Source {
   readonly read: ReadRun;

@@ -278,3 +278,32 @@ test('a lockfile made against another registry installs from its mirror, to the 
 test('without a registry, a name is refused with what to do', async (t) => {
   await assert.rejects(asked(await packTest(t)), /GANTRY_REGISTRY_URL/);
 });
+
+test('an upload brings what it depends on, with the same rules', async (t) => {
+  const registry = await registryFolder(t);
+  await registry.publish(pack(MAIL, '1.0.0'));
+  await registry.publish(pack(MAIL, '1.1.0'));
+  const api = await packTest(t, { settings: { registries: [registry.path] } });
+  const upload = async (version: string, dependencies: Record<string, string>) =>
+    api.upload((await packArchive(pack(CRM, version, needing(dependencies)))).bytes);
+  const installed = async () =>
+    (await api.get(PACKS_URL))
+      .json()
+      .packs.map((one: TestPack) => `${one.name}@${one.version}`)
+      .sort();
+  assertError(await upload('1.0.0', { [MAIL]: '^2' }), 404, 'pack_version_not_found');
+  assert.deepEqual(await installed(), []);
+  const first = await upload('1.0.0', { [MAIL]: '~1.0.0' });
+  assert.deepEqual([first.statusCode, first.json().name], [201, CRM]);
+  assert.deepEqual(await installed(), [`${CRM}@1.0.0`, `${MAIL}@1.0.0`]);
+  assert.equal((await upload('1.1.0', { [MAIL]: '^1' })).statusCode, 201);
+  assert.deepEqual(await installed(), [`${CRM}@1.0.0`, `${CRM}@1.1.0`, `${MAIL}@1.0.0`], 'what fits stays');
+});
+
+test('plans of one tenant take turns, and too many that wait are refused', async (t) => {
+  const api = await packTest(t);
+  const { bytes } = await packArchive(pack(MAIL, '1.0.0'));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => api.upload(bytes)));
+  const statuses = answers.map(({ statusCode }) => statusCode).sort();
+  assert.deepEqual(statuses, [...Array(16).fill(200), 201, ...Array(3).fill(429)]);
+});

@@ -1,15 +1,23 @@
 /** From what a caller asks for to a plan: which versions, which of them are there already, and what they get. */
-import { type PackPin, type Root, readLock } from '@gantry/packs';
+import { type InstalledVersion, type PackManifest, type PackPin, type Root, readLock } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { givenBy } from './grants.ts';
 import type { InstallPlan, Regrant } from './installer.ts';
+import type { Candidate } from './judged-pack.ts';
 import type { PackRecords, StoredPack } from './pack-records.ts';
 import type { Choice, ChosenPack, RegistryPacks } from './registry-packs.ts';
+
+export interface Upload {
+  readonly manifest: PackManifest;
+  readonly candidate: Candidate;
+}
 
 export interface PlanRequest {
   readonly tenant: string;
   readonly by: string;
   readonly roots: readonly Root[];
+  /** An archive that the caller hands over. */
+  readonly upload?: Upload;
   /** The text of a lockfile. */
   readonly lock?: string | undefined;
   /** Nothing but what the lockfile lists. */
@@ -39,18 +47,21 @@ export async function preparePlan(
   { records, registry }: PlanOptions,
   request: PlanRequest,
 ): Promise<PreparedPlan> {
-  const { tenant, by, roots, lock, isFrozen, registries, unverified, grants, confirms } = request;
+  const { tenant, by, roots, upload, lock, isFrozen, registries, unverified, grants, confirms } = request;
   const serving = await records.serving(tenant);
-  const installed = new Map([...serving].map(([name, { record }]) => [name, record]));
+  const installed = new Map<string, InstalledVersion>(
+    [...serving].map(([name, { record }]) => [name, record]),
+  );
+  if (upload) installed.set(upload.manifest.name, { ...upload.manifest, isNew: true });
   const locked = lock === undefined ? undefined : readLock(lock);
   const choice = await registry({ roots, lock: locked, isFrozen, installed, unverified }, registries);
-  refuseStrayGrants(grants, [...choice.packs, ...choice.kept]);
+  refuseStrayGrants(grants, [...choice.packs, ...choice.kept, ...(upload ? [upload.manifest] : [])]);
   const { present: found, missing } = await presentOf(records, tenant, choice);
   const present = [...choice.kept.flatMap(({ name }) => serving.get(name) ?? []), ...found];
   const plan: InstallPlan = {
     tenant,
     by,
-    candidates: await choice.fetch(missing),
+    candidates: [...(await choice.fetch(missing)), ...(upload ? [upload.candidate] : [])],
     regrants: await regrantsOf(records, request, present),
     given: ({ name }) => ({ grants: givenTo(grants, name) }),
     unmet: 'refuse',

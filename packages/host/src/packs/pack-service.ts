@@ -1,5 +1,6 @@
 /** What callers may do with packs. */
-import { covers, describePermission, surfaceGrant } from '@gantry/packs';
+import { limiter } from '@gantry/limiter';
+import { covers, describePermission, readArchive, surfaceGrant } from '@gantry/packs';
 import {
   type InstalledPack,
   OpenwopError,
@@ -9,11 +10,13 @@ import {
   type WorkflowPacks,
 } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
+import { inTurn } from '../turns.ts';
 import { SHARED } from '../workflows/shared.ts';
 import { endWrites, givenBy, grantWrite, historyOf } from './grants.ts';
 import { type InstallerOptions, type InstallPlan, installPlan, type PlanOutcome } from './installer.ts';
+import { manifestOf } from './judged-pack.ts';
 import { GRANTABLE } from './offer.ts';
-import { type PlanRequest, preparePlan } from './pack-plan.ts';
+import { type PlanRequest, type PreparedPlan, preparePlan } from './pack-plan.ts';
 import { type PackRecord, packKey } from './pack-record.ts';
 import type { PackRecords, StoredPack } from './pack-records.ts';
 import { surfacesOf } from './pack-surfaces.ts';
@@ -21,6 +24,10 @@ import type { Receipts } from './receipts.ts';
 import type { RegistryPacks } from './registry-packs.ts';
 import { type TrustModes, trustModes } from './trust.ts';
 import { pinsIn } from './workflow-pins.ts';
+
+/** Plans under way at once: the archives of each are in memory together. */
+const PLANS_MAX = 2;
+const WAITING_PER_TENANT_MAX = 16;
 
 export interface PackServiceOptions extends InstallerOptions {
   readonly store: Pick<Store, 'commit'>;
@@ -69,34 +76,29 @@ export interface Installed {
 export class PackService {
   readonly #options: PackServiceOptions;
   readonly #records: PackRecords;
+  readonly #turns = limiter({ max: PLANS_MAX, perTenantMax: 1, waitingPerTenantMax: WAITING_PER_TENANT_MAX });
 
   constructor(options: PackServiceOptions) {
     this.#options = options;
     this.#records = options.records;
   }
 
+  /** An archive, with what it depends on. What is granted is for it alone. */
   async install(request: UploadRequest): Promise<Installed> {
     const { tenant, archive: bytes, development = false, older = false, grant, by } = request;
-    const candidate = { bytes, source: 'archive', development } as const;
-    const given = () => ({ grants: grant });
-    const { installed, changed } = await this.run({
-      tenant,
-      by,
-      candidates: [candidate],
-      given,
-      older,
-      unmet: 'refuse',
-    });
-    const [record] = installed;
-    if (!record) throw new Error('a plan of one archive installs it');
+    const manifest = manifestOf(await readArchive(bytes));
+    const upload = { manifest, candidate: { bytes, source: 'archive', development } } as const;
+    const grants = { [manifest.name]: grant };
+    const { installed, changed } = await this.#planned({ tenant, by, roots: [], upload, older, grants });
+    const record = installed.at(-1);
+    if (!record) throw new Error('a plan with an archive installs it');
     return { changed, record, view: await this.#view(tenant, { tenant, record }) };
   }
 
   /** Packs from the registries, with what they depend on: all of them or none. */
   async installPlan(request: PlanRequest): Promise<PackPlanResult> {
     const { tenant } = request;
-    const { plan, present } = await preparePlan(this.#options, request);
-    const { installed } = await this.run(plan);
+    const { installed, present } = await this.#planned(request);
     const serving = await this.#records.serving(tenant);
     return {
       installed: await Promise.all(installed.map((record) => this.#view(tenant, { tenant, record }))),
@@ -117,6 +119,13 @@ export class PackService {
     const view = [...installed, ...present].find((pack) => pack.name === name);
     if (!view) throw new Error(`${name} is not in its own resolution`);
     return { changed: installed.includes(view), view };
+  }
+
+  #planned(request: PlanRequest): Promise<PlanOutcome & Pick<PreparedPlan, 'present'>> {
+    return inTurn(this.#turns, request.tenant, async () => {
+      const { plan, present } = await preparePlan(this.#options, request);
+      return { ...(await this.run(plan)), present };
+    });
   }
 
   async run(plan: InstallPlan): Promise<PlanOutcome> {

@@ -70,9 +70,17 @@ export interface RegistryPacksOptions {
   readonly offer: Offer;
 }
 
+const NOTHING: Choice = { packs: [], kept: [], fetch: async () => [], check: async () => undefined };
+
 export const registryPacks =
   ({ settings, egress, trust, offer }: RegistryPacksOptions): RegistryPacks =>
   async (wanted, only) => {
+    const { lock, roots, isFrozen = false, installed } = wanted;
+    const isAsking = [...installed.values()].some(
+      ({ isNew, dependencies = {} }) => isNew && Object.keys(dependencies).length > 0,
+    );
+    // Uploads to a host without a registry come in any order, so none is refused for what it depends on.
+    if (roots.length === 0 && !(isAsking && settings.registries.length > 0)) return NOTHING;
     const named = namedRegistries(settings.registries, only);
     const known = await trust();
     const opened = await Promise.all(
@@ -87,7 +95,6 @@ export const registryPacks =
     // Trust speaks of registries by the names of the settings.
     const names = new Map(opened.map((registry, index) => [registry, named[index] ?? registry.url]));
     const registries = new Registries({ registries: opened });
-    const { lock, roots, isFrozen = false } = wanted;
     const isListed = (name: string): boolean => lock?.packs.some((pack) => pack.name === name) ?? false;
     return lock && (isFrozen || roots.every(({ name }) => isListed(name)))
       ? locked(wanted, { registries, names, offer, lock })

@@ -31,6 +31,8 @@ export interface InstalledVersion {
   readonly version: string;
   /** Ranges by name. */
   readonly dependencies?: Readonly<Record<string, string>> | undefined;
+  /** It is about to be installed: what it depends on is looked for too. */
+  readonly isNew?: boolean;
 }
 
 /** What is fixed before versions are chosen. */
@@ -64,8 +66,9 @@ export class Settling {
     this.#known = known;
     this.#fixed = fixed;
     for (const name of [...fixed.installed.keys()].sort()) {
-      const { version = '', dependencies = {} } = fixed.installed.get(name) ?? {};
-      this.#requestAll(name, version, dependencies);
+      const { version = '', dependencies = {}, isNew = false } = fixed.installed.get(name) ?? {};
+      const requested = this.#requestAll(name, version, dependencies);
+      if (isNew) for (const dependency of requested) this.#unsettled.add(dependency);
     }
   }
 
