@@ -1,8 +1,16 @@
 /** Reads of what is installed. */
-import type { Entry, Store } from '@gantry/store';
+import type { Entry, Store, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
-import { givenBy, grantedTo, type Holder, heldByAny, inherited } from './grants.ts';
-import { bodyOf, grantKey, PACK, type PackRecord, type VersionRecord, versionKey } from './pack-record.ts';
+import { endWrites, givenBy, grantedTo, type Holder, heldByAny, inherited } from './grants.ts';
+import {
+  bodyOf,
+  grantKey,
+  PACK,
+  type PackRecord,
+  packKey,
+  type VersionRecord,
+  versionKey,
+} from './pack-record.ts';
 
 /** Installed versions of one tenant. */
 export const PACKS_MAX = 1_000;
@@ -105,3 +113,27 @@ export class PackRecords {
       .sort((left, right) => right.record.installedAt.localeCompare(left.record.installedAt));
   }
 }
+
+/** Uninstalls versions. Grants end with the last one of a pack, unless one of `staying` follows in the same commit. */
+export async function removalWrites(
+  records: PackRecords,
+  tenant: string,
+  leaving: readonly PackVersion[],
+  { now, staying = [] }: { readonly now: number; readonly staying?: readonly PackVersion[] },
+): Promise<Write[]> {
+  const writes: Write[] = [];
+  for (const { name, version } of leaving) {
+    const entry = await records.entry(packKey(tenant, name, version));
+    if (entry) writes.push({ kind: 'deleteEntry', key: entry, expectedVersion: entry.version });
+  }
+  const installed = (await records.installed(tenant)).filter((pack) => pack.tenant === tenant);
+  const rest = installed
+    .map(({ record }) => record)
+    .filter((record) => !leaving.some((one) => one.name === record.name && one.version === record.version));
+  const names = new Set([...rest, ...staying].map(({ name }) => name));
+  for (const name of new Set(leaving.map((one) => one.name)))
+    if (!names.has(name)) writes.push(...endWrites(await records.grant(tenant, name), now));
+  return writes;
+}
+
+type PackVersion = Pick<PackRecord, 'name' | 'version'>;

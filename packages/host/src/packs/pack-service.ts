@@ -9,16 +9,16 @@ import {
   type PackReceipts,
   type WorkflowPacks,
 } from '@gantry/protocol';
-import type { Store, Write } from '@gantry/store';
+import type { Store } from '@gantry/store';
 import { inTurn } from '../turns.ts';
 import { SHARED } from '../workflows/shared.ts';
-import { endWrites, givenBy, grantWrite, historyOf } from './grants.ts';
+import { givenBy, grantWrite, historyOf } from './grants.ts';
 import { type InstallerOptions, type InstallPlan, installPlan, type PlanOutcome } from './installer.ts';
 import { manifestOf } from './judged-pack.ts';
 import { GRANTABLE } from './offer.ts';
 import { type PlanRequest, type PreparedPlan, preparePlan } from './pack-plan.ts';
-import { type PackRecord, packKey } from './pack-record.ts';
-import type { PackRecords, StoredPack } from './pack-records.ts';
+import type { PackRecord } from './pack-record.ts';
+import { type PackRecords, removalWrites, type StoredPack } from './pack-records.ts';
 import { surfacesOf } from './pack-surfaces.ts';
 import type { Receipts } from './receipts.ts';
 import type { RegistryPacks } from './registry-packs.ts';
@@ -200,20 +200,15 @@ export class PackService {
 
   /** New runs no longer find it; runs that are pinned to it go on. */
   async remove({ tenant, name }: PackAddress, version: string | undefined): Promise<void> {
-    const own = (await this.#find({ tenant, name })).filter((pack) => pack.tenant === tenant);
-    const leaving = own.filter(({ record }) => version === undefined || record.version === version);
+    const leaving = (await this.#find({ tenant, name })).filter(
+      (pack) => pack.tenant === tenant && (version ?? pack.record.version) === pack.record.version,
+    );
     if (leaving.length === 0)
       throw new OpenwopError('not_found', {
         message: `${name} is not installed by you as this version. Shared packs leave with the settings of the host.`,
       });
-    const entries = await Promise.all(
-      leaving.map(({ record }) => this.#records.entry(packKey(tenant, name, record.version))),
-    );
-    const writes: Write[] = entries.flatMap((entry) =>
-      entry ? [{ kind: 'deleteEntry' as const, key: entry, expectedVersion: entry.version }] : [],
-    );
-    if (leaving.length === own.length)
-      writes.push(...endWrites(await this.#records.grant(tenant, name), this.#options.now()));
+    const removed = leaving.map(({ record }) => record);
+    const writes = await removalWrites(this.#records, tenant, removed, { now: this.#options.now() });
     const [result] = await this.#options.store.commit([writes]);
     if (!result?.won)
       throw new OpenwopError('conflict', { message: `${name} was just changed. Look at it again.` });

@@ -18,13 +18,12 @@ import type { EntryKey, Write } from '@gantry/store';
 import type { Logger } from 'pino';
 import { type Settings, SettingsError } from '../settings.ts';
 import { SHARED } from '../workflows/shared.ts';
-import { endWrites } from './grants.ts';
 import type { InstallPlan, PlanOutcome, Regrant } from './installer.ts';
 import { type Asking, type Candidate, type Given, manifestOf } from './judged-pack.ts';
 import { SURFACE_GRANTS } from './offer.ts';
 import { isSame, presentOf } from './pack-plan.ts';
-import { bodyOf, packKey, putting } from './pack-record.ts';
-import type { PackRecords } from './pack-records.ts';
+import { bodyOf, putting } from './pack-record.ts';
+import { type PackRecords, removalWrites } from './pack-records.ts';
 import type { ChosenPack, RegistryPacks } from './registry-packs.ts';
 import type { HostTrust } from './trust.ts';
 
@@ -239,26 +238,15 @@ async function retireWrites(
     leftOut.some(({ record }) => record.name === name) ||
     packs.some((one) => one.name === name && one.leftOut);
   const staying = [...packs, ...installed].filter(({ name }) => !isLeftOut(name));
-  const all = (await records.installed(SHARED)).map(({ record }) => record);
-  const leaving = all.filter(
-    ({ name, version, installedBy }) =>
-      installedBy === BY_SETTING &&
-      !isLeftOut(name) &&
-      !staying.some((one) => one.name === name && one.version === version),
-  );
-  const writes: Write[] = [];
-  for (const { name, version } of leaving) {
-    const entry = await records.entry(packKey(SHARED, name, version));
-    if (entry) writes.push({ kind: 'deleteEntry', key: entry, expectedVersion: entry.version });
-  }
-  const gone = new Set(leaving.map(({ name }) => name));
-  for (const name of gone)
-    if (
-      !all.some((one) => one.name === name && !leaving.includes(one)) &&
-      !staying.some((one) => one.name === name)
-    )
-      writes.push(...endWrites(await records.grant(SHARED, name), now()));
-  return writes;
+  const leaving = (await records.installed(SHARED))
+    .map(({ record }) => record)
+    .filter(
+      ({ name, version, installedBy }) =>
+        installedBy === BY_SETTING &&
+        !isLeftOut(name) &&
+        !staying.some((one) => one.name === name && one.version === version),
+    );
+  return removalWrites(records, SHARED, leaving, { now: now(), staying });
 }
 
 function tell(
