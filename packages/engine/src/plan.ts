@@ -12,6 +12,7 @@ import type { Expression } from './expression.ts';
 import type { Mask, Sha256 } from './mask.ts';
 import type { Behaviour } from './nodes/node-type.ts';
 import type { PackNodeType } from './nodes/pack-node.ts';
+import type { Redact } from './redact.ts';
 import type { CompileSchema, SchemaCheck } from './schema.ts';
 
 /** A definition made ready to run: indexed, ordered, its conditions and expressions compiled. */
@@ -26,6 +27,8 @@ export interface Plan {
   readonly loops: readonly Loop[];
   readonly variables: ReadonlyMap<string, WorkflowVariable>;
   readonly mask: Mask;
+  /** Takes known secrets out of everything that is decided; absent while none is known. Not part of the definition. */
+  readonly redact?: Redact;
   readonly channels: ReadonlyMap<string, PlanChannel>;
   /** For schemas that come with data rather than with the definition. */
   readonly compileSchema: CompileSchema;

@@ -1,6 +1,7 @@
 import { eventId, type JsonObject, type RunEvent } from '@gantry/protocol';
 import { type Draft, draftOf, foldInto } from './apply.ts';
 import type { Plan } from './plan.ts';
+import { redactEvent } from './redact.ts';
 import type { Run } from './run.ts';
 
 /** One `decide` at work: it emits events, and each is folded at once. */
@@ -58,7 +59,8 @@ export function emitCaused(
   return step.run.nextSeq - 1;
 }
 
-export function record(step: Step, event: RunEvent): void {
+export function record(step: Step, decided: RunEvent): void {
+  const event = redactEvent(decided, step.plan.redact);
   step.events.push(event);
   foldInto(step.run, event);
 }

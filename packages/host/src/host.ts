@@ -6,12 +6,13 @@ import { type AdminKey, drained, ensureAdminKey, randomBytes } from '@gantry/htt
 import { createTurns, type Turns } from '@gantry/limiter';
 import { openPostgres, openSqlite, type Store, writePidFile } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
-import { type Logger, pino } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
 import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
 import { openMasterKey } from './master-key.ts';
 import { mountRegistry } from './mounted-registry.ts';
 import { createPacks } from './packs/packs.ts';
+import { processLog } from './redaction/process-log.ts';
 import { createRedactions, type Redactions } from './redaction/redactions.ts';
 import type { LeaseTerms } from './runtime/claims.ts';
 import { INVOCATION_RETENTION_MS, startRetention } from './runtime/retention.ts';
@@ -43,6 +44,8 @@ export interface HostOptions {
   /** A store of the caller's, wrapped as it likes; else the one the settings name. */
   readonly store?: Store;
   readonly log?: Logger;
+  /** Where the log goes when the host makes its own; the standard output by default. */
+  readonly logTo?: DestinationStream;
   /** Else the store's time where processes share it, and this machine's where not. */
   readonly now?: () => number;
   readonly lease?: LeaseTerms;
@@ -82,7 +85,8 @@ const SECONDS_PER_DAY = 86_400;
 
 async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> {
   const { settings } = options;
-  const log = options.log ?? pino({ level: settings.logLevel, base: null });
+  const redactions = createRedactions();
+  const log = options.log ?? processLog(redactions, settings, options.logTo);
   await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
   const lease = options.lease ?? (isShared(settings) ? SHARED_LEASE : SOLE_LEASE);
   const opening = options.store ?? (await openStore(settings));
@@ -100,7 +104,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     now,
     log,
     turns: createTurns(),
-    redactions: createRedactions(),
+    redactions,
     egress: createEgressByPurpose({
       allow: settings.egressAllow,
       dnsServers: settings.dnsServers,

@@ -33,11 +33,12 @@ export interface ServicesOptions {
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
   readonly turns: Turns;
-  readonly egress: EgressByPurpose;
   readonly redactions: Redactions;
+  readonly egress: EgressByPurpose;
 }
 
 export interface Services {
+  readonly redactions: Redactions;
   readonly runtime: LocalRuntime;
   readonly webhooks: Webhooks;
   readonly triggers: Triggers;
@@ -91,6 +92,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   workflows.onRegistered(triggers.syncTriggers);
   const timed = [schedules, heartbeats, triggers];
   return {
+    redactions: options.redactions,
     runtime,
     webhooks,
     triggers,

@@ -2,9 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { errorEnvelope, OpenwopError } from '@gantry/protocol';
+import { errorEnvelope, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { StoreError } from '@gantry/store';
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { knownCaller } from './context.ts';
 import { JSON_TYPE } from './reply.ts';
 
 const STORAGE_RETRY_SECONDS = 5;
@@ -51,20 +52,24 @@ function expectedError(error: unknown): OpenwopError | null {
     : null;
 }
 
-function sendError(error: OpenwopError, reply: FastifyReply): void {
-  void reply
-    .code(error.status)
-    .headers(error.headers)
-    .type(JSON_TYPE)
-    .send(JSON.stringify(errorEnvelope(error)));
-}
+/** Takes secrets of a tenant out of a value. */
+export type Redact = <T extends Json>(tenant: string, value: T) => T;
 
-export function createErrorHandler(log: FastifyBaseLogger) {
+export function createErrorHandler(log: FastifyBaseLogger, redact: Redact = (_, value) => value) {
+  const sendError = (error: OpenwopError, request: FastifyRequest, reply: FastifyReply): void => {
+    const caller = knownCaller(request);
+    const { error: code, ...text } = errorEnvelope(error);
+    void reply
+      .code(error.status)
+      .headers(error.headers)
+      .type(JSON_TYPE)
+      .send(JSON.stringify({ error: code, ...(caller ? redact(caller.tenant, text as JsonObject) : text) }));
+  };
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const expected = expectedError(error);
     // 501 is an answer about this host, not a fault in it.
     if (expected !== null && (expected.status < 500 || expected.status === 501)) {
-      sendError(expected, reply);
+      sendError(expected, request, reply);
       return;
     }
     const correlationId = randomUUID();
@@ -74,7 +79,8 @@ export function createErrorHandler(log: FastifyBaseLogger) {
       log.info({ ...about, code: error.code }, 'request refused');
     else log.error({ ...about, err: error }, 'request failed');
     const { code, message, details, headers } = expected ?? new OpenwopError('internal_error');
-    sendError(new OpenwopError(code, { message, details: { ...details, correlationId }, headers }), reply);
+    const answered = new OpenwopError(code, { message, details: { ...details, correlationId }, headers });
+    sendError(answered, request, reply);
   };
 }
 

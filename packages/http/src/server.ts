@@ -11,7 +11,7 @@ import { authenticate, authenticateIfPresent } from './auth.ts';
 import { parseBody } from './body.ts';
 import { createBodyTurns } from './body-turns.ts';
 import { type Api, decorateRequests, knownCaller, setTraceparent, type TypeBoxProvider } from './context.ts';
-import { answerBrokenRequest, createErrorHandler } from './errors.ts';
+import { answerBrokenRequest, createErrorHandler, type Redact } from './errors.ts';
 import { Idempotency } from './idempotency.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 import { createRoutes, type Routes } from './routes.ts';
@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly log: Logger;
+  /** For errors, before they are sent to a known caller. */
+  readonly redact?: Redact;
   /** Shared with whatever else works on this thread. Default: the server's own. */
   readonly turns?: Turns;
 }
@@ -65,8 +67,8 @@ export function createServer(options: ServerOptions): Server {
   return { app, routes, keys, idempotency: new Idempotency(store, now) };
 }
 
-function createApp({ maxRequestBodyBytes, log }: ServerOptions, turns: Turns): Api {
-  const onError = createErrorHandler(log);
+function createApp({ maxRequestBodyBytes, log, redact }: ServerOptions, turns: Turns): Api {
+  const onError = createErrorHandler(log, redact);
   // Fastify gets no logger: it would make a child for every request, for lines that are not used.
   const app = fastify({
     exposeHeadRoutes: false,

@@ -6,6 +6,7 @@ import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import type { MountedRegistry } from '../mounted-registry.ts';
+import type { Redactions } from '../redaction/redactions.ts';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import type { Services } from '../services.ts';
 import type { StoreHealth } from '../store-health.ts';
@@ -34,6 +35,7 @@ export interface ApiDeps {
   readonly seams: boolean;
   readonly store: Store;
   readonly masterKey: MasterKey;
+  readonly redactions: Redactions;
   readonly info: HostInfo;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;

@@ -65,8 +65,8 @@ function forkedBody({ plan, run }: PreparedRun): string {
 }
 
 export function forkRoute(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
-  const { runtime, store, now, randomBytes } = deps;
-  const prepareFork = createForks({ runs: store.runs, now, randomBytes });
+  const { runtime, store, now, randomBytes, redactions } = deps;
+  const prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions });
 
   async function fork(
     key: { tenant: string; runId: string },

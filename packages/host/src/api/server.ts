@@ -81,6 +81,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     ...deps,
     access: { ...ACCESS, ...deps.registry?.access },
     maxRequestBodyBytes,
+    redact: (tenant, value) => deps.redactions.of(tenant).redactJson(value),
   });
   const waiting = createWaiting(deps.runtime);
 

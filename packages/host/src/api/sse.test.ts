@@ -7,6 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { openSqlite } from '@gantry/store';
 import { pino } from 'pino';
 import { openMasterKey } from '../master-key.ts';
+import { createRedactions } from '../redaction/redactions.ts';
 import { node, workflow } from '../testing/definitions.ts';
 import { TEST_KEY, temporaryFolder } from '../testing/host-process.ts';
 import { noPacks } from '../testing/no-packs.ts';
@@ -267,6 +268,7 @@ test('past its limit the host opens no stream and says when to come back', async
       store,
       now: Date.now,
     }),
+    redactions: createRedactions(),
     info: { name: 'gantry', version: '1', fixtures: [], retentionSeconds: 604_800, limits },
     now: Date.now,
     randomBytes,

@@ -8,6 +8,7 @@ import {
 } from '@gantry/protocol';
 import { type Caller, type Change, type Changes, ResourceService } from '@gantry/resources';
 import type { RunKey, Store } from '@gantry/store';
+import type { Redactions } from '../redaction/redactions.ts';
 import { createForks, type PrepareFork } from '../runtime/fork.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { deliveries } from '../triggers/delivery.ts';
@@ -20,6 +21,7 @@ export interface DeadLetterOptions {
   readonly store: Pick<Store, 'entries' | 'runs'>;
   readonly changes: Changes;
   readonly runtime: () => Pick<Runtime, 'prepare' | 'read'>;
+  readonly redactions: Redactions;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
 }
@@ -35,10 +37,10 @@ export class DeadLetterService extends ResourceService<
   readonly #prepareFork: PrepareFork;
 
   constructor(options: DeadLetterOptions) {
-    const { changes, store, now, randomBytes } = options;
+    const { changes, store, now, randomBytes, redactions } = options;
     super(deadLetters, { changes, entries: store.entries, now, services: undefined });
     this.#options = options;
-    this.#prepareFork = createForks({ runs: store.runs, now, randomBytes });
+    this.#prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions });
   }
 
   /** The letter goes in the commit of what is made of it: of two retries one wins. */

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { DeadLetter } from '@gantry/protocol';
 import { apiTest, assertError } from '../api/testing.ts';
+import { createRedactions } from '../redaction/redactions.ts';
 import { createForks } from '../runtime/fork.ts';
 import { edge, node, workflow } from '../testing/definitions.ts';
 import { TENANT, type TriggersTest, triggersTest } from '../triggers/testing.ts';
@@ -137,7 +138,12 @@ test('a replay of a dead run is the same run, and lists nothing', async (t) => {
   const sourceRunId = await run(rig, 'failing');
   const source = await rig.ended(sourceRunId);
   const { store, clock } = rig;
-  const prepareFork = createForks({ runs: store.runs, now: () => clock.at, randomBytes });
+  const prepareFork = createForks({
+    runs: store.runs,
+    now: () => clock.at,
+    randomBytes,
+    redactions: createRedactions(),
+  });
   const replayed = await prepareFork(source, { mode: 'replay', fromSeq: 0, changes: {} });
   await rig.runtime.adopt(replayed);
   const { runId } = replayed.run.facts;

@@ -4,7 +4,9 @@
  */
 import type { EmittedEvent } from '@gantry/engine';
 import type { JsonObject } from '@gantry/protocol';
+import type { Redactor } from '@gantry/protocol/redaction';
 import { cutJson, cutText, type Data } from '@gantry/sandbox';
+import { ChunkRedaction } from '../redaction/chunk-redaction.ts';
 import { toJson, toObject } from './data.ts';
 
 const BATCH_MAX = 100;
@@ -17,14 +19,16 @@ const LEVELS = new Set(['debug', 'info', 'warn', 'error']);
 
 export class EventFeed {
   readonly #write: Write;
+  readonly #chunks: ChunkRedaction;
   #waiting: EmittedEvent[] = [];
   #flushing: Promise<void> | undefined;
   #count = 0;
   /** Of what waits for the end of a pause; undefined while there is none. */
   #heldBytes: number | undefined;
 
-  constructor(write: Write) {
+  constructor(write: Write, redactor: () => Redactor) {
     this.#write = write;
+    this.#chunks = new ChunkRedaction(redactor);
   }
 
   log(level: string, message: string, data?: Data): void {
@@ -42,10 +46,24 @@ export class EventFeed {
     const { type, kind, data, payload, ...rest } = toObject(event);
     const name = typeof type === 'string' ? type : typeof kind === 'string' ? kind : 'event';
     const given = data ?? payload ?? rest;
-    if (name === 'output.chunk')
-      return this.push({ type: 'output.chunk', payload: chunkOf(toObject(given)) });
+    if (name === 'output.chunk') return this.#pushChunk(chunkOf(toObject(given)));
     const fields = toObject(cutJson(given));
     return this.push({ type: 'log.appended', payload: { level: 'info', message: cutText(name), fields } });
+  }
+
+  #pushChunk(payload: Chunk): Promise<void> {
+    if (this.#count >= EVENTS_MAX) return Promise.resolve();
+    const chunk = this.#chunks.push(payload.channel, payload.chunk, payload.isLast);
+    return this.push({ type: 'output.chunk', payload: { ...payload, chunk } });
+  }
+
+  /** The node tells no more. */
+  end(): Promise<void> {
+    for (const [channel, chunk] of this.#chunks.rest()) {
+      const payload = { chunk, isLast: false, ...(channel !== undefined && { channel }) };
+      void this.push({ type: 'output.chunk', payload });
+    }
+    return this.drained();
   }
 
   /** Resolves when the event is in the log, waits for the end of a pause, or was left out. */
@@ -96,8 +114,10 @@ const enough: EmittedEvent = {
   payload: { level: 'warn', message: `The node told ${EVENTS_MAX} things; what it tells now is left out.` },
 };
 
-function chunkOf({ chunk, isLast, channel, meta }: JsonObject): JsonObject {
-  const payload: JsonObject = {
+type Chunk = JsonObject & { chunk: string; isLast: boolean; channel?: string };
+
+function chunkOf({ chunk, isLast, channel, meta }: JsonObject): Chunk {
+  const payload: Chunk = {
     chunk: typeof chunk === 'string' ? chunk : JSON.stringify(chunk ?? ''),
     isLast: isLast === true,
   };

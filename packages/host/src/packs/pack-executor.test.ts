@@ -6,6 +6,7 @@ import type { Invocation, PackEffect } from '@gantry/engine';
 import type { InvocationOutcome } from '@gantry/sandbox';
 import { CommitPipeline, openSqlite } from '@gantry/store';
 import { pino } from 'pino';
+import { createRedactions } from '../redaction/redactions.ts';
 import { InvocationLog } from '../runtime/invocation-log.ts';
 import type { NodeWork } from '../runtime/outside-work.ts';
 import { readSettings } from '../settings.ts';
@@ -55,6 +56,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
   const executor = packExecutor({
     records,
     receipts,
+    redactions: createRedactions(),
     memoryBytes: 1,
     wallClockMs: 1_000,
     folders: new CodeFolders(folder.path, records),

@@ -11,6 +11,7 @@ import type { Outcome } from '@gantry/engine';
 import { covers, unmetRequirements } from '@gantry/packs';
 import { OpenwopError, type RunError } from '@gantry/protocol';
 import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
+import type { Redactions } from '../redaction/redactions.ts';
 import { type InvocationLog, inDoubt } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/outside-work.ts';
 import { type CodeCall, type CodeCalls, prepareCall, type Task } from './code-call.ts';
@@ -27,6 +28,7 @@ const RESTARTS_MAX = 2;
 export interface PackExecutorOptions extends CodeCalls {
   readonly records: PackRecords;
   readonly receipts: Receipts;
+  readonly redactions: Redactions;
 }
 
 export const packExecutor =
@@ -128,13 +130,14 @@ async function invoke(
 ): Promise<Ended> {
   const { signal, work, pack, key } = task;
   const children = new SubWorkflows(pack.calls);
-  const feed = new EventFeed((events) => work.emit(events));
+  const redactor = () => options.redactions.of(key.tenant);
+  const feed = new EventFeed((events) => work.emit(events), redactor);
   const outcome = await call(task, { children, feed });
   signal.throwIfAborted();
   const { name, version: packVersion, code } = version;
   options.receipts.note({ tenant: key.tenant, name, version: packVersion, used: outcome.used });
   if (code?.language === 'wasm') await tellBreach(options, feed, outcome);
-  await feed.drained();
+  await feed.end();
   const { wanted } = children;
   if (wanted) return { outcome: { call: wanted, ...feed.untold() } };
   const { result } = outcome;

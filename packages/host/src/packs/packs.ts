@@ -6,6 +6,7 @@ import { RemotePacks } from '@gantry/sandbox';
 import type { Store } from '@gantry/store';
 import type { Logger } from 'pino';
 import { capabilityFamilies, type Families, type FamilyFacts } from '../api/families.ts';
+import type { Redactions } from '../redaction/redactions.ts';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/outside-work.ts';
 import type { Settings } from '../settings.ts';
@@ -45,6 +46,7 @@ export interface PacksOptions {
   >;
   readonly surfaces: Surfaces;
   readonly egress: EgressByPurpose;
+  readonly redactions: Redactions;
   /** What discovery says of the host itself. */
   readonly facts: FamilyFacts;
   readonly now: () => number;
@@ -139,6 +141,7 @@ export function createPacks(options: PacksOptions): Packs {
       sandboxes,
       remotes,
       receipts,
+      redactions: options.redactions,
       ...limits,
       environment: settings.packEnvironment,
       surfaces: surfaces.membersFor,

@@ -2,6 +2,7 @@
 import type { childRequests, Invocation, Plan, Run } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
 import type { CommitPipeline, Write } from '@gantry/store';
+import type { Redacting } from '../redaction/redacting-plan.ts';
 import type { PreparedChildren } from './children.ts';
 import type { Inputs } from './clock.ts';
 import type { EventHub } from './event-hub.ts';
@@ -14,6 +15,7 @@ export interface ActorHost extends Inputs {
   readonly epoch: number;
   readonly pipeline: CommitPipeline;
   readonly turns: Turns;
+  readonly redacting: Redacting;
   readonly hub: EventHub;
   readonly outbox: Outbox;
   readonly executor: (invocation: Invocation) => Executor;

@@ -1,5 +1,6 @@
 /** In-process nodes change nothing outside, so several of them run in memory and commit together. */
 import {
+  type Command,
   childRequests,
   type Decision,
   decide,
@@ -19,6 +20,12 @@ const COMMIT_EVENTS_MAX = 200;
 const COMMIT_MS_MAX = 5;
 /** Decided at a time; in between the clock is read. */
 export const ADVANCE_EVENTS_MAX = 32;
+
+/** A command that does not apply makes nothing go on. */
+export function decideAndAdvance(clock: Clock, plan: Plan, run: Run, command: Command): Decision {
+  const decision = decide(plan, run, command);
+  return decision.events.length === 0 ? decision : advanceReady(clock, plan, decision, command.now);
+}
 
 /** What `decided` makes ready goes on in memory until nothing is ready or the commit is large enough. */
 export function advanceReady(clock: Clock, plan: Plan, decided: Decision, now: number): Decision {

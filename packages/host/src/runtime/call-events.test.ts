@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { compile } from '@gantry/engine';
+import { compile, type Plan } from '@gantry/engine';
 import { createTurns } from '@gantry/limiter';
 import { Changes, type NodeCaller, type RecordKind } from '@gantry/resources';
 import { type CommitGroup, CommitPipeline, type Store } from '@gantry/store';
@@ -61,7 +61,7 @@ async function processOn(store: Store, { calls, commit, called }: ProcessOptions
     }
     return { ok: true, outputs: {} };
   };
-  const opening = { epoch, outbox, ...inputs };
+  const opening = { epoch, outbox, redacting: (plan: Plan) => plan, ...inputs };
   const actors: RunActors = new RunActors({
     store,
     planOf: async () => plan,
@@ -92,7 +92,7 @@ async function processOn(store: Store, { calls, commit, called }: ProcessOptions
       };
       const given = { owner: { tenant: TENANT }, createdAt: Date.now(), inputs: { counter }, limits };
       const empty = { configurable: {}, tags: [], metadata: {} };
-      const opened = openRun(opening, startRun(systemClock, plan, { ...facts, ...given, ...empty }), null);
+      const opened = openRun(opening, startRun(opening, plan, { ...facts, ...given, ...empty }), null);
       assert.ok((await store.commit([opened.writes]))[0]?.won);
       actors.add(plan, opened.run).proceed();
       return facts.runId;

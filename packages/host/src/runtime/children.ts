@@ -50,7 +50,7 @@ export async function prepareChildren(
       const { hash, workflowId } = workflow.record;
       const cause = plan.nodes.get(request.nodeId)!.typeId;
       const facts = childFacts(opening, parent, request, { workflowHash: hash, workflowId, cause });
-      const opened = openRun(opening, startRun(opening.clock, workflow.plan, facts), null);
+      const opened = openRun(opening, startRun(opening, workflow.plan, facts), null);
       return { start: { index: request.index, childRunId: facts.runId }, opened };
     }),
   );

@@ -1,8 +1,17 @@
 /** A new run made from the log of another: read, lived again or branched off, and committed as a whole. */
-import { branchRun, type ReplayOptions, type RunFacts, replaySlices } from '@gantry/engine';
+import {
+  branchRun,
+  type ReplayOptions,
+  type RunFacts,
+  redactEvent,
+  redactFacts,
+  replaySlices,
+} from '@gantry/engine';
 import { limiter } from '@gantry/limiter';
 import { type ForkMode, fromStored, type JsonObject, OpenwopError, type RunEvent } from '@gantry/protocol';
 import type { RunKey, Store } from '@gantry/store';
+import { redactingPlans } from '../redaction/redacting-plan.ts';
+import type { Redactions } from '../redaction/redactions.ts';
 import { advanceReady } from './advance.ts';
 import { type Clock, type RuntimeInputs, systemClock } from './clock.ts';
 import { startRun } from './opened-run.ts';
@@ -19,6 +28,7 @@ const CUT_EVENTS_MAX = 2_000;
 const AT_ONCE_MAX = 4;
 
 export interface ForkOptions extends RuntimeInputs {
+  readonly redactions: Redactions;
   readonly runs: Pick<Store['runs'], 'events'>;
 }
 
@@ -41,7 +51,7 @@ export function createForks(options: ForkOptions): PrepareFork {
 }
 
 async function prepare(
-  { runs, now, randomBytes, clock = systemClock }: ForkOptions,
+  { runs, now, randomBytes, clock = systemClock, redactions }: ForkOptions,
   { run: source, plan }: ReadRun,
   request: ForkRequest,
 ): Promise<PreparedRun> {
@@ -50,14 +60,19 @@ async function prepare(
   if (fromSeq > source.nextSeq)
     throw new OpenwopError('fork_point_invalid', { details: { ...point, maxFromSeq: source.nextSeq } });
   const createdAt = now();
-  const facts = forkFacts(source.facts, request, nextRunId(now, randomBytes), createdAt);
-  if (mode === 'branch' && fromSeq === 0) return startRun(clock, plan, facts);
+  const given = forkFacts(source.facts, request, nextRunId(now, randomBytes), createdAt);
+  const redacting = redactingPlans(redactions);
+  if (mode === 'branch' && fromSeq === 0) return startRun({ clock, redacting }, plan, given);
+  const used = redacting(plan, source.facts.owner.tenant);
+  const facts = redactFacts(given, used.redact);
   const wanted = mode === 'replay' ? source.nextSeq : Math.min(source.nextSeq, fromSeq + CUT_EVENTS_MAX);
   const key = { tenant: source.facts.owner.tenant, runId: source.facts.runId };
-  const events = wanted > EVENTS_MAX ? null : await readEvents(runs, key, wanted);
-  if (!events) throw tooLong(point);
-  const options = { plan, facts, source: { facts: source.facts, events }, eventsMax: EVENTS_MAX };
-  if (mode === 'branch') return { plan, ...advanceReady(clock, plan, copied(branchRun(options)), createdAt) };
+  const stored = wanted > EVENTS_MAX ? null : await readEvents(runs, key, wanted);
+  if (!stored) throw tooLong(point);
+  // The log may be older than what is known now.
+  const events = stored.map((event) => redactEvent(event, used.redact));
+  const options = { plan: used, facts, source: { facts: source.facts, events }, eventsMax: EVENTS_MAX };
+  if (mode === 'branch') return { plan, ...advanceReady(clock, used, copied(branchRun(options)), createdAt) };
   return { plan, ...(await replayed(clock, options, point)) };
 }
 

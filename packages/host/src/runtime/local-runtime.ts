@@ -5,6 +5,8 @@ import { newId, OpenwopError, type StoredEvent } from '@gantry/protocol';
 import type { StartingRun } from '@gantry/resources';
 import type { CommitPipeline, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
+import { redactingPlans } from '../redaction/redacting-plan.ts';
+import type { Redactions } from '../redaction/redactions.ts';
 import { prepareChildren } from './children.ts';
 import { Claims, type LeaseTerms } from './claims.ts';
 import { type RuntimeInputs, systemClock } from './clock.ts';
@@ -53,6 +55,7 @@ export interface RuntimeOptions extends RuntimeInputs {
   readonly inflightCap: number;
   /** Before a run is decided or folded: both may take long. */
   readonly turns: Turns;
+  readonly redactions: Redactions;
   readonly lease: LeaseTerms;
   readonly log: Logger;
   readonly onLeaseLost: () => void;
@@ -83,7 +86,7 @@ export class LocalRuntime implements Runtime {
     const { store, now, clock = systemClock, log, randomBytes, outbox, inflightCap, onLeaseLost } = options;
     this.#options = options;
     const inputs = { now, clock, randomBytes };
-    this.#opening = { epoch, outbox, ...inputs };
+    this.#opening = { epoch, outbox, redacting: redactingPlans(options.redactions), ...inputs };
     this.#pipeline = options.pipeline;
     this.#actors = this.#createActors();
     const pipeline = this.#pipeline;
@@ -182,7 +185,7 @@ export class LocalRuntime implements Runtime {
     const { workflowId, hash: workflowHash } = workflow.record;
     const runId = nextRunId(now, randomBytes);
     const facts = { ...request, runId, workflowId, workflowHash, createdAt: now(), limits };
-    return startRun(this.#opening.clock, workflow.plan, facts);
+    return startRun(this.#opening, workflow.plan, facts);
   }
 
   adopt(prepared: PreparedRun, options: CreateOptions = {}): Promise<CreateResult> {

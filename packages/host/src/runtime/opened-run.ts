@@ -1,9 +1,10 @@
 /** How a run begins: its facts and first events, and everything that must be written with them. */
-import { decide, newRun, type Plan, type Run, type RunFacts, runOutputs } from '@gantry/engine';
+import { newRun, type Plan, type Run, type RunFacts, redactFacts, runOutputs } from '@gantry/engine';
 import type { StoredEvent } from '@gantry/protocol';
 import type { RunHead, Write } from '@gantry/store';
-import { advanceReady, headOf } from './advance.ts';
-import type { Clock, Inputs } from './clock.ts';
+import type { Redacting } from '../redaction/redacting-plan.ts';
+import { decideAndAdvance, headOf } from './advance.ts';
+import type { Inputs } from './clock.ts';
 import { mailWrite, reportOf } from './mail.ts';
 import { toStoredEvents, toStoredFacts } from './run-record.ts';
 import type { Outbox, PreparedRun } from './runtime.ts';
@@ -17,15 +18,20 @@ export interface OpenedRun {
   readonly writes: readonly Write[];
 }
 
+export type Starting = Pick<Opening, 'clock' | 'redacting'>;
+
 export interface Opening extends Inputs {
+  readonly redacting: Redacting;
   readonly epoch: number;
   readonly outbox: Outbox;
 }
 
 /** Starts a run and takes it through its first in-process nodes. */
-export function startRun(clock: Clock, plan: Plan, facts: RunFacts): PreparedRun {
-  const { createdAt: now } = facts;
-  return { plan, ...advanceReady(clock, plan, decide(plan, newRun(facts), { type: 'start', now }), now) };
+export function startRun({ clock, redacting }: Starting, plan: Plan, given: RunFacts): PreparedRun {
+  const used = redacting(plan, given.owner.tenant);
+  const facts = redactFacts(given, used.redact);
+  const command = { type: 'start', now: facts.createdAt } as const;
+  return { plan, ...decideAndAdvance(clock, used, newRun(facts), command) };
 }
 
 export function openRun(

@@ -26,7 +26,7 @@ test('a run that left memory during a commit starts no more work outside', async
     metadata: {},
     limits: { maxNodeExecutions: 100, maxRunDurationMs: 1_000_000, maxLoopIterations: 10 },
   };
-  const { run } = startRun(systemClock, plan, facts);
+  const { run } = startRun({ clock: systemClock, redacting: (plan) => plan }, plan, facts);
   const written = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const commit = async (groups: readonly CommitGroup[]): Promise<CommitResult[]> => {
@@ -44,6 +44,7 @@ test('a run that left memory during a commit starts no more work outside', async
       epoch: EPOCH,
       pipeline: new CommitPipeline({ commit }),
       turns: createTurns(),
+      redacting: (plan) => plan,
       hub: new EventHub(),
       outbox: { writes: () => [], committed() {} },
       executor: () => {

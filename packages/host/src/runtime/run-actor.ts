@@ -22,7 +22,7 @@ import {
 } from '@gantry/engine';
 import type { CommitGroup, CommitResult, Entry, LossReason, RunKey, Write } from '@gantry/store';
 import type { ActorHost } from './actor-host.ts';
-import { ADVANCE_EVENTS_MAX, advanceReady, headOf, isDraining, isOutside } from './advance.ts';
+import { ADVANCE_EVENTS_MAX, decideAndAdvance, headOf, isDraining, isOutside } from './advance.ts';
 import { takenChildren } from './children.ts';
 import type { CommandRecord } from './command-answer.ts';
 import { appendWrites, needsSnapshot, type RunAppend } from './commit-group.ts';
@@ -229,11 +229,11 @@ export class RunActor {
     if (won) this.#host.committed(writes);
   }
 
-  /** A command that does not apply makes nothing go on; waiting commands come first. */
+  /** Waiting commands come before what goes on by itself. */
   #decideAndAdvance(command: Command): Decision {
-    const decision = decide(this.plan, this.#run, command);
-    if (decision.events.length === 0 || this.#tasks.length > 0) return decision;
-    return advanceReady(this.#host.clock, this.plan, decision, command.now);
+    const plan = this.#host.redacting(this.plan, this.key.tenant);
+    if (this.#tasks.length > 0) return decide(plan, this.#run, command);
+    return decideAndAdvance(this.#host.clock, plan, this.#run, command);
   }
 
   async #commit(task: Task, decision: Decision): Promise<void> {

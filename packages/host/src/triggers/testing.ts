@@ -21,6 +21,7 @@ import { ingestRoute } from '../api/ingest.ts';
 import { assertPublic } from '../api/testing.ts';
 import { triggerSubscriptionRoutes } from '../api/trigger-subscriptions.ts';
 import { openMasterKey } from '../master-key.ts';
+import { createRedactions } from '../redaction/redactions.ts';
 import { LocalRuntime } from '../runtime/local-runtime.ts';
 import { PoisonGuard } from '../runtime/poison.ts';
 import type { ReadRun, ResolvedWorkflow, Runtime } from '../runtime/runtime.ts';
@@ -108,7 +109,7 @@ export async function triggersTest(t: TestContext, options: TestOptions = {}): P
   const create: Runtime['create'] = (...args) =>
     (options.create?.() ?? runtime.create.bind(runtime))(...args);
   const pipeline = new CommitPipeline(store, (group) => triggers.committed(group));
-  const shared = { store, pipeline, now, randomBytes };
+  const shared = { store, pipeline, now, randomBytes, redactions: createRedactions() };
   const triggers = createTriggers({
     ...shared,
     changes: new Changes(shared),

@@ -8,6 +8,7 @@ import { deadLetterWrites } from '../dead-letters/dead-letter.ts';
 import { DeadLetterService } from '../dead-letters/dead-letter-service.ts';
 import { createDeliveryLanes } from '../deliveries/delivery-lanes.ts';
 import type { MasterKey } from '../master-key.ts';
+import type { Redactions } from '../redaction/redactions.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { DueClock } from '../runtime/due-clock.ts';
 import type { Outbox, Runtime } from '../runtime/runtime.ts';
@@ -32,6 +33,7 @@ export interface TriggersOptions {
   readonly runtime: () => Pick<Runtime, 'create' | 'prepare' | 'read'>;
   readonly workflows: Pick<WorkflowsWithPlans, 'resolve' | 'planOf'>;
   readonly masterKey: MasterKey;
+  readonly redactions: Redactions;
   /** Where messages that start runs come from. Without one, nothing listens. */
   readonly queue?: Pick<QueuePort, 'subscribe' | 'health'>;
   /** How attachments are fetched, and where they are kept. */

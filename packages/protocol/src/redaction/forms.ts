@@ -36,14 +36,16 @@ function hex(bytes: string): string[] {
   return [lower, lower.toUpperCase()];
 }
 
-/** Also with the escapes that other languages add, and JSON as a string within JSON. */
+/** Also with the escapes that other languages add, JSON as a string within JSON, and names in JSON pointers. */
 function jsonForms(text: string): string[] {
   const once = inJson(text);
   const ascii = once.replace(
     /[^\0-\x7f]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  return [once, ascii, once.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/'), inJson(once)];
+  const pointer = text.replaceAll('~', '~0').replaceAll('/', '~1');
+  const slashes = [once, ascii].map((json) => json.replaceAll('/', '\\/'));
+  return [once, ascii, ...slashes, inJson(once), pointer, inJson(pointer)];
 }
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);

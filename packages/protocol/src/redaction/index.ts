@@ -1,3 +1,3 @@
-export { isRedactable } from './forms.ts';
+export { formsOf, isRedactable } from './forms.ts';
 export * from './joined.ts';
 export * from './redactor.ts';

@@ -20,7 +20,9 @@ const texts = (secrets: readonly string[]): fc.Arbitrary<string> => {
   const part = fc
     .tuple(form, fc.nat(), fc.nat())
     .map(([text, from, to]) => text.slice(from % text.length).slice(0, to % text.length));
-  return fc.array(fc.oneof(form, part, fc.string())).map((pieces) => pieces.join(''));
+  return fc
+    .array(fc.oneof(form, part, fc.string()), { maxLength: 6 })
+    .map((pieces) => pieces.join('').slice(0, 250));
 };
 
 const cases = values.chain((secrets) => fc.record({ secrets: fc.constant(secrets), text: texts(secrets) }));
@@ -140,4 +142,15 @@ test('overlapping values are replaced as one, a longer one before those within i
     redactor.redact('-abcdefghijkl-abcdefgh-abcdefghabcdefgh'),
     '-[REDACTED:0]-[REDACTED:2]-[REDACTED:2][REDACTED:2]',
   );
+});
+
+test('a long text that was cut within a value does not end in a part of it', () => {
+  const redactor = redactorOf(['sk-0123456789abcdefghij', 'abcdefghij-and-another']);
+  const filler = 'x'.repeat(300);
+  for (const value of ['sk-0123456789abcdefghij', Buffer.from('sk-0123456789abcdefghij').toString('base64')])
+    for (let length = 8; length < 23; length++)
+      assert.equal(redactor.redact(filler + value.slice(0, length)), `${filler}[REDACTED:part]`);
+  assert.equal(redactor.redact(`${filler}sk-0123456789abcdefghij-and-ano`), `${filler}[REDACTED:0]`);
+  assert.equal(redactor.redact(`${filler}sk-0123`), `${filler}sk-0123`);
+  assert.equal(redactor.redact('sk-0123456789abc'), 'sk-0123456789abc', 'a short text was not cut');
 });

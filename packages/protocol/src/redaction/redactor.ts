@@ -29,6 +29,10 @@ export interface SecretValue {
   readonly label: string;
 }
 
+/** A long text that ends within a form was probably cut there: what is left of the form goes too. */
+const CUT_TEXT_MIN = 256;
+const CUT_FORM_MIN = 8;
+
 export const EMPTY_REDACTOR: Redactor = {
   isEmpty: true,
   redact: (text) => text,
@@ -56,38 +60,46 @@ class FormRedactor implements Redactor {
   }
 
   redact(text: string): string {
-    if (!this.#isIn(text)) return text;
+    const { isFound, begun } = this.#look(text);
+    const isCut = text.length >= CUT_TEXT_MIN && begun >= CUT_FORM_MIN;
+    if (!isFound && !isCut) return text;
     const stream = this.stream();
-    return stream.push(text) + stream.end();
+    return stream.push(text) + (isCut ? stream.endWithin() : stream.end());
   }
 
   redactJson<T extends Json>(value: T): T {
-    return this.contains(value) ? (this.#replaced(value) as T) : value;
+    return this.#replaced(value) as T;
   }
 
   contains(value: Json): boolean {
-    if (typeof value === 'string') return this.#isIn(value);
-    if (typeof value === 'number') return isLong(value) && this.#isIn(String(value));
+    if (typeof value === 'string') return this.#look(value).isFound;
+    if (typeof value === 'number') return isLong(value) && this.#look(String(value)).isFound;
     if (typeof value !== 'object' || value === null) return false;
     if (Array.isArray(value)) return value.some((item) => this.contains(item));
-    return Object.entries(value).some(([key, member]) => this.#isIn(key) || this.contains(member));
+    return Object.entries(value).some(([key, member]) => this.contains(key) || this.contains(member));
   }
 
-  #isIn(text: string): boolean {
+  /** Whether a form is in the text, and how many of its last characters begin one. */
+  #look(text: string): { readonly isFound: boolean; readonly begun: number } {
     let isFound = false;
-    this.#automaton.scan(text, 0, ROOT, () => {
+    const state = this.#automaton.scan(text, 0, ROOT, () => {
       isFound = true;
     });
-    return isFound;
+    return { isFound, begun: this.#automaton.pending(state) };
   }
 
   #replaced(value: Json): Json {
     if (typeof value === 'string') return this.redact(value);
     if (typeof value === 'number') return this.contains(value) ? this.redact(String(value)) : value;
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map((item) => this.#replaced(item));
-    const members = Object.entries(value);
-    return Object.fromEntries(members.map(([key, member]) => [this.redact(key), this.#replaced(member)]));
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.#replaced(item));
+      return items.some((item, index) => item !== value[index]) ? items : value;
+    }
+    const before = Object.entries(value);
+    const members = before.map(([key, member]) => [this.redact(key), this.#replaced(member)] as const);
+    const isSame = members.every(([key, member], at) => key === before[at]![0] && member === before[at]![1]);
+    return isSame ? value : Object.fromEntries(members);
   }
 }
 

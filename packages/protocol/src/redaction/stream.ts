@@ -35,6 +35,12 @@ export class FormStream {
     return this.#release(this.#held, this.#held.length);
   }
 
+  /** The text was cut within a form: its beginning is replaced as well. */
+  endWithin(): string {
+    this.#add(this.#held.length, { text: this.#held, label: 'part' });
+    return this.end();
+  }
+
   /** The mark names the one that begins first, and the longest of those. */
   #add(end: number, { text, label }: Form): void {
     let span: Span = { start: end - text.length, end, label, isMarked: false };

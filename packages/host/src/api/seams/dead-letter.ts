@@ -19,8 +19,9 @@ const failing = definition(seamId('exhaust'), [
   node('work', 'core.fail', { settings: { maxRetries: 2, backoffMs: 0 } }),
 ]);
 
-export function deadLetterSeam(app: Api, { runtime, store, now, randomBytes }: ApiDeps, drive: Drive): void {
-  const prepareFork = createForks({ runs: store.runs, now, randomBytes });
+export function deadLetterSeam(app: Api, deps: ApiDeps, drive: Drive): void {
+  const { runtime, store, now, randomBytes, redactions } = deps;
+  const prepareFork = createForks({ runs: store.runs, now, randomBytes, redactions });
 
   async function isForkable(source: ReadRun): Promise<boolean> {
     try {

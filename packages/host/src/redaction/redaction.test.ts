@@ -1,0 +1,144 @@
+/** What a tenant's runs write, through the front door: packs, forks, children and people's inputs. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formsOf } from '@gantry/protocol/redaction';
+import { sharedPackTest } from '../packs/testing/pack-test.ts';
+import { edge, node, workflow } from '../testing/definitions.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
+
+const TENANT = 'default';
+const TYPE = 'vendor.acme.leak';
+const SECRET = 'sk-live/0123456789+ä"bcdef';
+const FORMS = formsOf(SECRET);
+
+const openPacks = onePerFile(async (t) => {
+  const api = await sharedPackTest(t);
+  api.host.services.redactions.note(TENANT, SECRET, 'cred-1');
+  return api;
+});
+
+function assertClean(text: string, where: string): void {
+  for (const form of FORMS) assert.ok(!text.includes(form), `${where} has ${form}: ${text}`);
+  // In a document, a text of a form is escaped once more.
+  for (const form of FORMS) assert.ok(!text.includes(JSON.stringify(form).slice(1, -1)), `${where}: ${text}`);
+}
+
+/** Everything that can be read of a run. */
+async function assertRunClean(api: Awaited<ReturnType<typeof openPacks>>, runId: string): Promise<string> {
+  const urls = ['', '/events/poll?timeout=1', '/debug-bundle', '/explain', '/ancestry'].map(
+    (path) => `/v1/runs/${runId}${path}`,
+  );
+  const texts = await Promise.all(urls.map(async (url) => [url, (await api.get(url)).body] as const));
+  for (const [url, text] of texts) assertClean(text, url);
+  return texts.map(([, text]) => text).join('\n');
+}
+
+const leaking = (body: string) => ({
+  nodes: { [TYPE]: { body: `const secret = ${JSON.stringify(SECRET)}; ${body}` } },
+});
+
+test('outputs, logs, chunks, variables and names that pack code makes of a secret', async () => {
+  const api = await openPacks();
+  await api.install(
+    leaking(`
+      const base64 = Buffer.from('user:' + secret).toString('base64');
+      ctx.log('info', 'got ' + secret, { [secret]: base64, list: [encodeURIComponent(secret)] });
+      for (const unit of 'x' + secret + base64) await ctx.emit({ type: 'output.chunk', data: { chunk: unit } });
+      ctx.variables.set('kept', secret);
+      return { secret, json: JSON.stringify({ secret }), hex: Buffer.from(secret).toString('hex'), [secret]: 1 };`),
+  );
+  const variables = [{ name: 'kept', type: 'string' as const }];
+  await api.registered(
+    workflow('leak', [node('a', TYPE), node('b', 'core.noop')], { variables, edges: [edge('a', 'b')] }),
+  );
+  const runId = await api.start('leak');
+  const run = await api.ended(runId);
+  assert.equal(run.status, 'completed', JSON.stringify(run));
+  assert.deepEqual(run.variables, { kept: '[REDACTED:cred-1]' });
+  const text = await assertRunClean(api, runId);
+  assert.match(text, /got \[REDACTED:cred-1\]/);
+  const { events } = (await api.get(`/v1/runs/${runId}/events/poll?timeout=1`)).json();
+  const chunks = events.filter(({ type }: { type: string }) => type === 'output.chunk');
+  const joined = chunks.map(({ payload }: { payload: { chunk: string } }) => payload.chunk).join('');
+  assertClean(joined, 'the joined chunks');
+  assert.match(joined, /^x\[REDACTED:cred-1\].*\[REDACTED:cred-1\]/);
+});
+
+test('errors of nodes, with their details, also where the message is cut', async () => {
+  const api = await openPacks();
+  await api.install(
+    leaking(`
+      const message = 'x'.repeat(4_090) + secret;
+      throw Object.assign(new Error(ctx.config.long ? message : 'bad key ' + secret), {
+        code: 'NO', details: { tried: secret } });`),
+  );
+  for (const long of [false, true]) {
+    await api.registered(workflow('fail', [node('a', TYPE, { long })]));
+    const runId = await api.start('fail');
+    assert.equal((await api.ended(runId)).status, 'failed');
+    const text = await assertRunClean(api, runId);
+    assert.ok(!text.includes(SECRET.slice(0, 8)), text.slice(-300));
+  }
+});
+
+test('what people send: inputs, metadata, tags and answers; and what the definition itself says', async () => {
+  const api = await openPacks();
+  const inputs = { text: { type: 'static' as const, value: `key ${SECRET}` } };
+  await api.registered(
+    workflow('said', [node('a', 'core.noop', {}, { inputs })], {
+      variables: [{ name: 'given', type: 'string' }],
+    }),
+  );
+  const tagged = { metadata: { note: SECRET }, tags: [SECRET.slice(0, 20)] };
+  const runId = await api.start('said', { inputs: { given: SECRET }, ...tagged });
+  const run = await api.ended(runId);
+  assert.deepEqual(run.variables, { given: '[REDACTED:cred-1]' });
+  await assertRunClean(api, runId);
+  const fork = await api.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq: 0 });
+  assert.equal(fork.statusCode, 201, fork.body);
+  await api.ended(fork.json().runId);
+  assert.doesNotMatch(await assertRunClean(api, fork.json().runId), /replay.diverged/);
+});
+
+test('a log that is older than the secret is forked without it', async () => {
+  const api = await openPacks();
+  const later = 'known-only-later-123';
+  await api.registered(
+    workflow('older', [node('a', 'core.noop')], { variables: [{ name: 'given', type: 'string' }] }),
+  );
+  const runId = await api.start('older', { inputs: { given: later } });
+  await api.ended(runId);
+  api.host.services.redactions.note(TENANT, later, 'cred-2');
+  for (const mode of ['replay', 'branch']) {
+    const fork = await api.post(`/v1/runs/${runId}:fork`, { mode, fromSeq: 1 });
+    assert.equal(fork.statusCode, 201, fork.body);
+    const ended = await api.ended(fork.json().runId);
+    assert.deepEqual(ended.variables, { given: '[REDACTED:cred-2]' });
+  }
+});
+
+test('text of another tenant is not redacted: it could find out by guessing what the secrets are', async () => {
+  const api = await openPacks();
+  const scopes = ['runs:create', 'runs:read', 'workflows:write'];
+  const key = await api.post('/v1/host/gantry/keys', { name: 'other', tenant: 'other', scopes });
+  assert.equal(key.statusCode, 201, key.body);
+  const headers = { authorization: `Bearer ${key.json().key}` };
+  const variables = [{ name: 'given', type: 'string' as const }];
+  const definition = workflow('guess', [node('a', 'core.noop')], { variables });
+  const registered = await api.post('/v1/host/gantry/workflows', definition, headers);
+  assert.equal(registered.statusCode, 201, registered.body);
+  const started = await api.post('/v1/runs', { workflowId: 'guess', inputs: { given: SECRET } }, headers);
+  const run = (await api.get(`/v1/runs/${started.json().runId}`, headers)).json();
+  assert.deepEqual(run.variables, { given: SECRET });
+});
+
+test('errors of requests', async () => {
+  const api = await openPacks();
+  const bad = await api.post('/v1/runs', { workflowId: `no ${SECRET}`, [SECRET]: 1 });
+  assert.equal(bad.statusCode, 400, bad.body);
+  assert.match(bad.body, /\[REDACTED:cred-1\]/);
+  assertClean(bad.body, 'the refusal');
+  const unknown = await api.post('/v1/runs', { workflowId: SECRET });
+  assert.equal(unknown.statusCode, 404, unknown.body);
+  assertClean(unknown.body, 'the refusal');
+});
