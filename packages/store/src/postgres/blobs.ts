@@ -39,12 +39,14 @@ async function deleteUses(tx: Tx, holders: readonly string[]): Promise<string[]>
   return rows.map((row) => row.hash);
 }
 
-/** The conflict clause locks the existing row, so that it is not deleted as unused before this commits. */
+/**
+ * The conflict clause locks the existing row, so that it is not deleted as unused before this commits. Each body is a
+ * parameter of its own: inside of JSON, as other rows are, 1 MiB takes both sides 6 ms more.
+ */
 async function insertBlobs(tx: Tx, bodies: Map<string, string>, uses: readonly object[]): Promise<void> {
   const rows = [...bodies].map(([hash, body]) => ({ hash, body })).sort((a, b) => (a.hash < b.hash ? -1 : 1));
   await tx`
-    insert into blobs (hash, body)
-    select hash, body from json_to_recordset(${rowsJson(rows)}::text::json) as r (hash text, body text)
+    insert into blobs ${tx(rows)}
     on conflict (hash) do update set hash = excluded.hash
   `;
   await tx`

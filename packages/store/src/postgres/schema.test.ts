@@ -14,6 +14,7 @@ const dumpSchema = async (sql: postgres.Sql): Promise<string> => {
       select 'column ' || c.relname || '.' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)
         || coalesce(' collate ' || nullif(l.collname, 'default'), '') || case when a.attnotnull then ' not null' else '' end
         || case when a.attidentity = 'a' then ' identity' else '' end
+        || case when a.attstorage = 'e' then ' external' else '' end
         || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '') as line, c.relname || ' 0' as place, a.attnum
       from pg_attribute a
       join pg_class c on c.oid = a.attrelid and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
