@@ -13,15 +13,17 @@ const PREFIX = 'blob:';
 
 const isReference = (text: string): boolean => text.startsWith(PREFIX);
 
+export const referenceTo = (hash: string): string => PREFIX + hash;
+
 export const hashOf = (reference: string): string => reference.slice(PREFIX.length);
 
 /** What the column holds for `text`: itself, or a reference. */
 export function atRest(text: string): string {
   if (!isBig(text) && !isReference(text)) return text;
-  return PREFIX + createHash('sha256').update(text).digest('hex');
+  return referenceTo(createHash('sha256').update(text).digest('hex'));
 }
 
-function isBig(text: string): boolean {
+export function isBig(text: string): boolean {
   if (text.length * UTF8_BYTES_PER_UNIT_MAX <= INLINE_BYTES_MAX) return false;
   return Buffer.byteLength(text) > INLINE_BYTES_MAX;
 }

@@ -1,17 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { atRest, hashOf } from '../blob.ts';
-import { selectAll } from './rows.ts';
+import { atRest, hashOf, referenceTo } from '../blob.ts';
+import { selectAll, selectOne } from './rows.ts';
 
 export interface BlobWrites {
   /** Keeps `text` for `holder` when `stored` refers to it. */
   keep(holder: string, text: string, stored: string): void;
   /** `keep` and answer what the column holds, in one. */
   put(holder: string, text: string): string;
+  /** The same for a text of which the parts are stored. */
+  putStored(holder: string, hash: string): string;
   /** Ends all uses by `holder`; blobs without another use are deleted. */
   drop(holder: string): void;
 }
 
-export function prepareBlobWrites(database: DatabaseSync): BlobWrites {
+/** `dropParts` is called for a blob that was in parts. */
+export function prepareBlobWrites(database: DatabaseSync, dropParts: (hash: string) => void): BlobWrites {
   const insertBlob = database.prepare('insert into blobs (hash, body) values (?, ?) on conflict do nothing');
   const insertUse = database.prepare(
     'insert into blob_uses (holder, hash) values (?, ?) on conflict do nothing',
@@ -20,12 +23,15 @@ export function prepareBlobWrites(database: DatabaseSync): BlobWrites {
   const deleteUnused = database.prepare(`
     delete from blobs
     where hash = ?1 and not exists (select 1 from blob_uses where hash = ?1)
+    returning body is null as isInParts
   `);
 
+  const insert = (holder: string, hash: string, body: string | null): void => {
+    insertBlob.run(hash, body);
+    insertUse.run(holder, hash);
+  };
   const keep = (holder: string, text: string, stored: string): void => {
-    if (stored === text) return;
-    insertBlob.run(hashOf(stored), text);
-    insertUse.run(holder, hashOf(stored));
+    if (stored !== text) insert(holder, hashOf(stored), text);
   };
   return {
     keep,
@@ -34,8 +40,13 @@ export function prepareBlobWrites(database: DatabaseSync): BlobWrites {
       keep(holder, text, stored);
       return stored;
     },
+    putStored(holder, hash) {
+      insert(holder, hash, null);
+      return referenceTo(hash);
+    },
     drop(holder) {
-      for (const { hash } of selectAll<{ hash: string }>(deleteUses, holder)) deleteUnused.run(hash);
+      for (const { hash } of selectAll<{ hash: string }>(deleteUses, holder))
+        if (selectOne<{ isInParts: number }>(deleteUnused, hash)?.isInParts) dropParts(hash);
     },
   };
 }

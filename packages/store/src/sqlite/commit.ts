@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CommitGroup, CommitResult } from '../port.ts';
 import { type Batch, decodeBatch, encodeResult, type ResultCode } from './batch.ts';
+import type { BlobWrites } from './blobs.ts';
 import type { Transaction } from './transaction.ts';
 import { prepareApply } from './write/apply.ts';
 
@@ -11,8 +12,10 @@ import { prepareApply } from './write/apply.ts';
 export function prepareCommit(
   database: DatabaseSync,
   transaction: Transaction,
+  blobs: BlobWrites,
+  onEnded: (batch: readonly CommitGroup[]) => void,
 ): (batches: readonly Batch[]) => ResultCode[][] {
-  const apply = prepareApply(database);
+  const apply = prepareApply(database, blobs);
   const savepoint = database.prepare('savepoint commit_group');
   const undo = database.prepare('rollback to commit_group');
   const release = database.prepare('release commit_group');
@@ -34,7 +37,14 @@ export function prepareCommit(
     release.run();
     return result;
   };
-  const applyBatch = (batch: Batch): ResultCode[] =>
-    decodeBatch(batch).map((group) => encodeResult(applyAsOne(group)));
-  return (batches) => transaction(() => batches.map(applyBatch));
+  const applyBatch = (groups: readonly CommitGroup[]): ResultCode[] =>
+    groups.map((group) => encodeResult(applyAsOne(group)));
+  return (batches) => {
+    const decoded = batches.map(decodeBatch);
+    try {
+      return transaction(() => decoded.map(applyBatch));
+    } finally {
+      decoded.forEach(onEnded);
+    }
+  };
 }

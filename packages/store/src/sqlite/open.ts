@@ -4,6 +4,7 @@ import { checkGroups } from '../check.ts';
 import { writePidFile } from '../pid-file.ts';
 import type { EntryReads, Leases, RecordReads, RetentionSweep, RunReads, Store } from '../port.ts';
 import { decodeResult, encodeBatch } from './batch.ts';
+import { hasLargeBody, storeParts } from './body-parts.ts';
 import { type Channel, connect } from './channel.ts';
 import type { ReaderOperations } from './reader.ts';
 import type { WriterOperations } from './writer.ts';
@@ -25,7 +26,8 @@ export async function openSqlite(options: { readonly dataDir: string }): Promise
   return {
     async commit(groups) {
       checkGroups(groups);
-      const codes = await writer.call('commit', encodeBatch(groups));
+      const stored = hasLargeBody(groups) ? await storeParts(groups, writer) : groups;
+      const codes = await writer.call('commit', encodeBatch(stored));
       return codes.map(decodeResult);
     },
     runs: reads.runs,

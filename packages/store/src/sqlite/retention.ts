@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { holder } from '../blob.ts';
 import { type EntryKey, FEED_KEPT_MS, type IdempotencyRecord, type InvocationRecord } from '../port.ts';
-import { prepareBlobWrites } from './blobs.ts';
+import type { BlobWrites } from './blobs.ts';
 import { LIMIT, selectAll } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 import { prepareDropEntry } from './write/entries.ts';
@@ -9,8 +9,7 @@ import { prepareDropEntry } from './write/entries.ts';
 type InvocationKey = Pick<InvocationRecord, 'tenant' | 'invocationId'>;
 type IdempotencyKey = Pick<IdempotencyRecord, 'tenant' | 'operation' | 'key'>;
 
-export function prepareRetention(database: DatabaseSync, transaction: Transaction) {
-  const blobs = prepareBlobWrites(database);
+export function prepareRetention(database: DatabaseSync, transaction: Transaction, blobs: BlobWrites) {
   const selectEnded = database.prepare(`
     select run_id as runId from runs where ended_at < ? order by ended_at ${LIMIT}
   `);
@@ -39,7 +38,7 @@ export function prepareRetention(database: DatabaseSync, transaction: Transactio
     'delete from entries where run_id = ? returning kind, tenant, id',
   );
   const deleteOldFeed = prepareDeleteOldFeed(database);
-  const dropEntry = prepareDropEntry(database);
+  const dropEntry = prepareDropEntry(database, blobs);
 
   const deleteInvocations = (statement: StatementSync, ...of: SQLInputValue[]): number => {
     const deleted = selectAll<InvocationKey>(statement, ...of);

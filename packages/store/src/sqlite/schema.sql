@@ -115,9 +115,17 @@ create table leases (
   acquired_at integer not null
 ) strict;
 
+-- without a body: it is in parts
 create table blobs (
   hash text not null primary key,
-  body text not null
+  body text
+) strict;
+
+create table blob_parts (
+  hash text not null,
+  number integer not null,
+  body text not null,
+  primary key (hash, number)
 ) strict;
 
 create table blob_uses (

@@ -3,6 +3,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import type { Batch, ResultCode } from './batch.ts';
+import { prepareBlobWrites } from './blobs.ts';
+import { prepareBodyParts } from './body-parts.ts';
 import { serve } from './channel.ts';
 import { prepareCommit } from './commit.ts';
 import { createSchema } from './create-schema.ts';
@@ -33,13 +35,21 @@ function openWriter(dataDir: string) {
 
 function prepareOperations(database: DatabaseSync, unlock: () => void) {
   const transaction = prepareTransaction(database);
-  const commitAll = prepareCommit(database, transaction);
+  const parts = prepareBodyParts(database, transaction);
+  const blobs = prepareBlobWrites(database, parts.drop);
+  const commitAll = prepareCommit(database, transaction, blobs, parts.releaseOf);
+  const retention = prepareRetention(database, transaction, blobs);
   return {
+    ...parts.operations,
     commit: (batch: Batch): ResultCode[] => commitAll([batch])[0]!,
     commitAll,
     ...prepareLeases(database, transaction),
     ...prepareClaims(database),
-    ...prepareRetention(database, transaction),
+    ...retention,
+    deleteExpired(...of: Parameters<typeof retention.deleteExpired>): number {
+      parts.sweep();
+      return retention.deleteExpired(...of);
+    },
     close(): void {
       database.close();
       unlock();

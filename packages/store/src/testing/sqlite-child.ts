@@ -1,6 +1,7 @@
 /** What the tests run in a process of its own, to end or to starve it. Says what happened line by line. */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { append, bigText, create, TENANT } from '../contract/fixtures.ts';
+import { append, bigText, create, MEGABYTE, putEntry, TENANT } from '../contract/fixtures.ts';
 import { StoreError } from '../error.ts';
 import type { Store } from '../port.ts';
 import { openSqlite } from '../sqlite/open.ts';
@@ -34,6 +35,16 @@ async function appendForever(dataDir: string): Promise<void> {
   await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
 }
 
+/** Puts large entries without end, and says the id of each that was acknowledged. */
+async function putLargeForever(dataDir: string): Promise<void> {
+  const store = await openSqlite({ dataDir });
+  for (;;) {
+    const id = randomUUID();
+    await store.commit([[putEntry(id, null, { body: bigText(2 * MEGABYTE, id.slice(0, 1)) })]]);
+    say(id);
+  }
+}
+
 /** Commits runs until the disk refuses, then once more after a line of input said that there is space again. */
 async function fill(dataDir: string): Promise<void> {
   const store = await openSqlite({ dataDir });
@@ -63,7 +74,7 @@ async function tryCreate(store: Store, n: number): Promise<string> {
   }
 }
 
-const COMMANDS = { open, appendForever, fill } as const;
+const COMMANDS = { open, appendForever, putLargeForever, fill } as const;
 export type ChildCommand = keyof typeof COMMANDS;
 
 const [, , command, dataDir] = process.argv;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LossReason, Write } from '../../port.ts';
-import { prepareBlobWrites } from '../blobs.ts';
+import type { BlobWrites } from '../blobs.ts';
 import { prepareContents, preparePutDefinition, preparePutKey, preparePutWorkflow } from './catalogue.ts';
 import {
   prepareAdjust,
@@ -19,8 +19,7 @@ export type Verdict = 'won' | LossReason | number;
 /** Does one write. A write that loses has changed nothing. */
 export type Apply<K extends Write['kind']> = (write: Extract<Write, { kind: K }>) => Verdict;
 
-export function prepareApply(database: DatabaseSync): (write: Write) => Verdict {
-  const blobs = prepareBlobWrites(database);
+export function prepareApply(database: DatabaseSync, blobs: BlobWrites): (write: Write) => Verdict {
   const apply: { readonly [K in Write['kind']]: Apply<K> } = {
     createRun: prepareCreateRun(database, blobs),
     append: prepareAppend(database, blobs),
@@ -32,8 +31,8 @@ export function prepareApply(database: DatabaseSync): (write: Write) => Verdict 
     ...prepareContents(database),
     putWorkflow: preparePutWorkflow(database),
     putKey: preparePutKey(database),
-    putEntry: preparePutEntry(database),
-    deleteEntry: prepareDeleteEntry(database),
+    putEntry: preparePutEntry(database, blobs),
+    deleteEntry: prepareDeleteEntry(database, blobs),
     expectEntry: prepareExpectEntry(database),
     expectLease: prepareExpectLease(database),
     adjust: prepareAdjust(database),

@@ -2,11 +2,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { holder } from '../../blob.ts';
 import { versionAfter } from '../../entry.ts';
 import type { EntryKey, FeedRow, NewEntry } from '../../port.ts';
-import { prepareBlobWrites } from '../blobs.ts';
+import type { BlobWrites } from '../blobs.ts';
+import type { PutInParts } from '../body-parts.ts';
 import { selectOne } from '../rows.ts';
 import type { Apply } from './apply.ts';
 
-export function preparePutEntry(database: DatabaseSync): Apply<'putEntry'> {
+export function preparePutEntry(database: DatabaseSync, blobs: BlobWrites): Apply<'putEntry'> {
   const versionOf = prepareVersionOf(database);
   const count = database.prepare('select count(*) as count from entries where kind = ? and tenant = ?');
   const put = database.prepare(`
@@ -16,11 +17,10 @@ export function preparePutEntry(database: DatabaseSync): Apply<'putEntry'> {
       version = excluded.version, workspace = excluded.workspace, ref = excluded.ref, due_at = excluded.due_at,
       expires_at = excluded.expires_at, created_at = excluded.created_at, run_id = excluded.run_id, body = excluded.body
   `);
-  const blobs = prepareBlobWrites(database);
   const index = prepareIndex(database);
   const addToFeed = prepareAddToFeed(database);
-  return (write) => {
-    const { entry, expectedVersion, max, feed } = write;
+  return (write: PutInParts) => {
+    const { entry, expectedVersion, max, feed, bodyHash } = write;
     const isNew = expectedVersion === null;
     if (versionOf(entry) !== expectedVersion) return isNew ? 'exists' : 'stale';
     const { kind, tenant, id, workspace = null, ref, dueAt, expiresAt, createdAt, runId = null } = entry;
@@ -31,7 +31,8 @@ export function preparePutEntry(database: DatabaseSync): Apply<'putEntry'> {
       index.clear(entry);
     }
     const version = versionAfter(write);
-    const body = blobs.put(holder.entry(entry), entry.body);
+    const user = holder.entry(entry);
+    const body = bodyHash === undefined ? blobs.put(user, entry.body) : blobs.putStored(user, bodyHash);
     put.run(kind, tenant, id, version, workspace, ref, dueAt, expiresAt, createdAt, runId, body);
     index.put(entry);
     if (feed) addToFeed({ ...feed, kind, tenant, id, workspace, version, op: isNew ? 'create' : 'update' });
@@ -39,11 +40,11 @@ export function preparePutEntry(database: DatabaseSync): Apply<'putEntry'> {
   };
 }
 
-export function prepareDeleteEntry(database: DatabaseSync): Apply<'deleteEntry'> {
+export function prepareDeleteEntry(database: DatabaseSync, blobs: BlobWrites): Apply<'deleteEntry'> {
   const remove = database.prepare(`
     delete from entries where kind = ? and tenant = ? and id = ? and version = ? returning workspace
   `);
-  const drop = prepareDropEntry(database);
+  const drop = prepareDropEntry(database, blobs);
   const addToFeed = prepareAddToFeed(database);
   return ({ key: { kind, tenant, id }, expectedVersion: version, feed }) => {
     const removed = selectOne<{ workspace: string | null }>(remove, kind, tenant, id, version);
@@ -60,8 +61,7 @@ export function prepareExpectEntry(database: DatabaseSync): Apply<'expectEntry'>
 }
 
 /** What hangs on an entry that was deleted. */
-export function prepareDropEntry(database: DatabaseSync): (key: EntryKey) => void {
-  const blobs = prepareBlobWrites(database);
+export function prepareDropEntry(database: DatabaseSync, blobs: BlobWrites): (key: EntryKey) => void {
   const index = prepareIndex(database);
   return (key) => {
     blobs.drop(holder.entry(key));

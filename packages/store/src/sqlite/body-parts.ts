@@ -1,0 +1,143 @@
+/**
+ * Large bodies of entries are stored before the commit that uses them, part by part, each in a transaction of its own: a
+ * small commit waits for the bytes of one part at most.
+ *
+ * I1  A row of `blobs` without a body has all its parts.
+ * I2  Parts are held from before the first is stored until the commit that uses them has ended. No other process shares
+ *     the database, so the writer thread knows all that are held.
+ * I3  Parts without such a row that are not held were left by a process that died. The first sweep deletes them.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { atRest, hashOf, isBig } from '../blob.ts';
+import type { CommitGroup, Write } from '../port.ts';
+import type { Channel } from './channel.ts';
+import { selectAll } from './rows.ts';
+import type { Transaction } from './transaction.ts';
+
+type Put = Extract<Write, { kind: 'putEntry' }>;
+
+/** With a hash the body is that of the stored parts, and that of the entry is empty. */
+export type PutInParts = Put & { readonly bodyHash?: string };
+
+/** Measured, p99 of small commits beside one writer of 1 MiB: whole 5.6 ms, 256 KiB 2.3, 128 KiB 1.6, without it 1.0. */
+const PART_CHARS = 256 * 1024;
+
+const isLarge = (write: Write): write is Put => write.kind === 'putEntry' && isBig(write.entry.body);
+
+export const hasLargeBody = (groups: readonly CommitGroup[]): boolean =>
+  groups.some((group) => group.some(isLarge));
+
+/** Main thread: stores the large bodies of a batch, and answers the batch that refers to them. */
+export async function storeParts(
+  groups: readonly CommitGroup[],
+  writer: Channel<BodyParts>,
+): Promise<readonly CommitGroup[]> {
+  const bodies = new Map<string, string>();
+  const referring = groups.map((group) =>
+    group.map((write): Write | PutInParts => {
+      if (!isLarge(write)) return write;
+      const bodyHash = hashOf(atRest(write.entry.body));
+      bodies.set(bodyHash, write.entry.body);
+      return { ...write, entry: { ...write.entry, body: '' }, bodyHash };
+    }),
+  );
+  const hashes = [...bodies.keys()];
+  const missing = await writer.call('holdParts', hashes);
+  try {
+    for (const hash of missing)
+      for (const [number, part] of partsOf(bodies.get(hash)!).entries())
+        await writer.call('putPart', hash, number, part);
+  } catch (error) {
+    await writer.call('releaseParts', hashes).catch(() => {});
+    throw error;
+  }
+  return referring;
+}
+
+/** A part does not end within a character: half of one cannot be stored. */
+function partsOf(text: string): string[] {
+  const parts: string[] = [];
+  for (let from = 0, to = 0; from < text.length; from = to) {
+    to = from + PART_CHARS;
+    if ((text.codePointAt(to - 1) ?? 0) > 0xffff) to++;
+    parts.push(text.slice(from, to));
+  }
+  return parts;
+}
+
+export type BodyParts = ReturnType<typeof prepareBodyParts>['operations'];
+
+/** The hashes that a batch refers to, each once. */
+const hashesIn = (groups: readonly CommitGroup[]): Set<string> => {
+  const hashes = new Set<string>();
+  for (const group of groups)
+    for (const write of group)
+      if (write.kind === 'putEntry' && 'bodyHash' in write) hashes.add(String(write.bodyHash));
+  return hashes;
+};
+
+/** Writer thread. */
+export function prepareBodyParts(database: DatabaseSync, transaction: Transaction) {
+  const isUsed = database.prepare('select 1 from blobs where hash = ? and body is null');
+  const insert = database.prepare(
+    'insert into blob_parts (hash, number, body) values (?, ?, ?) on conflict do nothing',
+  );
+  const remove = database.prepare('delete from blob_parts where hash = ?');
+  const selectUnused = database.prepare(`
+    select distinct hash from blob_parts
+    where not exists (select 1 from blobs where blobs.hash = blob_parts.hash and body is null)
+  `);
+  const held = new Map<string, number>();
+  let isSwept = false;
+
+  const drop = (hash: string): void => void (held.has(hash) || remove.run(hash));
+  const operations = {
+    /** I2. Answers which are to be stored; what a process that died has left of them is deleted. */
+    holdParts(hashes: readonly string[]): string[] {
+      const missing = hashes.filter((hash) => !isUsed.get(hash));
+      missing.forEach(drop);
+      for (const hash of hashes) held.set(hash, (held.get(hash) ?? 0) + 1);
+      return missing;
+    },
+    putPart: (hash: string, number: number, body: string): void =>
+      transaction(() => void insert.run(hash, number, body)),
+    releaseParts(hashes: readonly string[]): void {
+      for (const hash of hashes) {
+        const others = (held.get(hash) ?? 0) - 1;
+        if (others > 0) held.set(hash, others);
+        else held.delete(hash);
+      }
+      const unused = hashes.filter((hash) => !held.has(hash) && !isUsed.get(hash));
+      if (unused.length > 0) transaction(() => void unused.map(drop));
+    },
+  };
+  return {
+    operations,
+    /** The parts of a deleted row. */
+    drop,
+    /** The commit of this batch has ended. What cannot be deleted now is swept after the next start. */
+    releaseOf(batch: readonly CommitGroup[]): void {
+      try {
+        operations.releaseParts([...hashesIn(batch)]);
+      } catch {}
+    },
+    /** I3. */
+    sweep(): void {
+      if (isSwept) return;
+      transaction(() => {
+        for (const { hash } of selectAll<{ hash: string }>(selectUnused)) drop(hash);
+      });
+      isSwept = true;
+    },
+  };
+}
+
+/** Reader thread: `blobs` with the bodies that are in parts. */
+export const joinParts = (database: DatabaseSync): void =>
+  database.exec(`
+    create temp view blobs as
+    select hash, coalesce(body, (
+      select group_concat(part.body, '' order by number) from main.blob_parts as part where part.hash = whole.hash
+    )) as body
+    from main.blobs as whole
+  `);
