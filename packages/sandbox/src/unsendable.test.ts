@@ -43,6 +43,17 @@ test('what is no data is named by method and argument', async (t) => {
       'sql.transaction: value is missing. A function cannot be sent: the argument was left out.',
     "ctx.kv.put({ key: 'a', value: 1, onProgress: () => {} })": 'done',
     'ctx.emit({ data: 5n })': 'event.data is a BigInt; send a string.',
+    'ctx.send({ value: [1, Number.NaN] })':
+      'send: value[1] is NaN, which JSON cannot say; send null or a string.',
+    'ctx.send({ value: -Infinity })':
+      'send: value is -Infinity, which JSON cannot say; send null or a string.',
+    'ctx.send({ value: new Map([[1, 2]]) })':
+      'send: value is a Map, which JSON cannot say; send an object or a list.',
+    'ctx.send({ value: new Set() })':
+      'send: value is a Set, which JSON cannot say; send an object or a list.',
+    'ctx.send({ value: /a/ })': 'send: value is a RegExp, which JSON cannot say; send an object or a list.',
+    'ctx.send(JSON.parse(\'{"value":{"__proto__":1}}\'))':
+      'send: value has a member named __proto__, which is not taken.',
   };
   assert.deepEqual(await messagesOf(t, Object.keys(cases)), Object.values(cases));
   const [tooDeep] = await messagesOf(t, [`ctx.kv.put({ value: deep })`]);
@@ -73,6 +84,8 @@ test('so is what a node cannot return', async (t) => {
   const sandbox = await startSandbox(t);
   const cases = {
     'return { total: 10n };': 'The result cannot be sent: outputs.total is a BigInt; send a string.',
+    'return { total: 0 / 0 };':
+      'The result cannot be sent: outputs.total is NaN, which JSON cannot say; send null or a string.',
     'return { outputs: { total: 10n } };':
       'The result cannot be sent: outputs.total is a BigInt; send a string.',
     "ctx.variables.set('n', 10n); return {};":

@@ -198,13 +198,11 @@ test('both sides know the same cost of a frame, by its bytes or its values', () 
   assert.equal(cost(Array(10_000).fill([])), 8 * (2 * 10_000 + 3));
 });
 
-test('__proto__ never travels', () => {
+test('__proto__ never travels: both sides refuse it', () => {
   const polluting = '{"a":{"__proto__":{"polluted":true}}}';
-  assert.deepEqual(decodeAll(encode(JSON.parse(polluting))), [{ a: {} }]);
-  for (const spelled of [polluting, polluting.replace('__proto__', '__pr\\u006fto__')]) {
-    const [message] = decodeAll([framed(`[${spelled},[]]`)]);
-    assert.deepEqual(Object.getOwnPropertyNames((message as { a: object }).a), []);
-  }
+  assert.throws(() => encode(JSON.parse(polluting)), /member named __proto__/);
+  for (const spelled of [polluting, polluting.replace('__proto__', '__pr\\u006fto__')])
+    assert.throws(() => decodeAll([framed(`[${spelled},[]]`)]), /member named __proto__/);
 });
 
 test('a name may be spelled with escapes and means the same', () => {

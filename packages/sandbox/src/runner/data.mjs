@@ -15,11 +15,25 @@ const viewOf = (value) =>
     ? new Uint8Array(value)
     : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 
+/** What JSON would turn into an empty object. */
+const COLLECTIONS = Object.entries({ Map, Set, WeakMap, WeakSet, RegExp });
+
+/** What is wrong with a value that JSON would change without a word; undefined when nothing is. */
+export function unsayable(value) {
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? undefined : `is ${value}, which JSON cannot say; send null or a string.`;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (Object.hasOwn(value, '__proto__')) return 'has a member named __proto__, which is not taken.';
+  const [name] = COLLECTIONS.find(([, collection]) => value instanceof collection) ?? [];
+  return name && `is a ${name}, which JSON cannot say; send an object or a list.`;
+}
+
 /**
  * Whether JSON says it as it is: no bytes, no name to escape, nothing that speaks for itself. A copy for those that
  * have any takes as long as the JSON.
  */
 export function isPlain(value, depth) {
+  if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return typeof value !== 'bigint';
   if (depth > DEPTH_MAX || value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return false;
   if (typeof value.toJSON === 'function' || value instanceof Promise) return false;
@@ -27,6 +41,7 @@ export function isPlain(value, depth) {
     for (let index = 0; index < value.length; index++) if (!isPlain(value[index], depth + 1)) return false;
     return true;
   }
+  if (Object.getPrototypeOf(value) !== Object.prototype && unsayable(value)) return false;
   for (const key of Object.keys(value)) if (isRaised(key) || !isPlain(value[key], depth + 1)) return false;
   return true;
 }
@@ -35,19 +50,20 @@ function lowerObject(value, bytes, depth) {
   const lowered = {};
   for (const key of Object.keys(value)) {
     const item = lower(value[key], bytes, depth + 1);
-    if (item !== undefined && key !== '__proto__') lowered[isEscaped(key) ? `$${key}` : key] = item;
+    if (item !== undefined) lowered[isEscaped(key) ? `$${key}` : key] = item;
   }
   return lowered;
 }
 
-/** What JSON would make of a value, with bytes put aside. */
+/** What JSON would make of a value, with bytes put aside. Throws for what JSON would change. */
 export function lower(value, bytes, depth) {
+  const problem = unsayable(value);
+  if (problem) throw new TypeError(`A value ${problem}`);
   switch (typeof value) {
     case 'string':
     case 'boolean':
-      return value;
     case 'number':
-      return Number.isFinite(value) ? value : null;
+      return value;
     case 'bigint':
       throw new TypeError('A BigInt cannot leave the sandbox; send a string.');
     case 'object':
@@ -72,7 +88,7 @@ function raiseObject(value, bytes) {
   const keys = Object.keys(value);
   const raised = keys.some(isRaised) ? {} : value;
   for (const key of keys) {
-    if (key === '__proto__') continue;
+    if (key === '__proto__') throw new Error('The frame has a member named __proto__.');
     const item = value[key];
     if (raised !== value) raised[isEscaped(key) ? key.slice(1) : key] = raise(item, bytes);
     else if (typeof item === 'object') value[key] = raise(item, bytes);

@@ -1,5 +1,5 @@
 /** What is wrong with a value that no frame can carry, for its author. Looked for only when a value could not be sent. */
-import { DEPTH_MAX } from './data.mjs';
+import { DEPTH_MAX, unsayable } from './data.mjs';
 
 const LOOKS_MAX = 1_000_000;
 const PATH_LENGTH_MAX = 200;
@@ -19,6 +19,8 @@ const shown = (path) => (path === '' ? 'the argument' : path.slice(0, PATH_LENGT
 
 function faultOf(value, ancestors) {
   if (typeof value === 'bigint') return 'is a BigInt; send a string.';
+  const problem = unsayable(value);
+  if (problem) return problem;
   if (!isTree(value)) return undefined;
   if (value instanceof Promise) return 'is a Promise; is an `await` missing?';
   if (ancestors.includes(value)) return 'refers back to what it is part of; JSON cannot say that.';

@@ -63,6 +63,8 @@ const REACHES_OUT: [string, 'query' | 'execute'][] = [
   ['drop table gantry_invocations', 'execute'],
   ['alter table gantry_invocations rename to mine', 'execute'],
   ['create table gantry_x (a)', 'execute'],
+  ['alter table t rename to gantry_x', 'execute'],
+  ['alter table t rename/**/to "Gantry_x"', 'execute'],
   ['create index gantry_i on t (id)', 'execute'],
   ['create view v as select * from gantry_invocations', 'execute'],
   ['update sqlite_master set sql = ?', 'execute'],

@@ -31,7 +31,9 @@ def lower(value, parts, depth=0):
             raise TypeError('An integer beyond 2^53 cannot leave the sandbox; send a string.')
         return int(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        if not math.isfinite(value):
+            raise ValueError(f'{value} cannot leave the sandbox, since JSON cannot say it; send None or a string.')
+        return value
     if depth > DEPTH_MAX:
         raise ValueError('The value is nested too deeply.')
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -40,6 +42,8 @@ def lower(value, parts, depth=0):
     if isinstance(value, (list, tuple)):
         return [lower(item, parts, depth + 1) for item in value]
     if isinstance(value, dict):
+        if '__proto__' in value:
+            raise ValueError('A member named __proto__ cannot leave the sandbox.')
         return {
             f'${key}' if ESCAPED.match(str(key)) else str(key): lower(item, parts, depth + 1)
             for key, item in value.items()

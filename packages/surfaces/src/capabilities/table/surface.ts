@@ -101,7 +101,7 @@ export const tableSurface = defineSurface({
     get: reads('The row, or nothing.', At, { row: optional(Row) }),
     query: reads(
       'Rows that match, in the order of insertion or by `orderBy` (`name`, `-age` for backwards), page by page; ' +
-        `\`nextCursor\` is null on the last. ${PAGES}`,
+        `the last has no \`nextCursor\`. ${PAGES}`,
       {
         table: CollectionText,
         filter: optional(FilterObject),
@@ -109,7 +109,7 @@ export const tableSurface = defineSurface({
         cursor: optional(Type.Union([Cursor, Type.Null()])),
         limit: optional(PageLimit),
       },
-      { rows: Type.Array(Row), nextCursor: Type.Union([Type.String(), Type.Null()]) },
+      { rows: Type.Array(Row), nextCursor: optional(Type.String()) },
     ),
     count: reads(
       'How many rows match.',
@@ -180,7 +180,7 @@ export function implementTable({ port, cursors }: Over<DocumentsPort>): Implemen
         };
         await checkColumns(port, nameOf(table), request, call);
         const { documents, next } = await findPage({ port, cursors }, nameOf(table), request, call);
-        return { rows: documents, nextCursor: next };
+        return { rows: documents, ...(next !== null && { nextCursor: next }) };
       },
       async count({ table, filter }, call) {
         const asked = { ...nameOf(table), filter: filterOf(filter) };

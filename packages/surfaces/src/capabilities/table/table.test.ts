@@ -40,7 +40,6 @@ describe('the six methods of the contract', () => {
     });
     assert.deepEqual(await once(world, 'query', { table: 't', filter: { name: 'Ada' } }), {
       rows: [{ ...row, age: 37 }],
-      nextCursor: null,
     });
     assert.deepEqual(await once(world, 'delete', { table: 't', rowId: rowId! }), { deleted: true });
     assert.deepEqual(await once(world, 'delete', { table: 't', rowId: rowId! }), { deleted: false });
@@ -216,7 +215,7 @@ describe('cursors', () => {
     do {
       const page = await once(world, 'query', { ...asked, cursor });
       seen.push(...idsOf(page));
-      cursor = page.nextCursor!;
+      cursor = page.nextCursor ?? null;
     } while (cursor !== null);
     assert.deepEqual(seen, ['p3', 'p1', 'p2']);
     const { nextCursor } = await once(world, 'query', asked);
