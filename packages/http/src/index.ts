@@ -17,6 +17,7 @@ export {
   setCaller,
   traceparentOf,
 } from './context.ts';
+export { Html, html } from './html.ts';
 export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from './idempotency.ts';
 export { liveTenant } from './key-secret.ts';
 export { ROTATION_GRACE_SECONDS } from './key-service.ts';
