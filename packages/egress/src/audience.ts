@@ -51,6 +51,8 @@ export interface EgressCredential {
   /** With its prefix, as it is sent. */
   readonly value: string;
   readonly apiHosts?: readonly string[];
+  /** Another value for the same, where this one was refused with 401. */
+  readonly renew?: () => Promise<EgressCredential>;
 }
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';

@@ -96,31 +96,33 @@ export function createEgress(options: EgressOptions): Egress {
     const interrupted = interruption({ timeoutMs: TIMEOUT_MS, ...terms });
     return { ...interrupted, judge, lookup, namedLookup, lookups, lines, tenant, bytesMax, credential };
   };
+  const request = async (url: string, terms: EgressRequest): Promise<EgressResponse> => {
+    const startedAt = now();
+    const message = outgoing(terms);
+    const guard = begin(terms);
+    const read = (answer: Answer) => answer.read();
+    try {
+      const guarded = new GuardedRequest(guard, limitsOf(terms), read);
+      const answered = await guarded.send(url, message);
+      return Object.assign(answered, { durationMs: now() - startedAt });
+    } finally {
+      guard.clear();
+    }
+  };
+  const stream = async (url: string, terms: EgressRequest): Promise<EgressStream> => {
+    const message = outgoing(terms);
+    const guard = begin(terms);
+    const open = async (answer: Answer) => answer.stream(guard.clear);
+    try {
+      return await new GuardedRequest(guard, limitsOf(terms), open).send(url, message);
+    } catch (error) {
+      guard.clear();
+      throw error;
+    }
+  };
   return {
-    request: async (url, request = {}) => {
-      const startedAt = now();
-      const message = outgoing(request);
-      const guard = begin(request);
-      const read = (answer: Answer) => answer.read();
-      try {
-        const guarded = new GuardedRequest(guard, limitsOf(request), read);
-        const answered = await guarded.send(url, message);
-        return Object.assign(answered, { durationMs: now() - startedAt });
-      } finally {
-        guard.clear();
-      }
-    },
-    stream: async (url, request = {}) => {
-      const message = outgoing(request);
-      const guard = begin(request);
-      const open = async (answer: Answer) => answer.stream(guard.clear);
-      try {
-        return await new GuardedRequest(guard, limitsOf(request), open).send(url, message);
-      } catch (error) {
-        guard.clear();
-        throw error;
-      }
-    },
+    request: (url, terms = {}) => renewing(request, url, terms),
+    stream: (url, terms = {}) => renewing(stream, url, terms, ({ body }) => body.cancel()),
     check: async (url, terms = {}) => {
       const guard = begin({ timeoutMs: CHECK_TIMEOUT_MS, ...terms });
       try {
@@ -146,3 +148,22 @@ const limitsOf = ({ redirects = 0, sensitiveHeaders = [] }: EgressRequest): Redi
   redirectsMax: redirects,
   sensitiveHeaders,
 });
+
+const UNAUTHORIZED = 401;
+
+/** A credential that its destination refused is renewed and sent once more: nothing was done for the first request. */
+async function renewing<A extends Pick<EgressResponse, 'status' | 'url'>>(
+  send: (url: string, terms: EgressRequest) => Promise<A>,
+  url: string,
+  terms: EgressRequest,
+  discard: (answer: A) => Promise<void> = async () => {},
+): Promise<A> {
+  const answer = await send(url, terms);
+  const { renew } = terms.credential ?? {};
+  const isRefused =
+    answer.status === UNAUTHORIZED && URL.parse(url)?.origin === URL.parse(answer.url)?.origin;
+  if (!renew || !isRefused) return answer;
+  await discard(answer);
+  const { renew: _once, ...credential } = await renew();
+  return send(url, { ...terms, credential });
+}
