@@ -164,12 +164,17 @@ export const HOUSE: House = {
       canonicalize: 'RFC 8785: content hashes of definitions and request digests',
       croner: 'cron expressions with time zones',
       fastify: 'HTTP',
+      oauth4webapi: 'token requests and callbacks of OAuth',
       pino: 'the log',
       re2js: 'patterns inside those schemas in linear time',
       typebox: 'schemas of routes',
       'node:*': 'files, timers, crypto, signals',
     },
-    tests: { ...everyTest, '@gantry/client': 'drives the host through the front door' },
+    tests: {
+      ...everyTest,
+      '@gantry/client': 'drives the host through the front door',
+      'oidc-provider': 'a provider to connect to',
+    },
   },
   client: {
     source: { '@gantry/protocol': 'request and answer types; runs in browsers too, so no built-ins' },

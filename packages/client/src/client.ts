@@ -1,4 +1,5 @@
 import type { BackendHealth, DiscoveryDocument, SandboxHealth } from '@gantry/protocol';
+import { type Connections, createConnections } from './connections.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
@@ -37,6 +38,7 @@ export interface Client {
   readonly webhooks: Webhooks;
   readonly deadLetters: DeadLetters;
   readonly credentials: Credentials;
+  readonly connections: Connections;
   readonly keys: Keys;
   /** What the host can do: `/.well-known/openwop`. */
   discovery(): Promise<DiscoveryDocument>;
@@ -73,6 +75,7 @@ export function createClient(options: ClientOptions): Client {
     webhooks: createWebhooks(transport),
     deadLetters: createDeadLetters(transport),
     credentials: createCredentials(transport),
+    connections: createConnections(transport),
     keys: createKeys(transport),
     backends: async () => {
       const request = { method: 'GET', path: '/v1/host/gantry/surfaces' } as const;

@@ -30,7 +30,7 @@ export interface Wait {
 }
 
 export interface Action {
-  readonly action: 'resolve' | 'cancel' | 'pause' | 'resume' | 'start-again' | 'read-events';
+  readonly action: 'resolve' | 'cancel' | 'pause' | 'resume' | 'reconnect' | 'start-again' | 'read-events';
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly text: string;
@@ -90,7 +90,8 @@ function waitsOf(plan: Plan, run: Run, now: number): Wait[] {
 
 function nodeWait(node: PlanNode, state: NodeState, now: number): Wait[] {
   if (state.status === 'retrying') {
-    const text = `${node.id} failed (${state.lastError.code}) and is tried again ${inTime(state.retryAt, now)}.`;
+    const { code, message } = state.lastError;
+    const text = `${node.id} failed (${code}) and is tried again ${inTime(state.retryAt, now)}. It said: ${message}`;
     return [{ kind: 'retry', nodeId: node.id, since: state.failedAt, wakesAt: state.retryAt, text }];
   }
   if (state.status !== 'running') return [];
@@ -159,9 +160,16 @@ function actionsOf(run: Run): Action[] {
     path: '/v1/runs',
     text: `Start a new run of ${run.facts.workflowId}.`,
   };
-  if (isTerminal(run.status)) return [read, again];
+  if (isTerminal(run.status)) return [...reconnectActions(run), read, again];
   if (run.status === 'paused') return [resume, cancel, read];
   return run.status === 'running' ? [...resolveActions(run), pause, cancel, read] : [cancel, read];
+}
+
+/** A connection that has to be authorized again: the error says how. */
+function reconnectActions({ error }: Run): Action[] {
+  if (error?.code !== 'connector_auth_expired') return [];
+  const text = `${error.message} Then start the run again.`;
+  return [{ action: 'reconnect', method: 'POST', path: '/v1/host/gantry/connections', text }];
 }
 
 /** The children that a node waits for; undefined when it waits for none. */

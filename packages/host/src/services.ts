@@ -8,6 +8,7 @@ import { type Credentials, createCredentials } from './credentials/credentials.t
 import { externalStores } from './credentials/external-stores.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
 import type { MasterKey } from './master-key.ts';
+import { createOAuth, type OAuth } from './oauth/oauth.ts';
 import type { Packs } from './packs/packs.ts';
 import type { Redactions } from './redaction/redactions.ts';
 import { LocalRuntime, type RuntimeOptions } from './runtime/local-runtime.ts';
@@ -35,6 +36,7 @@ export interface ServicesOptions {
   readonly turns: Turns;
   readonly redactions: Redactions;
   readonly egress: EgressByPurpose;
+  readonly publicUrl: () => string;
 }
 
 export interface Services {
@@ -45,6 +47,7 @@ export interface Services {
   readonly schedules: Schedules;
   readonly heartbeats: Heartbeats;
   readonly credentials: Credentials;
+  readonly oauth: OAuth;
   readonly packs: Packs;
   readonly surfaces: Surfaces;
   /** Goes on with everything that earlier processes left, and with what is due. */
@@ -59,11 +62,14 @@ export async function createServices(options: ServicesOptions): Promise<Services
     schedules.committed(group);
     heartbeats.committed(group);
     triggers.committed(group);
+    oauth.committed(group);
   });
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
+  const oauth = createOAuth({ ...options, changes, records: packs.records });
   const credentials = createCredentials({
     ...options,
     changes,
+    tokens: oauth.renewal,
     stores: externalStores({ variables: settings.secretVariables, folder: settings.secretsDir }),
   });
   const webhooks = createWebhooks({ ...options, changes, egress: options.egress.for('webhook') });
@@ -99,11 +105,13 @@ export async function createServices(options: ServicesOptions): Promise<Services
     schedules,
     heartbeats,
     credentials,
+    oauth,
     packs,
     surfaces,
     async start() {
       // Subscriptions first: runs that go on at once have something to tell.
       await webhooks.start();
+      await oauth.start();
       await runtime.start();
       for (const service of timed) await service.start();
     },
@@ -113,6 +121,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
       await packs.stop();
       await surfaces.close();
       await webhooks.stop();
+      await oauth.stop();
     },
   };
 }

@@ -1,5 +1,6 @@
 export * from './backend-health.ts';
 export * from './capability-names.ts';
+export * from './connection.ts';
 export * from './credential.ts';
 export * from './dead-letter.ts';
 export * from './debug-bundle.ts';

@@ -41,3 +41,14 @@ export const CREDENTIALS = {
   id: 'ref',
   item: { rotate: 'write', share: 'write', unshare: 'write', revoke: 'write' },
 } as const satisfies Table;
+
+export const OAUTH_CLIENTS = {
+  path: 'oauth-clients',
+  list: 'clients',
+  id: 'provider',
+} as const satisfies Table;
+
+export const CONNECTIONS = {
+  path: 'connections',
+  id: 'connectionId',
+} as const satisfies Table;

@@ -23,6 +23,7 @@ const TYPED: Readonly<Record<string, (runId: string) => string>> = {
   pause: (runId) => `gantry pause ${runId}`,
   resume: (runId) => `gantry resume ${runId}`,
   resolve: (runId) => `gantry approvals ${runId}`,
+  reconnect: () => 'gantry connections connect <provider>',
   'read-events': (runId) => `gantry events ${runId}`,
   'start-again': () => 'gantry run <workflow>',
 };

@@ -3,6 +3,7 @@ import { answer } from './answer.ts';
 import { approvals } from './approvals.ts';
 import { approve } from './approve.ts';
 import { cancel } from './cancel.ts';
+import { connections } from './connections.ts';
 import { credentials } from './credentials.ts';
 import { deadLetters } from './dead-letters.ts';
 import { diff } from './diff.ts';
@@ -50,6 +51,7 @@ export const COMMANDS: readonly Command[] = [
   heartbeats,
   triggers,
   webhooks,
+  connections,
   deadLetters,
   credentials,
   keys,

@@ -37,6 +37,14 @@ export const ACCESS: AccessRules = {
   'POST /v1/host/gantry/trigger-subscriptions/{subscriptionId}:rotate-secret': ['webhooks:manage'],
   // Whoever sends events has no key: the signature is the credential.
   'POST /v1/ingest/{subscriptionId}': 'public',
+  'POST /v1/host/gantry/connections': ['credentials:manage'],
+  'DELETE /v1/host/gantry/connections/{connectionId}': ['credentials:manage'],
+  // The client acts for the host itself
+  'POST /v1/host/gantry/oauth-clients': ['keys:manage', 'credentials:manage'],
+  // The link is the credential, and for the callback the state with the cookie of the browser
+  'GET /v1/host/gantry/authorize/{link}': 'public',
+  'POST /v1/host/gantry/authorize/{link}': 'public',
+  'GET /v1/host/gantry/authorize/callback/{provider}': 'public',
   'POST /v1/host/gantry/dead-letters/{deadLetterId}:retry': ['runs:create', 'runs:read'],
   'GET /v1/host/gantry/runs': ['runs:read'],
   'GET /v1/host/gantry/runs/{runId}/explain': ['runs:read'],

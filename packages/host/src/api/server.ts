@@ -17,6 +17,7 @@ import { ancestryRoute } from './ancestry.ts';
 import { artifactSchemaRoute } from './artifact-schemas.ts';
 import { blobLinkRoutes } from './blob-links.ts';
 import { chainRoutes } from './chains.ts';
+import { connectionRoutes } from './connections.ts';
 import type { ApiDeps } from './context.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { debugBundleRoute } from './debug-bundle.ts';
@@ -54,12 +55,13 @@ function declinedListings(app: Api): void {
 }
 
 function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void {
-  const { webhooks, schedules, heartbeats, credentials, triggers, packs, surfaces } = deps.services;
+  const { webhooks, schedules, heartbeats, credentials, oauth, triggers, packs, surfaces } = deps.services;
   const { now } = deps;
   webhookRoutes(app, webhooks.service, idempotency);
   resourceRoutes(app, schedulesWire, schedules.service, idempotency);
   resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency);
   resourceRoutes(app, credentialsWire, credentials.service, idempotency);
+  connectionRoutes(app, oauth, idempotency);
   triggerSubscriptionRoutes(app, triggers.service, idempotency);
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);

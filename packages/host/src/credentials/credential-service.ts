@@ -254,7 +254,7 @@ const shown = (stored: StoredCredential, now: number): Shown<Credential> => ({
 });
 
 /** Those of a run end with it, so they are counted by run. */
-function count(change: Change, { scope }: Pick<CredentialRecord, 'scope'>, delta: number): void {
+export function count(change: Change, { scope }: Pick<CredentialRecord, 'scope'>, delta: number): void {
   if (scope !== 'run') change.adjust(COUNT, delta, perTenantMax, full);
 }
 

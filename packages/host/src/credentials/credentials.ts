@@ -11,6 +11,7 @@ import {
   type CredentialVersion,
   contextOf,
   credentials,
+  newest,
   parseRef,
   provenanceOf,
   type StoredCredential,
@@ -32,7 +33,14 @@ export interface Credentials {
   open(owner: Owner, ref: string, use?: CredentialUse): Promise<EgressCredential>;
 }
 
+/** Tokens of OAuth are renewed before they expire, and once when they are refused. */
+export interface TokenRenewal {
+  fresh(stored: StoredCredential): Promise<StoredCredential>;
+  renewed(stored: StoredCredential): Promise<StoredCredential>;
+}
+
 export interface CredentialsOptions extends CredentialServiceOptions {
+  readonly tokens: TokenRenewal;
   readonly stores: ExternalStores;
   readonly log: Logger;
 }
@@ -44,7 +52,7 @@ interface Found {
 }
 
 export function createCredentials(options: CredentialsOptions): Credentials {
-  const { store, masterKey, redactions, stores, now, log } = options;
+  const { store, masterKey, redactions, stores, tokens, now, log } = options;
 
   async function find(owner: Owner, text: string, runId: string | undefined): Promise<Found> {
     const { ref, version } = parseRef(text);
@@ -69,21 +77,29 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     throw new OpenwopError('credential_unavailable', { details: { ref: id } });
   }
 
+  async function sendable(found: Found, apiHosts: CredentialUse['apiHosts']): Promise<EgressCredential> {
+    const { stored, version } = found;
+    const { header, prefix, kind } = stored.record;
+    const value = await readValue(found);
+    for (const part of secretParts(kind, value)) redactions.note(stored.tenant, part, stored.id);
+    const sent = kind === 'basic' ? Buffer.from(value).toString('base64') : value;
+    return {
+      provenance: provenanceOf(stored, version),
+      header,
+      value: `${prefix}${sent}`,
+      ...(apiHosts && { apiHosts }),
+    };
+  }
+
   return {
     service: new CredentialService(options),
     async open(owner, ref, { apiHosts, runId } = {}) {
       const found = await find(owner, ref, runId);
-      const { stored, version } = found;
-      const { header, prefix, kind } = stored.record;
-      const value = await readValue(found);
-      for (const part of secretParts(kind, value)) redactions.note(owner.tenant, part, stored.id);
-      const sent = kind === 'basic' ? Buffer.from(value).toString('base64') : value;
-      return {
-        provenance: provenanceOf(stored, version),
-        header,
-        value: `${prefix}${sent}`,
-        ...(apiHosts && { apiHosts }),
-      };
+      const current = isRenewed(found) ? withNewest(await tokens.fresh(found.stored)) : found;
+      const sent = await sendable(current, apiHosts);
+      if (!isRenewed(found)) return sent;
+      const renew = async () => sendable(withNewest(await tokens.renewed(current.stored)), apiHosts);
+      return { ...sent, renew };
     },
   };
 }
@@ -93,3 +109,9 @@ const secretParts = (kind: CredentialKind, value: string): string[] => {
   const colon = value.indexOf(':');
   return kind === 'basic' && colon >= 0 ? [value, value.slice(colon + 1)] : [value];
 };
+
+/** A version that was named is sent as it is. */
+const isRenewed = ({ stored, version }: Found): boolean =>
+  stored.record.kind === 'oauth2' && version === newest(stored.record);
+
+const withNewest = (stored: StoredCredential): Found => ({ stored, version: newest(stored.record) });

@@ -7,6 +7,7 @@ import { hash } from 'node:crypto';
 import { readRange, refusalError } from '@gantry/packs';
 import { OpenwopError, type PackAsking } from '@gantry/protocol';
 import type { Store, Write } from '@gantry/store';
+import { refuseUnknownAuth } from './connections/node-auth.ts';
 import { grantWrite } from './grants.ts';
 import {
   type Candidate,
@@ -73,6 +74,11 @@ async function tryInstall(options: InstallerOptions, plan: InstallPlan): Promise
   const judged: JudgedPack[] = [];
   for (const candidate of plan.candidates) judged.push(await judgePack(options, plan, candidate));
   refuseTwice(judged);
+  await refuseUnknownAuth(
+    records,
+    plan.tenant,
+    judged.map(({ version }) => version),
+  );
   refuseOtherPlan(plan, judged);
   const { taken, leftOut } = selected(plan, judged);
   await refuseDependents(records, plan, taken);

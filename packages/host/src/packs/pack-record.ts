@@ -16,6 +16,7 @@ import type { InstalledPack, JsonObject, PackGrant, RunError } from '@gantry/pro
 import type { Entry, EntryKey, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
 import type { ArtifactTypeRecord } from './artifact-types/artifact-type-record.ts';
+import type { NodeAuth } from './connections/node-auth.ts';
 
 export const PACK = 'pack';
 const PACK_GRANT = 'pack-grant';
@@ -31,6 +32,7 @@ export interface NodeRecord {
   readonly sensitiveOutputs: readonly string[];
   readonly configSchema?: JsonObject;
   readonly inputSchema?: JsonObject;
+  readonly auth?: NodeAuth;
   /** Why this host never runs it, where it needs what the host does not have. */
   readonly refusal?: RunError;
 }

@@ -11,6 +11,7 @@ import {
 import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import { artifactTypeRecords } from './artifact-types/artifact-type-record.ts';
 import { readSchemaText } from './artifact-types/schema-text.ts';
+import { type NodeAuth, nodeAuth } from './connections/node-auth.ts';
 import type { CodeRecord, Declared, NodeRecord, VersionRecord } from './pack-record.ts';
 import { checkedPrompts } from './prompts/checked-prompts.ts';
 
@@ -48,7 +49,14 @@ function nodeContents(manifest: NodePackManifest, files: Archive['files'], about
   const idempotent = new Set(
     manifest.connector?.actions?.flatMap((action) => (action.idempotent ? action.typeId : [])),
   );
-  const nodes = manifest.nodes.map((node) => nodeRecord(node, files, idempotent.has(node.typeId), warnings));
+  const nodes = manifest.nodes.map((node) =>
+    nodeRecord(
+      node,
+      files,
+      { idempotent: idempotent.has(node.typeId), auth: nodeAuth(node, manifest.connector) },
+      warnings,
+    ),
+  );
   const requires = requiresOf(manifest);
   const peers = Object.keys(manifest.peerDependencies ?? {});
   const { asks, unknown: surfaceUnknowns } = surfaceAsks(manifest, files);
@@ -118,7 +126,7 @@ function codeOf({ name, version, runtime }: NodePackManifest): CodeRecord {
 function nodeRecord(
   node: PackNode,
   files: Archive['files'],
-  idempotent: boolean,
+  { idempotent, auth }: { readonly idempotent: boolean; readonly auth: NodeAuth | undefined },
   warnings: string[],
 ): NodeRecord {
   const schemaOf = (ref: string | undefined): JsonObject | undefined => {
@@ -132,7 +140,7 @@ function nodeRecord(
   };
   const configSchema = schemaOf(node.configSchemaRef);
   const inputSchema = schemaOf(node.inputSchemaRef);
-  const refusal = refusalOf(node);
+  const refusal = refusalOf(node, auth);
   return {
     typeId: node.typeId,
     effect: effectOf(node, idempotent),
@@ -141,6 +149,7 @@ function nodeRecord(
     ),
     ...(configSchema && { configSchema }),
     ...(inputSchema && { inputSchema }),
+    ...(auth && { auth }),
     ...(refusal && { refusal }),
   };
 }
@@ -157,7 +166,10 @@ function effectOf({ role, capabilities = [] }: PackNode, idempotent: boolean): P
   return HARMLESS_ROLES.has(role) && !capabilities.includes('side-effectful') ? 'idempotent' : 'effect';
 }
 
-function refusalOf({ requiresSecrets, requiredCredentials, auth, requiredModelCapabilities }: PackNode) {
+function refusalOf(
+  { requiresSecrets, requiredCredentials, requiredModelCapabilities }: PackNode,
+  auth: NodeAuth | undefined,
+) {
   if (requiresSecrets?.length || requiredCredentials?.length || auth)
     return {
       code: 'credential_unavailable',

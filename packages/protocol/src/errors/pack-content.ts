@@ -7,6 +7,14 @@ export const PACK_CONTENT_ERRORS = {
       'No installed pack describes this provider.',
       'Install a connection pack whose `provider.id` is the one in `details.provider`.',
     ],
+    oauth_provider_unsupported: [
+      'This host cannot get tokens from the provider.',
+      'See `details.provider`; the operator has to configure a client: `gantry connections configure PROVIDER`.',
+    ],
+    oauth_scope_unsupported: [
+      'The provider does not have a scope that is asked for.',
+      'Ask for scopes that its connection pack lists; see `details.scopes`.',
+    ],
     pack_validation_failed: [
       'A schema of the pack cannot be used.',
       'Make the schema at `details.path` smaller or simpler, then build the pack again.',

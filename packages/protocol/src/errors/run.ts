@@ -1,6 +1,6 @@
 import { refused, retriable } from './entry.ts';
 
-/** Why a run failed. No HTTP response carries these. */
+/** Why a run failed. HTTP responses carry only those with a status. */
 export const RUN_ERRORS = {
   ...refused(0, {
     input_unresolved: [
@@ -77,6 +77,12 @@ export const RUN_ERRORS = {
     node_timeout: [
       'The node took longer than it may.',
       'Raise the timeout in the settings of the node, or make its work smaller.',
+    ],
+  }),
+  ...retriable(503, {
+    connector_unavailable: [
+      'The provider of a connection gave no new token.',
+      'Nothing is lost: it is tried again with the next attempt of the node. Give the node `maxRetries`.',
     ],
   }),
 };

@@ -75,6 +75,19 @@ export function consentPlan({ auth }: Provider, requested: readonly ScopeAccess[
   return [...read, ...write.filter(({ groups }) => groups.length > 0)];
 }
 
+/** The groups of scopes that the pack lists for these kinds of access. */
+export const scopeGroups = ({ auth }: Provider, access: readonly ScopeAccess[]) =>
+  access.flatMap((kind) => auth.scopes?.[kind] ?? []);
+
+/** Whether this host can drive the sign-in; with a `manual` one people bring the token themselves. */
+export const isOAuth = ({ auth }: Provider): boolean =>
+  auth.kind === 'oauth2' && auth.authFlow !== 'manual' && auth.authFlow !== 'none';
+
+/** Every scope that the pack lists for these kinds of access. */
+export const scopesOf = (provider: Provider, access: readonly ScopeAccess[]): string[] => [
+  ...new Set(scopeGroups(provider, access).flatMap(({ scopes }) => scopes)),
+];
+
 export type EgressVerdict =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly code: 'no_api_hosts' | 'egress_host_not_allowed' };

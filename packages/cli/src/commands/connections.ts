@@ -1,0 +1,122 @@
+import type { Connection } from '@gantry/protocol';
+import { flag, option } from '../command.ts';
+import { UsageError } from '../io.ts';
+import { print } from '../output.ts';
+import { resourceCommand } from '../resource-command.ts';
+import { readSecret, SECRET_OPTIONS } from '../secret-value.ts';
+import { printable } from '../style.ts';
+import { readChoice } from '../values.ts';
+
+const SCOPES = ['user', 'workspace'] as const;
+const AUTH_METHODS = ['basic', 'post'] as const;
+
+const stateOf = ({ state, reason = '' }: Connection): string => `${state} ${reason}`.trimEnd();
+
+export const connections = resourceCommand<Connection>({
+  name: 'connections',
+  id: 'connectionId',
+  summary: 'connect outside services by OAuth',
+  details:
+    'A connection pack describes the provider; `configure` gives it the client that you registered there.\n' +
+    'The client secret is piped in, typed unseen, or read from a file or variable; it is never shown again.',
+  async list(client, page) {
+    const answer = await client.connections.list(page);
+    return { items: answer.connections, answer, nextBefore: answer.nextBefore };
+  },
+  listed: 50,
+  columns: {
+    CONNECTION: ({ connectionId }) => connectionId,
+    PROVIDER: ({ provider }) => printable(provider),
+    FOR: ({ scope, workspace, principal }) => printable(scope === 'user' ? principal : workspace),
+    ACCESS: ({ access }) => access,
+    STATE: (each) => printable(stateOf(each)),
+  },
+  none: 'No connections yet. Install a connection pack, then: gantry connections connect PROVIDER',
+  get: (client, id) => client.connections.get(id),
+  remove: (client, id) => client.connections.disconnect(id),
+  actions: {
+    connect: {
+      takes: '<provider>',
+      async act(call, provider = '') {
+        const { args, client } = call;
+        const scope = readChoice(args.text('scope'), { known: SCOPES, noun: 'scope' });
+        const made = await client.connections.connect({
+          provider,
+          ...(args.flag('write') && { access: 'write' }),
+          ...(scope && { scope }),
+        });
+        const text = made.connection
+          ? `${made.connection.connectionId} connected\n`
+          : `Open this address in your browser before ${made.expiresAt}:\n${made.authorizeUrl}\n`;
+        print(call, made, text);
+      },
+    },
+    configure: {
+      takes: '<provider>',
+      async act(call, provider = '') {
+        const { args, client } = call;
+        const clientId = args.text('client-id');
+        if (clientId === undefined)
+          throw new UsageError('--client-id is the id that the provider gave to your client.');
+        const authMethod = readChoice(args.text('auth-method'), { known: AUTH_METHODS, noun: 'method' });
+        const secret = args.flag('public') ? {} : { clientSecret: await readSecret(call) };
+        const given = {
+          issuer: args.text('issuer'),
+          authorizeUrl: args.text('authorize-url'),
+          tokenUrl: args.text('token-url'),
+        };
+        const made = await client.connections.configure({
+          provider,
+          clientId,
+          ...secret,
+          ...(authMethod && { authMethod }),
+          ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+        });
+        print(
+          call,
+          made,
+          `${provider} configured\nRegister this redirect URI at the provider: ${made.redirectUri}\n`,
+        );
+      },
+    },
+    clients: {
+      async act(call) {
+        const all = await call.client.connections.clients();
+        print(call, all, {
+          headings: ['PROVIDER', 'CLIENT', 'SECRET', 'REDIRECT URI'],
+          rows: all.map(({ provider, clientId, hasSecret, redirectUri }) => [
+            provider,
+            printable(clientId),
+            hasSecret ? 'yes' : 'no',
+            printable(redirectUri),
+          ]),
+          none: 'No clients yet. Configure one: gantry connections configure PROVIDER --client-id ID',
+        });
+      },
+    },
+    unconfigure: {
+      takes: '<provider>',
+      async act({ client, io }, provider = '') {
+        await client.connections.unconfigure(provider);
+        io.stdout.write(`${provider} removed\n`);
+      },
+    },
+  },
+  options: {
+    write: flag('connect: ask for write access too, once reading was authorized'),
+    scope: option('S', 'connect: who may use it: user (you), workspace'),
+    ...SECRET_OPTIONS,
+    public: flag('configure: the client has no secret'),
+    'client-id': option('ID', 'configure: the client id that the provider gave you'),
+    'auth-method': option('M', 'configure: how the secret is sent: basic, post (basic)'),
+    issuer: option('URL', 'configure: what the provider calls itself in `iss`'),
+    'authorize-url': option('URL', 'configure: where people sign in, instead of what the pack says'),
+    'token-url': option('URL', 'configure: its token endpoint, instead of what the pack says'),
+  },
+  examples: [
+    'gantry connections configure acme --client-id ID < secret.txt',
+    'gantry connections connect acme',
+    'gantry connections connect acme --write',
+    'gantry connections',
+  ],
+});

@@ -1,0 +1,92 @@
+/**
+ * Authorizations that people have begun: from the link that they open to the callback of the provider.
+ *
+ * A1  The link, and the state that the provider sends back, are sealed names of the record: none can be made up, neither
+ *     stands for the other.
+ * A2  The browser that consented is the one that comes back: the record holds the hash of its cookie.
+ * A3  Used once: the record is deleted before the code is exchanged. A process that dies in between leaves nothing, and
+ *     the person begins again.
+ */
+import { hash } from 'node:crypto';
+import { CONNECTION_LIMITS } from '@gantry/protocol';
+import type { Change, RecordKind, Secret, Stored } from '@gantry/resources';
+import type { MasterKey } from '../master-key.ts';
+import type { ScopeAccess } from '../packs/connections/provider.ts';
+
+export interface AuthorizationRecord {
+  readonly provider: string;
+  readonly workspace: string;
+  readonly principal: string;
+  readonly scope: 'user' | 'workspace';
+  readonly access: ScopeAccess;
+  readonly scopes: readonly string[];
+  readonly redirectUri: string;
+  readonly codeVerifier: Secret;
+  /** A2: set with the consent. */
+  readonly browser: string | null;
+  readonly endsAt: number;
+}
+
+export type Authorization = Stored<AuthorizationRecord>;
+
+export const authorizations: RecordKind<AuthorizationRecord> = {
+  kind: 'oauth-authorization',
+  idPrefix: 'oaz',
+  max: CONNECTION_LIMITS.authorizationsPerTenantMax,
+  secret: ['codeVerifier'],
+  expiresAt: ({ endsAt }) => endsAt,
+};
+
+type Name = Pick<Authorization, 'tenant' | 'id'>;
+type Purpose = 'link' | 'state';
+
+/** A1. */
+export const sealedName = (
+  masterKey: Pick<MasterKey, 'seal'>,
+  { tenant, id }: Name,
+  purpose: Purpose,
+): string => masterKey.seal(JSON.stringify([tenant, id]), `oauth-${purpose}`);
+
+/** Null when this host did not make it. */
+export function nameIn(masterKey: Pick<MasterKey, 'open'>, sealed: string, purpose: Purpose): Name | null {
+  const text = masterKey.open(sealed, `oauth-${purpose}`);
+  if (text === null) return null;
+  const [tenant, id] = JSON.parse(text);
+  return { tenant, id };
+}
+
+/** Why a browser does not get on. */
+export type Problem =
+  /** Not ours, used, or too old: these are told apart for nobody. */
+  | 'unknown'
+  /** A2. */
+  | 'other-browser';
+
+export const browserOf = (cookie: string): string => hash('sha256', cookie, 'hex');
+
+async function current(change: Change, id: string): Promise<Authorization | null> {
+  const found = await change.find(authorizations, id);
+  return found && found.record.endsAt > change.now ? found : null;
+}
+
+/** A2: the first browser that consents stays the one; a second click of it changes nothing. */
+export async function consent(change: Change, id: string, cookie: string): Promise<Authorization | Problem> {
+  const found = await current(change, id);
+  if (!found) return 'unknown';
+  const browser = browserOf(cookie);
+  if (found.record.browser === browser) return found;
+  return found.record.browser === null ? change.update(found, { browser }) : 'other-browser';
+}
+
+/** A3. */
+export async function claim(
+  change: Change,
+  id: string,
+  { provider, cookie }: { readonly provider: string; readonly cookie: string | undefined },
+): Promise<Authorization | Problem> {
+  const found = await current(change, id);
+  if (!found || found.record.provider !== provider || found.record.browser === null) return 'unknown';
+  if (cookie === undefined || found.record.browser !== browserOf(cookie)) return 'other-browser';
+  change.delete(found);
+  return found;
+}

@@ -1,0 +1,40 @@
+/** What a browser brings back from a provider, judged. */
+import { AuthorizationResponseError, validateAuthResponse } from 'oauth4webapi';
+import type { OAuthProvider } from './provider.ts';
+import { partiesOf } from './token-client.ts';
+
+export type Callback =
+  | { readonly kind: 'code'; readonly callback: URLSearchParams }
+  /** `code` is of RFC 6749 §4.1.2.1. */
+  | { readonly kind: 'denied'; readonly code: string }
+  | { readonly kind: 'invalid' };
+
+const DENIALS = [
+  'invalid_request',
+  'unauthorized_client',
+  'access_denied',
+  'unsupported_response_type',
+  'invalid_scope',
+  'server_error',
+  'temporarily_unavailable',
+];
+
+/**
+ * RFC 9207: an `iss` that is given must be the provider's. Where the operator did not say what that is, it must be of
+ * the origin where people sign in.
+ */
+export function judgeCallback(provider: OAuthProvider, parameters: URLSearchParams, state: string): Callback {
+  const { server, client } = partiesOf(provider);
+  const given = parameters.get('iss');
+  const isOfOrigin =
+    given !== null && URL.parse(given)?.origin === new URL(provider.endpoints.authorize).origin;
+  const issuer = provider.issuer === undefined && isOfOrigin ? given : server.issuer;
+  try {
+    const callback = validateAuthResponse({ ...server, issuer }, client, parameters, state);
+    const [code, ...more] = callback.getAll('code');
+    return code && more.length === 0 ? { kind: 'code', callback } : { kind: 'invalid' };
+  } catch (error) {
+    if (!(error instanceof AuthorizationResponseError)) return { kind: 'invalid' };
+    return { kind: 'denied', code: DENIALS.find((known) => known === error.error) ?? 'refused' };
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The operator's client at each provider, as a resource. Its secret is kept sealed.
+ *
+ * C1  A client belongs to the addresses that the connection pack named when it was configured. A pack that names others
+ *     since then does not get to see its secret.
+ */
+import {
+  CONNECTION_LIMITS,
+  type ConfigureOAuthClientRequest,
+  type OAuthClient,
+  oauthClientsWire,
+} from '@gantry/protocol';
+import {
+  type Caller,
+  type Changes,
+  fromEntry,
+  openSecret,
+  ResourceService,
+  resource,
+  type Sealer,
+  type Secret,
+  type Stored,
+} from '@gantry/resources';
+import type { EntryReads } from '@gantry/store';
+import type { Connections } from '../packs/connections/connections.ts';
+import { type ClientFacts, type Endpoints, oauthProvider } from './provider.ts';
+
+export interface OAuthClientRecord extends Omit<ClientFacts, 'clientSecret'> {
+  readonly clientSecret?: Secret;
+}
+
+interface Services {
+  readonly redirectUri: (provider: string) => string;
+}
+
+export const oauthClients = resource<typeof oauthClientsWire, OAuthClientRecord, Endpoints, Services>(
+  oauthClientsWire,
+  {
+    kind: 'oauth-client',
+    idPrefix: 'oac',
+    max: CONNECTION_LIMITS.clientsPerTenantMax,
+    secret: ['clientSecret'],
+    create: ({ provider: _id, authMethod = 'basic', ...given }, packEndpoints) => ({
+      ...given,
+      authMethod,
+      packEndpoints,
+    }),
+    verbs: {},
+    show: (stored, { redirectUri }) => viewOf(stored, redirectUri(stored.id)),
+  },
+);
+
+function viewOf({ id, createdAt, record }: Stored<OAuthClientRecord>, redirectUri: string): OAuthClient {
+  const { clientSecret, packEndpoints: _, ...rest } = record;
+  return {
+    provider: id,
+    ...rest,
+    hasSecret: clientSecret !== undefined,
+    redirectUri,
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}
+
+export interface OAuthClientsOptions extends Services {
+  readonly changes: Changes;
+  readonly entries: EntryReads;
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly connections: Pick<Connections, 'provider'>;
+  readonly now: () => number;
+}
+
+export class OAuthClients extends ResourceService<
+  typeof oauthClientsWire,
+  OAuthClientRecord,
+  Endpoints,
+  Services
+> {
+  readonly #options: OAuthClientsOptions;
+
+  constructor(options: OAuthClientsOptions) {
+    super(oauthClients, { ...options, services: options });
+    this.#options = options;
+  }
+
+  /** What was configured before for the same provider is replaced as a whole. */
+  configure(caller: Caller, wanted: ConfigureOAuthClientRequest): Promise<OAuthClient> {
+    const { changes, connections, redirectUri } = this.#options;
+    const { provider } = wanted;
+    return changes.run(caller, async (change) => {
+      const described = await connections.provider(caller.tenant, provider);
+      const packEndpoints = described.auth.endpoints ?? {};
+      oauthProvider(described, { ...wanted, authMethod: 'basic', packEndpoints });
+      const before = await change.find(oauthClients, provider);
+      const record = oauthClients.create(wanted, packEndpoints, change);
+      const stored = before ? change.replace(before, record) : change.create(oauthClients, record, provider);
+      return viewOf(stored, redirectUri(provider));
+    });
+  }
+
+  /** Undefined when none is configured for the tenant. */
+  async factsOf(tenant: string, provider: string): Promise<ClientFacts | undefined> {
+    const entry = await this.#options.entries.get({ kind: oauthClients.kind, tenant, id: provider });
+    if (!entry) return undefined;
+    const stored = fromEntry(oauthClients, entry);
+    const { clientSecret: sealed, ...facts } = stored.record;
+    if (sealed === undefined) return facts;
+    const clientSecret = openSecret(this.#options.sealer, stored, 'clientSecret');
+    if (clientSecret === null)
+      throw new Error(`the client secret of ${provider} was sealed with another key`);
+    return { ...facts, clientSecret };
+  }
+}

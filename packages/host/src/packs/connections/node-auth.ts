@@ -1,0 +1,106 @@
+/** Sign-ins that nodes declare, checked when their pack is installed: a node that could never sign in is refused then. */
+import type { NodePackManifest } from '@gantry/packs';
+import { OpenwopError } from '@gantry/protocol';
+import { SHARED } from '../../workflows/shared.ts';
+import { declaredPacks } from '../binding.ts';
+import type { Declared } from '../pack-record.ts';
+import type { PackRecords } from '../pack-records.ts';
+import { type InstalledProvider, isOAuth, resolveProvider, scopesOf } from './provider.ts';
+
+/** The provider that a node signs in with, and the scopes that it needs there. */
+export interface NodeAuth {
+  readonly provider: string;
+  readonly scopes: readonly string[];
+}
+
+type PackNode = NonNullable<NodePackManifest['nodes']>[number];
+
+/** The sign-in of a connector is that of its actions, unless they declare their own. */
+export function nodeAuth(
+  { typeId, auth }: PackNode,
+  connector: NodePackManifest['connector'],
+): NodeAuth | undefined {
+  if (auth) return { provider: auth.provider, scopes: auth.scopes ?? [] };
+  const { type, provider, scopes = [] } = connector?.auth ?? {};
+  const isAction = connector?.actions?.some((action) => action.typeId === typeId);
+  return isAction && type === 'oauth2' && provider !== undefined ? { provider, scopes } : undefined;
+}
+
+/** The part of a pack that is about to be installed. */
+export interface Arriving {
+  readonly name: string;
+  readonly version: string;
+  readonly declared?: Declared;
+  readonly nodes: readonly { readonly typeId: string; readonly auth?: NodeAuth }[];
+}
+
+/** Providers may arrive with the packs that need them. */
+export async function refuseUnknownAuth(
+  records: PackRecords,
+  tenant: string,
+  arriving: readonly Arriving[],
+): Promise<void> {
+  const asking = arriving.flatMap(({ nodes }) =>
+    nodes.flatMap(({ typeId, auth }) => (auth ? [{ typeId, auth }] : [])),
+  );
+  if (asking.length === 0) return;
+  const known = await providersOf(records, tenant, arriving);
+  for (const { typeId, auth } of asking)
+    checkAuth(
+      typeId,
+      auth,
+      known.filter(({ provider }) => provider.id === auth.provider),
+    );
+}
+
+async function providersOf(
+  records: PackRecords,
+  tenant: string,
+  arriving: readonly Arriving[],
+): Promise<InstalledProvider[]> {
+  const brought = arriving.flatMap(({ name: packName, version, declared }) =>
+    declared?.kind === 'connection'
+      ? [{ packName, version, shared: tenant === SHARED, provider: declared.provider }]
+      : [],
+  );
+  const installed = (await declaredPacks(records, tenant, 'connection')).map(
+    ({ name: packName, version, tenant: owner, declared: { provider } }) => ({
+      packName,
+      version,
+      shared: owner === SHARED,
+      provider,
+    }),
+  );
+  return [...brought, ...installed];
+}
+
+function checkAuth(typeId: string, auth: NodeAuth, candidates: readonly InstalledProvider[]): void {
+  const resolution = resolveProvider(candidates);
+  const details = { typeId, provider: auth.provider };
+  if (resolution.source !== 'pack') {
+    const code = resolution.source === 'none' ? resolution.code : 'connection_provider_unresolved';
+    throw new OpenwopError(code, {
+      message: `${typeId} signs in with ${auth.provider}: ${UNRESOLVED[code]}`,
+      details: { ...details, ...('packs' in resolution && { packs: [...resolution.packs] }) },
+    });
+  }
+  const { provider } = resolution.installed;
+  if (!isOAuth(provider))
+    throw new OpenwopError('oauth_provider_unsupported', {
+      message: `${typeId} signs in with ${auth.provider}, which does not use OAuth. Use a stored credential instead.`,
+      details,
+    });
+  const known = new Set(scopesOf(provider, ['read', 'write']));
+  const scopes = auth.scopes.filter((scope) => !known.has(scope));
+  if (scopes.length > 0)
+    throw new OpenwopError('oauth_scope_unsupported', {
+      message: `${typeId} asks for ${scopes.join(', ')}, which ${resolution.installed.packName} does not list for ${auth.provider}.`,
+      details: { ...details, scopes },
+    });
+}
+
+const UNRESOLVED = {
+  connection_provider_unresolved:
+    'no installed pack describes it. Install its connection pack first, or in the same plan.',
+  connection_provider_conflict: 'several installed packs describe it. Uninstall all but one of them.',
+} as const;
