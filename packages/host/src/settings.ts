@@ -29,18 +29,17 @@ import {
 
 export { SettingsError };
 
+const stored = (name: string, what: string) =>
+  setting(name, `${what} of packs: postgres:// (the data folder)`, backend('postgres'));
+
 /** Servers that keep what packs store. */
 const BACKENDS = {
-  kv: setting('GANTRY_KV', 'keys of packs: postgres:// (the data folder)', backend('postgres')),
-  cache: setting('GANTRY_CACHE', 'cache of packs: postgres:// (the data folder)', backend('postgres')),
-  documents: setting(
-    'GANTRY_DOCUMENTS',
-    'tables and documents of packs: postgres:// (the data folder)',
-    backend('postgres'),
-  ),
-  vectors: setting('GANTRY_VECTORS', 'vectors of packs: postgres:// (the data folder)', backend('postgres')),
-  search: setting('GANTRY_SEARCH', 'full text of packs: postgres:// (the data folder)', backend('postgres')),
-  queue: setting('GANTRY_QUEUE', 'queues of packs: postgres:// (the data folder)', backend('postgres')),
+  kv: stored('GANTRY_KV', 'keys'),
+  cache: stored('GANTRY_CACHE', 'cache'),
+  documents: stored('GANTRY_DOCUMENTS', 'tables and documents'),
+  vectors: stored('GANTRY_VECTORS', 'vectors'),
+  search: stored('GANTRY_SEARCH', 'full text'),
+  queue: stored('GANTRY_QUEUE', 'queues'),
   blobs: setting('GANTRY_BLOBS', 'objects of packs: s3://bucket/prefix (the data folder)', backend('s3')),
   datasources: setting(
     'GANTRY_DATASOURCES',
@@ -50,30 +49,23 @@ const BACKENDS = {
 } satisfies Record<keyof BackendSettings, unknown>;
 
 const OWN = {
-  host: setting('GANTRY_HOST --host', 'address to listen on (127.0.0.1)', read.textOr('127.0.0.1')),
-  port: setting(
-    'GANTRY_PORT --port',
-    'port to listen on (7070; 0 takes any free one)',
-    read.whole(7070, 0, 65_535),
-  ),
-  publicUrl: setting(
-    'GANTRY_PUBLIC_URL',
-    'address under which clients reach it, for links (the one it listens on)',
-    read.publicUrl,
-  ),
-  dataDir: setting(
-    'GANTRY_DATA_DIR --data',
-    'folder for everything durable (./.gantry)',
-    read.textOr('./.gantry'),
-  ),
+  host: setting('GANTRY_HOST --host', 'address to listen on', read.textOr('127.0.0.1')),
+  port: setting('GANTRY_PORT --port', 'port to listen on; 0 takes any free one', read.whole(7070, 0, 65_535)),
+  dataDir: setting('GANTRY_DATA_DIR --data', 'folder for everything durable', read.textOr('./.gantry')),
   databaseUrl: setting(
     'GANTRY_DATABASE_URL --database',
     'postgres://... (SQLite in the data folder)',
     read.databaseUrl,
   ),
+  logLevel: setting('GANTRY_LOG --log', 'debug, info, warn, error or silent', read.logLevel),
+  publicUrl: setting(
+    'GANTRY_PUBLIC_URL',
+    'address under which clients reach it, for links (the one it listens on)',
+    read.publicUrl,
+  ),
   databaseTimeoutSeconds: setting(
     'GANTRY_DATABASE_TIMEOUT_SECONDS',
-    'time that PostgreSQL may take for one statement (15)',
+    'time that PostgreSQL may take for one statement',
     read.whole(15, 1, 3_600),
   ),
   adminKey: setting(
@@ -83,18 +75,17 @@ const OWN = {
   ),
   workflowsDir: setting(
     'GANTRY_WORKFLOWS_DIR --workflows',
-    'folder of *.json definitions (./workflows)',
+    'folder of *.json definitions',
     read.textOr('./workflows'),
   ),
-  logLevel: setting('GANTRY_LOG --log', 'debug, info, warn, error or silent (info)', read.logLevel),
   retentionDays: setting(
     'GANTRY_RETENTION_DAYS --retention-days',
-    'how long ended runs are kept (30; at least 7)',
+    'how long ended runs are kept; at least 7',
     read.whole(30, 7, 36_500),
   ),
   inflightCap: setting(
     'GANTRY_INFLIGHT_CAP --inflight-cap',
-    'runs worked on at once before 503 (2000)',
+    'runs worked on at once before 503',
     read.whole(2_000, 1, 1_000_000),
   ),
   masterKey: setting(
@@ -119,7 +110,7 @@ const OWN = {
   ),
   packs: setting(
     'GANTRY_PACKS --packs',
-    'packs to install for every tenant: name@range or folder, separated by commas (none)',
+    'packs to install for every tenant: name@range or folder, separated by commas',
     read.list(),
   ),
   registries: setting(
@@ -144,12 +135,12 @@ const OWN = {
   ),
   packSignatures: setting(
     'GANTRY_PACK_SIGNATURES',
-    'files takes verified packs only if their files are signed or pinned (manifest)',
+    'files takes verified packs only if their files are signed or pinned',
     read.choice(['manifest', 'files'], 'manifest'),
   ),
   sandbox: setting(
     'GANTRY_SANDBOX',
-    'os, or permission-only where the machine cannot isolate and every pack is trusted (os)',
+    'os, or permission-only where the machine cannot isolate and every pack is trusted',
     read.choice(['os', 'permission-only'], 'os'),
   ),
   sandboxUids: setting(
@@ -159,22 +150,22 @@ const OWN = {
   ),
   pythonUnfiltered: setting(
     'GANTRY_PYTHON_UNFILTERED',
-    '1 runs Python packs even where their system calls cannot be filtered (off)',
+    '1 runs Python packs even where their system calls cannot be filtered',
     read.isOn,
   ),
   packMemoryMb: setting(
     'GANTRY_PACK_MEMORY_MB',
-    'memory of a pack process in MiB (256)',
+    'memory of a pack process in MiB',
     read.whole(256, 16, 65_536),
   ),
   packTimeoutSeconds: setting(
     'GANTRY_PACK_TIMEOUT_SECONDS',
-    'time that one call of pack code may take (30)',
+    'time that one call of pack code may take',
     read.whole(30, 1, 86_400),
   ),
   poisonEnds: setting(
     'GANTRY_POISON_ENDS',
-    'unclean ends in a row after which a running pack node fails (3; 0 is never)',
+    'unclean ends in a row after which a running pack node fails; 0 is never',
     read.whole(3, 0, 100),
   ),
   packEnvironment: setting(
@@ -194,12 +185,12 @@ const OWN = {
   ),
   serveRegistry: setting(
     'GANTRY_REGISTRY_SERVE',
-    '1 makes the host a registry of packs too, in its data folder (off)',
+    '1 makes the host a registry of packs too, in its data folder',
     read.isOn,
   ),
   testSeams: setting(
     'GANTRY_TEST_SEAMS',
-    '1 serves the seams of the conformance suite, with a key (off)',
+    '1 serves the seams of the conformance suite, with a key',
     read.isOn,
   ),
 };
@@ -226,10 +217,7 @@ export function settingWarnings(args: readonly string[], env: Environment): stri
 }
 
 export function readSettings(args: readonly string[], env: Environment): Settings {
-  const { kv, cache, documents, vectors, search, queue, blobs, datasources, ...own } = readTable(
-    SERVED,
-    args,
-    env,
-  );
+  const all = readTable(SERVED, args, env);
+  const { kv, cache, documents, vectors, search, queue, blobs, datasources, ...own } = all;
   return { ...own, backends: { kv, cache, documents, vectors, search, queue, blobs, datasources } };
 }

@@ -5,46 +5,49 @@ export class SettingsError extends Error {}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `text` is undefined when the setting is not given; `name` is that of its variable. */
-export type Read<T> = (text: string | undefined, name: string, env: Environment) => T;
+export interface Read<T> {
+  /** `text` is undefined when the setting is not given; `name` is that of its variable. */
+  (text: string | undefined, name: string, env: Environment): T;
+  /** What holds where it is not given, as the usage shows it. */
+  readonly fallback?: string;
+}
+
+const falling = <T>(fallback: string, read: Read<T>): Read<T> => Object.assign(read, { fallback });
 
 const wrong = (name: string, expected: string, text: string): SettingsError =>
   new SettingsError(`${name} must be ${expected}, not "${text}".`);
 
 export const text: Read<string | undefined> = (given) => given;
 
-export const textOr =
-  (fallback: string): Read<string> =>
-  (text = fallback) =>
-    text;
+export const textOr = (fallback: string): Read<string> => falling(fallback, (text = fallback) => text);
 
 /** Separated by commas. */
-export const list =
-  (fallback = ''): Read<readonly string[]> =>
-  (text = fallback) => {
+export const list = (fallback = ''): Read<readonly string[]> =>
+  falling(fallback || 'none', (text = fallback) => {
     const items = text.split(',').map((item) => item.trim());
     return items.filter((item) => item !== '');
-  };
+  });
 
-export const whole =
-  (fallback: number, min: number, max: number): Read<number> =>
-  (text, name) => {
+export const whole = (fallback: number, min: number, max: number): Read<number> =>
+  falling(String(fallback), (text, name) => {
     if (text === undefined) return fallback;
     const number = Number(text);
     if (Number.isInteger(number) && number >= min && number <= max) return number;
     throw wrong(name, `a whole number from ${min} to ${max}`, text);
-  };
+  });
 
-export const choice =
-  <const Choice extends string>(choices: readonly Choice[], fallback: Choice): Read<Choice> =>
-  (text = fallback, name) => {
+export const choice = <const Choice extends string>(
+  choices: readonly Choice[],
+  fallback: Choice,
+): Read<Choice> =>
+  falling(fallback, (text = fallback, name) => {
     const chosen = choices.find((each) => each === text);
     if (chosen !== undefined) return chosen;
     throw wrong(name, `one of ${choices.join(', ')}`, text);
-  };
+  });
 
 const zeroOrOne = choice(['0', '1'], '0');
-export const isOn: Read<boolean> = (...given) => zeroOrOne(...given) === '1';
+export const isOn: Read<boolean> = falling('off', (...given) => zeroOrOne(...given) === '1');
 
 export const logLevel: Read<string> = choice(
   ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],

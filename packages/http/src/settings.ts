@@ -12,10 +12,10 @@ export interface Setting<T = unknown> {
 export type SettingTable = Readonly<Record<string, Setting>>;
 export type SettingsOf<T extends SettingTable> = { readonly [name in keyof T]: ReturnType<T[name]['read']> };
 
-/** @example setting('GANTRY_PORT --port', 'port to listen on (7070)', read.whole(7070, 0, 65_535)) */
+/** @example setting('GANTRY_PORT --port', 'port to listen on', read.whole(7070, 0, 65_535)) */
 export function setting<T>(names: string, text: string, read: Read<T>): Setting<T> {
   const [env = '', flag] = names.split(' --');
-  return { env, flag, text, read };
+  return { env, flag, text: read.fallback === undefined ? text : `${text} (${read.fallback})`, read };
 }
 
 /** The texts as given; an empty one counts as not given. An unknown flag is refused by name. */
