@@ -17,7 +17,6 @@ export {
   checkLocked,
   checkOverrides,
   fetchLocked,
-  type InstallPlan,
   type InstallStep,
   installPlan,
   type LockedContent,
@@ -53,7 +52,6 @@ export { compareVersions, highestIn, readRange } from './resolve/range.ts';
 export {
   type Resolution,
   type ResolvedPack,
-  type ResolveOptions,
   type Root,
   resolveNear,
   resolvePacks,
@@ -80,7 +78,7 @@ export {
   type SignatureCovers,
   withFileList,
 } from './trust/file-list.ts';
-export { INTEGRITY, integrityOf } from './trust/integrity.ts';
+export { integrityOf } from './trust/integrity.ts';
 export {
   judgeTrust,
   type RegistryRecord,

@@ -1,10 +1,31 @@
 import type { Json, JsonObject } from '@gantry/protocol';
 
+/** The type of a schema, for what is read and never changed. */
+export type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T;
+
 /** What a schema already found to be JSON; TypeBox can only call it `unknown`. */
 export const asJson = (value: unknown): Json => value as Json;
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Undefined for bytes that are not UTF-8. */
+export function utf8Of(bytes: Uint8Array, options: { ignoreBOM?: boolean } = {}): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { ...options, fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for what is not JSON. */
+export function jsonOf(source: Uint8Array | string): unknown {
+  try {
+    return JSON.parse(typeof source === 'string' ? source : Buffer.from(source).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
 
 /** Own property or nothing: data may hold any key, also `constructor`. */
 export const own = (value: JsonObject, key: string): Json | undefined =>

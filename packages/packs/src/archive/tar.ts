@@ -1,3 +1,4 @@
+import { utf8Of } from '../json.ts';
 import { type ArchiveLimits, archiveError, MANIFEST_BYTES_MAX } from './limits.ts';
 import { Names } from './names.ts';
 
@@ -78,11 +79,9 @@ function typeOf(flag: string, path: string): TarHeader['type'] {
 function string(block: Buffer, start: number, length: number): string {
   const field = block.subarray(start, start + length);
   const end = field.indexOf(0);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(end === -1 ? field : field.subarray(0, end));
-  } catch {
-    throw failed('A name in the archive is not UTF-8.');
-  }
+  const text = utf8Of(end === -1 ? field : field.subarray(0, end));
+  if (text === undefined) throw failed('A name in the archive is not UTF-8.');
+  return text;
 }
 
 /** Octal digits, padded with spaces and NULs; the base-256 form of other dialects is refused. */

@@ -1,9 +1,9 @@
-import { type JsonObject, OpenwopError } from '@gantry/protocol';
+import { OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Check, Errors } from 'typebox/value';
 import { isObject } from '../json.ts';
 import { strict } from '../manifest/fields.ts';
-import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
+import { readJsonSource } from '../manifest/json-source.ts';
 
 export const LOCKFILE_NAME = 'pack-lock.json';
 export const LOCKFILE_VERSION = 1;
@@ -47,44 +47,37 @@ export type PackLock = Static<typeof PackLock>;
 const BYTES_MAX = 16 * 1024 * 1024;
 const DEPTH_MAX = 16;
 
-/** The lockfile as it stands in a file, or `pack_lockfile_invalid` with the place of what is wrong. */
+/** The lockfile as it stands in a file, or `pack_lockfile_invalid` with the position of what is wrong. */
 export function readLock(text: string): PackLock {
-  if (Buffer.byteLength(text) > BYTES_MAX) throw invalid('', 1, 1, `It is larger than ${BYTES_MAX} bytes.`);
+  if (Buffer.byteLength(text) > BYTES_MAX) throw invalid(START, `It is larger than ${BYTES_MAX} bytes.`);
   const source = readJsonSource(text, { depthMax: DEPTH_MAX });
-  if (source.kind === 'broken') throw invalid('', source.place.line, source.place.column, source.message);
+  if (source.kind === 'broken') throw invalid(source.place, source.message);
   const { value } = source;
-  if (!isObject(value)) throw invalid('', 1, 1, 'A lockfile is an object.');
-  refuseNewer(value, source);
-  if (!Check(PackLock, value)) throw schemaError(value, source);
-  refuseTwice(value, source);
+  const invalidAt = (path: string, why: string) => invalid(source.placeOf(path), why, path);
+  if (!isObject(value)) throw invalid(START, 'A lockfile is an object.');
+  const { lockfileVersion } = value;
+  if (typeof lockfileVersion === 'number' && lockfileVersion > LOCKFILE_VERSION) {
+    const why = `It has lockfileVersion ${lockfileVersion}; this reader knows ${LOCKFILE_VERSION}.`;
+    throw invalidAt('/lockfileVersion', why);
+  }
+  if (!Check(PackLock, value)) {
+    const [first] = Errors(PackLock, value);
+    throw invalidAt(
+      first?.instancePath ?? '',
+      first === undefined ? 'It is not valid.' : `It ${first.message}.`,
+    );
+  }
+  // One version for each pack: a second entry would leave open which one counts.
+  const names = value.packs.map(({ name }) => name);
+  const seen = new Set<string>();
+  const twice = names.findIndex((name) => seen.size === seen.add(name).size);
+  if (twice >= 0) throw invalidAt(`/packs/${twice}/name`, `${names[twice]} is listed twice.`);
   return value;
 }
 
-function refuseNewer({ lockfileVersion }: JsonObject, source: JsonSource & { kind: 'json' }): void {
-  if (typeof lockfileVersion !== 'number' || lockfileVersion <= LOCKFILE_VERSION) return;
-  const { line, column } = source.placeOf('/lockfileVersion');
-  const why = `It has lockfileVersion ${lockfileVersion}; this reader knows ${LOCKFILE_VERSION}.`;
-  throw invalid('/lockfileVersion', line, column, why);
-}
+const START = { line: 1, column: 1 };
 
-function schemaError(value: JsonObject, source: JsonSource & { kind: 'json' }): OpenwopError {
-  const [first] = Errors(PackLock, value);
-  const path = first?.instancePath ?? '';
-  const { line, column } = source.placeOf(path);
-  return invalid(path, line, column, first === undefined ? 'It is not valid.' : `It ${first.message}.`);
-}
-
-/** One version for each pack: a second entry would leave open which one counts. */
-function refuseTwice({ packs }: PackLock, source: JsonSource & { kind: 'json' }): void {
-  const seen = new Set<string>();
-  for (const [index, { name }] of packs.entries()) {
-    const { line, column } = source.placeOf(`/packs/${index}/name`);
-    if (seen.has(name)) throw invalid(`/packs/${index}/name`, line, column, `${name} is listed twice.`);
-    seen.add(name);
-  }
-}
-
-const invalid = (path: string, line: number, column: number, why: string): OpenwopError =>
+const invalid = ({ line, column }: typeof START, why: string, path = ''): OpenwopError =>
   new OpenwopError('pack_lockfile_invalid', {
     message: `The lockfile is not valid at line ${line}, column ${column}: ${why} Correct it, or create the lockfile again.`,
     details: { path, line, column },

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@gantry/protocol';
 import { normalizePath } from '../archive/path.ts';
-import { isObject } from '../json.ts';
+import { isObject, jsonOf, utf8Of } from '../json.ts';
 import type { PackManifest } from './kinds.ts';
 import { fileRefs, rootOf } from './rules.ts';
 
@@ -28,7 +28,7 @@ export function checkFiles(manifest: PackManifest, files: ReadonlyMap<string, Ui
 
 function problem(path: string, bytes: Uint8Array | undefined): string | undefined {
   if (bytes === undefined) return 'The file is not in the pack.';
-  const text = textOf(bytes);
+  const text = utf8Of(bytes);
   if (text === undefined) return 'The file is not UTF-8 text.';
   return /SchemaRef$|\/schemaRef$/.test(path) && !isJsonSchema(text)
     ? 'The file is not a JSON Schema.'
@@ -50,19 +50,7 @@ function entryIssues(manifest: PackManifest, files: ReadonlyMap<string, Uint8Arr
     .map((entry) => ({ ...entry, message: 'The file is not in the pack.', code: 'tarball_entry_missing' }));
 }
 
-function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
 function isJsonSchema(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'boolean' || isObject(value);
-  } catch {
-    return false;
-  }
+  const value = jsonOf(text);
+  return typeof value === 'boolean' || isObject(value);
 }

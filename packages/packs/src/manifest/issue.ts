@@ -49,6 +49,9 @@ export function member(parent: Member, key: string): Member | undefined {
   return isObject(value) ? { path: pointer(parent.path, key), value } : undefined;
 }
 
+/** Where a member of an object stands. */
+export const at = ({ path }: Member, key: string): string => pointer(path, key);
+
 export function text({ value }: Member, key: string): string | undefined {
   const found = own(value, key);
   return typeof found === 'string' ? found : undefined;

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@gantry/protocol';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import { MANIFEST_BYTES_MAX } from '../archive/limits.ts';
-import { isObject } from '../json.ts';
+import { isObject, utf8Of } from '../json.ts';
 import { type Finding, Findings, type ManifestIssue, schemaSentence } from './issue.ts';
 import { type JsonSource, type Place, pointer, readJsonSource } from './json-source.ts';
 import { isPackKind, kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
@@ -23,7 +23,7 @@ const START: Place = { line: 1, column: 1 };
 
 /** A manifest as it stands in a file, or everything that is wrong with it, each with its place. */
 export function readManifest(source: string | Uint8Array): ManifestReading {
-  const text = typeof source === 'string' ? source : decode(source);
+  const text = typeof source === 'string' ? source : utf8Of(source, { ignoreBOM: true });
   if (text === undefined) return refused('The file is not UTF-8.', START, 'tarball_manifest_not_json');
   if (Buffer.byteLength(text) > MANIFEST_BYTES_MAX)
     return refused(
@@ -99,14 +99,6 @@ function placed(findings: readonly Finding[], source: JsonSource & { kind: 'json
 
 function refused(message: string, place: Place, code: ManifestIssue['code'], path = ''): ManifestReading {
   return { kind: 'refused', issues: [{ path, ...place, message, code }] };
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 const SECRET_NAMES = new Set(

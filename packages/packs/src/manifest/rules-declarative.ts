@@ -5,7 +5,7 @@ import { own } from '../json.ts';
 import { readChain } from '../workflow-chain/chain.ts';
 import { checkChain } from '../workflow-chain/check-chain.ts';
 import { ReverseDns } from './fields.ts';
-import { type Findings, type Member, member, members, refuseDuplicates, text } from './issue.ts';
+import { at, type Findings, type Member, member, members, refuseDuplicates, text } from './issue.ts';
 import { pointer } from './json-source.ts';
 
 export function checkChains(root: Member, findings: Findings): void {
@@ -29,6 +29,7 @@ function attempt<Result>(act: () => Result): Result | OpenwopError {
   }
 }
 
+const TEMPLATE_INVALID = 'prompt_template_invalid';
 const PLACEHOLDER = /\{\{\s*([a-zA-Z_][a-zA-Z0-9_.]*)\s*\}\}/g;
 const placeholders = (template: string): string[] =>
   [...template.matchAll(PLACEHOLDER)].map(([, name]) => name ?? '');
@@ -40,11 +41,7 @@ export function checkPrompts(root: Member, findings: Findings): void {
     const declared = new Set(members(prompt, 'variables').map((variable) => text(variable, 'name')));
     for (const name of placeholders(text(prompt, 'text') ?? ''))
       if (!declared.has(name))
-        findings.refuse(
-          pointer(prompt.path, 'text'),
-          `{{${name}}} is not declared in variables.`,
-          'prompt_template_invalid',
-        );
+        findings.refuse(at(prompt, 'text'), `{{${name}}} is not declared in variables.`, TEMPLATE_INVALID);
     const meta = member(prompt, 'meta');
     if (meta && text(meta, 'source') === 'pack' && !(text(meta, 'packName') && text(meta, 'packVersion')))
       findings.refuse(meta.path, 'A prompt from a pack needs packName and packVersion.');
@@ -59,15 +56,9 @@ export function checkArtifactTypes(root: Member, findings: Findings): void {
     if (schemas.length !== 1) findings.refuse(type.path, 'An artifact type needs one schema: schemaRef.');
     for (const key of ['schema', 'title', 'export'])
       if (Object.hasOwn(type.value, key))
-        findings.warn(
-          pointer(type.path, key),
-          'An older spelling: use schemaRef, displayName, exportFormats.',
-        );
+        findings.warn(at(type, key), 'An older spelling: use schemaRef, displayName, exportFormats.');
     if (!ReverseDns.test(text(type, 'artifactTypeId') ?? ''))
-      findings.warn(
-        pointer(type.path, 'artifactTypeId'),
-        'It is not a reverse-DNS name such as vendor.acme.cad.',
-      );
+      findings.warn(at(type, 'artifactTypeId'), 'It is not a reverse-DNS name such as vendor.acme.cad.');
   }
 }
 
@@ -82,9 +73,9 @@ export function checkCards(root: Member, findings: Findings): void {
     for (const name of placeholders(text(prompt, 'template') ?? ''))
       if (own(mapping.value, name) === undefined)
         findings.refuse(
-          pointer(prompt.path, 'template'),
+          at(prompt, 'template'),
           `{{${name}}} is not in placeholderMapping.`,
-          'prompt_template_invalid',
+          TEMPLATE_INVALID,
         );
   }
 }
@@ -101,7 +92,7 @@ export function checkPlugins(root: Member, findings: Findings): void {
   for (const plugin of plugins) {
     const entry = text(plugin, 'entry');
     if (entry !== undefined && !isFilePath(entry))
-      findings.refuse(pointer(plugin.path, 'entry'), 'It is not a path inside the pack.');
+      findings.refuse(at(plugin, 'entry'), 'It is not a path inside the pack.');
   }
 }
 
@@ -115,7 +106,7 @@ export function checkProvider(root: Member, findings: Findings): void {
     hosts.forEach((host, index) => {
       if (typeof host !== 'string' || isIP(host) !== 0 || !API_HOST.test(host))
         findings.refuse(
-          pointer(pointer(provider.path, 'apiHosts'), index),
+          pointer(at(provider, 'apiHosts'), index),
           'It is not a bare lower-case host name.',
           'connection_pack_invalid_api_host',
         );

@@ -1,6 +1,6 @@
 import { isFilePath } from '../archive/path.ts';
 import { own } from '../json.ts';
-import { type Findings, type Member, member, members, refuseDuplicates, text } from './issue.ts';
+import { at, type Findings, type Member, member, members, refuseDuplicates, text } from './issue.ts';
 import { pointer } from './json-source.ts';
 
 const CATEGORIES = new Set(['chat', 'control', 'data', 'canvas', 'coordination', 'integration']);
@@ -21,7 +21,7 @@ export function checkNodes(root: Member, findings: Findings): void {
 function checkNode(node: Member, findings: Findings): void {
   const category = text(node, 'category');
   if (category !== undefined && !CATEGORIES.has(category))
-    findings.warn(pointer(node.path, 'category'), `${category} is not one of ${[...CATEGORIES].join(', ')}.`);
+    findings.warn(at(node, 'category'), `${category} is not one of ${[...CATEGORIES].join(', ')}.`);
   for (const secret of members(node, 'requiresSecrets'))
     if (text(secret, 'kind') === 'ai-provider' && text(secret, 'provider') === undefined)
       findings.refuse(secret.path, 'A secret of kind ai-provider needs a provider.');
@@ -30,7 +30,7 @@ function checkNode(node: Member, findings: Findings): void {
 function checkAgent(agent: Member, packName: string | undefined, findings: Findings): void {
   const id = text(agent, 'agentId');
   if (id !== undefined && packName !== undefined && !id.startsWith(`${packName}.`))
-    findings.refuse(pointer(agent.path, 'agentId'), `It must begin with the pack name, ${packName}.`);
+    findings.refuse(at(agent, 'agentId'), `It must begin with the pack name, ${packName}.`);
   const prompts = ['systemPrompt', 'systemPromptRef'].filter((key) => Object.hasOwn(agent.value, key));
   if (prompts.length !== 1)
     findings.refuse(agent.path, 'An agent needs either systemPrompt or systemPromptRef, not both.');
@@ -46,7 +46,7 @@ function checkSkill(agent: Member, findings: Findings): void {
     findings.refuse(agent.path, 'An agent with the role skill needs a handoff.');
   for (const key of ['conversation', 'longTerm'])
     if (own(memory, key) === true)
-      findings.refuse(pointer(pointer(agent.path, 'memoryShape'), key), 'A skill cannot have this memory.');
+      findings.refuse(pointer(at(agent, 'memoryShape'), key), 'A skill cannot have this memory.');
 }
 
 function checkRuntime(root: Member, hasNodes: boolean, findings: Findings): void {
@@ -75,7 +75,7 @@ function checkConnector(root: Member, nodes: readonly Member[], findings: Findin
   const typeIds = new Set(nodes.map((node) => text(node, 'typeId')));
   const named = [
     ...members(connector, 'actions').map((action) => ({
-      path: pointer(action.path, 'typeId'),
+      path: at(action, 'typeId'),
       value: text(action, 'typeId'),
     })),
     ...stringsOf(connector, 'triggers'),
@@ -93,15 +93,14 @@ function checkConnectorAuth(auth: Member | undefined, findings: Findings): void 
   if (text(auth, needed) === undefined) findings.refuse(auth.path, `It needs ${needed}.`);
   for (const key of foreign)
     if (Object.hasOwn(auth.value, key))
-      findings.refuse(pointer(auth.path, key), 'It does not belong to this type of authentication.');
+      findings.refuse(at(auth, key), 'It does not belong to this type of authentication.');
 }
 
 function stringsOf(parent: Member, key: string): { path: string; value: string }[] {
   const list = own(parent.value, key);
   if (!Array.isArray(list)) return [];
-  const at = pointer(parent.path, key);
   return list.flatMap((value, index) =>
-    typeof value === 'string' ? [{ path: pointer(at, index), value }] : [],
+    typeof value === 'string' ? [{ path: pointer(at(parent, key), index), value }] : [],
   );
 }
 

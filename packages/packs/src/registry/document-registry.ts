@@ -1,5 +1,6 @@
 import { OpenwopError } from '@gantry/protocol';
 import { ARCHIVE_LIMITS } from '../archive/limits.ts';
+import { jsonOf } from '../json.ts';
 import { readAdvisories, type SecurityAdvisory } from '../trust/advisory.ts';
 import { permits, type TrustedKey } from '../trust/keys.ts';
 import {
@@ -255,12 +256,4 @@ function filled(template: string, { name = '', version = '' }: Asked): string {
   return template
     .replaceAll('{name}', encodeURIComponent(name))
     .replaceAll('{version}', encodeURIComponent(version));
-}
-
-function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

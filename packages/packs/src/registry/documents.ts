@@ -3,10 +3,11 @@ import { OpenwopError } from '@gantry/protocol';
 import semver from 'semver';
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { type Frozen, jsonOf } from '../json.ts';
 import { Signing } from '../manifest/fields.ts';
 import { INTEGRITY } from '../trust/integrity.ts';
 import type { RegistryRecord } from '../trust/judge-trust.ts';
-import type { KeychainKey } from '../trust/keys.ts';
+import { KeychainKey } from '../trust/keys.ts';
 import {
   type IndexedVersion,
   isPackName,
@@ -108,37 +109,18 @@ export type Discovery = Static<typeof Discovery>;
 
 const Keychain = Type.Object({
   namespace: Type.String({ maxLength: 256 }),
-  keys: Type.Array(
-    Type.Object({
-      kid: Type.String({ maxLength: 256 }),
-      algorithm: Type.String({ maxLength: 64 }),
-      publicKey: Type.String({ maxLength: 4096 }),
-      validFrom: Time,
-      validUntil: Type.Optional(Time),
-      rotatedFrom: Type.Optional(Type.String({ maxLength: 256 })),
-      rotatedTo: Type.Optional(Type.String({ maxLength: 256 })),
-      rotationProof: Type.Optional(Type.String({ maxLength: 1024 })),
-    }),
-    { maxItems: KEYS_MAX },
-  ),
+  keys: Type.Array(KeychainKey, { maxItems: KEYS_MAX }),
 });
-export interface Keychain {
-  readonly namespace: string;
-  readonly keys: readonly KeychainKey[];
-}
+export type Keychain = Frozen<Static<typeof Keychain>>;
 
 /** Reads documents of one shape; undefined for any other. The schema is compiled at first use. */
 function reader<T extends TSchema>(schema: T): (bytes: Uint8Array) => Static<T> | undefined {
   let compiled: ReturnType<typeof Compile> | undefined;
   return (bytes) => {
     compiled ??= Compile(schema);
-    try {
-      const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
-      // The generic validator forgets what it checked.
-      return compiled.Check(value) ? (value as Static<T>) : undefined;
-    } catch {
-      return undefined;
-    }
+    const value = jsonOf(bytes);
+    // The generic validator forgets what it checked.
+    return compiled.Check(value) ? (value as Static<T>) : undefined;
   };
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import Type from 'typebox';
 import { Check } from 'typebox/value';
 import { ARCHIVE_LIMITS } from '../archive/limits.ts';
+import { jsonOf } from '../json.ts';
 import type { Signing } from '../manifest/fields.ts';
 
 export const FILE_LIST = 'files.json';
@@ -63,13 +64,8 @@ export function withFileList(files: Files, pack: ListedPack): Map<string, Uint8A
 
 function readList(files: Files) {
   const bytes = files.get(FILE_LIST);
-  if (bytes === undefined || bytes.length > BYTES_MAX) return;
-  try {
-    const list: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
-    return Check(FileList, list) ? list : undefined;
-  } catch {
-    return;
-  }
+  const list = bytes === undefined || bytes.length > BYTES_MAX ? undefined : jsonOf(bytes);
+  return Check(FileList, list) ? list : undefined;
 }
 
 /** Whether a pack has a file of that name which is something else. */

@@ -1,17 +1,23 @@
 import type { KeyObject } from 'node:crypto';
+import Type, { type Static } from 'typebox';
+import type { Frozen } from '../json.ts';
+import { strict } from '../manifest/fields.ts';
 import { readPublicKey, verifyEd25519 } from './ed25519.ts';
 
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+
 /** A key as a registry or an operator vouches for it. Keys inside an archive prove nothing by themselves. */
-export interface TrustedKey {
-  readonly keyId: string;
+export const TrustedKey = strict({
+  keyId: Name,
   /** PEM or base64, SPKI. */
-  readonly publicKey: string;
+  publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
   /** `a.b.*` is the prefix `a.b.`; anything else is one name. */
-  readonly permittedNamespaces: readonly string[];
-  readonly status: 'active' | 'retired' | 'revoked';
-  readonly validFrom?: string;
-  readonly validUntil?: string;
-}
+  permittedNamespaces: Type.Array(Name, { minItems: 1, maxItems: 200 }),
+  status: Type.Enum(['active', 'retired', 'revoked']),
+  validFrom: Type.Optional(Name),
+  validUntil: Type.Optional(Name),
+});
+export type TrustedKey = Frozen<Static<typeof TrustedKey>>;
 
 export const permits = (patterns: readonly string[], name: string): boolean =>
   patterns.some((pattern) =>
@@ -33,17 +39,18 @@ export function isValidAt({ validFrom, validUntil }: TrustedKey, at: number): bo
 }
 
 /** A key of a registry's keychain. */
-export interface KeychainKey {
-  readonly kid: string;
-  readonly algorithm: string;
-  readonly publicKey: string;
-  readonly validFrom: string;
-  readonly validUntil?: string;
-  readonly rotatedFrom?: string;
-  readonly rotatedTo?: string;
+export const KeychainKey = Type.Object({
+  kid: Type.String({ maxLength: 256 }),
+  algorithm: Type.String({ maxLength: 64 }),
+  publicKey: Type.String({ maxLength: 4096 }),
+  validFrom: Type.String({ maxLength: 64 }),
+  validUntil: Type.Optional(Type.String({ maxLength: 64 })),
+  rotatedFrom: Type.Optional(Type.String({ maxLength: 256 })),
+  rotatedTo: Type.Optional(Type.String({ maxLength: 256 })),
   /** Base64: the old key's signature over kid, publicKey and validFrom of the new one. */
-  readonly rotationProof?: string;
-}
+  rotationProof: Type.Optional(Type.String({ maxLength: 1024 })),
+});
+export type KeychainKey = Frozen<Static<typeof KeychainKey>>;
 
 export type KeychainJudgement =
   | { readonly valid: true; readonly keys: readonly KeychainKey[] }

@@ -1,28 +1,37 @@
 import type { ErrorCode } from '@gantry/protocol';
 import semver from 'semver';
+import Type, { type Static } from 'typebox';
+import type { Frozen } from '../json.ts';
+import { strict } from '../manifest/fields.ts';
+import { INTEGRITY } from './integrity.ts';
 import type { SignatureJudgement } from './signature.ts';
 
-export interface PackPin {
-  readonly name: string;
-  readonly version: string;
-  readonly integrity: string;
-}
+const Name = Type.String({ minLength: 1, maxLength: 256 });
+const Version = Type.String({ minLength: 1, maxLength: 128 });
+const Integrity = Type.String({ pattern: INTEGRITY.source });
+const LISTED = { maxItems: 10_000 } as const;
 
-export interface AllowedPack {
-  readonly name: string;
+const PackPin = strict({ name: Name, version: Version, integrity: Integrity });
+export type PackPin = Frozen<Static<typeof PackPin>>;
+
+const AllowedPack = strict({
+  name: Name,
   /** A range; any version without it. */
-  readonly versions?: string;
+  versions: Type.Optional(Version),
   /** Nails the archive itself. */
-  readonly integrity?: string;
-}
+  integrity: Type.Optional(Integrity),
+});
 
-export type TrustPolicy =
-  | { readonly mode: 'allowlist'; readonly packs: readonly AllowedPack[] }
-  | { readonly mode: 'pinned'; readonly pins: readonly PackPin[] }
+export const POLICIES = {
+  allowlist: strict({ mode: Type.Literal('allowlist'), packs: Type.Array(AllowedPack, LISTED) }),
+  pinned: strict({ mode: Type.Literal('pinned'), pins: Type.Array(PackPin, LISTED) }),
   /** `pins` vouch for the content of archives whose signature covers the manifest alone. */
-  | { readonly mode: 'verified'; readonly pins?: readonly PackPin[] }
+  verified: strict({ mode: Type.Literal('verified'), pins: Type.Optional(Type.Array(PackPin, LISTED)) }),
   /** Development only. Even here a wrong signature or integrity is refused. */
-  | { readonly mode: 'open' };
+  open: strict({ mode: Type.Literal('open') }),
+} as const;
+type Policies = typeof POLICIES;
+export type TrustPolicy = Frozen<{ [Mode in keyof Policies]: Static<Policies[Mode]> }[keyof Policies]>;
 
 export interface PolicyBreach {
   readonly code: ErrorCode;
@@ -74,7 +83,10 @@ function verifiedBreach(question: PolicyQuestion): PolicyBreach | undefined {
   return { code, why, next };
 }
 
-function allowlistBreach(packs: readonly AllowedPack[], pack: PackPin): PolicyBreach | undefined {
+function allowlistBreach(
+  packs: readonly Static<typeof AllowedPack>[],
+  pack: PackPin,
+): PolicyBreach | undefined {
   const entries = packs.filter(
     ({ name, versions = '*' }) =>
       name === pack.name && semver.satisfies(pack.version, versions, { includePrerelease: true }),

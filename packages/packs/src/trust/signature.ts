@@ -1,4 +1,5 @@
 import { normalizePath } from '../archive/path.ts';
+import { jsonOf } from '../json.ts';
 import type { Signing } from '../manifest/fields.ts';
 import { readPublicKey, verifyEd25519 } from './ed25519.ts';
 import {
@@ -134,7 +135,7 @@ async function judgeBundle(pack: SignedPack, trust: Trust): Promise<SignatureJud
   // Loaded when first needed: it costs 185 ms and 30 MB, and most packs are signed with keys.
   const { verifySigstore } = await import('./sigstore.ts');
   const { sigstore } = trust;
-  const judgement = verifySigstore(jsonOf(bytes), pack.manifestBytes, sigstore);
+  const judgement = verifySigstore(bundleOf(bytes), pack.manifestBytes, sigstore);
   if (!judgement.verified)
     return {
       state: judgement.reason === 'untrusted' ? 'unauthorized' : 'invalid',
@@ -146,7 +147,7 @@ async function judgeBundle(pack: SignedPack, trust: Trust): Promise<SignatureJud
   const signer = `sigstore:${issuer} ${subject}`;
   const proof = { state: 'verified', level: 'sigstore', signedBy: subject, signer } as const;
   return withFiles(pack, proof, FILE_LIST_BUNDLE, (list, bundle) => {
-    const second = verifySigstore(jsonOf(bundle), list, sigstore);
+    const second = verifySigstore(bundleOf(bundle), list, sigstore);
     if (!second.verified) return 'does not verify';
     return second.signer === judgement.signer ? undefined : 'is by another signer';
   });
@@ -159,11 +160,5 @@ const publishedAt = (pack: SignedPack, trust: Trust): number => {
 
 const fileAt = (pack: SignedPack, ref: string): Uint8Array | undefined => pack.files.get(normalizePath(ref));
 
-function jsonOf(bytes: Uint8Array): unknown {
-  if (bytes.length > BUNDLE_BYTES_MAX) return undefined;
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
+const bundleOf = (bytes: Uint8Array): unknown =>
+  bytes.length > BUNDLE_BYTES_MAX ? undefined : jsonOf(bytes);

@@ -7,8 +7,8 @@ import { schemaSentence } from '../manifest/issue.ts';
 import { type JsonSource, readJsonSource } from '../manifest/json-source.ts';
 import { RUNTIME_REQUIREMENTS } from '../manifest/runtime.ts';
 import { readPublicKey } from './ed25519.ts';
-import { INTEGRITY } from './integrity.ts';
-import type { TrustPolicy } from './policy.ts';
+import { TrustedKey } from './keys.ts';
+import { POLICIES, type TrustPolicy } from './policy.ts';
 
 const BYTES_MAX = 1024 * 1024;
 const DEPTH_MAX = 32;
@@ -18,35 +18,7 @@ const ISSUES_MAX = 10;
 const GRANTABLE = RUNTIME_REQUIREMENTS.filter((id) => id !== 'subprocess');
 
 const Name = Type.String({ minLength: 1, maxLength: 256 });
-const Version = Type.String({ minLength: 1, maxLength: 128 });
-const Integrity = Type.String({ pattern: INTEGRITY.source });
-const Namespaces = Type.Array(Name, { minItems: 1, maxItems: 200 });
-
-const Key = strict({
-  keyId: Name,
-  publicKey: Type.String({ minLength: 1, maxLength: 4096 }),
-  permittedNamespaces: Namespaces,
-  status: Type.Enum(['active', 'retired', 'revoked']),
-  validFrom: Type.Optional(Name),
-  validUntil: Type.Optional(Name),
-});
-const Keys = Type.Array(Key, { maxItems: 1_000 });
-
-const AllowedPack = strict({
-  name: Name,
-  versions: Type.Optional(Version),
-  integrity: Type.Optional(Integrity),
-});
-const Pin = strict({ name: Name, version: Version, integrity: Integrity });
-const list = { maxItems: 10_000 } as const;
-
-const POLICIES = {
-  open: strict({ mode: Type.Literal('open') }),
-  verified: strict({ mode: Type.Literal('verified'), pins: Type.Optional(Type.Array(Pin, list)) }),
-  allowlist: strict({ mode: Type.Literal('allowlist'), packs: Type.Array(AllowedPack, list) }),
-  pinned: strict({ mode: Type.Literal('pinned'), pins: Type.Array(Pin, list) }),
-} as const;
-type Mode = keyof typeof POLICIES;
+const Keys = Type.Array(TrustedKey, { maxItems: 1_000 });
 
 /** Only the mode is judged here: an error in the rest should be about the mode that was meant. */
 const Policy = Type.Unsafe<TrustPolicy>(Type.Object({ mode: Type.Enum(Object.keys(POLICIES)) }));
@@ -56,7 +28,11 @@ const Registry = strict({
   policy: Type.Optional(Policy),
   keys: Type.Optional(Keys),
 });
-const Signer = strict({ issuer: Name, subject: Name, permittedNamespaces: Namespaces });
+const Signer = strict({
+  issuer: Name,
+  subject: Name,
+  permittedNamespaces: TrustedKey.properties.permittedNamespaces,
+});
 const Sigstore = strict({
   trustedRoot: Type.Record(Type.String(), Type.Unknown()),
   signers: Type.Array(Signer, { minItems: 1, maxItems: 200 }),
@@ -120,7 +96,7 @@ function policyIssues({ policy, registries = [] }: TrustFile): Issue[] {
   );
   return [['/policy', policy] as const, ...others].flatMap(([at, given]) => {
     if (given === undefined) return [];
-    const schema = Compile(POLICIES[given.mode satisfies Mode]);
+    const schema = Compile(POLICIES[given.mode]);
     return schema.Check(given) ? [] : issuesOf(schema, given, at);
   });
 }
@@ -133,7 +109,7 @@ function keyIssues({ keys = [], registries = [] }: TrustFile): Issue[] {
   });
 }
 
-function oneKeyIssues({ publicKey, validFrom, validUntil }: Static<typeof Key>, at: string): Issue[] {
+function oneKeyIssues({ publicKey, validFrom, validUntil }: TrustedKey, at: string): Issue[] {
   const times = Object.entries({ validFrom, validUntil }).flatMap(([name, time]) =>
     time !== undefined && Number.isNaN(Date.parse(time))
       ? [{ path: `${at}/${name}`, message: 'It is not a time such as 2026-01-31T00:00:00Z.' }]

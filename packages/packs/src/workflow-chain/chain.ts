@@ -2,16 +2,9 @@ import { EdgeCondition, OpenwopError, TriggerRule } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { boundsIssue } from '../json.ts';
-import { strict } from '../manifest/fields.ts';
+import { Data, strict, TypeId, Version } from '../manifest/fields.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
-const TypeId = Type.String({ minLength: 1, maxLength: 256, pattern: '^[a-z][a-zA-Z0-9._-]*$' });
-const Version = Type.String({
-  maxLength: 128,
-  pattern: '^\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?$',
-});
-const Data = Type.Record(Type.String(), Type.Unknown());
-
 /** Open: what a newer protocol adds to an inverse action is carried, not dropped. */
 const NodeCompensation = Type.Object({ nodeTypeId: TypeId, inputMapping: Type.Optional(Data) });
 
