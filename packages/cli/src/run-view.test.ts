@@ -55,7 +55,7 @@ test('retries, waits and unknown events', () => {
   assert.deepEqual(renderLive(view, { now: 0, tick: 0, columns: 80 }, plain), ['  ⠋ waiting for approval']);
 });
 
-test('a failure tells its place in the pack', () => {
+test('a failure tells its root in the pack', () => {
   const failure = (details: StreamEvent['payload']) =>
     watch(event('node.failed', 'a', { error: { code: 'c', message: 'no lines', details } })).lines[0]?.note;
   assert.equal(failure({ at: 'index.mjs:195:22' }), 'c: no lines (at index.mjs:195:22)');

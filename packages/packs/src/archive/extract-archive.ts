@@ -42,10 +42,10 @@ export async function extractArchive(source: ByteSource, options: ExtractOptions
 }
 
 async function writeFile(folder: string, file: ArchiveFile): Promise<void> {
-  const place = path.join(folder, file.path);
-  await mkdir(path.dirname(place), { recursive: true, mode: 0o755 });
+  const destination = path.join(folder, file.path);
+  await mkdir(path.dirname(destination), { recursive: true, mode: 0o755 });
   // Exclusive: nothing can have prepared a link here, and a name that comes twice fails.
-  const handle = await open(place, 'wx', 0o644);
+  const handle = await open(destination, 'wx', 0o644);
   try {
     await handle.writeFile(file.bytes);
     await handle.sync();

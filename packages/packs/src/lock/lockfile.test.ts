@@ -110,7 +110,7 @@ describe('what is refused', () => {
     assert.match(error.message, /line 3, column 3/);
   });
 
-  test('members that do not fit, with their place', async () => {
+  test('members that do not fit, with their position', async () => {
     const error = await broken((good) => ({ ...good, packs: [{ ...good.packs[0], integrity: 'sha1-x' }] }));
     assert.equal(error.details?.path, '/packs/0/integrity');
     assert.equal(typeof error.details?.line, 'number');

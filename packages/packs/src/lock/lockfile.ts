@@ -51,9 +51,9 @@ const DEPTH_MAX = 16;
 export function readLock(text: string): PackLock {
   if (Buffer.byteLength(text) > BYTES_MAX) throw invalid(START, `It is larger than ${BYTES_MAX} bytes.`);
   const source = readJsonSource(text, { depthMax: DEPTH_MAX });
-  if (source.kind === 'broken') throw invalid(source.place, source.message);
+  if (source.kind === 'broken') throw invalid(source.position, source.message);
   const { value } = source;
-  const invalidAt = (path: string, why: string) => invalid(source.placeOf(path), why, path);
+  const invalidAt = (path: string, why: string) => invalid(source.positionOf(path), why, path);
   if (!isObject(value)) throw invalid(START, 'A lockfile is an object.');
   const { lockfileVersion } = value;
   if (typeof lockfileVersion === 'number' && lockfileVersion > LOCKFILE_VERSION) {

@@ -15,7 +15,7 @@ test('a pack that has what it names is whole', () => {
   assert.deepEqual(check(manifests.node), []);
 });
 
-test('every missing file is told with the place that names it', () => {
+test('every missing file is told with the position that names it', () => {
   assert.deepEqual(check(manifests.node, new Map()), [
     ['/nodes/0/configSchemaRef', 'schema_ref_missing'],
     ['/agents/0/systemPromptRef', 'schema_ref_missing'],

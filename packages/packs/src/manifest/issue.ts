@@ -1,10 +1,10 @@
 import type { ErrorCode, JsonObject } from '@gantry/protocol';
 import { isObject, own } from '../json.ts';
-import type { Place } from './json-source.ts';
+import type { Position } from './json-source.ts';
 import { pointer } from './json-source.ts';
 
 /** What is wrong with a manifest, and where in the file. */
-export interface ManifestIssue extends Place {
+export interface ManifestIssue extends Position {
   /** JSON pointer. */
   readonly path: string;
   readonly message: string;

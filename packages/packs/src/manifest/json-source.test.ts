@@ -5,7 +5,7 @@ import { readJsonSource } from './json-source.ts';
 
 const read = (text: string) => readJsonSource(text, { depthMax: 32 });
 
-describe('JSON with places', () => {
+describe('JSON with positions', () => {
   test('reads what JSON.parse reads, and knows where each value stands', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
@@ -14,7 +14,7 @@ describe('JSON with places', () => {
         if (text.includes('"__proto__"')) return;
         assert.ok(source.kind === 'json', 'message' in source ? source.message : '');
         assert.deepEqual(source.value, JSON.parse(text));
-        assert.deepEqual(source.placeOf(''), { line: 1, column: 1 });
+        assert.deepEqual(source.positionOf(''), { line: 1, column: 1 });
       }),
     );
   });
@@ -29,12 +29,12 @@ describe('JSON with places', () => {
     );
   });
 
-  test('places are lines and columns from 1, and what is missing stands at its parent', () => {
+  test('positions are lines and columns from 1, and what is missing stands at its parent', () => {
     const source = read('{\n  "a": [1,\n    {"b/c": true}]\n}');
     assert.ok(source.kind === 'json');
-    assert.deepEqual(source.placeOf('/a/1/b~1c'), { line: 3, column: 13 });
-    assert.deepEqual(source.placeOf('/a/0'), { line: 2, column: 9 });
-    assert.deepEqual(source.placeOf('/a/1/gone/deeper'), { line: 3, column: 5 });
+    assert.deepEqual(source.positionOf('/a/1/b~1c'), { line: 3, column: 13 });
+    assert.deepEqual(source.positionOf('/a/0'), { line: 2, column: 9 });
+    assert.deepEqual(source.positionOf('/a/1/gone/deeper'), { line: 3, column: 5 });
   });
 
   for (const [name, text, line, column] of [
@@ -50,7 +50,7 @@ describe('JSON with places', () => {
     test(`refuses ${name} where it stands`, () => {
       const source = read(text);
       assert.ok(source.kind === 'broken');
-      assert.deepEqual(source.place, { line, column });
+      assert.deepEqual(source.position, { line, column });
     });
 
   test('refuses nesting beyond the limit without a deep stack', () => {

@@ -1,14 +1,14 @@
 import type { Json } from '@gantry/protocol';
 
 /** Where something stands in a text, counted from 1 as editors do. */
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
 export type JsonSource =
-  | { readonly kind: 'json'; readonly value: Json; placeOf(pointer: string): Place }
-  | { readonly kind: 'broken'; readonly message: string; readonly place: Place };
+  | { readonly kind: 'json'; readonly value: Json; positionOf(pointer: string): Position }
+  | { readonly kind: 'broken'; readonly message: string; readonly position: Position };
 
 /** Members of objects that a JSON pointer passes through. */
 export const pointer = (parent: string, key: string | number): string =>
@@ -130,7 +130,7 @@ class Reader {
   }
 }
 
-function placeAt(text: string, offset: number): Place {
+function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset);
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }
@@ -139,11 +139,11 @@ export function readJsonSource(text: string, options: { readonly depthMax: numbe
   const reader = new Reader(text, options.depthMax);
   try {
     const value = reader.document();
-    const placeOf = (at: string): Place => placeAt(text, nearest(reader.offsets, at));
-    return { kind: 'json', value, placeOf };
+    const positionOf = (at: string): Position => positionAt(text, nearest(reader.offsets, at));
+    return { kind: 'json', value, positionOf };
   } catch (error) {
     if (!(error instanceof Broken)) throw error;
-    return { kind: 'broken', message: error.message, place: placeAt(text, reader.offset) };
+    return { kind: 'broken', message: error.message, position: positionAt(text, reader.offset) };
   }
 }
 

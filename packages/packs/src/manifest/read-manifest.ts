@@ -4,7 +4,7 @@ import { Settings } from 'typebox/system';
 import { MANIFEST_BYTES_MAX } from '../archive/limits.ts';
 import { isObject, utf8Of } from '../json.ts';
 import { type Finding, Findings, type ManifestIssue, schemaSentence } from './issue.ts';
-import { type JsonSource, type Place, pointer, readJsonSource } from './json-source.ts';
+import { type JsonSource, type Position, pointer, readJsonSource } from './json-source.ts';
 import { isPackKind, kindOfContent, PACK_KINDS, type PackKind, type PackManifest } from './kinds.ts';
 import { checkRules, declaredKind } from './rules.ts';
 
@@ -19,9 +19,9 @@ export type ManifestReading =
     }
   | { readonly kind: 'refused'; readonly issues: readonly ManifestIssue[] };
 
-const START: Place = { line: 1, column: 1 };
+const START: Position = { line: 1, column: 1 };
 
-/** A manifest as it stands in a file, or everything that is wrong with it, each with its place. */
+/** A manifest as it stands in a file, or everything that is wrong with it, each with its position. */
 export function readManifest(source: string | Uint8Array): ManifestReading {
   const text = typeof source === 'string' ? source : utf8Of(source, { ignoreBOM: true });
   if (text === undefined) return refused('The file is not UTF-8.', START, 'tarball_manifest_not_json');
@@ -32,7 +32,7 @@ export function readManifest(source: string | Uint8Array): ManifestReading {
       'tarball_manifest_too_large',
     );
   const json = readJsonSource(text, { depthMax: DEPTH_MAX });
-  if (json.kind === 'broken') return refused(json.message, json.place, 'tarball_manifest_not_json');
+  if (json.kind === 'broken') return refused(json.message, json.position, 'tarball_manifest_not_json');
   if (!isObject(json.value)) return refused('A manifest is an object.', START, 'invalid_manifest');
   return readObject(json.value, json);
 }
@@ -41,17 +41,24 @@ function readObject(value: JsonObject, source: JsonSource & { kind: 'json' }): M
   const kind = declaredKind(value);
   if (kind === undefined) {
     const known = Object.keys(PACK_KINDS).join(', ');
-    return refused(`The kind is not one of ${known}.`, source.placeOf('/kind'), 'pack_kind_invalid', '/kind');
+    return refused(
+      `The kind is not one of ${known}.`,
+      source.positionOf('/kind'),
+      'pack_kind_invalid',
+      '/kind',
+    );
   }
   const credentials = new Findings();
   if (kind === 'connection') scanForCredentials(value, credentials);
-  if (credentials.list.length > 0) return { kind: 'refused', issues: placed(credentials.list, source) };
+  if (credentials.list.length > 0)
+    return { kind: 'refused', issues: withPositions(credentials.list, source) };
 
   const manifest = { ...value, kind };
   const findings = [...schemaFindings(kind, manifest), ...checkRules(value, kind).list];
   const errors = findings.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0 || !isManifest(manifest)) return { kind: 'refused', issues: placed(errors, source) };
-  return { kind: 'manifest', manifest, warnings: placed(findings, source) };
+  if (errors.length > 0 || !isManifest(manifest))
+    return { kind: 'refused', issues: withPositions(errors, source) };
+  return { kind: 'manifest', manifest, warnings: withPositions(findings, source) };
 }
 
 const compiled = new Map<PackKind, ReturnType<typeof Compile>>();
@@ -90,15 +97,20 @@ function allErrors(kind: PackKind, value: Json): ReturnType<ReturnType<typeof Co
   }
 }
 
-function placed(findings: readonly Finding[], source: JsonSource & { kind: 'json' }): ManifestIssue[] {
+function withPositions(findings: readonly Finding[], source: JsonSource & { kind: 'json' }): ManifestIssue[] {
   return findings
     .slice(0, ISSUES_MAX)
-    .map(({ path, message, code }) => ({ path, ...source.placeOf(path), message, code }))
+    .map(({ path, message, code }) => ({ path, ...source.positionOf(path), message, code }))
     .sort((left, right) => left.line - right.line || left.column - right.column);
 }
 
-function refused(message: string, place: Place, code: ManifestIssue['code'], path = ''): ManifestReading {
-  return { kind: 'refused', issues: [{ path, ...place, message, code }] };
+function refused(
+  message: string,
+  position: Position,
+  code: ManifestIssue['code'],
+  path = '',
+): ManifestReading {
+  return { kind: 'refused', issues: [{ path, ...position, message, code }] };
 }
 
 const SECRET_NAMES = new Set(

@@ -105,7 +105,7 @@ export interface FileReference {
 
 const REF_HOLDERS = ['nodes', 'agents', 'artifactTypes', 'cards'] as const;
 
-/** The files that a manifest refers to, with the place of each reference. */
+/** The files that a manifest refers to, with the position of each reference. */
 export function fileRefs(root: Member): FileReference[] {
   const holders = REF_HOLDERS.flatMap((key) => members(root, key));
   const inner = holders.map((holder) => member(holder, 'handoff')).filter((found) => found !== undefined);

@@ -4,17 +4,17 @@ import type { PackManifest } from '../manifest/kinds.ts';
 import { scanJavaScript } from './javascript.ts';
 import { SURFACE_PATHS } from './value.ts';
 
-export interface Place {
+export interface FilePosition {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
 export interface CalledSurfaces {
-  /** Capabilities without `host.`, each with the first place that calls it. */
-  readonly called: ReadonlyMap<string, Place>;
+  /** Capabilities without `host.`, each with the first position that calls it. */
+  readonly called: ReadonlyMap<string, FilePosition>;
   /** What cannot be determined, in words. */
-  readonly unknown: ReadonlyMap<string, Place>;
+  readonly unknown: ReadonlyMap<string, FilePosition>;
 }
 
 /** The scan holds up its thread: 270 KB of dense calls took 0.2 to 0.4 s. Published packs have 44 KB at most. */
@@ -53,7 +53,7 @@ const undetermined = (what: string): CalledSurfaces => ({
 
 /** Python is searched for the names of surfaces, in either spelling. */
 function searchPython(sources: readonly { file: string; source: string }[]): CalledSurfaces {
-  const called = new Map<string, Place>();
+  const called = new Map<string, FilePosition>();
   for (const [path, capability] of SURFACE_PATHS) {
     const snake = path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     const names = [...new Set([path, snake])].map((name) => name.replaceAll('.', String.raw`\s*\.\s*`));

@@ -7,7 +7,7 @@
  * I2  Values only grow, so the passes come to an end; where they do not within PASSES_MAX, that is said too.
  */
 import type { Node } from 'acorn';
-import type { CalledSurfaces, Place } from './called-surfaces.ts';
+import type { CalledSurfaces, FilePosition } from './called-surfaces.ts';
 import { declaredNames, isNode, type JsNode, keyText, membersOf, parsed } from './syntax.ts';
 import {
   at,
@@ -42,10 +42,10 @@ export function scanJavaScript(files: readonly JavaScriptFile[], typeIds: readon
 class Scan {
   readonly #typeIds: ReadonlySet<string>;
   readonly #served = new Set<string>();
-  readonly #called = new Map<string, Place>();
-  readonly #unparsed = new Map<string, Place>();
+  readonly #called = new Map<string, FilePosition>();
+  readonly #unparsed = new Map<string, FilePosition>();
   /** Of the last pass: earlier ones do not know yet what arrives where. */
-  readonly #unknown = new Map<string, Place>();
+  readonly #unknown = new Map<string, FilePosition>();
   readonly #modules: { file: string; program: JsNode; scope: Scope }[] = [];
   readonly #fns = new Map<Node, Fn>();
   /** Members of objects of the code, by name alone. */
@@ -209,7 +209,7 @@ class Scan {
   #surface(node: JsNode, path: string): Value {
     const capability = surfaceAt(path);
     if (capability !== undefined && !this.#called.has(capability))
-      this.#called.set(capability, this.#place(node));
+      this.#called.set(capability, this.#positionOf(node));
     return capability === undefined && holdsSurfaces(path) ? at(path) : unknown();
   }
 
@@ -338,11 +338,11 @@ class Scan {
   }
 
   #cannotTell(node: JsNode, what: string): void {
-    const place = this.#place(node);
-    this.#unknown.set(`${what} in ${place.file}:${place.line}`, place);
+    const position = this.#positionOf(node);
+    this.#unknown.set(`${what} in ${position.file}:${position.line}`, position);
   }
 
-  #place(node: JsNode | Node): Place {
+  #positionOf(node: JsNode | Node): FilePosition {
     const { line, column } = node.loc?.start ?? { line: 1, column: 0 };
     return { file: this.#file, line, column: column + 1 };
   }

@@ -61,7 +61,7 @@ interface Issue {
 export async function readTrustFile(path: string, registries?: readonly string[]): Promise<TrustFile> {
   const source = readJsonSource(await textOf(path), { depthMax: DEPTH_MAX });
   if (source.kind === 'broken') {
-    const { line, column } = source.place;
+    const { line, column } = source.position;
     throw new TrustFileError(`${path}:${line}:${column}: ${source.message}`);
   }
   const { value } = source;
@@ -105,7 +105,7 @@ function keyIssues({ keys = [], registries = [] }: TrustFile): Issue[] {
   const lists = [keys, ...registries.map((registry) => registry.keys ?? [])];
   return lists.flatMap((list, index) => {
     const at = index === 0 ? '/keys' : `/registries/${index - 1}/keys`;
-    return list.flatMap((key, place) => oneKeyIssues(key, `${at}/${place}`));
+    return list.flatMap((key, position) => oneKeyIssues(key, `${at}/${position}`));
   });
 }
 
@@ -139,7 +139,7 @@ function refused(
   issues: readonly Issue[],
 ): TrustFileError {
   const lines = issues.slice(0, ISSUES_MAX).map((issue) => {
-    const { line, column } = source.placeOf(issue.path);
+    const { line, column } = source.positionOf(issue.path);
     return `${path}:${line}:${column}: ${issue.path || '/'}: ${issue.message}`;
   });
   return new TrustFileError(`the trust file is not valid.\n${lines.join('\n')}`);

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { edit, packIn, scaffolded, temporaryPlace } from './testing/pack-folder.ts';
+import { edit, packIn, scaffolded, temporaryFolder } from './testing/pack-folder.ts';
 
 test('a new pack is right from the start, and nothing is written over', async (t) => {
-  const place = await temporaryPlace(t);
-  const made = await packIn(place, 'new', 'vendor.acme.greeter');
+  const root = await temporaryFolder(t);
+  const made = await packIn(root, 'new', 'vendor.acme.greeter');
   assert.match(made.out, /gantry pack dev greeter/);
-  const { code, out } = await packIn(place, 'check', 'greeter');
+  const { code, out } = await packIn(root, 'check', 'greeter');
   assert.deepEqual({ code, out }, { code: 0, out: 'vendor.acme.greeter@0.1.0: 0 errors, 0 warnings\n' });
-  const again = await packIn(place, 'new', 'vendor.acme.greeter');
+  const again = await packIn(root, 'new', 'vendor.acme.greeter');
   assert.equal(again.code, 2);
   assert.match(again.err, /is not empty/);
 });
 
 test('a name without scope and owner is refused with an example', async (t) => {
-  const place = await temporaryPlace(t);
-  const { code, err } = await packIn(place, 'new', 'greeter');
+  const root = await temporaryFolder(t);
+  const { code, err } = await packIn(root, 'new', 'greeter');
   assert.equal(code, 2);
   assert.match(err, /vendor\.acme\.greeter/);
 });

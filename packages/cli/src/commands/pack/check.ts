@@ -29,7 +29,7 @@ export interface PackCheck {
 }
 
 type Files = ReadonlyMap<string, Uint8Array>;
-type PlaceOf = (pointer: string) => { line: number; column: number };
+type PositionOf = (pointer: string) => { line: number; column: number };
 
 const MANIFEST = 'pack.json';
 const START = { line: 1, column: 1 };
@@ -50,20 +50,20 @@ export async function checkPack(folder: string): Promise<PackCheck> {
     return { files, faults: [...refused, ...broken] };
   }
   const { manifest, warnings } = reading;
-  const placeOf = placesIn(source);
+  const positionOf = positionsIn(source);
   const faults = [
     ...warnings.map((issue) => manifestFault(issue, 'warning')),
     ...checkFiles(manifest, files).map(({ path: pointer, file, message }) =>
-      manifestFault({ ...placeOf(pointer), message: `${file}: ${message}` }, 'error'),
+      manifestFault({ ...positionOf(pointer), message: `${file}: ${message}` }, 'error'),
     ),
     ...broken,
     ...readmeFaults(files),
-    ...(manifest.kind === 'node' ? await codeFaults(folder, manifest, files, placeOf) : []),
+    ...(manifest.kind === 'node' ? await codeFaults(folder, manifest, files, positionOf) : []),
   ];
   return { manifest, files, faults };
 }
 
-interface Placed {
+interface Positioned {
   readonly path?: string;
   readonly line: number;
   readonly column: number;
@@ -71,7 +71,7 @@ interface Placed {
 }
 
 const manifestFault = (
-  { path: pointer, line, column, message }: Placed,
+  { path: pointer, line, column, message }: Positioned,
   severity: Fault['severity'],
 ): Fault => ({
   severity,
@@ -81,16 +81,18 @@ const manifestFault = (
   message: pointer ? `${pointer}: ${message}` : message,
 });
 
-function placesIn(source: Uint8Array): PlaceOf {
+function positionsIn(source: Uint8Array): PositionOf {
   const json = readJsonSource(decode(source), { depthMax: JSON_DEPTH_MAX });
-  return json.kind === 'json' ? json.placeOf : () => START;
+  return json.kind === 'json' ? json.positionOf : () => START;
 }
 
 function jsonFaults(files: Files): Fault[] {
   return [...files].flatMap(([file, bytes]): Fault[] => {
     if (file === MANIFEST || !file.endsWith('.json')) return [];
     const json = readJsonSource(decode(bytes), { depthMax: JSON_DEPTH_MAX });
-    return json.kind === 'broken' ? [{ severity: 'error', file, ...json.place, message: json.message }] : [];
+    return json.kind === 'broken'
+      ? [{ severity: 'error', file, ...json.position, message: json.message }]
+      : [];
   });
 }
 
@@ -119,7 +121,7 @@ async function codeFaults(
   folder: string,
   manifest: NodePackManifest,
   files: Files,
-  placeOf: PlaceOf,
+  positionOf: PositionOf,
 ): Promise<Fault[]> {
   const { language, entry } = manifest.runtime;
   const file = normalizePath(entry);
@@ -128,7 +130,7 @@ async function codeFaults(
   return [
     ...(language === 'javascript' ? undeclaredFaults(manifest, file, decode(source)) : []),
     ...surfaceFaults(manifest, files),
-    ...(await exportFaults({ folder, file, language }, manifest, placeOf)),
+    ...(await exportFaults({ folder, file, language }, manifest, positionOf)),
   ];
 }
 
@@ -157,9 +159,9 @@ function surfaceFaults(manifest: NodePackManifest, files: Files): Fault[] {
       : 'a pack that names some capabilities may call those alone';
   return [...called]
     .filter(([capability]) => !named.includes(capability))
-    .map(([capability, place]) => ({
+    .map(([capability, position]) => ({
       severity: 'warning',
-      ...place,
+      ...position,
       message: `${capability} is called: add "${surfaceGrant(capability)}" to peerDependencies; ${why}.`,
     }));
 }
@@ -170,7 +172,7 @@ const without = (uses: readonly Use[], declared: readonly string[]): Use[] =>
 async function exportFaults(
   module: PackModule,
   { nodes = [] }: NodePackManifest,
-  placeOf: PlaceOf,
+  positionOf: PositionOf,
 ): Promise<Fault[]> {
   const { file } = module;
   const found = await moduleExports(module);
@@ -182,7 +184,7 @@ async function exportFaults(
   const missing = nodes.flatMap(({ typeId }, index): Fault[] =>
     found.typeIds.includes(typeId)
       ? []
-      : [manifestFault({ ...placeOf(`/nodes/${index}/typeId`), message: lacks(file, typeId) }, 'error')],
+      : [manifestFault({ ...positionOf(`/nodes/${index}/typeId`), message: lacks(file, typeId) }, 'error')],
   );
   const extra = found.typeIds
     .filter((typeId) => !declared.includes(typeId))

@@ -38,13 +38,13 @@ const WRONG = [
   'return ctx.inputs.page;',
 ];
 
-let place: string;
+let root: string;
 let problems: { readonly nodenext: readonly string[]; readonly bundler: readonly string[] };
 
 /** What the type checker says, a line for each problem. */
 const judge = (...modules: string[]): Promise<string[]> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [TSC, ...STRICT, '', ...modules, ...FILES], { cwd: place }, (_, stdout) =>
+    execFile(process.execPath, [TSC, ...STRICT, '', ...modules, ...FILES], { cwd: root }, (_, stdout) =>
       resolve(stdout.split('\n').filter((line) => line !== '')),
     );
   });
@@ -53,15 +53,15 @@ const judge = (...modules: string[]): Promise<string[]> =>
 const sample = (name: string, body: readonly string[]): Promise<void> => {
   const doc = "/** @param {import('./greeting/ctx.d.mts').Ctx<{ key: string }>} ctx */";
   return writeFile(
-    path.join(place, name),
+    path.join(root, name),
     [doc, 'export async function node(ctx) {', ...body, '}', ''].join('\n'),
   );
 };
 
 before(async () => {
-  place = await mkdtemp(path.join(tmpdir(), 'gantry-types-'));
-  await packIn(place, 'new', 'vendor.acme.greeting');
-  await packIn(place, 'new', 'vendor.acme.storage', '--storage');
+  root = await mkdtemp(path.join(tmpdir(), 'gantry-types-'));
+  await packIn(root, 'new', 'vendor.acme.greeting');
+  await packIn(root, 'new', 'vendor.acme.storage', '--storage');
   await sample('right.mjs', RIGHT);
   await sample('wrong.mjs', WRONG);
   problems = {
@@ -69,7 +69,7 @@ before(async () => {
     bundler: await judge('--module', 'esnext', '--moduleResolution', 'bundler'),
   };
 });
-after(() => rm(place, { recursive: true, force: true }));
+after(() => rm(root, { recursive: true, force: true }));
 
 test('new packs, and code that does what is typed, are right', () => {
   assert.deepEqual(
@@ -93,7 +93,7 @@ test('it does not matter how the author resolves modules', () => {
 });
 
 test('types and example stay with the author', async () => {
-  const { files } = await checkPack(path.join(place, 'storage'));
+  const { files } = await checkPack(path.join(root, 'storage'));
   assert.deepEqual([...files.keys()].sort(), [
     'README.md',
     'index.mjs',

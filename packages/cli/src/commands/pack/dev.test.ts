@@ -3,7 +3,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { EXIT } from '../../io.ts';
 import { realHost } from '../../testing/real-host.ts';
-import { edit, packIn, packUntilInterrupted, scaffolded, temporaryPlace } from './testing/pack-folder.ts';
+import { edit, packIn, packUntilInterrupted, scaffolded, temporaryFolder } from './testing/pack-folder.ts';
 
 test('edit, save, and the next run uses it; a broken save is told and harms nothing', async (t) => {
   const { client, gantry } = await realHost(t, []);
@@ -47,8 +47,8 @@ test('a version that is installed for good is not replaced by one in development
 });
 
 test('a folder that is not there is named', async (t) => {
-  const place = await temporaryPlace(t);
-  const { code, err } = await packIn(place, 'dev', 'nowhere');
+  const root = await temporaryFolder(t);
+  const { code, err } = await packIn(root, 'dev', 'nowhere');
   assert.equal(code, EXIT.error);
   assert.match(err, /There is no folder nowhere/);
 });

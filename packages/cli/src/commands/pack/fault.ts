@@ -16,12 +16,12 @@ export class FaultyPack extends Error {}
 
 export const isError = ({ severity }: Fault): boolean => severity === 'error';
 
-/** As compilers write it, so that terminals and editors can jump to the place. */
+/** As compilers write it, so that terminals and editors can jump to the position. */
 export function printFaults({ io, style }: Call, folder: string, faults: readonly Fault[]): void {
   for (const { file, line, column, severity, message } of faults) {
-    const place = `${path.relative(io.cwd, path.join(folder, file)) || file}:${line}:${column}`;
+    const position = `${path.relative(io.cwd, path.join(folder, file)) || file}:${line}:${column}`;
     const grade = style(severity === 'error' ? 'red' : 'yellow', severity);
-    io.stdout.write(`${place}: ${grade}: ${printable(message)}\n`);
+    io.stdout.write(`${position}: ${grade}: ${printable(message)}\n`);
   }
 }
 

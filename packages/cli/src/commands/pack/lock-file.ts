@@ -9,7 +9,7 @@ import { UsageError } from '../../io.ts';
 export interface LockFile {
   /** As it was named; for messages. */
   readonly name: string;
-  readonly place: string;
+  readonly file: string;
   /** What the file says; absent without a file. */
   readonly text?: string;
   readonly lock?: PackLock;
@@ -17,12 +17,12 @@ export interface LockFile {
 
 export async function readLockFile({ args, io }: Call): Promise<LockFile> {
   const name = args.text('lock') ?? (io.env.GANTRY_PACK_LOCK || LOCKFILE_NAME);
-  const place = path.resolve(io.cwd, name);
-  const text = await readFile(place, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const file = path.resolve(io.cwd, name);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new UsageError(`Cannot read ${name} (${error.code}).`);
   });
-  return text === undefined ? { name, place } : { name, place, text, lock: readLock(text) };
+  return text === undefined ? { name, file } : { name, file, text, lock: readLock(text) };
 }
 
 /** Exact versions by name. */
@@ -30,11 +30,11 @@ export const pinsOf = ({ packs }: Pick<PackLock, 'packs'>): Map<string, string> 
   new Map(packs.map(({ name, version }) => [name, version]));
 
 /** Whole or not at all: a lockfile that is cut short would stop every install. */
-export async function saveLockFile({ name, place }: LockFile, text: string): Promise<void> {
-  const partial = `${place}.${randomUUID()}.partial`;
+export async function saveLockFile({ name, file }: LockFile, text: string): Promise<void> {
+  const partial = `${file}.${randomUUID()}.partial`;
   try {
     await writeFile(partial, text, { flag: 'wx', flush: true });
-    await rename(partial, place);
+    await rename(partial, file);
   } catch (error) {
     await rm(partial, { force: true });
     const code = error instanceof Error && 'code' in error ? error.code : error;

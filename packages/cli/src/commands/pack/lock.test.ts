@@ -145,14 +145,14 @@ test('the second registry is asked for what the first does not know', async (t) 
 });
 
 test('a command that cannot know everything writes nothing', async (t) => {
-  const { pack: run, place } = await sales(t);
+  const { pack: run, root } = await sales(t);
   const wrong = await run('lock', '--workflows', 'nowhere');
   assert.match(wrong.err, /Cannot read the folder nowhere \(ENOENT\)\. Name another with --workflows/);
-  await writeFile(path.join(place, 'workflows', 'broken.json'), '{ "id": ');
+  await writeFile(path.join(root, 'workflows', 'broken.json'), '{ "id": ');
   const broken = await run('lock');
   assert.equal(broken.code, 2);
   assert.match(broken.err, /broken\.json is not JSON/);
-  await writeFile(path.join(place, 'workflows', 'broken.json'), '{ "packs": { "vendor.acme.crm": "^1" } }');
+  await writeFile(path.join(root, 'workflows', 'broken.json'), '{ "packs": { "vendor.acme.crm": "^1" } }');
   assert.match((await run('lock')).err, /broken\.json: "packs" says of vendor\.acme\.crm no version/);
   const unnamed = await workspace(t);
   assert.match((await unnamed.pack('lock')).err, /Say which registry to ask: --registry/);

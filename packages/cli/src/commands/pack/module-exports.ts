@@ -34,7 +34,7 @@ const PROGRAMS: Readonly<Record<PackModule['language'], (url: string) => string>
 export async function moduleExports({ folder, file, language }: PackModule): Promise<ModuleExports> {
   const mark = `${crypto.randomUUID()}:`;
   const url = pathToFileURL(path.join(folder, file)).href;
-  const readable = [folder, fileURLToPath(LIST_TYPES)].map((place) => `--allow-fs-read=${place}`);
+  const readable = [folder, fileURLToPath(LIST_TYPES)].map((allowed) => `--allow-fs-read=${allowed}`);
   const program = ['--input-type=module', '--eval', PROGRAMS[language](JSON.stringify(url)), mark];
   const { stdout, stderr } = await load(['--permission', ...readable, ...program]);
   const at = stdout.lastIndexOf(mark);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { manifests } from '../../../../packs/src/testing/manifests.ts';
 import { realHost } from '../../testing/real-host.ts';
-import { edit, scaffolded, temporaryPlace } from './testing/pack-folder.ts';
+import { edit, scaffolded, temporaryFolder } from './testing/pack-folder.ts';
 
 const NAME = 'vendor.acme.greeter';
 
@@ -166,7 +166,7 @@ test('a pack of pure nodes may read what is stored, and one without code may do 
   await gantry('pack', 'install', await scaffolded(t));
   const pure = await gantry('pack', 'why', NAME);
   assert.match(pure.out, /^It may do nothing but compute\.$/m);
-  const form = path.join(await temporaryPlace(t), 'form');
+  const form = path.join(await temporaryFolder(t), 'form');
   await mkdir(form);
   await writeFile(path.join(form, 'pack.json'), JSON.stringify(manifests['form-content']));
   assert.equal((await gantry('pack', 'install', form)).code, 0);

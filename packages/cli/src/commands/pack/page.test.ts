@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { realHost } from '../../testing/real-host.ts';
-import { packIn, SAMPLES, temporaryPlace } from './testing/pack-folder.ts';
+import { packIn, SAMPLES, temporaryFolder } from './testing/pack-folder.ts';
 
 const page = await readFile(path.join(SAMPLES, '../docs/packs.md'), 'utf8');
 
@@ -26,20 +26,20 @@ const CASES = [
 
 for (const { name, expected, peers } of CASES)
   test(`the example ${name} is what pack new makes, and runs as it is typed`, async (t) => {
-    const place = await temporaryPlace(t);
+    const root = await temporaryFolder(t);
     const [, ...words] = typed(`pack new vendor.acme.${name}`);
-    assert.equal((await packIn(place, ...words)).code, 0);
-    const source = await readFile(path.join(place, name, 'index.mjs'), 'utf8');
+    assert.equal((await packIn(root, ...words)).code, 0);
+    const source = await readFile(path.join(root, name, 'index.mjs'), 'utf8');
     assert.ok(page.includes(`\`\`\`js\n${source}\`\`\`\n`), 'the page shows the code');
-    const manifest = JSON.parse(await readFile(path.join(place, name, 'pack.json'), 'utf8'));
+    const manifest = JSON.parse(await readFile(path.join(root, name, 'pack.json'), 'utf8'));
     assert.deepEqual(manifest.peerDependencies, peers);
     if (peers)
       assert.ok(page.includes(`${JSON.stringify({ peerDependencies: peers }, null, 2)}\n`), 'and the needs');
 
     const { gantry } = await realHost(t, []);
-    assert.equal((await gantry('pack', 'install', path.join(place, name))).code, 0);
+    assert.equal((await gantry('pack', 'install', path.join(root, name))).code, 0);
     const [run = '', file = '', ...rest] = typed(`run ${name}/example.json`);
-    const again = () => gantry(run, path.join(place, file), ...rest, '--json');
+    const again = () => gantry(run, path.join(root, file), ...rest, '--json');
     assert.equal((await again()).code, 0);
     assert.match((await again()).out, expected);
   });

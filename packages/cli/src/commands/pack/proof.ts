@@ -81,11 +81,13 @@ async function signed(files: BuiltPack['files'], key: SigningKey): Promise<Writt
 }
 
 /** A key on the command line is trusted for this pack. */
-async function keysAt(place: string, packName: string): Promise<TrustedKey[]> {
-  const found = await stat(place).catch(() => undefined);
-  if (!found) throw new UsageError(`There is no ${place}. --keys takes a public key or a folder of them.`);
-  const names = found.isDirectory() ? (await readdir(place)).map((name) => path.join(place, name)) : [place];
-  const files = names.filter((name) => name.endsWith('.pub') || name === place);
+async function keysAt(location: string, packName: string): Promise<TrustedKey[]> {
+  const found = await stat(location).catch(() => undefined);
+  if (!found) throw new UsageError(`There is no ${location}. --keys takes a public key or a folder of them.`);
+  const names = found.isDirectory()
+    ? (await readdir(location)).map((name) => path.join(location, name))
+    : [location];
+  const files = names.filter((name) => name.endsWith('.pub') || name === location);
   return Promise.all(
     files.map(async (file) => ({
       keyId: keyIdOf(file.replaceAll(path.sep, '/')),
@@ -121,9 +123,9 @@ function signatureText(signature: SignatureJudgement): string {
 
 async function judge(call: Call, { manifest, bytes, files }: BuiltPack): Promise<SignatureJudgement> {
   const { args, io } = call;
-  const place = args.text('keys');
+  const location = args.text('keys');
   const file = await trustFileOf(call);
-  const named = place === undefined ? [] : await keysAt(path.resolve(io.cwd, place), manifest.name);
+  const named = location === undefined ? [] : await keysAt(path.resolve(io.cwd, location), manifest.name);
   const manifestBytes = files.get('pack.json') ?? new Uint8Array();
   const { name, version, signing } = manifest;
   const pack = { name, version, signing, archive: bytes, manifestBytes, files };

@@ -36,17 +36,17 @@ async function asAdmin(address: string, body: object): Promise<void> {
 }
 
 /** A scaffold in `pack`, its key `KEY.pem`, and the namespace claimed with it. */
-async function author({ place }: Workspace, owner: string): Promise<string[]> {
-  await packIn(place, 'new', `vendor.${owner}.greeter`, '--out', 'pack');
-  await packIn(place, 'keygen', `${owner}-2026`);
-  const publicKey = await readFile(path.join(place, `${owner}-2026.pub`), 'utf8');
+async function author({ root }: Workspace, owner: string): Promise<string[]> {
+  await packIn(root, 'new', `vendor.${owner}.greeter`, '--out', 'pack');
+  await packIn(root, 'keygen', `${owner}-2026`);
+  const publicKey = await readFile(path.join(root, `${owner}-2026.pub`), 'utf8');
   const signingKey = { keyId: `${owner}-2026`, publicKey, validFrom: '2020-01-01T00:00:00Z' };
   await asAdmin('/v1/host/gantry/registry/claims', { namespace: `vendor.${owner}.*`, signingKey });
   return ['--signing-key', `${owner}-2026.pem`];
 }
 
-const release = ({ place }: Workspace, version: string, requires: readonly string[] = []): Promise<void> =>
-  edit(path.join(place, 'pack', 'pack.json'), (text) => {
+const release = ({ root }: Workspace, version: string, requires: readonly string[] = []): Promise<void> =>
+  edit(path.join(root, 'pack', 'pack.json'), (text) => {
     const manifest = JSON.parse(text);
     return JSON.stringify({ ...manifest, version, runtime: { ...manifest.runtime, requires } });
   });
@@ -105,7 +105,7 @@ test('every refusal says what to do', async (t) => {
     /\(signature_invalid\).*\nSign with the key/,
   );
   await here.pack('publish', 'pack', ...signed);
-  await edit(path.join(here.place, 'pack', 'README.md'), (text) => `${text}\nMore.\n`);
+  await edit(path.join(here.root, 'pack', 'README.md'), (text) => `${text}\nMore.\n`);
   assert.match(await refusal(...signed), /\(conflict\).*\nA version is published once\. Raise "version"/);
   assert.match(await refusal('--registry', 'http://127.0.0.1:9'), /Cannot reach the registry/);
   assert.match(await refusal('--registry', '.'), /needs the address of a running registry/);
@@ -115,7 +115,7 @@ test('every refusal says what to do', async (t) => {
 test('what check finds is found before anything is sent; nothing is sent without address and key', async (t) => {
   const here = await workspace(t, env());
   await author(here, 'faulty');
-  const archive = path.join(here.place, 'built.tgz');
+  const archive = path.join(here.root, 'built.tgz');
   await here.pack('build', 'pack', '--out', archive);
   const { files } = await readArchive(await readFile(archive));
   const broken = new Map([...files, ['index.mjs', Buffer.from('export cnst nodes = {};')]]);
@@ -123,7 +123,7 @@ test('what check finds is found before anything is sent; nothing is sent without
   const unloadable = await here.pack('publish', 'built.tgz');
   assert.equal(unloadable.code, 1);
   assert.match(unloadable.out, /^built\.tgz\/index\.mjs:1:\d+: error: SyntaxError/m);
-  await rm(path.join(here.place, 'pack', 'index.mjs'));
+  await rm(path.join(here.root, 'pack', 'index.mjs'));
   const { code, out } = await here.pack('publish', 'pack');
   assert.equal(code, 1);
   assert.match(out, /index\.mjs: The file is not in the pack/);

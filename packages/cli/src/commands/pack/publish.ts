@@ -100,10 +100,10 @@ function buildFacts(env: Call['io']['env']): string {
 
 /** As `pack check` judges it, warnings included. The bytes of an archive stay what they are. */
 async function checkedPack(call: Call, word: string): Promise<BuiltPack> {
-  const place = path.resolve(call.io.cwd, word);
-  const found = await stat(place).catch(() => undefined);
+  const location = path.resolve(call.io.cwd, word);
+  const found = await stat(location).catch(() => undefined);
   if (found?.isDirectory()) {
-    await refuseFaults(call, place, place);
+    await refuseFaults(call, location, location);
     return buildOf(call, word);
   }
   const built = await buildOf(call, word);
@@ -111,7 +111,7 @@ async function checkedPack(call: Call, word: string): Promise<BuiltPack> {
   try {
     const target = path.join(folder, 'pack');
     await extractArchive(built.bytes, { target, integrity: built.integrity });
-    await refuseFaults(call, target, place);
+    await refuseFaults(call, target, location);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -8,7 +8,7 @@ import { readManifest, requiresOf, writeArchive } from '@gantry/packs';
 import { publicValidator, skipWithoutPublicData } from '../../../../protocol/src/testing/public-schemas.ts';
 import { checkPack } from './check.ts';
 import { isError } from './fault.ts';
-import { buildSamples, SAMPLES, temporaryPlace } from './testing/pack-folder.ts';
+import { buildSamples, SAMPLES, temporaryFolder } from './testing/pack-folder.ts';
 
 const NAMES = readdirSync(SAMPLES, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -47,7 +47,7 @@ for (const name of NAMES) {
   });
 
   test(`${name} gives the same bytes wherever it lies`, async (t) => {
-    const elsewhere = path.join(await temporaryPlace(t), 'copy');
+    const elsewhere = path.join(await temporaryFolder(t), 'copy');
     await cp(path.join(samples, name), elsewhere, { recursive: true });
     const [first, second] = [await writeArchive(path.join(samples, name)), await writeArchive(elsewhere)];
     assert.equal(first.integrity, second.integrity);

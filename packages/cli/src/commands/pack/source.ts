@@ -27,16 +27,16 @@ export const packLabel = ({ name, version }: PackManifest): string => `${name}@$
 export const archiveName = ({ name, version }: PackManifest): string => `${name}-${version}.tgz`;
 
 export async function buildOf(call: Call, word: string): Promise<BuiltPack> {
-  const place = path.resolve(call.io.cwd, word);
-  const found = await stat(place).catch(() => undefined);
+  const location = path.resolve(call.io.cwd, word);
+  const found = await stat(location).catch(() => undefined);
   if (!found) throw new UsageError(`There is no ${word}. Name a pack folder or a .tgz archive.`);
-  if (found.isDirectory()) return buildFolder(call, place);
+  if (found.isDirectory()) return buildFolder(call, location);
   if (found.size > ARCHIVE_LIMITS.archiveBytesMax) {
     throw new UsageError(
       `${word} is larger than an archive may be, ${ARCHIVE_LIMITS.archiveBytesMax} bytes.`,
     );
   }
-  return openArchive(call, place);
+  return openArchive(call, location);
 }
 
 async function buildFolder(call: Call, folder: string): Promise<BuiltPack> {

@@ -59,9 +59,9 @@ export const COUNTING: Template = {
   example: { page: '/home' },
   code: (packName) => `/** @param {import('./ctx.d.mts').Ctx<{ page: string }>} ctx */
 async function count({ inputs, storage }) {
-  const place = '${packName}';
-  const { value } = await storage.kv.atomicIncrement({ namespace: place, key: inputs.page });
-  await storage.table.insert({ table: place, row: { page: inputs.page, visit: value } });
+  const store = '${packName}';
+  const { value } = await storage.kv.atomicIncrement({ namespace: store, key: inputs.page });
+  await storage.table.insert({ table: store, row: { page: inputs.page, visit: value } });
   return { status: 'success', outputs: { visits: value } };
 }
 `,

@@ -24,7 +24,7 @@ import {
   publishedDocuments,
 } from '../../../../packs/src/registry/testing/memory-registry.ts';
 import { startCli } from '../../testing/test-host.ts';
-import { type Place, placeFor } from './testing.ts';
+import { type Workspace, workspaceFor } from './testing.ts';
 
 const TOOLS = 'vendor.acme.tools';
 const MAIL = 'vendor.acme.mail';
@@ -58,7 +58,7 @@ async function serve(t: TestContext, answer: Answer): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-interface Scene extends Place {
+interface Scene extends Workspace {
   readonly folder: string;
   readonly url: string;
   /** Every address that was asked for. */
@@ -73,9 +73,9 @@ async function scene(t: TestContext, documents: Documents): Promise<Scene> {
     asked.push(address);
     return documents.get(address);
   });
-  const place = await placeFor(t, {});
-  const mirror = (...flags: string[]) => place.gantry('registry', 'mirror', url, 'mirror', ...flags);
-  return { ...place, url, asked, mirror, folder: path.join(place.place, 'mirror') };
+  const root = await workspaceFor(t, {});
+  const mirror = (...flags: string[]) => root.gantry('registry', 'mirror', url, 'mirror', ...flags);
+  return { ...root, url, asked, mirror, folder: path.join(root.root, 'mirror') };
 }
 
 const archivesIn = (asked: readonly string[]): number =>
@@ -119,17 +119,17 @@ test('a mirror has the bytes of the registry, and verifies with its keys as a fo
 });
 
 test('a mirror of a mirror is the same, and goes by the name of the first registry', async (t) => {
-  const { folder, place, gantry, mirror, url } = await scene(t, await documentsOf(pack(TOOLS)));
+  const { folder, root, gantry, mirror, url } = await scene(t, await documentsOf(pack(TOOLS)));
   await mirror();
   const files = await serve(t, (address) => readFile(path.join(folder, address)).catch(() => undefined));
   assert.equal((await gantry('registry', 'mirror', files, 'second')).code, 0);
   assert.equal((await gantry('registry', 'mirror', 'second', 'third')).code, 0);
-  assert.equal((await openFolderRegistry({ folder: path.join(place, 'third') })).url, url);
+  assert.equal((await openFolderRegistry({ folder: path.join(root, 'third') })).url, url);
   const names = (await readdir(folder, { recursive: true })).sort();
-  assert.deepEqual((await readdir(path.join(place, 'third'), { recursive: true })).sort(), names);
+  assert.deepEqual((await readdir(path.join(root, 'third'), { recursive: true })).sort(), names);
   for (const name of names.filter((file) => path.extname(file) !== '' && !/^v1\/packs\/[^/]+$/.test(file))) {
     if (name === '.well-known') continue;
-    const third = await readFile(path.join(place, 'third', name));
+    const third = await readFile(path.join(root, 'third', name));
     assert.deepEqual(third, await readFile(path.join(folder, name)), name);
   }
 });
@@ -165,8 +165,8 @@ test('killed half-way, it goes on where it was', async (t) => {
     }
     return documents.get(address);
   });
-  const { place, gantry } = await placeFor(t, {});
-  const folder = path.join(place, 'mirror');
+  const { root, gantry } = await workspaceFor(t, {});
+  const folder = path.join(root, 'mirror');
   const first = startCli(['registry', 'mirror', url, folder]);
   await half.promise;
   first.kill('SIGKILL');
@@ -254,7 +254,7 @@ test('a registry that stops answering is not asked for every version', async (t)
     archives++;
     return 'unavailable';
   });
-  const { gantry } = await placeFor(t, {});
+  const { gantry } = await workspaceFor(t, {});
   const { code, err } = await gantry('registry', 'mirror', url, 'mirror');
   assert.equal(code, 2);
   assert.match(err, /Run the same command again to continue/);

@@ -9,7 +9,7 @@ import {
 } from '../../../../registry/src/testing/registry-process.ts';
 import { ADMIN_KEY, temporaryFolder } from '../../../../registry/src/testing/test-registry.ts';
 import { edit } from '../pack/testing/pack-folder.ts';
-import { type Place, placeFor } from './testing.ts';
+import { type Workspace, workspaceFor } from './testing.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: RegistryProcess;
@@ -23,16 +23,16 @@ after(async () => {
   await folder.remove();
 });
 
-const place = (t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Place> =>
-  placeFor(t, { GANTRY_REGISTRY_URL: server.url, GANTRY_REGISTRY_KEY: ADMIN_KEY, ...env });
+const root = (t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Workspace> =>
+  workspaceFor(t, { GANTRY_REGISTRY_URL: server.url, GANTRY_REGISTRY_KEY: ADMIN_KEY, ...env });
 
-async function does({ gantry }: Place, ...args: string[]): Promise<string> {
+async function does({ gantry }: Workspace, ...args: string[]): Promise<string> {
   const { code, out, err } = await gantry(...args);
   assert.equal(code, 0, `${args.join(' ')}: ${err}`);
   return out;
 }
 
-async function refuses({ gantry }: Place, said: RegExp, ...args: string[]): Promise<void> {
+async function refuses({ gantry }: Workspace, said: RegExp, ...args: string[]): Promise<void> {
   const { code, err } = await gantry(...args);
   assert.equal(code, 2, args.join(' '));
   assert.match(err, said);
@@ -44,7 +44,7 @@ const versionOf = async (name: string, version: string) =>
   >;
 
 /** A pack of this owner, published as 0.1.0 with a key of its own. */
-async function published(here: Place, owner: string): Promise<string> {
+async function published(here: Workspace, owner: string): Promise<string> {
   const name = `vendor.${owner}.greeter`;
   await does(here, 'pack', 'new', name, '--out', 'pack');
   await does(here, 'pack', 'keygen', `${owner}-1`);
@@ -59,7 +59,7 @@ test('patterns in hints are quoted, since a shell would expand them', async (t) 
   t.after(empty.remove);
   const bare = await startRegistryProcess(empty.path);
   t.after(bare.stop);
-  const here = await place(t, { GANTRY_REGISTRY_URL: bare.url });
+  const here = await root(t, { GANTRY_REGISTRY_URL: bare.url });
   const hint = await does(here, 'registry', 'keys', 'ls');
   assert.match(hint, /^No keys yet\..* gantry registry claim 'vendor\.acme\.\*' --public-key/);
   for (const line of (await does(here, 'registry', '--help')).split('\n'))
@@ -67,7 +67,7 @@ test('patterns in hints are quoted, since a shell would expand them', async (t) 
 });
 
 test('a version is yanked, deprecated and unpublished, and all of it taken back', async (t) => {
-  const here = await place(t);
+  const here = await root(t);
   const name = await published(here, 'acme');
   const version = `${name}@0.1.0`;
   await refuses(here, /Give a reason with --reason/, 'registry', 'yank', version);
@@ -85,7 +85,7 @@ test('a version is yanked, deprecated and unpublished, and all of it taken back'
 });
 
 test('a key is rotated with the proof of the one before, and a mirror keeps both', async (t) => {
-  const here = await place(t);
+  const here = await root(t);
   const name = await published(here, 'globex');
   await does(here, 'pack', 'keygen', 'globex-2');
   await does(here, 'pack', 'keygen', 'stranger');
@@ -103,13 +103,13 @@ test('a key is rotated with the proof of the one before, and a mirror keeps both
   const listed = await does(here, 'registry', 'keys', 'ls');
   assert.match(listed, /globex-1 +retired +vendor\.globex\.\*/);
   assert.match(listed, /globex-2 +active +vendor\.globex\.\*/);
-  const manifest = path.join(here.place, 'pack', 'pack.json');
+  const manifest = path.join(here.root, 'pack', 'pack.json');
   await edit(manifest, (text) => JSON.stringify({ ...JSON.parse(text), version: '0.2.0' }));
   await does(here, 'pack', 'publish', 'pack', '--signing-key', 'globex-2.pem');
   assert.equal((await versionOf(name, '0.2.0')).version, '0.2.0');
 
   await does(here, 'registry', 'mirror', server.url, 'mirror', '--only', name);
-  const folder = path.join(here.place, 'mirror');
+  const folder = path.join(here.root, 'mirror');
   const keychain = await fetch(`${server.url}/v1/packs/${name}/-/keychain`);
   assert.equal(
     await readFile(path.join(folder, `v1/packs/${name}/-/keychain`), 'utf8'),
@@ -128,7 +128,7 @@ test('a key is rotated with the proof of the one before, and a mirror keeps both
 });
 
 test('a namespace is claimed first, and given a key later', async (t) => {
-  const here = await place(t);
+  const here = await root(t);
   const claimed = await does(here, 'registry', 'claim', 'vendor.initech.*');
   assert.match(claimed, /gantry registry keys add 'vendor\.initech\.\*' --public-key FILE/);
   await does(here, 'pack', 'keygen', 'initech-1');
@@ -155,7 +155,7 @@ test('a namespace is claimed first, and given a key later', async (t) => {
 });
 
 test('an advisory waits until what it is about is withdrawn', async (t) => {
-  const here = await place(t);
+  const here = await root(t);
   const name = await published(here, 'hooli');
   const advisory = {
     id: 'OPENWOP-2026-0042',
@@ -164,7 +164,7 @@ test('an advisory waits until what it is about is withdrawn', async (t) => {
     summary: 'It leaks.',
     affected: [{ packName: name, versions: '<0.2.0' }],
   };
-  await writeFile(path.join(here.place, 'advisory.json'), JSON.stringify(advisory));
+  await writeFile(path.join(here.root, 'advisory.json'), JSON.stringify(advisory));
   const add = ['registry', 'advisories', 'add', 'advisory.json'];
   await refuses(here, /vendor\.hooli\.greeter@0\.1\.0\. Yank them first/, ...add);
   await does(here, 'registry', 'yank', `${name}@0.1.0`, '--reason', 'It leaks.');
@@ -176,7 +176,7 @@ test('an advisory waits until what it is about is withdrawn', async (t) => {
 });
 
 test('what cannot work says what to do', async (t) => {
-  const here = await place(t);
+  const here = await root(t);
   const yank = ['registry', 'yank', 'vendor.acme.greeter@9.0.0', '--reason', 'x'];
   await refuses(here, /not_found/, ...yank);
   await refuses(
@@ -190,11 +190,11 @@ test('what cannot work says what to do', async (t) => {
   await refuses(here, /cannot "yakn".*yank/s, 'registry', 'yakn');
   await refuses(here, /Usage: gantry registry start/, 'registry');
   await refuses(here, /keys ls \| add/, 'registry', 'keys', 'rm');
-  const nobody = await place(t, { GANTRY_REGISTRY_KEY: '' });
+  const nobody = await root(t, { GANTRY_REGISTRY_KEY: '' });
   await refuses(nobody, /Set GANTRY_REGISTRY_KEY/, ...yank);
-  const stranger = await place(t, { GANTRY_REGISTRY_KEY: 'gk_wrong' });
+  const stranger = await root(t, { GANTRY_REGISTRY_KEY: 'gk_wrong' });
   await refuses(stranger, /unauthenticated.*Keys of hosts do not work/s, ...yank);
-  const nowhere = await place(t, { GANTRY_REGISTRY_URL: '' });
+  const nowhere = await root(t, { GANTRY_REGISTRY_URL: '' });
   await refuses(nowhere, /--registry http:\/\/127\.0\.0\.1:7071/, ...yank);
   await refuses(nowhere, /Cannot reach.*gantry registry start/s, ...yank, '--registry', 'http://127.0.0.1:1');
 });

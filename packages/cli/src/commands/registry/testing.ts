@@ -3,21 +3,24 @@ import type { TestContext } from 'node:test';
 import { runCli } from '../../cli.ts';
 import type { Said } from '../../testing/real-host.ts';
 import { memoryIo, memoryOutput } from '../../testing/test-host.ts';
-import { temporaryPlace } from '../pack/testing/pack-folder.ts';
+import { temporaryFolder } from '../pack/testing/pack-folder.ts';
 
-export interface Place {
-  readonly place: string;
+export interface Workspace {
+  readonly root: string;
   gantry(...args: string[]): Promise<Said>;
 }
 
-export async function placeFor(t: TestContext, env: Readonly<Record<string, string>>): Promise<Place> {
-  const place = await temporaryPlace(t);
+export async function workspaceFor(
+  t: TestContext,
+  env: Readonly<Record<string, string>>,
+): Promise<Workspace> {
+  const root = await temporaryFolder(t);
   return {
-    place,
+    root,
     async gantry(...args) {
       const { io, err } = memoryIo();
       const stdout = memoryOutput(false);
-      const world = { ...io, stdout, cwd: place, now: Date.now, env: { NO_COLOR: '1', ...env } };
+      const world = { ...io, stdout, cwd: root, now: Date.now, env: { NO_COLOR: '1', ...env } };
       const code = await runCli(args, world);
       return { code, out: stdout.text, err: err.text };
     },

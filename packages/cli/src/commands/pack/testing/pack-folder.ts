@@ -1,4 +1,4 @@
-/** For tests: pack folders in a temporary place, and command lines that need no host. */
+/** For tests: pack folders in a temporary root, and command lines that need no host. */
 import { execFile } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -15,10 +15,10 @@ import { memoryIo } from '../../../testing/test-host.ts';
 /** Where the project keeps its sample packs. */
 export const SAMPLES = fileURLToPath(new URL('../../../../../../packs', import.meta.url));
 
-export async function temporaryPlace(t: TestContext): Promise<string> {
-  const place = await mkdtemp(path.join(tmpdir(), 'gantry-pack-'));
-  t.after(() => rm(place, { recursive: true, force: true }));
-  return place;
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const root = await mkdtemp(path.join(tmpdir(), 'gantry-pack-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  return root;
 }
 
 /** One `gantry pack` command line in a folder. */
@@ -34,9 +34,9 @@ export async function scaffolded(
   name = 'vendor.acme.greeter',
   ...flags: string[]
 ): Promise<string> {
-  const place = await temporaryPlace(t);
-  await packIn(place, 'new', name, '--out', 'pack', ...flags);
-  return path.join(place, 'pack');
+  const root = await temporaryFolder(t);
+  await packIn(root, 'new', name, '--out', 'pack', ...flags);
+  return path.join(root, 'pack');
 }
 
 /** Changes one file of a pack as an author would. */

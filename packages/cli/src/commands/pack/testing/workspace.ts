@@ -6,10 +6,10 @@ import { TEST_KEY } from '../../../../../host/src/testing/host-process.ts';
 import { runCli } from '../../../cli.ts';
 import type { Said } from '../../../testing/real-host.ts';
 import { memoryIo, memoryOutput } from '../../../testing/test-host.ts';
-import { temporaryPlace } from './pack-folder.ts';
+import { temporaryFolder } from './pack-folder.ts';
 
 export interface Workspace {
-  readonly place: string;
+  readonly root: string;
   /** A definition that asks for packs, by name and range. */
   workflow(id: string, packs: Readonly<Record<string, object>>): Promise<void>;
   /** One command line without a terminal. */
@@ -24,8 +24,8 @@ export interface Workspace {
 export type Env = Readonly<Record<string, string>>;
 
 export async function workspace(t: TestContext, env: Env = {}): Promise<Workspace> {
-  const place = await temporaryPlace(t);
-  await mkdir(path.join(place, 'workflows'));
+  const root = await temporaryFolder(t);
+  await mkdir(path.join(root, 'workflows'));
   const run = async (args: readonly string[], lines?: readonly string[]): Promise<Said> => {
     const { io, err } = memoryIo();
     const stdout = memoryOutput(lines !== undefined);
@@ -35,17 +35,17 @@ export async function workspace(t: TestContext, env: Env = {}): Promise<Workspac
       ...io,
       stdin,
       stdout,
-      cwd: place,
+      cwd: root,
       env: { GANTRY_API_KEY: TEST_KEY, NO_COLOR: '1', ...env },
     };
     const code = await runCli(['pack', ...args], world);
     return { code, out: stdout.text, err: err.text };
   };
-  const lockText = () => readFile(path.join(place, 'pack-lock.json'), 'utf8');
+  const lockText = () => readFile(path.join(root, 'pack-lock.json'), 'utf8');
   return {
-    place,
+    root,
     workflow: (id, packs) =>
-      writeFile(path.join(place, 'workflows', `${id}.json`), JSON.stringify({ id, packs })),
+      writeFile(path.join(root, 'workflows', `${id}.json`), JSON.stringify({ id, packs })),
     pack: (...args) => run(args),
     typing: (lines, ...args) => run(args, lines),
     lockText,
