@@ -14,6 +14,7 @@ import { mountRegistry } from './mounted-registry.ts';
 import { createPacks } from './packs/packs.ts';
 import { processLog } from './redaction/process-log.ts';
 import { createRedactions, type Redactions } from './redaction/redactions.ts';
+import { sealedJournal } from './redaction/sealed-journal.ts';
 import type { LeaseTerms } from './runtime/claims.ts';
 import { INVOCATION_RETENTION_MS, startRetention } from './runtime/retention.ts';
 import { createServices, type Services, type ServicesOptions } from './services.ts';
@@ -92,9 +93,12 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const opening = options.store ?? (await openStore(settings));
   opened.push(() => opening.close());
   const health = watchStore({ store: opening, log, renewEveryMs: lease.renewEveryMs });
-  const { store } = health;
   // Processes that share a database must agree on what is due and whose lease has ended
-  const now = options.now ?? store.now ?? Date.now;
+  const now = options.now ?? health.store.now ?? Date.now;
+  const masterKey = await openMasterKey({ settings, store: health.store, now });
+  // Processes of one database must know each other's tokens.
+  if (isShared(settings)) await masterKey.claim();
+  const store = sealedJournal(health.store, masterKey, redactions);
   const address = new PublicAddress(settings.publicUrl);
   const base: Base = {
     settings,
@@ -113,10 +117,6 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     address,
     publicUrl: () => address.url,
   };
-  const masterKey = await openMasterKey(base);
-  // Processes of one database must know each other's tokens.
-  if (isShared(settings)) await masterKey.claim();
-
   const surfaces = await openSurfaces({
     ...base,
     masterKey,

@@ -1,5 +1,7 @@
 /** What a tenant's runs write, through the front door: packs, forks, children and people's inputs. */
 import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import { formsOf } from '@gantry/protocol/redaction';
 import { sharedPackTest } from '../packs/testing/pack-test.ts';
@@ -33,9 +35,13 @@ async function assertRunClean(api: Awaited<ReturnType<typeof openPacks>>, runId:
   return texts.map(([, text]) => text).join('\n');
 }
 
-const leaking = (body: string) => ({
-  nodes: { [TYPE]: { body: `const secret = ${JSON.stringify(SECRET)}; ${body}` } },
-});
+/** The code itself, which is kept too, does not have the secret. */
+const leaking = (body: string, role = 'pure') => {
+  const backwards = JSON.stringify([...SECRET].reverse().join(''));
+  return {
+    nodes: { [TYPE]: { body: `const secret = [...${backwards}].reverse().join(''); ${body}`, role } },
+  };
+};
 
 test('outputs, logs, chunks, variables and names that pack code makes of a secret', async () => {
   const api = await openPacks();
@@ -83,7 +89,9 @@ test('errors of nodes, with their details, also where the message is cut', async
 
 test('what people send: inputs, metadata, tags and answers; and what the definition itself says', async () => {
   const api = await openPacks();
-  const inputs = { text: { type: 'static' as const, value: `key ${SECRET}` } };
+  const written = 'written-into-the-definition';
+  api.host.services.redactions.note(TENANT, written, 'cred-3');
+  const inputs = { text: { type: 'static' as const, value: `key ${written}` } };
   await api.registered(
     workflow('said', [node('a', 'core.noop', {}, { inputs })], {
       variables: [{ name: 'given', type: 'string' }],
@@ -93,7 +101,7 @@ test('what people send: inputs, metadata, tags and answers; and what the definit
   const runId = await api.start('said', { inputs: { given: SECRET }, ...tagged });
   const run = await api.ended(runId);
   assert.deepEqual(run.variables, { given: '[REDACTED:cred-1]' });
-  await assertRunClean(api, runId);
+  assert.ok(!(await assertRunClean(api, runId)).includes(written));
   const fork = await api.post(`/v1/runs/${runId}:fork`, { mode: 'replay', fromSeq: 0 });
   assert.equal(fork.statusCode, 201, fork.body);
   await api.ended(fork.json().runId);
@@ -119,6 +127,8 @@ test('a log that is older than the secret is forked without it', async () => {
 
 test('text of another tenant is not redacted: it could find out by guessing what the secrets are', async () => {
   const api = await openPacks();
+  const guessed = 'guessed-by-another-tenant';
+  api.host.services.redactions.note(TENANT, guessed, 'cred-4');
   const scopes = ['runs:create', 'runs:read', 'workflows:write'];
   const key = await api.post('/v1/host/gantry/keys', { name: 'other', tenant: 'other', scopes });
   assert.equal(key.statusCode, 201, key.body);
@@ -127,9 +137,9 @@ test('text of another tenant is not redacted: it could find out by guessing what
   const definition = workflow('guess', [node('a', 'core.noop')], { variables });
   const registered = await api.post('/v1/host/gantry/workflows', definition, headers);
   assert.equal(registered.statusCode, 201, registered.body);
-  const started = await api.post('/v1/runs', { workflowId: 'guess', inputs: { given: SECRET } }, headers);
+  const started = await api.post('/v1/runs', { workflowId: 'guess', inputs: { given: guessed } }, headers);
   const run = (await api.get(`/v1/runs/${started.json().runId}`, headers)).json();
-  assert.deepEqual(run.variables, { given: SECRET });
+  assert.deepEqual(run.variables, { given: guessed });
 });
 
 test('errors of requests', async () => {
@@ -141,4 +151,57 @@ test('errors of requests', async () => {
   const unknown = await api.post('/v1/runs', { workflowId: SECRET });
   assert.equal(unknown.statusCode, 404, unknown.body);
   assertClean(unknown.body, 'the refusal');
+});
+
+test('a node that runs again reads what it first got, though the record of it is sealed', async () => {
+  const api = await openPacks();
+  await api.install(
+    leaking(
+      `
+      const held = ctx.sideEffects.tryAcquire({ effectType: 'login', idempotencyKey: 'k' });
+      if (held.state === 'acquired') ctx.sideEffects.markCompleted(held.effectId, { token: 'Bearer ' + secret });
+      if (ctx.attempt === 0) return { status: 'error', error: { code: 'BUSY', message: 'later', retryable: true } };
+      return { isSame: held.previousResult.token === 'Bearer ' + secret };`,
+      'side-effect',
+    ),
+  );
+  await api.registered(
+    workflow('again', [node('a', TYPE, {}, { settings: { maxRetries: 1, backoffMs: 0 } })]),
+  );
+  const run = await api.ended(await api.start('again'));
+  assert.deepEqual(run.outputs, { isSame: true }, JSON.stringify(run));
+});
+
+test('a call to the host with the secret in it is refused, as text, in bytes or encoded', async () => {
+  const api = await openPacks();
+  await api.install(
+    leaking(
+      `
+      const refused = [];
+      for (const value of [secret, { deep: [secret] }, Buffer.from(secret).toString('hex')])
+        await ctx.storage.kv.put({ key: 'k', value }).catch(({ code }) => refused.push(code));
+      await ctx.storage.kv.get({ key: secret }).catch(({ code }) => refused.push(code));
+      const body = new TextEncoder().encode('x' + secret);
+      await ctx.storage.blob.put({ key: 'b', body }).catch(({ code }) => refused.push(code));
+      await ctx.storage.kv.put({ key: 'k', value: secret.slice(1) });
+      return { refused };`,
+      'side-effect',
+    ),
+  );
+  await api.registered(workflow('passes', [node('a', TYPE)]));
+  const run = await api.ended(await api.start('passes'));
+  const { refused } = run.outputs as { refused: string[] };
+  assert.deepEqual(refused, Array(5).fill('secret_in_arguments'), JSON.stringify(run));
+});
+
+test('nothing in the data folder has the secret, in whatever encoding', async () => {
+  const { dataDir } = await openPacks();
+  const files = await readdir(dataDir, { recursive: true, withFileTypes: true });
+  let bytes = 0;
+  for (const file of files.filter((each) => each.isFile())) {
+    const text = (await readFile(path.join(file.parentPath, file.name))).toString('latin1');
+    bytes += text.length;
+    for (const form of FORMS) assert.ok(!text.includes(Buffer.from(form).toString('latin1')), file.name);
+  }
+  assert.ok(bytes > 100_000, 'the database was read');
 });

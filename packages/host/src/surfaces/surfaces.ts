@@ -6,6 +6,8 @@ import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import type { Members } from '../packs/node-controls/members.ts';
 import type { SurfaceFacts } from '../packs/node-controls/surfaces.ts';
+import { holdsSecret } from '../redaction/holds-secret.ts';
+import type { Redactions } from '../redaction/redactions.ts';
 import type { Settings } from '../settings.ts';
 import { backendMetrics } from './backend-metrics.ts';
 import { callJournal } from './call-journal.ts';
@@ -15,6 +17,7 @@ import { CallMetrics } from './call-metrics.ts';
 export interface SurfacesOptions {
   readonly settings: Pick<Settings, 'dataDir' | 'backends' | 'buckets'>;
   readonly masterKey: MasterKey;
+  readonly redactions: Pick<Redactions, 'of'>;
   /** Where links to objects lead; asked when one is made. */
   readonly publicUrl: () => Promise<string>;
   /** As long as a run may last: a node that goes on must find what it did. */
@@ -61,6 +64,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   const gate = createCallGate({
     surfaces: opened.surfaces,
     now,
+    holdsSecret: (tenant, sent) => holdsSecret(options.redactions.of(tenant), sent),
     onCall: (report) => {
       metrics.record(report);
       tell(report);

@@ -7,6 +7,10 @@ export const SURFACE_ERRORS = {
       'The pack called a capability that this host does not offer.',
       'See `details.capability`; use a host that advertises it, or another node.',
     ],
+    secret_in_arguments: [
+      'The arguments of the call contain a secret that is open in this tenant.',
+      'Send it only with ctx.http, or name the credential instead of its value: nothing else may keep it or pass it on.',
+    ],
     kv_key_too_large: [
       'The key is longer than a key may be.',
       'Shorten the key to `details.maxKeyBytes`, for instance by hashing it.',

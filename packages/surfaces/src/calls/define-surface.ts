@@ -74,6 +74,8 @@ export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' 
   readonly journal: Journal | 'backend' | 'change';
   /** People may call it by requests too; only with `journal: 'change'`. */
   readonly people?: true;
+  /** What secrets are for: pack code may pass them here, and nowhere else. */
+  readonly consumesSecrets?: true;
   readonly limits: Readonly<Record<string, number>>;
   readonly exceeded?: Readonly<Record<string, ErrorCode>>;
   readonly options?: Readonly<Record<string, SurfaceOption>>;

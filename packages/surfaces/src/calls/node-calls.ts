@@ -66,6 +66,8 @@ export interface CallReport {
 
 export interface CallDeps {
   readonly now: () => number;
+  /** Whether a secret that is open in the tenant is in what pack code sends, in whatever encoding. */
+  readonly holdsSecret?: (tenant: string, sent: Data) => boolean;
   readonly onCall: (report: CallReport) => void;
 }
 
@@ -155,6 +157,8 @@ export class NodeCalls {
     const writes = route.method.effect !== 'read';
     if (writes && this.#facts.effect === 'pure')
       throw notPure(this.#facts, { ...route, what: route.method.effect });
+    if (!route.surface.literal.consumesSecrets && this.#deps.holdsSecret?.(tenant, sent))
+      throw new OpenwopError('secret_in_arguments');
     const input = through(route.takes, sent, { input: sent, now });
     route.checkInput(input);
     const call = { tenant, workspace, principal, caller: this.#caller, signal: io.signal, now };
