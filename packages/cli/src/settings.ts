@@ -9,14 +9,18 @@ export interface Settings {
   readonly dataDir: string;
 }
 
-const DEFAULT_URL = 'http://127.0.0.1:7070';
+const DEFAULT_PORT = '7070';
 
 /** Flags win over the environment. */
 export function readSettings(args: Pick<Args, 'text'>, io: Pick<Io, 'env' | 'cwd'>): Settings {
-  const url = args.text('url') ?? (io.env.GANTRY_URL || DEFAULT_URL);
+  // A host that was given a port by this variable is the one that is meant
+  const url = args.text('url') ?? (io.env.GANTRY_URL || `http://127.0.0.1:${portOf(io.env.GANTRY_PORT)}`);
   const dataDir = path.resolve(io.cwd, args.text('data') ?? (io.env.GANTRY_DATA_DIR || '.gantry'));
   return { url, dataDir, ...readKey(args.text('key'), io.env.GANTRY_API_KEY) };
 }
+
+/** With 0 the host chose one that only its start printed. */
+const portOf = (text = ''): string => (/^[1-9]\d{0,4}$/.test(text) ? text : DEFAULT_PORT);
 
 function readKey(
   flag: string | undefined,

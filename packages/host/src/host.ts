@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { createEgressByPurpose, type EgressByPurpose } from '@gantry/egress';
-import { type AdminKey, drained, ensureAdminKey, randomBytes } from '@gantry/http';
+import { type AdminKey, drained, ensureAdminKey, listen, randomBytes } from '@gantry/http';
 import { createTurns, type Turns } from '@gantry/limiter';
 import { openPostgres, openSqlite, type Store, writePidFile } from '@gantry/store';
 import type { FastifyInstance } from 'fastify';
@@ -219,7 +219,7 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
       const url = await address.opened(async () => {
         await services.start();
         await registry?.start();
-        return app.listen({ host: settings.host, port: settings.port });
+        return listen(app, settings);
       });
       ready = true;
       return url;

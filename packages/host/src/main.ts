@@ -1,6 +1,6 @@
-import { adminKeyLine, runServerProcess } from '@gantry/http';
+import { adminKeyLine, openWarnings, runServerProcess } from '@gantry/http';
 import { createHost, type Host } from './host.ts';
-import { readSettings, settingWarnings } from './settings.ts';
+import { readSettings, settingWarnings, usage } from './settings.ts';
 import { HOST_VERSION } from './version.ts';
 
 function greeting(host: Host, url: string): string[] {
@@ -33,8 +33,12 @@ function tellSandbox({ services }: Host): void {
 async function create(): Promise<Host> {
   const args = process.argv.slice(2);
   const settings = readSettings(args, process.env);
-  for (const warning of settingWarnings(args, process.env)) process.stderr.write(`gantry: ${warning}\n`);
+  const warnings = [
+    ...settingWarnings(args, process.env),
+    ...openWarnings(settings.host, settings.publicUrl),
+  ];
+  for (const warning of warnings) process.stderr.write(`gantry: ${warning}\n`);
   return createHost({ settings });
 }
 
-await runServerProcess('gantry', create, greeting);
+await runServerProcess({ name: 'gantry', usage, create, greet: greeting });

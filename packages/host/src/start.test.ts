@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -83,6 +84,18 @@ test('with PostgreSQL too the data folder names the process while it runs', asyn
   assert.equal(readFileSync(pidFile, 'utf8').trim(), String(host.child.pid));
   assert.equal(await host.stop(), 0);
   assert.ok(!existsSync(pidFile));
+});
+
+test('a host that other machines reach says so, and prints an address that they can use', async (t) => {
+  const { out, err } = await start(t, {}, '--host', '0.0.0.0');
+  assert.match(err, /^gantry: Other machines reach 0\.0\.0\.0 without TLS/);
+  assert.doesNotMatch(out, /0\.0\.0\.0/);
+  const address = Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+  assert.ok(out.includes(`serving on http://${address ?? '127.0.0.1'}:`), out);
+  const safe = await start(t, { GANTRY_PUBLIC_URL: 'https://gantry.example' }, '--host', '0.0.0.0');
+  assert.equal(safe.err, '');
 });
 
 test('an admin key that can be guessed ends the start', async (t) => {

@@ -22,6 +22,7 @@ export { type Answer, Idempotency, RETENTION_SECONDS, type RecordAnswer } from '
 export { liveTenant } from './key-secret.ts';
 export { ROTATION_GRACE_SECONDS } from './key-service.ts';
 export { keyRoutes } from './keys.ts';
+export { listen, openWarnings } from './listening.ts';
 export { drained, runServerProcess, unhandledRejections } from './process.ts';
 export { randomBytes } from './random-bytes.ts';
 export { CONTENT_ENCODINGS, JSON_TYPE, notModified, readPayload } from './reply.ts';

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 const PROGRAM = `
   import { runServerProcess, unhandledRejections } from ${JSON.stringify(import.meta.resolve('./process.ts'))};
   const server = { start: async () => 'here', stop: async () => {} };
-  await runServerProcess('test', async () => server, () => []);
+  await runServerProcess({ name: 'test', usage: () => '', create: async () => server, greet: () => [] });
   void Promise.reject(new Error('forgotten'));
   setTimeout(() => console.log('counted ' + unhandledRejections.count), 10);
 `;

@@ -22,17 +22,28 @@ function reportRejections(name: string): void {
   });
 }
 
-/** Exit codes: 1 it could not start, 2 a setting is wrong. `name` begins what is said on stderr. */
-export async function runServerProcess<Server extends ServedProcess>(
-  name: string,
-  create: () => Promise<Server>,
-  greet: (server: Server, url: string) => readonly string[],
-): Promise<void> {
+export interface ServerProcess<Server extends ServedProcess> {
+  /** Begins what is printed on stderr. */
+  readonly name: string;
+  /** What `--help` prints. */
+  readonly usage: () => string;
+  readonly create: () => Promise<Server>;
+  readonly greet: (server: Server, url: string) => readonly string[];
+}
+
+/** Exit codes: 1 it could not start, 2 a setting is wrong. */
+export async function runServerProcess<Server extends ServedProcess>({
+  name,
+  usage,
+  create,
+  greet,
+}: ServerProcess<Server>): Promise<void> {
   const fail = (error: unknown): never => {
     process.stderr.write(`${name}: ${textOf(error)}\n`);
     process.exit(error instanceof SettingsError ? 2 : 1);
   };
   reportRejections(name);
+  if (process.argv.includes('--help')) return print([usage()]);
   try {
     const server = await create();
     const stop = (): void => {

@@ -1,5 +1,6 @@
 /** Settings from flags and environment: a table says what each is called, means and is read by. Flags win. */
 import { parseArgs } from 'node:util';
+import { didYouMean } from '@gantry/protocol';
 import { type Environment, type Read, SettingsError } from './setting-readers.ts';
 
 export interface Setting<T = unknown> {
@@ -44,11 +45,24 @@ const mapped = (table: SettingTable, map: (setting: Setting, name: string) => un
 function readFlags(table: SettingTable, args: readonly string[]): Environment {
   const names = Object.values(table).flatMap(({ flag }) => flag ?? []);
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    throw new SettingsError(`${error instanceof Error ? error.message : error}\n\n${usageOf(table)}`);
-  }
+  const { values, tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true });
+  for (const token of tokens) checkFlag(names, token);
+  return values as Environment;
+}
+
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
+
+function checkFlag(names: readonly string[], token: Token): void {
+  if (token.kind === 'option-terminator') return;
+  if (token.kind === 'positional')
+    throw new SettingsError(`"${token.value}" is not a flag. See all flags: --help`);
+  const { name, rawName, value } = token;
+  if (!names.includes(name))
+    throw new SettingsError(
+      `There is no flag ${rawName}.${didYouMean(name, names, '--') || ' See all flags: --help'}`,
+    );
+  if (value === undefined || value.startsWith('--'))
+    throw new SettingsError(`${rawName} needs a value: ${rawName} VALUE`);
 }
 
 export function usageOf(table: SettingTable): string {

@@ -1,6 +1,6 @@
-import { adminKeyLine, adminKeyWarnings, runServerProcess } from '@gantry/http';
+import { adminKeyLine, adminKeyWarnings, openWarnings, runServerProcess } from '@gantry/http';
 import { createRegistryServer, type RegistryServer } from './server.ts';
-import { readSettings } from './settings.ts';
+import { readSettings, usage } from './settings.ts';
 
 const NAME = 'gantry registry';
 
@@ -9,9 +9,15 @@ const greeting = ({ adminKey }: RegistryServer, url: string): string[] => [
   ...adminKeyLine(adminKey, process.env),
 ];
 
-for (const warning of adminKeyWarnings(process.env)) process.stderr.write(`${NAME}: ${warning}\n`);
-await runServerProcess(
-  NAME,
-  async () => createRegistryServer({ settings: readSettings(process.argv.slice(2), process.env) }),
-  greeting,
-);
+await runServerProcess({
+  name: NAME,
+  usage,
+  create: async () => {
+    const settings = readSettings(process.argv.slice(2), process.env);
+    const { host, publicUrl } = settings;
+    for (const warning of [...adminKeyWarnings(process.env), ...openWarnings(host, publicUrl)])
+      process.stderr.write(`${NAME}: ${warning}\n`);
+    return createRegistryServer({ settings });
+  },
+  greet: greeting,
+});

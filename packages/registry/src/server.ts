@@ -8,6 +8,7 @@ import {
   drained,
   ensureAdminKey,
   keyRoutes,
+  listen,
   randomBytes,
 } from '@gantry/http';
 import { type ArchiveLimits, readTrustFile, type SigstoreTrust, TrustFileError } from '@gantry/packs';
@@ -97,7 +98,7 @@ export async function createRegistryServer(options: RegistryServerOptions): Prom
     prepare,
     async start() {
       await prepare();
-      url = await app.listen({ host: settings.host, port: settings.port });
+      url = await listen(app, settings);
       return url;
     },
     async stop() {

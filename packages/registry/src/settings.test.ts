@@ -43,5 +43,8 @@ test('what cannot be used is refused by name', () => {
       () => readSettings([], { [name]: value }),
       (error) => error instanceof SettingsError && error.message.includes(name),
     );
-  assert.throws(() => readSettings(['--colour', 'red'], {}), /GANTRY_REGISTRY_PORT/);
+  assert.throws(
+    () => readSettings(['--colour', 'red'], {}),
+    /^Error: There is no flag --colour\. See all flags: --help$/,
+  );
 });

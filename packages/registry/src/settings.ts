@@ -8,6 +8,7 @@ import {
   SettingsError,
   type SettingsOf,
   setting,
+  usageOf,
 } from '@gantry/http';
 import { readStorageSetting, type StorageSetting } from './storage/open-storage.ts';
 
@@ -61,6 +62,8 @@ const SERVED = {
     adminKeyOf,
   ),
 };
+
+export const usage = (): string => usageOf(SERVED);
 
 type Texts = Omit<SettingsOf<typeof SERVED>, 'storage' | 's3Endpoint'>;
 export type Settings = Texts & { readonly storage: StorageSetting };

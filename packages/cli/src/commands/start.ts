@@ -1,27 +1,15 @@
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Command, option } from '../command.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { UsageError } from '../io.ts';
 
-const FORWARDED = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
-
-/** A server of Gantry's in the foreground: it gets our signals, and its exit code becomes ours. */
-export function runServer(script: string, words: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [script, ...words], { stdio: 'inherit' });
-  for (const signal of FORWARDED) {
-    process.on(signal, () => {
-      // A terminal has already sent Ctrl-C to the child; a second one would cut its drain short.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
-    });
-  }
-  return new Promise((resolve) => {
-    child.on('error', () => resolve(EXIT.error));
-    child.on('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
-  });
+/** A server of Gantry's, which takes over this process: nothing has to pass on signals, or can be left behind. */
+export async function runServer(script: string, words: readonly string[]): Promise<never> {
+  process.argv.splice(1, process.argv.length, script, ...words);
+  await import(pathToFileURL(script).href);
+  return new Promise(() => {});
 }
 
-/** The host stands above the CLI: it is started, never imported. */
+/** The host stands above the CLI, which knows where it starts and nothing else of it. */
 function hostMain(): string {
   try {
     return fileURLToPath(new URL('../bin/start.mjs', import.meta.resolve('@gantry/host')));
