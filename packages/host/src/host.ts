@@ -9,8 +9,11 @@ import type { FastifyInstance } from 'fastify';
 import type { DestinationStream, Logger } from 'pino';
 import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
+import type { Credentials } from './credentials/credentials.ts';
+import { secretsPort } from './credentials/secrets-port.ts';
 import { openMasterKey } from './master-key.ts';
 import { mountRegistry } from './mounted-registry.ts';
+import { nodeSecrets } from './packs/node-controls/node-secrets.ts';
 import { createPacks } from './packs/packs.ts';
 import { processLog } from './redaction/process-log.ts';
 import { createRedactions, type Redactions } from './redaction/redactions.ts';
@@ -117,9 +120,12 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     address,
     publicUrl: () => address.url,
   };
+  // Known before any node runs
+  const credentials = (): Credentials => services.credentials;
   const surfaces = await openSurfaces({
     ...base,
     masterKey,
+    secrets: secretsPort(credentials),
     publicUrl: () => address.known(),
     invocationRetentionMs: INVOCATION_RETENTION_MS,
   });
@@ -127,6 +133,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const packs = createPacks({
     ...base,
     surfaces,
+    secrets: nodeSecrets({ credentials, aiProviders: [] }),
     facts: { name: HOST_NAME, retentionSeconds: settings.retentionDays * SECONDS_PER_DAY },
   });
   // Workflows that are loaded next may use what the settings name.
@@ -136,7 +143,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const served = await loadWorkflowsFolder(settings.workflowsDir, workflows, log);
   const adminKey = await ensureAdminKey(store, { ...settings, now, randomBytes });
   const retentionMs = settings.retentionDays * SECONDS_PER_DAY * 1_000;
-  const services = await createServices({
+  const services: Services = await createServices({
     ...base,
     masterKey,
     workflows,

@@ -26,6 +26,7 @@ const NAMES = [
   { capability: 'queueBus', path: 'queueBus', holds: 'the queues', aliases: ['storage.queue', 'queue'] },
   { capability: 'blobStorage', path: 'storage.blob', holds: 'the objects' },
   { capability: 'fs', path: 'fs', holds: 'the files' },
+  { capability: 'secrets', path: 'secrets', holds: 'the values of credentials' },
 ] as const satisfies readonly (Omit<SurfaceName, 'aliases' | 'seam'> & Partial<SurfaceName>)[];
 
 export type SurfaceCapability = (typeof NAMES)[number]['capability'];
@@ -43,7 +44,7 @@ const OTHERS = (
   'credentials dataIntegration deadLetter dispatch entities eventLog execClass feedback heartbeat http ' +
   'httpClient i18n interrupt kanban knowledge launchStudio mcp media memory messaging multiAgent ' +
   'multiPartyConversation oauth packs portability production promptLibrary prompts replay sandbox ' +
-  'scheduling secrets subWorkflow toolCatalog toolHooks triggerBridge uiPlugins webhooks webResearch ' +
+  'scheduling subWorkflow toolCatalog toolHooks triggerBridge uiPlugins webhooks webResearch ' +
   'webSearch workflowChainPacks workspace'
 ).split(' ');
 

@@ -12,6 +12,8 @@ export const CREDENTIAL_LIMITS = {
   /** Values that are in use at once. */
   versionsMax: 10,
   sharesMax: 100,
+  /** Values that a run may give to pack code in a minute. */
+  revealedPerMinuteMax: 120,
   overlapSecondsMax: 90 * 86_400,
   overlapSecondsDefault: 86_400,
   /** A shorter value cannot be found in text without finding what is none, so pack code never gets it. */

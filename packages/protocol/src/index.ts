@@ -1,3 +1,4 @@
+export * from './act.ts';
 export * from './backend-health.ts';
 export * from './capability-names.ts';
 export * from './connection.ts';

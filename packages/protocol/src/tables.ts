@@ -52,3 +52,6 @@ export const CONNECTIONS = {
   path: 'connections',
   id: 'connectionId',
 } as const satisfies Table;
+
+/** Read only. */
+export const ACTS = { path: 'acts', id: 'actId' } as const satisfies Table;

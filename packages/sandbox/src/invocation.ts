@@ -40,6 +40,10 @@ export interface NodeContext {
   readonly userId?: string;
   readonly trustBoundary: 'trusted' | 'untrusted';
   readonly configurable: JsonObject;
+  /** By the names of `requiresSecrets`: references, never values. */
+  readonly secretRefs?: JsonObject;
+  /** By the keys of `requiredCredentials`: the values, which exist nowhere else. */
+  readonly credentials?: JsonObject;
 }
 
 export interface InvocationLimits {

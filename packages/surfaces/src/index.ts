@@ -8,6 +8,7 @@ export type { Invocation, NodeFacts } from './calls/surface-call.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
 export { deliveryTokens } from './capabilities/queue/delivery-token.ts';
 export { placeProblem as queuePlaceProblem } from './capabilities/queue/limits.ts';
+export type { SecretReader, SecretsPort } from './capabilities/secrets/surface.ts';
 export { type BackendSettings, notServed } from './open-port.ts';
 export { type OpenedSurfaces, openSurfaces } from './open-surfaces.ts';
 export type { BlobPort } from './ports/blobs.ts';

@@ -7,6 +7,7 @@ import { createCursors } from './calls/cursor.ts';
 import type { ImplementedSurface } from './calls/define-surface.ts';
 import type { LinkOptions } from './capabilities/blob/embedded-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './capabilities/blob/serve-presigned.ts';
+import type { SecretsPort } from './capabilities/secrets/surface.ts';
 import { type BackendSettings, DATA_DIR, type OpenDeps, type OpenedSurface } from './open-port.ts';
 import type { BlobPort } from './ports/blobs.ts';
 import type { QueuePort } from './ports/queue.ts';
@@ -28,6 +29,8 @@ export interface SurfacesOptions {
   readonly buckets: readonly string[];
   /** To objects in the data folder. */
   readonly blobLinks: LinkOptions;
+  /** Without it the surface is absent. */
+  readonly secrets?: SecretsPort;
 }
 
 export interface OpenedSurfaces {

@@ -2,6 +2,7 @@
 
 import { type Api, createServer, type Idempotency, keyRoutes } from '@gantry/http';
 import {
+  actsWire,
   credentialsWire,
   ErrorEnvelope,
   heartbeatsWire,
@@ -62,6 +63,7 @@ function serviceRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency): void 
   resourceRoutes(app, heartbeatsWire, heartbeats.service, idempotency);
   resourceRoutes(app, credentialsWire, credentials.service, idempotency);
   connectionRoutes(app, oauth, idempotency);
+  resourceRoutes(app, actsWire, credentials.acts, idempotency);
   triggerSubscriptionRoutes(app, triggers.service, idempotency);
   ingestRoute(app, triggers.ingest);
   deadLetterRoutes(app, triggers.deadLetters, idempotency);

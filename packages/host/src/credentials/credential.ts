@@ -69,6 +69,9 @@ export const credentials: RecordKind<CredentialRecord> = {
   index: {
     reader: (record) => [readerOf(record), ...record.sharedWith.map(shareReader)],
     run: ({ runId }) => runId ?? null,
+    /** By the reader of its scope, or its run. */
+    provider: ({ provider, scope, owner, runId }) =>
+      provider === undefined ? null : JSON.stringify([runId ?? scopeReader(scope, owner), provider]),
     revealed: ({ revealedAt }) => (revealedAt === undefined ? null : 'yes'),
   },
   endsWithRun: ({ runId }) => runId ?? null,
@@ -79,10 +82,15 @@ const userReader = (workspace: string, principal: string | null): string =>
 const workspaceReader = (workspace: string): string => JSON.stringify([workspace]);
 const TENANT_READER = '[]';
 
-function readerOf({ scope, owner: { workspace, principal } }: CredentialRecord): string {
+export function scopeReader(
+  scope: CredentialScope,
+  { workspace, principal }: Pick<Owner, 'workspace' | 'principal'>,
+): string {
   if (scope === 'tenant') return TENANT_READER;
   return scope === 'workspace' ? workspaceReader(workspace) : userReader(workspace, principal);
 }
+
+const readerOf = ({ scope, owner }: CredentialRecord): string => scopeReader(scope, owner);
 
 const shareReader = ({ workspace, principal }: Share): string =>
   principal === null ? workspaceReader(workspace) : userReader(workspace, principal);

@@ -3,22 +3,17 @@
  * process.
  */
 import type { EgressCredential } from '@gantry/egress';
-import { type CredentialKind, OpenwopError, type Owner } from '@gantry/protocol';
-import { fromEntry } from '@gantry/resources';
+import { type actsWire, type CredentialKind, OpenwopError, type Owner } from '@gantry/protocol';
+import { fromEntry, ResourceService } from '@gantry/resources';
 import type { Logger } from 'pino';
-import {
-  accessOf,
-  type CredentialVersion,
-  contextOf,
-  credentials,
-  newest,
-  parseRef,
-  provenanceOf,
-  type StoredCredential,
-  versionOf,
-} from './credential.ts';
+import type { Redactions } from '../redaction/redactions.ts';
+import { type ActRecord, acts } from './act.ts';
+import { contextOf, credentials, newest, provenanceOf, type StoredCredential } from './credential.ts';
 import { CredentialService, type CredentialServiceOptions } from './credential-service.ts';
 import type { ExternalStores } from './external-stores.ts';
+import { type Found, found, type Lookup } from './lookup.ts';
+import { requiredCredential } from './requirement.ts';
+import { createReveal, type Revealed, type Revealing } from './reveal.ts';
 
 export interface CredentialUse {
   /** Of the connection pack that the credential is used for. */
@@ -29,8 +24,13 @@ export interface CredentialUse {
 
 export interface Credentials {
   readonly service: CredentialService;
+  readonly acts: ResourceService<typeof actsWire, ActRecord>;
   /** To be sent, by the host alone. `ref` may name a version: `stripe@2`. */
   open(owner: Owner, ref: string, use?: CredentialUse): Promise<EgressCredential>;
+  /** To be given to pack code: see `reveal.ts`. */
+  reveal(owner: Owner, ref: string, use: Revealing): Promise<Revealed>;
+  /** The credential that a node asks for by its own name for it. */
+  required(...args: Parameters<ReturnType<typeof requiredCredential>>): Promise<StoredCredential>;
 }
 
 /** Tokens of OAuth are renewed before they expire, and once when they are refused. */
@@ -40,47 +40,40 @@ export interface TokenRenewal {
 }
 
 export interface CredentialsOptions extends CredentialServiceOptions {
+  readonly redactions: Pick<Redactions, 'note' | 'keep'>;
   readonly tokens: TokenRenewal;
   readonly stores: ExternalStores;
   readonly log: Logger;
 }
 
-/** A credential that its caller may use now, with the version that is meant. */
-interface Found {
-  readonly stored: StoredCredential;
-  readonly version: CredentialVersion;
-}
+const CODES = {
+  missing: 'credential_not_found',
+  forbidden: 'credential_forbidden',
+  revoked: 'credential_not_found',
+  ended: 'credential_not_found',
+} as const;
+
+type Chosen = Pick<Found, 'stored' | 'version'>;
 
 export function createCredentials(options: CredentialsOptions): Credentials {
-  const { store, masterKey, redactions, stores, tokens, now, log } = options;
+  const { store, changes, redactions, tokens, now } = options;
+  const readValue = valueReader(options);
+  const reveal = createReveal({ ...options, readValue });
 
-  async function find(owner: Owner, text: string, runId: string | undefined): Promise<Found> {
-    const { ref, version } = parseRef(text);
-    const entry = await store.entries.get({ kind: credentials.kind, tenant: owner.tenant, id: ref });
-    if (!entry) throw new OpenwopError('credential_not_found');
-    const stored = fromEntry(credentials, entry);
-    if (!accessOf(owner, stored.record, runId)) throw new OpenwopError('credential_forbidden');
-    const found = versionOf(stored.record, version, now());
-    if (!found) throw new OpenwopError('credential_not_found');
-    return { stored, version: found };
-  }
+  const find = (lookup: Lookup) =>
+    found(
+      async (id) => {
+        const entry = await store.entries.get({ kind: credentials.kind, tenant: lookup.owner.tenant, id });
+        return entry && fromEntry(credentials, entry);
+      },
+      lookup,
+      now(),
+    );
 
-  async function readValue({ stored, version: { version, material } }: Found): Promise<string> {
-    const { tenant, id } = stored;
-    const value =
-      'sealed' in material
-        ? masterKey.open(material.sealed, contextOf(stored, version))
-        : await stores[material.store](tenant, material.name);
-    if (value !== null) return value;
-    const where = 'sealed' in material ? 'the master key does not open it' : `not in ${material.store}`;
-    log.warn({ tenant, ref: id, where }, 'the value of a credential cannot be read');
-    throw new OpenwopError('credential_unavailable', { details: { ref: id } });
-  }
-
-  async function sendable(found: Found, apiHosts: CredentialUse['apiHosts']): Promise<EgressCredential> {
-    const { stored, version } = found;
+  async function sendable(chosen: Chosen, apiHosts: CredentialUse['apiHosts']): Promise<EgressCredential> {
+    const { stored, version } = chosen;
     const { header, prefix, kind } = stored.record;
-    const value = await readValue(found);
+    const value = await readValue(chosen);
     for (const part of secretParts(kind, value)) redactions.note(stored.tenant, part, stored.id);
     const sent = kind === 'basic' ? Buffer.from(value).toString('base64') : value;
     return {
@@ -93,16 +86,38 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 
   return {
     service: new CredentialService(options),
+    acts: new ResourceService(acts, { changes, entries: store.entries, now, services: undefined }),
+    required: requiredCredential(store.entries, now),
     async open(owner, ref, { apiHosts, runId } = {}) {
-      const found = await find(owner, ref, runId);
-      const current = isRenewed(found) ? withNewest(await tokens.fresh(found.stored)) : found;
-      const sent = await sendable(current, apiHosts);
-      if (!isRenewed(found)) return sent;
+      const one = await find({ owner, ref, runId });
+      if ('not' in one) throw new OpenwopError(CODES[one.not]);
+      if (!isRenewed(one)) return sendable(one, apiHosts);
+      const current = withNewest(await tokens.fresh(one.stored));
       const renew = async () => sendable(withNewest(await tokens.renewed(current.stored)), apiHosts);
-      return { ...sent, renew };
+      return { ...(await sendable(current, apiHosts)), renew };
+    },
+    async reveal(owner, ref, use) {
+      const one = await find({ owner, ref, runId: use.runId });
+      // A change has no effects outside, so a token is renewed before it
+      if ('stored' in one && isRenewed(one)) await tokens.fresh(one.stored);
+      return reveal(owner, ref, use);
     },
   };
 }
+
+const valueReader =
+  ({ masterKey, stores, log }: CredentialsOptions) =>
+  async ({ stored, version: { version, material } }: Chosen): Promise<string> => {
+    const { tenant, id } = stored;
+    const value =
+      'sealed' in material
+        ? masterKey.open(material.sealed, contextOf(stored, version))
+        : await stores[material.store](tenant, material.name);
+    if (value !== null) return value;
+    const where = 'sealed' in material ? 'the master key does not open it' : `not in ${material.store}`;
+    log.warn({ tenant, ref: id, where }, 'the value of a credential cannot be read');
+    throw new OpenwopError('credential_unavailable', { details: { ref: id } });
+  };
 
 /** A password may stand alone where it should not. */
 const secretParts = (kind: CredentialKind, value: string): string[] => {
@@ -111,7 +126,7 @@ const secretParts = (kind: CredentialKind, value: string): string[] => {
 };
 
 /** A version that was named is sent as it is. */
-const isRenewed = ({ stored, version }: Found): boolean =>
+const isRenewed = ({ stored, version }: Chosen): boolean =>
   stored.record.kind === 'oauth2' && version === newest(stored.record);
 
-const withNewest = (stored: StoredCredential): Found => ({ stored, version: newest(stored.record) });
+const withNewest = (stored: StoredCredential): Chosen => ({ stored, version: newest(stored.record) });

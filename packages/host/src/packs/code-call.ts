@@ -7,6 +7,7 @@ import type { NodeWork } from '../runtime/outside-work.ts';
 import type { CodeFolders } from './code-folders.ts';
 import type { EventFeed } from './event-feed.ts';
 import { ENDINGS, type Members, together } from './node-controls/members.ts';
+import type { NodeSecrets, SecretMembers } from './node-controls/node-secrets.ts';
 import type { RemoteNodes } from './node-controls/remote-nodes.ts';
 import { sideEffects } from './node-controls/side-effects.ts';
 import type { SubWorkflows } from './node-controls/sub-workflows.ts';
@@ -26,6 +27,7 @@ export interface CodeCalls {
   /** What the operator lets packs see that were granted `env.read`, by their names. */
   readonly environment: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly surfaces: Surfaces;
+  readonly secrets: NodeSecrets;
 }
 
 /** A node to run. */
@@ -50,15 +52,14 @@ export type CodeCall = (task: Task, listeners: Listeners) => Promise<InvocationO
 export async function prepareCall(
   calls: CodeCalls,
   version: VersionRecord,
-  { acts, grants }: { readonly acts: boolean; readonly grants: readonly string[] },
+  how: Pick<Unpacked, 'acts' | 'grants' | 'members'>,
 ): Promise<CodeCall> {
   const { code, name, version: number } = version;
   if (!code) throw new Error(`${name}@${number} has no code`);
   if (code.language === 'remote') return remoteCall(calls, version, code.entry);
   const sandbox = await calls.sandboxes.for(version.source);
   const folder = await calls.folders.folderOf(version);
-  return (task, listeners) =>
-    sandboxCall(calls, task, listeners, { sandbox, folder, version, code, acts, grants });
+  return (task, listeners) => sandboxCall(calls, task, listeners, { ...how, sandbox, folder, version, code });
 }
 
 function remoteCall(
@@ -87,13 +88,15 @@ interface Unpacked {
   readonly code: SandboxedCode;
   readonly acts: boolean;
   readonly grants: readonly string[];
+  /** What the node was found to need of credentials. */
+  readonly members: SecretMembers;
 }
 
 function sandboxCall(
   calls: CodeCalls,
   task: Task,
   { children, feed }: Listeners,
-  { sandbox, folder, version, code, acts, grants }: Unpacked,
+  { sandbox, folder, version, code, acts, grants, members: secrets }: Unpacked,
 ): Promise<InvocationOutcome> {
   const { key, invocation, pack, signal, work } = task;
   const { memoryBytes, wallClockMs, environment } = calls;
@@ -107,7 +110,7 @@ function sandboxCall(
     grants: version.requires,
     environment: Object.hasOwn(environment, version.name) ? (environment[version.name] ?? {}) : {},
     typeId: invocation.typeId,
-    ctx: contextOf(task),
+    ctx: { ...contextOf(task), ...secrets },
     variables: pack.variables,
     answers: pack.answers,
     limits: { memoryBytes, wallClockMs, outputBytes: OUTPUT_BYTES_MAX },

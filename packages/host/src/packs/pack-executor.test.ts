@@ -68,6 +68,7 @@ async function world(t: TestContext, remotes: RemoteNodes) {
     }),
     remotes,
     environment: {},
+    secrets: async () => ({}),
     surfaces: () => ({ table: {}, call: async () => undefined }),
   })(new InvocationLog(new CommitPipeline(store), store.records, now));
   return { executor, receipts };

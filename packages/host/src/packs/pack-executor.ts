@@ -9,13 +9,14 @@
  */
 import type { Outcome } from '@gantry/engine';
 import { covers, unmetRequirements } from '@gantry/packs';
-import { OpenwopError, type RunError } from '@gantry/protocol';
+import { OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
 import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type InvocationLog, inDoubt } from '../runtime/invocation-log.ts';
 import type { Executor } from '../runtime/outside-work.ts';
 import { type CodeCall, type CodeCalls, prepareCall, type Task } from './code-call.ts';
 import { EventFeed } from './event-feed.ts';
+import type { SecretMembers } from './node-controls/node-secrets.ts';
 import { SubWorkflows } from './node-controls/sub-workflows.ts';
 import { outcomeOf } from './node-result.ts';
 import type { VersionRecord } from './pack-record.ts';
@@ -112,8 +113,26 @@ async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready>
   if (unmet.length > 0)
     throw new OpenwopError('pack_runtime_requirement_unmet', { details: { manifest, unmet } });
   const acts = pack.effect === 'effect' && canActUnseen(version);
-  const call = await prepareCall(options, version, { acts, grants });
+  const members = await secretsOf(options, task, version);
+  const call = await prepareCall(options, version, { acts, grants, members });
   return { acts, run: () => invoke(options, task, version, call) };
+}
+
+/** Looked up anew each time the node is dispatched. A server of somebody else gets no values. */
+async function secretsOf(
+  { secrets }: PackExecutorOptions,
+  { key, invocation: { typeId, nodeId }, work }: Task,
+  { name, version, nodes, code }: VersionRecord,
+): Promise<SecretMembers> {
+  const { needs } = nodes.find((node) => node.typeId === typeId) ?? {};
+  if (!needs) return {};
+  if (code?.language === 'remote' && needs.credentials.length > 0)
+    throw new OpenwopError('credential_unavailable', {
+      message:
+        'A remote pack gets no values of credentials. Its author has to use references: requiresSecrets.',
+    });
+  const owner = ownerOf({ ...work.facts.owner, tenant: key.tenant });
+  return secrets(needs, { owner, runId: key.runId, nodeId, pack: { name, version } });
 }
 
 /** Calls of surfaces are journaled one by one; these ways out are not. */

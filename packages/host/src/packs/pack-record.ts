@@ -11,7 +11,7 @@
  * The archive itself is content under the same integrity, from which any process unpacks the code.
  */
 import type { PackEffect } from '@gantry/engine';
-import type { PromptTemplate, Provider, WorkflowChain } from '@gantry/packs';
+import type { NodePackManifest, PromptTemplate, Provider, WorkflowChain } from '@gantry/packs';
 import type { InstalledPack, JsonObject, PackGrant, RunError } from '@gantry/protocol';
 import type { Entry, EntryKey, Write } from '@gantry/store';
 import { SHARED } from '../workflows/shared.ts';
@@ -26,6 +26,14 @@ const PACK_BYTES = 'pack-bytes';
 export type PackRecord = Omit<InstalledPack, 'granted' | 'shared' | 'surfaces'>;
 
 /** A node type of a pack, ready to be compiled. */
+export type PackNode = NonNullable<NodePackManifest['nodes']>[number];
+
+/** Credentials that a node asks for, by its own names for them. */
+export interface NodeNeeds {
+  readonly secrets: NonNullable<PackNode['requiresSecrets']>;
+  readonly credentials: NonNullable<PackNode['requiredCredentials']>;
+}
+
 export interface NodeRecord {
   readonly typeId: string;
   readonly effect: PackEffect;
@@ -33,6 +41,8 @@ export interface NodeRecord {
   readonly configSchema?: JsonObject;
   readonly inputSchema?: JsonObject;
   readonly auth?: NodeAuth;
+  /** What is looked up before it runs. */
+  readonly needs?: NodeNeeds;
   /** Why this host never runs it, where it needs what the host does not have. */
   readonly refusal?: RunError;
 }

@@ -13,6 +13,7 @@ import type { Settings } from '../settings.ts';
 import type { Surfaces } from '../surfaces/surfaces.ts';
 import { knownTypes, pinnedTypes, pinPacks } from './binding.ts';
 import { CodeFolders } from './code-folders.ts';
+import type { NodeSecrets } from './node-controls/node-secrets.ts';
 import { createOffer, type Offer } from './offer.ts';
 import { packExecutor } from './pack-executor.ts';
 import { PackRecords } from './pack-records.ts';
@@ -47,6 +48,7 @@ export interface PacksOptions {
   readonly surfaces: Surfaces;
   readonly egress: EgressByPurpose;
   readonly redactions: Redactions;
+  readonly secrets: NodeSecrets;
   /** What discovery says of the host itself. */
   readonly facts: FamilyFacts;
   readonly now: () => number;
@@ -136,12 +138,12 @@ export function createPacks(options: PacksOptions): Packs {
     families,
     offer,
     executor: packExecutor({
+      ...options,
       records,
       folders,
       sandboxes,
       remotes,
       receipts,
-      redactions: options.redactions,
       ...limits,
       environment: settings.packEnvironment,
       surfaces: surfaces.membersFor,

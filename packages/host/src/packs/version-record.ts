@@ -12,7 +12,7 @@ import { type JsonObject, OpenwopError } from '@gantry/protocol';
 import { artifactTypeRecords } from './artifact-types/artifact-type-record.ts';
 import { readSchemaText } from './artifact-types/schema-text.ts';
 import { type NodeAuth, nodeAuth } from './connections/node-auth.ts';
-import type { CodeRecord, Declared, NodeRecord, VersionRecord } from './pack-record.ts';
+import type { CodeRecord, Declared, NodeRecord, PackNode, VersionRecord } from './pack-record.ts';
 import { checkedPrompts } from './prompts/checked-prompts.ts';
 
 export interface Contents {
@@ -22,8 +22,6 @@ export interface Contents {
   /** What of the pack this host leaves out, and why. */
   readonly warnings: readonly string[];
 }
-
-type PackNode = NonNullable<NodePackManifest['nodes']>[number];
 
 export function contentsOf(
   manifest: PackManifest,
@@ -141,6 +139,7 @@ function nodeRecord(
   const configSchema = schemaOf(node.configSchemaRef);
   const inputSchema = schemaOf(node.inputSchemaRef);
   const refusal = refusalOf(node, auth);
+  const { requiresSecrets: secrets = [], requiredCredentials: credentials = [] } = node;
   return {
     typeId: node.typeId,
     effect: effectOf(node, idempotent),
@@ -150,6 +149,7 @@ function nodeRecord(
     ...(configSchema && { configSchema }),
     ...(inputSchema && { inputSchema }),
     ...(auth && { auth }),
+    ...(secrets.length + credentials.length > 0 && { needs: { secrets, credentials } }),
     ...(refusal && { refusal }),
   };
 }
@@ -166,14 +166,11 @@ function effectOf({ role, capabilities = [] }: PackNode, idempotent: boolean): P
   return HARMLESS_ROLES.has(role) && !capabilities.includes('side-effectful') ? 'idempotent' : 'effect';
 }
 
-function refusalOf(
-  { requiresSecrets, requiredCredentials, requiredModelCapabilities }: PackNode,
-  auth: NodeAuth | undefined,
-) {
-  if (requiresSecrets?.length || requiredCredentials?.length || auth)
+function refusalOf({ requiredModelCapabilities }: PackNode, auth: NodeAuth | undefined) {
+  if (auth)
     return {
       code: 'credential_unavailable',
-      message: 'The node needs credentials, which this host does not keep.',
+      message: 'The node needs to sign in with a provider, which this host does not do.',
     };
   if (requiredModelCapabilities?.length)
     return { code: 'capability_not_provided', message: 'The node needs a model, which this host has not.' };

@@ -1,7 +1,12 @@
 /** What nodes may ask of this host: the surfaces, opened with the backends that the settings name. */
 import type { HostOffer } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
-import { createCallGate, type OpenedSurfaces, openSurfaces as openAll } from '@gantry/surfaces';
+import {
+  createCallGate,
+  type OpenedSurfaces,
+  openSurfaces as openAll,
+  type SecretsPort,
+} from '@gantry/surfaces';
 import type { Logger } from 'pino';
 import type { MasterKey } from '../master-key.ts';
 import type { Members } from '../packs/node-controls/members.ts';
@@ -18,6 +23,7 @@ export interface SurfacesOptions {
   readonly settings: Pick<Settings, 'dataDir' | 'backends' | 'buckets'>;
   readonly masterKey: MasterKey;
   readonly redactions: Pick<Redactions, 'of'>;
+  readonly secrets: SecretsPort;
   /** Where links to objects lead; asked when one is made. */
   readonly publicUrl: () => Promise<string>;
   /** As long as a run may last: a node that goes on must find what it did. */
@@ -47,12 +53,13 @@ export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'blobs' | 'heal
 export const surfaceCursorKey = (masterKey: MasterKey): Uint8Array => masterKey.hmac('surface-cursor')('v1');
 
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
-  const { settings, masterKey, publicUrl, invocationRetentionMs, now, log } = options;
+  const { settings, masterKey, secrets, publicUrl, invocationRetentionMs, now, log } = options;
   const opened = await openAll({
     dataDir: settings.dataDir,
     backends: settings.backends,
     buckets: settings.buckets,
     invocationRetentionMs,
+    secrets,
     now,
     cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },

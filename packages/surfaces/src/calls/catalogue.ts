@@ -6,6 +6,7 @@ import { kvSurface } from '../capabilities/kv/surface.ts';
 import { nosqlSurface } from '../capabilities/nosql/surface.ts';
 import { queueSurface } from '../capabilities/queue/surface.ts';
 import { searchSurface } from '../capabilities/search/surface.ts';
+import { secretsSurface } from '../capabilities/secrets/surface.ts';
 import { sqlSurface } from '../capabilities/sql/surface.ts';
 import { tableSurface } from '../capabilities/table/surface.ts';
 import { vectorSurface } from '../capabilities/vector/surface.ts';
@@ -24,6 +25,7 @@ export const SURFACES: readonly (SurfaceLiteral & { readonly opens: OpenSurface 
   queueSurface.literal,
   blobSurface.literal,
   fsSurface.literal,
+  secretsSurface.literal,
 ];
 
 export const SPELLINGS: readonly Spelling[] = SURFACES.flatMap(({ spellings = [] }) => spellings);

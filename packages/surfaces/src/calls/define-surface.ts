@@ -38,6 +38,8 @@ export interface MethodLiteral {
   readonly needs?: string;
   /** For `journal: 'host'`: the receiver ignores a second call with the same invocation id. */
   readonly idempotent?: boolean;
+  /** For reads: the answer is put on record nowhere, so a node that runs again gets a current one. */
+  readonly unrecorded?: true;
   /** Members of the input that pack code gives as arguments, in this order: `moveTask(id, column)`. */
   readonly positional?: readonly string[];
 }
@@ -72,6 +74,8 @@ export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' 
   readonly summary: string;
   /** `backend`: said per call by the implementation. `change`: writes are changes of resources (`change-call.ts`). */
   readonly journal: Journal | 'backend' | 'change';
+  /** Only packs whose manifest names it may call it; a grant is not enough. */
+  readonly onlyDeclared?: true;
   /** People may call it by requests too; only with `journal: 'change'`. */
   readonly people?: true;
   /** What secrets are for: pack code may pass them here, and nowhere else. */

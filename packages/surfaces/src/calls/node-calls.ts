@@ -153,7 +153,9 @@ export class NodeCalls {
     const { tenant, workspace, principal } = this.#facts;
     const declares = this.#declared.size > 0;
     const allowed = declares ? this.#declared : this.#granted;
-    if (allowed && !allowed.has(route.surface)) throw notAllowed(this.#facts, route, declares);
+    const isNamed = this.#declared.has(route.surface);
+    if (!isNamed && (route.surface.literal.onlyDeclared || (allowed && !allowed.has(route.surface))))
+      throw notAllowed(this.#facts, route, declares || route.surface.literal.onlyDeclared === true);
     const writes = route.method.effect !== 'read';
     if (writes && this.#facts.effect === 'pure')
       throw notPure(this.#facts, { ...route, what: route.method.effect });
@@ -195,7 +197,7 @@ export class NodeCalls {
 
   async #perform({ route, input, call, write }: Admitted): Promise<unknown> {
     const read = (): unknown => route.surface.act(route.name, input, call);
-    if (write === null && this.#facts.effect === 'pure') return read();
+    if (write === null && (this.#facts.effect === 'pure' || route.method.unrecorded)) return read();
     const method = `${route.surface.literal.capability}.${route.name}`;
     const fingerprint = fingerprintOf(method, input);
     if (write === null) return this.#reads.answer(fingerprint, read);

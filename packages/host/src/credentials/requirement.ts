@@ -1,0 +1,42 @@
+/**
+ * The credential that a node means by a name of its own, such as `salesforce-oauth`: the one with that ref, or the one
+ * credential of that provider. Where several would do, none is taken: nobody chose among them.
+ */
+import { type CredentialKind, type CredentialScope, OpenwopError, type Owner } from '@gantry/protocol';
+import { fromEntry } from '@gantry/resources';
+import type { EntryReads } from '@gantry/store';
+import { accessOf, credentials, type StoredCredential, scopeReader, versionOf } from './credential.ts';
+
+export interface Requirement {
+  readonly name: string;
+  readonly provider?: string | undefined;
+  readonly scope: CredentialScope;
+  /** Those that will do; all when absent. */
+  readonly kinds?: readonly CredentialKind[] | undefined;
+}
+
+const CANDIDATES_MAX = 10;
+
+export const requiredCredential =
+  (entries: EntryReads, now: () => number) =>
+  async (owner: Owner, requirement: Requirement, runId: string): Promise<StoredCredential> => {
+    const { tenant } = owner;
+    const { name, provider = name, scope, kinds } = requirement;
+    const fits = ({ record }: StoredCredential): boolean =>
+      record.scope === scope &&
+      accessOf(owner, record, runId) !== null &&
+      versionOf(record, undefined, now()) !== undefined &&
+      (kinds?.includes(record.kind) ?? true);
+    const named = await entries.get({ kind: credentials.kind, tenant, id: name });
+    if (named && fits(fromEntry(credentials, named))) return fromEntry(credentials, named);
+    const value = scope === 'run' ? runId : scopeReader(scope, owner);
+    const index = { name: 'provider', value: JSON.stringify([value, provider]) };
+    const listed = await entries.list(credentials.kind, tenant, { index, limit: CANDIDATES_MAX });
+    const [one, ...more] = listed.map((entry) => fromEntry(credentials, entry)).filter(fits);
+    if (one && more.length === 0) return one;
+    const problem = one ? `has several that would do` : `has none`;
+    throw new OpenwopError('credential_unavailable', {
+      message: `The node needs the credential ${JSON.stringify(name)} of the scope ${scope}, and the owner of the run ${problem}. Add it with: gantry credentials add ${name} --scope ${scope}`,
+      details: { id: name, scope },
+    });
+  };

@@ -1,0 +1,106 @@
+/**
+ * Values that are given to pack code.
+ *
+ * R1  The act is committed before the value leaves the host, and with it the mark of the credential.
+ * R2  What could not be redacted later is not given.
+ * R3  Each call reads the credential anew; nothing of the answer is kept.
+ */
+import { type ActType, CREDENTIAL_LIMITS, OpenwopError, type Owner } from '@gantry/protocol';
+import type { Change, Changes, RecordKind } from '@gantry/resources';
+import type { Redactions } from '../redaction/redactions.ts';
+import { acts } from './act.ts';
+import { credentials, newest, type StoredCredential } from './credential.ts';
+import { type Found, found, type Lookup } from './lookup.ts';
+
+/** For what, and by which code. */
+export interface Revealing {
+  readonly type: ActType;
+  readonly purpose: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly pack: { readonly name: string; readonly version: string };
+}
+
+export interface Revealed {
+  readonly credential: StoredCredential;
+  readonly value: string;
+  readonly expiresAt?: number;
+  /** When the newest value was stored; not set before the first rotation. */
+  readonly rotatedAt?: number;
+}
+
+export interface RevealOptions {
+  readonly changes: Changes;
+  readonly redactions: Pick<Redactions, 'keep'>;
+  readonly readValue: (found: Found) => Promise<string>;
+  readonly now: () => number;
+}
+
+/** How many values a run was given since. */
+interface Given {
+  readonly runId: string;
+  readonly since: number;
+  readonly count: number;
+}
+
+const GIVEN: RecordKind<Given> = { kind: 'secrets-given', idPrefix: 'sg', endsWithRun: ({ runId }) => runId };
+const WINDOW_MS = 60_000;
+const { revealedPerMinuteMax: GIVEN_MAX } = CREDENTIAL_LIMITS;
+
+export function createReveal({ changes, redactions, readValue, now }: RevealOptions) {
+  return (owner: Owner, ref: string, use: Revealing): Promise<Revealed> => {
+    const caller = { kind: 'system', tenant: owner.tenant, actor: `${use.runId}/${use.nodeId}` } as const;
+    return changes.run(caller, async (change) => {
+      const read = (id: string) => change.find(credentials, id);
+      const lookup: Lookup = { owner, ref, runId: use.runId };
+      const one = mustBe(await found(read, lookup, now()));
+      const value = await readValue(one);
+      const { stored, version } = one;
+      // R2
+      if (!redactions.keep(owner.tenant, value, stored.id)) throw notRedactable();
+      await count(change, use.runId);
+      if (stored.record.revealedAt === undefined) change.update(stored, { revealedAt: change.now });
+      const { pack, ...about } = use;
+      const given = {
+        packName: pack.name,
+        packVersion: pack.version,
+        ref: `${stored.id}@${version.version}`,
+      };
+      change.create(acts, { ...about, ...given });
+      const rotated = newest(stored.record);
+      return {
+        credential: stored,
+        value,
+        ...(version.expiresAt !== undefined && { expiresAt: version.expiresAt }),
+        ...(rotated.version > 1 && { rotatedAt: rotated.createdAt }),
+      };
+    });
+  };
+}
+
+async function count(change: Change, runId: string): Promise<void> {
+  const before = await change.find(GIVEN, runId);
+  if (!before) return void change.create(GIVEN, { runId, since: change.now, count: 1 }, runId);
+  const { since, count: given } = before.record;
+  if (since + WINDOW_MS <= change.now) change.update(before, { since: change.now, count: 1 });
+  else if (given < GIVEN_MAX) change.update(before, { count: given + 1 });
+  else throw new OpenwopError('secret_quota_exhausted', { details: { limit: GIVEN_MAX } });
+}
+
+const CODES = {
+  missing: 'secret_not_found',
+  forbidden: 'secret_access_denied',
+  revoked: 'secret_revoked',
+  ended: 'secret_not_found',
+} as const;
+
+function mustBe(result: Awaited<ReturnType<typeof found>>): Found {
+  if ('not' in result) throw new OpenwopError(CODES[result.not]);
+  if (result.isExpired) throw new OpenwopError('secret_expired');
+  return result;
+}
+
+const notRedactable = (): OpenwopError =>
+  new OpenwopError('secret_access_denied', {
+    message: `A value that cannot be redacted is not given to pack code. Use one of ${CREDENTIAL_LIMITS.redactableMin} characters or more, or have the host send it: safeFetch(url, { credential: { ref } }).`,
+  });

@@ -1,0 +1,31 @@
+/** What was done with something sensitive. Acts are written in the commit before it happens; nothing changes or deletes them but time. */
+import Type, { type Static } from 'typebox';
+import { closedObject, Time } from './schema.ts';
+import { ACTS } from './tables.ts';
+import { wire } from './wire.ts';
+
+export const ActType = Type.Enum(['secret.resolved', 'credential.resolved']);
+export type ActType = Static<typeof ActType>;
+
+export const Act = Type.Object({
+  actId: Type.String(),
+  type: ActType,
+  /** Of the credential, with the version that was given: `stripe@2`. */
+  ref: Type.String(),
+  purpose: Type.String(),
+  runId: Type.String(),
+  nodeId: Type.String(),
+  packName: Type.String(),
+  packVersion: Type.String(),
+  ts: Time,
+});
+export type Act = Static<typeof Act>;
+
+export const actsWire = wire(ACTS, {
+  about: 'What was done with secrets, newest first',
+  scopes: { read: ['audit:read'], write: ['audit:read'] },
+  input: closedObject({}),
+  view: Act,
+  own: ['create', 'remove'],
+  methods: {},
+});

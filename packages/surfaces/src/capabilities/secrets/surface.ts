@@ -1,0 +1,76 @@
+/** `ctx.secrets.resolve`: the value of a credential, for code that has to send it itself. */
+import { CREDENTIAL_SCOPES } from '@gantry/protocol';
+import Type from 'typebox';
+import { defineSurface, type ImplementedSurface, namesOf, reads } from '../../calls/define-surface.ts';
+import { Timestamp } from '../../calls/schema.ts';
+import type { NodeFacts } from '../../calls/surface-call.ts';
+
+/** The node that asks, and on whose behalf. */
+export type SecretReader = Pick<
+  NodeFacts,
+  'tenant' | 'workspace' | 'principal' | 'runId' | 'nodeId' | 'pack'
+>;
+
+export interface SecretsPort {
+  /** What is asked for is on record before this answers. */
+  resolve(
+    reader: SecretReader,
+    wanted: { readonly ref: string; readonly purpose: string },
+  ): Promise<{ readonly plaintext: string; readonly expiresAt?: string; readonly rotatedAt?: string }>;
+}
+
+export const secretsSurface = defineSurface({
+  ...namesOf('secrets'),
+  summary:
+    'Values of credentials, for packs that call a service which the host does not call for them. Prefer ' +
+    '`safeFetch(url, { credential: { ref } })`: then the code never has the value. A value is in no record, so a node ' +
+    'that runs again resolves it anew; a call to the host whose arguments contain it is refused.',
+  journal: 'own',
+  onlyDeclared: true,
+  limits: {},
+  errors: [
+    'secret_not_found',
+    'secret_access_denied',
+    'secret_revoked',
+    'secret_expired',
+    'secret_quota_exhausted',
+  ],
+  opens: async ({ secrets }) => ({
+    backends: [],
+    implement: () => (secrets ? implementSecrets(secrets) : null),
+  }),
+  methods: {
+    resolve: reads(
+      'The value of the credential `ref`. `purpose` says what for; it is kept with the run, the pack and the time.',
+      {
+        ref: Type.String({ minLength: 1, maxLength: 256 }),
+        purpose: Type.String({ minLength: 1, maxLength: 1_024, pattern: '\\S' }),
+      },
+      {
+        plaintext: Type.String(),
+        expiresAt: Type.Optional(Timestamp),
+        rotatedAt: Type.Optional(Timestamp),
+      },
+      { unrecorded: true },
+    ),
+  },
+});
+
+function implementSecrets(secrets: SecretsPort): ImplementedSurface {
+  return secretsSurface.implement(
+    {
+      resolve: async (wanted, { tenant, workspace, principal, caller }) => {
+        if (caller.kind !== 'node') throw new Error('only nodes resolve secrets');
+        const { runId, nodeId, pack } = caller;
+        return secrets.resolve({ tenant, workspace, principal, runId, nodeId, pack }, wanted);
+      },
+    },
+    {
+      advertises: {
+        scopes: [...CREDENTIAL_SCOPES],
+        resolution: 'host-managed',
+        resolveInPack: 'supported',
+      },
+    },
+  );
+}
