@@ -9,6 +9,7 @@ import { foldChannel } from './channels/fold-channel.ts';
 import { foldChildren, forgetCall, loosenChildren } from './children/fold-children.ts';
 import { closeInterrupt, foldInterrupt } from './interrupt/fold-interrupt.ts';
 import { isObject } from './json.ts';
+import { foldToolCall } from './nodes/tool-calls.ts';
 import { takeDecision } from './orchestrator.ts';
 import { errorAt, numberAt, objectAt, textAt, textsAt } from './payload.ts';
 import type { EdgeVerdicts, NodeState, Run } from './run.ts';
@@ -61,6 +62,9 @@ function foldOther(run: Draft, event: RunEvent, payload: JsonObject): void {
       break;
     case 'channel':
       foldChannel(run, event, payload);
+      break;
+    case 'agent':
+      foldToolCall(run, event, payload);
       break;
     default:
       foldRun(run, event, payload);

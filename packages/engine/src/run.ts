@@ -171,6 +171,8 @@ export interface Run {
   readonly cascadedFrom?: string;
   /** Whose identity the last node with an agent pinned to it bears. */
   readonly agent?: JsonObject;
+  /** Tool calls that have not returned, by their id: the sequence of what said that they began. */
+  readonly toolCalls?: { readonly [callId: string]: number };
   /** Sequence of the last event that can make a run fail. */
   readonly causeSeq?: number;
 }

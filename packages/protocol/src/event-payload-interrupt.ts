@@ -117,6 +117,9 @@ export const INTERRUPT_EVENT_PAYLOADS = {
     toolName: Text,
     callId: Text,
     inputs: optional(Type.Unknown()),
+    argsHash: optional(Text),
+    principal: optional(Text),
+    transport: optional(Type.Enum(['mcp', 'http', 'native'])),
   }),
   'agent.toolReturned': Type.Object({
     agentId: AgentId,
@@ -124,6 +127,7 @@ export const INTERRUPT_EVENT_PAYLOADS = {
     callId: Text,
     outcome: optional(Type.Unknown()),
     error: optional(RunError),
+    status: optional(Type.Enum(['ok', 'error', 'forbidden', 'rate_limited'])),
     durationMs: optional(Count),
   }),
   'agent.handoff': Type.Object({

@@ -18,7 +18,13 @@ export interface RunEvent {
 
 /** What a node reports while it runs. */
 export interface EmittedEvent {
-  readonly type: 'log.appended' | 'output.chunk' | 'cap.breached';
+  readonly type:
+    | 'log.appended'
+    | 'output.chunk'
+    | 'cap.breached'
+    | 'agent.toolCalled'
+    | 'agent.toolReturned'
+    | 'egress.decided';
   readonly payload: JsonObject;
 }
 

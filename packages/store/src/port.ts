@@ -116,7 +116,14 @@ export type Write =
   /** Loses with `exists` when the id was claimed before. */
   | { kind: 'claimInvocation'; record: InvocationRecord }
   /** Loses with `stale` unless claimed and not settled. */
-  | { kind: 'settleInvocation'; tenant: string; invocationId: string; outcome: string }
+  | {
+      kind: 'settleInvocation';
+      tenant: string;
+      invocationId: string;
+      outcome: string;
+      /** The outcome has events that are not in the log of the run yet. */
+      eventsPending?: true;
+    }
   /** The pending events of a record are in this commit. Loses with `stale` unless they are pending. */
   | { kind: 'tellInvocation'; tenant: string; invocationId: string }
   /** Keeps the first body of a hash. `hash` is the content hash of `body`. */

@@ -1,7 +1,7 @@
 import type { EmittedEvent, JsonObject } from '@gantry/protocol';
 import { jsonSize } from '../json.ts';
 import type { PlanNode } from '../plan.ts';
-import { emitNode, type Step } from '../step.ts';
+import { emitCaused, emitNode, type Step } from '../step.ts';
 
 /** Pack code must not be able to fill the log: more than this at once, or larger, is left out. */
 const EVENTS_MAX = 200;
@@ -13,6 +13,14 @@ export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]
     if (jsonSize(payload, EVENT_SIZE_MAX) > EVENT_SIZE_MAX) continue;
     const told: JsonObject = { ...payload, nodeId: node.id };
     if (type === 'output.chunk') told.runId = step.run.facts.runId;
-    emitNode(step, node.id, type, told);
+    const open = openCall(step, payload);
+    if (type === 'agent.toolReturned') emitCaused(step, open, { type, nodeId: node.id, payload: told });
+    else if (type !== 'agent.toolCalled' || open === undefined) emitNode(step, node.id, type, told);
   }
 }
+
+/** Where it is told that the call began, unless it has returned. */
+const openCall = ({ run }: Step, { callId }: JsonObject): number | undefined =>
+  typeof callId === 'string' && run.toolCalls && Object.hasOwn(run.toolCalls, callId)
+    ? run.toolCalls[callId]
+    : undefined;

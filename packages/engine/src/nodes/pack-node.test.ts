@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { JsonObject } from '@gantry/protocol';
+import { eventId, type JsonObject } from '@gantry/protocol';
 import {
   type Command,
   compile,
@@ -148,6 +148,23 @@ describe('what pack code tells and how it ends', () => {
         ['a', 'run-1'],
       ],
     );
+    settle(trial, { ok: true, outputs: {} });
+    assertSound(trial);
+  });
+
+  test('the return of a tool follows from its call, which is told once', () => {
+    const trial = begin();
+    const about = { agentId: 'core.system', toolName: 'http.safeFetch', callId: 'c' };
+    const called = { type: 'agent.toolCalled', payload: about } as const;
+    const returned = { type: 'agent.toolReturned', payload: { ...about, status: 'ok' } } as const;
+    const seq = trial.run.nextSeq;
+    assert.equal(told(trial, [called]).length, 1);
+    assert.deepEqual(told(trial, [called]), []);
+    const [only, ...more] = told(trial, [called, returned]);
+    assert.deepEqual([only?.type, more, only?.causationId], [returned.type, [], eventId('run-1', seq)]);
+    assert.equal(trial.run.toolCalls, undefined);
+    // One that never began
+    assert.equal(told(trial, [returned])[0]?.causationId, undefined);
     settle(trial, { ok: true, outputs: {} });
     assertSound(trial);
   });

@@ -3,9 +3,10 @@
  * before anyone sees its result, so a node that runs again reads the record instead of acting twice.
  */
 import { hash } from 'node:crypto';
-import type { EffectOutcome, Outcome } from '@gantry/engine';
+import type { EffectOutcome, EmittedEvent, Outcome } from '@gantry/engine';
 import { randomBytes } from '@gantry/http';
 import { newId } from '@gantry/protocol';
+import type { NodeCaller } from '@gantry/resources';
 import {
   type CommitGroup,
   type CommitPipeline,
@@ -30,12 +31,27 @@ export interface Effect {
   readonly fingerprint?: string;
 }
 
+/** Events of the run in the commits of an effect. While the run takes none they wait in the record. */
+export interface EffectEvents {
+  readonly tell: NodeCaller['tell'];
+  /** In the commit of the claim. */
+  readonly called: EmittedEvent;
+  /** In the commit of the record. */
+  returned(outcome: Outcome): readonly EmittedEvent[];
+}
+
 /** Whether the effect is the caller's to perform. */
 export type Claim<Result> =
   | { readonly kind: 'claimed'; readonly invocationId: string }
   /** Claimed before, and nothing is known of its end. */
   | { readonly kind: 'underWay'; readonly invocationId: string; readonly isSameInput: boolean }
-  | { readonly kind: 'settled'; readonly invocationId: string; readonly outcome: Result };
+  | {
+      readonly kind: 'settled';
+      readonly invocationId: string;
+      readonly outcome: Result;
+      /** Events that are not in the log of the run yet. */
+      readonly pending?: readonly EmittedEvent[];
+    };
 
 /** Not claimed: one of the further writes lost, such as an `adjust` at its maximum. `write` is its index among them. */
 export interface LostClaim extends Extract<CommitResult, { won: false }> {
@@ -48,7 +64,7 @@ type Unrecorded =
   /** The effect has happened, and its outcome could not be recorded. */
   | { readonly kind: 'acted'; readonly outcome: Outcome };
 
-function logicalInvocationId(effect: Omit<Effect, 'idempotent'>): string {
+export function logicalInvocationId(effect: Omit<Effect, 'idempotent'>): string {
   const parts = [
     'openwop:activity:v2',
     effect.tenant,
@@ -86,11 +102,12 @@ export class InvocationLog {
   async perform<Result extends Outcome>(
     effect: Effect,
     act: (invocationId: string) => Promise<Result>,
+    events?: EffectEvents,
   ): Promise<Result | EffectOutcome> {
     const invocationId = logicalInvocationId(effect);
     const underWay = this.#underWay.get(invocationId);
     if (underWay) return underWay as Promise<Result>;
-    const outcome = this.#claimAndAct(effect, act).finally(() => this.#underWay.delete(invocationId));
+    const outcome = this.#claimAndAct(effect, act, events).finally(() => this.#underWay.delete(invocationId));
     this.#underWay.set(invocationId, outcome);
     return outcome;
   }
@@ -105,6 +122,14 @@ export class InvocationLog {
     effect: Omit<Effect, 'idempotent'>,
     writes: CommitGroup = [],
   ): Promise<Claim<Result> | LostClaim> {
+    return this.#claim(effect, writes, (group) => this.#pipeline.commit(group));
+  }
+
+  async #claim<Result extends Outcome>(
+    effect: Omit<Effect, 'idempotent'>,
+    writes: CommitGroup,
+    commit: Commit,
+  ): Promise<Claim<Result> | LostClaim> {
     const { tenant, runId, nodeId } = effect;
     const invocationId = logicalInvocationId(effect);
     const unrecorded = this.#unrecorded.get(invocationId);
@@ -113,7 +138,8 @@ export class InvocationLog {
         ? unrecorded.claimId
         : `${newId('claim', this.#now(), this.#entropy)} ${effect.fingerprint ?? ''}`;
     const claimed = { outcome: null, claimedAt: this.#now(), claimId, eventsPending: false };
-    const result = await this.#commitClaim({ invocationId, tenant, runId, nodeId, ...claimed }, writes);
+    const record = { invocationId, tenant, runId, nodeId, ...claimed };
+    const result = await this.#commitClaim(record, writes, commit);
     if (!result.won && result.write > 0) return { ...result, kind: 'lost', write: result.write - 1 };
     const earlier = result.won ? null : await this.#records.invocation(tenant, invocationId);
     if (unrecorded?.kind === 'not-acted') this.#unrecorded.delete(invocationId);
@@ -123,7 +149,8 @@ export class InvocationLog {
       const isSameInput = earlier?.claimId?.split(' ')[1] === (effect.fingerprint ?? '');
       return { kind: 'underWay', invocationId, isSameInput };
     }
-    return { kind: 'settled', invocationId, outcome: JSON.parse(earlier.outcome) };
+    const { pending, ...outcome } = JSON.parse(earlier.outcome);
+    return { kind: 'settled', invocationId, outcome, ...(earlier.eventsPending && { pending }) };
   }
 
   /** Puts on record what is known already. Answers whether nothing was there. */
@@ -138,7 +165,14 @@ export class InvocationLog {
 
   async outcomeOf<Result extends Outcome>(effect: Omit<Effect, 'idempotent'>): Promise<Result | null> {
     const record = await this.#records.invocation(effect.tenant, logicalInvocationId(effect));
-    return record?.outcome == null ? null : JSON.parse(record.outcome);
+    if (record?.outcome == null) return null;
+    const { pending: _, ...outcome } = JSON.parse(record.outcome);
+    return outcome;
+  }
+
+  /** Claimed, at least. */
+  async isKnown(effect: Omit<Effect, 'idempotent'>): Promise<boolean> {
+    return (await this.#records.invocation(effect.tenant, logicalInvocationId(effect))) !== null;
   }
 
   /** Claimed, and nothing is known of its end. */
@@ -154,23 +188,30 @@ export class InvocationLog {
     outcome: Outcome,
     writes: CommitGroup = [],
   ): Promise<CommitResult> {
-    const settled: Write = {
-      kind: 'settleInvocation',
-      tenant,
-      invocationId,
-      outcome: JSON.stringify(outcome),
-    };
-    return this.#pipeline.commit([settled, ...writes]);
+    return this.#pipeline.commit([settlement(tenant, invocationId, outcome), ...writes]);
+  }
+
+  async #record(
+    tenant: string,
+    invocationId: string,
+    outcome: Outcome,
+    events: EffectEvents | undefined,
+  ): Promise<void> {
+    // The claim may have been made while the run took no events; one that was told is not told again
+    const told = events && [events.called, ...events.returned(outcome)];
+    const isTold = told && (await events.tell(told, [settlement(tenant, invocationId, outcome)])) !== null;
+    if (!isTold) await this.#pipeline.commit([settlement(tenant, invocationId, outcome, told)]);
   }
 
   /** Nobody acts on a claim of unknown outcome, so when it is met again it is as good as new. */
   async #commitClaim(
     record: InvocationRecord & { readonly claimId: string },
     writes: CommitGroup,
+    commit: Commit,
   ): Promise<CommitResult> {
     const { invocationId, claimId } = record;
     try {
-      return await this.#pipeline.commit([{ kind: 'claimInvocation', record }, ...writes]);
+      return await commit([{ kind: 'claimInvocation', record }, ...writes]);
     } catch (error) {
       if (error instanceof StoreError && error.outcome === 'unknown')
         this.#unrecorded.set(invocationId, { kind: 'not-acted', claimId });
@@ -181,20 +222,57 @@ export class InvocationLog {
   async #claimAndAct<Result extends Outcome>(
     effect: Effect,
     act: (invocationId: string) => Promise<Result>,
+    events: EffectEvents | undefined,
   ): Promise<Result | EffectOutcome> {
-    const claim = await this.claim<Result>(effect);
+    const { tenant, idempotent } = effect;
+    const claim = await this.#claimAlone<Result>(effect, events);
     const { invocationId } = claim;
-    if (claim.kind === 'settled') return claim.outcome;
+    if (claim.kind === 'settled') {
+      const { outcome, pending } = claim;
+      // Before anything follows from the outcome. Lost: told by another; refused: left to the next repeat
+      if (pending) await events?.tell(pending, [{ kind: 'tellInvocation', tenant, invocationId }]);
+      return outcome;
+    }
     const unrecorded = this.#unrecorded.get(invocationId);
     const isKnown = unrecorded?.kind === 'acted';
-    if (claim.kind === 'underWay' && !isKnown && !(effect.idempotent && claim.isSameInput))
-      return inDoubt(effect);
+    if (claim.kind === 'underWay' && !isKnown && !(idempotent && claim.isSameInput)) {
+      const doubt = inDoubt(effect);
+      if (events) await this.#record(tenant, invocationId, doubt, events);
+      return doubt;
+    }
     const outcome = isKnown ? (unrecorded.outcome as Result) : await act(invocationId);
     this.#unrecorded.set(invocationId, { kind: 'acted', outcome });
-    await this.settle(effect.tenant, invocationId, outcome);
+    await this.#record(tenant, invocationId, outcome, events);
     this.#unrecorded.delete(invocationId);
     return outcome;
   }
+
+  /** Without further writes, of which one could lose. */
+  async #claimAlone<Result extends Outcome>(
+    effect: Effect,
+    events: EffectEvents | undefined,
+  ): Promise<Claim<Result>> {
+    const claim = await this.#claim<Result>(
+      effect,
+      [],
+      async (group) => (await events?.tell([events.called], group)) ?? this.#pipeline.commit(group),
+    );
+    if (claim.kind === 'lost') throw new Error('A claim without further writes lost one of them');
+    return claim;
+  }
+}
+
+type Commit = (group: CommitGroup) => Promise<CommitResult>;
+
+function settlement(
+  tenant: string,
+  invocationId: string,
+  outcome: Outcome,
+  pending?: readonly EmittedEvent[],
+): Write {
+  const text = JSON.stringify(pending ? { ...outcome, pending } : outcome);
+  const write = { kind: 'settleInvocation', tenant, invocationId, outcome: text } as const;
+  return pending ? { ...write, eventsPending: true } : write;
 }
 
 /** Claimed, but no result on record: the process died in between, and asking again might act twice. */

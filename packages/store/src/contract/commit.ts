@@ -163,6 +163,15 @@ function recordTests(current: CurrentStore): void {
     assert.deepEqual(await store.records.invocation(TENANT, 'call'), record);
   });
 
+  test('the events of a settled invocation may wait, and are told once', async () => {
+    const { store } = current();
+    await win(store, make.claimInvocation('call'));
+    await win(store, { ...make.settleInvocation('call'), eventsPending: true });
+    assert.equal((await store.records.invocation(TENANT, 'call'))?.eventsPending, true);
+    await win(store, make.tellInvocation('call'));
+    assert.deepEqual(await store.commit([[make.tellInvocation('call')]]), [stale()]);
+  });
+
   test('an invocation may be claimed and settled in one group', async () => {
     const { store } = current();
     await win(store, make.claimInvocation('call'), make.settleInvocation('call'));

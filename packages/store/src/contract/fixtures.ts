@@ -118,7 +118,11 @@ export const claimInvocation = (invocationId: string, over: Partial<InvocationRe
   record: invocationRecord(invocationId, over),
 });
 
-export const settleInvocation = (invocationId: string, outcome = '{"ok":true}', tenant = TENANT): Write => ({
+export const settleInvocation = (
+  invocationId: string,
+  outcome = '{"ok":true}',
+  tenant = TENANT,
+): Extract<Write, { kind: 'settleInvocation' }> => ({
   kind: 'settleInvocation',
   tenant,
   invocationId,

@@ -45,8 +45,9 @@ const tell = id.map(
       make.tellInvocation(prefix + id),
 );
 
-const settle = fc.tuple(id, text).map(([id, outcome]): MakeWrite => {
-  return (prefix) => make.settleInvocation(prefix + id, outcome);
+const settle = fc.tuple(id, text, fc.boolean()).map(([id, outcome, isPending]): MakeWrite => {
+  const pending = isPending ? { eventsPending: true as const } : {};
+  return (prefix) => ({ ...make.settleInvocation(prefix + id, outcome), ...pending });
 });
 
 const version = fc.integer({ min: 0, max: 3 });

@@ -77,7 +77,8 @@ function applyToModel(model: Model, write: Write): LossReason | null {
     case 'settleInvocation': {
       const invocation = model.invocations[write.invocationId];
       if (invocation?.outcome !== null) return 'stale';
-      model.invocations[write.invocationId] = { ...invocation, outcome: write.outcome };
+      const { outcome, eventsPending = false } = write;
+      model.invocations[write.invocationId] = { ...invocation, outcome, eventsPending };
       return null;
     }
     case 'tellInvocation': {

@@ -120,7 +120,7 @@ function decideWrite(write: Write, known: Known, set: Set): LossReason | null {
     case 'settleInvocation': {
       const key = invocationKey(write);
       if (known.invocations.get(key) !== 'claimed') return 'stale';
-      set(known.invocations, key, 'settled');
+      set(known.invocations, key, write.eventsPending ? 'pending' : 'settled');
       return null;
     }
     case 'tellInvocation': {

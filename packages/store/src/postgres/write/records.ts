@@ -74,15 +74,17 @@ async function claimInvocations(tx: Tx, won: readonly Write[], blobs: BlobChange
 async function settleInvocations(tx: Tx, won: readonly Write[], blobs: BlobChanges): Promise<void> {
   const settles = won.flatMap((write) => (write.kind === 'settleInvocation' ? [write] : []));
   if (settles.length === 0) return;
-  const rows = settles.map(({ tenant, invocationId, outcome }) => ({
+  const rows = settles.map(({ tenant, invocationId, outcome, eventsPending = false }) => ({
     tenant,
     invocationId,
     outcome: blobs.put(holder.invocation(tenant, invocationId), outcome),
+    eventsPending,
   }));
   await tx`
     update invocations
-    set outcome = r.outcome
-    from json_to_recordset(${rowsJson(rows)}::text::json) as r (tenant text, "invocationId" text, outcome text)
+    set outcome = r.outcome, events_pending = r."eventsPending"
+    from json_to_recordset(${rowsJson(rows)}::text::json)
+      as r (tenant text, "invocationId" text, outcome text, "eventsPending" boolean)
     where invocations.tenant = r.tenant and invocations.invocation_id = r."invocationId"
   `;
 }

@@ -27,11 +27,12 @@ export function prepareSettleInvocation(
   blobs: BlobWrites,
 ): Apply<'settleInvocation'> {
   const update = database.prepare(`
-    update invocations set outcome = ? where tenant = ? and invocation_id = ? and outcome is null
+    update invocations set outcome = ?, events_pending = ?
+    where tenant = ? and invocation_id = ? and outcome is null
   `);
-  return ({ tenant, invocationId, outcome }) => {
+  return ({ tenant, invocationId, outcome, eventsPending = false }) => {
     const stored = atRest(outcome);
-    if (update.run(stored, tenant, invocationId).changes === 0) return 'stale';
+    if (update.run(stored, Number(eventsPending), tenant, invocationId).changes === 0) return 'stale';
     blobs.keep(holder.invocation(tenant, invocationId), outcome, stored);
     return 'won';
   };
