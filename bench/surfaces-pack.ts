@@ -1,7 +1,7 @@
 /** A pack in the sandbox that calls surfaces as fast as it is answered: through frames, desk, journal and backend. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createEgress, PUBLIC_POLICY } from '@gantry/egress';
+import { createEgress, createEgressByPurpose, PUBLIC_POLICY } from '@gantry/egress';
 import type { Json } from '@gantry/protocol';
 import { createSandbox, type Sandbox } from '@gantry/sandbox';
 import { openSqlite } from '@gantry/store';
@@ -140,6 +140,7 @@ async function invoke(sandbox: Sandbox, desk: BenchDesk, { folder, runId, load }
     pack,
     peers: [],
     ordinalBase: 0,
+    attempt: 0,
     effect: 'effect',
   };
   const calls = desk.open(facts);
@@ -189,6 +190,7 @@ export async function openDesk(folder: string, backends: BackendSettings): Promi
     cursorKey: new Uint8Array(32),
     invocationRetentionMs: RETENTION_MS,
     backends,
+    egress: createEgressByPurpose(),
     now: Date.now,
     report: () => {},
     buckets: ['artifacts'],

@@ -11,11 +11,12 @@ export {
   type Egress,
   type EgressRequest,
   type EgressResponse,
+  type EgressStream,
   type EgressTerms,
 } from './egress.ts';
-export { EgressError, type EgressReason } from './error.ts';
+export { EgressError, type EgressReason, egressProblem } from './error.ts';
 export { egressFetch, type FetchTerms } from './fetch.ts';
-export { callerHeaders } from './outgoing.ts';
+export { callerHeaders, METHODS } from './outgoing.ts';
 export { type EgressPolicy, type EgressPurpose, PUBLIC_POLICY } from './policy.ts';
 export { createEgressByPurpose, type EgressByPurpose } from './purposes.ts';
 export type { Lookup } from './resolve.ts';

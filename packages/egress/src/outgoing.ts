@@ -17,7 +17,8 @@ export interface Outgoing {
 export const REQUEST_BYTES_MAX = 10 * 1024 * 1024;
 export const REQUEST_HEADER_BYTES_MAX = 32 * 1024;
 
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+const KNOWN: ReadonlySet<string> = new Set(METHODS);
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 const OWN_HEADERS: ReadonlySet<string> = new Set([
@@ -41,20 +42,25 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'keep-alive',
 ]);
 
-/** Headers of a caller that does not know which ones it may set. */
-export const callerHeaders = (given: Iterable<readonly [string, unknown]>): Record<string, string> =>
-  Object.fromEntries(
-    [...given].flatMap(([name, value]) => (LEFT_OUT.has(name.toLowerCase()) ? [] : [[name, String(value)]])),
-  );
-
-const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
 const asksForUpgrade = (name: string, value: string): boolean =>
   name === 'upgrade' ||
   name === 'http2-settings' ||
   name.startsWith('sec-websocket-') ||
   (name === 'connection' && /\bupgrade\b/i.test(value));
+
+/** Headers of a caller that does not know which ones it may set. One that asks for an upgrade stays, to be refused. */
+export const callerHeaders = (given: Iterable<readonly [string, unknown]>): Record<string, string> =>
+  Object.fromEntries(
+    [...given]
+      .map(([name, value]) => [name, String(value)] as const)
+      .filter(([name, value]) => {
+        const plain = name.toLowerCase();
+        return !LEFT_OUT.has(plain) || asksForUpgrade(plain, value);
+      }),
+  );
+
+const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function refuse(happened: string, reason: EgressReason = 'request_not_allowed'): never {
   throw new EgressError(egressProblem(reason, happened));
@@ -92,7 +98,7 @@ function outgoingBody(body: string | Uint8Array | undefined): Uint8Array | undef
 export function outgoing(options: OutgoingOptions): Outgoing {
   const method = options.method ?? 'GET';
   if (method === 'CONNECT') refuse('The method CONNECT opens a tunnel.', 'upgrade_not_allowed');
-  if (!METHODS.has(method)) refuse('The method is not one of the usual ones.');
+  if (!KNOWN.has(method)) refuse('The method is not one of the usual ones.');
   if (options.body !== undefined && WITHOUT_BODY.has(method)) refuse(`A ${method} request has no body.`);
   return { method, headers: outgoingHeaders(options.headers ?? {}), body: outgoingBody(options.body) };
 }

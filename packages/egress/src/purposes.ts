@@ -29,7 +29,7 @@ export function createEgressByPurpose({
     const entries = [...named, ...allow.filter((entry) => entry.purpose === purpose)];
     return createEgress({ policy: { purpose, allow: entries }, dnsServers, credentials });
   };
-  const open = createEgress({ policy: PUBLIC_POLICY, dnsServers });
+  const open = createEgress({ policy: PUBLIC_POLICY, dnsServers, credentials });
   return {
     public: open,
     for: (purpose, configured = []) => {

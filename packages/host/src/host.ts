@@ -25,6 +25,7 @@ import type { Settings } from './settings.ts';
 import { type StoreHealth, watchStore } from './store-health.ts';
 import { PublicAddress } from './surfaces/public-address.ts';
 import { openSurfaces } from './surfaces/surfaces.ts';
+import { createToolCalls } from './tools/tools.ts';
 import { HOST_NAME, HOST_VERSION } from './version.ts';
 import { honouredFixtures } from './workflows/fixtures.ts';
 import { loadWorkflowsFolder } from './workflows/folder.ts';
@@ -126,6 +127,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     ...base,
     masterKey,
     secrets: secretsPort(credentials),
+    tools: createToolCalls(base),
     publicUrl: () => address.known(),
     invocationRetentionMs: INVOCATION_RETENTION_MS,
   });

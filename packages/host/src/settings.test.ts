@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { createEgressByPurpose } from '@gantry/egress';
 import { openSurfaces } from '@gantry/surfaces';
 import { readSettings, SettingsError, settingWarnings, usage } from './settings.ts';
 import { temporaryFolder } from './testing/host-process.ts';
@@ -128,6 +129,7 @@ test('a server that no surface can use is refused as a wrong setting, in the wor
     dataDir: folder.path,
     cursorKey: new Uint8Array(32),
     invocationRetentionMs: 1_000,
+    egress: createEgressByPurpose(),
     now: Date.now,
     report: (fault: unknown) => assert.fail(String(fault)),
     buckets: ['artifacts'],

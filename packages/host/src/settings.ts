@@ -168,6 +168,11 @@ const OWN = {
     'unclean ends in a row after which a running pack node fails; 0 is never',
     read.whole(3, 0, 100),
   ),
+  toolCallsPerMinute: setting(
+    'GANTRY_TOOL_CALLS_PER_MINUTE',
+    'calls of one tool by one principal, in each process (6000)',
+    read.whole(6_000, 1, 1_000_000),
+  ),
   packEnvironment: setting(
     'GANTRY_PACK_ENV',
     'PACK:VARIABLE pairs that packs of GANTRY_PACKS may read, separated by commas (none)',

@@ -27,6 +27,7 @@ const NAMES = [
   { capability: 'blobStorage', path: 'storage.blob', holds: 'the objects' },
   { capability: 'fs', path: 'fs', holds: 'the files' },
   { capability: 'secrets', path: 'secrets', holds: 'the values of credentials' },
+  { capability: 'httpClient', path: 'http', holds: 'requests to public servers' },
 ] as const satisfies readonly (Omit<SurfaceName, 'aliases' | 'seam'> & Partial<SurfaceName>)[];
 
 export type SurfaceCapability = (typeof NAMES)[number]['capability'];
@@ -41,8 +42,8 @@ export const SURFACE_NAMES: readonly SurfaceName[] = NAMES.map((names) => ({
 const OTHERS = (
   'a2a agentRuntime agents aiEnvelope aiProviders artifactTypes authorization brand budget ' +
   'campaignMessaging canvas chat collaboration connections content conversationPrimitive coordination ' +
-  'credentials dataIntegration deadLetter dispatch entities eventLog execClass feedback heartbeat http ' +
-  'httpClient i18n interrupt kanban knowledge launchStudio mcp media memory messaging multiAgent ' +
+  'credentials dataIntegration deadLetter dispatch entities eventLog execClass feedback heartbeat ' +
+  'i18n interrupt kanban knowledge launchStudio mcp media memory messaging multiAgent ' +
   'multiPartyConversation oauth packs portability production promptLibrary prompts replay sandbox ' +
   'scheduling subWorkflow toolCatalog toolHooks triggerBridge uiPlugins webhooks webResearch ' +
   'webSearch workflowChainPacks workspace'

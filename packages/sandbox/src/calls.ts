@@ -4,7 +4,7 @@ import { ERRORS, OpenwopError } from '@gantry/protocol';
 import type { CallIo, Data, Invocation, NodeError } from './invocation.ts';
 import type { Job } from './job.ts';
 import { fileOperation, filePrimitive, OutsideFolder } from './primitives/files.ts';
-import { guardedFetch, guardedLookup } from './primitives/network.ts';
+import { guardedLookup } from './primitives/network.ts';
 import { ErrorForPack, toNodeError } from './result.ts';
 
 export interface CallContext {
@@ -58,7 +58,7 @@ async function primitive(
   if (method === 'primitive.use') return null;
   if (method === 'env.read') return invocation.environment?.[String(args[0])];
   const terms = { tenant: context.tenant, signal: io.signal };
-  if (method === 'net.fetch') return guardedFetch(context.egress, args, terms);
+  if (method === 'net.fetch') return invocation.call(method, args, io);
   if (method === 'net.dns') return guardedLookup(context.egress, args, terms);
   return fileOperation(context.filesFolder, method.slice(FILE.length), args, {
     ...terms,

@@ -97,7 +97,7 @@ export interface Invocation {
   readonly limits: InvocationLimits;
   readonly surfaces: SurfaceTable;
   readonly signal?: AbortSignal;
-  /** Every ctx member that leaves the child. Of what it throws, `OpenwopError` and `ErrorForPack` reach the pack. */
+  /** Every ctx member that leaves the child, and `net.fetch` where that is granted. Of what it throws, `OpenwopError` and `ErrorForPack` reach the pack. */
   call(method: string, args: readonly Data[], io: CallIo): Promise<Data | undefined>;
   emit(event: Data): Promise<void> | void;
   log(level: string, message: string, data?: Data): void;

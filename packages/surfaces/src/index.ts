@@ -1,5 +1,12 @@
 export { type CallGate, createCallGate } from './calls/call-gate.ts';
-export type { CallJournal, CallRecord, JournaledCall, ReadsPlace, SeenRead } from './calls/call-journal.ts';
+export type {
+  CalledTool,
+  CallJournal,
+  CallRecord,
+  JournaledCall,
+  ReadsPlace,
+  SeenRead,
+} from './calls/call-journal.ts';
 export { createCursors } from './calls/cursor.ts';
 export type { Data, DataObject } from './calls/data.ts';
 export type { CallReport, NodeCalls } from './calls/node-calls.ts';

@@ -1,4 +1,5 @@
 /** The surfaces of a host. Each needs nothing but a data folder, unless a setting names a server for it. */
+import type { EgressByPurpose } from '@gantry/egress';
 import type { BackendHealth } from '@gantry/protocol';
 import { sweptIfReachable } from './backend-errors.ts';
 import { absencesOf, createHealth, createOutageReport } from './backend-health.ts';
@@ -7,6 +8,7 @@ import { createCursors } from './calls/cursor.ts';
 import type { ImplementedSurface } from './calls/define-surface.ts';
 import type { LinkOptions } from './capabilities/blob/embedded-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './capabilities/blob/serve-presigned.ts';
+import { openRawFetch } from './capabilities/http/surface.ts';
 import type { SecretsPort } from './capabilities/secrets/surface.ts';
 import { type BackendSettings, DATA_DIR, type OpenDeps, type OpenedSurface } from './open-port.ts';
 import type { BlobPort } from './ports/blobs.ts';
@@ -31,6 +33,7 @@ export interface SurfacesOptions {
   readonly blobLinks: LinkOptions;
   /** Without it the surface is absent. */
   readonly secrets?: SecretsPort;
+  readonly egress: EgressByPurpose;
 }
 
 export interface OpenedSurfaces {
@@ -63,6 +66,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<OpenedSurf
       if (surface.close) closing.push(surface.close);
       opened.push(surface);
     }
+    opened.push(await openRawFetch(deps, ''));
     const backends = opened.flatMap((each) => each.backends);
     const servers = backends.filter(({ setting }) => setting !== DATA_DIR);
     for (const absence of await absencesOf(servers)) outages.absent(absence);

@@ -23,11 +23,11 @@ const taking = `
   else await kv.compareAndSwap({ key: 'stock', expectedValue: before, newValue: before - 1 });
   ${body.replace('done: true', "before, left: (await kv.get({ key: 'stock' })).value")}`;
 const calling = `return { status: (await ctx.invokeSubWorkflow({ workflowRef: 'child' })).status };`;
-/** One pack may reach the network, so nobody knows what it did; the other acts through the host alone. */
+/** One pack may write files, so nobody knows what it did; the other acts through the host alone. */
 const PACKS = [
   {
     name: 'vendor.acme.free',
-    requires: ['net.outbound'],
+    requires: ['fs.write'],
     nodes: {
       'vendor.acme.act': { body, role: 'side-effect' },
       'vendor.acme.look': { body, role: 'pure' },
@@ -120,7 +120,7 @@ test('kill -9 of the host', async (t) => {
 
 test('kill -9 of the pack processes', async (t) => {
   const api = await packTest(t, { settings: { packTimeoutSeconds: PACK_TIMEOUT_SECONDS } });
-  for (const pack of PACKS) await api.install(pack, '?grant=net.outbound');
+  for (const pack of PACKS) await api.install(pack, '?grant=fs.write');
   for (const flow of flows) await api.registered(flow);
   const before = new Set(childrenOf(process.pid));
   const poll = (runId: string) => async (cursor: string) =>

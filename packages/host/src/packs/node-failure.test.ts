@@ -8,7 +8,7 @@ import { type PackTest, packTest } from './testing/pack-test.ts';
 const NODES = [
   ['pure', 'pure', []],
   ['host', 'side-effect', []],
-  ['self', 'side-effect', ['net.outbound']],
+  ['self', 'side-effect', ['fs.write']],
 ] as const;
 
 /** Installs and runs a node of its own; tells how the run ended, and how often the code began. */

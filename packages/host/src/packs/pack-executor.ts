@@ -135,11 +135,9 @@ async function secretsOf(
   return secrets(needs, { owner, runId: key.runId, nodeId, pack: { name, version } });
 }
 
-/** Calls of surfaces are journaled one by one; these ways out are not. */
-const UNSEEN = ['net.outbound', 'fs.write'];
-
+/** Calls of surfaces and `fetch` are journaled one by one; writing files is not. */
 const canActUnseen = ({ requires, code }: VersionRecord): boolean =>
-  code?.language === 'remote' || UNSEEN.some((way) => requires.some((required) => covers(required, way)));
+  code?.language === 'remote' || requires.some((required) => covers(required, 'fs.write'));
 
 async function invoke(
   options: PackExecutorOptions,

@@ -160,7 +160,7 @@ test('a node that acts by itself and runs out of time is not tried again, for it
   const body = `if (ctx.config.isFirst) return {}; await ctx.emit({ type: 'acting' }); await new Promise(() => {});`;
   const api = await openPacks();
   const work = { body, role: 'side-effect' };
-  await api.install({ requires: ['net.outbound'], nodes: { [TYPE]: work } }, '?grant=net.outbound');
+  await api.install({ requires: ['fs.write'], nodes: { [TYPE]: work } }, '?grant=fs.write');
   // Its process is there then, and all of the time is for the code
   await api.registered(workflow('first', [node('a', TYPE, { isFirst: true })]));
   assert.equal((await api.ended(await api.start('first'))).status, 'completed');

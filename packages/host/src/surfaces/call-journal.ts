@@ -1,17 +1,18 @@
 /** Calls to backends that keep no journal of their own are claimed and recorded in the log of the runtime. */
 import type { EffectOutcome } from '@gantry/engine';
 import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
-import type { CallJournal, CallRecord, JournaledCall, ReadsPlace, SeenRead } from '@gantry/surfaces';
+import type { CallJournal, JournaledCall, ReadsPlace, SeenRead } from '@gantry/surfaces';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
+import type { Recorded, ToolCaller, ToolCalls } from '../tools/tool-calls.ts';
 
-type Recorded = { readonly ok: true; readonly outputs: { readonly record: CallRecord } };
 type Seen = { readonly ok: true; readonly outputs: { readonly reads: SeenRead[] } };
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
-const doubtOf = ({ method, nodeId }: JournaledCall): string =>
-  `The host stopped after node "${nodeId}" had called ${method} and before its answer was on record, and what keeps the ` +
-  'data remembers no calls. Look there whether it was done, then fork or start a new run.';
+const doubtOf = ({ method, nodeId, tool }: JournaledCall): string =>
+  `The host stopped after node "${nodeId}" had called ${method} and before its answer was on record, and ` +
+  `${tool ? 'a repeat might do it twice' : 'what keeps the data remembers no calls'}. ` +
+  'Look there whether it was done, then fork or start a new run.';
 
 const placeOf = ({ tenant, runId, nodeId, ordinalBase, batch }: ReadsPlace) => ({
   tenant,
@@ -28,27 +29,46 @@ export interface CallListeners {
   readonly warn?: (message: string) => void;
 }
 
-export const callJournal = (
-  log: InvocationLog,
-  { recorded = () => {}, warn = () => {} }: CallListeners = {},
-): CallJournal => ({
-  async perform(call, act) {
-    let isNew = false;
-    const outcome: Recorded | EffectOutcome = await log.perform<Recorded>(call, async () => {
-      isNew = true;
-      return { ok: true, outputs: { record: await act() } };
-    });
-    if (isNew) recorded();
-    if (outcome.ok) return (outcome as Recorded).outputs.record;
-    const { code, message, details } = outcome.error;
-    if (code === 'effect_in_doubt') throw new OpenwopError(code, { message: doubtOf(call) });
-    if (!isErrorCode(code)) throw new Error(`${code} is not in the catalogue`);
-    throw new OpenwopError(code, { message, ...(details && { details }) });
-  },
-  async recall(place) {
-    return (await log.outcomeOf<Seen>(placeOf(place)))?.outputs.reads ?? null;
-  },
-  keep: (place, reads) => log.put<Seen>(placeOf(place), { ok: true, outputs: { reads: [...reads] } }),
-  recorded,
-  warn,
-});
+export interface CallJournalOptions extends CallListeners {
+  /** Of the node; without it calls of tools are like others. */
+  readonly tools?: Pick<ToolCalls, 'perform'>;
+  readonly caller?: Omit<ToolCaller, 'log'>;
+}
+
+export function callJournal(log: InvocationLog, options: CallJournalOptions = {}): CallJournal {
+  const {
+    recorded = () => {},
+    warn = () => {},
+    tools,
+    caller = { principal: undefined, tell: undefined },
+  } = options;
+  const performed = (call: JournaledCall, act: Act): Promise<Recorded | EffectOutcome> => {
+    const { tool } = call;
+    if (tool && tools) return tools.perform({ log, ...caller }, { ...call, tool }, act);
+    return log.perform<Recorded>(call, async () => ({ ok: true, outputs: { record: await act() } }));
+  };
+  return {
+    async perform(call, act) {
+      let isNew = false;
+      const outcome = await performed(call, (admit) => {
+        isNew = true;
+        return act(admit);
+      });
+      if (isNew) recorded();
+      if (outcome.ok) return (outcome as Recorded).outputs.record;
+      const { code, message, details } = outcome.error;
+      if (code === 'effect_in_doubt') throw new OpenwopError(code, { message: doubtOf(call) });
+      if (!isErrorCode(code)) throw new Error(`${code} is not in the catalogue`);
+      throw new OpenwopError(code, { message, ...(details && { details }) });
+    },
+    isKnown: (call) => log.isKnown(call),
+    async recall(place) {
+      return (await log.outcomeOf<Seen>(placeOf(place)))?.outputs.reads ?? null;
+    },
+    keep: (place, reads) => log.put<Seen>(placeOf(place), { ok: true, outputs: { reads: [...reads] } }),
+    recorded,
+    warn,
+  };
+}
+
+type Act = Parameters<CallJournal['perform']>[1];

@@ -1,4 +1,5 @@
 /** What nodes may ask of this host: the surfaces, opened with the backends that the settings name. */
+import type { EgressByPurpose } from '@gantry/egress';
 import type { HostOffer } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 import {
@@ -14,6 +15,7 @@ import type { SurfaceFacts } from '../packs/node-controls/surfaces.ts';
 import { holdsSecret } from '../redaction/holds-secret.ts';
 import type { Redactions } from '../redaction/redactions.ts';
 import type { Settings } from '../settings.ts';
+import type { ToolCalls } from '../tools/tool-calls.ts';
 import { backendMetrics } from './backend-metrics.ts';
 import { callJournal } from './call-journal.ts';
 import { callLog } from './call-log.ts';
@@ -24,6 +26,8 @@ export interface SurfacesOptions {
   readonly masterKey: MasterKey;
   readonly redactions: Pick<Redactions, 'of'>;
   readonly secrets: SecretsPort;
+  readonly egress: EgressByPurpose;
+  readonly tools: ToolCalls;
   /** Where links to objects lead; asked when one is made. */
   readonly publicUrl: () => Promise<string>;
   /** As long as a run may last: a node that goes on must find what it did. */
@@ -53,13 +57,14 @@ export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'blobs' | 'heal
 export const surfaceCursorKey = (masterKey: MasterKey): Uint8Array => masterKey.hmac('surface-cursor')('v1');
 
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
-  const { settings, masterKey, secrets, publicUrl, invocationRetentionMs, now, log } = options;
+  const { settings, masterKey, secrets, egress, tools, publicUrl, invocationRetentionMs, now, log } = options;
   const opened = await openAll({
     dataDir: settings.dataDir,
     backends: settings.backends,
     buckets: settings.buckets,
     invocationRetentionMs,
     secrets,
+    egress,
     now,
     cursorKey: surfaceCursorKey(masterKey),
     blobLinks: { key: masterKey.hmac('blob-link')('v1'), publicUrl },
@@ -79,8 +84,8 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
   });
   const families = gate.discovery();
   return {
-    membersFor({ key, workspace = '', principal = '', log: invocations, ...facts }) {
-      const { nodeId, ordinalBase, effect, pack, peers, granted, work } = facts;
+    membersFor({ key, workspace = '', principal = '', log: invocations, recorded, warn, ...facts }) {
+      const { nodeId, ordinalBase, attempt, effect, pack, peers, granted, work } = facts;
       const calls = gate.open(
         {
           ...key,
@@ -88,15 +93,22 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
           principal,
           nodeId,
           ordinalBase,
+          attempt,
           effect,
           pack,
           peers,
           ...(granted && { granted }),
           ...(work && { work }),
         },
-        callJournal(invocations, facts),
+        callJournal(invocations, {
+          tools,
+          caller: { principal: principal || undefined, tell: work?.tell },
+          ...(recorded && { recorded }),
+          ...(warn && { warn }),
+        }),
       );
-      return { table: gate.table, call: (path, args, io) => calls.call(path, args, io) };
+      const call: Members['call'] = (path, args, io) => calls.call(path, args, io);
+      return { table: gate.table, primitives: gate.primitives, call };
     },
     publicUrl,
     capabilities: gate.capabilities(),

@@ -11,6 +11,10 @@ export const SURFACE_ERRORS = {
       'The arguments of the call contain a secret that is open in this tenant.',
       'Send it only with ctx.http, or name the credential instead of its value: nothing else may keep it or pass it on.',
     ],
+    ssrf_blocked: [
+      'The request would leave the public network, or HTTP itself, and was not sent.',
+      'See `details.reason`; use https, a host whose addresses are all public, and plain HTTP requests.',
+    ],
     kv_key_too_large: [
       'The key is longer than a key may be.',
       'Shorten the key to `details.maxKeyBytes`, for instance by hashing it.',
@@ -104,6 +108,10 @@ export const SURFACE_ERRORS = {
     ],
   }),
   ...retriable(0, {
+    fetch_failed: [
+      'The request got no answer, or one that cannot be read.',
+      'See `details.reason`; check the address and the server, then try again.',
+    ],
     queue_backend_unavailable: [
       'The queue backend cannot be used for now.',
       'Try again later; the operator should look at the backend.',

@@ -13,20 +13,37 @@ export function toResponse(answer) {
   return response;
 }
 
-/** The arguments of `fetch` as data. */
-export async function toRequest(input, init) {
-  const request = new Request(input, init);
+/** The arguments of `fetch`. The text of a URL is left as it is: the host judges it as it was given. */
+function requestOf(input, init) {
+  if (input instanceof Request) return [input.url, new Request(input, init)];
+  return [`${input}`, new Request('https://unused.invalid/', init)];
+}
+
+async function toData(url, request) {
   const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
-  const headers = Object.fromEntries(request.headers);
-  return [request.url, { method: request.method, headers, body, redirect: request.redirect }];
+  const { method, redirect } = request;
+  const init = { method, headers: Object.fromEntries(request.headers), redirect };
+  return [url, body === undefined ? init : { ...init, body }];
+}
+
+/** Rejects as soon as the signal of the caller says so; the host goes on, and records what comes of it. */
+function unlessAborted(signal, answer) {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 /** A call with the arguments of `fetch`, which take a moment to read. */
-export function callForResponse(invocation, method, input, init) {
+export async function callForResponse(invocation, method, input, init) {
   const site = here(callForResponse);
-  return underWay(invocation, async () =>
-    toResponse(await call(invocation, method, await toRequest(input, init), site)),
+  const [url, request] = requestOf(input, init);
+  request.signal.throwIfAborted();
+  const answer = underWay(invocation, async () =>
+    toResponse(await call(invocation, method, await toData(url, request), site)),
   );
+  return unlessAborted(request.signal, answer);
 }
 
 export async function fetch(input, init) {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { createEgress, type Egress } from '@gantry/egress';
 import { LOOPBACK_POLICY } from '../../../egress/src/testing/egress.ts';
-import type { Invocation, PackCode } from '../invocation.ts';
+import type { Data, Invocation, PackCode } from '../invocation.ts';
 import { ErrorForPack } from '../result.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../sandbox.ts';
 
@@ -85,13 +85,20 @@ export function invocationOf(code: PackCode, overrides: Partial<Invocation> = {}
     answers: {},
     limits: { memoryBytes: 64 * MIB, wallClockMs: 60_000, outputBytes: MIB },
     surfaces: {},
-    call: async (method) => {
+    call: async (method, args) => {
+      if (method === 'net.fetch') return fetched(args);
       throw new ErrorForPack('host_capability_missing', `${method} is not served`);
     },
     emit: () => {},
     log: () => {},
     ...overrides,
   };
+}
+
+/** As a host does for packs that were granted the network, without a journal. */
+export async function fetched([url]: readonly Data[]): Promise<Data> {
+  const { status, headers, body, redirected, ...answer } = await egress.request(String(url));
+  return { status, headers: [...headers], body, redirected, url: answer.url };
 }
 
 /** Invocations of `test.node` with these inputs. */

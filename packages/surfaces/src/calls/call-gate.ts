@@ -13,7 +13,7 @@ import type { Data } from './data.ts';
 import type { ImplementedSurface } from './define-surface.ts';
 import { type CallDeps, NodeCalls } from './node-calls.ts';
 import { callForPerson, type PersonCall } from './person-calls.ts';
-import { createRoutes } from './routes.ts';
+import { createRoutes, type Route } from './routes.ts';
 import type { NodeFacts, PersonFacts } from './surface-call.ts';
 
 export interface CallGateOptions extends CallDeps {
@@ -22,7 +22,9 @@ export interface CallGateOptions extends CallDeps {
 
 export interface CallGate {
   /** How every offered ctx path behaves in the child. */
-  readonly table: Readonly<Record<string, 'unary' | 'stream'>>;
+  readonly table: Readonly<Record<string, 'unary' | 'stream' | 'response'>>;
+  /** Paths that `open` serves beside them. */
+  readonly primitives: readonly string[];
   /** The calls of one node at work: keep it for one invocation of the sandbox. */
   open(facts: NodeFacts, journal: CallJournal): NodeCalls;
   /** Rejects with `OpenwopError` for what is refused. */
@@ -35,15 +37,25 @@ export interface CallGate {
 
 export function createCallGate({ surfaces, ...deps }: CallGateOptions): CallGate {
   const routes = createRoutes(surfaces, SPELLINGS);
-  const kinds = [...routes.paths].map(([path, [route]]) => [path, route?.method.kind ?? 'unary'] as const);
+  const [primitives, members] = partition([...routes.paths]);
+  const kinds = members.map(([path, [route]]) => [path, route?.method.kind ?? 'unary'] as const);
+  const offered = surfaces.filter(({ literal }) => !literal.primitive);
   return {
     table: Object.fromEntries(kinds),
+    primitives: primitives.map(([path]) => path),
     open: (facts, journal) => new NodeCalls(routes, deps, facts, journal),
     callForPerson: (person, call) => callForPerson(routes, person, { ...call, now: deps.now() }),
     discovery: () =>
-      Object.fromEntries(surfaces.map(({ literal, advertises }) => [literal.capability, advertises])),
-    capabilities: () => new Map(surfaces.flatMap(namesOf)),
+      Object.fromEntries(offered.map(({ literal, advertises }) => [literal.capability, advertises])),
+    capabilities: () => new Map(offered.flatMap(namesOf)),
   };
+}
+
+type Path = readonly [path: string, routes: readonly Route[]];
+
+function partition(paths: readonly Path[]): [primitives: Path[], members: Path[]] {
+  const isPrimitive = ([, [route]]: Path): boolean => route?.surface.literal.primitive === true;
+  return [paths.filter(isPrimitive), paths.filter((path) => !isPrimitive(path))];
 }
 
 /** By its own rule where the literal has one: what satisfies a peer dependency beside the options and flags. */

@@ -5,6 +5,8 @@
  */
 import { hash } from 'node:crypto';
 import { type ErrorCode, type Json, type JsonObject, OpenwopError } from '@gantry/protocol';
+import type { Redact } from './data.ts';
+import type { ToolLiteral } from './define-surface.ts';
 import type { Invocation } from './surface-call.ts';
 
 /** Layer 2 of the protocol's idempotency. */
@@ -19,17 +21,45 @@ export interface JournaledCall {
   /** Of its input: a claim without a record is repeated only with the same. */
   readonly fingerprint: string;
   readonly idempotent: boolean;
+  /** Its pair of events is in the log of the run. */
+  readonly tool?: CalledTool;
+}
+
+type Place = Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId' | 'ordinal' | 'providerKey'>;
+
+/** A call of a tool, as events tell of it. */
+export interface CalledTool extends Pick<ToolLiteral, 'name' | 'transport' | 'requiredScopes'> {
+  /** For the hash of the arguments, once secrets are redacted. */
+  args(redact: Redact): Json;
 }
 
 export type CallAnswer =
-  | { readonly ok: true; readonly value: Json }
+  | {
+      readonly ok: true;
+      readonly value: Json;
+      /** Members of the value that are bytes, as base64. */
+      readonly bytes?: { readonly [member: string]: string };
+    }
   | {
       readonly ok: false;
       readonly retriable: boolean;
       readonly error: { readonly code: ErrorCode; readonly message: string; readonly details?: JsonObject };
     };
 
-export type CallRecord = { readonly method: string; readonly fingerprint: string } & CallAnswer;
+export type CallRecord = {
+  readonly method: string;
+  readonly fingerprint: string;
+  readonly tool?: ToolRecord;
+} & CallAnswer;
+
+/** When an answer of a tool counts in a later attempt of its node (`journaled-call.ts`). */
+export type ToolRecord = {
+  readonly attempt: number;
+  /** It may be another next time. */
+  readonly mayPass: boolean;
+  /** The ordinal of the first call behind it that is not safe. */
+  readonly next: number;
+};
 
 /** Reads of one visit of a node are kept in batches, each before a write. */
 export interface ReadsPlace extends Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId'> {
@@ -50,7 +80,13 @@ export type SeenRead = {
  * are not idempotent says `effect_in_doubt` itself where it cannot tell; its other failures mean that nothing happened.
  */
 export interface CallJournal {
-  perform(call: JournaledCall, act: () => Promise<CallRecord>): Promise<CallRecord>;
+  /** `admit` is called before the act of a tool; its refusal is recorded like one of the backend. */
+  perform(
+    call: JournaledCall,
+    act: (admit?: () => Promise<void>) => Promise<CallRecord>,
+  ): Promise<CallRecord>;
+  /** Claimed, at least. */
+  isKnown(call: Place): Promise<boolean>;
   recall(place: ReadsPlace): Promise<readonly SeenRead[] | null>;
   /** Answers whether the place was free. */
   keep(place: ReadsPlace, reads: readonly SeenRead[]): Promise<boolean>;
@@ -66,13 +102,7 @@ export const TRIES_MAX = 1_000;
 export const providerKeyOf = (series: string, tried: number): string =>
   tried === 0 ? series : `${series}\0${tried}`;
 
-export function invocationId({
-  tenant,
-  runId,
-  nodeId,
-  ordinal,
-  providerKey,
-}: Omit<JournaledCall, 'method' | 'fingerprint' | 'idempotent'>): string {
+export function invocationId({ tenant, runId, nodeId, ordinal, providerKey }: Place): string {
   const parts = ['openwop:activity:v2', tenant, runId, nodeId, String(ordinal), providerKey];
   return hash('sha256', parts.join('\0'), 'base64url');
 }
@@ -97,7 +127,7 @@ function mismatchText({ nodeId, ordinal, method }: Invocation, before: Recorded)
 }
 
 /** For a repeated call whose input is another, as times and random ids make it. */
-export const otherInputText = ({ nodeId, ordinal, method }: Invocation): string =>
+const otherInputText = ({ nodeId, ordinal, method }: Invocation): string =>
   `Write ${ordinal} of node "${nodeId}" to ${method.slice(0, method.indexOf('.'))} has other input than when the ` +
   `node first ran: ${method} gave the recorded answer, and nothing was written again.`;
 
@@ -116,6 +146,10 @@ export function assertSameCall(invocation: Invocation, before: Recorded): void {
   recalled.set(invocation, isSame ? 'same input' : 'other input');
   if (before.method === invocation.method) return;
   throw new OpenwopError('idempotency_key_mismatch', { message: mismatchText(invocation, before) });
+}
+
+export function warnOfOtherInput(journal: CallJournal, invocation: Invocation): void {
+  if (recallOf(invocation) === 'other input') journal.warn?.(otherInputText(invocation));
 }
 
 /** Invocations of methods that have one write, which is recorded in its transaction: whether they have made it. */

@@ -2,6 +2,7 @@
 import { blobSurface } from '../capabilities/blob/surface.ts';
 import { cacheSurface } from '../capabilities/cache/surface.ts';
 import { fsSurface } from '../capabilities/fs/surface.ts';
+import { httpSurface } from '../capabilities/http/surface.ts';
 import { kvSurface } from '../capabilities/kv/surface.ts';
 import { nosqlSurface } from '../capabilities/nosql/surface.ts';
 import { queueSurface } from '../capabilities/queue/surface.ts';
@@ -26,6 +27,7 @@ export const SURFACES: readonly (SurfaceLiteral & { readonly opens: OpenSurface 
   blobSurface.literal,
   fsSurface.literal,
   secretsSurface.literal,
+  httpSurface.literal,
 ];
 
 export const SPELLINGS: readonly Spelling[] = SURFACES.flatMap(({ spellings = [] }) => spellings);

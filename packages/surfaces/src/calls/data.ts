@@ -55,3 +55,20 @@ function tell(parts: (string | Uint8Array)[], value: unknown): void {
     parts.push(`j${text.length}:${text}`);
   }
 }
+
+export type Redact = (text: string) => string;
+
+/** Arguments as their hash is made of: without secrets, and bytes by a hash of their own. */
+export function toldOf(value: Data, redact: Redact): Json {
+  if (typeof value === 'string') return redact(value);
+  if (value instanceof Uint8Array) return { sha256: digestOf(value, redact) };
+  if (Array.isArray(value)) return value.map((item) => toldOf(item, redact));
+  if (!isObject(value)) return value as Json;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toldOf(member, redact)]));
+}
+
+function digestOf(bytes: Uint8Array, redact: Redact): string {
+  const text = Buffer.from(bytes).toString('utf8');
+  const redacted = redact(text);
+  return hash('sha256', redacted === text ? bytes : redacted, 'hex');
+}

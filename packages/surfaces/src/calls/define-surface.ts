@@ -19,6 +19,7 @@ import {
 } from '@gantry/protocol';
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import type { OpenSurface } from '../open-port.ts';
+import type { CallAnswer } from './call-journal.ts';
 import type { DataObject } from './data.ts';
 import type { Spelling } from './spelling.ts';
 import type { ChangeCall, Invocation, ReadCall, WriteCall } from './surface-call.ts';
@@ -32,8 +33,10 @@ export interface MethodLiteral {
   readonly input: TSchema;
   /** Of the answer; of each item when the method is a stream. */
   readonly output: TSchema;
-  /** Absent: one answer. A stream is an async iterable in pack code, and can only read. */
-  readonly kind?: 'stream';
+  /** Absent: one answer. A stream is an async iterable in pack code, and can only read; a response is a `Response`. */
+  readonly kind?: 'stream' | 'response';
+  /** With it the method is a tool: a pair of events tells of every call. Only with `journal: 'host'`. */
+  readonly tool?: ToolLiteral;
   /** The name of one of the surface's `options`, without which the method is absent. */
   readonly needs?: string;
   /** For `journal: 'host'`: the receiver ignores a second call with the same invocation id. */
@@ -42,6 +45,20 @@ export interface MethodLiteral {
   readonly unrecorded?: true;
   /** Members of the input that pack code gives as arguments, in this order: `moveTask(id, column)`. */
   readonly positional?: readonly string[];
+}
+
+export interface ToolLiteral {
+  /** As events name it. */
+  readonly name: string;
+  readonly transport: 'http' | 'mcp' | 'native';
+  /** Scopes that the principal of the run must have. */
+  readonly requiredScopes?: readonly string[];
+  /** What is called where, beside the method: a repeat has to be of the same. No values. */
+  target(input: DataObject): string;
+  /** Changes nothing: it is repeated when nobody knows how it ended. */
+  isSafe(input: DataObject): boolean;
+  /** Whether a later attempt of the node may get another answer. Safe calls always may. */
+  mayPass(answer: CallAnswer): boolean;
 }
 
 type Beside = Omit<MethodLiteral, 'effect' | 'summary' | 'input' | 'output'>;
@@ -76,6 +93,8 @@ export interface SurfaceLiteral extends Pick<SurfaceName, 'capability' | 'path' 
   readonly journal: Journal | 'backend' | 'change';
   /** Only packs whose manifest names it may call it; a grant is not enough. */
   readonly onlyDeclared?: true;
+  /** A primitive of the sandbox, which has checked that it is granted: not offered in `ctx`, and pure nodes have it too. */
+  readonly primitive?: true;
   /** People may call it by requests too; only with `journal: 'change'`. */
   readonly people?: true;
   /** What secrets are for: pack code may pass them here, and nowhere else. */

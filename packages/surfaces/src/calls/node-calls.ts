@@ -6,22 +6,20 @@
  *     series by themselves, since a series has one journal, and no journal could see that two of them changed places.
  * I3  Pack code sees an answer only after it is recorded, and only if it fits the schema.
  */
-import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 import { ServerError, stateOf, toReader } from '../backend-errors.ts';
 import {
-  assertSameCall,
   type CallJournal,
-  type CallRecord,
   expectOneWrite,
   invocationId,
-  otherInputText,
   placeOf,
   providerKeyOf,
   recallOf,
-  TRIES_MAX,
+  warnOfOtherInput,
 } from './call-journal.ts';
-import { type Data, type DataObject, fingerprintOf, isJson, isObject } from './data.ts';
+import { type Data, type DataObject, fingerprintOf, isObject } from './data.ts';
 import type { ImplementedSurface, Journal } from './define-surface.ts';
+import { forPack, journaled, type ToolCall } from './journaled-call.ts';
 import type { Route, Routes } from './routes.ts';
 import { SeenReads } from './seen-reads.ts';
 import { through } from './spelling.ts';
@@ -85,6 +83,7 @@ interface NumberedWrite {
   readonly ordinal: number;
   /** Until what the node has read is on record. */
   readonly seen: Promise<void> | undefined;
+  readonly tool?: ToolCall;
 }
 
 /** In one series of one visit: under the distance between visits, and a bound to what a journal has to keep. */
@@ -151,20 +150,24 @@ export class NodeCalls {
     io.signal.throwIfAborted();
     if (io.dispatch !== this.#dispatch) this.#beginAnew(io.dispatch);
     const { tenant, workspace, principal } = this.#facts;
-    const declares = this.#declared.size > 0;
-    const allowed = declares ? this.#declared : this.#granted;
-    const isNamed = this.#declared.has(route.surface);
-    if (!isNamed && (route.surface.literal.onlyDeclared || (allowed && !allowed.has(route.surface))))
-      throw notAllowed(this.#facts, route, declares || route.surface.literal.onlyDeclared === true);
     const writes = route.method.effect !== 'read';
-    if (writes && this.#facts.effect === 'pure')
-      throw notPure(this.#facts, { ...route, what: route.method.effect });
+    if (!route.surface.literal.primitive) this.#assertAllowed(route, writes);
     if (!route.surface.literal.consumesSecrets && this.#deps.holdsSecret?.(tenant, sent))
       throw new OpenwopError('secret_in_arguments');
     const input = through(route.takes, sent, { input: sent, now });
     route.checkInput(input);
     const call = { tenant, workspace, principal, caller: this.#caller, signal: io.signal, now };
     return { route, sent, input, call, write: writes ? this.#number(route, input, call) : null };
+  }
+
+  #assertAllowed(route: Route, writes: boolean): void {
+    const declares = this.#declared.size > 0;
+    const allowed = declares ? this.#declared : this.#granted;
+    const isNamed = this.#declared.has(route.surface);
+    if (!isNamed && (route.surface.literal.onlyDeclared || (allowed && !allowed.has(route.surface))))
+      throw notAllowed(this.#facts, route, declares || route.surface.literal.onlyDeclared === true);
+    if (writes && this.#facts.effect === 'pure')
+      throw notPure(this.#facts, { ...route, what: route.method.effect });
   }
 
   #beginAnew(dispatch: number): void {
@@ -174,13 +177,19 @@ export class NodeCalls {
   }
 
   /** I2. */
-  #number({ surface }: Route, input: DataObject, call: ReadCall): NumberedWrite {
+  #number({ surface, method: { tool } }: Route, input: DataObject, call: ReadCall): NumberedWrite {
+    const { ordinalBase, attempt } = this.#facts;
     const journal = surface.journalOf(input, call);
-    const series = `${surface.literal.capability}.${journal}`;
+    const unsafe = `${surface.literal.capability}.${journal}`;
+    const isSafe = tool?.isSafe(input) ?? false;
+    const series = isSafe ? `${unsafe}.safe` : unsafe;
     const number = this.#writes.get(series) ?? 0;
     if (number === WRITES_MAX) throw tooManyWrites(surface.literal.capability);
     this.#writes.set(series, number + 1);
-    return { journal, series, ordinal: this.#facts.ordinalBase + number, seen: this.#reads.keep() };
+    const next = ordinalBase + (this.#writes.get(unsafe) ?? 0);
+    const called = tool && { literal: tool, isSafe, attempt, unsafe, next };
+    const ordinal = ordinalBase + number;
+    return { journal, series, ordinal, seen: this.#reads.keep(), ...(called && { tool: called }) };
   }
 
   async #answer(admitted: Admitted, io: CallIo): Promise<Data | undefined> {
@@ -198,7 +207,8 @@ export class NodeCalls {
   async #perform({ route, input, call, write }: Admitted): Promise<unknown> {
     const read = (): unknown => route.surface.act(route.name, input, call);
     if (write === null && (this.#facts.effect === 'pure' || route.method.unrecorded)) return read();
-    const method = `${route.surface.literal.capability}.${route.name}`;
+    const target = route.method.tool ? ` ${route.method.tool.target(input)}` : '';
+    const method = `${route.surface.literal.capability}.${route.name}${target}`;
     const fingerprint = fingerprintOf(method, input);
     if (write === null) return this.#reads.answer(fingerprint, read);
     await write.seen;
@@ -218,68 +228,13 @@ export class NodeCalls {
       const invocation = invocationOf(0);
       expectOneWrite(invocation);
       const answer = await act(invocation);
-      if (recallOf(invocation)) this.#warnOfOtherInput(invocation);
+      if (recallOf(invocation)) warnOfOtherInput(this.#journal, invocation);
       else this.#journal.recorded?.();
       return answer;
     }
-    return this.#journaled(series, invocationOf, act, route.method.idempotent === true);
-  }
-
-  #warnOfOtherInput(invocation: Invocation): void {
-    if (recallOf(invocation) === 'other input') this.#journal.warn?.(otherInputText(invocation));
-  }
-
-  /** Around backends without a memory. A recorded failure that may pass is tried anew, under an id of its own. */
-  async #journaled(
-    series: string,
-    invocationOf: (tried: number) => Invocation,
-    act: (invocation: Invocation) => unknown,
-    idempotent: boolean,
-  ): Promise<unknown> {
-    for (let tried = 0; ; tried++) {
-      const invocation = invocationOf(tried);
-      // Knows the server and the cause, which no record has
-      let failure = null as OpenwopError | null;
-      const { id, place, ...about } = invocation;
-      const record = await this.#journal.perform(
-        { ...about, providerKey: providerKeyOf(series, tried), idempotent },
-        () =>
-          recordOf(invocation, idempotent, act, (error) => {
-            failure = error;
-          }),
-      );
-      assertSameCall(invocation, record);
-      this.#warnOfOtherInput(invocation);
-      if (record.ok) return record.value;
-      if (failure) throw failure;
-      if (!record.retriable || tried + 1 === TRIES_MAX) {
-        const { code, ...rest } = record.error;
-        throw new OpenwopError(code, rest);
-      }
-    }
-  }
-}
-
-/** Records expected failures like answers, except those that may pass of idempotent methods: they are repeated. */
-async function recordOf(
-  invocation: Invocation,
-  idempotent: boolean,
-  act: (invocation: Invocation) => unknown,
-  onFailure: (failure: OpenwopError) => void,
-): Promise<CallRecord> {
-  const { method, fingerprint } = invocation;
-  const about = { method, fingerprint };
-  try {
-    const value = (await act(invocation)) ?? null;
-    if (!isJson(value)) throw new Error(`${method} answered what the journal cannot keep`);
-    return { ...about, ok: true, value };
-  } catch (error) {
-    if (!(error instanceof OpenwopError)) throw error;
-    const { code, message, details } = forPack(error);
-    const { retriable } = ERRORS[code];
-    if (retriable && idempotent) throw error;
-    onFailure(error);
-    return { ...about, ok: false, retriable, error: { code, message, ...(details && { details }) } };
+    const idempotent = write.tool?.isSafe ?? route.method.idempotent === true;
+    const tool = write.tool && { tool: write.tool };
+    return journaled(this.#journal, { series, input, invocationOf, act, idempotent, ...tool });
   }
 }
 
@@ -290,6 +245,3 @@ const tooManyWrites = (capability: string): OpenwopError =>
 
 const serverOf = (error: unknown): Pick<CallReport, 'server' | 'reason'> =>
   error instanceof ServerError ? { server: stateOf(error.trouble), reason: error.message } : {};
-
-const forPack = (error: OpenwopError): OpenwopError =>
-  error instanceof ServerError ? error.forPack() : error;

@@ -22,6 +22,7 @@ export interface NodeFacts {
   readonly granted?: readonly string[];
   /** Where the ordinals of this visit of the node begin. */
   readonly ordinalBase: number;
+  readonly attempt: number;
   /** As the pack declares the node. A pure one may only read, and gets no answer that lets others write. */
   readonly effect: 'pure' | 'idempotent' | 'effect';
   /** How changes of the node are committed, for surfaces on resources. */

@@ -77,9 +77,10 @@ const INLINE_MAX = 80;
 
 function methodText({ input, output, kind, effect, summary, needs, positional }: MethodLiteral): Member {
   const answers = kind === 'stream' ? 'AsyncIterable' : 'Promise';
-  const given = positional ? ` Also as (${positional.join(', ')}).` : '';
+  const given = positional && kind !== 'response' ? ` Also as (${positional.join(', ')}).` : '';
   const doc = `${summary} ${KINDS[effect]}${needs === undefined ? '' : ` Needs \`${needs}\`.`}${given}`;
   const member: Member = ({ indent, name }) => {
+    if (kind === 'response') return '(url: string | URL, init?: RequestInit): Promise<Response>';
     const answer = typeText(output, { indent, of: 'answer', inlineMax: INLINE_MAX });
     const text = (inlineMax: number) =>
       `(input: ${typeText(input, { indent, of: 'input', inlineMax })}): ${answers}<${answer}>`;

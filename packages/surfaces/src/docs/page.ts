@@ -39,8 +39,8 @@ ${spellings(surface.spellings ?? [])}`;
 const methodRow = ([name, method]: [string, MethodLiteral]): string[] => [
   code(name),
   method.kind === 'stream' ? `${method.effect}, stream` : method.effect,
-  code(shape(method.input)),
-  code(shape(method.output)),
+  method.kind === 'response' ? code(`(${method.positional?.join(', ')})`) : code(shape(method.input)),
+  method.kind === 'response' ? code('Response') : code(shape(method.output)),
   method.needs === undefined ? method.summary : `${method.summary} Needs ${code(method.needs)}.`,
 ];
 

@@ -10,6 +10,15 @@ interface Line {
   readonly reads?: readonly SeenRead[];
 }
 
+export const keyOf = ({
+  tenant,
+  runId,
+  nodeId,
+  ordinal,
+  providerKey,
+}: Parameters<CallJournal['isKnown']>[0]): string =>
+  JSON.stringify([tenant, runId, nodeId, ordinal, providerKey]);
+
 export class CrashJournal implements CallJournal {
   readonly #lines = new Map<string, Line>();
   readonly #file: number;
@@ -23,15 +32,18 @@ export class CrashJournal implements CallJournal {
   }
 
   async perform(call: JournaledCall, act: () => Promise<CallRecord>): Promise<CallRecord> {
-    const { tenant, runId, nodeId, ordinal, providerKey, idempotent } = call;
-    const key = JSON.stringify([tenant, runId, nodeId, ordinal, providerKey]);
+    const key = keyOf(call);
     const before = this.#lines.get(key);
     if (before?.record) return before.record;
-    if (before && !idempotent) throw new OpenwopError('effect_in_doubt');
+    if (before && !call.idempotent) throw new OpenwopError('effect_in_doubt');
     if (!before) this.#write({ key });
     const record = await act();
     this.#write({ key, record });
     return record;
+  }
+
+  async isKnown(call: Parameters<CallJournal['isKnown']>[0]): Promise<boolean> {
+    return this.#lines.has(keyOf(call));
   }
 
   async recall(place: ReadsPlace): Promise<readonly SeenRead[] | null> {

@@ -6,6 +6,7 @@ import type { ImplementedSurface } from '../calls/define-surface.ts';
 import type { CallReport, NodeCalls } from '../calls/node-calls.ts';
 import type { NodeFacts } from '../calls/surface-call.ts';
 import { NOW } from './calls.ts';
+import { keyOf } from './crash-journal.ts';
 
 export interface TestDesk {
   readonly desk: Omit<CallGate, 'open'> & { open(facts: NodeFacts): NodeCalls };
@@ -23,7 +24,7 @@ export class MemoryJournal implements CallJournal {
     call: Parameters<CallJournal['perform']>[0],
     act: () => Promise<CallRecord>,
   ): Promise<CallRecord> {
-    const key = JSON.stringify([call.tenant, call.runId, call.nodeId, call.ordinal, call.providerKey]);
+    const key = keyOf(call);
     const before = this.records.get(key);
     if (before && 'method' in before) return before;
     if (before && !(call.idempotent && before.claimedFor === call.fingerprint)) throw new Error('in doubt');
@@ -35,6 +36,10 @@ export class MemoryJournal implements CallJournal {
 
   warn(message: string): void {
     this.warnings.push(message);
+  }
+
+  async isKnown(call: Parameters<CallJournal['isKnown']>[0]): Promise<boolean> {
+    return this.records.has(keyOf(call));
   }
 
   async recall(place: ReadsPlace): Promise<readonly SeenRead[] | null> {
@@ -71,6 +76,7 @@ export const factsOf = (overrides: Partial<NodeFacts> = {}): NodeFacts => ({
   pack: { name: 'vendor.test.pack', version: '1.0.0' },
   peers: [],
   ordinalBase: 0,
+  attempt: 0,
   effect: 'effect',
   ...overrides,
 });

@@ -1,5 +1,6 @@
 /** What surfaces are opened with, in a folder that goes with the test. */
 import type { TestContext } from 'node:test';
+import { createEgressByPurpose } from '@gantry/egress';
 import { createCursors } from '../calls/cursor.ts';
 import type { BackendSettings, OpenDeps } from '../open-port.ts';
 import { createPostgresPool } from '../postgres/connection.ts';
@@ -21,6 +22,7 @@ export async function openDeps(t: TestContext, folder = freshFolder()): Promise<
     cursorKey,
     invocationRetentionMs: 60_000,
     backends: {},
+    egress: createEgressByPurpose(),
     now: Date.now,
     report: () => {},
     buckets: ['artifacts'],

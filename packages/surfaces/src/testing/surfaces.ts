@@ -1,4 +1,5 @@
 /** Surfaces as a host opens them, with what a test is not about filled in. */
+import { createEgressByPurpose } from '@gantry/egress';
 import { type OpenedSurfaces, openSurfaces, type SurfacesOptions } from '../open-surfaces.ts';
 
 export const openTestSurfaces = (
@@ -10,6 +11,7 @@ export const openTestSurfaces = (
     cursorKey: new Uint8Array(32).fill(7),
     invocationRetentionMs: 60_000,
     backends: {},
+    egress: createEgressByPurpose(),
     now: Date.now,
     report: () => {},
     buckets: ['artifacts'],

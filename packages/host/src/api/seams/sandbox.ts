@@ -6,8 +6,10 @@ import type { Api } from '@gantry/http';
 import { type JsonObject, OpenwopError, Values } from '@gantry/protocol';
 import type { NodeResult, PackCode } from '@gantry/sandbox';
 import Type, { type Static } from 'typebox';
+import type { Members } from '../../packs/node-controls/members.ts';
 import type { Packs } from '../../packs/packs.ts';
 import { seam } from './seam.ts';
+import type { MembersOutside } from './surfaces/outside-runs.ts';
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 
@@ -42,7 +44,7 @@ const GRANT_OF: Readonly<Record<string, string>> = {
   dns: 'net.dns',
 };
 
-export function sandboxSeams(app: Api, packs: Packs): void {
+export function sandboxSeams(app: Api, packs: Packs, outside: MembersOutside): void {
   seam(app, 'test/sandbox-load', [Load, Loaded], async ({ tenant }, { packId }) => {
     const code = await codeOf(packs, tenant, packId, packId);
     const inspection = await (await packs.sandboxes.for('archive')).inspect(code);
@@ -50,10 +52,18 @@ export function sandboxSeams(app: Api, packs: Packs): void {
     const { message } = inspection.error;
     throw new OpenwopError('pack_load_failure', { message, details: { packId } });
   });
-  seam(app, 'test/sandbox-invoke', [Invoke, Invoked], ({ tenant }, body) => invoke(packs, tenant, body));
+  seam(app, 'test/sandbox-invoke', [Invoke, Invoked], ({ tenant, keyId }, body) => {
+    const { call } = outside({ tenant, principal: keyId }, AbortSignal.timeout(WALL_CLOCK_MS_MAX));
+    return invoke(packs, tenant, body, call);
+  });
 }
 
-async function invoke(packs: Packs, tenant: string, request: Static<typeof Invoke>): Promise<object> {
+async function invoke(
+  packs: Packs,
+  tenant: string,
+  request: Static<typeof Invoke>,
+  call: Members['call'],
+): Promise<object> {
   const { typeId, args = {}, packId = typeId, allowedHostCalls = [] } = request;
   const sandbox = await packs.sandboxes.for('archive');
   const { memoryBytes, wallClockMs } = packs.limits;
@@ -85,9 +95,7 @@ async function invoke(packs: Packs, tenant: string, request: Static<typeof Invok
       wallClockMs: Math.min(wallClockMs, WALL_CLOCK_MS_MAX),
       outputBytes: OUTPUT_BYTES_MAX,
     },
-    call: async (method) => {
-      throw new OpenwopError('capability_not_provided', { message: `There is no ctx.${method} here.` });
-    },
+    call,
     emit() {},
     log() {},
   });

@@ -23,6 +23,7 @@ import { llmCacheKeySeam } from './llm-cache-key.ts';
 import { runLogSeams } from './run-log.ts';
 import { sandboxSeams } from './sandbox.ts';
 import { type SeamSchedules, schedulingSeam } from './scheduling.ts';
+import { membersOutside } from './surfaces/outside-runs.ts';
 import { surfaceSeams } from './surfaces/surface-seam.ts';
 import { type SeamTriggers, triggerBridgeSeam } from './trigger-bridge.ts';
 
@@ -51,8 +52,9 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   installGateSeam(app, services.packs);
   connectionPackSeams(app, services.packs);
   artifactTypeSeams(app, services.packs);
-  sandboxSeams(app, services.packs);
-  surfaceSeams(app, deps, services.surfaces);
+  const outside = membersOutside(deps, services.surfaces);
+  sandboxSeams(app, services.packs, outside);
+  surfaceSeams(app, services.surfaces, outside);
   runLogSeams(app, deps, drive);
   app.addHook('preClose', async () => waiting.close());
 }

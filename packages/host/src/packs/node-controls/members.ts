@@ -7,6 +7,8 @@ type Call = SandboxInvocation['call'];
 export interface Members {
   /** By their path in `ctx`. */
   readonly table: SurfaceTable;
+  /** Served beside them, for what the sandbox leaves to the host. */
+  readonly primitives?: readonly string[];
   call(...args: Parameters<Call>): ReturnType<Call>;
 }
 
@@ -16,7 +18,9 @@ export function together(parts: readonly Members[]): Members {
   return {
     table,
     call: async (method, args, io) => {
-      const part = parts.find((one) => Object.hasOwn(one.table, method));
+      const part = parts.find(
+        ({ table, primitives }) => Object.hasOwn(table, method) || primitives?.includes(method),
+      );
       if (part) return part.call(method, args, io);
       const message = `This host does not offer ctx.${method}.`;
       throw new OpenwopError('capability_not_provided', { message });

@@ -45,11 +45,11 @@ export function caller(url: string) {
   };
   return {
     send,
-    /** Grants the network and the surfaces that the code calls. */
+    /** Grants the network, files and the surfaces that the code calls. */
     async install(packs: readonly TestPack[], flows: readonly WorkflowDefinition[]): Promise<void> {
       for (const pack of packs) {
         const archive = new Uint8Array((await packArchive(pack)).bytes);
-        const query = await grantingSurfaces(archive, '?grant=net.outbound');
+        const query = await grantingSurfaces(archive, '?grant=net.outbound,fs.write');
         await send(`/v1/host/gantry/packs${query}`, archive, 'application/gzip');
       }
       for (const flow of flows) await send('/v1/host/gantry/workflows', JSON.stringify(flow));

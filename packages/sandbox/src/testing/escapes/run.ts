@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Invocation, InvocationOutcome, PackCode } from '../../invocation.ts';
 import type { Sandbox } from '../../sandbox.ts';
-import { invocationOf, MIB } from '../sandbox.ts';
+import { fetched, invocationOf, MIB } from '../sandbox.ts';
 import type { Escape } from './escape.ts';
 
 /** Short enough to wait for, long enough for a busy machine. */
@@ -17,7 +17,7 @@ const hostileInvocation = (hostile: Escape, code: PackCode): Invocation =>
     grants: hostile.grants ?? [],
     limits: limitsOf(hostile),
     surfaces: { echo: 'unary' },
-    call: async (_, args) => args[0],
+    call: async (method, args) => (method === 'net.fetch' ? fetched(args) : args[0]),
   });
 
 function check({ expected }: Escape, { result }: InvocationOutcome): void {

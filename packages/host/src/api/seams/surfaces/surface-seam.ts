@@ -4,16 +4,13 @@
  * The suite names tenants of its own. They are apart from every real tenant, and from those of other keys.
  */
 
-import { randomUUID } from 'node:crypto';
 import { type Api, type Caller, callerOf } from '@gantry/http';
 import { ERRORS, ErrorEnvelope, errorEnvelope, OpenwopError } from '@gantry/protocol';
-import { CommitPipeline } from '@gantry/store';
 import type { Data, DataObject } from '@gantry/surfaces';
 import Type from 'typebox';
-import { InvocationLog } from '../../../runtime/invocation-log.ts';
 import type { Surfaces } from '../../../surfaces/surfaces.ts';
-import type { ApiDeps } from '../../context.ts';
 import { type Operation, operationOf, SEAM_SURFACES } from './dialect.ts';
+import type { MembersOutside } from './outside-runs.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 256 });
 const Call = Type.Object({
@@ -25,19 +22,17 @@ const Call = Type.Object({
 const Read = Type.Object({ path: Type.String(), tenantId: Type.Optional(Text) });
 const response = { 200: Type.Unknown(), 400: ErrorEnvelope };
 
-const PACK = { name: 'vendor.gantry.seams', version: '1.0.0' };
 const CALL_MS_MAX = 30_000;
 const ITEMS_MAX = 1_000;
 
-type SeamSurfaces = Pick<Surfaces, 'membersFor' | 'publicUrl'>;
+type SeamSurfaces = Pick<Surfaces, 'publicUrl'>;
 type Ask = (caller: Caller, tenantId: string, operation: Operation, args: DataObject) => Promise<Answer>;
 type Answer =
   | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'refused'; readonly error: OpenwopError };
 
-export function surfaceSeams(app: Api, { store, now }: ApiDeps, surfaces: SeamSurfaces): void {
-  const log = new InvocationLog(new CommitPipeline(store), store.records, now);
-  const ask = asking(surfaces, log);
+export function surfaceSeams(app: Api, surfaces: SeamSurfaces, outside: MembersOutside): void {
+  const ask = asking(surfaces, outside);
   app.post(
     '/v1/host/sample/test/surface',
     { schema: { summary: 'Call a method of a surface', body: Call, response } },
@@ -65,24 +60,13 @@ const unknownSurface = (surface: string): OpenwopError =>
     message: `There is no surface "${surface}" here. Use one of ${SEAM_SURFACES.join(', ')}.`,
   });
 
-function asking(surfaces: SeamSurfaces, log: InvocationLog): Ask {
+function asking(surfaces: SeamSurfaces, outside: MembersOutside): Ask {
   return async ({ tenant, keyId }, tenantId, { path, takes, gives, absent }, args) => {
     const signal = AbortSignal.timeout(CALL_MS_MAX);
     const items: Data[] = [];
-    const members = surfaces.membersFor({
-      workspace: '',
-      principal: keyId,
-      nodeId: 'seam',
-      attempt: 0,
-      ordinalBase: 0,
-      effect: 'effect',
-      // No real tenant has a slash in its name
-      key: { tenant: `${tenant}/seam/${encodeURIComponent(tenantId)}`, runId: `seam-${randomUUID()}` },
-      pack: PACK,
-      peers: [],
-      signal,
-      log,
-    });
+    // No real tenant has a slash in its name
+    const asked = { tenant: `${tenant}/seam/${encodeURIComponent(tenantId)}`, principal: keyId };
+    const members = outside(asked, signal);
     const send = async (item: Data): Promise<void> => {
       if (items.push(item) > ITEMS_MAX) throw new OpenwopError('payload_too_large');
     };

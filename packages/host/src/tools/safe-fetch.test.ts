@@ -1,0 +1,181 @@
+/** `ctx.http.safeFetch` and `fetch` of packs through the front door, to a server at a public address. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readAllowList } from '@gantry/egress';
+import type { JsonObject, RunEventDoc } from '@gantry/protocol';
+import { openSqlite, type Store, type Write } from '@gantry/store';
+import { assertPublic } from '../api/testing.ts';
+import { type PackTest, packTest } from '../packs/testing/pack-test.ts';
+import { node, workflow } from '../testing/definitions.ts';
+import { temporaryFolder } from '../testing/host-process.ts';
+import { onePerFile } from '../testing/one-per-file.ts';
+import {
+  onPublicNetwork,
+  PUBLIC_ADDRESS,
+  publicServer,
+  trustPublicServer,
+} from '../testing/public-network.ts';
+
+const TYPE = 'vendor.acme.work';
+const METADATA = 'http://169.254.169.254/latest/meta-data/';
+
+interface Requests {
+  readonly origin: string;
+  readonly seen: string[];
+  /** What the server holds back until it is let go. */
+  held: Promise<void>;
+}
+
+interface Opened extends PackTest {
+  readonly server: Requests;
+  /** Runs the body as a node, and answers the run, what its log says of tools, and how many commits it took. */
+  run(
+    body: string,
+    requires?: readonly string[],
+  ): Promise<{ run: JsonObject; pairs: RunEventDoc[]; commits: number }>;
+}
+
+const isOfRun = ({ kind }: Write): boolean =>
+  kind === 'createRun' || kind === 'append' || kind.endsWith('Invocation');
+
+const isToolEvent = ({ type }: RunEventDoc): boolean => type.startsWith('agent.tool');
+
+const opened = onePerFile(async (t): Promise<Opened> => {
+  trustPublicServer();
+  const seen: string[] = [];
+  const requests = { seen, held: Promise.resolve() };
+  const origin = await publicServer(t, async (request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    await requests.held;
+    response.setHeader('x-note', 'hi').end(JSON.stringify({ number: seen.length }));
+  });
+  const folder = await temporaryFolder();
+  t.after(folder.remove);
+  let commits = 0;
+  const inner = await openSqlite({ dataDir: folder.path });
+  const store: Store = {
+    ...inner,
+    commit: (groups) => {
+      commits += groups.filter((group) => group.some(isOfRun)).length;
+      return inner.commit(groups);
+    },
+  };
+  const settings = { egressAllow: readAllowList('raw-fetch=https://127.0.0.0/8:*') };
+  const api = await packTest(t, { store, settings });
+  let installs = 0;
+  return {
+    ...api,
+    server: Object.assign(requests, { origin }),
+    async run(body, requires = []) {
+      const nodes = { [TYPE]: { body, role: 'side-effect' } };
+      const grant = requires.length > 0 ? `?grant=${requires.join()}` : '';
+      await api.install({ version: `1.0.${installs++}`, nodes, requires }, grant);
+      await api.registered(workflow('one', [node('a', TYPE, { origin })]));
+      const before = commits;
+      const runId = await api.start('one');
+      const run = await api.ended(runId);
+      const made = commits - before;
+      return { run, pairs: (await eventsOf(api, runId)).filter(isToolEvent), commits: made };
+    },
+  };
+});
+
+const eventsOf = async (api: PackTest, runId: string): Promise<RunEventDoc[]> => {
+  const { events } = (await api.get(`/v1/runs/${runId}/events/poll?timeout=1`)).json();
+  for (const event of events) assertPublic('run-event.schema.json', event);
+  return events;
+};
+
+/** Of a pair. */
+function assertPair([called, returned]: readonly RunEventDoc[], expected: JsonObject): void {
+  const about = { agentId: 'core.system', callId: called?.payload.callId, nodeId: 'a' };
+  const { argsHash, principal, ...rest } = called!.payload;
+  assert.deepEqual(rest, { ...about, toolName: expected.toolName, transport: 'http' });
+  assert.match(String(argsHash), /^[0-9a-f]{64}$/);
+  assert.ok(principal);
+  const { durationMs, error, ...more } = returned!.payload;
+  assert.deepEqual(more, { ...about, toolName: expected.toolName, status: expected.status });
+  assert.equal(returned!.causationId, called!.eventId);
+  assert.equal((error as JsonObject | undefined)?.code, expected.code);
+  assert.equal(typeof durationMs, expected.status === 'forbidden' ? 'undefined' : 'number');
+}
+
+await onPublicNetwork(import.meta, () => {
+  test('an answer is a Response, and its call a pair in the log, for two commits', async () => {
+    const { run } = await opened();
+    const call = `
+      const response = await ctx.http.safeFetch(ctx.config.origin + '/path?q=secret', { headers: { 'x-a': 'b' } });
+      if (!(response instanceof Response) || !response.ok || response.headers.get('x-note') !== 'hi') throw new Error('no');
+      if (typeof (await response.json()).number !== 'number') throw new Error('no');`;
+    const { commits: bare } = await run('return {};');
+    const { run: ended, pairs, commits } = await run(`${call} return {};`);
+    assert.equal(ended.status, 'completed', JSON.stringify(ended));
+    assert.equal(commits - bare, 2);
+    assertPair(pairs, { toolName: 'http.safeFetch', status: 'ok' });
+    assert.doesNotMatch(JSON.stringify(pairs), /secret|x-a|93\.184/);
+  });
+
+  test('what is refused stands in the log too', async () => {
+    const { run } = await opened();
+    const body = (url: string, init = '{}') =>
+      `try { await ctx.http.safeFetch('${url}', ${init}); } catch ({ code, details }) { return { code, reason: details.reason }; }`;
+    for (const [url, init, expected] of [
+      [METADATA, '{}', { code: 'ssrf_blocked', reason: 'scheme_not_allowed' }],
+      ['https://169.254.169.254/', '{}', { code: 'ssrf_blocked', reason: 'address_not_allowed' }],
+      ['https://127.0.0.1/', '{}', { code: 'ssrf_blocked', reason: 'address_not_allowed' }],
+      ['https://0x7f.1/', '{}', { code: 'ssrf_blocked', reason: 'address_not_allowed' }],
+      [
+        'https://example.com/',
+        `{ headers: { Connection: 'upgrade' } }`,
+        { code: 'ssrf_blocked', reason: 'upgrade_not_allowed' },
+      ],
+    ] as const) {
+      const { run: ended, pairs } = await run(body(url, init));
+      assert.deepEqual(ended.outputs, expected);
+      assertPair(pairs, { toolName: 'http.safeFetch', status: 'forbidden', code: 'ssrf_blocked' });
+    }
+    const { run: ended, pairs } = await run(body(`https://${PUBLIC_ADDRESS}:4444/`));
+    assert.equal((ended.outputs as JsonObject).code, 'fetch_failed');
+    assertPair(pairs, { toolName: 'http.safeFetch', status: 'error', code: 'fetch_failed' });
+  });
+
+  test('a granted fetch is told as well, and goes where the operator allows', async () => {
+    const { run } = await opened();
+    const body = `
+      const { status } = await fetch(ctx.config.origin, { method: 'POST', body: 'x' });
+      const codes = [];
+      for (const get of [fetch, ctx.http.safeFetch])
+        await get('https://127.0.0.1:4444/').catch(({ code, details }) => codes.push(code, details.code ?? details.reason));
+      return { status, codes };`;
+    const { run: ended, pairs } = await run(body, ['net.outbound']);
+    const codes = ['fetch_failed', 'ECONNREFUSED', 'ssrf_blocked', 'address_not_allowed'];
+    assert.deepEqual(ended.outputs, { status: 200, codes }, JSON.stringify(ended));
+    assertPair(pairs.slice(0, 2), { toolName: 'fetch', status: 'ok' });
+    assert.equal(pairs.length, 6);
+  });
+
+  test('a call that is under way while the run is paused is told when it goes on, and made once', async () => {
+    const api = await opened();
+    const { server } = api;
+    const body = `
+      const { number } = await (await ctx.http.safeFetch(ctx.config.origin + '/held', { method: 'POST' })).json();
+      return { number };`;
+    await api.install({ version: '2.0.0', nodes: { [TYPE]: { body, role: 'side-effect' } } });
+    await api.registered(workflow('one', [node('a', TYPE, { origin: server.origin })]));
+    const hold = Promise.withResolvers<void>();
+    server.held = hold.promise;
+    const before = server.seen.length;
+    const runId = await api.start('one');
+    while (server.seen.length === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    await api.post(`/v1/runs/${runId}:pause`, { drainPolicy: 'drain-current-node' });
+    hold.resolve();
+    await api.post(`/v1/runs/${runId}:resume`, {});
+    const run = await api.ended(runId);
+    assert.equal(run.status, 'completed', JSON.stringify(run));
+    const events = await eventsOf(api, runId);
+    assertPair(events.filter(isToolEvent), { toolName: 'http.safeFetch', status: 'ok' });
+    const types = events.map(({ type }) => type);
+    assert.ok(types.indexOf('run.resumed') < types.indexOf('agent.toolReturned'));
+    assert.equal(server.seen.length, before + 1);
+  });
+});

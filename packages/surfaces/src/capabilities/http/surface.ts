@@ -1,0 +1,67 @@
+/** `ctx.http`: requests to public servers, and `fetch` of packs that were granted the network. */
+import { type Egress, METHODS } from '@gantry/egress';
+import Type from 'typebox';
+import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
+import type { OpenSurface } from '../../open-port.ts';
+import { exchange, HTTP_INPUT, HTTP_LIMITS, HTTP_OUTPUT, httpTool } from './exchange.ts';
+
+export const httpSurface = defineSurface({
+  ...namesOf('httpClient'),
+  summary:
+    'Requests over https to public addresses; every address of a name is checked, also after a redirect. Nothing opens private ones. ' +
+    'Each call stands in the log of the run, the ones that were refused too.',
+  journal: 'host',
+  consumesSecrets: true,
+  opens: async ({ egress }) => ({ implement: () => implementHttp(egress.public), backends: [] }),
+  limits: HTTP_LIMITS,
+  errors: ['ssrf_blocked', 'fetch_failed', 'effect_in_doubt', 'rate_limited'],
+  methods: {
+    safeFetch: {
+      effect: 'effect',
+      kind: 'response',
+      summary:
+        'As `fetch(url, init)`, with `method`, `headers`, `body`, `redirect` and `signal` of `init`. After a crash GET, HEAD ' +
+        'and OPTIONS are repeated; another method fails with `effect_in_doubt` unless its answer was recorded.',
+      input: Type.Object(HTTP_INPUT),
+      output: Type.Object(HTTP_OUTPUT),
+      positional: ['url', 'init'],
+      tool: httpTool('http.safeFetch'),
+    },
+  },
+});
+
+function implementHttp(egress: Egress): ImplementedSurface {
+  return httpSurface.implement(
+    { safeFetch: (input, call) => exchange(egress, input, call) },
+    { advertises: { ssrfGuard: true, methods: [...METHODS], safeFetch: { supported: true } } },
+  );
+}
+
+const rawFetchSurface = defineSurface({
+  capability: 'net',
+  path: 'net',
+  aliases: [],
+  primitive: true,
+  summary: '`fetch` of packs that were granted `net.outbound`.',
+  journal: 'host',
+  consumesSecrets: true,
+  limits: {},
+  errors: ['ssrf_blocked', 'fetch_failed', 'effect_in_doubt', 'rate_limited'],
+  methods: {
+    fetch: {
+      effect: 'effect',
+      kind: 'response',
+      summary: 'As `fetch(url, init)`.',
+      input: Type.Object(HTTP_INPUT),
+      output: Type.Object(HTTP_OUTPUT),
+      positional: ['url', 'init'],
+      tool: httpTool('fetch'),
+    },
+  },
+});
+
+export const openRawFetch: OpenSurface = async ({ egress }) => ({
+  implement: () =>
+    rawFetchSurface.implement({ fetch: (input, call) => exchange(egress.for('raw-fetch'), input, call) }),
+  backends: [],
+});
