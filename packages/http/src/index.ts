@@ -23,6 +23,7 @@ export { liveTenant } from './key-secret.ts';
 export { ROTATION_GRACE_SECONDS } from './key-service.ts';
 export { keyRoutes } from './keys.ts';
 export { listen, openWarnings } from './listening.ts';
+export { READABLE } from './log-format.ts';
 export { drained, runServerProcess, unhandledRejections } from './process.ts';
 export { randomBytes } from './random-bytes.ts';
 export { CONTENT_ENCODINGS, JSON_TYPE, notModified, readPayload } from './reply.ts';

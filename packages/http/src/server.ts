@@ -10,12 +10,19 @@ import type { AccessRules } from './access.ts';
 import { authenticate, authenticateIfPresent } from './auth.ts';
 import { parseBody } from './body.ts';
 import { createBodyTurns } from './body-turns.ts';
-import { type Api, decorateRequests, knownCaller, setTraceparent, type TypeBoxProvider } from './context.ts';
+import {
+  type Api,
+  decorateRequests,
+  knownCaller,
+  setTraceparent,
+  type TypeBoxProvider,
+  traceparentOf,
+} from './context.ts';
 import { answerBrokenRequest, createErrorHandler, type Redact } from './errors.ts';
 import { Idempotency } from './idempotency.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 import { createRoutes, type Routes } from './routes.ts';
-import { createTracer } from './trace.ts';
+import { createTracer, parseTraceparent } from './trace.ts';
 import { validatorCompiler } from './validation.ts';
 
 /** Signed tokens are the longest. */
@@ -115,7 +122,10 @@ function logRequests(app: Api, log: Logger): void {
   app.addHook('onResponse', (request, reply, done) => {
     log.debug(
       {
+        requestId: parseTraceparent(traceparentOf(request))?.traceId,
+        tenant: knownCaller(request)?.tenant,
         keyId: knownCaller(request)?.keyId,
+        ...idsIn(request.params),
         method: request.method,
         route: request.routeOptions.url,
         status: reply.statusCode,
@@ -126,6 +136,12 @@ function logRequests(app: Api, log: Logger): void {
     done();
   });
 }
+
+/** Ids in the path, such as `runId`. */
+const idsIn = (params: unknown): object =>
+  Object.fromEntries(
+    Object.entries(params ?? {}).filter(([name, id]) => name.endsWith('Id') && String(id).length <= 128),
+  );
 
 /** Why no route took the request: wrong method, unknown path, or a path outside the versioned API. */
 function noRoute(routes: Routes, request: FastifyRequest): OpenwopError {

@@ -9,6 +9,7 @@ import {
   ensureAdminKey,
   keyRoutes,
   listen,
+  READABLE,
   randomBytes,
 } from '@gantry/http';
 import { type ArchiveLimits, readTrustFile, type SigstoreTrust, TrustFileError } from '@gantry/packs';
@@ -58,7 +59,7 @@ export interface RegistryServer {
 
 export async function createRegistryServer(options: RegistryServerOptions): Promise<RegistryServer> {
   const { settings, now = Date.now, limits, arrival } = options;
-  const log = options.log ?? pino({ level: settings.logLevel, base: null });
+  const log = options.log ?? pino({ level: settings.logLevel, base: null, ...READABLE });
   await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
   const store = await openStore(settings);
   const storage = openStorage(settings.storage, { dataDir: settings.dataDir, now });

@@ -1,4 +1,6 @@
 /** The log of the process: no line has a secret that the process has opened, for whatever tenant, or its own. */
+
+import { READABLE } from '@gantry/http';
 import type { SecretValue } from '@gantry/protocol/redaction';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Settings } from '../settings.ts';
@@ -13,6 +15,7 @@ export function processLog(
   const options = {
     level: settings.logLevel,
     base: null,
+    ...READABLE,
     hooks: { streamWrite: (line: string) => redactions.all.redact(line) },
   };
   return destination ? pino(options, destination) : pino(options);

@@ -100,7 +100,8 @@ export class Claims {
     const { leases, epoch, now, log, onTakeOver } = this.#options;
     return this.#takeAll(async () => {
       const orphans = await leases.claimOrphans(epoch, now(), CLAIM_BATCH);
-      if (orphans.length > 0) log.info({ runs: orphans.length }, 'taking over runs of an earlier process');
+      for (const { tenant, runId } of orphans)
+        log.info({ tenant, runId, code: 'run_taken_over' }, 'taking over a run of an earlier process');
       onTakeOver(orphans);
       return orphans;
     });

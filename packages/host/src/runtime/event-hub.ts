@@ -3,6 +3,8 @@ import type { RunKey } from '@gantry/store';
 
 export type EventListener = (events: readonly StoredEvent[]) => void;
 
+type FailureListener = (key: RunKey, event: StoredEvent) => void;
+
 interface Followed {
   readonly key: RunKey;
   readonly listeners: Set<EventListener>;
@@ -11,6 +13,12 @@ interface Followed {
 /** Tells live readers of a run what was just committed. Nothing reaches it before its commit. */
 export class EventHub {
   readonly #followed = new Map<string, Followed>();
+  readonly #onFailed: FailureListener | undefined;
+
+  /** `onFailed` is told of runs that failed in this process. */
+  constructor(onFailed?: FailureListener) {
+    this.#onFailed = onFailed;
+  }
 
   subscribe(key: RunKey, listener: EventListener): () => void {
     const { runId } = key;
@@ -33,7 +41,15 @@ export class EventHub {
     return [...this.#followed.values()].map(({ key }) => key);
   }
 
-  publish(runId: string, events: readonly StoredEvent[]): void {
+  /** What this process has committed. */
+  publish(key: RunKey, events: readonly StoredEvent[]): void {
+    this.relay(key.runId, events);
+    const failed = this.#onFailed && events.find(({ type }) => type === 'run.failed');
+    if (failed) this.#onFailed?.(key, failed);
+  }
+
+  /** What another has committed. */
+  relay(runId: string, events: readonly StoredEvent[]): void {
     const followed = this.#followed.get(runId);
     if (followed) for (const listener of followed.listeners) listener(events);
   }

@@ -1,7 +1,7 @@
 /** The runtime of one process: creates runs, takes commands, reads. */
 import { type Invocation, type Plan, type RunLimits, snapshot } from '@gantry/engine';
 import type { Turns } from '@gantry/limiter';
-import { newId, OpenwopError, type StoredEvent } from '@gantry/protocol';
+import { type JsonObject, newId, OpenwopError, type StoredEvent } from '@gantry/protocol';
 import type { StartingRun } from '@gantry/resources';
 import type { CommitPipeline, RunKey, Store, Write } from '@gantry/store';
 import type { Logger } from 'pino';
@@ -66,7 +66,7 @@ export class LocalRuntime implements Runtime {
   readonly #options: RuntimeOptions;
   readonly #opening: Opening;
   readonly #pipeline: CommitPipeline;
-  readonly #hub = new EventHub();
+  readonly #hub: EventHub;
   readonly #actors: RunActors;
   readonly #mailbox: Mailbox;
   readonly #remote: Remote;
@@ -85,6 +85,7 @@ export class LocalRuntime implements Runtime {
   private constructor(options: RuntimeOptions, epoch: number) {
     const { store, now, clock = systemClock, log, randomBytes, outbox, inflightCap, onLeaseLost } = options;
     this.#options = options;
+    this.#hub = new EventHub((key, { payload }) => log.warn(failureOf(key, payload), 'run failed'));
     const inputs = { now, clock, randomBytes };
     this.#opening = { epoch, outbox, redacting: redactingPlans(options.redactions), ...inputs };
     this.#pipeline = options.pipeline;
@@ -222,7 +223,8 @@ export class LocalRuntime implements Runtime {
 
   /** A run that was just created by this process. */
   #goOn({ plan, run, events, head }: OpenedRun): void {
-    this.#hub.publish(run.facts.runId, events);
+    const { runId, owner } = run.facts;
+    this.#hub.publish({ tenant: owner.tenant, runId }, events);
     if (head.owner !== null) this.#actors.add(plan, run).proceed();
     else if (head.wakeAt !== null) this.#claims.clock.note(head.wakeAt);
   }
@@ -308,4 +310,10 @@ function executors(options: RuntimeOptions, pipeline: CommitPipeline): (invocati
     if (!found) throw new Error(`no executor for ${typeId}`);
     return found;
   };
+}
+
+/** For the log: never the message, which may hold what a node read. */
+function failureOf({ tenant, runId }: RunKey, payload: string): JsonObject {
+  const { error }: { readonly error?: { readonly code?: string } } = JSON.parse(payload);
+  return { tenant, runId, code: error?.code ?? 'unknown' };
 }

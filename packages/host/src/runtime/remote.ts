@@ -103,7 +103,7 @@ export class Remote {
     const { store, hub } = this.#options;
     const row = await store.runs.row(tenant, runId);
     if (!row || row.nextSeq === 0) return;
-    hub.publish(runId, await store.runs.events(tenant, runId, row.nextSeq - 1, 1));
+    hub.relay(runId, await store.runs.events(tenant, runId, row.nextSeq - 1, 1));
   }
 }
 

@@ -268,7 +268,7 @@ export class RunActor {
     this.#run = next;
     this.#owner = append.head.owner;
     if (needsSnapshot(append)) this.#snapshotSeq = next.nextSeq;
-    this.#host.hub.publish(this.key.runId, append.events);
+    this.#host.hub.publish(this.key, append.events);
     task.resolve?.(answer);
     if (task.children) this.#host.opened(takenChildren(task.children, next));
     this.#host.committed(writes);

@@ -8,6 +8,7 @@
 import type { JsonObject, RunOwner } from '@gantry/protocol';
 import { type Changes, fromEntry, type Stored } from '@gantry/resources';
 import type { Entry, Write } from '@gantry/store';
+import type { Logger } from 'pino';
 import type { Runtime, Workflows } from '../runtime/runtime.ts';
 import { admit, isFinal } from '../workflows/admission.ts';
 import { schedules } from './resource.ts';
@@ -18,6 +19,7 @@ export interface FiringOptions {
   readonly changes: Pick<Changes, 'run'>;
   readonly runtime: Pick<Runtime, 'create'>;
   readonly workflows: Pick<Workflows, 'resolve'>;
+  readonly log: Logger;
 }
 
 export type Fired =
@@ -44,6 +46,8 @@ export async function fire(options: FiringOptions, entry: Entry, now: number): P
   } catch (error) {
     if (!isFinal(error)) throw error;
     const { code, message } = error;
+    const { tenant, id: scheduleId } = stored;
+    options.log.warn({ tenant, scheduleId, code, reason: message }, 'a schedule could not start its run');
     const lastError = { scheduledFor: tick.fire, failedAt: now, code, message };
     return pass(options, stored, { ...next, lastError });
   }

@@ -1,0 +1,7 @@
+/** Lines of the log as people and their tools read them: ISO times and level names. */
+import { type LoggerOptions, stdTimeFunctions } from 'pino';
+
+export const READABLE: Pick<LoggerOptions, 'timestamp' | 'formatters'> = {
+  timestamp: stdTimeFunctions.isoTime,
+  formatters: { level: (level) => ({ level }) },
+};
