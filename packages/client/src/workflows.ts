@@ -13,6 +13,11 @@ export interface WorkflowSummary {
   shared: boolean;
 }
 
+export interface RegisteredWorkflow extends WorkflowSummary {
+  /** False when a higher version stays current. */
+  current: boolean;
+}
+
 /** A chain of an installed pack, or one among the chains given. */
 export interface FromChain {
   chainId: string;
@@ -31,8 +36,11 @@ export interface ChainWorkflow {
 }
 
 export interface Workflows {
-  /** Makes a definition the current version of its id. The same content again changes nothing. */
-  register(definition: unknown): Promise<WorkflowSummary>;
+  /**
+   * Makes a definition the current version of its id, unless its version is lower. The same content again changes
+   * nothing; other content under the same version is refused without `replace`.
+   */
+  register(definition: unknown, terms?: { readonly replace?: boolean }): Promise<RegisteredWorkflow>;
   /** Expands a workflow chain and registers what comes of it. */
   fromChain(request: FromChain): Promise<ChainWorkflow>;
   list(): Promise<WorkflowSummary[]>;
@@ -45,7 +53,8 @@ const REGISTRY = '/v1/host/gantry/workflows';
 export function createWorkflows(transport: Transport): Workflows {
   const { read, send } = createCalls(transport);
   return {
-    register: (definition) => send(REGISTRY, definition),
+    register: (definition, { replace = false } = {}) =>
+      send(replace ? `${REGISTRY}?replace=true` : REGISTRY, definition),
     fromChain: (request) => send(`${REGISTRY}/from-chain`, request),
     list: async () => (await read<{ workflows: WorkflowSummary[] }>(REGISTRY)).workflows,
     get: (workflowId) => read(`/v1/workflows/${encodeURIComponent(workflowId)}`),

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ApiError, type Client } from '@gantry/client';
+import { ApiError } from '@gantry/client';
 import type { JsonObject } from '@gantry/protocol';
 import { type Call, type Command, flag, option } from '../command.ts';
 import { EXIT, UsageError } from '../io.ts';
@@ -9,7 +9,7 @@ import { nodeNames, printEvents, renderEnd, watchRun } from '../watch.ts';
 export const run: Command = {
   name: 'run',
   summary: 'start a run of a workflow',
-  usage: 'run <workflow> [--input k=v]... [--input-file FILE] [--watch] [--json] [--timeout S]',
+  usage: 'run <workflow> [--input k=v]... [--input-file FILE] [--replace] [--watch] [--json] [--timeout S]',
   details:
     '<workflow> is an id, or the path of a .json definition, which is registered first.\n' +
     'A value is read as JSON when it is JSON, else as text: --input count=3 --input name=Ada',
@@ -18,6 +18,7 @@ export const run: Command = {
     'input-file': option('FILE', 'a JSON object of inputs; --input wins over it'),
     watch: flag('show the steps until the run ends', { short: 'w' }),
     json: flag('print JSON; with --watch one event per line'),
+    replace: flag('a definition takes the place of the registered one of its version'),
     timeout: option('S', 'with --watch: stop watching after S seconds; the run goes on'),
   },
   examples: [
@@ -33,7 +34,7 @@ export const run: Command = {
     }
     const timeoutSeconds = args.whole('timeout', 1, 1_000_000);
     const inputs = await readInputs(args.text('input-file'), args.list('input'), io.cwd);
-    const workflowId = await workflowIdOf(client, args.words[0] ?? '', io.cwd);
+    const workflowId = await workflowIdOf(call, args.words[0] ?? '');
     const created = await client.runs.create({ workflowId, inputs }).catch((error) => {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
       throw new UsageError(`There is no workflow "${workflowId}". See what there is: gantry workflows`);
@@ -74,9 +75,10 @@ async function watch(
 }
 
 /** Ids have neither dots nor slashes, so anything with one is a file. */
-async function workflowIdOf(client: Client, word: string, cwd: string): Promise<string> {
+async function workflowIdOf({ client, args, io }: Call, word: string): Promise<string> {
   if (!/[./\\]/.test(word)) return word;
-  return (await client.workflows.register(await readJson(path.resolve(cwd, word)))).workflowId;
+  const definition = await readJson(path.resolve(io.cwd, word));
+  return (await client.workflows.register(definition, { replace: args.flag('replace') })).workflowId;
 }
 
 async function readInputs(

@@ -31,9 +31,14 @@ const ACTIONS: Actions = {
     takes: '<file>',
     async act(call, file = '') {
       const definition = await readJson(path.resolve(call.io.cwd, file));
-      const made = await call.client.workflows.register(definition);
-      const { workflowId, version, hash } = made;
-      print(call, made, `${workflowId} ${version} ${hash}\nRun it: gantry run ${workflowId} --watch\n`);
+      const made = await call.client.workflows.register(definition, { replace: call.args.flag('replace') });
+      const { workflowId, version, hash, current } = made;
+      const kept = current ? '' : 'A higher version stays current; --replace makes this one current.\n';
+      print(
+        call,
+        made,
+        `${workflowId} ${version} ${hash}\n${kept}Run it: gantry run ${workflowId} --watch\n`,
+      );
     },
   },
 };
@@ -41,8 +46,11 @@ const ACTIONS: Actions = {
 export const workflows: Command = {
   name: 'workflows',
   summary: 'list, show and register workflows',
-  usage: 'workflows [ls | show <id> | versions <id> | register <file>] [--json]',
-  options: { json: flag('print JSON') },
+  usage: 'workflows [ls | show <id> | versions <id> | register <file>] [--replace] [--json]',
+  options: {
+    json: flag('print JSON'),
+    replace: flag('take the place of a registered version, or of a higher one'),
+  },
   examples: ['gantry workflows', 'gantry workflows register ./flows/report.json'],
   words: { min: 0, max: wordsMax(ACTIONS) },
   run: (call) => runAction('workflows', ACTIONS, call),

@@ -26,6 +26,7 @@ export const secretive = workflow('secretive', [node('a', 'core.noop')], {
 export interface ApiTest extends TestHost {
   post(url: string, body?: unknown, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
   get(url: string, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
+  /** In the place of what another test registered. */
   registered(definition: WorkflowDefinition): Promise<JsonObject>;
   /** Starts a run and answers its id. */
   start(workflowId: string, more?: JsonObject): Promise<string>;
@@ -53,7 +54,7 @@ export async function apiTest(t: Lifetime, options: Parameters<typeof testHost>[
     get,
     post,
     async registered(definition) {
-      const response = await post('/v1/host/gantry/workflows', definition);
+      const response = await post('/v1/host/gantry/workflows?replace=true', definition);
       assert.equal(response.statusCode, 201, response.body);
       return response.json();
     },

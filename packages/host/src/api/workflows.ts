@@ -1,5 +1,5 @@
 import { type Api, callerOf, type Idempotency, notModified, readPayload } from '@gantry/http';
-import { OpenwopError, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
+import { OpenwopError, optional, WorkflowDefinition, WorkflowPacks } from '@gantry/protocol';
 import type { WorkflowRecord } from '@gantry/store';
 import Type from 'typebox';
 import { Check } from 'typebox/value';
@@ -71,10 +71,14 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
     '/v1/host/gantry/workflows',
     {
       schema: {
-        summary: 'Register a definition and make it current',
+        summary: 'Register a definition and make it current, unless its version is lower',
+        querystring: Type.Object(
+          { replace: optional(Type.Enum(['true', 'false'])) },
+          { additionalProperties: false },
+        ),
         // Whole and bounded checks are the registry's; here the body only has to be an object.
         body: Type.Record(Type.String(), Type.Unknown()),
-        response: { 201: WorkflowSummary },
+        response: { 201: Type.Object({ ...WorkflowSummary.properties, current: Type.Boolean() }) },
       },
     },
     (request, reply) =>
@@ -83,8 +87,10 @@ export function workflowRoutes(app: Api, deps: ApiDeps, idempotency: Idempotency
         const { packs } = request.body;
         if (scopes.has('packs:install') && Check(WorkflowPacks, packs))
           await deps.services.packs.service.installPinned(tenant, packs, keyId);
-        const record = await workflows.register(tenant, request.body);
-        return { status: 201, body: JSON.stringify(summary(record)), recorded: false };
+        const terms = { replace: request.query.replace === 'true' };
+        const record = await workflows.register(tenant, request.body, terms);
+        const body = JSON.stringify({ ...summary(record), current: record.isCurrent });
+        return { status: 201, body, recorded: false };
       }),
   );
 }

@@ -113,8 +113,23 @@ export interface Workflows {
   planOf(workflowHash: string): Promise<Plan>;
   /** The tenant's own current version, else the shared one. */
   resolve(tenant: string, workflowId: string): Promise<ResolvedWorkflow | null>;
-  /** Validates, stores and makes current. Throws `validation_error` or `capability_required`. */
-  register(tenant: string, definition: unknown): Promise<WorkflowRecord>;
+  /**
+   * Validates, stores and makes current. Throws `validation_error` or `capability_required`. Without `replace`, other
+   * content under a registered version is a `conflict`, and a lower version than the current one is only kept.
+   */
+  register(tenant: string, definition: unknown, terms?: RegistrationTerms): Promise<RegisteredWorkflow>;
   /** All or none of them. */
-  registerAll(tenant: string, definitions: readonly unknown[]): Promise<WorkflowRecord[]>;
+  registerAll(
+    tenant: string,
+    definitions: readonly unknown[],
+    terms?: RegistrationTerms,
+  ): Promise<RegisteredWorkflow[]>;
+}
+
+export interface RegistrationTerms {
+  readonly replace: boolean;
+}
+
+export interface RegisteredWorkflow extends WorkflowRecord {
+  readonly isCurrent: boolean;
 }

@@ -1,10 +1,16 @@
 /** The workflows a tenant may run: validated once, kept by content hash, compiled once per hash. */
 
+import { compareVersions } from '@gantry/packs';
 import { OpenwopError, problemsIn, WorkflowDefinition } from '@gantry/protocol';
 import type { Store, WorkflowRecord, Write } from '@gantry/store';
 import { Compile } from 'typebox/compile';
 import type { PackBinding } from '../packs/packs.ts';
-import type { ResolvedWorkflow, Workflows } from '../runtime/runtime.ts';
+import type {
+  RegisteredWorkflow,
+  RegistrationTerms,
+  ResolvedWorkflow,
+  Workflows,
+} from '../runtime/runtime.ts';
 import { scheduleTriggerIssues } from '../schedules/triggers.ts';
 import { syncNotes } from '../triggers/definition-sync.ts';
 import { triggerIssues } from '../triggers/definition-triggers.ts';
@@ -61,12 +67,17 @@ export function createWorkflows(options: {
     resolved.clear();
   }
 
-  async function registerAll(tenant: string, definitions: readonly unknown[]): Promise<WorkflowRecord[]> {
+  async function registerAll(
+    tenant: string,
+    definitions: readonly unknown[],
+    terms: RegistrationTerms = { replace: true },
+  ): Promise<RegisteredWorkflow[]> {
     const checked = definitions.map((definition) => check(definition, now()));
     for (const definition of checked) await checkPlan(packs, tenant, definition);
-    const entries = await keepAll(store, tenant, checked, now);
+    const entries = await keepAll({ store, tenant, now, terms }, checked);
     forget();
-    for (const { definition } of entries) for (const hear of listeners) await hear(tenant, definition);
+    for (const { definition, record } of entries)
+      for (const hear of record.isCurrent ? listeners : []) await hear(tenant, definition);
     return entries.map(({ record }) => record);
   }
 
@@ -76,8 +87,8 @@ export function createWorkflows(options: {
     planOf: plans.planOf,
     resolve,
     registerAll,
-    async register(tenant, definition) {
-      const [record] = await registerAll(tenant, [definition]);
+    async register(tenant, definition, terms) {
+      const [record] = await registerAll(tenant, [definition], terms);
       return record!;
     },
     onRegistered(listener) {
@@ -88,20 +99,26 @@ export function createWorkflows(options: {
 
 interface Registration {
   readonly definition: WorkflowDefinition;
-  readonly record: WorkflowRecord;
+  readonly record: RegisteredWorkflow;
   readonly writes: readonly Write[];
+}
+
+interface Registering {
+  readonly store: Pick<Store, 'commit' | 'records' | 'entries'>;
+  readonly tenant: string;
+  readonly now: () => number;
+  readonly terms: RegistrationTerms;
 }
 
 /** Whoever loses lost its room to another registration, and counts again. */
 async function keepAll(
-  store: Pick<Store, 'commit' | 'records' | 'entries'>,
-  tenant: string,
+  registering: Registering,
   definitions: readonly WorkflowDefinition[],
-  now: () => number,
 ): Promise<Registration[]> {
+  const { store, tenant, now } = registering;
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
     const entries = await Promise.all(
-      definitions.map((definition) => registrationOf(store, tenant, definition, now())),
+      definitions.map((definition) => registrationOf(registering, definition)),
     );
     const changed = entries.filter(({ writes }) => writes.length > 0);
     if (changed.length === 0) return entries;
@@ -117,23 +134,38 @@ async function keepAll(
 
 /** What registering the definition writes: nothing when it is the current one already. */
 async function registrationOf(
-  store: Pick<Store, 'records'>,
-  tenant: string,
+  { store, tenant, now, terms }: Registering,
   definition: WorkflowDefinition,
-  registeredAt: number,
 ): Promise<Registration> {
   const { id, version, name } = definition;
   const { hash, body } = canonical(definition);
-  const record = { tenant, workflowId: id, hash, version, name, registeredAt };
-  const current = await store.records.workflow(tenant, id);
-  if (current?.tenant === tenant && current.hash === record.hash)
-    return { definition, record: current, writes: [] };
-  return {
-    definition,
-    record,
-    writes: [{ kind: 'putDefinition', hash, body }, { kind: 'putWorkflow', record }, ...syncNotes(record)],
-  };
+  const record = { tenant, workflowId: id, hash, version, name, registeredAt: now() };
+  const [current, ...older] = await store.records.workflowVersions(tenant, id);
+  const own = current?.tenant === tenant ? current : undefined;
+  if (own?.hash === hash) return { definition, record: { ...own, isCurrent: true }, writes: [] };
+  const known = [own, ...older].find((before) => before?.tenant === tenant && before.version === version);
+  if (known && known.hash !== hash && !terms.replace) throw taken(known);
+  const isCurrent = terms.replace || !own || !isLower(version, own.version);
+  const writes: Write[] = [
+    { kind: 'putDefinition', hash, body },
+    { kind: 'putWorkflow', record },
+  ];
+  // What is put last is current
+  if (!isCurrent) writes.push({ kind: 'putWorkflow', record: own });
+  return { definition, record: { ...record, isCurrent }, writes: [...writes, ...syncNotes(record)] };
 }
+
+const SEMVER = /^\d+\.\d+\.\d+/;
+
+/** Versions that are no semantic versions have no order. */
+const isLower = (version: string, than: string): boolean =>
+  SEMVER.test(version) && SEMVER.test(than) && compareVersions(version, than) < 0;
+
+const taken = ({ workflowId, version, hash }: WorkflowRecord): OpenwopError =>
+  new OpenwopError('conflict', {
+    message: `Version ${version} of ${workflowId} is registered with other content. Register the change under a new version, or name it a replacement with replace=true.`,
+    details: { workflowId, version, hash },
+  });
 
 /** Everything that is wrong with a definition by itself, at once. */
 function check(definition: unknown, now: number): WorkflowDefinition {

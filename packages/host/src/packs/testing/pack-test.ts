@@ -27,7 +27,8 @@ export async function packTest(t: Lifetime, options: Parameters<typeof apiTest>[
       payload: bytes,
       headers: { 'content-type': 'application/gzip' },
     });
-  const register: PackTest['register'] = (definition) => api.post('/v1/host/gantry/workflows', definition);
+  const register: PackTest['register'] = (definition) =>
+    api.post('/v1/host/gantry/workflows?replace=true', definition);
   return {
     ...api,
     upload,
