@@ -1,3 +1,3 @@
-import { canStart } from '@gantry/http/start-server';
+import { startServer } from '@gantry/http/start-server';
 
-if (canStart()) await import('../src/main.ts');
+await startServer(() => import('../src/main.ts'));

@@ -1,5 +1,6 @@
 /** One Fastify instance, every route behind the same checks: trace, key, scope, bounded body, closed error envelope. */
 
+import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { createTurns, type Turns } from '@gantry/limiter';
 import { OpenwopError } from '@gantry/protocol';
@@ -74,6 +75,9 @@ export function createServer(options: ServerOptions): Server {
   return { app, routes, keys, idempotency: new Idempotency(store, now) };
 }
 
+/** In place of Fastify's own compilers, which load all of Ajv; those that are set afterwards are used. */
+const replaced = (): never => assert.fail('the compilers of schemas are set');
+
 function createApp({ maxRequestBodyBytes, log, redact }: ServerOptions, turns: Turns): Api {
   const onError = createErrorHandler(log, redact);
   // Fastify gets no logger: it would make a child for every request, for lines that are not used.
@@ -84,6 +88,7 @@ function createApp({ maxRequestBodyBytes, log, redact }: ServerOptions, turns: T
     bodyLimit: maxRequestBodyBytes,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     frameworkErrors: onError,
+    schemaController: { compilersFactory: { buildValidator: replaced, buildSerializer: replaced } },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket as Socket),
   }).withTypeProvider<TypeBoxProvider>();
   app.setErrorHandler(onError);

@@ -1,13 +1,20 @@
 /** JSON Schemas that users bring: bounded before they are compiled, linear-time patterns inside. */
+import { createRequire } from 'node:module';
 import type { CompileSchema } from '@gantry/engine';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { schemaIssues } from './schema-bounds.ts';
 
 const regExp = Object.assign((pattern: string) => RE2JS.compile(pattern), { code: 'RE2JS.compile' });
 
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first schema: a host without any saves 100 modules. */
+const loadAjv = (): typeof import('ajv/dist/2020.js') => require('ajv/dist/2020.js');
+
 /** Throws when the schema is not one. Look at `schemaIssues` first. */
 export function compileAjv(schema: object): ValidateFunction {
+  const { Ajv2020 } = loadAjv();
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false, code: { regExp } });
   return ajv.compile(schema);
 }

@@ -1,12 +1,19 @@
 /** What the scan needs to know of JavaScript syntax trees. */
-import { type AnyNode, parse } from 'acorn';
+import { createRequire } from 'node:module';
+import type { AnyNode } from 'acorn';
 
 export type JsNode = AnyNode;
 
 const OPTIONS = { ecmaVersion: 'latest', locations: true, allowHashBang: true } as const;
 
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first scan: half a megabyte of source. */
+const loadAcorn = (): typeof import('acorn') => require('acorn');
+
 /** A module, else a script. Throws what cannot be parsed. */
 export function parsed(source: string): JsNode {
+  const { parse } = loadAcorn();
   try {
     return parse(source, { ...OPTIONS, sourceType: 'module' });
   } catch {
