@@ -215,7 +215,7 @@ async function serve(base: Base, wired: Wired): Promise<Pick<Host, 'app' | 'swee
     info: {
       name: HOST_NAME,
       version: HOST_VERSION,
-      fixtures: honouredFixtures(served),
+      fixtures: honouredFixtures(served, settings),
       limits: { ...RUN_LIMITS, ...API_LIMITS },
       retentionSeconds: retentionMs / 1000,
     },

@@ -1,9 +1,11 @@
 /** What a host does beside answering requests: it runs, tells subscribers, keeps time and hears triggers. */
+import { randomUUID } from 'node:crypto';
 import type { EgressByPurpose } from '@gantry/egress';
 import type { Turns } from '@gantry/limiter';
 import { Changes } from '@gantry/resources';
 import { CommitPipeline, type Store } from '@gantry/store';
 import type { Logger } from 'pino';
+import { secretEcho } from './credentials/conformance-secret.ts';
 import { type Credentials, createCredentials } from './credentials/credentials.ts';
 import { externalStores } from './credentials/external-stores.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats/heartbeats.ts';
@@ -89,6 +91,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     planOf: workflows.planOf,
     resolve: workflows.resolve,
     packExecutor: packs.executor,
+    executors: { 'conformance.secret.echo': secretEcho(credentials, canaryOf(settings)) },
     outbox: both(webhooks.outbox, triggers.outbox),
     poison: new PoisonGuard({ ...options, endsMax: settings.poisonEnds }),
   });
@@ -139,3 +142,7 @@ function both(first: Outbox, second: Outbox): Outbox {
     },
   };
 }
+
+/** The suite and the operator may agree on a value; any other is good enough to be looked for. */
+const canaryOf = ({ testSeams, canarySecret }: Settings): string | undefined =>
+  testSeams ? (canarySecret ?? `CANARY-CONFORMANCE-SECRET-${randomUUID()}`) : undefined;

@@ -193,6 +193,11 @@ const OWN = {
     '1 makes the host a registry of packs too, in its data folder',
     read.isOn,
   ),
+  canarySecret: setting(
+    'GANTRY_CANARY_SECRET',
+    'with the seams: the secret that the conformance suite looks for (a random one)',
+    read.text,
+  ),
   testSeams: setting(
     'GANTRY_TEST_SEAMS',
     '1 serves the seams of the conformance suite, with a key',

@@ -20,6 +20,15 @@ export const CREDENTIAL_LIMITS = {
   redactableMin: 8,
 } as const;
 
+/** `credentials` of the discovery document. */
+export const CREDENTIALS_CAPABILITY = {
+  supported: true,
+  scopes: ['user', 'workspace', 'tenant'],
+  encryptionAtRest: true,
+  rotation: 'two-key-overlap',
+  sharing: true,
+} as const;
+
 const { valueBytesMax, audiencesMax, overlapSecondsMax } = CREDENTIAL_LIMITS;
 
 /** A name without a version: `stripe`. `stripe@2` names its second value. */

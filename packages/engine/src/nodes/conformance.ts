@@ -17,6 +17,24 @@ export const sideEffect: NodeType = {
   },
 };
 
+const SECRET_ID = /^(openwop-)?conformance-[A-Za-z0-9._-]{1,100}$/;
+
+/**
+ * Resolves a secret and shows that it arrived, by its hash and length; with `echo` it also tries to put the value into
+ * its outputs. For secrets of the conformance suite alone: a hash of any other would be something to try guesses on.
+ */
+export const secretEcho: NodeType = {
+  typeId: 'conformance.secret.echo',
+  leavesProcess: true,
+  prepare({ config, definition, issue }) {
+    if (!/^(conformance|openwop-smoke)-/.test(definition.id))
+      issue('', 'Secrets are only echoed in conformance workflows', 'conformance.mockAgent');
+    if (typeof config.secretId !== 'string' || !SECRET_ID.test(config.secretId))
+      issue('secretId', 'secretId must begin with conformance- or openwop-conformance-');
+    return () => ({ kind: 'dispatched' });
+  },
+};
+
 /** Declares a runtime capability that no host provides, and is therefore refused when it is reached. */
 export const requiresMissing: NodeType = {
   typeId: 'conformance.requiresMissing',

@@ -2,7 +2,7 @@ import { approvalGate } from './approval-gate.ts';
 import { channelWrite } from './channel-write.ts';
 import { clarificationGate } from './clarification-gate.ts';
 import { conditional } from './conditional.ts';
-import { requiresMissing, sideEffect } from './conformance.ts';
+import { requiresMissing, secretEcho, sideEffect } from './conformance.ts';
 import { conversationGate } from './conversation-gate.ts';
 import { delay } from './delay.ts';
 import { dispatch } from './dispatch.ts';
@@ -44,6 +44,7 @@ const ALL: readonly NodeType[] = [
   conversationGate,
   fail,
   sideEffect,
+  secretEcho,
   requiresMissing,
   mockAgent,
 ];

@@ -94,6 +94,7 @@ export const ACCESS: AccessRules = {
   'POST /v1/host/sample/connection-packs/resolve': ['packs:read'],
   'POST /v1/host/sample/connection-packs/consent-plan': ['packs:read'],
   'POST /v1/host/sample/connection-packs/egress-check': ['packs:read'],
+  'POST /v1/host/sample/credentials/echo': ['credentials:manage', 'runs:create'],
   'POST /v1/host/sample/artifacttypes/install': ['packs:install'],
   'POST /v1/host/sample/artifacttypes/produce': ['packs:read'],
   'POST /v1/host/sample/test/surface': ['runs:create'],

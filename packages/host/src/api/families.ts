@@ -1,7 +1,12 @@
 /** Capability families of orchestration: people, children, replay and time. */
 import { DISPATCH_MAX_FAN_OUT, FAILURE_MODES, JOIN_MODES } from '@gantry/engine';
 import { SIGNATURE_COVERS } from '@gantry/packs';
-import { HEARTBEAT_CAPABILITY, SCHEDULING_CAPABILITY, TRIGGER_BRIDGE_CAPABILITY } from '@gantry/protocol';
+import {
+  CREDENTIALS_CAPABILITY,
+  HEARTBEAT_CAPABILITY,
+  SCHEDULING_CAPABILITY,
+  TRIGGER_BRIDGE_CAPABILITY,
+} from '@gantry/protocol';
 import { WASM_ABI_VERSIONS } from '../packs/offer.ts';
 import type { Packs } from '../packs/packs.ts';
 import { TEMPLATE_BYTES_MAX } from '../packs/prompts/checked-prompts.ts';
@@ -51,6 +56,7 @@ const orchestrationFamilies = ({ name, retentionSeconds }: FamilyFacts) => ({
   subWorkflow: { inputMapping: true },
   replay: { supported: true, modes: ['replay', 'branch'], sideEffectSuppression: 'recorded-outcome' },
   webhooks: { supported: true, signatureAlgorithms: ['v1'], durable: true },
+  credentials: CREDENTIALS_CAPABILITY,
   scheduling: SCHEDULING_CAPABILITY,
   heartbeat: HEARTBEAT_CAPABILITY,
   deadLetter: { supported: true, retentionDays: Math.floor(retentionSeconds / SECONDS_PER_DAY) },

@@ -51,6 +51,8 @@ export interface RuntimeOptions extends RuntimeInputs {
   readonly outbox: Outbox;
   /** Runs nodes whose code is a pack's. */
   readonly packExecutor: (log: InvocationLog) => Executor;
+  /** Of node types that need other services of the host. */
+  readonly executors?: Readonly<Record<string, Executor>>;
   readonly limits: RunLimits;
   readonly inflightCap: number;
   /** Before a run is decided or folded: both may take long. */
@@ -302,6 +304,7 @@ function executors(options: RuntimeOptions, pipeline: CommitPipeline): (invocati
   const log = new InvocationLog(pipeline, options.store.records, options.now, options.randomBytes);
   const byType: Record<string, Executor> = {
     'core.conformance.side-effect': sideEffectExecutor(options.dataDir, log),
+    ...options.executors,
   };
   const packs = options.poison.around(options.packExecutor(log));
   return ({ typeId, pack }) => {

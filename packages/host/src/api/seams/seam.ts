@@ -13,6 +13,7 @@ const SEAMS = {
   'connection-packs/egress-check': 'Whether credentials of a provider may go to a host',
   'connection-packs/install': 'Install a connection pack from its manifest',
   'connection-packs/resolve': 'The pack or built-in that describes a provider',
+  'credentials/echo': 'Let a node show the value of a credential, and read what its run shows',
   'deadletter/exhaust': 'Use up the retries of a run',
   'dispatch/fanout': 'Dispatch workers and join them',
   'governance/approval-gate': 'Answer a governance gate',

@@ -3,6 +3,7 @@
  * every route, stay in its tenant, and drive the same code that production does.
  */
 import type { Api } from '@gantry/http';
+import type { Credentials } from '../../credentials/credentials.ts';
 import type { Packs } from '../../packs/packs.ts';
 import type { Surfaces } from '../../surfaces/surfaces.ts';
 import type { ApiDeps } from '../context.ts';
@@ -13,6 +14,7 @@ import { attestationSeam } from './attestation.ts';
 import { authorizationSeam } from './authorization.ts';
 import { chainSeams } from './chains.ts';
 import { connectionPackSeams } from './connection-packs.ts';
+import { credentialSeam } from './credentials.ts';
 import { deadLetterSeam } from './dead-letter.ts';
 import { createDrive } from './drive.ts';
 import { fanOutSeam } from './fan-out.ts';
@@ -31,6 +33,7 @@ export interface SeamServices {
   readonly schedules: SeamSchedules;
   readonly heartbeats: SeamHeartbeats;
   readonly triggers: SeamTriggers;
+  readonly credentials: Credentials;
   readonly packs: Packs;
   readonly surfaces: Surfaces;
 }
@@ -51,6 +54,7 @@ export function seamRoutes(app: Api, deps: ApiDeps, services: SeamServices): voi
   chainSeams(app, services.packs);
   installGateSeam(app, services.packs);
   connectionPackSeams(app, services.packs);
+  credentialSeam(app, deps, drive, services.credentials);
   artifactTypeSeams(app, services.packs);
   const outside = membersOutside(deps, services.surfaces);
   sandboxSeams(app, services.packs, outside);

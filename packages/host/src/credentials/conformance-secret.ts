@@ -1,0 +1,44 @@
+/**
+ * `conformance.secret.echo`: resolves a secret the way `ctx.secrets.resolve` does. The public suite wants one to be
+ * there, so a host that serves its seams makes it when it is first asked for.
+ */
+import { hash } from 'node:crypto';
+import { OpenwopError, type Owner, ownerOf } from '@gantry/protocol';
+import type { Executor } from '../runtime/outside-work.ts';
+import { HOST_NAME, HOST_VERSION } from '../version.ts';
+import type { Credentials } from './credentials.ts';
+
+const CANARY_REF = 'openwop-conformance-canary-secret';
+
+/** `canary`: its value; undefined where the seams are not served. */
+export function secretEcho(credentials: Credentials, canary: string | undefined): Executor {
+  return async ({ tenant, runId }, { nodeId, config }, _signal, work) => {
+    const owner = ownerOf({ ...work.facts.owner, tenant });
+    const ref = String(config.secretId);
+    try {
+      if (ref === CANARY_REF && canary !== undefined) await provide(credentials, owner, canary);
+      const { value } = await credentials.reveal(owner, ref, {
+        type: 'secret.resolved',
+        purpose: 'conformance.secret.echo',
+        runId,
+        nodeId,
+        pack: { name: HOST_NAME, version: HOST_VERSION },
+      });
+      const shown = { secretSha256: hash('sha256', value, 'hex'), secretLength: Buffer.byteLength(value) };
+      return { ok: true, outputs: { ...shown, ...(config.echo === true && { echoed: value }) } };
+    } catch (error) {
+      if (!(error instanceof OpenwopError)) throw error;
+      const { code, message } = error;
+      return { ok: false, retryable: false, error: { code, message } };
+    }
+  };
+}
+
+async function provide({ service }: Credentials, { tenant }: Owner, value: string): Promise<void> {
+  const caller = { kind: 'system', tenant, actor: 'conformance' } as const;
+  try {
+    await service.create(caller, { ref: CANARY_REF, value });
+  } catch (error) {
+    if (!(error instanceof OpenwopError) || error.code !== 'conflict') throw error;
+  }
+}
