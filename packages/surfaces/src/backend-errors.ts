@@ -63,8 +63,8 @@ export class ServerError extends OpenwopError {
   }
 
   /** The same of a server that the operator knows by another name than its address. */
-  at(place: string): ServerError {
-    return this.#changed({ server: `${this.#facts.server} at ${place}` });
+  at(location: string): ServerError {
+    return this.#changed({ server: `${this.#facts.server} at ${location}` });
   }
 
   /** The same of a server that stops no start. */

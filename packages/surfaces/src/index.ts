@@ -4,7 +4,7 @@ export type {
   CallJournal,
   CallRecord,
   JournaledCall,
-  ReadsPlace,
+  ReadsKey,
   SeenRead,
 } from './calls/call-journal.ts';
 export { createCursors } from './calls/cursor.ts';
@@ -14,9 +14,9 @@ export { decodeBase64 } from './calls/spelling.ts';
 export type { Invocation, NodeFacts } from './calls/surface-call.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
 export { deliveryTokens } from './capabilities/queue/delivery-token.ts';
-export { placeProblem as queuePlaceProblem } from './capabilities/queue/limits.ts';
+export { groupProblem as queueGroupProblem } from './capabilities/queue/limits.ts';
 export type { SecretReader, SecretsPort } from './capabilities/secrets/surface.ts';
 export { type BackendSettings, notServed } from './open-port.ts';
 export { type OpenedSurfaces, openSurfaces } from './open-surfaces.ts';
 export type { BlobPort } from './ports/blobs.ts';
-export type { QueueDelivery, QueuePlace, QueuePort, QueueSubscription } from './ports/queue.ts';
+export type { ConsumerGroup, QueueDelivery, QueuePort, QueueSubscription } from './ports/queue.ts';

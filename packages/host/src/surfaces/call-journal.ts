@@ -1,7 +1,7 @@
 /** Calls to backends that keep no journal of their own are claimed and recorded in the log of the runtime. */
 import type { EffectOutcome } from '@gantry/engine';
 import { ERRORS, type ErrorCode, OpenwopError } from '@gantry/protocol';
-import type { CallJournal, JournaledCall, ReadsPlace, SeenRead } from '@gantry/surfaces';
+import type { CallJournal, JournaledCall, ReadsKey, SeenRead } from '@gantry/surfaces';
 import type { InvocationLog } from '../runtime/invocation-log.ts';
 import type { Recorded, ToolCaller, ToolCalls } from '../tools/tool-calls.ts';
 
@@ -14,7 +14,7 @@ const doubtOf = ({ method, nodeId, tool }: JournaledCall): string =>
   `${tool ? 'a repeat might do it twice' : 'what keeps the data remembers no calls'}. ` +
   'Look there whether it was done, then fork or start a new run.';
 
-const placeOf = ({ tenant, runId, nodeId, ordinalBase, batch }: ReadsPlace) => ({
+const positionOf = ({ tenant, runId, nodeId, ordinalBase, batch }: ReadsKey) => ({
   tenant,
   runId,
   nodeId,
@@ -62,10 +62,10 @@ export function callJournal(log: InvocationLog, options: CallJournalOptions = {}
       throw new OpenwopError(code, { message, ...(details && { details }) });
     },
     isKnown: (call) => log.isKnown(call),
-    async recall(place) {
-      return (await log.outcomeOf<Seen>(placeOf(place)))?.outputs.reads ?? null;
+    async recall(key) {
+      return (await log.outcomeOf<Seen>(positionOf(key)))?.outputs.reads ?? null;
     },
-    keep: (place, reads) => log.put<Seen>(placeOf(place), { ok: true, outputs: { reads: [...reads] } }),
+    keep: (key, reads) => log.put<Seen>(positionOf(key), { ok: true, outputs: { reads: [...reads] } }),
     recorded,
     warn,
   };

@@ -217,7 +217,7 @@ function invocationOf(
   verb: 'put' | 'delete',
 ): Invocation {
   const method = `blobStorage.${verb}`;
-  const place = `${deliveryId}/attachments/${verb}/${ordinal}`;
-  const id = hash('sha256', [tenant, place].join('\0'), 'base64url');
-  return { id, place, tenant, runId: deliveryId, nodeId: '', ordinal, method, fingerprint: id };
+  const journalKey = `${deliveryId}/attachments/${verb}/${ordinal}`;
+  const id = hash('sha256', [tenant, journalKey].join('\0'), 'base64url');
+  return { id, journalKey, tenant, runId: deliveryId, nodeId: '', ordinal, method, fingerprint: id };
 }

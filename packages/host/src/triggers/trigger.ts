@@ -14,7 +14,7 @@ import {
 } from '@gantry/protocol';
 import { fromEntry, resource, type Stored } from '@gantry/resources';
 import type { EntryKey, EntryReads, Write } from '@gantry/store';
-import type { QueuePlace } from '@gantry/surfaces';
+import type { ConsumerGroup } from '@gantry/surfaces';
 import type { SigningSecret } from '../signing-secret.ts';
 import { SHARED } from '../workflows/shared.ts';
 import { deliveries, deliveryView } from './delivery.ts';
@@ -224,13 +224,13 @@ export const finderRemoval = (trigger: Trigger): Write => ({
 });
 
 /** Which topic it listens to, and as whom. A group of its own gets every message of the topic. */
-export const placeOf = ({ id, record: { topic, consumerGroup } }: QueueTrigger): QueuePlace => ({
+export const consumersOf = ({ id, record: { topic, consumerGroup } }: QueueTrigger): ConsumerGroup => ({
   topic,
   group: consumerGroup ?? id,
 });
 
 export function listeningOf(trigger: QueueTrigger) {
-  const { topic, group } = placeOf(trigger);
+  const { topic, group } = consumersOf(trigger);
   return { topic, consumerGroup: group };
 }
 

@@ -62,7 +62,7 @@ export type ToolRecord = {
 };
 
 /** Reads of one visit of a node are kept in batches, each before a write. */
-export interface ReadsPlace extends Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId'> {
+export interface ReadsKey extends Pick<JournaledCall, 'tenant' | 'runId' | 'nodeId'> {
   readonly ordinalBase: number;
   readonly batch: number;
 }
@@ -87,9 +87,9 @@ export interface CallJournal {
   ): Promise<CallRecord>;
   /** Claimed, at least. */
   isKnown(call: Place): Promise<boolean>;
-  recall(place: ReadsPlace): Promise<readonly SeenRead[] | null>;
-  /** Answers whether the place was free. */
-  keep(place: ReadsPlace, reads: readonly SeenRead[]): Promise<boolean>;
+  recall(key: ReadsKey): Promise<readonly SeenRead[] | null>;
+  /** Answers whether the key was free. */
+  keep(key: ReadsKey, reads: readonly SeenRead[]): Promise<boolean>;
   /** A backend with a journal of its own has recorded a call that was not on record before. */
   recorded?(): void;
   /** For the log of the run. */
@@ -109,15 +109,15 @@ export function invocationId({ tenant, runId, nodeId, ordinal, providerKey }: Pl
 
 const ORDINAL_DIGITS = 8;
 
-/** Ids of runs begin with their time. The last two parts have no slash, so no two places are spelled alike. */
-export const placeOf = (
+/** Ids of runs begin with their time. The last two parts have no slash, so no two keys are spelled alike. */
+export const journalKeyOf = (
   { runId, nodeId, ordinal }: Pick<JournaledCall, 'runId' | 'nodeId' | 'ordinal'>,
   series: string,
 ): string => `${runId}/${nodeId}/${series}/${String(ordinal).padStart(ORDINAL_DIGITS, '0')}`;
 
 type Recorded = Pick<CallRecord, 'method' | 'fingerprint'>;
 
-/** The text for a call in a place where one of another method is on record. Names both, and no values. */
+/** The text for a call at a position where one of another method is on record. Names both, and no values. */
 function mismatchText({ nodeId, ordinal, method }: Invocation, before: Recorded): string {
   const capability = method.slice(0, method.indexOf('.'));
   return (

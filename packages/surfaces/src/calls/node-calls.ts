@@ -12,7 +12,7 @@ import {
   type CallJournal,
   expectOneWrite,
   invocationId,
-  placeOf,
+  journalKeyOf,
   providerKeyOf,
   recallOf,
   warnOfOtherInput,
@@ -214,13 +214,13 @@ export class NodeCalls {
     await write.seen;
     const { journal, series, ordinal } = write;
     const { tenant, runId, nodeId } = this.#facts;
-    const place = { tenant, runId, nodeId, ordinal };
+    const position = { tenant, runId, nodeId, ordinal };
     const invocationOf = (tried: number): Invocation => ({
-      ...place,
+      ...position,
       method,
       fingerprint,
-      id: invocationId({ ...place, providerKey: providerKeyOf(series, tried) }),
-      place: placeOf(place, series),
+      id: invocationId({ ...position, providerKey: providerKeyOf(series, tried) }),
+      journalKey: journalKeyOf(position, series),
     });
     const act = (invocation: Invocation): unknown =>
       route.surface.act(route.name, input, { ...call, invocation });

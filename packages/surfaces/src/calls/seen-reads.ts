@@ -7,7 +7,7 @@
  * I3  What is kept is bounded. Reads without a write cost one look at the journal and leave nothing.
  */
 import { ERRORS, type Json, OpenwopError } from '@gantry/protocol';
-import type { CallAnswer, CallJournal, ReadsPlace, SeenRead } from './call-journal.ts';
+import type { CallAnswer, CallJournal, ReadsKey, SeenRead } from './call-journal.ts';
 import { isObject } from './data.ts';
 
 /** Limits between two writes, and in one visit of the node: no quota counts them, and a repeat holds them in memory. */
@@ -16,7 +16,7 @@ const VISIT = { reads: 10_000, bytes: 4 * 1024 * 1024 };
 
 export class SeenReads {
   readonly #journal: CallJournal;
-  readonly #place: Omit<ReadsPlace, 'batch'>;
+  readonly #key: Omit<ReadsKey, 'batch'>;
   #recorded: Promise<Map<string, SeenRead[]>> | null = null;
   #batches = 0;
   #seen: SeenRead[] = [];
@@ -24,9 +24,9 @@ export class SeenReads {
   #left = { ...VISIT };
   #kept: Promise<void> | undefined;
 
-  constructor(journal: CallJournal, place: Omit<ReadsPlace, 'batch'>) {
+  constructor(journal: CallJournal, key: Omit<ReadsKey, 'batch'>) {
     this.#journal = journal;
-    this.#place = place;
+    this.#key = key;
   }
 
   /** `act` unless the answer is on record. */
@@ -74,7 +74,7 @@ export class SeenReads {
   async #load(): Promise<Map<string, SeenRead[]>> {
     const recorded = new Map<string, SeenRead[]>();
     for (;;) {
-      const reads = await this.#journal.recall({ ...this.#place, batch: this.#batches });
+      const reads = await this.#journal.recall({ ...this.#key, batch: this.#batches });
       if (reads === null) return recorded;
       this.#batches++;
       for (const read of reads) {
@@ -88,8 +88,8 @@ export class SeenReads {
 
   async #write(reads: readonly SeenRead[], before: Promise<void> | undefined): Promise<void> {
     await before;
-    // A dispatch that was given up may still have taken a place
-    while (!(await this.#journal.keep({ ...this.#place, batch: this.#batches++ }, reads)));
+    // A dispatch that was given up may still have taken a key
+    while (!(await this.#journal.keep({ ...this.#key, batch: this.#batches++ }, reads)));
   }
 }
 

@@ -40,7 +40,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 const literal = (value: unknown): string =>
   typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
 
-export interface TypePlace {
+export interface TypeContext {
   /** Of the line on which the type begins. */
   readonly indent: string;
   /** What is sent has bounds, and its lists stay as they are; an answer is the code's own. */
@@ -49,29 +49,29 @@ export interface TypePlace {
   readonly inlineMax: number;
 }
 
-export function typeText(schema: TSchema, place: TypePlace): string {
+export function typeText(schema: TSchema, context: TypeContext): string {
   const written = schema as Written;
   const { type = '', description = '', enum: choices, properties, patternProperties, items, anyOf } = written;
   if (written.const !== undefined) return literal(written.const);
   if (choices) return choices.map(literal).join(' | ');
-  if (anyOf) return anyOf.map((each) => typeText(each, place)).join(' | ');
-  if (items) return listText(typeText(items, place), place);
-  if (properties) return objectText(properties, written.required ?? [], place);
+  if (anyOf) return anyOf.map((each) => typeText(each, context)).join(' | ');
+  if (items) return listText(typeText(items, context), context);
+  if (properties) return objectText(properties, written.required ?? [], context);
   const named = NAMED[description] ?? PLAIN[type];
   if (named !== undefined) return named;
   const [values] = Object.values(patternProperties ?? {});
-  if (values) return `{ [name: string]: ${typeText(values, place)} }`;
+  if (values) return `{ [name: string]: ${typeText(values, context)} }`;
   if (Object.keys(schema).length === 0) return 'unknown';
   throw new Error(`no TypeScript type is known for ${JSON.stringify(schema)}`);
 }
 
-const listText = (item: string, { of }: TypePlace): string =>
+const listText = (item: string, { of }: TypeContext): string =>
   `${of === 'input' ? 'readonly ' : ''}${item.includes(' | ') ? `(${item})` : item}[]`;
 
 function objectText(
   properties: Readonly<Record<string, TSchema>>,
   required: readonly string[],
-  { indent, of, inlineMax }: TypePlace,
+  { indent, of, inlineMax }: TypeContext,
 ): string {
   const inner = { indent: `${indent}  `, of, inlineMax };
   const members = Object.entries(properties).map(([name, member]) => ({

@@ -10,7 +10,7 @@
 import type { MakeRoom } from '../calls/content-room.ts';
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
-export interface BlobPlace {
+export interface BlobTarget {
   readonly bucket: string;
   readonly key: string;
 }
@@ -37,17 +37,17 @@ export type LinkMethod = 'GET' | 'PUT';
 export interface BlobPort {
   readonly journal: 'own' | 'host';
   /** Where the object is; it takes a link to get there. */
-  addressOf(place: BlobPlace, tenant: string): Promise<string>;
+  addressOf(target: BlobTarget, tenant: string): Promise<string>;
   /** Refuses with `blob_quota_exhausted`. */
-  put(object: BlobPlace & BlobContent, call: PortWrite): Promise<{ sizeBytes: number }>;
+  put(object: BlobTarget & BlobContent, call: PortWrite): Promise<{ sizeBytes: number }>;
   /** Null when absent. Refuses what is too large (`blob_object_too_large`). Asks for room once it knows the size. */
-  get(place: BlobPlace, call: PortRead, makeRoom?: MakeRoom): Promise<BlobContent | null>;
-  delete(place: BlobPlace, call: PortWrite): Promise<{ deleted: boolean }>;
+  get(target: BlobTarget, call: PortRead, makeRoom?: MakeRoom): Promise<BlobContent | null>;
+  delete(target: BlobTarget, call: PortWrite): Promise<{ deleted: boolean }>;
   /** In the order of the UTF-8 bytes of their keys. */
   list(range: BlobRange, call: PortRead): Promise<BlobEntry[]>;
   /** Whether the object exists is not looked at. */
   presign(
-    link: BlobPlace & { readonly method: LinkMethod; readonly seconds: number },
+    link: BlobTarget & { readonly method: LinkMethod; readonly seconds: number },
     call: PortRead,
   ): Promise<string>;
   /** Rejects with `storage_unavailable`. */

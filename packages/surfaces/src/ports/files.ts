@@ -10,7 +10,7 @@
 import type { MakeRoom } from '../calls/content-room.ts';
 import type { PortRead, PortWrite } from '../calls/surface-call.ts';
 
-export interface FilePlace {
+export interface WorkspaceFile {
   readonly workspace: string;
   /** As the caller gave it. */
   readonly path: string;
@@ -53,17 +53,17 @@ export type WriteMode = 'overwrite' | 'create-only' | 'append';
 /** All refuse with `path_outside_sandbox` and `fs_permission_denied`; reads with `file_not_found` and `file_too_large`. */
 export interface FilesPort {
   /** Asks for room when it knows the size and has read nothing yet. */
-  read(place: FilePlace, call: PortRead, makeRoom?: MakeRoom): Promise<FileContent>;
-  stat(place: FilePlace, call: PortRead): Promise<FileFacts>;
+  read(file: WorkspaceFile, call: PortRead, makeRoom?: MakeRoom): Promise<FileContent>;
+  stat(file: WorkspaceFile, call: PortRead): Promise<FileFacts>;
   /** In the order of the UTF-8 bytes of the paths; those of folders end with a slash. */
   list(range: FileRange, call: PortRead): Promise<FileEntry[]>;
   /** Makes the folders on the way. Refuses with `file_too_large` and `fs_quota_exhausted`. */
   write(
-    file: FilePlace & FileContent & { readonly mode: WriteMode },
+    file: WorkspaceFile & FileContent & { readonly mode: WriteMode },
     call: PortWrite,
   ): Promise<{ path: string; sizeBytes: number }>;
   /** Folders that become empty go too. */
-  delete(place: FilePlace, call: PortWrite): Promise<{ deleted: boolean }>;
+  delete(file: WorkspaceFile, call: PortWrite): Promise<{ deleted: boolean }>;
 }
 
 /** What fits into one message between the host and pack code. */

@@ -75,13 +75,13 @@ export interface QueueDelivery extends QueueMessage {
   readonly handle: string;
 }
 
-export interface QueuePlace {
+export interface ConsumerGroup {
   readonly topic: string;
   /** Empty for the default group. */
   readonly group: string;
 }
 
-export interface QueueRequest extends QueuePlace {
+export interface QueueRequest extends ConsumerGroup {
   readonly messagesMax: number;
   readonly visibilityMs: number;
   /** How long to wait for a first message; it may be less. */
@@ -121,7 +121,7 @@ export interface QueuePort {
   stream(reading: QueueReading, call: PortRead): AsyncIterable<QueueMessage>;
   /** Acknowledges a message when `onMessage` resolves, else it comes again (I4). `messageId` tells repeats. */
   subscribe(
-    place: QueuePlace & { readonly tenant: string },
+    consumers: ConsumerGroup & { readonly tenant: string },
     onMessage: (message: QueueDelivery) => Promise<void>,
   ): QueueSubscription;
   /** Rejects with `queue_backend_unavailable`. */

@@ -156,7 +156,7 @@ async function evictMost(
   namespace: string,
   { tenant, now, invocation }: PortWrite,
 ): Promise<number> {
-  if (!(await database.read((sql) => isLarge(sql, tenant, namespace, invocation.place)))) return 0;
+  if (!(await database.read((sql) => isLarge(sql, tenant, namespace, invocation.journalKey)))) return 0;
   for (let evicted = 0; ; ) {
     const rows = await database.upkeep((tx) => evictSome(tx, tenant, namespace));
     evicted += living(rows, now);
@@ -165,11 +165,11 @@ async function evictMost(
 }
 
 /** A call that is on record does nothing more. */
-async function isLarge(sql: Sql, tenant: string, namespace: string, place: string): Promise<boolean> {
+async function isLarge(sql: Sql, tenant: string, namespace: string, journalKey: string): Promise<boolean> {
   const [found] = await sql<{ many: number }[]>`
     select count(*) as many from
       (select 1 from cache where tenant = ${tenant} and namespace = ${namespace}
-        and not exists (select 1 from invocations where tenant = ${tenant} and place = ${place})
+        and not exists (select 1 from invocations where tenant = ${tenant} and journal_key = ${journalKey})
         limit ${EVICTED_AT_ONCE + 1}) as looked
   `;
   return Number(found?.many) > EVICTED_AT_ONCE;

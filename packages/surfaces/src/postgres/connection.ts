@@ -127,24 +127,24 @@ async function once<T extends object | null>(
   { tenant, now, invocation }: PortWrite,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  const { place, method, fingerprint } = invocation;
+  const { journalKey, method, fingerprint } = invocation;
   const [claimed] = await tx`
-    insert into invocations (tenant, place, method, fingerprint, answer, recorded_at)
-    values (${tenant}, ${place}, ${method}, ${fingerprint}, '', ${now})
+    insert into invocations (tenant, journal_key, method, fingerprint, answer, recorded_at)
+    values (${tenant}, ${journalKey}, ${method}, ${fingerprint}, '', ${now})
     on conflict do nothing returning 1
   `;
   if (!claimed) {
     const [before] = await tx<{ method: string; fingerprint: string; answer: string }[]>`
-      select method, fingerprint, answer from invocations where tenant = ${tenant} and place = ${place}
+      select method, fingerprint, answer from invocations where tenant = ${tenant} and journal_key = ${journalKey}
     `;
-    if (!before) throw new Error(`The invocation at ${place} was forgotten while it was read`);
+    if (!before) throw new Error(`The invocation at ${journalKey} was forgotten while it was read`);
     assertSameCall(invocation, before);
     return JSON.parse(before.answer);
   }
   const answer = await work(tx);
   await tx`
     update invocations set answer = ${JSON.stringify(answer)}
-    where tenant = ${tenant} and place = ${place}
+    where tenant = ${tenant} and journal_key = ${journalKey}
   `;
   return answer;
 }

@@ -17,7 +17,7 @@ import type { Tx } from './connection.ts';
 import { fillStep, index } from './document-indexes.ts';
 import { type Patching, patchEach } from './document-patch.ts';
 import { byRarest, POSTGRES, runText } from './document-sql.ts';
-import { type Collection, findCollection, type Place } from './documents.ts';
+import { type Collection, findCollection, type Target } from './documents.ts';
 import { takeTurn, takeTurnIfNarrow, usedBytes } from './usage.ts';
 
 const AREA = 'documents';
@@ -26,57 +26,57 @@ export function documentWrites(limits: DocumentLimits) {
   return {
     async declare(
       tx: Tx,
-      place: Place,
+      target: Target,
       { columns, indexes }: { readonly columns: Columns; readonly indexes: readonly string[] },
     ): Promise<null> {
-      const found = (await hold(tx, place)) ?? (await make(tx, place, columns, limits));
+      const found = (await hold(tx, target)) ?? (await make(tx, target, columns, limits));
       await redeclare(tx, found, columns);
       await index(tx, found, indexes);
       return null;
     },
     /** Goes on with indexes that are not filled yet; answers whether nothing is left. */
-    async fill(tx: Tx, place: Place): Promise<boolean> {
-      const found = await hold(tx, place);
+    async fill(tx: Tx, target: Target): Promise<boolean> {
+      const found = await hold(tx, target);
       return !found || fillStep(tx, found);
     },
     async insert(
       tx: Tx,
-      place: Place,
+      target: Target,
       { documents, typed }: { readonly documents: readonly NewDocument[]; readonly typed: boolean },
     ): Promise<null> {
-      const found = (await hold(tx, place)) ?? (await make(tx, place, typed ? UNDECLARED : null, limits));
-      await takeTurnIfNarrow(tx, AREA, place.tenant, limits.quotaBytes);
+      const found = (await hold(tx, target)) ?? (await make(tx, target, typed ? UNDECLARED : null, limits));
+      await takeTurnIfNarrow(tx, AREA, target.tenant, limits.quotaBytes);
       await insertInto(tx, found, documents, limits);
-      await checkQuota(tx, place.tenant, limits);
+      await checkQuota(tx, target.tenant, limits);
       return null;
     },
     async patch(
       tx: Tx,
-      place: Place,
+      target: Target,
       { whenNone, ...change }: Patching & { readonly whenNone: WhenNone },
       onIndexed: (isFilled: boolean) => void,
     ): Promise<Patched> {
       // Made before it is searched: another writer may have made it, and put in what is sought, meanwhile
       const found =
-        (await hold(tx, place)) ??
+        (await hold(tx, target)) ??
         (whenNone.do === 'insert'
-          ? await make(tx, place, whenNone.typed ? UNDECLARED : null, limits)
-          : orAbsent(null, place, limits));
-      if (found) await takeTurnIfNarrow(tx, AREA, place.tenant, limits.quotaBytes);
+          ? await make(tx, target, whenNone.typed ? UNDECLARED : null, limits)
+          : orAbsent(null, target, limits));
+      if (found) await takeTurnIfNarrow(tx, AREA, target.tenant, limits.quotaBytes);
       const patched = found && (await patchEach(tx, found, change, limits));
       if (patched?.matched) {
-        await checkQuota(tx, place.tenant, limits);
+        await checkQuota(tx, target.tenant, limits);
         return patched;
       }
       if (whenNone.do === 'refuse') throw noneThere();
       if (!found || whenNone.do === 'answer') return { matched: 0, modified: 0, id: null };
       onIndexed(await index(tx, found, whenNone.indexes));
       await insertInto(tx, found, [whenNone], limits);
-      await checkQuota(tx, place.tenant, limits);
+      await checkQuota(tx, target.tenant, limits);
       return { matched: 0, modified: 0, id: whenNone.id };
     },
-    async delete(tx: Tx, place: Place, { filter, matchesMax }: Change): Promise<{ deleted: number }> {
-      const found = orAbsent(await hold(tx, place), place, limits);
+    async delete(tx: Tx, target: Target, { filter, matchesMax }: Change): Promise<{ deleted: number }> {
+      const found = orAbsent(await hold(tx, target), target, limits);
       if (!found) return { deleted: 0 };
       const text = new QueryText(POSTGRES);
       const where = text.where(await byRarest(tx, found, filter), filter);
@@ -89,7 +89,7 @@ export function documentWrites(limits: DocumentLimits) {
   };
 }
 
-const hold = (tx: Tx, place: Place) => findCollection(tx, place, 'for update');
+const hold = (tx: Tx, target: Target) => findCollection(tx, target, 'for update');
 
 /** One that is open is closed, if all in it fit. */
 async function redeclare(tx: Tx, found: Collection, wanted: Columns): Promise<void> {
@@ -111,13 +111,13 @@ async function redeclare(tx: Tx, found: Collection, wanted: Columns): Promise<vo
 /** Writers that make one take turns, so there are no more than there may be; one makes it, others hold what it made. */
 async function make(
   tx: Tx,
-  place: Place,
+  target: Target,
   columns: Columns | null,
   limits: DocumentLimits,
 ): Promise<Collection> {
-  const { tenant, space, collection } = place;
+  const { tenant, space, collection } = target;
   await takeTurn(tx, 'collections', tenant, space);
-  const there = await hold(tx, place);
+  const there = await hold(tx, target);
   if (there) return there;
   const isFull = async (): Promise<boolean> => {
     const [found] = await tx<{ many: number }[]>`
@@ -126,7 +126,7 @@ async function make(
     return Number(found?.many) >= limits.collectionsMax;
   };
   if (await isFull()) {
-    await dropEmpty(tx, place);
+    await dropEmpty(tx, target);
     if (await isFull()) throw tooManyCollections(limits);
   }
   await tx`
@@ -134,13 +134,13 @@ async function make(
     values (${tenant}, ${space}, ${collection}, ${columns && JSON.stringify(columns)})
     on conflict do nothing
   `;
-  const made = await hold(tx, place);
+  const made = await hold(tx, target);
   if (!made) throw new Error(`The collection ${collection} is gone`);
   return made;
 }
 
 /** Those that were declared stay. */
-const dropEmpty = (tx: Tx, { tenant, space }: Place) => tx`
+const dropEmpty = (tx: Tx, { tenant, space }: Target) => tx`
   delete from collections where id in
     (select id from collections where tenant = ${tenant} and space = ${space} and documents = 0
       and (columns is null or columns::jsonb -> 'closed' = 'false') for update skip locked)
@@ -162,8 +162,8 @@ async function insertInto(
   const docs = documents.map(({ document }) => JSON.stringify(document));
   const inserted = await tx<{ id: string }[]>`
     insert into documents (collection, seq, id, doc, bytes)
-    select ${collection}, ${lastSeq} + place, id, doc::jsonb, octet_length(doc)
-    from unnest(${ids}::text[], ${docs}::text[]) with ordinality as given (id, doc, place)
+    select ${collection}, ${lastSeq} + position, id, doc::jsonb, octet_length(doc)
+    from unnest(${ids}::text[], ${docs}::text[]) with ordinality as given (id, doc, position)
     on conflict do nothing returning id
   `;
   if (inserted.length < documents.length) throw alreadyThere(missing(ids, inserted), limits);

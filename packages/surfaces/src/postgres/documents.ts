@@ -22,7 +22,7 @@ import type { PostgresDatabase, Sql, Tx } from './connection.ts';
 import { byRarest, documentOf, POSTGRES, runText } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
 
-export interface Place extends CollectionName {
+export interface Target extends CollectionName {
   readonly tenant: string;
 }
 
@@ -59,7 +59,7 @@ function collectionOf(row: CollectionRow): Collection {
 /** `for update`: other writers of the collection wait. */
 export async function findCollection(
   sql: Sql | Tx,
-  { tenant, space, collection }: Place,
+  { tenant, space, collection }: Target,
   lock?: 'for update',
 ): Promise<Collection | null> {
   const [row] = await sql<CollectionRow[]>`
@@ -70,14 +70,18 @@ export async function findCollection(
 }
 
 export function postgresDocuments(database: PostgresDatabase, limits: DocumentLimits): DocumentsPort {
-  const within = <T>(place: Place, none: T, work: (sql: Sql, found: Collection) => Promise<T>): Promise<T> =>
+  const within = <T>(
+    target: Target,
+    none: T,
+    work: (sql: Sql, found: Collection) => Promise<T>,
+  ): Promise<T> =>
     database.read(async (sql) => {
-      const found = orAbsent(await findCollection(sql, place), place, limits);
+      const found = orAbsent(await findCollection(sql, target), target, limits);
       return found ? work(sql, found) : none;
     });
   const writes = documentWrites(limits);
-  const fillIndexes = async (place: Place): Promise<void> => {
-    while (!(await database.upkeep((tx) => writes.fill(tx, place))));
+  const fillIndexes = async (target: Target): Promise<void> => {
+    while (!(await database.upkeep((tx) => writes.fill(tx, target))));
   };
   return {
     get: ({ id, ...name }, { tenant }) =>
@@ -108,30 +112,33 @@ export function postgresDocuments(database: PostgresDatabase, limits: DocumentLi
         return { columns, indexes, documents };
       }),
     async declare({ columns, indexes, ...name }, call) {
-      const place = placeOf(call, name);
-      await database.write(call, (tx) => writes.declare(tx, place, { columns, indexes }));
-      await fillIndexes(place);
+      const target = targetOf(call, name);
+      await database.write(call, (tx) => writes.declare(tx, target, { columns, indexes }));
+      await fillIndexes(target);
       return null;
     },
     insert: ({ documents, typed, ...name }, call) =>
-      database.write(call, (tx) => writes.insert(tx, placeOf(call, name), { documents, typed })),
+      database.write(call, (tx) => writes.insert(tx, targetOf(call, name), { documents, typed })),
     async patch({ space, collection, ...change }, call) {
-      const place = placeOf(call, { space, collection });
+      const target = targetOf(call, { space, collection });
       let isFilled = true;
       const patched = await database.write(call, (tx) =>
-        writes.patch(tx, place, change, (indexed) => {
+        writes.patch(tx, target, change, (indexed) => {
           isFilled = indexed;
         }),
       );
-      if (!isFilled) await fillIndexes(place);
+      if (!isFilled) await fillIndexes(target);
       return patched;
     },
     delete: ({ filter, matchesMax, ...name }, call) =>
-      database.write(call, (tx) => writes.delete(tx, placeOf(call, name), { filter, matchesMax })),
+      database.write(call, (tx) => writes.delete(tx, targetOf(call, name), { filter, matchesMax })),
   };
 }
 
-const placeOf = ({ tenant }: { readonly tenant: string }, { space, collection }: CollectionName): Place => ({
+const targetOf = (
+  { tenant }: { readonly tenant: string },
+  { space, collection }: CollectionName,
+): Target => ({
   tenant,
   space,
   collection,

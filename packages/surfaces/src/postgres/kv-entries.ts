@@ -8,7 +8,7 @@ import { type Act, Alone, type Area, column } from './together.ts';
 import { usedBytes } from './usage.ts';
 
 export interface KvAct extends Act<Entries> {
-  readonly place: KvKey;
+  readonly target: KvKey;
   readonly reads: boolean;
   readonly now: number;
 }
@@ -48,8 +48,8 @@ export class Entries {
     this.#used = room.used;
   }
 
-  find(place: KvKey): Stored | undefined {
-    return this.#rows.get(nameOf(place));
+  find(target: KvKey): Stored | undefined {
+    return this.#rows.get(nameOf(target));
   }
 
   save({ namespace, key }: KvKey, { value, expiresAt }: KvEntry): void {
@@ -105,12 +105,12 @@ const remove = (tx: Tx, tenant: string, keys: readonly KvKey[]): Statement => tx
 
 /** Locked, so that the sweeper of expired entries, which takes no turns, leaves them to this turn. */
 const find = (tx: Tx, tenant: string, acts: readonly KvAct[]) => {
-  const places = new Map<string, KvKey & { readonly reads: number }>();
-  for (const { place, reads } of acts) {
-    const name = nameOf(place);
-    places.set(name, { ...place, reads: reads ? 1 : (places.get(name)?.reads ?? 0) });
+  const targets = new Map<string, KvKey & { readonly reads: number }>();
+  for (const { target, reads } of acts) {
+    const name = nameOf(target);
+    targets.set(name, { ...target, reads: reads ? 1 : (targets.get(name)?.reads ?? 0) });
   }
-  const wanted = [...places.values()];
+  const wanted = [...targets.values()];
   return tx<Row[]>`
     select wanted.namespace, wanted.key, found.*
     from unnest(${column(wanted, 'namespace')}::text[], ${column(wanted, 'key')}::text[],

@@ -13,13 +13,13 @@ const find = (sql: Sql, tenant: string, { namespace, key }: KvKey) => sql<(Store
 
 /** Reads up to the last key of the page, or the last that may be looked at. Exported for its plan. */
 export const listText = ({ operator, end }: KeyBounds): string => `
-  select key, place, expires_at from
-    (select key, expires_at, row_number() over (order by key) as place from
+  select key, position, expires_at from
+    (select key, expires_at, row_number() over (order by key) as position from
       (select key, expires_at from kv
         where tenant = $1::text and namespace = $2::text and key ${operator} $3::text
           ${end === null ? '' : 'and key < $7::text'}
         order by key limit $4::bigint) as looked) as numbered
-  where expires_at is null or expires_at > $5::bigint or place = $4::bigint
+  where expires_at is null or expires_at > $5::bigint or position = $4::bigint
   order by key limit $6::bigint
 `;
 
@@ -35,13 +35,13 @@ async function list(
   const rows = await runText<Listed>(sql, { text: listText(bounds), params });
   const keys = rows.filter((row) => isThere(row, now)).map(({ key }) => key);
   const last = rows.at(-1);
-  const isCut = keys.length < limit && last?.place === lookedAtMax;
+  const isCut = keys.length < limit && last?.position === lookedAtMax;
   return { keys, next: isCut ? last.key : null };
 }
 
 interface Listed extends Pick<Stored, 'expires_at'> {
   readonly key: string;
-  readonly place: number;
+  readonly position: number;
 }
 
 interface Facts {
@@ -51,8 +51,8 @@ interface Facts {
   readonly value: Json;
 }
 
-const actAt = <T>(place: KvKey, { now, reads, value }: Facts, decide: (entries: Entries) => T) => ({
-  place,
+const actAt = <T>(target: KvKey, { now, reads, value }: Facts, decide: (entries: Entries) => T) => ({
+  target,
   now,
   reads,
   decide,
@@ -60,39 +60,39 @@ const actAt = <T>(place: KvKey, { now, reads, value }: Facts, decide: (entries: 
 });
 
 /** The entry as it is now, and when it expires. */
-function readAt(entries: Entries, place: KvKey, now: number) {
-  const found = entries.find(place);
+function readAt(entries: Entries, target: KvKey, now: number) {
+  const found = entries.find(target);
   const there = isThere(found, now) ? found : null;
   return { json: there?.value ?? null, expiresAt: there?.expires_at ?? null };
 }
 
-const put = (place: KvKey, entry: KvEntry, now: number) =>
-  actAt(place, { now, reads: false, value: entry.value }, (entries) => {
-    const before = entries.find(place);
-    entries.save(place, entry);
+const put = (target: KvKey, entry: KvEntry, now: number) =>
+  actAt(target, { now, reads: false, value: entry.value }, (entries) => {
+    const before = entries.find(target);
+    entries.save(target, entry);
     return { replaced: isThere(before, now) };
   });
 
-const remove = (place: KvKey, now: number) =>
-  actAt(place, { now, reads: false, value: null }, (entries) => {
-    const before = entries.find(place);
-    if (before) entries.delete(place);
+const remove = (target: KvKey, now: number) =>
+  actAt(target, { now, reads: false, value: null }, (entries) => {
+    const before = entries.find(target);
+    if (before) entries.delete(target);
     return { deleted: isThere(before, now) };
   });
 
-const increment = (place: KvKey, delta: number, now: number) =>
-  actAt(place, { now, reads: true, value: delta }, (entries): KvIncrement => {
-    const { json, expiresAt } = readAt(entries, place, now);
-    const made = incremented(json, delta, place.key);
-    entries.save(place, { value: made.value, expiresAt });
+const increment = (target: KvKey, delta: number, now: number) =>
+  actAt(target, { now, reads: true, value: delta }, (entries): KvIncrement => {
+    const { json, expiresAt } = readAt(entries, target, now);
+    const made = incremented(json, delta, target.key);
+    entries.save(target, { value: made.value, expiresAt });
     return made;
   });
 
-const swap = (place: KvKey, { expected, value }: KvSwap, now: number) =>
-  actAt(place, { now, reads: true, value }, (entries): KvSwapped => {
-    const { json, expiresAt } = readAt(entries, place, now);
+const swap = (target: KvKey, { expected, value }: KvSwap, now: number) =>
+  actAt(target, { now, reads: true, value }, (entries): KvSwapped => {
+    const { json, expiresAt } = readAt(entries, target, now);
     const answer = swapped(json, expected);
-    if (answer.swapped) entries.save(place, { value, expiresAt });
+    if (answer.swapped) entries.save(target, { value, expiresAt });
     return answer;
   });
 
@@ -101,7 +101,7 @@ export function postgresKv(
   { quotaBytes }: { readonly quotaBytes: number },
 ): KvPort {
   const write = database.together(kvArea(quotaBytes));
-  const placeOf = ({ namespace, key }: KvKey): KvKey => ({ namespace, key });
+  const targetOf = ({ namespace, key }: KvKey): KvKey => ({ namespace, key });
   return {
     async get(key, { tenant, now }) {
       const [row] = await database.read((sql) => find(sql, tenant, key));
@@ -112,10 +112,10 @@ export function postgresKv(
         database.read((sql) => list(sql, tenant, rest, { lookedAtMax, now })),
       ),
     put: ({ value, expiresAt, ...key }, call) =>
-      write(call, put(placeOf(key), { value, expiresAt }, call.now)),
-    delete: (key, call) => write(call, remove(placeOf(key), call.now)),
-    increment: ({ delta, ...key }, call) => write(call, increment(placeOf(key), delta, call.now)),
+      write(call, put(targetOf(key), { value, expiresAt }, call.now)),
+    delete: (key, call) => write(call, remove(targetOf(key), call.now)),
+    increment: ({ delta, ...key }, call) => write(call, increment(targetOf(key), delta, call.now)),
     compareAndSwap: ({ expected, value, ...key }, call) =>
-      write(call, swap(placeOf(key), { expected, value }, call.now)),
+      write(call, swap(targetOf(key), { expected, value }, call.now)),
   };
 }

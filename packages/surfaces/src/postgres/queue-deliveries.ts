@@ -11,7 +11,7 @@ import {
   readHandle,
   WAY_LIMIT,
 } from '../capabilities/queue/queue-store.ts';
-import type { QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
+import type { ConsumerGroup, QueueOutcome, QueueSettled } from '../ports/queue.ts';
 import type { Tx } from './connection.ts';
 import {
   type Asked,
@@ -48,8 +48,8 @@ export const lease = (wanted: QueueLease, { now, deliveriesMax }: Asking) =>
     },
   }) satisfies QueueAct;
 
-export function makeWay(place: QueuePlace, { now, deliveriesMax }: Asking) {
-  const wanted = { topic: place.topic, group: place.group, messagesMax: WAY_LIMIT };
+export function makeWay(consumers: ConsumerGroup, { now, deliveriesMax }: Asking) {
+  const wanted = { topic: consumers.topic, group: consumers.group, messagesMax: WAY_LIMIT };
   return {
     now,
     bytes: 0,
@@ -58,7 +58,7 @@ export function makeWay(place: QueuePlace, { now, deliveriesMax }: Asking) {
       const group = turn.groups.get(groupKey(wanted)) ?? (await addGroup(tx, turn, wanted));
       if (!group) return { buried: false };
       const { spent } = dueOf(turn, group, { ...wanted, deliveriesMax });
-      await deadLetterSpent(tx, turn, group.id, place, spent);
+      await deadLetterSpent(tx, turn, group.id, consumers, spent);
       await leaseFresh(tx, turn, group, { ...wanted, visibilityMs: 0 }, { messages: 0, bytes: 0 });
       return { buried: spent.length > 0 };
     },
@@ -110,7 +110,7 @@ async function deadLetterSpent(
   tx: Tx,
   turn: QueueTurn,
   groupId: number,
-  { topic, group }: QueuePlace,
+  { topic, group }: ConsumerGroup,
   spent: readonly Found[],
 ): Promise<void> {
   for (const { seq, count: deliveryCount } of spent) {

@@ -94,8 +94,8 @@ export function addMessages(tx: Tx, tenant: string, added: readonly NewMessage[]
       from unnest(${topics}::text[], ${column(added, 'messageId')}::text[], ${column(added, 'payload')}::text[],
         ${column(added, 'headers')}::text[], ${bytes}::bigint[], ${column(added, 'availableAt')}::bigint[],
         ${column(added, 'expiresAt')}::bigint[]) with ordinality
-        as added (topic, message_id, payload, headers, bytes, available_at, expires_at, place)
-      order by place
+        as added (topic, message_id, payload, headers, bytes, available_at, expires_at, position)
+      order by position
     `,
   ];
 }

@@ -15,13 +15,13 @@ export interface QueueAct extends Act<QueueTurn> {
     | { readonly kind: 'delivery'; readonly handle: HandleParts | null };
 }
 
-interface Place {
+interface DeliveryId {
   readonly groupId: number;
   readonly seq: number;
 }
 
 /** A message as a group has it: leased, or to come at a time. */
-export interface Delivery extends Place {
+export interface Delivery extends DeliveryId {
   readonly count: number;
   readonly isLeased: boolean;
   readonly visibleAt: number;
@@ -39,7 +39,7 @@ export class QueueTurn {
   readonly #touched = new Set<string>();
   readonly #first: Delivery[] = [];
   readonly #changed: Delivery[] = [];
-  readonly #gone: Place[] = [];
+  readonly #gone: DeliveryId[] = [];
   readonly #added: NewMessage[] = [];
   readonly #heard = new Set<string>();
   #used: number;
@@ -60,8 +60,8 @@ export class QueueTurn {
     return this.isTouched(handle) ? undefined : this.#held.get(handleOf(handle));
   }
 
-  isTouched(place: Place): boolean {
-    return this.#touched.has(keyOf(place));
+  isTouched(id: DeliveryId): boolean {
+    return this.#touched.has(keyOf(id));
   }
 
   give(delivery: Delivery, how: 'first' | 'again'): void {
@@ -69,9 +69,9 @@ export class QueueTurn {
     (how === 'first' ? this.#first : this.#changed).push(delivery);
   }
 
-  forget(place: Place): void {
-    this.#touched.add(keyOf(place));
-    this.#gone.push(place);
+  forget(id: DeliveryId): void {
+    this.#touched.add(keyOf(id));
+    this.#gone.push(id);
   }
 
   add(message: NewMessage): void {
@@ -118,12 +118,12 @@ interface TurnFacts extends Pick<QueueTurn, 'tenant' | 'bounds' | 'now' | 'isAlo
   readonly used: number;
 }
 
-const keyOf = ({ groupId, seq }: Place): string => `${groupId}.${seq}`;
+const keyOf = ({ groupId, seq }: DeliveryId): string => `${groupId}.${seq}`;
 
 const some = <R, S>(rows: readonly R[], statement: (rows: readonly R[]) => S): S[] =>
   rows.length > 0 ? [statement(rows)] : [];
 
-const forgetDeliveries = (tx: Tx, gone: readonly Place[]): Statement => tx`
+const forgetDeliveries = (tx: Tx, gone: readonly DeliveryId[]): Statement => tx`
   delete from queue_deliveries d
   using unnest(${column(gone, 'groupId')}::bigint[], ${column(gone, 'seq')}::bigint[]) as gone (group_id, seq)
   where d.group_id = gone.group_id and d.seq = gone.seq

@@ -12,10 +12,10 @@ import {
 } from '../capabilities/queue/queue-store.ts';
 import { openedWhenNeeded } from '../opened-when-needed.ts';
 import {
+  type ConsumerGroup,
   QUEUE_BOUNDS,
   type QueueBounds,
   type QueueDeps,
-  type QueuePlace,
   type QueuePort,
 } from '../ports/queue.ts';
 import type { PostgresDatabase, Sql, Tx } from './connection.ts';
@@ -59,13 +59,13 @@ function queueStore(database: PostgresDatabase, bounds: QueueBounds, arrivals: A
     publish: (draft, call) =>
       write(call, publish(draft, { messageId: call.invocation.id, now: call.now, retentionMs })),
     lease: (wanted, call) => write(call, lease(wanted, askingOf(call))),
-    makeWay: (place, { tenant, now, ...call }) =>
-      write({ tenant, now }, makeWay(place, askingOf({ tenant, now, ...call }))),
+    makeWay: (consumers, { tenant, now, ...call }) =>
+      write({ tenant, now }, makeWay(consumers, askingOf({ tenant, now, ...call }))),
     messages: (seqs, tenant) => database.read((sql) => messages(sql, seqs, tenant)),
     settle: (handle, outcome, call) => write(call, settle(handle, outcome, askingOf(call))),
-    async readyAt(place, tenant, now) {
+    async readyAt(consumers, tenant, now) {
       await ears.get();
-      return database.read((sql) => readyAt(sql, place, tenant, now));
+      return database.read((sql) => readyAt(sql, consumers, tenant, now));
     },
     async read(topic, after, tenant, now) {
       await ears.get();
@@ -79,7 +79,7 @@ function queueStore(database: PostgresDatabase, bounds: QueueBounds, arrivals: A
 
 async function readyAt(
   sql: Sql,
-  { topic, group }: QueuePlace,
+  { topic, group }: ConsumerGroup,
   tenant: string,
   now: number,
 ): Promise<number | null> {

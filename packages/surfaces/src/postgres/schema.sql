@@ -2,12 +2,12 @@
 -- written together are stored together.
 create table invocations (
   tenant text not null,
-  place text not null,
+  journal_key text not null,
   method text not null,
   fingerprint text not null,
   answer text not null,
   recorded_at bigint not null,
-  primary key (tenant, place)
+  primary key (tenant, journal_key)
 );
 create index invocations_by_time on invocations (recorded_at);
 

@@ -11,7 +11,7 @@ export interface SearchIndex {
   readonly words: number;
 }
 
-export interface Place {
+export interface Target {
   readonly tenant: string;
   readonly name: string;
 }
@@ -19,7 +19,7 @@ export interface Place {
 /** `for update`: other writers of the index wait. */
 export async function searchIndex(
   sql: Sql | Tx,
-  { tenant, name }: Place,
+  { tenant, name }: Target,
   lock?: 'for update',
 ): Promise<SearchIndex | null> {
   const [row] = await sql<SearchIndex[]>`
@@ -30,8 +30,8 @@ export async function searchIndex(
 }
 
 /** Of the index, or the one that it is going to have; another is right too, but costs the work that was done for it. */
-export async function searchIndexIdFor(sql: Sql, place: Place): Promise<number> {
-  const there = await searchIndex(sql, place);
+export async function searchIndexIdFor(sql: Sql, target: Target): Promise<number> {
+  const there = await searchIndex(sql, target);
   if (there) return there.id;
   const [row] = await sql<{ id: number }[]>`
     select nextval(pg_get_serial_sequence('search_indexes', 'id')) as id
@@ -49,23 +49,23 @@ export const isWord = ({ words, isPrefix }: Term): boolean => words.length === 1
 export const termQuery = (index: Id, { words, isPrefix }: Term): string =>
   `(${words.map((word) => lexeme(index, word)).join(' <-> ')}${isPrefix ? ':*' : ''})`;
 
-/** PostgreSQL keeps no more places of a word, and none beyond. */
-const PLACES_MAX = 256;
+/** PostgreSQL keeps no more positions of a word, and none beyond. */
+const POSITIONS_MAX = 256;
 
 export function lexemesOf(index: Id, words: readonly string[]): string {
-  const places = new Map<string, { text: string; many: number }>();
-  let place = 0;
+  const positions = new Map<string, { text: string; many: number }>();
+  let position = 0;
   for (const word of words) {
-    place++;
-    const at = places.get(word);
-    if (at === undefined) places.set(word, { text: String(place), many: 1 });
-    else if (at.many < PLACES_MAX) {
-      at.text += `,${place}`;
+    position++;
+    const at = positions.get(word);
+    if (at === undefined) positions.set(word, { text: String(position), many: 1 });
+    else if (at.many < POSITIONS_MAX) {
+      at.text += `,${position}`;
       at.many++;
     }
   }
   let lexemes = '';
-  for (const [word, { text }] of places) lexemes += `${lexeme(index, word)}:${text} `;
+  for (const [word, { text }] of positions) lexemes += `${lexeme(index, word)}:${text} `;
   return lexemes;
 }
 

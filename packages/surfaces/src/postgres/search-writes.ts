@@ -4,11 +4,11 @@ import type { SearchDocument, SearchLimits } from '../ports/search.ts';
 import type { Tx } from './connection.ts';
 import {
   batchesOf,
-  type Place,
   type SearchIndex,
   type SearchRow,
   searchIndex,
   searchRows,
+  type Target,
 } from './search-indexes.ts';
 import { countUsage, takeTurn } from './usage.ts';
 
@@ -27,12 +27,12 @@ interface Indexing {
 
 export function searchWrites(limits: SearchLimits) {
   return {
-    async index(tx: Tx, place: Place, { documents, id, rows }: Indexing): Promise<{ indexed: number }> {
-      const index = await indexFor(tx, place, { limits, id });
+    async index(tx: Tx, target: Target, { documents, id, rows }: Indexing): Promise<{ indexed: number }> {
+      const index = await indexFor(tx, target, { limits, id });
       const before = await amountOf(tx, index, rows);
       const after = await save(tx, index, index.id === id ? rows : await searchRows(index, last(documents)));
       const added = after.many - before.many;
-      const usedBytes = await count(tx, place, index, {
+      const usedBytes = await count(tx, target, index, {
         many: added,
         words: after.words - before.words,
         bytes: after.bytes - before.bytes,
@@ -40,9 +40,9 @@ export function searchWrites(limits: SearchLimits) {
       checkRoom({ documents: index.documents + added, usedBytes }, limits);
       return { indexed: documents.length };
     },
-    async delete(tx: Tx, place: Place, ids: readonly string[]): Promise<{ deleted: number }> {
-      const index = await searchIndex(tx, place, 'for update');
-      if (!index) throw noIndex(place.name);
+    async delete(tx: Tx, target: Target, ids: readonly string[]): Promise<{ deleted: number }> {
+      const index = await searchIndex(tx, target, 'for update');
+      if (!index) throw noIndex(target.name);
       const [gone] = await tx<Amount[]>`
         with gone as
           (delete from search_documents where idx = ${index.id} and id = any(${ids}::text[]) returning words, bytes)
@@ -50,7 +50,7 @@ export function searchWrites(limits: SearchLimits) {
         from gone
       `;
       const { many, words, bytes } = gone!;
-      await count(tx, place, index, { many: -many, words: -words, bytes: -bytes });
+      await count(tx, target, index, { many: -many, words: -words, bytes: -bytes });
       return { deleted: many };
     },
   };
@@ -64,14 +64,14 @@ export const last = (documents: readonly SearchDocument[]): SearchDocument[] => 
 /** Writers that create one take turns, which keeps the limit; the others then lock what was created. */
 async function indexFor(
   tx: Tx,
-  place: Place,
+  target: Target,
   { limits, id }: { readonly limits: SearchLimits; readonly id: number },
 ): Promise<SearchIndex> {
-  const there = await searchIndex(tx, place, 'for update');
+  const there = await searchIndex(tx, target, 'for update');
   if (there) return there;
-  const { tenant, name } = place;
+  const { tenant, name } = target;
   await takeTurn(tx, 'search_indexes', tenant);
-  const madeMeanwhile = await searchIndex(tx, place, 'for update');
+  const madeMeanwhile = await searchIndex(tx, target, 'for update');
   if (madeMeanwhile) return madeMeanwhile;
   const isFull = async (): Promise<boolean> => {
     const [row] = await tx<{ many: number }[]>`
@@ -90,7 +90,7 @@ async function indexFor(
     insert into search_indexes (id, tenant, name) overriding system value values (${id}, ${tenant}, ${name})
     on conflict do nothing
   `;
-  return (await searchIndex(tx, place, 'for update'))!;
+  return (await searchIndex(tx, target, 'for update'))!;
 }
 
 async function amountOf(tx: Tx, { id }: SearchIndex, rows: readonly SearchRow[]): Promise<Amount> {
@@ -124,7 +124,7 @@ async function saveBatch(tx: Tx, index: SearchIndex, rows: readonly SearchRow[])
 }
 
 /** Answers the bytes that the tenant has now. */
-async function count(tx: Tx, { tenant }: Place, { id }: SearchIndex, grown: Amount): Promise<number> {
+async function count(tx: Tx, { tenant }: Target, { id }: SearchIndex, grown: Amount): Promise<number> {
   await tx`
     update search_indexes set documents = documents + ${grown.many}, words = words + ${grown.words}
     where id = ${id}

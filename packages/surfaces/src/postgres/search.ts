@@ -23,10 +23,10 @@ export function postgresSearch(database: PostgresDatabase, limits: SearchLimits)
   const writes = searchWrites(limits);
   return {
     async index({ index: name, documents }, call) {
-      const place = { tenant: call.tenant, name };
-      const id = await database.read((sql) => searchIndexIdFor(sql, place));
+      const target = { tenant: call.tenant, name };
+      const id = await database.read((sql) => searchIndexIdFor(sql, target));
       const rows = await searchRows({ id }, last(documents));
-      return database.write(call, (tx) => writes.index(tx, place, { documents, id, rows }));
+      return database.write(call, (tx) => writes.index(tx, target, { documents, id, rows }));
     },
     delete: ({ index, ids }, call) =>
       database.write(call, (tx) => writes.delete(tx, { tenant: call.tenant, name: index }, ids)),
@@ -53,7 +53,7 @@ async function weights(sql: Sql, index: SearchIndex, { any }: ParsedQuery): Prom
   const queries = any.map((term) => termQuery(index, term));
   const rows = await sql<{ many: number }[]>`
     select (select count(*) from search_documents where idx = ${index.id} and lexemes @@ query::tsquery) as many
-    from unnest(${queries}::text[]) with ordinality as asked (query, place) order by place
+    from unnest(${queries}::text[]) with ordinality as asked (query, position) order by position
   `;
   return rows.map(({ many }) => Math.max(IDF_MIN, Math.log((index.documents - many + 0.5) / (many + 0.5))));
 }
@@ -70,9 +70,9 @@ async function findWords(sql: Sql, index: SearchIndex, search: Search): Promise<
   const bind = (value: string | number, type: string): string => `${text.bind(String(value))}::text::${type}`;
   const average = index.words / index.documents;
   const idfs = await weights(sql, index, query);
-  const parts = query.any.map((term, place) => {
+  const parts = query.any.map((term, position) => {
     const times = timesOf(`(select ${bind(termQuery(index, term), 'tsquery')})`, isWord(term));
-    const idf = bind(idfs[place]!, 'float8');
+    const idf = bind(idfs[position]!, 'float8');
     return `(select ${idf} * times * ${K1 + 1} / (times + ${K1} * (${1 - B} + ${B} * words / ${bind(average, 'float8')}))
       from (select ${times} as times) as counted)`;
   });

@@ -12,7 +12,7 @@ const BATCHES: readonly ((tx: Tx, times: SweepTimes) => Promise<{ readonly count
     delete from cache where id in (select id from cache
       where expires_at <= ${now} order by expires_at limit ${BATCH} for update skip locked)`,
   (tx, { recordedBefore }) => tx`
-    delete from invocations where (tenant, place) in (select tenant, place from invocations
+    delete from invocations where (tenant, journal_key) in (select tenant, journal_key from invocations
       where recorded_at < ${recordedBefore} order by recorded_at limit ${BATCH} for update skip locked)`,
 ];
 

@@ -154,15 +154,15 @@ async function outcomeOf<State, A extends Act<State>>(
   { invocation, now, act }: Waiting<A>,
 ): Promise<Outcome> {
   try {
-    const before = invocation && records.get(invocation.place);
+    const before = invocation && records.get(invocation.journalKey);
     if (before) {
       assertSameCall(invocation, before);
       return { kind: 'answered', answer: JSON.parse(before.answer) };
     }
     const answer = await act.decide(state, tx);
     if (invocation) {
-      const { place, method, fingerprint } = invocation;
-      records.set(place, { place, method, fingerprint, answer: JSON.stringify(answer), now });
+      const { journalKey, method, fingerprint } = invocation;
+      records.set(journalKey, { journalKey, method, fingerprint, answer: JSON.stringify(answer), now });
     }
     return { kind: 'answered', answer };
   } catch (error) {
@@ -173,7 +173,7 @@ async function outcomeOf<State, A extends Act<State>>(
 }
 
 interface CallRecord {
-  readonly place: string;
+  readonly journalKey: string;
   readonly method: string;
   readonly fingerprint: string;
   readonly answer: string;
@@ -188,13 +188,13 @@ async function loadRecords(
   tenant: string,
   batch: readonly { readonly invocation: Invocation | null }[],
 ): Promise<Records> {
-  const places = batch.flatMap(({ invocation }) => invocation?.place ?? []);
-  if (places.length === 0) return new Map();
+  const journalKeys = batch.flatMap(({ invocation }) => invocation?.journalKey ?? []);
+  if (journalKeys.length === 0) return new Map();
   const found = await tx<CallRecord[]>`
-    select place, method, fingerprint, answer, null::bigint as now from invocations
-    where tenant = ${tenant} and place = any (${places}::text[])
+    select journal_key as "journalKey", method, fingerprint, answer, null::bigint as now from invocations
+    where tenant = ${tenant} and journal_key = any (${journalKeys}::text[])
   `;
-  return new Map(found.map((record) => [record.place, record]));
+  return new Map(found.map((record) => [record.journalKey, record]));
 }
 
 /** I4: sorted, so that turns of two areas cannot wait for each other's. */
@@ -203,12 +203,12 @@ function keepRecords(tx: Tx, tenant: string, records: Records): Statement[] {
   if (fresh.length === 0) return [];
   return [
     tx`
-      insert into invocations (tenant, place, method, fingerprint, answer, recorded_at)
+      insert into invocations (tenant, journal_key, method, fingerprint, answer, recorded_at)
       select ${tenant}, *
-      from unnest(${column(fresh, 'place')}::text[], ${column(fresh, 'method')}::text[],
+      from unnest(${column(fresh, 'journalKey')}::text[], ${column(fresh, 'method')}::text[],
         ${column(fresh, 'fingerprint')}::text[], ${column(fresh, 'answer')}::text[], ${column(fresh, 'now')}::bigint[])
-        as fresh (place, method, fingerprint, answer, recorded_at)
-      order by place
+        as fresh (journal_key, method, fingerprint, answer, recorded_at)
+      order by journal_key
     `,
   ];
 }

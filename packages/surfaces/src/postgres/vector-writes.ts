@@ -38,7 +38,7 @@ export function vectorWrites(limits: VectorLimits, searchableMax: (dimensions: n
   };
 }
 
-export interface Place {
+export interface Target {
   readonly tenant: string;
   readonly name: string;
 }
@@ -46,7 +46,7 @@ export interface Place {
 /** Finds or creates a collection; an empty one takes the new shape. Writers that create one take turns. */
 async function collectionFor(
   tx: Tx,
-  { tenant, name }: Place,
+  { tenant, name }: Target,
   { dimensions, metric }: CollectionShape,
   limits: VectorLimits,
 ): Promise<VectorCollection> {
@@ -114,9 +114,9 @@ async function remove(
   { deletedMax }: VectorLimits,
 ): Promise<{ many: number; bytes: number }> {
   const text = new QueryText(POSTGRES);
-  const place = `collection = ${text.bind(collection)}`;
+  const within = `collection = ${text.bind(collection)}`;
   const which = [
-    place,
+    within,
     ...(ids === null
       ? []
       : [`id in (select jsonb_array_elements_text(${text.bind(JSON.stringify(ids))}::text::jsonb))`]),
@@ -125,7 +125,7 @@ async function remove(
   const [gone] = await runText<{ many: number; bytes: number }>(tx, {
     text: `
       with matched as (select id from vectors where ${which} ${text.limit(deletedMax)}),
-        gone as (delete from vectors where ${place} and id in (select id from matched) returning bytes)
+        gone as (delete from vectors where ${within} and id in (select id from matched) returning bytes)
       select count(*) as many, coalesce(sum(bytes), 0)::bigint as bytes from gone
     `,
     params: text.params,
@@ -141,7 +141,7 @@ export interface VectorCollection extends CollectionShape {
 /** `for update`: other writers of the collection wait. */
 export async function vectorCollection(
   sql: Sql | Tx,
-  { tenant, name }: Place,
+  { tenant, name }: Target,
   lock?: 'for update',
 ): Promise<VectorCollection | null> {
   const [row] = await sql<VectorCollection[]>`

@@ -65,11 +65,11 @@ test('what a link let in is refused when it is too large, and a missing bucket i
     await server.close();
   });
   const tenant = freshTenant();
-  const place = { bucket: 'artifacts', key: 'k' };
-  const link = await port.presign({ ...place, method: 'PUT', seconds: 60 }, read(tenant, Date.now()));
+  const target = { bucket: 'artifacts', key: 'k' };
+  const link = await port.presign({ ...target, method: 'PUT', seconds: 60 }, read(tenant, Date.now()));
   await fetch(link, { method: 'PUT', body: Buffer.alloc(OBJECT_BYTES_MAX + 1) });
-  await assert.rejects(port.get(place, read(tenant)), { code: 'blob_object_too_large' });
-  await assert.rejects(lost.get(place, read(tenant)), { code: 'storage_unavailable' });
+  await assert.rejects(port.get(target, read(tenant)), { code: 'blob_object_too_large' });
+  await assert.rejects(lost.get(target, read(tenant)), { code: 'storage_unavailable' });
 });
 
 /** With an embedded port that is one of these tests. */

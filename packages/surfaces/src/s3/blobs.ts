@@ -37,26 +37,30 @@ export async function openS3Blobs(address: S3Address, times: S3Times = S3_TIMES)
     asked(address, () => abortedLate(callMs(times, bytes), work));
   return {
     journal: 'host',
-    addressOf: async (place, tenant) => urlOf(address, nameOf(address, place, tenant).Key),
-    put: ({ bytes, contentType, ...place }, { tenant }) =>
+    addressOf: async (target, tenant) => urlOf(address, nameOf(address, target, tenant).Key),
+    put: ({ bytes, contentType, ...target }, { tenant }) =>
       ask(async (abortSignal) => {
         const type =
           contentType === null
             ? { Metadata: { [NO_TYPE.name]: NO_TYPE.value } }
             : { ContentType: contentType };
-        const command = new sdk.PutObjectCommand({ ...nameOf(address, place, tenant), Body: bytes, ...type });
+        const command = new sdk.PutObjectCommand({
+          ...nameOf(address, target, tenant),
+          Body: bytes,
+          ...type,
+        });
         // The answer comes after all of it has arrived there
         await client.send(command, { abortSignal, requestTimeout: contentMs(times, bytes.byteLength) });
         return { sizeBytes: bytes.byteLength };
       }, bytes.byteLength),
-    get: (place, { tenant }, makeRoom) =>
-      asked(address, () => readObject(s3, nameOf(address, place, tenant), makeRoom)),
-    delete: (place, { tenant }) => ask((signal) => remove(s3, nameOf(address, place, tenant), signal)),
+    get: (target, { tenant }, makeRoom) =>
+      asked(address, () => readObject(s3, nameOf(address, target, tenant), makeRoom)),
+    delete: (target, { tenant }) => ask((signal) => remove(s3, nameOf(address, target, tenant), signal)),
     list: (range, { tenant }) =>
       ask((signal) => list(s3, folderOf(address, tenant, range.bucket), range, signal)),
-    presign: ({ method, seconds, ...place }, { tenant, now }) =>
+    presign: ({ method, seconds, ...target }, { tenant, now }) =>
       ask(async (signal) => {
-        const at = nameOf(address, place, tenant);
+        const at = nameOf(address, target, tenant);
         const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
         const when = { expiresIn: seconds, signingDate: new Date(now) };
         if (method === 'PUT') return getSignedUrl(client, new sdk.PutObjectCommand(at), when);

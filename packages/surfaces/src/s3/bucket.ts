@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { S3Address, S3Connection } from '@gantry/store';
 import { inTime } from '../deadline.ts';
-import type { BlobPlace } from '../ports/blobs.ts';
+import type { BlobTarget } from '../ports/blobs.ts';
 
 export interface S3Times {
   readonly connectMs: number;
@@ -61,9 +61,9 @@ const TENANT_CHARACTERS = 32;
 export const folderOf = ({ prefix }: S3Address, tenant: string, bucket: string): string =>
   `${prefix}${hash('sha256', tenant, 'hex').slice(0, TENANT_CHARACTERS)}/${bucket}/`;
 
-export const nameOf = (address: S3Address, place: BlobPlace, tenant: string): Named => ({
+export const nameOf = (address: S3Address, target: BlobTarget, tenant: string): Named => ({
   Bucket: address.bucket,
-  Key: `${folderOf(address, tenant, place.bucket)}${place.key}`,
+  Key: `${folderOf(address, tenant, target.bucket)}${target.key}`,
 });
 
 /** Where an object is; access takes a link. */

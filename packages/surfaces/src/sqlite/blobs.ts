@@ -1,7 +1,7 @@
 /** Which objects there are, and which file holds each one's content. The files are `blob/content-files.ts`'s. */
 import type { DatabaseSync } from 'node:sqlite';
 import { boundsOf, type KeyBounds } from '../capabilities/kv/key-range.ts';
-import { type BlobEntry, type BlobPlace, type BlobRange, OBJECT_OVERHEAD_BYTES } from '../ports/blobs.ts';
+import { type BlobEntry, type BlobRange, type BlobTarget, OBJECT_OVERHEAD_BYTES } from '../ports/blobs.ts';
 import { Refusal } from '../refusal.ts';
 import { defineArea, LIMIT } from './statements.ts';
 
@@ -19,7 +19,7 @@ export interface NamedBlob {
   readonly replaced?: string;
 }
 
-export interface PlacedBlob extends BlobPlace {
+export interface TenantBlob extends BlobTarget {
   readonly tenant: string;
 }
 
@@ -47,7 +47,7 @@ export const blobArea = defineArea({
     const named = database.prepare('select 1 from blobs where file = ?');
     const garbage = database.prepare(`select file from blob_garbage where since < ? order by since ${LIMIT}`);
     return {
-      get: ({ tenant, bucket, key }: PlacedBlob): StoredBlob | null => blobOf(find.get(tenant, bucket, key)),
+      get: ({ tenant, bucket, key }: TenantBlob): StoredBlob | null => blobOf(find.get(tenant, bucket, key)),
       list: (tenant: string, { bucket, limit, ...page }: BlobRange): BlobEntry[] => {
         const { from, operator, end } = boundsOf(page);
         return lists[operator]
@@ -68,8 +68,8 @@ export const blobArea = defineArea({
     const checkRoom = quotaOf(database);
     return {
       /** The answer is recorded: content that is not named there is not used. */
-      put(place: PlacedBlob, blob: StoredBlob, now: number, quota: number): NamedBlob {
-        const { tenant, bucket, key } = place;
+      put(target: TenantBlob, blob: StoredBlob, now: number, quota: number): NamedBlob {
+        const { tenant, bucket, key } = target;
         const before = blobOf(find.get(tenant, bucket, key));
         checkRoom(tenant, blob.bytes - (before?.bytes ?? -OBJECT_OVERHEAD_BYTES), quota);
         save.run(tenant, bucket, key, blob.file, blob.bytes, blob.contentType);
@@ -79,7 +79,7 @@ export const blobArea = defineArea({
         return { ...named, replaced: before.file };
       },
       /** Answers the file that held the content, or null when there was none. */
-      delete({ tenant, bucket, key }: PlacedBlob, now: number): string | null {
+      delete({ tenant, bucket, key }: TenantBlob, now: number): string | null {
         const before = blobOf(find.get(tenant, bucket, key));
         if (before === null) return null;
         remove.run(tenant, bucket, key);

@@ -15,7 +15,7 @@ interface Row {
   readonly expires_at: number;
 }
 
-interface Place extends CacheKey {
+interface Target extends CacheKey {
   readonly tenant: string;
 }
 
@@ -33,7 +33,7 @@ export const cacheArea = defineArea({
       where tenant = ? and namespace = ? and key = ? and expires_at > ?
     `);
     return {
-      get({ tenant, namespace, key }: Place, now: number): (CacheEntry & { id: number }) | null {
+      get({ tenant, namespace, key }: Target, now: number): (CacheEntry & { id: number }) | null {
         const row = find.get(tenant, namespace, key, now) as Row | undefined;
         if (!row) return null;
         const { id, stored_at: storedAt, expires_at: expiresAt } = row;
@@ -50,7 +50,7 @@ const EVICTED_AT_ONCE = 1_000;
 
 /** Whether to evict a namespace is more than can be done at once. A call that is on record does nothing more. */
 function largeNamespaces(database: DatabaseSync) {
-  const recorded = database.prepare('select 1 from invocations where tenant = ? and place = ?');
+  const recorded = database.prepare('select 1 from invocations where tenant = ? and journal_key = ?');
   const some = database.prepare(
     `select count(*) as many from (select 1 from cache where tenant = ? and namespace = ? ${LIMIT})`,
   );
@@ -75,7 +75,7 @@ function entryWrites(database: DatabaseSync) {
   `);
   return {
     put(
-      { tenant, namespace, key }: Place,
+      { tenant, namespace, key }: Target,
       entry: { readonly value: Json; readonly expiresAt: number },
       { now, capacity, uses }: { now: number; capacity: number; uses: readonly Use[] },
     ): null {
@@ -157,8 +157,8 @@ export function embeddedCache(
     async put({ namespace, key, value, expiresAt }, call) {
       const facts = { now: call.now, capacity, uses: [...uses] };
       uses.clear();
-      const place = { tenant: call.tenant, namespace, key };
-      await database.write('cache', 'put', call, place, { value, expiresAt }, facts);
+      const target = { tenant: call.tenant, namespace, key };
+      await database.write('cache', 'put', call, target, { value, expiresAt }, facts);
     },
     async evict({ namespace, key }, call) {
       const { tenant, now } = call;
@@ -174,7 +174,7 @@ async function evictMost(
   namespace: string,
   { tenant, now, invocation }: PortWrite,
 ): Promise<number> {
-  if (!(await database.read('cache', 'isLarge', tenant, namespace, invocation.place))) return 0;
+  if (!(await database.read('cache', 'isLarge', tenant, namespace, invocation.journalKey))) return 0;
   for (let evicted = 0; ; ) {
     const step = await database.upkeep('cache', 'evictSome', tenant, namespace, now);
     evicted += step.evicted;

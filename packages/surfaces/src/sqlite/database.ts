@@ -155,8 +155,8 @@ function openFile(file: OpenFile, area: ScannedArea, scanMsMax = SCAN_MS_MAX) {
 /** Every read names its tenant first, by itself or in the place of what it reads. */
 function tenantOf([first]: readonly unknown[]): string {
   if (typeof first === 'string') return first;
-  const isPlace = typeof first === 'object' && first !== null && 'tenant' in first;
-  return isPlace ? String(first.tenant) : '';
+  const isTarget = typeof first === 'object' && first !== null && 'tenant' in first;
+  return isTarget ? String(first.tenant) : '';
 }
 
 function vectorExtension(): string[] {

@@ -9,7 +9,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { INDEXES_MAX } from '../ports/documents.ts';
 import type { EmbeddedDatabase } from './database.ts';
-import { type Collection, findingCollection, type Place } from './document-sql.ts';
+import { type Collection, findingCollection, type Target } from './document-sql.ts';
 import { LIMIT } from './statements.ts';
 
 /** [m] 25 ms with 8 fields. */
@@ -58,13 +58,13 @@ export function indexWrites(database: DatabaseSync) {
       fillStep(collection, unfilled);
     },
     /** I3. Answers whether nothing is left. */
-    fill(place: Place): boolean {
-      const found = existing(place);
+    fill(target: Target): boolean {
+      const found = existing(target);
       return !found || found.filling.length === 0 || fillStep(found.collection, found.filling);
     },
   };
 }
 
-export async function fillIndexes(database: EmbeddedDatabase, place: Place): Promise<void> {
-  while (!(await database.upkeep('documents', 'fill', place)));
+export async function fillIndexes(database: EmbeddedDatabase, target: Target): Promise<void> {
+  while (!(await database.upkeep('documents', 'fill', target)));
 }

@@ -12,7 +12,7 @@ import { tooManyMatch, tooMuchChanged, tooMuchMatches } from '../capabilities/do
 import type { Change } from '../ports/documents.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import type { RecentChanges } from './document-changes.ts';
-import { byRarest, type Collection, findingCollection, type Place, SQLITE } from './document-sql.ts';
+import { byRarest, type Collection, findingCollection, SQLITE, type Target } from './document-sql.ts';
 import { preparing } from './statements.ts';
 
 /** What the writer looks through itself, and what it looks at again after a scan. */
@@ -40,19 +40,19 @@ export interface Matching extends Change {
 export function matchReads(database: DatabaseSync) {
   const collectionOf = findingCollection(database);
   const prepare = preparing(database);
-  const recorded = database.prepare('select 1 from invocations where tenant = ? and place = ?');
+  const recorded = database.prepare('select 1 from invocations where tenant = ? and journal_key = ?');
   return {
     /** Also for a call that is on record: the writer then looks for nothing. */
-    isNarrow(place: Place, filter: Filter, invocation: string): boolean {
-      if (recorded.get(place.tenant, invocation)) return true;
-      const collection = collectionOf(place);
+    isNarrow(target: Target, filter: Filter, invocation: string): boolean {
+      if (recorded.get(target.tenant, invocation)) return true;
+      const collection = collectionOf(target);
       if (!collection) return true;
       const text = new QueryText(SQLITE);
       const sql = `select bytes from documents where ${text.reached(byRarest(prepare, collection, filter), filter)}`;
       return isWithin(prepare(sql).iterate(...text.params), NARROW);
     },
-    match(place: Place, { filter, matchesMax, bytesMax }: Matching): Omit<Scanned, 'mark'> {
-      const collection = collectionOf(place);
+    match(target: Target, { filter, matchesMax, bytesMax }: Matching): Omit<Scanned, 'mark'> {
+      const collection = collectionOf(target);
       if (!collection) return { collection: null, matches: [] };
       const text = new QueryText(SQLITE);
       const where = text.where(byRarest(prepare, collection, filter), filter);
@@ -112,13 +112,13 @@ export function matchingDocuments(database: DatabaseSync, changes: RecentChanges
 /** Null where the writer can look for itself. */
 export async function scanFor(
   database: EmbeddedDatabase,
-  place: Place,
+  target: Target,
   change: Matching,
   { invocation }: PortWrite,
 ): Promise<Scanned | null> {
   const { filter } = change;
   if (filter.kind === 'id' && filter.ids.length <= 1) return null;
-  if (await database.read('documents', 'isNarrow', place, filter, invocation.place)) return null;
+  if (await database.read('documents', 'isNarrow', target, filter, invocation.journalKey)) return null;
   const mark = await database.upkeep('documents', 'mark');
-  return { mark, ...(await database.read('documents', 'match', place, change)) };
+  return { mark, ...(await database.read('documents', 'match', target, change)) };
 }

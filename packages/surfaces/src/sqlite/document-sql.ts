@@ -58,7 +58,7 @@ export function byRarest(prepare: (sql: string) => StatementSync, scope: Scope, 
   return row ? counts.choose(row) : scope;
 }
 
-export interface Place extends CollectionName {
+export interface Target extends CollectionName {
   readonly tenant: string;
 }
 
@@ -71,7 +71,7 @@ const FIND_COLLECTION = `
   select id, columns, indexes, filling, documents from collections where tenant = ? and space = ? and name = ?
 `;
 
-export function findingCollection(database: DatabaseSync): (place: Place) => Collection | null {
+export function findingCollection(database: DatabaseSync): (target: Target) => Collection | null {
   const find = database.prepare(FIND_COLLECTION);
   return ({ tenant, space, collection }) => {
     const row = find.get(tenant, space, collection);

@@ -27,7 +27,7 @@ import { bytesOf } from '../text.ts';
 import { RecentChanges, removing } from './document-changes.ts';
 import { indexWrites } from './document-indexes.ts';
 import { type Match, matchingDocuments, type Scanned } from './document-matches.ts';
-import { type Collection, findingCollection, type Place, SQLITE, sortedJson } from './document-sql.ts';
+import { type Collection, findingCollection, SQLITE, sortedJson, type Target } from './document-sql.ts';
 import { preparing } from './statements.ts';
 
 export function documentWrites(database: DatabaseSync) {
@@ -41,24 +41,24 @@ export function documentWrites(database: DatabaseSync) {
     fill,
     mark: (): number => changes.mark,
     declare(
-      place: Place,
+      target: Target,
       { columns, indexes }: { readonly columns: Columns; readonly indexes: readonly string[] },
       limits: DocumentLimits,
     ): null {
-      const found = existing(place) ?? make(place, columns, limits);
+      const found = existing(target) ?? make(target, columns, limits);
       redeclare(found, columns);
       index(found, indexes);
       return null;
     },
     insert(
-      place: Place,
+      target: Target,
       { documents, typed }: { readonly documents: readonly NewDocument[]; readonly typed: boolean },
       limits: DocumentLimits,
     ): null {
       insertInto(
-        existing(place) ?? make(place, typed ? UNDECLARED : null, limits),
+        existing(target) ?? make(target, typed ? UNDECLARED : null, limits),
         documents,
-        place.tenant,
+        target.tenant,
         limits,
       );
       return null;
@@ -81,13 +81,13 @@ function collectionWrites(database: DatabaseSync) {
   const used = database.prepare(`select bytes from usage where area = 'documents' and tenant = ?`);
   return {
     existing,
-    make(place: Place, columns: Columns | null, limits: DocumentLimits): Collection {
-      const { tenant, space, collection } = place;
+    make(target: Target, columns: Columns | null, limits: DocumentLimits): Collection {
+      const { tenant, space, collection } = target;
       const isFull = () => Number(many.get(tenant, space)?.many) >= limits.collectionsMax;
       if (isFull()) dropEmpty.run(tenant, space);
       if (isFull()) throw tooManyCollections(limits);
       create.run(tenant, space, collection, columns && JSON.stringify(columns));
-      return existing(place)!;
+      return existing(target)!;
     },
     setColumns({ collection, columns: before }: Collection, columns: Columns): void {
       if (columns !== before) saveColumns.run(JSON.stringify(columns), collection);
@@ -161,34 +161,34 @@ function changing(database: DatabaseSync, { collections, index, insertInto, chan
   return {
     dropCells,
     patch(
-      place: Place,
+      target: Target,
       { patch, whenNone, ...change }: Change & { readonly patch: JsonObject; readonly whenNone: WhenNone },
       scanned: Scanned | null,
       limits: DocumentLimits,
     ): Patched {
-      const found = existing(place);
+      const found = existing(target);
       const matched = found ? matching(found, change, scanned) : [];
       if (found && matched.length > 0) {
         if (found.columns) collections.setColumns(found, fit(found.columns, patch));
         const modified = patchEach(found, matched, patch, limits);
-        collections.checkQuota(place.tenant, limits);
+        collections.checkQuota(target.tenant, limits);
         return { matched: matched.length, modified, id: matched[0]!.id };
       }
-      if (whenNone.do !== 'insert') orAbsent(found, place, limits);
+      if (whenNone.do !== 'insert') orAbsent(found, target, limits);
       if (whenNone.do === 'refuse') throw noneThere();
       if (whenNone.do === 'answer') return { matched: 0, modified: 0, id: null };
-      const into = found ?? make(place, whenNone.typed ? UNDECLARED : null, limits);
+      const into = found ?? make(target, whenNone.typed ? UNDECLARED : null, limits);
       index(into, whenNone.indexes);
-      insertInto(into, [whenNone], place.tenant, limits);
+      insertInto(into, [whenNone], target.tenant, limits);
       return { matched: 0, modified: 0, id: whenNone.id };
     },
     delete(
-      place: Place,
+      target: Target,
       change: Change,
       scanned: Scanned | null,
       limits: DocumentLimits,
     ): { deleted: number } {
-      const found = orAbsent(existing(place), place, limits);
+      const found = orAbsent(existing(target), target, limits);
       if (!found) return { deleted: 0 };
       const matched = matching(found, change, scanned);
       remove(found.collection, matched);

@@ -23,7 +23,7 @@ import type { EmbeddedDatabase } from './database.ts';
 import { dropCells } from './document-changes.ts';
 import { fillIndexes } from './document-indexes.ts';
 import { matchReads, scanFor } from './document-matches.ts';
-import { byRarest, findingCollection, type Place, SQLITE } from './document-sql.ts';
+import { byRarest, findingCollection, SQLITE, type Target } from './document-sql.ts';
 import { documentWrites } from './document-writes.ts';
 import { defineArea, inSnapshot, preparing } from './statements.ts';
 
@@ -35,26 +35,26 @@ export const documentsArea = defineArea({
     const bySeq = database.prepare('select json(doc) as doc from documents where seq = ?');
     return {
       ...matchReads(database),
-      get(place: Place, id: string, limits: DocumentLimits): JsonObject | null {
-        const collection = orAbsent(collectionOf(place), place, limits);
+      get(target: Target, id: string, limits: DocumentLimits): JsonObject | null {
+        const collection = orAbsent(collectionOf(target), target, limits);
         const row = collection && get.get(collection.collection, id);
         return row ? JSON.parse(String(row.doc)) : null;
       },
-      find: (place: Place, query: FindQuery, limits: DocumentLimits): FoundPage =>
+      find: (target: Target, query: FindQuery, limits: DocumentLimits): FoundPage =>
         inSnapshot(database, () => {
-          const collection = orAbsent(collectionOf(place), place, limits);
+          const collection = orAbsent(collectionOf(target), target, limits);
           return collection ? readPage(collection, query, { prepare, bySeq }) : { documents: [], next: null };
         }),
-      count(place: Place, filter: Filter, limits: DocumentLimits): number {
-        const collection = orAbsent(collectionOf(place), place, limits);
+      count(target: Target, filter: Filter, limits: DocumentLimits): number {
+        const collection = orAbsent(collectionOf(target), target, limits);
         if (!collection) return 0;
         if (filter.kind === 'all' && filter.of.length === 0) return collection.documents;
         const text = new QueryText(SQLITE);
         const sql = `select count(*) as many from documents where ${text.where(byRarest(prepare, collection, filter), filter)}`;
         return Number(prepare(sql).get(...text.params)?.many);
       },
-      describe(place: Place): CollectionFacts | null {
-        const collection = collectionOf(place);
+      describe(target: Target): CollectionFacts | null {
+        const collection = collectionOf(target);
         if (!collection) return null;
         const { columns, indexes, documents } = collection;
         return { columns, indexes, documents };
@@ -91,48 +91,48 @@ function readPage(
 }
 
 export function embeddedDocuments(database: EmbeddedDatabase, limits: DocumentLimits): DocumentsPort {
-  const placeOf = (tenant: string, { space, collection }: CollectionName): Place => ({
+  const targetOf = (tenant: string, { space, collection }: CollectionName): Target => ({
     tenant,
     space,
     collection,
   });
   return {
     get: ({ id, ...name }, { tenant }) =>
-      database.read('documents', 'get', placeOf(tenant, name), id, limits),
+      database.read('documents', 'get', targetOf(tenant, name), id, limits),
     find: ({ space, collection, ...query }, { tenant }) =>
       database.read('documents', 'find', { tenant, space, collection }, query, limits),
     count: ({ filter, ...name }, { tenant }) =>
-      database.read('documents', 'count', placeOf(tenant, name), filter, limits),
-    describe: (name, { tenant }) => database.read('documents', 'describe', placeOf(tenant, name)),
+      database.read('documents', 'count', targetOf(tenant, name), filter, limits),
+    describe: (name, { tenant }) => database.read('documents', 'describe', targetOf(tenant, name)),
     async declare({ columns, indexes, ...name }, call) {
-      const place = placeOf(call.tenant, name);
-      await database.write('documents', 'declare', call, place, { columns, indexes }, limits);
-      await fillIndexes(database, place);
+      const target = targetOf(call.tenant, name);
+      await database.write('documents', 'declare', call, target, { columns, indexes }, limits);
+      await fillIndexes(database, target);
       return null;
     },
     insert: ({ documents, typed, ...name }, call) =>
-      database.write('documents', 'insert', call, placeOf(call.tenant, name), { documents, typed }, limits),
+      database.write('documents', 'insert', call, targetOf(call.tenant, name), { documents, typed }, limits),
     async patch({ space, collection, ...change }, call) {
-      const place = { tenant: call.tenant, space, collection };
+      const target = { tenant: call.tenant, space, collection };
       const { filter, matchesMax } = change;
       const asked = { filter, matchesMax, bytesMax: PATCHED_BYTES_MAX };
-      const scanned = await scanFor(database, place, asked, call);
-      const patched = await database.write('documents', 'patch', call, place, change, scanned, limits);
+      const scanned = await scanFor(database, target, asked, call);
+      const patched = await database.write('documents', 'patch', call, target, change, scanned, limits);
       // Where nothing had to be scanned, what it would index is there or small
       if (scanned && patched.matched === 0 && change.whenNone.do === 'insert')
-        await fillIndexes(database, place);
+        await fillIndexes(database, target);
       return patched;
     },
     async delete({ filter, matchesMax, ...name }, call) {
-      const place = placeOf(call.tenant, name);
+      const target = targetOf(call.tenant, name);
       const scanned = await scanFor(
         database,
-        place,
+        target,
         { filter, matchesMax, bytesMax: limits.quotaBytes },
         call,
       );
       const change = { filter, matchesMax };
-      const answer = await database.write('documents', 'delete', call, place, change, scanned, limits);
+      const answer = await database.write('documents', 'delete', call, target, change, scanned, limits);
       await dropCells(database, answer.deleted);
       return answer;
     },

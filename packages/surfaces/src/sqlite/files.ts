@@ -43,7 +43,7 @@ export const fileArea = defineArea({
     const type = database.prepare(
       'select content_type from files where tenant = ? and workspace = ? and path = ?',
     );
-    const recorded = database.prepare('select 1 from invocations where tenant = ? and place = ?');
+    const recorded = database.prepare('select 1 from invocations where tenant = ? and journal_key = ?');
     const change = database.prepare(`${CHANGES} where tenant = ? and invocation = ?`);
     const changes = database.prepare(`${CHANGES} ${LIMIT}`);
     return {

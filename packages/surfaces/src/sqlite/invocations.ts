@@ -5,8 +5,8 @@ export const invocationArea = defineArea({
   reads: () => ({}),
   writes: (database) => {
     const forget = database.prepare(`
-      delete from invocations where (tenant, place) in
-        (select tenant, place from invocations where recorded_at < ? order by recorded_at ${LIMIT})
+      delete from invocations where (tenant, journal_key) in
+        (select tenant, journal_key from invocations where recorded_at < ? order by recorded_at ${LIMIT})
     `);
     return {
       forget: (before: number, limit: number): number => Number(forget.run(before, limit).changes),

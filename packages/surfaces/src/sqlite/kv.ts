@@ -12,7 +12,7 @@ interface Row {
   readonly expires_at: number | null;
 }
 
-interface Place extends KvKey {
+interface Target extends KvKey {
   readonly tenant: string;
 }
 
@@ -36,7 +36,7 @@ export const kvArea = defineArea({
   reads: (database) => {
     const find = database.prepare(FIND);
     return {
-      get: ({ tenant, namespace, key }: Place, now: number): KvEntry | null =>
+      get: ({ tenant, namespace, key }: Target, now: number): KvEntry | null =>
         entryOf(find.get(tenant, namespace, key, now)),
       list: listing(database),
     };
@@ -76,34 +76,34 @@ function entryWrites(database: DatabaseSync) {
   const find = database.prepare(FIND);
   const remove = database.prepare('delete from kv where tenant = ? and namespace = ? and key = ?');
   const save = saving(database);
-  const current = ({ tenant, namespace, key }: Place, now: number): Row | null =>
+  const current = ({ tenant, namespace, key }: Target, now: number): Row | null =>
     rowOf(find.get(tenant, namespace, key, now));
   return {
-    put(place: Place, entry: KvEntry, now: number, quota: number): { replaced: boolean } {
-      const replaced = current(place, now) !== null;
-      save(place, JSON.stringify(entry.value), entry.expiresAt, { now, quota });
+    put(target: Target, entry: KvEntry, now: number, quota: number): { replaced: boolean } {
+      const replaced = current(target, now) !== null;
+      save(target, JSON.stringify(entry.value), entry.expiresAt, { now, quota });
       return { replaced };
     },
-    delete(place: Place, now: number): { deleted: boolean } {
-      const deleted = current(place, now) !== null;
-      remove.run(place.tenant, place.namespace, place.key);
+    delete(target: Target, now: number): { deleted: boolean } {
+      const deleted = current(target, now) !== null;
+      remove.run(target.tenant, target.namespace, target.key);
       return { deleted };
     },
-    increment(place: Place, delta: number, now: number, quota: number): KvIncrement {
-      const row = current(place, now);
-      const made = incremented(row?.value ?? null, delta, place.key);
-      save(place, JSON.stringify(made.value), row?.expires_at ?? null, { now, quota });
+    increment(target: Target, delta: number, now: number, quota: number): KvIncrement {
+      const row = current(target, now);
+      const made = incremented(row?.value ?? null, delta, target.key);
+      save(target, JSON.stringify(made.value), row?.expires_at ?? null, { now, quota });
       return made;
     },
     compareAndSwap(
-      place: Place,
+      target: Target,
       expected: Json,
       value: Json,
       { now, quota }: { now: number; quota: number },
     ): KvSwapped {
-      const row = current(place, now);
+      const row = current(target, now);
       const answer = swapped(row?.value ?? null, expected);
-      if (answer.swapped) save(place, JSON.stringify(value), row?.expires_at ?? null, { now, quota });
+      if (answer.swapped) save(target, JSON.stringify(value), row?.expires_at ?? null, { now, quota });
       return answer;
     },
   };
@@ -116,7 +116,7 @@ function saving(database: DatabaseSync) {
   const used = database.prepare(`select bytes from usage where area = 'kv' and tenant = ?`);
   const makeRoom = makingRoom(database);
   return (
-    { tenant, namespace, key }: Place,
+    { tenant, namespace, key }: Target,
     value: string,
     expiresAt: number | null,
     { now, quota }: { now: number; quota: number },
@@ -160,21 +160,21 @@ function upkeep(database: DatabaseSync) {
 
 export function embeddedKv(database: EmbeddedDatabase, options: { readonly quotaBytes: number }): KvPort {
   const { quotaBytes: quota } = options;
-  const placeOf = (tenant: string, { namespace, key }: KvKey): Place => ({ tenant, namespace, key });
+  const targetOf = (tenant: string, { namespace, key }: KvKey): Target => ({ tenant, namespace, key });
   return {
-    get: (key, { tenant, now }) => database.read('kv', 'get', placeOf(tenant, key), now),
+    get: (key, { tenant, now }) => database.read('kv', 'get', targetOf(tenant, key), now),
     list: (range, { tenant, now }) =>
       listStretches(range, (rest, lookedAtMax) =>
         database.read('kv', 'list', tenant, rest, lookedAtMax, now),
       ),
     put: ({ value, expiresAt, ...key }, call) =>
-      database.write('kv', 'put', call, placeOf(call.tenant, key), { value, expiresAt }, call.now, quota),
-    delete: (key, call) => database.write('kv', 'delete', call, placeOf(call.tenant, key), call.now),
+      database.write('kv', 'put', call, targetOf(call.tenant, key), { value, expiresAt }, call.now, quota),
+    delete: (key, call) => database.write('kv', 'delete', call, targetOf(call.tenant, key), call.now),
     increment: ({ delta, ...key }, call) =>
-      database.write('kv', 'increment', call, placeOf(call.tenant, key), delta, call.now, quota),
+      database.write('kv', 'increment', call, targetOf(call.tenant, key), delta, call.now, quota),
     compareAndSwap: ({ expected, value, ...key }, call) => {
       const facts = { now: call.now, quota };
-      return database.write('kv', 'compareAndSwap', call, placeOf(call.tenant, key), expected, value, facts);
+      return database.write('kv', 'compareAndSwap', call, targetOf(call.tenant, key), expected, value, facts);
     },
   };
 }

@@ -21,7 +21,7 @@ import {
   tooManyGroupsText,
   WAY_LIMIT,
 } from '../capabilities/queue/queue-store.ts';
-import type { QueueBounds, QueueOutcome, QueuePlace, QueueSettled } from '../ports/queue.ts';
+import type { ConsumerGroup, QueueBounds, QueueOutcome, QueueSettled } from '../ports/queue.ts';
 import { Refusal } from '../refusal.ts';
 import { type FullTenants, type Kept, keptMessages, type MessageWrites } from './queue-messages.ts';
 import { LIMIT } from './statements.ts';
@@ -86,11 +86,11 @@ export function deliveryWrites(database: DatabaseSync, shared: Shared) {
       const messages = kept(facts.tenant, seqs);
       return answered(lease, new NewLease({ handles, buried: spent.length > 0, messages }));
     },
-    makeWay(place: QueuePlace, facts: Facts): { buried: boolean } {
-      const group = finding(place, facts);
+    makeWay(consumers: ConsumerGroup, facts: Facts): { buried: boolean } {
+      const group = finding(consumers, facts);
       if (group === null) return { buried: false };
-      const { spent } = due.choose(group, { ...place, messagesMax: WAY_LIMIT }, facts);
-      fresh(group, { ...place, visibilityMs: 0 }, facts, { messages: 0, bytes: 0 });
+      const { spent } = due.choose(group, { ...consumers, messagesMax: WAY_LIMIT }, facts);
+      fresh(group, { ...consumers, visibilityMs: 0 }, facts, { messages: 0, bytes: 0 });
       return { buried: spent.length > 0 };
     },
     settle: settling(database, shared),
@@ -114,7 +114,7 @@ function groups(database: DatabaseSync) {
   const add = database.prepare(
     'insert into queue_groups (tenant, topic, name, next_seq) values (?, ?, ?, 0)',
   );
-  return ({ topic, group }: QueuePlace, { tenant, bounds: { groupsMax } }: Facts): Group | null => {
+  return ({ topic, group }: ConsumerGroup, { tenant, bounds: { groupsMax } }: Facts): Group | null => {
     const found = find.get(tenant, topic, group);
     if (found) return { id: Number(found.id), next_seq: Number(found.next_seq) };
     if (!any.get(tenant, topic)) return null;

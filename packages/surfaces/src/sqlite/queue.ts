@@ -9,7 +9,7 @@ import {
   READ_LIMIT,
   SWEEP_BATCH,
 } from '../capabilities/queue/queue-store.ts';
-import type { QueueBounds, QueuePlace } from '../ports/queue.ts';
+import type { ConsumerGroup, QueueBounds } from '../ports/queue.ts';
 import type { EmbeddedDatabase } from './database.ts';
 import { deliveryWrites } from './queue-deliveries.ts';
 import { FullTenants, keptMessages, keptOf, loggedOf, messageWrites } from './queue-messages.ts';
@@ -74,12 +74,12 @@ function readyAt(database: DatabaseSync) {
     select d.visible_at as at from queue_deliveries d join queue_messages m on m.seq = d.seq
     where d.group_id = ? and m.expires_at > ? order by d.visible_at limit 1
   `);
-  return (tenant: string, place: QueuePlace, now: number): number | null => {
-    const found = group.get(tenant, place.topic, place.group);
+  return (tenant: string, consumers: ConsumerGroup, now: number): number | null => {
+    const found = group.get(tenant, consumers.topic, consumers.group);
     const from = Number(found?.next_seq ?? 0);
     const dueAt = found ? due.get(Number(found.id), now)?.at : null;
     return readyAtOf(
-      unseenOf(unseen.get(now, tenant, place.topic, from)),
+      unseenOf(unseen.get(now, tenant, consumers.topic, from)),
       dueAt == null ? null : Number(dueAt),
       now,
     );
@@ -103,14 +103,14 @@ export function embeddedQueueStore(database: EmbeddedDatabase, bounds: QueueBoun
         : database.upkeep('queue', 'lease', lease, factsOf(call)));
       return messages ? { ...granted, messages: messages.map(loggedOf) } : granted;
     },
-    makeWay: (place, call) =>
-      database.upkeep('queue', 'makeWay', { topic: place.topic, group: place.group }, factsOf(call)),
+    makeWay: (consumers, call) =>
+      database.upkeep('queue', 'makeWay', { topic: consumers.topic, group: consumers.group }, factsOf(call)),
     messages: (seqs, tenant) => database.read('queue', 'messages', tenant, seqs),
     settle: (handle, outcome, call) =>
       'invocation' in call
         ? database.write('queue', 'settle', call, handle, outcome, factsOf(call))
         : database.upkeep('queue', 'settle', handle, outcome, factsOf(call)),
-    readyAt: (place, tenant, now) => database.read('queue', 'readyAt', tenant, place, now),
+    readyAt: (consumers, tenant, now) => database.read('queue', 'readyAt', tenant, consumers, now),
     read: (topic, after, tenant, now) => database.read('queue', 'read', tenant, topic, after, now),
     lastSeq: (topic, tenant) => database.read('queue', 'lastSeq', tenant, topic),
     sweep: (now) => database.upkeep('queue', 'sweep', now, SWEEP_BATCH),

@@ -69,9 +69,9 @@ function findWords(prepare: Prepare, index: SearchIndex, { query, k, filter }: S
     ? [table, matching]
     : [`${table} join search_documents on seq = ${table}.rowid`, `${matching} and ${text.condition(filter)}`];
   const sql = `
-    with found as materialized (select ${table}.rowid as place, rank as score from ${from} where ${where}),
+    with found as materialized (select ${table}.rowid as found_seq, rank as score from ${from} where ${where}),
       best as materialized (select score from found order by score ${text.limit(k)})
-    select seq, score from found join search_documents on seq = place
+    select seq, score from found join search_documents on seq = found_seq
     where score <= (select max(score) from best) order by score, id ${text.limit(k)}
   `;
   const rows = prepare(sql).all(...text.params);
@@ -89,11 +89,11 @@ function findPart(
   const [first, after] = rangeOf(index.id);
   const grams = fewGramsOf(query.literal).map((gram) => `"${gram.replaceAll('"', '""')}"`);
   const table = gramsTable(index);
-  const place =
+  const within =
     grams.length === 0
       ? `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`
       : `seq in (select rowid from ${table} where ${table} match ${text.bind(grams.join(' AND '))})`;
-  const where = `${place} and instr(folded, ${text.bind(query.literal)}) > 0 and ${text.condition(filter)}`;
+  const where = `${within} and instr(folded, ${text.bind(query.literal)}) > 0 and ${text.condition(filter)}`;
   const sql = `
     select seq, length(folded) as length from search_documents where ${where}
     order by length, id ${text.limit(k)}

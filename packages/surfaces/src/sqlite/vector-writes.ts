@@ -112,11 +112,11 @@ function removing(database: DatabaseSync) {
     const { id } = from;
     const text = new QueryText(SQLITE);
     const [first, after] = rangeOf(id);
-    const place =
+    const within =
       ids === null
         ? `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`
         : `collection = ${text.bind(id)} and id in (select value from json_each(${text.bind(JSON.stringify(ids))}))`;
-    const matched = `select seq from vectors where ${place} and ${text.condition(filter)} ${text.limit(limits.deletedMax)}`;
+    const matched = `select seq from vectors where ${within} and ${text.condition(filter)} ${text.limit(limits.deletedMax)}`;
     const gone = prepare(`delete from vectors where seq in (${matched}) returning seq`).all(...text.params);
     const code = from.metric === 'cosine' ? coding(prepare, from) : null;
     for (const { seq } of gone) code?.remove(Number(seq));

@@ -121,8 +121,8 @@ const DISTANCES = {
 function scan(prepare: Prepare, { id, metric }: VectorCollection, { embedding, k, filter }: Search): Row[] {
   const text = new QueryText(SQLITE);
   const [first, after] = rangeOf(id);
-  const place = `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`;
-  const where = `${place} and ${text.condition(filter)}`;
+  const within = `seq >= ${text.bind(first)} and seq < ${text.bind(after)}`;
+  const where = `${within} and ${text.condition(filter)}`;
   const asked = metric === 'l2' ? embedding : lengthened(embedding);
   const hex = Buffer.from(bytesOfFloats(asked)).toString('hex');
   // In a select of its own it is computed once, not for each row

@@ -84,7 +84,7 @@ function journaled(database: DatabaseSync, file: OpenFile): Act {
   );
   areas.set(CHECKPOINT.area, { [CHECKPOINT.name]: () => null });
   const find = database.prepare(
-    'select method, fingerprint, answer from invocations where tenant = ? and place = ?',
+    'select method, fingerprint, answer from invocations where tenant = ? and journal_key = ?',
   );
   const record = database.prepare('insert into invocations values (?, ?, ?, ?, ?, ?)');
   return ({ area, name, args, invocation }) => {
@@ -92,14 +92,21 @@ function journaled(database: DatabaseSync, file: OpenFile): Act {
     if (!write) throw new Error(`${area} has no write ${name}`);
     if (invocation === null) return { kind: 'done', value: write(...(args as never[])) };
     const { call, now } = invocation;
-    const before = find.get(call.tenant, call.place);
+    const before = find.get(call.tenant, call.journalKey);
     if (before) {
       const { method, fingerprint, answer } = before;
       const value: unknown = JSON.parse(String(answer));
       return { kind: 'recorded', value, method: String(method), fingerprint: String(fingerprint) };
     }
     const value = write(...(args as never[]));
-    record.run(call.tenant, call.place, call.method, call.fingerprint, JSON.stringify(value ?? null), now);
+    record.run(
+      call.tenant,
+      call.journalKey,
+      call.method,
+      call.fingerprint,
+      JSON.stringify(value ?? null),
+      now,
+    );
     return { kind: 'done', value };
   };
 }

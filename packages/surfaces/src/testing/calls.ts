@@ -11,7 +11,7 @@ export const read = (tenant: string, now = NOW): PortRead => ({ tenant, now });
 
 export interface WriteOptions {
   readonly now?: number;
-  /** The same id is the same place in a node. */
+  /** The same id is the same journalKey in a node. */
   readonly id?: string;
   readonly method?: string;
   readonly input?: unknown;
@@ -22,7 +22,7 @@ export function write(tenant: string, options: WriteOptions = {}): PortWrite {
   const fingerprint = fingerprintOf(method, input);
   const invocation = {
     id,
-    place: id,
+    journalKey: id,
     tenant,
     runId: 'run-1',
     nodeId: 'node-1',

@@ -1,7 +1,7 @@
 /** What the host's invocation log does, in a file: claims and records of calls that outlive the process. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { OpenwopError } from '@gantry/protocol';
-import type { CallJournal, CallRecord, JournaledCall, ReadsPlace, SeenRead } from '../calls/call-journal.ts';
+import type { CallJournal, CallRecord, JournaledCall, ReadsKey, SeenRead } from '../calls/call-journal.ts';
 
 /** Without a record: claimed. */
 interface Line {
@@ -46,12 +46,12 @@ export class CrashJournal implements CallJournal {
     return this.#lines.has(keyOf(call));
   }
 
-  async recall(place: ReadsPlace): Promise<readonly SeenRead[] | null> {
-    return this.#lines.get(JSON.stringify(place))?.reads ?? null;
+  async recall(key: ReadsKey): Promise<readonly SeenRead[] | null> {
+    return this.#lines.get(JSON.stringify(key))?.reads ?? null;
   }
 
-  async keep(place: ReadsPlace, reads: readonly SeenRead[]): Promise<boolean> {
-    const key = JSON.stringify(place);
+  async keep(position: ReadsKey, reads: readonly SeenRead[]): Promise<boolean> {
+    const key = JSON.stringify(position);
     if (this.#lines.has(key)) return false;
     this.#write({ key, reads });
     return true;

@@ -1,6 +1,6 @@
 /** A desk over given surfaces, and nodes that call it. */
 import { type CallGate, createCallGate } from '../calls/call-gate.ts';
-import type { CallJournal, CallRecord, ReadsPlace, SeenRead } from '../calls/call-journal.ts';
+import type { CallJournal, CallRecord, ReadsKey, SeenRead } from '../calls/call-journal.ts';
 import type { Data } from '../calls/data.ts';
 import type { ImplementedSurface } from '../calls/define-surface.ts';
 import type { CallReport, NodeCalls } from '../calls/node-calls.ts';
@@ -42,13 +42,13 @@ export class MemoryJournal implements CallJournal {
     return this.records.has(keyOf(call));
   }
 
-  async recall(place: ReadsPlace): Promise<readonly SeenRead[] | null> {
-    return this.reads.get(JSON.stringify(place)) ?? null;
+  async recall(key: ReadsKey): Promise<readonly SeenRead[] | null> {
+    return this.reads.get(JSON.stringify(key)) ?? null;
   }
 
-  async keep(place: ReadsPlace, reads: readonly SeenRead[]): Promise<boolean> {
-    const isFree = !this.reads.has(JSON.stringify(place));
-    if (isFree) this.reads.set(JSON.stringify(place), structuredClone(reads));
+  async keep(key: ReadsKey, reads: readonly SeenRead[]): Promise<boolean> {
+    const isFree = !this.reads.has(JSON.stringify(key));
+    if (isFree) this.reads.set(JSON.stringify(key), structuredClone(reads));
     return isFree;
   }
 }

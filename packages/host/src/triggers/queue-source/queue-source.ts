@@ -10,7 +10,14 @@ import type { Store } from '@gantry/store';
 import type { QueueSubscription as Listening, QueueDelivery, QueuePort } from '@gantry/surfaces';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { isQueue, placeOf, type QueueTrigger, readTrigger, TRIGGER_LISTENER, triggers } from '../trigger.ts';
+import {
+  consumersOf,
+  isQueue,
+  type QueueTrigger,
+  readTrigger,
+  TRIGGER_LISTENER,
+  triggers,
+} from '../trigger.ts';
 
 const PAGE = 256;
 const RETRY_MS = 1_000;
@@ -118,7 +125,7 @@ export class QueueSource {
   #begin(id: string, trigger: QueueTrigger): void {
     const { tenant } = trigger;
     const topic = topicText(trigger);
-    const listening = this.#options.queue.subscribe({ tenant, ...placeOf(trigger) }, (message) =>
+    const listening = this.#options.queue.subscribe({ tenant, ...consumersOf(trigger) }, (message) =>
       this.#onMessage(trigger, topic, message),
     );
     this.#listeners.set(id, { topic, listening });
@@ -144,4 +151,4 @@ export class QueueSource {
 }
 
 const idOf = ({ tenant, id }: QueueTrigger): string => `${tenant}\0${id}`;
-const topicText = (trigger: QueueTrigger): string => JSON.stringify(placeOf(trigger));
+const topicText = (trigger: QueueTrigger): string => JSON.stringify(consumersOf(trigger));

@@ -5,7 +5,7 @@ import {
   type TriggerSubscriptionRegistration,
   type WorkflowDefinition,
 } from '@gantry/protocol';
-import { queuePlaceProblem } from '@gantry/surfaces';
+import { queueGroupProblem } from '@gantry/surfaces';
 import { Compile } from 'typebox/compile';
 import { retryPolicyOf } from '../retry.ts';
 import type { Origin, WantedQueue } from '../trigger.ts';
@@ -16,8 +16,8 @@ const CONSUME = 'core.messaging.consume';
 const config = Compile(QueueTriggerConfig);
 
 /** Why no queue can have such a topic or group; null when it can. */
-const placeProblem = (topic: string, consumerGroup = ''): string | null =>
-  queuePlaceProblem({ topic, group: consumerGroup });
+const groupProblem = (topic: string, consumerGroup = ''): string | null =>
+  queueGroupProblem({ topic, group: consumerGroup });
 
 type Trigger = WorkflowDefinition['triggers'][number];
 type Nodes = WorkflowDefinition['nodes'];
@@ -28,7 +28,7 @@ export function queueRegistration(
   origin: Origin,
 ): WantedQueue {
   if (topic === undefined) throw refused('topic', 'is missing: name the topic to listen to');
-  const problem = placeProblem(topic, consumerGroup);
+  const problem = groupProblem(topic, consumerGroup);
   if (problem !== null) throw refused('topic', `cannot be used: ${problem}`);
   if (body.verification !== undefined)
     throw refused('verification', 'is not for queues: their messages come from this host');
@@ -54,7 +54,7 @@ export function queueTriggerProblem(trigger: Trigger, nodes: Nodes): string | nu
     const [first] = config.Errors(asked);
     return `${first?.instancePath || 'config'} ${first?.message ?? 'is not valid'}`;
   }
-  return placeProblem(asked.topic, asked.consumerGroup);
+  return groupProblem(asked.topic, asked.consumerGroup);
 }
 
 /** Null when it has a problem. */

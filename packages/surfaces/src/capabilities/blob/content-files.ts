@@ -50,15 +50,15 @@ export class ContentFiles {
 
   /** Out of `incoming/`, once a row names it. Another may have replaced and removed it by then. */
   async settle(file: string): Promise<void> {
-    const place = this.#placeOf(file);
+    const path = this.#pathOf(file);
     const from = join(this.#incoming, file);
     try {
-      await rename(from, place);
+      await rename(from, path);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      await mkdir(join(place, '..'), { recursive: true, mode: 0o700 });
+      await mkdir(join(path, '..'), { recursive: true, mode: 0o700 });
       await syncFolder(this.#folder);
-      await rename(from, place).catch((again: unknown) => {
+      await rename(from, path).catch((again: unknown) => {
         if (!isMissing(again)) throw again;
       });
     }
@@ -66,9 +66,9 @@ export class ContentFiles {
 
   /** Null when there is no such file. The caller closes it. */
   async find(file: string): Promise<FileHandle | null> {
-    for (const place of [this.#placeOf(file), join(this.#incoming, file), this.#placeOf(file)]) {
+    for (const path of [this.#pathOf(file), join(this.#incoming, file), this.#pathOf(file)]) {
       try {
-        return await open(place, 'r');
+        return await open(path, 'r');
       } catch (error) {
         if (!isMissing(error)) throw error;
       }
@@ -92,11 +92,11 @@ export class ContentFiles {
 
   async remove(file: string): Promise<void> {
     await rm(join(this.#incoming, file), { force: true });
-    await rm(this.#placeOf(file), { force: true });
+    await rm(this.#pathOf(file), { force: true });
   }
 
   /** Folders of two letters, so that none holds too many. */
-  #placeOf(file: string): string {
+  #pathOf(file: string): string {
     return join(this.#folder, file.slice(0, 2), file);
   }
 }

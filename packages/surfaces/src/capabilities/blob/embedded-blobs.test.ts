@@ -191,8 +191,8 @@ describe('objects in the data folder', () => {
     const { database } = await openIn(folder.path, QUOTA).catch((error) => assert.fail(error));
     assert.deepEqual(filesIn(join(folder.path, 'blobs')), [], 'no row names them yet');
     writeFileSync(join(incoming, blob.file), 'named');
-    const place = { tenant: 'acme', bucket: 'artifacts', key: 'k' };
-    await database.upkeep('blobs', 'put', place, blob, NOW, QUOTA);
+    const target = { tenant: 'acme', bucket: 'artifacts', key: 'k' };
+    await database.upkeep('blobs', 'put', target, blob, NOW, QUOTA);
     await database.close();
     const again = await openIn(folder.path, QUOTA);
     assert.deepEqual(readdirSync(incoming), []);

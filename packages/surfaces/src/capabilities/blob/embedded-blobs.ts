@@ -1,8 +1,8 @@
 /** Objects in the data folder: content in files, the rest in the embedded database. */
 import { join } from 'node:path';
 import { OpenwopError } from '@gantry/protocol';
-import { type BlobPlace, type BlobPort, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
-import type { NamedBlob, PlacedBlob, StoredBlob } from '../../sqlite/blobs.ts';
+import { type BlobPort, type BlobTarget, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
+import type { NamedBlob, StoredBlob, TenantBlob } from '../../sqlite/blobs.ts';
 import type { EmbeddedDatabase } from '../../sqlite/database.ts';
 import { ContentFiles } from './content-files.ts';
 import { objectPath, signLink } from './link.ts';
@@ -43,38 +43,40 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
   const files = new ContentFiles(join(options.dataDir, 'blobs'));
   await files.open((file) => database.read('blobs', 'isNamed', file));
   const objects = new StoredObjects(database, files);
-  const stream = async (place: PlacedBlob): Promise<StreamedBlob | null> => {
-    const object = await objects.find(place, ({ file }) => files.find(file));
+  const stream = async (target: TenantBlob): Promise<StreamedBlob | null> => {
+    const object = await objects.find(target, ({ file }) => files.find(file));
     if (object === null) return null;
     const { content, blob } = object;
     return { body: content.createReadStream(), sizeBytes: blob.bytes, contentType: blob.contentType };
   };
-  const upload: LinkTarget['upload'] = (place, { body, contentType }, now) =>
-    objects.store(body, contentType, (blob) => database.upkeep('blobs', 'put', place, blob, now, quotaBytes));
+  const upload: LinkTarget['upload'] = (target, { body, contentType }, now) =>
+    objects.store(body, contentType, (blob) =>
+      database.upkeep('blobs', 'put', target, blob, now, quotaBytes),
+    );
   return {
     journal: 'own',
-    addressOf: async (place) => `${await links.publicUrl()}${objectPath(place)}`,
+    addressOf: async (target) => `${await links.publicUrl()}${objectPath(target)}`,
     put: ({ bytes, contentType, ...object }, call) =>
       objects.store(bytes, contentType, (blob) =>
-        database.write('blobs', 'put', call, placeOf(object, call.tenant), blob, call.now, quotaBytes),
+        database.write('blobs', 'put', call, targetOf(object, call.tenant), blob, call.now, quotaBytes),
       ),
-    async get(place, { tenant }, makeRoom) {
-      const object = await objects.find(placeOf(place, tenant), async ({ file, bytes }) => {
+    async get(target, { tenant }, makeRoom) {
+      const object = await objects.find(targetOf(target, tenant), async ({ file, bytes }) => {
         await makeRoom?.(bytes);
         return files.read(file);
       });
       return object && { bytes: object.content, contentType: object.blob.contentType };
     },
-    async delete(place, call) {
-      const file = await database.write('blobs', 'delete', call, placeOf(place, call.tenant), call.now);
+    async delete(target, call) {
+      const file = await database.write('blobs', 'delete', call, targetOf(target, call.tenant), call.now);
       if (file !== null) await objects.discard(file);
       return { deleted: file !== null };
     },
     list: (range, { tenant }) => database.read('blobs', 'list', tenant, range),
-    async presign({ method, seconds, ...place }, { tenant, now }) {
+    async presign({ method, seconds, ...target }, { tenant, now }) {
       const expiresAt = now + seconds * 1_000;
       const bytesMax = method === 'PUT' ? OBJECT_BYTES_MAX : 0;
-      const link = signLink(links.key, { ...place, tenant, method, expiresAt, bytesMax });
+      const link = signLink(links.key, { ...target, tenant, method, expiresAt, bytesMax });
       return `${await links.publicUrl()}${link}`;
     },
     health: async () => void (await database.read('blobs', 'isNamed', '')),
@@ -84,7 +86,7 @@ export async function openEmbeddedBlobs(options: EmbeddedBlobsOptions): Promise<
   };
 }
 
-const placeOf = ({ bucket, key }: BlobPlace, tenant: string): PlacedBlob => ({ tenant, bucket, key });
+const targetOf = ({ bucket, key }: BlobTarget, tenant: string): TenantBlob => ({ tenant, bucket, key });
 
 /** Rows in the database, and the files that hold their content. */
 class StoredObjects {
@@ -123,9 +125,9 @@ class StoredObjects {
   }
 
   /** Between the row and its file a put may come; then there is a newer row. */
-  async find<T>(place: PlacedBlob, contentOf: (blob: StoredBlob) => Promise<T | null>) {
+  async find<T>(target: TenantBlob, contentOf: (blob: StoredBlob) => Promise<T | null>) {
     for (let last = ''; ; ) {
-      const blob = await this.#database.read('blobs', 'get', place);
+      const blob = await this.#database.read('blobs', 'get', target);
       if (blob === null) return null;
       const content = await contentOf(blob).catch(unavailable);
       if (content !== null) return { content, blob };

@@ -1,13 +1,13 @@
 /** Signed links to objects. A link has exactly one spelling, to the byte; anything else is refused first. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { OpenwopError } from '@gantry/protocol';
-import type { BlobPlace, LinkMethod } from '../../ports/blobs.ts';
+import type { BlobTarget, LinkMethod } from '../../ports/blobs.ts';
 
 /** Below the address of the host. */
 export const LINK_ROOT = '/v1/host/gantry/blobs/';
 const URL_CHARACTERS_MAX = 8_192;
 
-export interface Link extends BlobPlace {
+export interface Link extends BlobTarget {
   readonly tenant: string;
   readonly method: LinkMethod;
   readonly expiresAt: number;
@@ -18,11 +18,11 @@ export interface Link extends BlobPlace {
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-export const objectPath = ({ bucket, key }: BlobPlace): string =>
+export const objectPath = ({ bucket, key }: BlobTarget): string =>
   `${LINK_ROOT}${[bucket, ...key.split('/')].map(encode).join('/')}`;
 
-const unsigned = ({ tenant, method, expiresAt, bytesMax, ...place }: Link): string =>
-  `${objectPath(place)}?tenant=${encode(tenant)}&method=${method}&expires=${expiresAt}&maxBytes=${bytesMax}`;
+const unsigned = ({ tenant, method, expiresAt, bytesMax, ...target }: Link): string =>
+  `${objectPath(target)}?tenant=${encode(tenant)}&method=${method}&expires=${expiresAt}&maxBytes=${bytesMax}`;
 
 function signatureOf(
   key: Uint8Array,

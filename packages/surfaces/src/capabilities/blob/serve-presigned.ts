@@ -1,7 +1,7 @@
 /** What happens at the other end of a link. Content passes through; it is never in memory as a whole. */
 import type { Readable } from 'node:stream';
 import { OpenwopError } from '@gantry/protocol';
-import type { PlacedBlob } from '../../sqlite/blobs.ts';
+import type { TenantBlob } from '../../sqlite/blobs.ts';
 import { openLink } from './link.ts';
 import { knownType } from './names.ts';
 
@@ -35,8 +35,8 @@ export interface IncomingBlob {
 export interface LinkTarget {
   readonly key: Uint8Array;
   /** Null when there is none. */
-  stream(place: PlacedBlob): Promise<StreamedBlob | null>;
-  upload(place: PlacedBlob, content: IncomingBlob, now: number): Promise<unknown>;
+  stream(blob: TenantBlob): Promise<StreamedBlob | null>;
+  upload(blob: TenantBlob, content: IncomingBlob, now: number): Promise<unknown>;
 }
 
 /** Objects come from tenants and share their origin with the console: no browser may run or guess them. */
@@ -53,13 +53,13 @@ export async function servePresigned(
   request: PresignedRequest,
 ): Promise<PresignedAnswer> {
   const link = openLink(target.key, request);
-  const place = { tenant: link.tenant, bucket: link.bucket, key: link.key };
+  const blob = { tenant: link.tenant, bucket: link.bucket, key: link.key };
   if (link.method === 'PUT') {
     const contentType = knownType(request.contentType);
-    await target.upload(place, { body: bounded(request.body, link.bytesMax), contentType }, request.now);
+    await target.upload(blob, { body: bounded(request.body, link.bytesMax), contentType }, request.now);
     return { status: 200, headers: { 'cache-control': 'no-store' }, body: null };
   }
-  const found = await target.stream(place);
+  const found = await target.stream(blob);
   if (found === null) throw new OpenwopError('blob_object_not_found');
   return {
     status: 200,

@@ -14,7 +14,7 @@ import {
 import { Bytes, Cursor, Name, PAGES, PageLimit, Prefix, Timestamp } from '../../calls/schema.ts';
 import { notPure, type ReadCall } from '../../calls/surface-call.ts';
 import { type OpenSurface, type Over, opening, type PortLiteral } from '../../open-port.ts';
-import { type BlobPlace, type BlobPort, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
+import { type BlobPort, type BlobTarget, LINK_SECONDS_MAX, OBJECT_BYTES_MAX } from '../../ports/blobs.ts';
 import { openS3Blobs } from '../../s3/blobs.ts';
 import { openEmbeddedBlobs } from './embedded-blobs.ts';
 import { checkKey, contentTypeOf } from './names.ts';
@@ -23,7 +23,7 @@ import { BLOB } from './spellings.ts';
 const optional = Type.Optional;
 /** The first one unless given. */
 const Bucket = optional(Name);
-const Place = { bucket: Bucket, key: Name };
+const Target = { bucket: Bucket, key: Name };
 
 /** For each tenant, in the data folder. */
 const QUOTA_BYTES = 1_073_741_824;
@@ -74,22 +74,22 @@ export const blobSurface = defineSurface({
   methods: {
     put: writes(
       'Keeps an object, in place of the one with the same key. `url` says where it is; it takes a link to get there.',
-      { ...Place, bytes: Bytes, contentType: optional(Type.String()) },
+      { ...Target, bytes: Bytes, contentType: optional(Type.String()) },
       { url: Type.String(), sizeBytes: Type.Integer() },
       { idempotent: true },
     ),
     get: reads(
       'The object; a missing one is `blob_object_not_found`. Without `bucket` it is `find`: the object in the first ' +
         'bucket, and for a missing one `{ found: false }`.',
-      Place,
+      Target,
       { bytes: Bytes, contentType: optional(Type.String()) },
     ),
-    find: reads('The object, or that there is none.', Place, {
+    find: reads('The object, or that there is none.', Target, {
       found: Type.Boolean(),
       bytes: optional(Bytes),
       contentType: optional(Type.String()),
     }),
-    delete: writes('Removes an object.', Place, { deleted: Type.Boolean() }, { idempotent: true }),
+    delete: writes('Removes an object.', Target, { deleted: Type.Boolean() }, { idempotent: true }),
     list: reads(
       `Keys in byte order, page by page. ${PAGES}`,
       {
@@ -107,7 +107,7 @@ export const blobSurface = defineSurface({
       'A link that gets the object, or puts it, without a key, until it expires. A week is the longest. A node that ' +
         'is declared pure gets no link that puts.',
       {
-        ...Place,
+        ...Target,
         expiresInSeconds: Type.Integer({ minimum: 1, maximum: LINK_SECONDS_MAX }),
         method: Type.Union([Type.Literal('GET'), Type.Literal('PUT')]),
       },
@@ -117,7 +117,7 @@ export const blobSurface = defineSurface({
   },
 });
 
-interface GivenPlace {
+interface GivenTarget {
   readonly bucket?: string;
   readonly key: string;
 }
@@ -139,21 +139,21 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
     if (bucket !== undefined && buckets.includes(bucket)) return bucket;
     throw new OpenwopError('blob_bucket_not_found', { details: { buckets: [...buckets] } });
   };
-  const placeOf = ({ bucket, key }: GivenPlace): BlobPlace => {
-    const place = { bucket: bucketOf(bucket), key };
+  const targetOf = ({ bucket, key }: GivenTarget): BlobTarget => {
+    const target = { bucket: bucketOf(bucket), key };
     checkKey(key);
-    return place;
+    return target;
   };
-  const find = async (input: GivenPlace, call: ReadCall) => {
-    const found = await port.get(placeOf(input), call, contentRoom.for(call));
+  const find = async (input: GivenTarget, call: ReadCall) => {
+    const found = await port.get(targetOf(input), call, contentRoom.for(call));
     return (
       found && { bytes: found.bytes, ...(found.contentType !== null && { contentType: found.contentType }) }
     );
   };
   return blobSurface.implement(
     {
-      async put({ bytes, contentType, ...place }, call) {
-        const object = { ...placeOf(place), bytes, contentType: contentTypeOf(contentType) };
+      async put({ bytes, contentType, ...target }, call) {
+        const object = { ...targetOf(target), bytes, contentType: contentTypeOf(contentType) };
         blobSurface.check('maxObjectBytes', bytes.byteLength);
         const { sizeBytes } = await port.put(object, call);
         return { url: await port.addressOf(object, call.tenant), sizeBytes };
@@ -167,7 +167,7 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
         const found = await find(input, call);
         return { found: found !== null, ...found };
       },
-      delete: async (input, call) => port.delete(placeOf(input), call),
+      delete: async (input, call) => port.delete(targetOf(input), call),
       async list({ bucket: given, prefix = '', ...asked }, call) {
         const bucket = bucketOf(given);
         const { page, ...next } = await pageByKey(cursors, asked, {
@@ -180,7 +180,7 @@ export function implementBlobs({ port, cursors, buckets }: BlobOptions): Impleme
       async presign({ expiresInSeconds: seconds, method, ...input }, call) {
         if (method === 'PUT' && call.caller.kind === 'node' && call.caller.effect === 'pure')
           throw notPure(call.caller, PUT_LINK);
-        const url = await port.presign({ ...placeOf(input), method, seconds }, call);
+        const url = await port.presign({ ...targetOf(input), method, seconds }, call);
         return { url, expiresAt: new Date(call.now + seconds * 1_000).toISOString() };
       },
     },

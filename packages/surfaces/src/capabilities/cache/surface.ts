@@ -16,7 +16,7 @@ import { postgresCache } from '../../postgres/cache.ts';
 import { embeddedCache } from '../../sqlite/cache.ts';
 
 const optional = Type.Optional;
-const Place = { key: Name, namespace: optional(Namespace) };
+const Target = { key: Name, namespace: optional(Namespace) };
 
 const SPELLINGS: readonly Spelling[] = [
   {
@@ -53,17 +53,17 @@ export const cacheSurface = defineSurface({
   exceeded: { maxValueBytes: 'cache_value_too_large', maxTtlSeconds: 'cache_ttl_exceeds_max' },
   errors: ['cache_value_too_large', 'cache_ttl_exceeds_max'],
   methods: {
-    get: reads('The value, or nothing.', Place, {
+    get: reads('The value, or nothing.', Target, {
       value: optional(Json),
       storedAt: optional(Timestamp),
       expiresAt: optional(Timestamp),
     }),
     put: writes(
       'Keeps a value for at most `ttlSeconds`.',
-      { ...Place, value: Json, ttlSeconds: Seconds },
+      { ...Target, value: Json, ttlSeconds: Seconds },
       { ok: Type.Literal(true) },
     ),
-    delete: writes('Removes a value.', Place, { deleted: Type.Boolean() }),
+    delete: writes('Removes a value.', Target, { deleted: Type.Boolean() }),
     evict: writes(
       'Removes a value, or without a key every value of the namespace.',
       { key: optional(Name), namespace: optional(Namespace) },
@@ -75,19 +75,19 @@ export const cacheSurface = defineSurface({
 export function implementCache({ port }: Pick<Over<CachePort>, 'port'>): ImplementedSurface {
   return cacheSurface.implement({
     async get(input, call) {
-      const entry = await port.get(placeOf(input), call);
+      const entry = await port.get(targetOf(input), call);
       if (entry === null) return {};
       const { value, storedAt, expiresAt } = entry;
       return { value, storedAt: timestamp(storedAt), expiresAt: timestamp(expiresAt) };
     },
-    async put({ value, ttlSeconds, ...place }, call) {
+    async put({ value, ttlSeconds, ...target }, call) {
       const expiresAt = call.now + lifetimeMs(ttlSeconds);
       checkSize(value);
-      await port.put({ ...placeOf(place), value, expiresAt }, call);
+      await port.put({ ...targetOf(target), value, expiresAt }, call);
       return { ok: true };
     },
     async delete(input, call) {
-      const { evicted } = await port.evict(placeOf(input), call);
+      const { evicted } = await port.evict(targetOf(input), call);
       return { deleted: evicted > 0 };
     },
     evict: ({ key = null, namespace = '' }, call) => port.evict({ key, namespace }, call),
@@ -99,7 +99,7 @@ const KEY_BYTES_MAX = 1_024;
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-function placeOf({ key, namespace = '' }: { key: string; namespace?: string }) {
+function targetOf({ key, namespace = '' }: { key: string; namespace?: string }) {
   if (Buffer.byteLength(key) <= KEY_BYTES_MAX) return { key, namespace };
   throw new OpenwopError('validation_error', {
     message: `A cache key has at most ${KEY_BYTES_MAX} bytes; hash longer ones.`,

@@ -210,15 +210,15 @@ export function cellCounts(dialect: Dialect, scope: Scope, filter: Filter): Cell
   const params: Value[] = [];
   const bind = (value: Value): string => dialect.placeholder(params.push(value));
   const counts = fields.map(
-    (field, place) =>
+    (field, index) =>
       `(select count(*) from (select 1 from cells where collection = ${bind(scope.collection)} and field = ${bind(field)} ` +
-      `and value = ${dialect.cell(asked.get(field)!, bind)} limit ${COUNTED_MAX}) as counted) as many${place}`,
+      `and value = ${dialect.cell(asked.get(field)!, bind)} limit ${COUNTED_MAX}) as counted) as many${index}`,
   );
   return {
     text: `select ${counts.join(', ')}`,
     params,
     choose(row) {
-      const many = fields.map((_, place) => Number(row[`many${place}`]));
+      const many = fields.map((_, index) => Number(row[`many${index}`]));
       return { ...scope, indexes: [fields[many.indexOf(Math.min(...many))]!] };
     },
   };

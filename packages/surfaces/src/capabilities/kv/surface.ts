@@ -28,7 +28,7 @@ import { postgresKv } from '../../postgres/kv.ts';
 import { embeddedKv } from '../../sqlite/kv.ts';
 
 const optional = Type.Optional;
-const Place = { key: Key, namespace: optional(Namespace) };
+const Target = { key: Key, namespace: optional(Namespace) };
 
 const remainingMs = ({ expiresAt }: DataObject, now: number): number | null =>
   typeof expiresAt === 'string' ? Math.max(0, Date.parse(expiresAt) - now) : null;
@@ -86,16 +86,16 @@ export const kvSurface = defineSurface({
   },
   errors: ['kv_key_too_large', 'kv_value_too_large', 'kv_ttl_exceeds_max', 'kv_quota_exhausted'],
   methods: {
-    get: reads('The value, or nothing when there is none or its time is over.', Place, {
+    get: reads('The value, or nothing when there is none or its time is over.', Target, {
       value: optional(Json),
       expiresAt: optional(Timestamp),
     }),
     put: writes(
       'Keeps a value, for `ttlSeconds` or for good.',
-      { ...Place, value: Json, ttlSeconds: optional(Seconds) },
+      { ...Target, value: Json, ttlSeconds: optional(Seconds) },
       { ok: Type.Literal(true), replaced: Type.Boolean() },
     ),
-    delete: writes('Removes a key.', Place, { deleted: Type.Boolean() }),
+    delete: writes('Removes a key.', Target, { deleted: Type.Boolean() }),
     list: reads(
       `Keys in byte order, page by page. ${PAGES}`,
       {
@@ -111,14 +111,14 @@ export const kvSurface = defineSurface({
     ),
     atomicIncrement: writes(
       'Adds `delta` (1) to a number, from 0 where there is none. The time to live stays.',
-      { ...Place, delta: optional(Type.Number()) },
+      { ...Target, delta: optional(Type.Number()) },
       { value: Type.Number(), previous: Type.Number() },
       { needs: 'atomicIncrement' },
     ),
     compareAndSwap: writes(
       'Writes `newValue` if the value equals `expectedValue` as JSON; none or null also stands for no value. ' +
         'The time to live stays.',
-      { ...Place, expectedValue: optional(Json), newValue: Json },
+      { ...Target, expectedValue: optional(Json), newValue: Json },
       { swapped: Type.Boolean(), actual: optional(Json) },
       { needs: 'compareAndSwap' },
     ),
@@ -128,19 +128,19 @@ export const kvSurface = defineSurface({
 export function implementKv({ port, cursors }: Over<KvPort>): ImplementedSurface {
   return kvSurface.implement({
     async get(input, call) {
-      const entry = await port.get(placeOf(input), call);
+      const entry = await port.get(targetOf(input), call);
       if (entry === null) return {};
       return {
         value: entry.value,
         ...(entry.expiresAt !== null && { expiresAt: timestamp(entry.expiresAt) }),
       };
     },
-    async put({ value, ttlSeconds, ...place }, call) {
+    async put({ value, ttlSeconds, ...target }, call) {
       const expiresAt = ttlSeconds === undefined ? null : call.now + lifetimeMs(ttlSeconds);
       checkValue(value);
-      return { ok: true, ...(await port.put({ ...placeOf(place), value, expiresAt }, call)) };
+      return { ok: true, ...(await port.put({ ...targetOf(target), value, expiresAt }, call)) };
     },
-    delete: (input, call) => port.delete(placeOf(input), call),
+    delete: (input, call) => port.delete(targetOf(input), call),
     async list({ namespace = '', prefix = '', ...asked }, call) {
       const { page, ...next } = await pageByKey(cursors, asked, {
         scope: [call.tenant, 'kv.list', namespace, prefix],
@@ -149,17 +149,17 @@ export function implementKv({ port, cursors }: Over<KvPort>): ImplementedSurface
       });
       return { entries: page.map((key) => ({ key })), ...next };
     },
-    atomicIncrement: ({ delta = 1, ...place }, call) => port.increment({ ...placeOf(place), delta }, call),
-    async compareAndSwap({ expectedValue: expected = null, newValue: value, ...place }, call) {
+    atomicIncrement: ({ delta = 1, ...target }, call) => port.increment({ ...targetOf(target), delta }, call),
+    async compareAndSwap({ expectedValue: expected = null, newValue: value, ...target }, call) {
       checkValue(value);
-      return port.compareAndSwap({ ...placeOf(place), expected, value }, call);
+      return port.compareAndSwap({ ...targetOf(target), expected, value }, call);
     },
   });
 }
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-function placeOf({ key, namespace = '' }: { key: string; namespace?: string }) {
+function targetOf({ key, namespace = '' }: { key: string; namespace?: string }) {
   kvSurface.check('maxKeyBytes', Buffer.byteLength(key));
   return { key, namespace };
 }

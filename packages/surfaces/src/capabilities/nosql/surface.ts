@@ -24,7 +24,7 @@ import { parseUpdate, upserted } from './update.ts';
 
 const optional = Type.Optional;
 const DATASOURCE = 'primary';
-const Place = { datasourceId: optional(DatasourceId), collection: CollectionText };
+const Target = { datasourceId: optional(DatasourceId), collection: CollectionText };
 const Document = Type.Record(Type.String(), Type.Unknown());
 const Count = Type.Integer({ minimum: 0 });
 const REJECTED = 'nosql_filter_rejected';
@@ -70,19 +70,19 @@ export const nosqlSurface = defineSurface({
   limits: {},
   errors: ['datasource_not_found', 'datasource_access_denied', REJECTED, 'not_found', 'conflict'],
   methods: {
-    insert: writes('Adds a document.', { ...Place, doc: PlainObject }, { id: Type.String() }),
+    insert: writes('Adds a document.', { ...Target, doc: PlainObject }, { id: Type.String() }),
     insertMany: writes(
       'Adds documents, all or none.',
-      { ...Place, docs: Type.Array(PlainObject, { maxItems: 1_000 }) },
+      { ...Target, docs: Type.Array(PlainObject, { maxItems: 1_000 }) },
       { inserted: Count, ids: Type.Array(Type.String()) },
     ),
-    get: reads('The document, or nothing.', { ...Place, id: Name }, { doc: optional(Document) }),
+    get: reads('The document, or nothing.', { ...Target, id: Name }, { doc: optional(Document) }),
     query: reads(
       `Documents that match, in the order of insertion or by \`sort\` (\`{ name: 1, age: -1 }\`), page by page. ${PAGES} ` +
         '`projection` names the members to give (`1`) or to leave out (`0`). ' +
         `What takes longer than ${SCAN_MS_MAX / 1_000} s is ended.`,
       {
-        ...Place,
+        ...Target,
         filter: FilterObject,
         sort: optional(FilterObject),
         projection: optional(FilterObject),
@@ -93,24 +93,24 @@ export const nosqlSurface = defineSurface({
     ),
     update: writes(
       'Replaces the members of `patch` in one document; `x.y` is the member `y` of the object `x`.',
-      { ...Place, id: Name, patch: PlainObject },
+      { ...Target, id: Name, patch: PlainObject },
       { ok: Type.Literal(true) },
     ),
     updateWhere: writes(
       'Replaces the members of `update`, or of its `$set`, in all documents that match, inner ones by `x.y`. With ' +
         '`upsert`, where none does, one is inserted from the equalities of the filter and the update.',
       {
-        ...Place,
+        ...Target,
         filter: FilterObject,
         update: PlainObject,
         upsert: optional(Type.Boolean()),
       },
       { matched: Count, modified: Count },
     ),
-    delete: writes('Removes a document.', { ...Place, id: Name }, { deleted: Type.Boolean() }),
+    delete: writes('Removes a document.', { ...Target, id: Name }, { deleted: Type.Boolean() }),
     deleteWhere: writes(
       'Removes all documents that match.',
-      { ...Place, filter: FilterObject },
+      { ...Target, filter: FilterObject },
       { deleted: Count },
     ),
   },
@@ -135,12 +135,12 @@ interface At {
   readonly collection: string;
 }
 
-const placeOf = ({ datasourceId = DATASOURCE, collection }: At) => ({
+const targetOf = ({ datasourceId = DATASOURCE, collection }: At) => ({
   space: `nosql:${datasourceId}`,
   collection,
 });
 const oneOf = (at: At, id: string) => ({
-  ...placeOf(at),
+  ...targetOf(at),
   filter: { kind: 'id', ids: [id] } as const,
   matchesMax: 1,
 });
@@ -159,17 +159,17 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
     {
       async insert({ doc, ...at }, call) {
         const added = newDocument(doc, call.invocation);
-        await portOf(at, call).insert({ ...placeOf(at), documents: [added], typed: false }, call);
+        await portOf(at, call).insert({ ...targetOf(at), documents: [added], typed: false }, call);
         return { id: added.id };
       },
       async insertMany({ docs, ...at }, call) {
         const documents = docs.map((doc, position) => newDocument(doc, call.invocation, position));
         const port = portOf(at, call);
-        if (documents.length > 0) await port.insert({ ...placeOf(at), documents, typed: false }, call);
+        if (documents.length > 0) await port.insert({ ...targetOf(at), documents, typed: false }, call);
         return { inserted: documents.length, ids: documents.map(({ id }) => id) };
       },
       async get({ id, ...at }, call) {
-        const doc = await portOf(at, call).get({ ...placeOf(at), id }, call);
+        const doc = await portOf(at, call).get({ ...targetOf(at), id }, call);
         return doc === null ? {} : { doc };
       },
       async query({ filter, sort = {}, projection = {}, cursor, limit, ...at }, call) {
@@ -181,7 +181,7 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
           cursor,
           limit,
         };
-        const { documents, next } = await findPage({ port, cursors }, placeOf(at), request, call);
+        const { documents, next } = await findPage({ port, cursors }, targetOf(at), request, call);
         return { docs: documents.map(project), ...(next !== null && { nextCursor: next }) };
       },
       async update({ id, patch, ...at }, call) {
@@ -200,7 +200,7 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
               indexes: [],
             }
           : { do: 'answer' };
-        const change = { ...placeOf(at), filter, matchesMax: MATCHES_MAX, patch: patchOf(set), whenNone };
+        const change = { ...targetOf(at), filter, matchesMax: MATCHES_MAX, patch: patchOf(set), whenNone };
         const { matched, modified } = await portOf(at, call).patch(change, call);
         return { matched, modified };
       },
@@ -209,7 +209,7 @@ export function implementNosql({ datasources, cursors }: NosqlOptions): Implemen
       },
       async deleteWhere({ filter, ...at }, call) {
         const change = { filter: filterOf(filter), matchesMax: MATCHES_MAX };
-        return portOf(at, call).delete({ ...placeOf(at), ...change }, call);
+        return portOf(at, call).delete({ ...targetOf(at), ...change }, call);
       },
     },
     {

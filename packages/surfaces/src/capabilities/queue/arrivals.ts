@@ -1,5 +1,5 @@
 /** Consumers of this process that wait for messages. */
-import type { QueuePlace } from '../../ports/queue.ts';
+import type { ConsumerGroup } from '../../ports/queue.ts';
 
 export interface Bell {
   /** Resolves when something may have arrived since the bell was taken. */
@@ -23,7 +23,7 @@ export class Arrivals {
     return { rung, stop };
   }
 
-  turn(tenant: string, { topic, group }: QueuePlace): Turn {
+  turn(tenant: string, { topic, group }: ConsumerGroup): Turn {
     const { promise: come, others, leave } = join(this.#lines, keyOf(tenant, topic, group));
     const callFirst = (): void => others.values().next().value?.();
     callFirst();
@@ -46,14 +46,14 @@ export class Arrivals {
   }
 }
 
-function join(places: Map<string, Set<() => void>>, key: string) {
+function join(waiting: Map<string, Set<() => void>>, key: string) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const wake = (): void => resolve();
-  const others = places.get(key) ?? new Set();
-  places.set(key, others.add(wake));
+  const others = waiting.get(key) ?? new Set();
+  waiting.set(key, others.add(wake));
   const leave = (): void => {
     others.delete(wake);
-    if (others.size === 0 && places.get(key) === others) places.delete(key);
+    if (others.size === 0 && waiting.get(key) === others) waiting.delete(key);
   };
   return { promise, others, leave };
 }

@@ -2,10 +2,10 @@
 import { OpenwopError } from '@gantry/protocol';
 import { ServerError } from '../../backend-errors.ts';
 import type {
+  ConsumerGroup,
   QueueDelivery,
   QueueMessage,
   QueueOutcome,
-  QueuePlace,
   QueuePort,
   QueueReading,
 } from '../../ports/queue.ts';
@@ -96,7 +96,7 @@ type Wanted = Pick<QueueLease, 'topic' | 'group' | 'messagesMax' | 'visibilityMs
 function taking(store: QueueStore, arrivals: Arrivals) {
   const ringDead = (
     { buried }: { readonly buried: boolean },
-    { topic }: QueuePlace,
+    { topic }: ConsumerGroup,
     { tenant }: QueueCall,
   ) => {
     if (buried) arrivals.ring(tenant, deadLetterTopicOf(topic));

@@ -1,6 +1,6 @@
 /** Bounds of what pack code sends. The protocol's advertisement has no members for them. */
 import { type Json, OpenwopError } from '@gantry/protocol';
-import type { QueueDraft, QueuePlace } from '../../ports/queue.ts';
+import type { ConsumerGroup, QueueDraft } from '../../ports/queue.ts';
 import { deadLetterTopicOf, isDeadLetterTopic } from './dead-letter.ts';
 
 const TOPIC_BYTES_MAX = 200;
@@ -14,7 +14,7 @@ const PARTS = {
 const HEADERS_MAX = 64;
 
 export function checkDraft({ topic, payload, headers }: QueueDraft): void {
-  checkPlace({ topic, group: '' });
+  checkGroup({ topic, group: '' });
   refuseOver('payload', payload);
   refuseOver('headers', headers);
   if (Object.keys(headers).length > HEADERS_MAX)
@@ -22,8 +22,8 @@ export function checkDraft({ topic, payload, headers }: QueueDraft): void {
 }
 
 /** Throws `validation_error`. */
-export function checkPlace(place: QueuePlace): void {
-  const found = problemOf(place);
+export function checkGroup(consumers: ConsumerGroup): void {
+  const found = problemOf(consumers);
   if (found)
     throw new OpenwopError('validation_error', {
       message: `The ${found.field} ${found.problem}. Choose another name.`,
@@ -31,9 +31,9 @@ export function checkPlace(place: QueuePlace): void {
     });
 }
 
-/** Why no queue can have such a place; null when it can. */
-export function placeProblem(place: QueuePlace): string | null {
-  const found = problemOf(place);
+/** Why no queue can have such a topic and group; null when it can. */
+export function groupProblem(consumers: ConsumerGroup): string | null {
+  const found = problemOf(consumers);
   return found && `${found.field} ${found.problem}`;
 }
 
@@ -42,7 +42,7 @@ interface Problem {
   readonly problem: string;
 }
 
-function problemOf({ topic, group }: QueuePlace): Problem | null {
+function problemOf({ topic, group }: ConsumerGroup): Problem | null {
   const topicBytesMax = isDeadLetterTopic(topic) ? DEAD_LETTER_TOPIC_BYTES_MAX : TOPIC_BYTES_MAX;
   return nameProblem('topic', topic, topicBytesMax) ?? nameProblem('consumerGroup', group, GROUP_BYTES_MAX);
 }

@@ -1,16 +1,16 @@
 /** What a database does for queues. `database-queue.ts` makes a port of it. Threads load this file. */
 import type { PortWrite } from '../../calls/surface-call.ts';
 import {
+  type ConsumerGroup,
   type QueueBounds,
   type QueueDraft,
   type QueueMessage,
   type QueueOutcome,
-  type QueuePlace,
   type QueueSettled,
   withoutLimit,
 } from '../../ports/queue.ts';
 
-export interface QueueLease extends QueuePlace {
+export interface QueueLease extends ConsumerGroup {
   readonly messagesMax: number;
   readonly visibilityMs: number;
   /** To refuse (`nothing.ts`) leaves nothing behind, and nothing on record. */
@@ -18,7 +18,7 @@ export interface QueueLease extends QueuePlace {
 }
 
 /** A message that becomes a dead letter for a group. */
-export interface NewDeadLetter extends QueuePlace {
+export interface NewDeadLetter extends ConsumerGroup {
   readonly seq: number;
   readonly deliveryCount: number;
   readonly reason: string;
@@ -48,12 +48,12 @@ export interface QueueStore {
   publish(draft: QueueDraft, call: PortWrite): Promise<{ messageId: string }>;
   lease(lease: QueueLease, call: QueueCall): Promise<Granted>;
   /** When a lease found nothing: sets delayed messages aside, passes expired ones, moves spent ones. True if it did. */
-  makeWay(place: QueuePlace, call: QueueCall): Promise<{ readonly buried: boolean }>;
+  makeWay(consumers: ConsumerGroup, call: QueueCall): Promise<{ readonly buried: boolean }>;
   /** By their numbers, those that are still there. */
   messages(seqs: readonly number[], tenant: string): Promise<readonly Logged[]>;
   settle(handle: string, outcome: QueueOutcome, call: QueueCall): Promise<QueueSettled>;
   /** When a group should look again: null when only a new message can change anything. */
-  readyAt(place: QueuePlace, tenant: string, now: number): Promise<number | null>;
+  readyAt(consumers: ConsumerGroup, tenant: string, now: number): Promise<number | null>;
   /** In order, from after a sequence number. */
   read(topic: string, after: number, tenant: string, now: number): Promise<readonly Logged[]>;
   lastSeq(topic: string, tenant: string): Promise<number>;

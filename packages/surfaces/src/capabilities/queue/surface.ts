@@ -16,7 +16,7 @@ import { postgresQueue } from '../../postgres/queue.ts';
 import { deadLetterTopicOf } from './dead-letter.ts';
 import { type DeliveryTokens, deliveryTokens } from './delivery-token.ts';
 import { embeddedQueue } from './embedded-queue.ts';
-import { checkDraft, checkPlace, isPlainText } from './limits.ts';
+import { checkDraft, checkGroup, isPlainText } from './limits.ts';
 import { QUEUE } from './spellings.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -145,7 +145,7 @@ export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedS
       return port.publish(draft, call);
     },
     async consume({ topic, consumerGroup: group = '', ...asked }, call) {
-      checkPlace({ topic, group });
+      checkGroup({ topic, group });
       const { maxMessages = MESSAGES, visibilityMs = VISIBILITY_MS, waitMs: asMuch = 0 } = asked;
       const [messagesMax, waitMs] = [Math.min(maxMessages, MESSAGES_MAX), Math.min(asMuch, WAIT_MS_MAX)];
       const request = { topic, group, messagesMax, visibilityMs, waitMs, signal: call.signal };
@@ -169,7 +169,7 @@ export function implementQueue({ port, cursors }: Over<QueuePort>): ImplementedS
       return { ok: true, deadLetterTopic: deadLetterTopicOf(topic) };
     },
     async *streamSubscribe({ topic, fromBeginning = false, follow = true }, call) {
-      checkPlace({ topic, group: '' });
+      checkGroup({ topic, group: '' });
       const { signal } = call;
       for await (const { messageId, payload, headers } of port.stream(
         { topic, fromBeginning, follow, signal },

@@ -18,9 +18,9 @@ export function withTypedColumns(tokens: readonly Token[], statement: SqlStateme
   const uses = new Map<number, number>();
   for (const gap of gaps) uses.set(gap, (uses.get(gap) ?? 0) + 1);
   const typed = [...pieces];
-  for (const place of bareColumns(tokens)) {
-    const gap = gaps[place]!;
-    if (uses.get(gap) === 1) typed[place + 1] = `${typeOf(values[gap]!)}${pieces[place + 1]}`;
+  for (const position of bareColumns(tokens)) {
+    const gap = gaps[position]!;
+    if (uses.get(gap) === 1) typed[position + 1] = `${typeOf(values[gap]!)}${pieces[position + 1]}`;
   }
   return { ...statement, pieces: typed };
 }
@@ -37,12 +37,12 @@ function bareColumns(tokens: readonly Token[]): readonly number[] {
   if (outer.filter((token) => is(token, SELECTS)).length !== 1) return [];
   const columns = outer.slice(outer.findIndex((token) => is(token, SELECTS)));
   const end = columns.findIndex((token) => is(token, CLAUSES));
-  const places = new Map(
-    tokens.filter(({ kind }) => kind === 'parameter').map((token, place) => [token, place]),
+  const positions = new Map(
+    tokens.filter(({ kind }) => kind === 'parameter').map((token, position) => [token, position]),
   );
   return columns.slice(0, end === -1 ? columns.length : end).flatMap((token, at) => {
     const isBare = is(columns[at - 1], BEFORE) && is(columns[at + 1], BEHIND);
-    return isBare && token.kind === 'parameter' ? [places.get(token)!] : [];
+    return isBare && token.kind === 'parameter' ? [positions.get(token)!] : [];
   });
 }
 

@@ -50,7 +50,7 @@ export interface DatasourceConfig {
   readonly readOnly: boolean;
   readonly maxRows?: number;
   readonly timeoutMs?: number;
-  readonly place:
+  readonly location:
     | { readonly driver: 'sqlite'; readonly file: string }
     | { readonly driver: 'postgres' | 'mysql'; readonly url: string };
 }
@@ -71,7 +71,7 @@ export function readDatasources(path: string): DatasourceConfig[] {
       readOnly,
       ...(maxRows !== undefined && { maxRows }),
       ...(timeoutMs !== undefined && { timeoutMs }),
-      place: placeOf(path, index, each),
+      location: locationOf(path, index, each),
     };
   });
 }
@@ -112,7 +112,11 @@ const overlap = (left: Written, right: Written): boolean =>
     right.tenants === '*' ||
     right.tenants.some((tenant) => left.tenants.includes(tenant)));
 
-function placeOf(path: string, index: number, { driver, url, file }: Written): DatasourceConfig['place'] {
+function locationOf(
+  path: string,
+  index: number,
+  { driver, url, file }: Written,
+): DatasourceConfig['location'] {
   const at = `/datasources/${index}`;
   if (driver === 'sqlite') {
     if (file === undefined || url !== undefined) throw invalid(path, `${at} needs "file" and no "url"`);

@@ -71,7 +71,7 @@ const WRONG: [object, RegExp][] = [
   ],
 ];
 
-test('a file that is not valid is refused with the place, and without what it holds', async (t) => {
+test('a file that is not valid is refused with the location, and without what it holds', async (t) => {
   const open = opening(t);
   for (const [entry, problem] of WRONG)
     await assert.rejects(open.list(entry), ({ message }: Error) => {

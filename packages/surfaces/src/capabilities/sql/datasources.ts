@@ -79,7 +79,7 @@ function primaryOf({ pool, dataDir, invocationRetentionMs }: DatasourcesDeps): E
 }
 
 async function entryOf(
-  { id, tenants, readOnly, place, ...limits }: DatasourceConfig,
+  { id, tenants, readOnly, location, ...limits }: DatasourceConfig,
   { pool }: DatasourcesDeps,
 ): Promise<Entry> {
   const bounds = {
@@ -91,36 +91,36 @@ async function entryOf(
     id,
     tenants: tenants === '*' ? tenants : new Set(tenants),
     isReadOnly: readOnly,
-    kind: place.driver,
+    kind: location.driver,
     // An address may have settings that can never work: the message says whose it is
-    backend: named(await inSetting(`Data source "${id}"`, openBackend(place, bounds, pool)), id, place),
+    backend: named(await inSetting(`Data source "${id}"`, openBackend(location, bounds, pool)), id, location),
   };
 }
 
 /** Drivers are loaded when one is configured: each costs a start some 50 ms. */
 async function openBackend(
-  place: DatasourceConfig['place'],
+  location: DatasourceConfig['location'],
   limits: SqlLimits,
   pool: SqlitePool,
 ): Promise<SqlBackend> {
-  switch (place.driver) {
+  switch (location.driver) {
     case 'sqlite':
-      return operatorFile(pool, { file: place.file, limits });
+      return operatorFile(pool, { file: location.file, limits });
     case 'postgres':
-      return (await import('../../sql-drivers/postgres.ts')).postgresBackend({ url: place.url, limits });
+      return (await import('../../sql-drivers/postgres.ts')).postgresBackend({ url: location.url, limits });
     case 'mysql':
-      return (await import('../../sql-drivers/mysql.ts')).mysqlBackend({ url: place.url, limits });
+      return (await import('../../sql-drivers/mysql.ts')).mysqlBackend({ url: location.url, limits });
   }
 }
 
 /** Adds to failures, for the operator, the data source and the path of its file, which is relative to the list. */
-function named(backend: SqlBackend, id: string, place: DatasourceConfig['place']): SqlBackend {
+function named(backend: SqlBackend, id: string, location: DatasourceConfig['location']): SqlBackend {
   const at =
     (where: string) =>
     (error: unknown): never => {
       throw error instanceof ServerError ? error.at(where) : error;
     };
-  const file = place.driver === 'sqlite' ? place.file : null;
+  const file = location.driver === 'sqlite' ? location.file : null;
   const tell = at(file === null ? `data source "${id}"` : `data source "${id}" (${file})`);
   return {
     ...backend,

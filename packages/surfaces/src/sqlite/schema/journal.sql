@@ -4,12 +4,12 @@
 -- written together are stored together.
 create table invocations (
   tenant text not null,
-  place text not null,
+  journal_key text not null,
   method text not null,
   fingerprint text not null,
   answer text not null,
   recorded_at integer not null,
-  primary key (tenant, place)
+  primary key (tenant, journal_key)
 ) strict, without rowid;
 create index invocations_by_time on invocations (recorded_at);
 

@@ -1,4 +1,4 @@
--- Schema version 11
+-- Schema version 12
 cache.id bigint not null
 cache.tenant text not null
 cache.namespace text not null
@@ -28,7 +28,7 @@ documents.id text not null
 documents.doc jsonb not null
 documents.bytes bigint not null
 invocations.tenant text not null
-invocations.place text not null
+invocations.journal_key text not null
 invocations.method text not null
 invocations.fingerprint text not null
 invocations.answer text not null
@@ -97,7 +97,7 @@ collections UNIQUE (tenant, space, name)
 documents FOREIGN KEY (collection) REFERENCES collections(id)
 documents UNIQUE (collection, id)
 documents PRIMARY KEY (collection, seq)
-invocations PRIMARY KEY (tenant, place)
+invocations PRIMARY KEY (tenant, journal_key)
 kv PRIMARY KEY (tenant, namespace, key)
 queue_deliveries PRIMARY KEY (group_id, seq)
 queue_groups PRIMARY KEY (id)
@@ -124,7 +124,7 @@ CREATE UNIQUE INDEX collections_tenant_space_name_key ON gantry_surfaces.collect
 CREATE UNIQUE INDEX documents_collection_id_key ON gantry_surfaces.documents USING btree (collection, id)
 CREATE UNIQUE INDEX documents_pkey ON gantry_surfaces.documents USING btree (collection, seq)
 CREATE INDEX invocations_by_time ON gantry_surfaces.invocations USING btree (recorded_at)
-CREATE UNIQUE INDEX invocations_pkey ON gantry_surfaces.invocations USING btree (tenant, place)
+CREATE UNIQUE INDEX invocations_pkey ON gantry_surfaces.invocations USING btree (tenant, journal_key)
 CREATE INDEX kv_by_expiry ON gantry_surfaces.kv USING btree (expires_at) WHERE (expires_at IS NOT NULL)
 CREATE INDEX kv_of_tenant_by_expiry ON gantry_surfaces.kv USING btree (tenant, expires_at) INCLUDE (bytes) WHERE (expires_at IS NOT NULL)
 CREATE UNIQUE INDEX kv_pkey ON gantry_surfaces.kv USING btree (tenant, namespace, key)

@@ -1,13 +1,13 @@
--- Schema version 9
+-- Schema version 10
 CREATE INDEX invocations_by_time on invocations (recorded_at);
 CREATE TABLE invocations (
   tenant text not null,
-  place text not null,
+  journal_key text not null,
   method text not null,
   fingerprint text not null,
   answer text not null,
   recorded_at integer not null,
-  primary key (tenant, place)
+  primary key (tenant, journal_key)
 ) strict, without rowid;
 CREATE TABLE sqlite_sequence(name,seq);
 CREATE TABLE usage (

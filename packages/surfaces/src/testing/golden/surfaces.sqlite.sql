@@ -1,4 +1,4 @@
--- Schema version 9
+-- Schema version 10
 CREATE INDEX blob_garbage_by_time on blob_garbage (since);
 CREATE INDEX blobs_by_file on blobs (file);
 CREATE INDEX cache_by_expiry on cache (expires_at);
@@ -100,12 +100,12 @@ CREATE TABLE files (
 ) strict, without rowid;
 CREATE TABLE invocations (
   tenant text not null,
-  place text not null,
+  journal_key text not null,
   method text not null,
   fingerprint text not null,
   answer text not null,
   recorded_at integer not null,
-  primary key (tenant, place)
+  primary key (tenant, journal_key)
 ) strict, without rowid;
 CREATE TABLE kv (
   id integer primary key,

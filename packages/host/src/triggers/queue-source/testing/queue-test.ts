@@ -10,7 +10,7 @@ import type {
   WorkflowDefinition,
 } from '@gantry/protocol';
 import { openSqlite, type Store } from '@gantry/store';
-import type { Invocation, QueuePlace, QueuePort } from '@gantry/surfaces';
+import type { ConsumerGroup, Invocation, QueuePort } from '@gantry/surfaces';
 import { type PackTest, packTest } from '../../../packs/testing/pack-test.ts';
 import type { Settings } from '../../../settings.ts';
 import { node, workflow } from '../../../testing/definitions.ts';
@@ -49,7 +49,7 @@ let calls = 0;
 function invocation(tenant = TENANT): Invocation {
   const id = `test-${process.pid}-${++calls}`;
   const facts = { tenant, runId: 'r', nodeId: 'n', ordinal: calls };
-  return { id, place: id, ...facts, method: 'queueBus', fingerprint: id };
+  return { id, journalKey: id, ...facts, method: 'queueBus', fingerprint: id };
 }
 
 export function publish(
@@ -65,8 +65,8 @@ export function publish(
 }
 
 /** What a group has not acknowledged at that time. */
-export async function leftIn(queue: QueuePort, place: QueuePlace, now: number): Promise<Json[]> {
-  const request = { ...place, messagesMax: 100, visibilityMs: 1, waitMs: 0 };
+export async function leftIn(queue: QueuePort, consumers: ConsumerGroup, now: number): Promise<Json[]> {
+  const request = { ...consumers, messagesMax: 100, visibilityMs: 1, waitMs: 0 };
   const { signal } = new AbortController();
   const found = await queue.consume(
     { ...request, signal },

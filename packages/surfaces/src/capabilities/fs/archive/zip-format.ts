@@ -7,11 +7,11 @@ const SIGNATURE_BYTES = 4;
 /** `fields`: in their order, each with its bytes. The record has their offsets by name. */
 function recordOf<Name extends string>(signature: number, fields: Readonly<Record<Name, 2 | 4>>) {
   let bytes = SIGNATURE_BYTES;
-  const places = Object.entries<2 | 4>(fields).map(([name, size]) => {
+  const members = Object.entries<2 | 4>(fields).map(([name, size]) => {
     bytes += size;
     return { name: name as Name, offset: bytes - size, size };
   });
-  const offsets = Object.fromEntries(places.map(({ name, offset }) => [name, offset])) as Values<Name>;
+  const offsets = Object.fromEntries(members.map(({ name, offset }) => [name, offset])) as Values<Name>;
   return {
     ...offsets,
     signature,
@@ -19,14 +19,14 @@ function recordOf<Name extends string>(signature: number, fields: Readonly<Recor
     /** Null where no such record lies before `end`. */
     read(zip: Buffer, at: number, end: number): Values<Name> | null {
       if (at + bytes > end || zip.readUInt32LE(at) !== signature) return null;
-      const values = places.map(({ name, offset, size }) => [name, zip.readUIntLE(at + offset, size)]);
+      const values = members.map(({ name, offset, size }) => [name, zip.readUIntLE(at + offset, size)]);
       return Object.fromEntries(values);
     },
     /** What is not given is zero. */
     write(values: Partial<Values<Name>>): Buffer {
       const record = Buffer.alloc(bytes);
       record.writeUInt32LE(signature);
-      for (const { name, offset, size } of places) record.writeUIntLE(values[name] ?? 0, offset, size);
+      for (const { name, offset, size } of members) record.writeUIntLE(values[name] ?? 0, offset, size);
       return record;
     },
   };

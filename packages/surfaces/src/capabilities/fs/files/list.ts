@@ -106,7 +106,7 @@ async function nextNames(folder: Folder, wanted: Wanted): Promise<Name[]> {
       const last = first.length === limit ? first.at(-1) : undefined;
       if (name === null || (last && Buffer.compare(name.order, last.order) > 0)) continue;
       if (!isPlainPath(name.path)) continue;
-      first.splice(placeOf(name, first), 0, name);
+      first.splice(indexFor(name, first), 0, name);
       if (first.length > limit) first.pop();
     }
   return first;
@@ -151,7 +151,7 @@ function isAfter(
   return Buffer.compare(Buffer.from(path), Buffer.from(after)) > 0;
 }
 
-function placeOf({ order }: Name, names: readonly Name[]): number {
+function indexFor({ order }: Name, names: readonly Name[]): number {
   let [from, to] = [0, names.length];
   while (from < to) {
     const middle = (from + to) >>> 1;

@@ -16,8 +16,8 @@ import {
   FILES_MAX,
   type FileContent,
   type FileFacts,
-  type FilePlace,
   type FilesPort,
+  type WorkspaceFile,
   type WriteMode,
 } from '../../../ports/files.ts';
 import type { EmbeddedDatabase } from '../../../sqlite/database.ts';
@@ -87,22 +87,22 @@ class Files implements FilesPort {
     await mkdir(this.#staged, { recursive: true, mode: 0o700 });
   }
 
-  async read(place: FilePlace, { tenant }: { tenant: string }, makeRoom?: MakeRoom) {
-    const { root, names, path } = this.#target(place, tenant);
+  async read(file: WorkspaceFile, { tenant }: { tenant: string }, makeRoom?: MakeRoom) {
+    const { root, names, path } = this.#target(file, tenant);
     const bytes = await readWhole(root, names, makeRoom).catch(explained(path, explainRead));
-    return { bytes, contentType: await this.#typeOf(tenant, place.workspace, path) };
+    return { bytes, contentType: await this.#typeOf(tenant, file.workspace, path) };
   }
 
-  async stat(place: FilePlace, { tenant }: { tenant: string }) {
-    if (plainPathOrRoot(place.path).length === 0) return factsOfRoot(this.#rootOf(tenant, place.workspace));
-    const { root, names, path } = this.#target(place, tenant);
+  async stat(file: WorkspaceFile, { tenant }: { tenant: string }) {
+    if (plainPathOrRoot(file.path).length === 0) return factsOfRoot(this.#rootOf(tenant, file.workspace));
+    const { root, names, path } = this.#target(file, tenant);
     const seen = await look(root, names).catch(explained(path, explainRead));
     const isDirectory = seen.isDirectory();
     return {
       sizeBytes: isDirectory ? 0 : seen.size,
       modifiedAt: seen.mtimeMs,
       isDirectory,
-      contentType: isDirectory ? null : await this.#typeOf(tenant, place.workspace, path),
+      contentType: isDirectory ? null : await this.#typeOf(tenant, file.workspace, path),
     };
   }
 
@@ -110,7 +110,7 @@ class Files implements FilesPort {
     return listFiles(this.#rootOf(tenant, range.workspace), range).catch(explained(range.prefix));
   }
 
-  async write(file: FilePlace & FileContent & { readonly mode: WriteMode }, call: PortWrite) {
+  async write(file: WorkspaceFile & FileContent & { readonly mode: WriteMode }, call: PortWrite) {
     const target = this.#target(file, call.tenant);
     return this.#turns.run(target.root, async () => {
       const change = changeOf(file.workspace, target, call, 'write');
@@ -125,10 +125,10 @@ class Files implements FilesPort {
     });
   }
 
-  async delete(place: FilePlace, call: PortWrite) {
-    const target = this.#target(place, call.tenant);
+  async delete(file: WorkspaceFile, call: PortWrite) {
+    const target = this.#target(file, call.tenant);
     return this.#turns.run(target.root, async () => {
-      const change = changeOf(place.workspace, target, call, 'delete');
+      const change = changeOf(file.workspace, target, call, 'delete');
       const made = await this.#once(change, call, async () => {
         const seen = await look(target.root, target.names).catch(nothing);
         if (seen?.isDirectory()) throw denied(target.path, 'is a folder; delete the files in it');
@@ -192,7 +192,7 @@ class Files implements FilesPort {
     if (kind === 'delete') await prune(root, names.slice(0, -1));
   }
 
-  #target({ workspace, path }: FilePlace, tenant: string): Target {
+  #target({ workspace, path }: WorkspaceFile, tenant: string): Target {
     const names = plainPath(path);
     return { root: this.#rootOf(tenant, workspace), names, path: names.join('/') };
   }

@@ -117,7 +117,7 @@ export function changeOf(
   call: PortWrite,
   kind: FileChange['kind'],
 ): FileChange {
-  const { place: invocation, method, fingerprint } = call.invocation;
+  const { journalKey: invocation, method, fingerprint } = call.invocation;
   return {
     tenant: call.tenant,
     invocation,
