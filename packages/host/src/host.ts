@@ -10,7 +10,7 @@ import type { DestinationStream, Logger } from 'pino';
 import type { ApiDeps } from './api/context.ts';
 import { createApi } from './api/server.ts';
 import type { Credentials } from './credentials/credentials.ts';
-import { secretsPort } from './credentials/secrets-port.ts';
+import { httpCredentials, secretsPort } from './credentials/secrets-port.ts';
 import { openMasterKey } from './master-key.ts';
 import { mountRegistry } from './mounted-registry.ts';
 import { nodeSecrets } from './packs/node-controls/node-secrets.ts';
@@ -127,6 +127,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
     ...base,
     masterKey,
     secrets: secretsPort(credentials),
+    credentials: httpCredentials(credentials, redactions),
     tools: createToolCalls(base),
     publicUrl: () => address.known(),
     invocationRetentionMs: INVOCATION_RETENTION_MS,

@@ -13,6 +13,7 @@ export type { CallReport, NodeCalls } from './calls/node-calls.ts';
 export { decodeBase64 } from './calls/spelling.ts';
 export type { Invocation, NodeFacts } from './calls/surface-call.ts';
 export { LINK_ROOT } from './capabilities/blob/link.ts';
+export type { HttpCredentials } from './capabilities/http/credential.ts';
 export { deliveryTokens } from './capabilities/queue/delivery-token.ts';
 export { groupProblem as queueGroupProblem } from './capabilities/queue/limits.ts';
 export type { SecretReader, SecretsPort } from './capabilities/secrets/surface.ts';

@@ -8,6 +8,7 @@ import { createCursors } from './calls/cursor.ts';
 import type { ImplementedSurface } from './calls/define-surface.ts';
 import type { LinkOptions } from './capabilities/blob/embedded-blobs.ts';
 import type { PresignedAnswer, PresignedRequest } from './capabilities/blob/serve-presigned.ts';
+import type { HttpCredentials } from './capabilities/http/credential.ts';
 import { openRawFetch } from './capabilities/http/surface.ts';
 import type { SecretsPort } from './capabilities/secrets/surface.ts';
 import { type BackendSettings, DATA_DIR, type OpenDeps, type OpenedSurface } from './open-port.ts';
@@ -33,6 +34,8 @@ export interface SurfacesOptions {
   readonly blobLinks: LinkOptions;
   /** Without it the surface is absent. */
   readonly secrets?: SecretsPort;
+  /** What `ctx.http` sends on behalf of others; without it none. */
+  readonly credentials?: HttpCredentials;
   readonly egress: EgressByPurpose;
 }
 

@@ -20,6 +20,8 @@ export interface CredentialUse {
   readonly apiHosts?: readonly string[];
   /** For credentials of one run. */
   readonly runId?: string;
+  /** Where it is sent instead of the header that it was stored for. */
+  readonly placement?: { readonly header: string; readonly prefix: string };
 }
 
 export interface Credentials {
@@ -70,9 +72,13 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       now(),
     );
 
-  async function sendable(chosen: Chosen, apiHosts: CredentialUse['apiHosts']): Promise<EgressCredential> {
+  async function sendable(
+    chosen: Chosen,
+    { apiHosts, placement }: Pick<CredentialUse, 'apiHosts' | 'placement'>,
+  ): Promise<EgressCredential> {
     const { stored, version } = chosen;
-    const { header, prefix, kind } = stored.record;
+    const { kind } = stored.record;
+    const { header, prefix } = placement ?? stored.record;
     const value = await readValue(chosen);
     for (const part of secretParts(kind, value)) redactions.note(stored.tenant, part, stored.id);
     const sent = kind === 'basic' ? Buffer.from(value).toString('base64') : value;
@@ -88,13 +94,13 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     service: new CredentialService(options),
     acts: new ResourceService(acts, { changes, entries: store.entries, now, services: undefined }),
     required: requiredCredential(store.entries, now),
-    async open(owner, ref, { apiHosts, runId } = {}) {
-      const one = await find({ owner, ref, runId });
+    async open(owner, ref, use = {}) {
+      const one = await find({ owner, ref, runId: use.runId });
       if ('not' in one) throw new OpenwopError(CODES[one.not]);
-      if (!isRenewed(one)) return sendable(one, apiHosts);
+      if (!isRenewed(one)) return sendable(one, use);
       const current = withNewest(await tokens.fresh(one.stored));
-      const renew = async () => sendable(withNewest(await tokens.renewed(current.stored)), apiHosts);
-      return { ...(await sendable(current, apiHosts)), renew };
+      const renew = async () => sendable(withNewest(await tokens.renewed(current.stored)), use);
+      return { ...(await sendable(current, use)), renew };
     },
     async reveal(owner, ref, use) {
       const one = await find({ owner, ref, runId: use.runId });

@@ -1,14 +1,15 @@
-/** What `ctx.secrets` asks of credentials. */
-import { ownerOf } from '@gantry/protocol';
-import type { SecretsPort } from '@gantry/surfaces';
+/** What `ctx.secrets` and `ctx.http` ask of credentials. */
+import { type Owner, ownerOf } from '@gantry/protocol';
+import type { HttpCredentials, SecretsPort } from '@gantry/surfaces';
+import { holdsSecret } from '../redaction/holds-secret.ts';
+import type { Redactions } from '../redaction/redactions.ts';
 import type { Credentials } from './credentials.ts';
 
 const isoTime = (at: number): string => new Date(at).toISOString();
 
 export const secretsPort = (credentials: () => Pick<Credentials, 'reveal'>): SecretsPort => ({
   async resolve({ tenant, workspace, principal, runId, nodeId, pack }, { ref, purpose }) {
-    // Empty texts stand for what the run does not say
-    const owner = ownerOf({ tenant, workspace: workspace || null, principal: principal || null });
+    const owner = ownerFrom({ tenant, workspace, principal });
     const use = { type: 'secret.resolved', purpose, runId, nodeId, pack } as const;
     const { value, expiresAt, rotatedAt } = await credentials().reveal(owner, ref, use);
     return {
@@ -18,3 +19,20 @@ export const secretsPort = (credentials: () => Pick<Credentials, 'reveal'>): Sec
     };
   },
 });
+
+export const httpCredentials = (
+  credentials: () => Pick<Credentials, 'open'>,
+  redactions: Pick<Redactions, 'of'>,
+): HttpCredentials => ({
+  open: ({ runId, ...reader }, ref, placement) =>
+    credentials().open(ownerFrom(reader), ref, { runId, ...(placement && { placement }) }),
+  isIssued: (tenant, value) => holdsSecret(redactions.of(tenant), value),
+});
+
+/** Empty texts stand for what the run does not say. */
+const ownerFrom = ({
+  tenant,
+  workspace,
+  principal,
+}: Record<'tenant' | 'workspace' | 'principal', string>): Owner =>
+  ownerOf({ tenant, workspace: workspace || null, principal: principal || null });

@@ -4,6 +4,7 @@ import type { HostOffer } from '@gantry/packs';
 import type { JsonObject } from '@gantry/protocol';
 import {
   createCallGate,
+  type HttpCredentials,
   type OpenedSurfaces,
   openSurfaces as openAll,
   type SecretsPort,
@@ -26,6 +27,7 @@ export interface SurfacesOptions {
   readonly masterKey: MasterKey;
   readonly redactions: Pick<Redactions, 'of'>;
   readonly secrets: SecretsPort;
+  readonly credentials: HttpCredentials;
   readonly egress: EgressByPurpose;
   readonly tools: ToolCalls;
   /** Where links to objects lead; asked when one is made. */
@@ -57,13 +59,25 @@ export interface Surfaces extends Pick<OpenedSurfaces, 'queue' | 'blobs' | 'heal
 export const surfaceCursorKey = (masterKey: MasterKey): Uint8Array => masterKey.hmac('surface-cursor')('v1');
 
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
-  const { settings, masterKey, secrets, egress, tools, publicUrl, invocationRetentionMs, now, log } = options;
+  const {
+    settings,
+    masterKey,
+    secrets,
+    credentials,
+    egress,
+    tools,
+    publicUrl,
+    invocationRetentionMs,
+    now,
+    log,
+  } = options;
   const opened = await openAll({
     dataDir: settings.dataDir,
     backends: settings.backends,
     buckets: settings.buckets,
     invocationRetentionMs,
     secrets,
+    credentials,
     egress,
     now,
     cursorKey: surfaceCursorKey(masterKey),

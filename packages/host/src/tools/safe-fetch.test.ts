@@ -22,6 +22,8 @@ const METADATA = 'http://169.254.169.254/latest/meta-data/';
 interface Requests {
   readonly origin: string;
   readonly seen: string[];
+  /** Of the last request: `authorization` and `x-api-key`. */
+  identity: string[];
   /** What the server holds back until it is let go. */
   held: Promise<void>;
 }
@@ -43,9 +45,10 @@ const isToolEvent = ({ type }: RunEventDoc): boolean => type.startsWith('agent.t
 const opened = onePerFile(async (t): Promise<Opened> => {
   trustPublicServer();
   const seen: string[] = [];
-  const requests = { seen, held: Promise.resolve() };
+  const requests = { seen, held: Promise.resolve(), identity: [] as string[] };
   const origin = await publicServer(t, async (request, response) => {
     seen.push(`${request.method} ${request.url}`);
+    requests.identity = [request.headers.authorization, request.headers['x-api-key']].map(String);
     await requests.held;
     response.setHeader('x-note', 'hi').end(JSON.stringify({ number: seen.length }));
   });
@@ -152,6 +155,59 @@ await onPublicNetwork(import.meta, () => {
     assert.deepEqual(ended.outputs, { status: 200, codes }, JSON.stringify(ended));
     assertPair(pairs.slice(0, 2), { toolName: 'fetch', status: 'ok' });
     assert.equal(pairs.length, 6);
+  });
+
+  test('a credential is filled in on the way out, and each decision stands in the log', async () => {
+    const { run, server, ...api } = await opened();
+    const value = 'sk-live-0123456789abcdef';
+    for (const [ref, audience] of [
+      ['mine', PUBLIC_ADDRESS],
+      ['other', 'api.example.com'],
+    ]) {
+      const made = await api.post('/v1/host/gantry/credentials', {
+        ref,
+        kind: 'bearer',
+        audiences: [audience],
+        value,
+      });
+      assert.equal(made.statusCode, 201, made.body);
+    }
+    const body = `
+      const codes = [];
+      const call = (init) => ctx.http.safeFetch(ctx.config.origin, init)
+        .then(({ status }) => codes.push(status), ({ code }) => codes.push(code));
+      await call({ credential: { ref: 'mine' } });
+      await call({ headers: { 'X-Api-Key': 'Key {{credential:mine}}' } });
+      await call({ credential: { ref: 'other' } });
+      await call({ credential: { ref: 'nowhere' } });
+      await call({ headers: { Authorization: 'Bearer made-up' } });
+      await call({ credential: { ref: 'mine' }, headers: { 'X-Api-Key': '{{credential:mine}}' } });
+      return { codes };`;
+    const before = server.seen.length;
+    const { run: ended, pairs } = await run(body);
+    const codes = [
+      200,
+      200,
+      'credential_forbidden',
+      'credential_not_found',
+      'fetch_failed',
+      'validation_error',
+    ];
+    assert.deepEqual(ended.outputs, { codes }, JSON.stringify(ended));
+    assert.deepEqual([server.seen.length - before, server.identity], [2, ['undefined', `Key ${value}`]]);
+    assert.equal(pairs.length, 12);
+    const events = await eventsOf(api, String(ended.runId));
+    const decided = events.filter(({ type }) => type === 'egress.decided').map(({ payload }) => payload);
+    const destination = new URL(server.origin).host;
+    assert.deepEqual(
+      decided.map(({ decision, reason, ...rest }) => [decision, reason, rest.destination]),
+      [
+        ['allowed', 'ok', destination],
+        ['allowed', 'ok', destination],
+        ['denied', 'out-of-audience', destination],
+      ],
+    );
+    assert.doesNotMatch(JSON.stringify(events), /sk-live/);
   });
 
   test('a call that is under way while the run is paused is told when it goes on, and made once', async () => {

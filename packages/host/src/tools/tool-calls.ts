@@ -4,7 +4,7 @@
  * I1  `agent.toolCalled` is in the commit of the claim, `agent.toolReturned` in that of the record.
  * I2  A call that a gate refuses has its pair and its record too, so a repeat of it is not judged again.
  */
-import type { EffectOutcome } from '@gantry/engine';
+import type { EffectOutcome, EmittedEvent } from '@gantry/engine';
 import { ERRORS, type ErrorCode } from '@gantry/protocol';
 import type { NodeCaller } from '@gantry/resources';
 import type { CalledTool, CallRecord, JournaledCall } from '@gantry/surfaces';
@@ -71,7 +71,10 @@ export class ToolCalls {
     return log.perform<Recorded>(call, done, {
       tell,
       called: toolCalled(told),
-      returned: (outcome) => [toolReturned(told, endingOf(outcome as Recorded | EffectOutcome))],
+      returned: (outcome) => {
+        const ended = outcome as Recorded | EffectOutcome;
+        return [...decisionsOf(ended), toolReturned(told, endingOf(ended))];
+      },
     });
   }
 
@@ -86,6 +89,11 @@ function endingOf(outcome: Recorded | EffectOutcome): ToolEnding {
   const { record, durationMs = 0 } = (outcome as Recorded).outputs;
   return record.ok ? { ok: true, durationMs } : { ok: false, code: record.error.code, durationMs };
 }
+
+const decisionsOf = (outcome: Recorded | EffectOutcome): EmittedEvent[] => {
+  const { decided = [] } = (outcome.ok && (outcome as Recorded).outputs.record.tool) || {};
+  return decided.map((payload) => ({ type: 'egress.decided', payload }));
+};
 
 const codeOf = (code: string): ErrorCode =>
   Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'internal_error';

@@ -40,6 +40,7 @@ export const toolCalled = (call: ToldCall): EmittedEvent => ({
 const STATUS: Partial<Record<ErrorCode, 'forbidden' | 'rate_limited'>> = {
   forbidden: 'forbidden',
   ssrf_blocked: 'forbidden',
+  credential_forbidden: 'forbidden',
   rate_limited: 'rate_limited',
 };
 

@@ -19,11 +19,14 @@ function requestOf(input, init) {
   return [`${input}`, new Request('https://unused.invalid/', init)];
 }
 
-async function toData(url, request) {
+async function toData(url, request, credential) {
   const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
   const { method, redirect } = request;
   const init = { method, headers: Object.fromEntries(request.headers), redirect };
-  return [url, body === undefined ? init : { ...init, body }];
+  if (body !== undefined) init.body = body;
+  // Beside what `Request` knows
+  if (credential !== undefined) init.credential = { ref: `${credential?.ref}` };
+  return [url, init];
 }
 
 /** Rejects as soon as the signal of the caller says so; the host goes on, and records what comes of it. */
@@ -41,7 +44,7 @@ export async function callForResponse(invocation, method, input, init) {
   const [url, request] = requestOf(input, init);
   request.signal.throwIfAborted();
   const answer = underWay(invocation, async () =>
-    toResponse(await call(invocation, method, await toData(url, request), site)),
+    toResponse(await call(invocation, method, await toData(url, request, init?.credential), site)),
   );
   return unlessAborted(request.signal, answer);
 }

@@ -59,6 +59,8 @@ export type ToolRecord = {
   readonly mayPass: boolean;
   /** The ordinal of the first call behind it that is not safe. */
   readonly next: number;
+  /** What was decided about a credential: payloads of `egress.decided`. */
+  readonly decided?: JsonObject[];
 };
 
 /** Reads of one visit of a node are kept in batches, each before a write. */

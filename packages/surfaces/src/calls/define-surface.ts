@@ -22,7 +22,7 @@ import type { OpenSurface } from '../open-port.ts';
 import type { CallAnswer } from './call-journal.ts';
 import type { DataObject } from './data.ts';
 import type { Spelling } from './spelling.ts';
-import type { ChangeCall, Invocation, ReadCall, WriteCall } from './surface-call.ts';
+import type { ChangeCall, ReadCall, WriteCall } from './surface-call.ts';
 
 /** `read` changes nothing; `write` changes what the host keeps; `effect` reaches the world. */
 export type Effect = 'read' | 'write' | 'effect';
@@ -159,7 +159,11 @@ export interface ImplementedSurface {
   readonly lacks: readonly string[];
   readonly advertises: JsonObject;
   readonly journalOf: JournalOf;
-  act(method: string, input: unknown, call: ReadCall & { readonly invocation?: Invocation }): unknown;
+  act(
+    method: string,
+    input: unknown,
+    call: ReadCall & Partial<Pick<WriteCall, 'invocation' | 'decided'>>,
+  ): unknown;
 }
 
 export interface Surface<L extends SurfaceLiteral> {

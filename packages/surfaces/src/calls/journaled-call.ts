@@ -5,7 +5,7 @@
  * I2  In a later attempt an answer that may have been for the moment counts only if a call followed it that was not
  *     safe: that one may have been decided on it. Else the call is made anew, under an id of its own.
  */
-import { ERRORS, OpenwopError } from '@gantry/protocol';
+import { ERRORS, type JsonObject, OpenwopError } from '@gantry/protocol';
 import { ServerError } from '../backend-errors.ts';
 import {
   assertSameCall,
@@ -18,7 +18,7 @@ import {
 } from './call-journal.ts';
 import { type DataObject, isJson, isObject, type Redact, toldOf } from './data.ts';
 import type { ToolLiteral } from './define-surface.ts';
-import type { Invocation } from './surface-call.ts';
+import type { Invocation, WriteCall } from './surface-call.ts';
 
 export interface ToolCall {
   readonly literal: ToolLiteral;
@@ -35,7 +35,7 @@ export interface HostCall {
   readonly idempotent: boolean;
   readonly tool?: ToolCall;
   invocationOf(tried: number): Invocation;
-  act(invocation: Invocation): unknown;
+  act(invocation: Invocation, decided?: WriteCall['decided']): unknown;
 }
 
 export async function journaled(journal: CallJournal, call: HostCall): Promise<unknown> {
@@ -92,12 +92,15 @@ async function recordOf(
   onFailure: (failure: OpenwopError) => void,
 ): Promise<CallRecord> {
   const { method, fingerprint } = invocation;
-  const answer = await answerOf(call, invocation, admit, onFailure);
+  const decided: JsonObject[] = [];
+  const act: HostCall['act'] = (at) => call.act(at, (decision) => void decided.push({ ...decision }));
+  const answer = await answerOf({ ...call, act }, invocation, admit, onFailure);
   const { tool } = call;
   if (!tool) return { method, fingerprint, ...answer };
   const { attempt, next, isSafe, literal } = tool;
   const mayPass = isSafe || literal.mayPass(answer);
-  return { method, fingerprint, tool: { attempt, next, mayPass }, ...answer };
+  const record = { attempt, next, mayPass, ...(decided.length > 0 && { decided }) };
+  return { method, fingerprint, tool: record, ...answer };
 }
 
 async function answerOf(

@@ -19,7 +19,7 @@ import {
 } from './call-journal.ts';
 import { type Data, type DataObject, fingerprintOf, isObject } from './data.ts';
 import type { ImplementedSurface, Journal } from './define-surface.ts';
-import { forPack, journaled, type ToolCall } from './journaled-call.ts';
+import { forPack, type HostCall, journaled, type ToolCall } from './journaled-call.ts';
 import type { Route, Routes } from './routes.ts';
 import { SeenReads } from './seen-reads.ts';
 import { through } from './spelling.ts';
@@ -222,8 +222,8 @@ export class NodeCalls {
       id: invocationId({ ...position, providerKey: providerKeyOf(series, tried) }),
       journalKey: journalKeyOf(position, series),
     });
-    const act = (invocation: Invocation): unknown =>
-      route.surface.act(route.name, input, { ...call, invocation });
+    const act: HostCall['act'] = (invocation, decided) =>
+      route.surface.act(route.name, input, { ...call, invocation, ...(decided && { decided }) });
     if (journal === 'own') {
       const invocation = invocationOf(0);
       expectOneWrite(invocation);

@@ -1,4 +1,5 @@
 /** The caller of a method, and what identifies a call when its node runs again. */
+import type { EgressDecision } from '@gantry/egress';
 import { OpenwopError } from '@gantry/protocol';
 import type { Caller, NodeCaller } from '@gantry/resources';
 import type { Route } from './routes.ts';
@@ -62,6 +63,8 @@ export interface ReadCall extends Pick<NodeFacts, 'tenant' | 'workspace' | 'prin
 
 export interface WriteCall extends ReadCall {
   readonly invocation: Invocation;
+  /** For tools: what was decided about a credential, before it is sent. */
+  readonly decided?: (decision: EgressDecision) => void;
 }
 
 /** A write to a surface on resources: a node's has an invocation, a person's a request. */

@@ -2,12 +2,13 @@
 import {
   callerHeaders,
   type Egress,
+  type EgressDecision,
   EgressError,
   type EgressReason,
   type EgressStream,
   egressProblem,
 } from '@gantry/egress';
-import { OpenwopError } from '@gantry/protocol';
+import { type ErrorCode, OpenwopError } from '@gantry/protocol';
 import Type, { type Static } from 'typebox';
 import type { CallAnswer } from '../../calls/call-journal.ts';
 import { contentRoom, type MakeRoom } from '../../calls/content-room.ts';
@@ -15,6 +16,7 @@ import { type DataObject, isObject } from '../../calls/data.ts';
 import type { ToolLiteral } from '../../calls/define-surface.ts';
 import { Bytes } from '../../calls/schema.ts';
 import type { ReadCall } from '../../calls/surface-call.ts';
+import { assertIssued, type HttpCredentials, readerOf, wantedCredential } from './credential.ts';
 import { decoded, encodingsOf } from './decode.ts';
 
 export const HTTP_LIMITS = { maxResponseBodyBytes: 10 * 1024 * 1024, requestTimeoutMs: 30_000 };
@@ -28,6 +30,7 @@ const INIT = {
   headers: optional(Type.Record(Type.String(), Type.String())),
   body: optional(Type.Union([Bytes, Type.String()])),
   redirect: optional(Type.Enum(['follow', 'error', 'manual'])),
+  credential: optional(Type.Object({ ref: Type.String({ minLength: 1, maxLength: 256 }) })),
 };
 
 export const HTTP_INPUT = { url: Type.String(), init: optional(Type.Object(INIT)) };
@@ -66,11 +69,25 @@ export const httpTool = (name: string): ToolLiteral => ({
     answer.ok ? isObject(answer.value) && mayPass(answer.value.status) : answer.error.details?.sent !== true,
 });
 
-/** Rejects with `OpenwopError`; only where nobody knows what became of a request, with something else. */
-export async function exchange(egress: Egress, input: HttpInput, call: ReadCall): Promise<HttpAnswer> {
+export interface HttpCall extends ReadCall {
+  /** Into the log of the run, with the record of the call. */
+  readonly decided?: ((decision: EgressDecision) => void) | undefined;
+}
+
+/**
+ * Rejects with `OpenwopError`; only where nobody knows what became of a request, with something else. `credentials` for
+ * requests that may carry some, and on whose behalf nobody else may speak.
+ */
+export async function exchange(
+  egress: Egress,
+  input: HttpInput,
+  call: HttpCall,
+  credentials?: HttpCredentials,
+): Promise<HttpAnswer> {
   const method = methodOf(input);
-  const { headers = {}, body, redirect = 'follow' } = input.init ?? {};
-  const { tenant, signal } = call;
+  const { body, redirect = 'follow' } = input.init ?? {};
+  const { tenant, signal, decided: onDecision } = call;
+  const { headers, credential } = await identified(input, call, credentials);
   let sent = false;
   try {
     const answer = await egress.stream(input.url, {
@@ -82,6 +99,7 @@ export async function exchange(egress: Egress, input: HttpInput, call: ReadCall)
       signal,
       timeoutMs: HTTP_LIMITS.requestTimeoutMs,
       maxResponseBytes: HTTP_LIMITS.maxResponseBodyBytes,
+      ...(credential && { credential, onDecision }),
     });
     sent = true;
     return await answerOf(answer, redirect, contentRoom.for(call));
@@ -90,6 +108,24 @@ export async function exchange(egress: Egress, input: HttpInput, call: ReadCall)
     throw refusalOf(sent ? error.afterSending() : error, SAFE.has(method));
   }
 }
+
+/** On whose behalf the request is: nobody's, or the credential's that it names. */
+async function identified({ init = {} }: HttpInput, call: ReadCall, credentials?: HttpCredentials) {
+  const { headers: given = {}, credential: named } = init;
+  const { wanted, headers } = wantedCredential({ headers: given, credential: named });
+  if (!credentials) {
+    if (wanted) throw noCredentials();
+    return { headers };
+  }
+  assertIssued(credentials, call.tenant, headers);
+  if (!wanted) return { headers };
+  return { headers, credential: await credentials.open(readerOf(call), wanted.ref, wanted.placement) };
+}
+
+const noCredentials = (): OpenwopError =>
+  new OpenwopError('validation_error', {
+    message: '`fetch` carries no credentials. Use ctx.http.safeFetch.',
+  });
 
 async function answerOf(stream: EgressStream, redirect: string, makeRoom: MakeRoom): Promise<HttpAnswer> {
   const { status, url, redirected } = stream;
@@ -136,13 +172,18 @@ const BLOCKED: ReadonlySet<EgressReason> = new Set<EgressReason>([
   'upgrade_not_allowed',
 ]);
 
+function codeOf(reason: EgressReason): ErrorCode {
+  if (reason === 'credential_not_allowed') return 'credential_forbidden';
+  return BLOCKED.has(reason) ? 'ssrf_blocked' : 'fetch_failed';
+}
+
 /** After a request that is not safe was given up, its claim stays open: it is in doubt. */
 function refusalOf(error: EgressError, isSafe: boolean): Error {
   const { reason, message, code, sent } = error;
   if (reason === 'aborted' && sent && !isSafe) return error;
   const isUnknown = sent && !isSafe;
   const doubt = isUnknown ? ' The server may have acted on the request all the same.' : '';
-  return new OpenwopError(BLOCKED.has(reason) ? 'ssrf_blocked' : 'fetch_failed', {
+  return new OpenwopError(codeOf(reason), {
     message: `${message}${doubt}`,
     details: { reason, ...(code !== undefined && { code }), ...(isUnknown && { sent }) },
   });

@@ -3,6 +3,7 @@ import { type Egress, METHODS } from '@gantry/egress';
 import Type from 'typebox';
 import { defineSurface, type ImplementedSurface, namesOf } from '../../calls/define-surface.ts';
 import type { OpenSurface } from '../../open-port.ts';
+import type { HttpCredentials } from './credential.ts';
 import { exchange, HTTP_INPUT, HTTP_LIMITS, HTTP_OUTPUT, httpTool } from './exchange.ts';
 
 export const httpSurface = defineSurface({
@@ -12,16 +13,29 @@ export const httpSurface = defineSurface({
     'Each call stands in the log of the run, the ones that were refused too.',
   journal: 'host',
   consumesSecrets: true,
-  opens: async ({ egress }) => ({ implement: () => implementHttp(egress.public), backends: [] }),
+  opens: async ({ egress, credentials }) => ({
+    implement: () => implementHttp(egress.public, credentials),
+    backends: [],
+  }),
   limits: HTTP_LIMITS,
-  errors: ['ssrf_blocked', 'fetch_failed', 'effect_in_doubt', 'rate_limited'],
+  errors: [
+    'ssrf_blocked',
+    'fetch_failed',
+    'effect_in_doubt',
+    'rate_limited',
+    'credential_not_found',
+    'credential_forbidden',
+    'credential_unavailable',
+  ],
   methods: {
     safeFetch: {
       effect: 'effect',
       kind: 'response',
       summary:
-        'As `fetch(url, init)`, with `method`, `headers`, `body`, `redirect` and `signal` of `init`. After a crash GET, HEAD ' +
-        'and OPTIONS are repeated; another method fails with `effect_in_doubt` unless its answer was recorded.',
+        'As `fetch(url, init)`, with `method`, `headers`, `body`, `redirect` and `signal` of `init`. ' +
+        '`credential: { ref }`, or `{{credential:REF}}` at the end of a header, sends a credential to its audiences. ' +
+        'After a crash GET, HEAD and OPTIONS are repeated; another method fails with `effect_in_doubt` unless its answer ' +
+        'was recorded.',
       input: Type.Object(HTTP_INPUT),
       output: Type.Object(HTTP_OUTPUT),
       positional: ['url', 'init'],
@@ -30,10 +44,18 @@ export const httpSurface = defineSurface({
   },
 });
 
-function implementHttp(egress: Egress): ImplementedSurface {
+function implementHttp(egress: Egress, credentials?: HttpCredentials): ImplementedSurface {
+  const decisions = ['allowed', 'denied'];
   return httpSurface.implement(
-    { safeFetch: (input, call) => exchange(egress, input, call) },
-    { advertises: { ssrfGuard: true, methods: [...METHODS], safeFetch: { supported: true } } },
+    { safeFetch: (input, call) => exchange(egress, input, call, credentials) },
+    {
+      advertises: {
+        ssrfGuard: true,
+        methods: [...METHODS],
+        safeFetch: { supported: true },
+        ...(credentials && { egressPolicy: { supported: true, decisions } }),
+      },
+    },
   );
 }
 

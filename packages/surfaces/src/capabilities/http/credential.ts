@@ -1,0 +1,91 @@
+/** Which credential a request asks for, by reference: its value is filled in where the request leaves, and never before. */
+import type { EgressCredential } from '@gantry/egress';
+import { OpenwopError } from '@gantry/protocol';
+import type { ReadCall, SurfaceCaller } from '../../calls/surface-call.ts';
+
+/** Where it goes instead of the header that it was stored for. */
+export interface CredentialPlacement {
+  readonly header: string;
+  readonly prefix: string;
+}
+
+export type CredentialReader = Pick<ReadCall, 'tenant' | 'workspace' | 'principal'> & {
+  readonly runId: string;
+};
+
+export interface HttpCredentials {
+  /** Rejects with the refusals of credentials. */
+  open(reader: CredentialReader, ref: string, placement?: CredentialPlacement): Promise<EgressCredential>;
+  /** Whether a header holds a value that this host gave out. */
+  isIssued(tenant: string, value: string): boolean;
+}
+
+interface Asked {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly credential?: { readonly ref: string } | undefined;
+}
+
+interface Wanted {
+  readonly ref: string;
+  readonly placement?: CredentialPlacement;
+}
+
+/** `Bearer {{credential:stripe}}` */
+const PLACEHOLDER = /^([^{}]*)\{\{credential:([^{}\s]{1,256})\}\}$/;
+const MENTION = '{{credential:';
+
+/** The headers without the one that a credential fills in. */
+export function wantedCredential({ headers, credential }: Asked): {
+  readonly wanted: Wanted | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  const [mentions, others] = partition(Object.entries(headers));
+  if (mentions.length + (credential ? 1 : 0) > 1) throw invalid('A request carries one credential.');
+  const [mention] = mentions;
+  if (!mention) return { wanted: credential && { ref: credential.ref }, headers };
+  const [header, value] = mention;
+  const [, prefix = '', ref] = PLACEHOLDER.exec(value) ?? [];
+  if (ref === undefined)
+    throw invalid(`The header ${header} must end with {{credential:REF}}, and name one reference.`);
+  return { wanted: { ref, placement: { header, prefix } }, headers: Object.fromEntries(others) };
+}
+
+type Header = readonly [name: string, value: string];
+
+function partition(headers: readonly Header[]): [mentions: Header[], others: Header[]] {
+  const isMention = ([, value]: Header): boolean => value.includes(MENTION);
+  return [headers.filter(isMention), headers.filter((header) => !isMention(header))];
+}
+
+const invalid = (message: string): OpenwopError =>
+  new OpenwopError('validation_error', {
+    message: `${message} Use { credential: { ref } }, or "Bearer {{credential:REF}}" as a header.`,
+  });
+
+/** Headers by which servers recognise a caller: a pack that made them up could pass on what is not its own. */
+const IDENTITY: ReadonlySet<string> = new Set(['authorization', 'cookie']);
+
+export function assertIssued(
+  credentials: HttpCredentials,
+  tenant: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!IDENTITY.has(name.toLowerCase()) || credentials.isIssued(tenant, value)) continue;
+    throw new OpenwopError('fetch_failed', {
+      message:
+        `The header ${name} was not made from a credential of this host, so the request was not sent. ` +
+        'Store the value with `gantry credentials add`, and send it with { credential: { ref } }.',
+      details: { reason: 'request_not_allowed' },
+    });
+  }
+}
+
+export const readerOf = ({ tenant, workspace, principal, caller }: ReadCall): CredentialReader => ({
+  tenant,
+  workspace,
+  principal,
+  runId: runOf(caller),
+});
+
+const runOf = (caller: SurfaceCaller): string => (caller.kind === 'node' ? caller.runId : '');
