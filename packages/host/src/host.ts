@@ -136,7 +136,7 @@ async function wireHost(options: HostOptions, opened: Closing[]): Promise<Host> 
   const packs = createPacks({
     ...base,
     surfaces,
-    secrets: nodeSecrets({ credentials, aiProviders: [] }),
+    secrets: nodeSecrets({ credentials, connections: () => services.oauth.nodes, aiProviders: [] }),
     facts: { name: HOST_NAME, retentionSeconds: settings.retentionDays * SECONDS_PER_DAY },
   });
   // Workflows that are loaded next may use what the settings name.

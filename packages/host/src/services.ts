@@ -67,7 +67,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     oauth.committed(group);
   });
   const changes = new Changes({ ...options, pipeline, sealer: options.masterKey });
-  const oauth = createOAuth({ ...options, changes, records: packs.records });
+  const oauth = createOAuth({ ...options, changes });
   const credentials = createCredentials({
     ...options,
     changes,

@@ -113,6 +113,16 @@ export const EVENT_PAYLOADS = {
     limit: optional(Positive),
   }),
   'workflow.stalled': Type.Object({ stalledForMs: optional(Count), lastNodeId: optional(Type.String()) }),
+  'connector.authorized': Type.Object({
+    provider: Text,
+    credentialRef: Text,
+    scopes: optional(Type.Array(Type.String())),
+  }),
+  'connector.auth_expired': Type.Object({
+    provider: Text,
+    credentialRef: Text,
+    reason: optional(Type.String()),
+  }),
   'cap.breached': Type.Object({
     kind: Type.Enum([...CAP_KINDS]),
     limit: Type.Number({ minimum: 0 }),

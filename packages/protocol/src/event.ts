@@ -24,7 +24,9 @@ export interface EmittedEvent {
     | 'cap.breached'
     | 'agent.toolCalled'
     | 'agent.toolReturned'
-    | 'egress.decided';
+    | 'egress.decided'
+    | 'connector.authorized'
+    | 'connector.auth_expired';
   readonly payload: JsonObject;
 }
 

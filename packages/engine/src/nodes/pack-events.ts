@@ -7,11 +7,14 @@ import { emitCaused, emitNode, type Step } from '../step.ts';
 const EVENTS_MAX = 200;
 const EVENT_SIZE_MAX = 65_536;
 
+/** The protocol closes their payloads; the event itself names the node. */
+const CLOSED: ReadonlySet<EmittedEvent['type']> = new Set(['connector.authorized', 'connector.auth_expired']);
+
 /** What pack code told. The node is the host's word, whatever the event says. */
 export function tell(step: Step, node: PlanNode, events: readonly EmittedEvent[]): void {
   for (const { type, payload } of events.slice(0, EVENTS_MAX)) {
     if (jsonSize(payload, EVENT_SIZE_MAX) > EVENT_SIZE_MAX) continue;
-    const told: JsonObject = { ...payload, nodeId: node.id };
+    const told: JsonObject = CLOSED.has(type) ? payload : { ...payload, nodeId: node.id };
     if (type === 'output.chunk') told.runId = step.run.facts.runId;
     const open = openCall(step, payload);
     if (type === 'agent.toolReturned') emitCaused(step, open, { type, nodeId: node.id, payload: told });

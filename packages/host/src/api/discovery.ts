@@ -20,7 +20,7 @@ import {
 import { RETRY_AFTER_SECONDS } from '../runtime/remote.ts';
 import { INVOCATION_RETENTION_MS } from '../runtime/retention.ts';
 import type { ApiDeps } from './context.ts';
-import { packsFamily } from './families.ts';
+import { OAUTH_FAMILY, packsFamily } from './families.ts';
 
 function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>): DiscoveryDocument {
   const { limits } = info;
@@ -77,15 +77,32 @@ function discoveryDocument({ info, runtime }: Pick<ApiDeps, 'info' | 'runtime'>)
   };
 }
 
+interface Made {
+  readonly body: string;
+  readonly etag: string;
+}
+
 export function discoveryRoute(app: Api, deps: ApiDeps): void {
-  const { packs } = deps.services;
-  let made: Promise<{ body: string; etag: string }> | undefined;
+  const { packs, oauth } = deps.services;
+  let made: { readonly revision: number; readonly document: Promise<Made> } | undefined;
   // Made when it is first asked for: whether this machine isolates is found out by trying.
-  const make = async () => {
+  const make = async (): Promise<Made> => {
     const families = await packs.families();
     const trusted = packsFamily(deps.registry, await packs.trust());
-    const body = JSON.stringify({ ...discoveryDocument(deps), ...families, ...trusted });
+    const providers = await oauth.advertised.list();
+    const told = { ...families, ...trusted, oauth: { ...OAUTH_FAMILY, providers } };
+    const body = JSON.stringify({ ...discoveryDocument(deps), ...told });
     return { body, etag: `"${hash('sha256', body, 'hex').slice(0, 32)}"` };
+  };
+  const current = (): Promise<Made> => {
+    const { revision } = oauth.advertised;
+    if (made?.revision === revision) return made.document;
+    const document = make();
+    made = { revision, document };
+    document.catch(() => {
+      made = undefined;
+    });
+    return document;
   };
   app.get(
     '/.well-known/openwop',
@@ -95,11 +112,7 @@ export function discoveryRoute(app: Api, deps: ApiDeps): void {
     },
     async (request, reply) => {
       void reply.header('cache-control', 'public, max-age=300');
-      made ??= make().catch((error: unknown) => {
-        made = undefined;
-        throw error;
-      });
-      const { body, etag } = await made;
+      const { body, etag } = await current();
       if (notModified(request, reply, etag)) return '';
       return readPayload(request, reply, body);
     },

@@ -7,6 +7,7 @@ import {
   SCHEDULING_CAPABILITY,
   TRIGGER_BRIDGE_CAPABILITY,
 } from '@gantry/protocol';
+import { GRANTS } from '../oauth/advertised.ts';
 import { WASM_ABI_VERSIONS } from '../packs/offer.ts';
 import type { Packs } from '../packs/packs.ts';
 import { TEMPLATE_BYTES_MAX } from '../packs/prompts/checked-prompts.ts';
@@ -69,9 +70,8 @@ const HOST_CALLS = ['host.fetch', 'host.dns'];
 /**
  * The library is read and previewed; nodes do not resolve prompts yet, hence `supported: false`.
  *
- * Two families of packs are installed and not said here. `connections` promises that connectors find their
- * provider and sign in with it: without `oauth` or `credentials` no connector installs, so nobody could rely on it.
- * `artifactTypes` promises that artifacts of runs are checked: no node of this host produces artifacts yet.
+ * Packs of artifact types are installed and not said here: `artifactTypes` promises that artifacts of runs are checked, and
+ * no node of this host produces artifacts yet.
  */
 const PROMPTS = {
   supported: false,
@@ -84,6 +84,9 @@ const PROMPTS = {
   observability: 'full',
   library: { renderEndpoint: '/v1/prompts:render', maxRenderRequestBytes: RENDER_BYTES_MAX },
 };
+
+/** The discovery document adds the providers. */
+export const OAUTH_FAMILY = { supported: true, grants: [...GRANTS] };
 
 const TEST_MODE = { supported: true, isolated: true, catalogResetEndpoint: '/v1/packs-test/-/reset' };
 
@@ -107,6 +110,8 @@ const packFamilies = (
   }: { readonly isolation: 'os' | 'permission-only' | 'none'; readonly python: string | undefined },
 ) => ({
   prompts: PROMPTS,
+  connections: { supported: true, packsSupported: true },
+  oauth: OAUTH_FAMILY,
   ...families,
   ...(isolation === 'os' && {
     sandbox: {

@@ -1,14 +1,17 @@
 /** OAuth of one process: clients, authorizations, connections, and the renewal of their tokens. */
-import type { EgressByPurpose } from '@gantry/egress';
+import type { Egress, EgressByPurpose } from '@gantry/egress';
 import type { Changes } from '@gantry/resources';
 import type { CommitGroup, Store } from '@gantry/store';
 import type { MasterKey } from '../master-key.ts';
 import { Connections } from '../packs/connections/connections.ts';
-import type { PackRecords } from '../packs/pack-records.ts';
+import { PACK } from '../packs/pack-record.ts';
+import type { Packs } from '../packs/packs.ts';
 import type { Redactions } from '../redaction/redactions.ts';
+import { type AdvertisedProvider, advertisedProviders } from './advertised.ts';
 import { Authorizing } from './authorizing.ts';
 import { ConnectionService } from './connection-service.ts';
-import { OAuthClients } from './oauth-client.ts';
+import { NodeConnections } from './node-connections.ts';
+import { OAuthClients, oauthClients } from './oauth-client.ts';
 import { Providers } from './provider.ts';
 import { Renewal } from './renewal.ts';
 import { createTokenClient, type TokenClient } from './token-client.ts';
@@ -17,14 +20,12 @@ export interface OAuthOptions {
   readonly store: Pick<Store, 'entries' | 'watch'>;
   readonly changes: Changes;
   readonly masterKey: MasterKey;
-  readonly records: PackRecords;
+  readonly packs: Pick<Packs, 'records' | 'onChanged'>;
   readonly egress: EgressByPurpose;
   readonly redactions: Pick<Redactions, 'note'>;
   readonly publicUrl: () => string;
   readonly now: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Instead of requests over egress. */
-  readonly clientFor?: (tenant: string) => TokenClient;
 }
 
 export interface OAuth {
@@ -33,6 +34,11 @@ export interface OAuth {
   readonly authorizing: Authorizing;
   readonly connections: ConnectionService;
   readonly renewal: Renewal;
+  readonly nodes: NodeConnections;
+  /** The same with another way to the token endpoints. */
+  connectionsOver(egress: Pick<Egress, 'stream'>): ConnectionService;
+  /** Of the discovery document; `revision` grows when they may have changed. */
+  readonly advertised: { readonly revision: number; list(): Promise<AdvertisedProvider[]> };
   /** Of a page of this host. */
   readonly urlOf: (path: string) => string;
   committed(group: CommitGroup): void;
@@ -44,25 +50,31 @@ export interface OAuth {
 export const AUTHORIZE = '/v1/host/gantry/authorize';
 
 export function createOAuth(options: OAuthOptions): OAuth {
-  const { store, publicUrl, records, egress, redactions, masterKey: sealer } = options;
+  const { store, publicUrl, packs, egress, redactions, masterKey: sealer } = options;
   const { entries } = store;
   const urlOf = (path: string): string => `${publicUrl().replace(/\/$/, '')}${path}`;
   const redirectUri = (provider: string): string => urlOf(`${AUTHORIZE}/callback/${provider}`);
   const linkUrl = (link: string): string => urlOf(`${AUTHORIZE}/${link}`);
-  const clientFor =
-    options.clientFor ??
-    ((tenant: string) =>
+  const clientOver =
+    (way: Pick<Egress, 'stream'>) =>
+    (tenant: string): TokenClient =>
       createTokenClient({
-        egress: egress.for('oauth'),
+        egress: way,
         tenant,
         note: (value, label) => redactions.note(tenant, value, label),
-      }));
-  const described = new Connections(records);
+      });
+  const clientFor = clientOver(egress.for('oauth'));
+  const described = new Connections(packs.records);
   const clients = new OAuthClients({ ...options, entries, sealer, connections: described, redirectUri });
   const providers = new Providers(described, clients);
   const authorizing = new Authorizing({ ...options, providers });
   const parts = { ...options, entries, providers, authorizing, clientFor, redirectUri, linkUrl };
   const renewal = new Renewal(parts);
+  let revision = 0;
+  const noticed = (kinds: readonly string[]): void => {
+    if (kinds.some((kind) => ADVERTISED_BY.includes(kind))) revision += 1;
+  };
+  packs.onChanged(() => noticed([PACK]));
   let unwatch: (() => Promise<void>) | undefined;
   return {
     clients,
@@ -70,11 +82,32 @@ export function createOAuth(options: OAuthOptions): OAuth {
     authorizing,
     connections: new ConnectionService(parts),
     renewal,
+    nodes: new NodeConnections({ ...parts, renewal }),
+    connectionsOver: (way) => new ConnectionService({ ...parts, clientFor: clientOver(way) }),
+    advertised: {
+      get revision() {
+        return revision;
+      },
+      list: () => advertisedProviders(packs.records, providers),
+    },
     urlOf,
-    committed: (group) => renewal.committed(group),
+    committed(group) {
+      renewal.committed(group);
+      noticed(entryKinds(group));
+    },
     async start() {
-      unwatch = await store.watch((change) => renewal.changed(change));
+      unwatch = await store.watch((change) => {
+        renewal.changed(change);
+        noticed(change.missed ? ADVERTISED_BY : change.kinds);
+      });
     },
     stop: async () => unwatch?.(),
   };
 }
+
+const ADVERTISED_BY: readonly string[] = [oauthClients.kind, PACK];
+
+const entryKinds = (group: CommitGroup): string[] =>
+  group.flatMap((write) =>
+    write.kind === 'putEntry' ? [write.entry.kind] : write.kind === 'deleteEntry' ? [write.key.kind] : [],
+  );

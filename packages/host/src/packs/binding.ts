@@ -46,7 +46,7 @@ export async function pinnedTypes(
   for (const { integrity, typeIds = [] } of Object.values(packs)) {
     if (integrity === undefined) continue;
     const { name, version, nodes } = await records.version(integrity);
-    for (const { refusal: _refusal, auth: _auth, ...node } of nodes)
+    for (const { refusal: _refusal, needs: _needs, ...node } of nodes)
       if (typeIds.includes(node.typeId))
         types.set(node.typeId, { ...node, packName: name, packVersion: version, integrity });
   }

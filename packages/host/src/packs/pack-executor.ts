@@ -9,7 +9,7 @@
  */
 import type { Outcome } from '@gantry/engine';
 import { covers, unmetRequirements } from '@gantry/packs';
-import { OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
+import { ERRORS, OpenwopError, ownerOf, type RunError } from '@gantry/protocol';
 import type { ErrorOrigin, InvocationOutcome } from '@gantry/sandbox';
 import type { Redactions } from '../redaction/redactions.ts';
 import { type InvocationLog, inDoubt } from '../runtime/invocation-log.ts';
@@ -45,11 +45,11 @@ export const packExecutor =
     } catch (error) {
       if (!(error instanceof OpenwopError)) throw error;
       const { code, message, details } = error;
-      return refused({ code, message, ...(details && { details }) });
+      return refused({ code, message, ...(details && { details }) }, ERRORS[code].retriable);
     }
   };
 
-const refused = (error: RunError): Outcome => ({ ok: false, retryable: false, error });
+const refused = (error: RunError, retryable = false): Outcome => ({ ok: false, retryable, error });
 
 /** What pack code came to. Only of failures the origin is known, and it alone decides what is done about them. */
 interface Ended {
@@ -121,18 +121,18 @@ async function prepare(options: PackExecutorOptions, task: Task): Promise<Ready>
 /** Looked up anew each time the node is dispatched. A server of somebody else gets no values. */
 async function secretsOf(
   { secrets }: PackExecutorOptions,
-  { key, invocation: { typeId, nodeId }, work }: Task,
+  { key, invocation: { typeId, nodeId, attempt }, work }: Task,
   { name, version, nodes, code }: VersionRecord,
 ): Promise<SecretMembers> {
   const { needs } = nodes.find((node) => node.typeId === typeId) ?? {};
   if (!needs) return {};
-  if (code?.language === 'remote' && needs.credentials.length > 0)
+  if (code?.language === 'remote' && (needs.credentials.length > 0 || needs.auth))
     throw new OpenwopError('credential_unavailable', {
       message:
         'A remote pack gets no values of credentials. Its author has to use references: requiresSecrets.',
     });
   const owner = ownerOf({ ...work.facts.owner, tenant: key.tenant });
-  return secrets(needs, { owner, runId: key.runId, nodeId, pack: { name, version } });
+  return secrets(needs, { owner, runId: key.runId, nodeId, attempt, work, pack: { name, version } });
 }
 
 /** Calls of surfaces and `fetch` are journaled one by one; writing files is not. */

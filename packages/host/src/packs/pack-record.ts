@@ -32,6 +32,8 @@ export type PackNode = NonNullable<NodePackManifest['nodes']>[number];
 export interface NodeNeeds {
   readonly secrets: NonNullable<PackNode['requiresSecrets']>;
   readonly credentials: NonNullable<PackNode['requiredCredentials']>;
+  /** The provider that it signs in with. */
+  readonly auth?: NodeAuth;
 }
 
 export interface NodeRecord {
@@ -40,7 +42,6 @@ export interface NodeRecord {
   readonly sensitiveOutputs: readonly string[];
   readonly configSchema?: JsonObject;
   readonly inputSchema?: JsonObject;
-  readonly auth?: NodeAuth;
   /** What is looked up before it runs. */
   readonly needs?: NodeNeeds;
   /** Why this host never runs it, where it needs what the host does not have. */

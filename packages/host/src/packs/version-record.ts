@@ -138,8 +138,9 @@ function nodeRecord(
   };
   const configSchema = schemaOf(node.configSchemaRef);
   const inputSchema = schemaOf(node.inputSchemaRef);
-  const refusal = refusalOf(node, auth);
+  const refusal = refusalOf(node);
   const { requiresSecrets: secrets = [], requiredCredentials: credentials = [] } = node;
+  const needsAny = secrets.length + credentials.length > 0 || auth !== undefined;
   return {
     typeId: node.typeId,
     effect: effectOf(node, idempotent),
@@ -148,8 +149,7 @@ function nodeRecord(
     ),
     ...(configSchema && { configSchema }),
     ...(inputSchema && { inputSchema }),
-    ...(auth && { auth }),
-    ...(secrets.length + credentials.length > 0 && { needs: { secrets, credentials } }),
+    ...(needsAny && { needs: { secrets, credentials, ...(auth && { auth }) } }),
     ...(refusal && { refusal }),
   };
 }
@@ -166,12 +166,7 @@ function effectOf({ role, capabilities = [] }: PackNode, idempotent: boolean): P
   return HARMLESS_ROLES.has(role) && !capabilities.includes('side-effectful') ? 'idempotent' : 'effect';
 }
 
-function refusalOf({ requiredModelCapabilities }: PackNode, auth: NodeAuth | undefined) {
-  if (auth)
-    return {
-      code: 'credential_unavailable',
-      message: 'The node needs to sign in with a provider, which this host does not do.',
-    };
+function refusalOf({ requiredModelCapabilities }: PackNode) {
   if (requiredModelCapabilities?.length)
     return { code: 'capability_not_provided', message: 'The node needs a model, which this host has not.' };
   return;

@@ -59,6 +59,8 @@ export const payloads: EventPayloads = {
   'log.appended': { level: 'warn', message: 'slow', nodeId: 'a', fields: { ms: 900 } },
   'workflow.loopback-limit': { nodeId: 'a', iterations: 6, limit: 5 },
   'workflow.stalled': { stalledForMs: 60_000, lastNodeId: 'a' },
+  'connector.authorized': { provider: 'acme', credentialRef: 'conn_1', scopes: ['entries.read'] },
+  'connector.auth_expired': { provider: 'acme', credentialRef: 'conn_1', reason: 'Revoked.' },
   'cap.breached': { kind: 'node-executions', limit: 3, observed: 4, nodeId: 'd' },
   'output.chunk': {
     nodeId: 'a',

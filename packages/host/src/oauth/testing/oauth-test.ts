@@ -48,13 +48,15 @@ export interface OAuthTest extends PackTest {
     browser?: Browser,
     method?: 'GET' | 'POST',
   ): Promise<{ status: number; body: string; headers: Record<string, unknown> }>;
+  /** Every token is as old as it gets. */
+  outlive(): void;
   /** All of it; answers the id of the connection. */
   connected(request?: JsonObject): Promise<string>;
 }
 
 export async function oauthTest(
   t: Lifetime,
-  options: Partial<ProviderOptions> & { settings?: Partial<Settings>; now?: () => number } = {},
+  options: Partial<ProviderOptions> & { settings?: Partial<Settings> } = {},
 ): Promise<OAuthTest> {
   const provider = await providerServer(t, { redirectUris: ['acme', 'robot'].map(redirectUri), ...options });
   const settings = {
@@ -62,7 +64,8 @@ export async function oauthTest(
     egressAllow: readAllowList(`oauth=${provider.origin}`),
     ...options.settings,
   };
-  const api = await packTest(t, { settings, ...(options.now && { now: options.now }) });
+  let offsetMs = 0;
+  const api = await packTest(t, { settings, now: () => Date.now() + offsetMs });
   let packs = 0;
 
   const page: OAuthTest['page'] = async (url, browser = new Browser(), method = 'GET') => {
@@ -81,6 +84,9 @@ export async function oauthTest(
     ...api,
     provider,
     page,
+    outlive() {
+      offsetMs += 3_600_000;
+    },
     async configured(over = {}) {
       const described = acmeProvider(over);
       const name = `vendor.acme.connection-${packs++}`;

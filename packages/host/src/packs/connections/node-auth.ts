@@ -3,7 +3,7 @@ import type { NodePackManifest } from '@gantry/packs';
 import { OpenwopError } from '@gantry/protocol';
 import { SHARED } from '../../workflows/shared.ts';
 import { declaredPacks } from '../binding.ts';
-import type { Declared } from '../pack-record.ts';
+import type { Declared, PackNode } from '../pack-record.ts';
 import type { PackRecords } from '../pack-records.ts';
 import { type InstalledProvider, isOAuth, resolveProvider, scopesOf } from './provider.ts';
 
@@ -12,8 +12,6 @@ export interface NodeAuth {
   readonly provider: string;
   readonly scopes: readonly string[];
 }
-
-type PackNode = NonNullable<NodePackManifest['nodes']>[number];
 
 /** The sign-in of a connector is that of its actions, unless they declare their own. */
 export function nodeAuth(
@@ -31,7 +29,7 @@ export interface Arriving {
   readonly name: string;
   readonly version: string;
   readonly declared?: Declared;
-  readonly nodes: readonly { readonly typeId: string; readonly auth?: NodeAuth }[];
+  readonly nodes: readonly { readonly typeId: string; readonly needs?: { readonly auth?: NodeAuth } }[];
 }
 
 /** Providers may arrive with the packs that need them. */
@@ -41,7 +39,7 @@ export async function refuseUnknownAuth(
   arriving: readonly Arriving[],
 ): Promise<void> {
   const asking = arriving.flatMap(({ nodes }) =>
-    nodes.flatMap(({ typeId, auth }) => (auth ? [{ typeId, auth }] : [])),
+    nodes.flatMap(({ typeId, needs }) => (needs?.auth ? [{ typeId, auth: needs.auth }] : [])),
   );
   if (asking.length === 0) return;
   const known = await providersOf(records, tenant, arriving);

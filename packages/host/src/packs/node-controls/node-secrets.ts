@@ -1,10 +1,11 @@
 /**
- * What a node asks for in `requiresSecrets` and `requiredCredentials`, looked up before it is dispatched: references for
- * the first, values for the second.
+ * What a node asks for in `requiresSecrets`, `requiredCredentials` and `auth`, looked up before it is dispatched: references
+ * for the first, values for the second, both for the token of the provider that it signs in with.
  */
-import { type CredentialKind, ERRORS, type JsonObject, OpenwopError, type Owner } from '@gantry/protocol';
+import { type CredentialKind, ERRORS, type JsonObject, OpenwopError } from '@gantry/protocol';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { Revealing } from '../../credentials/reveal.ts';
+import type { NodeConnections, SigningNode } from '../../oauth/node-connections.ts';
 import type { NodeNeeds } from '../pack-record.ts';
 
 /** Members of `ctx`. */
@@ -13,9 +14,7 @@ export interface SecretMembers {
   readonly credentials?: JsonObject;
 }
 
-export interface NeedyNode extends Pick<Revealing, 'runId' | 'nodeId' | 'pack'> {
-  readonly owner: Owner;
-}
+export interface NeedyNode extends SigningNode, Pick<Revealing, 'pack'> {}
 
 export type NodeSecrets = (needs: NodeNeeds, node: NeedyNode) => Promise<SecretMembers>;
 
@@ -26,34 +25,42 @@ const KINDS: Readonly<Record<string, readonly CredentialKind[]>> = {
 
 export interface NodeSecretsOptions {
   readonly credentials: () => Pick<Credentials, 'required' | 'reveal'>;
+  readonly connections: () => Pick<NodeConnections, 'signIn'>;
   /** As the host advertises them. */
   readonly aiProviders: readonly string[];
 }
 
 export const nodeSecrets =
-  ({ credentials, aiProviders }: NodeSecretsOptions): NodeSecrets =>
-  async (needs, { owner, ...node }) => {
+  ({ credentials, connections, aiProviders }: NodeSecretsOptions): NodeSecrets =>
+  async (needs, node) => {
+    const { owner, runId, nodeId, pack } = node;
     const secretRefs: Record<string, JsonObject> = {};
+    const values: Record<string, JsonObject> = {};
+    const give = async (name: string, ref: string, by: string): Promise<void> => {
+      const about = { runId, nodeId, pack, type: 'credential.resolved', purpose: `${by}: ${name}` } as const;
+      const { credential, value, expiresAt } = await revealed(credentials().reveal(owner, ref, about), name);
+      const ends = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() };
+      values[name] = { kind: credential.record.kind, value, ...ends };
+    };
     for (const { id, kind, provider, scope = 'tenant' } of needs.secrets) {
       if (kind === 'ai-provider' && !aiProviders.includes(provider ?? '')) throw noProvider(provider ?? '');
       const wanted = { name: id, provider, scope, kinds: KINDS[kind] };
-      const { id: ref } = await credentials().required(owner, wanted, node.runId);
+      const { id: ref } = await credentials().required(owner, wanted, runId);
       secretRefs[id] = { ref, kind, scope };
     }
-    const values: Record<string, JsonObject> = {};
     for (const { key, scope = 'tenant' } of needs.credentials) {
-      const { id: ref } = await credentials().required(owner, { name: key, scope }, node.runId);
-      const about = { ...node, type: 'credential.resolved', purpose: `requiredCredentials: ${key}` } as const;
-      const { credential, value, expiresAt } = await revealed(credentials().reveal(owner, ref, about), key);
-      values[key] = {
-        kind: credential.record.kind,
-        value,
-        ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
-      };
+      const { id: ref } = await credentials().required(owner, { name: key, scope }, runId);
+      await give(key, ref, 'requiredCredentials');
+    }
+    if (needs.auth) {
+      const { provider } = needs.auth;
+      const { id: ref, record } = await connections().signIn(needs.auth, node);
+      secretRefs[provider] = { ref, kind: 'oauth-token', scope: record.scope };
+      await give(provider, ref, 'auth');
     }
     return {
-      ...(needs.secrets.length > 0 && { secretRefs }),
-      ...(needs.credentials.length > 0 && { credentials: values }),
+      ...(Object.keys(secretRefs).length > 0 && { secretRefs }),
+      ...(Object.keys(values).length > 0 && { credentials: values }),
     };
   };
 
@@ -63,6 +70,7 @@ async function revealed<T>(work: Promise<T>, id: string): Promise<T> {
     return await work;
   } catch (error) {
     if (!(error instanceof OpenwopError) || ERRORS[error.code].retriable) throw error;
+    if (error.code === 'connector_auth_expired') throw error;
     const { message } = error;
     throw new OpenwopError('credential_unavailable', { message, details: { id } });
   }
